@@ -1,0 +1,58 @@
+//! The words that every Prospector crate shares.
+//!
+//! A discovery crate turns what it finds into [`Record`]s, an index answers with [`Hit`]s, a broken input becomes a
+//! [`Problem`] instead of an error, and what a language model may call is a [`Tool`].
+//!
+//! ```
+//! use prospector_core::{Tool, ToolError, Toolset};
+//! use schemars::JsonSchema;
+//! use serde::{Deserialize, Serialize};
+//!
+//! #[derive(Deserialize, JsonSchema)]
+//! #[serde(deny_unknown_fields)]
+//! struct Args {
+//!     /// Who is greeted.
+//!     name: String,
+//! }
+//! #[derive(Serialize)]
+//! struct Greeting {
+//!     text: String,
+//! }
+//! struct Greet;
+//!
+//! impl Tool for Greet {
+//!     const NAME: &'static str = "greet";
+//!     const DESCRIPTION: &'static str = "Greets somebody.";
+//!     type Args = Args;
+//!     type Output = Greeting;
+//!     async fn call(&self, args: Args) -> Result<Greeting, ToolError> {
+//!         Ok(Greeting { text: format!("Hello, {}!", args.name) })
+//!     }
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")] async fn main() {
+//! let tools = Toolset::new().with(Greet);
+//! let answer = tools.call("greet", serde_json::json!({"name": "Ada"})).await.unwrap();
+//! assert_eq!(answer.value["text"], "Hello, Ada!");
+//! # }
+//! ```
+//!
+//! What it is not: it performs no I/O, and knows neither an index nor a data source nor a model.
+
+mod cap;
+mod nearest;
+mod page;
+mod problem;
+mod record;
+mod resource;
+pub mod tokens;
+mod tool;
+mod toolset;
+
+pub use nearest::{nearest, normalized};
+pub use page::Page;
+pub use problem::{Problem, Severity};
+pub use record::{Hit, Kind, Record, Relevance};
+pub use resource::{Resource, ResourceKind};
+pub use tool::{Tool, ToolError, ToolSpec};
+pub use toolset::{Answer, DEFAULT_MAX_TOKENS, Toolset};
