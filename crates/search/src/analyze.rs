@@ -1,0 +1,281 @@
+//! Text to terms: identifiers are split and kept whole, run-together words are taken apart, words are stemmed, and
+//! questions lose their stop words.
+
+use std::{
+    cell::RefCell,
+    collections::{HashMap, HashSet},
+    sync::LazyLock,
+};
+
+use frostem::{Algorithm, Stemmer};
+use prospector_core::Kind;
+use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
+
+use crate::static_table;
+
+/// Longer terms are not words: base64, hashes. They are left out of the index.
+const LONGEST: usize = 64;
+
+/// The words that questions are made of, whatever they ask for.
+const STOP_WORDS: &str = "a an and are as at be been but by can could did do does for from had has have how i if in into is it \
+its me my no not of on or our she should so such than that the their them then there these they this those to up us was we \
+were what when where which while who whom whose why will with would you your please list show find give tell get return \
+retrieve all any each every also both between more most many much";
+
+/// What a question does with the rows of a table; says nothing of which table.
+const STOP_WORDS_OF_QUERIES: &str = "average mean maximum minimum max min total sum count distinct different number numbers \
+highest lowest largest smallest greatest least fewest top bottom sorted sort order ordered descending ascending alphabetical \
+alphabetically percentage percent ratio calculate determine identify provide compute including include respectively based \
+using use consider considering ensure only per together along among within other another same following first last one two \
+three four five ten over under above below exactly details information result results value values rounded round nearest \
+decimal corresponding shown display present given related trend trends quarter quarters quarterly";
+
+static COMMON: LazyLock<HashSet<&'static str>> = LazyLock::new(|| STOP_WORDS.split_whitespace().collect());
+static OF_TABLES: LazyLock<HashSet<&'static str>> =
+    LazyLock::new(|| STOP_WORDS.split_whitespace().chain(STOP_WORDS_OF_QUERIES.split_whitespace()).collect());
+
+/// Stems of words for spans of time and what happens over them.
+const SPANS_OF_TIME: &[&str] = &[
+    "annual",
+    "daili",
+    "day",
+    "hour",
+    "month",
+    "period",
+    "quarter",
+    "recent",
+    "today",
+    "tomorrow",
+    "trend",
+    "week",
+    "weekend",
+    "year",
+    "yearli",
+    "yesterday",
+];
+
+/// Whether a term of a question is about when, not what.
+pub(crate) fn is_span_of_time(term: &str) -> bool {
+    let stem = term.strip_suffix("li").unwrap_or(term);
+    SPANS_OF_TIME.iter().any(|span| *span == term || *span == stem)
+}
+
+/// How text is taken apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// Run-together words count as two: `airportname` is `airport` and `name` too.
+    Identifiers,
+    /// Words are as they are written.
+    Prose,
+}
+
+impl Style {
+    /// The style for the texts of a kind.
+    pub(crate) fn of(kind: Kind) -> Style {
+        if kind == Kind::Document { Style::Prose } else { Style::Identifiers }
+    }
+
+    /// The name under which tantivy knows it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Style::Identifiers => "identifiers",
+            Style::Prose => "prose",
+        }
+    }
+}
+
+/// The terms of `text`, in order. `InvoiceLine` gives `invoicelin`, `invoic` and `line`.
+pub(crate) fn terms(text: &str, style: Style) -> Vec<String> {
+    split(text, style, None)
+}
+
+/// The terms of a question about things of a kind, each only once, without stop words; with them, where it has nothing
+/// else.
+pub(crate) fn query_terms(text: &str, kind: Kind) -> Vec<String> {
+    let stop: &HashSet<&str> = if kind == Kind::Table { &OF_TABLES } else { &COMMON };
+    let mut all = split(text, Style::of(kind), Some(stop));
+    if all.is_empty() {
+        all = split(text, Style::of(kind), None);
+    }
+    let mut seen = HashSet::new();
+    all.retain(|term| seen.insert(term.clone()));
+    all
+}
+
+/// How many words each thread remembers the terms of: texts about data repeat themselves.
+const REMEMBERED: usize = 20_000;
+
+thread_local! {
+    static KNOWN: [RefCell<HashMap<String, Vec<String>>>; 2] = Default::default();
+}
+
+/// Appends the terms of one word: the halves of a run-together one, and its stem.
+fn push_word(out: &mut Vec<String>, word: String, style: Style) {
+    KNOWN.with(|known| {
+        let mut known = known[style as usize].borrow_mut();
+        if let Some(terms) = known.get(&word) {
+            return out.extend_from_slice(terms);
+        }
+        let stemmer = Stemmer::new(Algorithm::English);
+        let first = out.len();
+        if style == Style::Identifiers {
+            for half in compound(&word).into_iter().flatten().filter(|half| !COMMON.contains(half)) {
+                push(out, stemmer.stem(half).into_owned());
+            }
+        }
+        push(out, stemmer.stem(&word).into_owned());
+        // A word that is none, such as a hash, would only push out others.
+        if word.len() <= LONGEST {
+            if known.len() >= REMEMBERED {
+                known.clear();
+            }
+            known.insert(word, out[first..].to_vec());
+        }
+    });
+}
+
+fn split(text: &str, style: Style, stop: Option<&HashSet<&str>>) -> Vec<String> {
+    let mut out = Vec::new();
+    for word in text.split(|c: char| !c.is_alphanumeric()) {
+        let parts = parts(word);
+        if parts.len() > 1 {
+            push(&mut out, word.to_lowercase());
+        }
+        for part in parts {
+            if stop.is_some_and(|stop| stop.contains(part.as_str())) {
+                continue;
+            }
+            push_word(&mut out, part, style);
+        }
+    }
+    out
+}
+
+fn push(out: &mut Vec<String>, term: String) {
+    if !term.is_empty() && term.len() <= LONGEST {
+        out.push(term);
+    }
+}
+
+/// The words of an identifier, lower case: split between lower and upper case, before the last capital of an acronym
+/// (`HTTPServer`), and between letters and digits.
+fn parts(word: &str) -> Vec<String> {
+    let mut parts = Vec::new();
+    let mut current = String::new();
+    let mut chars = word.chars().peekable();
+    let mut before: Option<char> = None;
+    while let Some(c) = chars.next() {
+        if let Some(before) = before {
+            let after_is_lower = chars.peek().is_some_and(|after| after.is_lowercase());
+            let boundary = (before.is_lowercase() && c.is_uppercase())
+                || (before.is_uppercase() && c.is_uppercase() && after_is_lower)
+                || (before.is_alphabetic() && c.is_numeric())
+                || (before.is_numeric() && c.is_alphabetic());
+            if boundary {
+                parts.push(std::mem::take(&mut current));
+            }
+        }
+        current.extend(c.to_lowercase());
+        before = Some(c);
+    }
+    parts.push(current);
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+/// The two words of a run-together one, for a word that the vocabulary of the shipped table does not know: the split
+/// whose halves are the most common, each of four letters or more.
+fn compound(word: &str) -> Option<[&str; 2]> {
+    if !(8..=40).contains(&word.len()) || !word.bytes().all(|b| b.is_ascii_lowercase()) {
+        return None;
+    }
+    let rank = |part: &str| static_table::word_rank(part).map(|rank| (f64::from(rank) + 50.0).ln());
+    if rank(word).is_some() {
+        return None;
+    }
+    (4..=word.len() - 4)
+        .filter_map(|at| {
+            let (left, right) = word.split_at(at);
+            Some((rank(left)? + rank(right)?, at))
+        })
+        .min_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, at)| {
+            let (left, right) = word.split_at(at);
+            [left, right]
+        })
+}
+
+/// [`terms`] as tantivy calls it.
+#[derive(Clone)]
+pub(crate) struct TermTokenizer(pub(crate) Style);
+
+impl Tokenizer for TermTokenizer {
+    type TokenStream<'a> = Terms;
+
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> Terms {
+        Terms { terms: terms(text, self.0).into_iter(), token: Token::default(), position: 0 }
+    }
+}
+
+/// The stream over the terms of one text.
+pub(crate) struct Terms {
+    terms: std::vec::IntoIter<String>,
+    token: Token,
+    position: usize,
+}
+
+impl TokenStream for Terms {
+    fn advance(&mut self) -> bool {
+        let Some(text) = self.terms.next() else { return false };
+        self.token.text = text;
+        self.token.position = self.position;
+        self.position += 1;
+        true
+    }
+
+    fn token(&self) -> &Token {
+        &self.token
+    }
+
+    fn token_mut(&mut self) -> &mut Token {
+        &mut self.token
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &[&str]) {
+        assert_eq!(terms(text, Style::Identifiers), expected);
+    }
+
+    #[test]
+    fn identifiers_are_split_and_kept_whole() {
+        check("InvoiceLine", &["invoiceline", "invoic", "line"]);
+        check("invoice_line", &["invoic", "line"]);
+        check("INVLN_QTY", &["invln", "qti"]);
+        check("HTTPServer2", &["httpserver2", "http", "server", "2"]);
+    }
+
+    #[test]
+    fn run_together_words_are_taken_apart_where_the_vocabulary_knows_the_halves() {
+        check("airportname", &["airport", "name", "airportnam"]);
+        check("international", &["internat"]);
+        assert_eq!(terms("airportname", Style::Prose), ["airportnam"]);
+    }
+
+    #[test]
+    fn words_are_stemmed_and_anything_else_separates() {
+        check("customers' spending-trends", &["custom", "spend", "trend"]);
+        check("größe 名前 é", &["größe", "名前", "é"]);
+        check("", &[]);
+    }
+
+    #[test]
+    fn questions_lose_their_stop_words_unless_they_have_nothing_else() {
+        assert_eq!(query_terms("Show me the average of all customers, all customers", Kind::Table), ["custom"]);
+        assert_eq!(query_terms("average customers", Kind::Document), ["averag", "custom"]);
+        assert_eq!(query_terms("who is who", Kind::Table), ["who", "is"]);
+    }
+}

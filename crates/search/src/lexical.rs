@@ -1,0 +1,373 @@
+//! The full-text half: a tantivy index with fields of its own for each kind, so that a word is as rare as it is among
+//! things of that kind, and the BM25 scores over its posting lists.
+//!
+//! BM25 as in Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), with k1 = 1.2 and
+//! b = 0.75; the weight of a term is `ln(1 + (n - df + 0.5) / (df + 0.5))`, at most 5.
+
+use std::{collections::HashMap, path::Path};
+
+use prospector_core::{Kind, Record};
+use tantivy::{
+    DocAddress, DocSet, IndexWriter, Searcher, TERMINATED, TantivyDocument, Term,
+    collector::DocSetCollector,
+    columnar::StrColumn,
+    indexer::UserOperation,
+    postings::Postings,
+    query::TermQuery,
+    schema::{FAST, Field, IndexRecordOption, STORED, STRING, Schema, TextFieldIndexing, TextOptions, Value},
+};
+
+use crate::{
+    SearchError,
+    analyze::{Style, TermTokenizer},
+    recipe::{self, FIELDS},
+};
+
+const K1: f32 = 1.2;
+const B: f32 = 0.75;
+
+/// A rarer term than this says no more.
+pub(crate) const RAREST: f32 = 5.0;
+
+/// The most threads that write at once.
+const MOST_THREADS: usize = 4;
+
+/// The fields of the index.
+#[derive(Clone, Copy)]
+struct Fields {
+    key: Field,
+    parent: Field,
+    exact: Field,
+    route: Field,
+    slot: Field,
+    hash: Field,
+    kind: Field,
+    record: Field,
+    text: [[Field; FIELDS]; Kind::ALL.len()],
+}
+
+/// A tantivy index of records.
+#[derive(Clone)]
+pub(crate) struct Lexical {
+    index: tantivy::Index,
+    fields: Fields,
+}
+
+/// One record as it is written.
+pub(crate) struct Entry<'a> {
+    pub(crate) record: &'a Record,
+    pub(crate) hash: u64,
+    pub(crate) slot: u32,
+}
+
+/// What is kept in fast fields of every record.
+#[derive(Debug, Default)]
+pub(crate) struct Stored {
+    pub(crate) docs: Vec<StoredDoc>,
+    pub(crate) parents: Vec<String>,
+}
+
+/// What is kept in fast fields of one record.
+#[derive(Debug)]
+pub(crate) struct StoredDoc {
+    pub(crate) address: DocAddress,
+    pub(crate) kind: Kind,
+    /// Which of the parents.
+    pub(crate) parent: usize,
+    pub(crate) slot: u32,
+}
+
+/// One term in one field: who has it, and what it is worth to each.
+pub(crate) struct Matches {
+    /// Its weight.
+    pub(crate) weight: f32,
+    /// In how many records it stands.
+    pub(crate) frequency: u32,
+    /// Addresses and BM25 scores, before any boost.
+    pub(crate) scores: Vec<(DocAddress, f32)>,
+}
+
+/// The unique key of a record.
+pub(crate) fn key(record: &Record) -> String {
+    format!("{}:{}", record.kind, record.id)
+}
+
+fn fail(act: &'static str) -> impl Fn(tantivy::TantivyError) -> SearchError {
+    move |source| SearchError::Lexical { act, source }
+}
+
+fn damaged(act: &'static str, what: &str) -> SearchError {
+    SearchError::Lexical { act, source: tantivy::TantivyError::InternalError(what.to_owned()) }
+}
+
+impl Lexical {
+    /// An empty index in memory.
+    pub(crate) fn in_memory() -> Self {
+        let (schema, fields) = schema();
+        Lexical::with(tantivy::Index::create_in_ram(schema), fields)
+    }
+
+    /// An empty index in an empty folder.
+    pub(crate) fn create(folder: &Path) -> Result<Self, SearchError> {
+        let (schema, fields) = schema();
+        Ok(Lexical::with(tantivy::Index::create_in_dir(folder, schema).map_err(fail("create"))?, fields))
+    }
+
+    /// The index in a folder.
+    pub(crate) fn open(folder: &Path) -> Result<Self, SearchError> {
+        let (schema, fields) = schema();
+        let index = tantivy::Index::open_in_dir(folder).map_err(fail("open"))?;
+        if index.schema() != schema {
+            return Err(damaged("open", "it has other fields"));
+        }
+        Ok(Lexical::with(index, fields))
+    }
+
+    fn with(index: tantivy::Index, fields: Fields) -> Self {
+        for style in [Style::Identifiers, Style::Prose] {
+            index.tokenizers().register(style.name(), TermTokenizer(style));
+        }
+        Lexical { index, fields }
+    }
+
+    /// Removes the records of these keys and adds the entries, in one commit. `progress` is told of each batch.
+    pub(crate) fn write(
+        &self,
+        remove: &[String],
+        entries: &[Entry<'_>],
+        progress: &dyn Fn(usize),
+    ) -> Result<(), SearchError> {
+        // Each thread leaves a segment of its own, and every search goes through all of them.
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = if entries.len() > 2_000 { cores.min(MOST_THREADS) } else { 1 };
+        let mut writer: IndexWriter =
+            self.index.writer_with_num_threads(threads, threads * 64_000_000).map_err(fail("write"))?;
+        for key in remove {
+            writer.delete_term(Term::from_field_text(self.fields.key, key));
+        }
+        for batch in entries.chunks(512) {
+            let operations: Vec<UserOperation<TantivyDocument>> =
+                batch.iter().map(|entry| UserOperation::Add(self.document(entry))).collect();
+            writer.run(operations).map_err(fail("write"))?;
+            progress(batch.len());
+        }
+        writer.commit().map_err(fail("commit"))?;
+        writer.wait_merging_threads().map_err(fail("merge"))
+    }
+
+    fn document(&self, entry: &Entry<'_>) -> TantivyDocument {
+        let Entry { record, hash, slot } = entry;
+        let f = &self.fields;
+        let mut document = TantivyDocument::new();
+        document.add_text(f.key, key(record));
+        document.add_text(f.parent, &record.parent);
+        for name in exact_names(record) {
+            document.add_text(f.exact, name);
+        }
+        document.add_text(f.route, record.aliases.first().map_or("", String::as_str));
+        for (field, texts) in f.text[record.kind as usize].iter().zip(recipe::texts(record)) {
+            for (text, times) in texts.into_iter().filter(|(text, _)| !text.is_empty()) {
+                (0..times).for_each(|_| document.add_text(*field, text));
+            }
+        }
+        document.add_u64(f.kind, record.kind as u64);
+        document.add_u64(f.slot, u64::from(*slot));
+        document.add_u64(f.hash, *hash);
+        // A struct of strings always serialises.
+        document.add_text(f.record, serde_json::to_string(record).unwrap_or_default());
+        document
+    }
+
+    /// A searcher over the last commit.
+    pub(crate) fn searcher(&self) -> Result<Searcher, SearchError> {
+        let reader = self
+            .index
+            .reader_builder()
+            .reload_policy(tantivy::ReloadPolicy::Manual)
+            .try_into()
+            .map_err(fail("open"))?;
+        Ok(reader.searcher())
+    }
+
+    /// The fast fields of every record.
+    pub(crate) fn stored(&self, searcher: &Searcher) -> Result<Stored, SearchError> {
+        let act = "read";
+        let mut all = Stored { docs: Vec::with_capacity(searcher.num_docs() as usize), parents: Vec::new() };
+        let mut known: HashMap<String, usize> = HashMap::new();
+        for (segment_ord, segment) in searcher.segment_readers().iter().enumerate() {
+            let fast = segment.fast_fields();
+            let parents = fast.str("parent").map_err(fail(act))?.ok_or_else(|| damaged(act, "no parents"))?;
+            let kinds = fast.u64("kind").map_err(fail(act))?;
+            let slots = fast.u64("slot").map_err(fail(act))?;
+            let mut parent_of = |name: String| {
+                *known.entry(name).or_insert_with_key(|name| {
+                    all.parents.push(name.clone());
+                    all.parents.len() - 1
+                })
+            };
+            let orphan = parent_of(String::new());
+            let names: Vec<usize> = strings(&parents)?.into_iter().map(parent_of).collect();
+            for doc_id in segment.doc_ids_alive() {
+                let parent = match parents.term_ords(doc_id).next() {
+                    Some(ord) => *names.get(ord as usize).ok_or_else(|| damaged(act, "a parent is missing"))?,
+                    None => orphan,
+                };
+                let kind = kinds.first(doc_id).unwrap_or(0) as usize;
+                all.docs.push(StoredDoc {
+                    address: DocAddress { segment_ord: segment_ord as u32, doc_id },
+                    kind: *Kind::ALL.get(kind).ok_or_else(|| damaged(act, "an unknown kind"))?,
+                    parent,
+                    slot: slots.first(doc_id).and_then(|slot| u32::try_from(slot).ok()).unwrap_or(u32::MAX),
+                });
+            }
+        }
+        // Threads that write at once share the records out anew each time: places, and with them the order of what ranks
+        // the same, must not depend on it. In this order the vectors are read as they lie, too.
+        all.docs.sort_unstable_by_key(|doc| (doc.slot, doc.address));
+        Ok(all)
+    }
+
+    /// The content hash of every record, by its key.
+    pub(crate) fn hashes(&self, searcher: &Searcher) -> Result<Vec<(String, u64)>, SearchError> {
+        let act = "read";
+        let mut all = Vec::with_capacity(searcher.num_docs() as usize);
+        for segment in searcher.segment_readers() {
+            let fast = segment.fast_fields();
+            let keys = fast.str("key").map_err(fail(act))?.ok_or_else(|| damaged(act, "no keys"))?;
+            let hashes = fast.u64("hash").map_err(fail(act))?;
+            let mut names = strings(&keys)?;
+            for doc_id in segment.doc_ids_alive() {
+                // A key is that of one living record.
+                let name = keys.term_ords(doc_id).next().and_then(|ord| names.get_mut(ord as usize));
+                all.push((name.map(std::mem::take).unwrap_or_default(), hashes.first(doc_id).unwrap_or(0)));
+            }
+        }
+        Ok(all)
+    }
+
+    /// The first alias of a record: the route of an operation.
+    pub(crate) fn route(&self, searcher: &Searcher, address: DocAddress) -> Result<String, SearchError> {
+        let act = "read";
+        let fast = searcher.segment_reader(address.segment_ord).fast_fields();
+        let routes = fast.str("route").map_err(fail(act))?.ok_or_else(|| damaged(act, "no routes"))?;
+        let mut route = String::new();
+        if let Some(ord) = routes.term_ords(address.doc_id).next() {
+            routes.ord_to_str(ord, &mut route).map_err(|error| fail(act)(error.into()))?;
+        }
+        Ok(route)
+    }
+
+    /// Where a term stands in one field of a kind; `None` where it stands nowhere. `count` is the number of records of
+    /// the kind.
+    pub(crate) fn matches(
+        &self,
+        searcher: &Searcher,
+        kind: Kind,
+        field: usize,
+        term: &str,
+        count: usize,
+    ) -> Result<Option<Matches>, SearchError> {
+        let act = "search";
+        let field = self.fields.text[kind as usize][field];
+        let term = Term::from_field_text(field, term);
+        let (mut frequency, mut tokens) = (0_u32, 0_u64);
+        let mut lists = Vec::new();
+        for (segment_ord, segment) in searcher.segment_readers().iter().enumerate() {
+            let inverted = segment.inverted_index(field).map_err(fail(act))?;
+            tokens += inverted.total_num_tokens();
+            let Some(info) = inverted.get_term_info(&term).map_err(|error| fail(act)(error.into()))? else { continue };
+            frequency += info.doc_freq;
+            let postings = inverted
+                .read_postings_from_terminfo(&info, IndexRecordOption::WithFreqs)
+                .map_err(|error| fail(act)(error.into()))?;
+            let lengths = segment.get_fieldnorms_reader(field).map_err(fail(act))?;
+            lists.push((segment_ord as u32, postings, lengths));
+        }
+        if frequency == 0 {
+            return Ok(None);
+        }
+        let n = count.max(frequency as usize) as f32;
+        let weight = (1.0 + (n - frequency as f32 + 0.5) / (frequency as f32 + 0.5)).ln().min(RAREST);
+        let average = (tokens as f32 / n).max(1.0);
+        let mut scores = Vec::with_capacity(frequency as usize);
+        for (segment_ord, mut postings, lengths) in lists {
+            let mut doc_id = postings.doc();
+            while doc_id != TERMINATED {
+                let tf = postings.term_freq() as f32;
+                let length = lengths.fieldnorm(doc_id) as f32;
+                let score = weight * tf * (K1 + 1.0) / (tf + K1 * (1.0 - B + B * length / average));
+                scores.push((DocAddress { segment_ord, doc_id }, score));
+                doc_id = postings.advance();
+            }
+        }
+        Ok(Some(Matches { weight, frequency, scores }))
+    }
+
+    /// The records of exactly that name, id or alias.
+    pub(crate) fn exact(&self, searcher: &Searcher, name: &str) -> Result<Vec<DocAddress>, SearchError> {
+        let name = prospector_core::normalized(name);
+        if name.is_empty() {
+            return Ok(Vec::new());
+        }
+        let query = TermQuery::new(Term::from_field_text(self.fields.exact, &name), IndexRecordOption::Basic);
+        let mut found: Vec<DocAddress> =
+            searcher.search(&query, &DocSetCollector).map_err(fail("search"))?.into_iter().collect();
+        found.sort();
+        Ok(found)
+    }
+
+    /// The record at an address.
+    pub(crate) fn record(&self, searcher: &Searcher, address: DocAddress) -> Result<Record, SearchError> {
+        let document: TantivyDocument = searcher.doc(address).map_err(fail("read"))?;
+        let json = document.get_first(self.fields.record).and_then(|value| value.as_str()).unwrap_or("");
+        serde_json::from_str(json).map_err(|error| damaged("read", &format!("a stored record is damaged: {error}")))
+    }
+}
+
+/// Every text of a column, in the order of their ordinals: one pass, where looking each up would decode a block for each.
+fn strings(column: &StrColumn) -> Result<Vec<String>, SearchError> {
+    let ordinals: Vec<u64> = (0..column.num_terms() as u64).collect();
+    let mut all = Vec::with_capacity(ordinals.len());
+    column
+        .dictionary()
+        .sorted_ords_to_term_cb(&ordinals, |bytes| all.push(String::from_utf8_lossy(bytes).into_owned()))
+        .map_err(|error| fail("read")(error.into()))?;
+    Ok(all)
+}
+
+/// Every spelling under which a record is found exactly.
+fn exact_names(record: &Record) -> Vec<String> {
+    let mut names: Vec<String> = [&record.id, &record.name]
+        .into_iter()
+        .chain(&record.aliases)
+        .map(|name| prospector_core::normalized(name))
+        .filter(|name| !name.is_empty())
+        .collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+fn schema() -> (Schema, Fields) {
+    let mut builder = Schema::builder();
+    let text = Kind::ALL.map(|kind| {
+        let options = TextOptions::default().set_indexing_options(
+            TextFieldIndexing::default()
+                .set_tokenizer(recipe::style(kind).name())
+                .set_index_option(IndexRecordOption::WithFreqs),
+        );
+        std::array::from_fn(|field| builder.add_text_field(&format!("{kind}_{field}"), options.clone()))
+    });
+    let fields = Fields {
+        key: builder.add_text_field("key", STRING | FAST),
+        parent: builder.add_text_field("parent", STRING | FAST),
+        exact: builder.add_text_field("exact", STRING),
+        route: builder.add_text_field("route", FAST),
+        slot: builder.add_u64_field("slot", FAST),
+        hash: builder.add_u64_field("hash", FAST),
+        kind: builder.add_u64_field("kind", FAST),
+        record: builder.add_text_field("record", STORED),
+        text,
+    };
+    (builder.build(), fields)
+}

@@ -1,0 +1,42 @@
+//! One hybrid index over every kind of discoverable thing: BM25 and vectors, fused, calibrated to a probability.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use prospector_core::{Kind, Record};
+//! use prospector_search::{Index, Query, StaticTable};
+//!
+//! let mut invoices = Record::new(Kind::Table, "store.invoices", "invoices");
+//! invoices.description = "One row for each purchase of a customer.".into();
+//! let mut tracks = Record::new(Kind::Table, "store.tracks", "tracks");
+//! tracks.description = "Songs and how long they are.".into();
+//!
+//! let index = Index::in_memory(vec![invoices, tracks], Some(Arc::new(StaticTable::shipped()?)))?;
+//! let found = index.search(&Query { text: "what did customers buy".into(), limit: 1, ..Query::default() })?;
+//! assert_eq!(found.hits[0].id, "store.invoices");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! [`Index::open`] keeps it in a folder, and [`Index::refresh`] writes only what changed.
+//!
+//! What it is not: it does not know what a table, an operation or a skill is. Who discovers them turns them into
+//! [`prospector_core::Record`]s.
+
+mod analyze;
+mod dense;
+mod disk;
+mod embed;
+mod error;
+mod index;
+mod lexical;
+mod rank;
+mod ranker;
+mod recipe;
+mod shelf;
+mod static_table;
+mod vectors;
+
+pub use embed::{EmbedError, Embedder, ModelId, Role};
+pub use error::SearchError;
+pub use index::{Found, Index, Query, RefreshReport};
+pub use ranker::Ranker;
+pub use static_table::StaticTable;

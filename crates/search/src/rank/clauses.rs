@@ -1,0 +1,72 @@
+//! A long question in its parts: "find the film, then list its cast and rate it" asks for three operations.
+
+use std::{collections::HashSet, sync::LazyLock};
+
+use prospector_core::Kind;
+use regex::Regex;
+
+use crate::analyze;
+
+/// A clause says something from this many words on; shorter ones join the next.
+const FEWEST_WORDS: usize = 3;
+
+/// The most clauses; what is beyond is one.
+const MOST: usize = 8;
+
+/// Ends of sentences, commas, `and`, `then`.
+static BOUNDARY: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"[.;:!?\n]+\s+|,\s*(?:and\s+|then\s+|finally\s+|or\s+)*|\s+(?:and|then)\s+(?:then\s+|finally\s+)?").ok()
+});
+
+/// The clauses of a question; none where it has but one.
+pub(super) fn split(text: &str, kind: Kind) -> Vec<String> {
+    let Some(boundary) = BOUNDARY.as_ref() else { return Vec::new() };
+    let mut clauses: Vec<String> = Vec::new();
+    let mut buffer = String::new();
+    for piece in boundary.split(text).map(str::trim).filter(|piece| !piece.is_empty()) {
+        if !buffer.is_empty() {
+            buffer.push(' ');
+        }
+        buffer.push_str(piece);
+        let words: HashSet<String> = analyze::query_terms(&buffer, kind).into_iter().collect();
+        if words.len() >= FEWEST_WORDS {
+            clauses.push(std::mem::take(&mut buffer));
+        }
+    }
+    match clauses.last_mut() {
+        Some(last) if !buffer.is_empty() => {
+            last.push(' ');
+            last.push_str(&buffer);
+        }
+        _ => {}
+    }
+    if clauses.len() > MOST {
+        let rest = clauses.split_off(MOST - 1).join(" ");
+        clauses.push(rest);
+    }
+    if clauses.len() < 2 { Vec::new() } else { clauses }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &[&str]) {
+        assert_eq!(split(text, Kind::Operation), expected);
+    }
+
+    #[test]
+    fn a_long_question_is_split_where_it_asks_for_another_thing() {
+        check(
+            "Find the film Dune by title, then rate the cast member with five stars. Who composed it?",
+            &["Find the film Dune by title", "rate the cast member with five stars Who composed it?"],
+        );
+    }
+
+    #[test]
+    fn a_short_question_stays_whole() {
+        check("Who directed Dune?", &[]);
+        check("", &[]);
+        check("one, two, and three", &[]);
+    }
+}

@@ -1,0 +1,106 @@
+//! Operations that need an id, and the ones that find it: `GET /person/{person_id}/credits` needs `GET /search/person`,
+//! which the question does not name.
+
+use std::collections::HashMap;
+
+use crate::{
+    SearchError,
+    analyze::{Style, terms},
+    index::Snapshot,
+};
+use prospector_core::Kind;
+
+/// How far behind the operation that needs it the looked-up one stands.
+const BEHIND: f32 = 0.025;
+
+/// At most this many producers of one id.
+const MOST: usize = 3;
+
+/// Words by which a route says that it searches.
+const SEARCHES: &[&str] = &["search", "find", "lookup", "query"];
+
+/// One operation by its route.
+struct Route {
+    place: usize,
+    method: String,
+    segments: Vec<String>,
+}
+
+impl Route {
+    fn parse(place: usize, route: &str) -> Option<Route> {
+        let (method, path) = route.split_once(' ')?;
+        let path = path.split('?').next().unwrap_or_default();
+        let segments = path.split('/').filter(|segment| !segment.is_empty()).map(str::to_owned).collect();
+        Some(Route { place, method: method.to_uppercase(), segments })
+    }
+
+    fn is_parameter(segment: &str) -> bool {
+        segment.contains('{')
+    }
+
+    fn searches(&self) -> bool {
+        let path = self.segments.join("/").to_lowercase();
+        SEARCHES.iter().any(|word| path.contains(word))
+    }
+
+    /// What its outermost id is an id of: `person` of `/person/{person_id}/credits`.
+    fn needs(&self) -> Option<String> {
+        let at = self.segments.iter().position(|segment| Route::is_parameter(segment))?;
+        terms(self.segments.get(at.checked_sub(1)?)?, Style::Prose).pop()
+    }
+}
+
+/// Puts the operations that find an id right behind the best ones that need it.
+pub(super) fn pull(snapshot: &Snapshot, scores: &mut [(f32, usize)], pulling: usize) -> Result<(), SearchError> {
+    let shelf = snapshot.shelf(Kind::Operation);
+    let mut known: HashMap<u32, HashMap<String, Vec<usize>>> = HashMap::new();
+    let mut raised: HashMap<usize, f32> = HashMap::new();
+    for (score, place) in scores.iter().take(pulling) {
+        let doc = &shelf.docs[*place];
+        let route = snapshot.lexical.route(&snapshot.searcher, doc.address)?;
+        let Some(needed) = Route::parse(*place, &route).and_then(|route| route.needs()) else { continue };
+        let producers = match known.entry(doc.parent) {
+            std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
+            std::collections::hash_map::Entry::Vacant(entry) => entry.insert(producers(snapshot, doc.parent)?),
+        };
+        for producer in producers.get(&needed).into_iter().flatten().filter(|producer| *producer != place).take(MOST) {
+            let best = raised.entry(*producer).or_insert(f32::MIN);
+            *best = best.max(score - BEHIND);
+        }
+    }
+    for (score, place) in scores {
+        if let Some(better) = raised.get(place) {
+            *score = score.max(*better);
+        }
+    }
+    Ok(())
+}
+
+/// Which operations of an API give the ids of what: those that search for it, or else those that list it.
+fn producers(snapshot: &Snapshot, parent: u32) -> Result<HashMap<String, Vec<usize>>, SearchError> {
+    let shelf = snapshot.shelf(Kind::Operation);
+    let mut searching: HashMap<String, Vec<usize>> = HashMap::new();
+    let mut listing: HashMap<String, Vec<usize>> = HashMap::new();
+    for place in &shelf.parents[parent as usize].members {
+        let place = *place as usize;
+        let route = snapshot.lexical.route(&snapshot.searcher, shelf.docs[place].address)?;
+        let Some(route) = Route::parse(place, &route) else { continue };
+        let has_parameter = route.segments.iter().any(|segment| Route::is_parameter(segment));
+        if route.method != "GET" || has_parameter {
+            continue;
+        }
+        if route.searches() {
+            // `/search/person` gives persons.
+            for term in route.segments.iter().flat_map(|segment| terms(segment, Style::Prose)) {
+                searching.entry(term).or_default().push(route.place);
+            }
+        } else if let Some(term) = route.segments.last().and_then(|segment| terms(segment, Style::Prose).pop()) {
+            // `/users` gives users.
+            listing.entry(term).or_default().push(route.place);
+        }
+    }
+    for (term, places) in listing {
+        searching.entry(term).or_insert(places);
+    }
+    Ok(searching)
+}

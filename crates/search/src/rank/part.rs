@@ -1,0 +1,198 @@
+//! A question, or one clause of it, against the records of one kind.
+
+use prospector_core::Kind;
+
+use crate::{
+    SearchError, analyze,
+    dense::Asked,
+    index::Snapshot,
+    lexical::RAREST,
+    recipe::{self, Recipe},
+};
+
+/// As how many independent ones the members of a parent count: their number to this power.
+const RESEMBLANCE: f32 = 0.75;
+
+/// With this many databases or APIs, what they say as a whole counts half.
+const FEW_PARENTS: f32 = 10.0;
+
+/// What one question says of each record and of each parent.
+pub(super) struct Part {
+    /// BM25 over the best, by place.
+    lexical: Vec<f32>,
+    /// The best BM25 score, over the weights of all terms of the question.
+    strength: f32,
+    /// How much of the question the members of a parent cover together, over the best.
+    coverage: Vec<f32>,
+    /// How near the parent is in meaning.
+    centroids: Option<Vec<f32>>,
+    asked: Option<Asked>,
+}
+
+/// What the members of one parent have of one term.
+#[derive(Debug, Clone, Copy, Default)]
+struct Held {
+    members: usize,
+    best: f32,
+}
+
+impl Part {
+    pub(super) fn of(snapshot: &Snapshot, kind: Kind, text: &str) -> Result<Part, SearchError> {
+        let recipe = recipe::of(kind);
+        let shelf = snapshot.shelf(kind);
+        let count = shelf.docs.len();
+        let mut part = Part {
+            lexical: vec![0.0; count],
+            strength: 0.0,
+            coverage: vec![0.0; shelf.parents.len()],
+            centroids: None,
+            asked: None,
+        };
+        let mut total = 0.0;
+        let mut of_term = vec![0.0_f32; count];
+        let mut touched: Vec<usize> = Vec::new();
+        let mut held_by: Vec<Held> = vec![Held::default(); shelf.parents.len()];
+        let mut holders: Vec<u32> = Vec::new();
+        // A word that nobody has counts as one that a single record has.
+        let unknown = (1.0 + (count as f32 - 0.5) / 1.5).ln().min(RAREST);
+        for term in analyze::query_terms(text, kind) {
+            let mut frequency = 0;
+            let mut weight = unknown;
+            for (field, boost) in recipe.boosts.iter().enumerate().filter(|(_, boost)| **boost > 0.0) {
+                let Some(matches) = snapshot.lexical.matches(&snapshot.searcher, kind, field, &term, count)? else {
+                    continue;
+                };
+                if field == 0 {
+                    (frequency, weight) = (matches.frequency, matches.weight);
+                }
+                for (address, score) in matches.scores {
+                    let Some(place) = shelf.place(address) else { continue };
+                    if of_term[place] == 0.0 {
+                        touched.push(place);
+                    }
+                    of_term[place] += boost * score;
+                }
+            }
+            // A number that nobody has is a value to filter by, and a span of time that nobody has is one to group by:
+            // neither says what is asked for.
+            let is_number = term.bytes().all(|byte| byte.is_ascii_digit());
+            let is_value = frequency == 0 && (is_number || analyze::is_span_of_time(&term));
+            total += if is_value { 0.0 } else { weight };
+            for place in touched.drain(..) {
+                let score = std::mem::take(&mut of_term[place]);
+                part.lexical[place] += score;
+                let parent = shelf.docs[place].parent;
+                let held = &mut held_by[parent as usize];
+                if held.members == 0 {
+                    holders.push(parent);
+                }
+                held.members += 1;
+                held.best = held.best.max(score);
+            }
+            for parent in holders.drain(..) {
+                // A large database holds every word by chance: what it covers counts for less. How likely that is, the
+                // tables of the others tell. Its own resemble each other, so that they count as fewer than they are.
+                let held = std::mem::take(&mut held_by[parent as usize]);
+                let size = shelf.parents[parent as usize].members.len();
+                let elsewhere = (frequency as usize).saturating_sub(held.members) as f32;
+                let p = (elsewhere + 0.5) / (count - size + 1) as f32;
+                let by_chance = 1.0 - (1.0 - p).powf((size as f32).powf(RESEMBLANCE));
+                let surprise = if p < 1.0 { (by_chance.ln() / p.ln()).clamp(0.0, 1.0) } else { 0.0 };
+                part.coverage[parent as usize] += held.best * surprise;
+            }
+        }
+        let best = over_best(&mut part.lexical);
+        over_best(&mut part.coverage);
+        if total > 0.0 {
+            part.strength = best / total;
+        }
+        if let Some(dense) = &snapshot.dense {
+            let asked = Asked::new(dense.query(kind, text)?);
+            if recipe.centroid > 0.0 {
+                part.centroids = Some(shelf.centroids(&snapshot.vectors, dense.dimensions(), &asked.whole));
+            }
+            part.asked = Some(asked);
+        }
+        Ok(part)
+    }
+
+    /// BM25 over the best record's.
+    pub(super) fn lexical(&self, place: usize) -> f32 {
+        self.lexical[place]
+    }
+
+    /// BM25 over the weights of all terms of the question: how much of it the record holds, and how prominently.
+    pub(super) fn strength(&self, place: usize) -> f32 {
+        self.strength * self.lexical[place]
+    }
+
+    /// The question's vector.
+    pub(super) fn vector(&self) -> Option<&[f32]> {
+        self.asked.as_ref().map(|asked| asked.whole.as_slice())
+    }
+
+    /// The cosine with the record's whole text.
+    pub(super) fn whole(&self, snapshot: &Snapshot, kind: Kind, place: usize) -> f32 {
+        self.similarity(snapshot, kind, place, 0)
+    }
+
+    /// The weighed cosine with what names the record.
+    pub(super) fn names(&self, snapshot: &Snapshot, kind: Kind, place: usize) -> f32 {
+        recipe::of(kind).names * self.similarity(snapshot, kind, place, 1)
+    }
+
+    /// Both together.
+    pub(super) fn nearness(&self, snapshot: &Snapshot, kind: Kind, place: usize) -> f32 {
+        self.whole(snapshot, kind, place) + self.names(snapshot, kind, place)
+    }
+
+    fn similarity(&self, snapshot: &Snapshot, kind: Kind, place: usize, vector: usize) -> f32 {
+        self.asked.as_ref().map_or(0.0, |asked| {
+            snapshot.shelf(kind).similarity(&snapshot.vectors, &asked.quantized[vector], place, vector)
+        })
+    }
+
+    /// How near the parent is in meaning; `None` where that is not part of the recipe.
+    pub(super) fn centroid(&self, parent: u32) -> Option<f32> {
+        self.centroids.as_ref().map(|centroids| centroids[parent as usize])
+    }
+
+    /// How much it says that a parent is nearer than others: with few of them there is little to choose between.
+    pub(super) fn trust(&self) -> f32 {
+        let parents = self.coverage.len() as f32;
+        parents / (parents + FEW_PARENTS)
+    }
+
+    /// What the parent as a whole adds to the score of its members.
+    pub(super) fn kinship(&self, recipe: &Recipe, parent: u32) -> f32 {
+        self.trust()
+            * (recipe.coverage * self.coverage[parent as usize]
+                + recipe.centroid * self.centroid(parent).unwrap_or(0.0))
+    }
+
+    /// The places with the best BM25 scores.
+    pub(super) fn best(&self, limit: usize) -> Vec<usize> {
+        let mut best: Vec<usize> = (0..self.lexical.len()).filter(|place| self.lexical[*place] > 0.0).collect();
+        if best.len() > limit {
+            best.select_nth_unstable_by(limit, |a, b| self.lexical[*b].total_cmp(&self.lexical[*a]));
+            best.truncate(limit);
+        }
+        best
+    }
+}
+
+/// Divides by the best, and returns it.
+fn over_best(values: &mut [f32]) -> f32 {
+    let best = values.iter().copied().fold(0.0, f32::max);
+    if best > 0.0 {
+        values.iter_mut().for_each(|value| *value /= best);
+    }
+    best
+}
+
+/// How well one parent serves all clauses: the mean of its coverage over the clauses, of the parent that is best at it.
+pub(super) fn agreement(clauses: &[Part]) -> f32 {
+    let Some(first) = clauses.first() else { return 1.0 };
+    let mean = |parent: usize| clauses.iter().map(|clause| clause.coverage[parent]).sum::<f32>() / clauses.len() as f32;
+    (0..first.coverage.len()).map(mean).fold(0.0, f32::max)
+}

@@ -1,0 +1,39 @@
+//! The ways to rank, from half of the recipe to all of it, so that what each part is worth can be measured.
+
+use serde::{Deserialize, Serialize};
+
+/// How records are put in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ranker {
+    /// By words alone: BM25.
+    Lexical,
+    /// By meaning alone: the nearness of the vectors. Finds nothing without an embedder.
+    Dense,
+    /// By the reciprocal ranks of both (Cormack, Clarke and Büttcher, 2009).
+    Rrf,
+    /// By everything that is known; what relevance and the floor are calibrated for.
+    #[default]
+    Full,
+}
+
+impl Ranker {
+    /// Every ranker, from the simplest on.
+    pub const ALL: [Ranker; 4] = [Ranker::Lexical, Ranker::Dense, Ranker::Rrf, Ranker::Full];
+
+    /// Its name on the command line and in reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Ranker::Lexical => "lexical",
+            Ranker::Dense => "dense",
+            Ranker::Rrf => "rrf",
+            Ranker::Full => "full",
+        }
+    }
+}
+
+impl std::fmt::Display for Ranker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

@@ -1,0 +1,115 @@
+//! The records of one kind, as searches see them: where each stands, to whom it belongs, and its scores.
+
+use std::sync::OnceLock;
+
+use prospector_core::Kind;
+use rayon::prelude::*;
+use tantivy::DocAddress;
+
+use crate::{
+    lexical::Stored,
+    vectors::{Quantized, Vectors, normalize},
+};
+
+/// The records of one kind.
+pub(crate) struct Shelf {
+    pub(crate) docs: Vec<Doc>,
+    /// Place by segment and document; `u32::MAX` for what is not here.
+    places: Vec<Vec<u32>>,
+    pub(crate) parents: Vec<Parent>,
+    centroids: OnceLock<Vec<f32>>,
+}
+
+/// What is known of a record without reading it.
+pub(crate) struct Doc {
+    pub(crate) address: DocAddress,
+    pub(crate) parent: u32,
+    slot: u32,
+}
+
+/// A database, an API or a document.
+pub(crate) struct Parent {
+    pub(crate) name: String,
+    pub(crate) members: Vec<u32>,
+}
+
+impl Shelf {
+    /// Sorts the records of a kind onto a shelf.
+    pub(crate) fn new(kind: Kind, stored: &Stored, segments: usize) -> Self {
+        let mut shelf = Shelf {
+            docs: Vec::new(),
+            places: vec![Vec::new(); segments],
+            parents: Vec::new(),
+            centroids: OnceLock::new(),
+        };
+        let mut ordinals: Vec<Option<u32>> = vec![None; stored.parents.len()];
+        for doc in stored.docs.iter().filter(|doc| doc.kind == kind) {
+            let place = shelf.docs.len() as u32;
+            let parent = *ordinals[doc.parent].get_or_insert_with(|| {
+                shelf.parents.push(Parent { name: stored.parents[doc.parent].clone(), members: Vec::new() });
+                shelf.parents.len() as u32 - 1
+            });
+            shelf.parents[parent as usize].members.push(place);
+            let places = &mut shelf.places[doc.address.segment_ord as usize];
+            let doc_id = doc.address.doc_id as usize;
+            if places.len() <= doc_id {
+                places.resize(doc_id + 1, u32::MAX);
+            }
+            places[doc_id] = place;
+            shelf.docs.push(Doc { address: doc.address, parent, slot: doc.slot });
+        }
+        shelf
+    }
+
+    /// The place of a record; `None` for one that is deleted or of another kind.
+    pub(crate) fn place(&self, address: DocAddress) -> Option<usize> {
+        let place = *self.places.get(address.segment_ord as usize)?.get(address.doc_id as usize)?;
+        (place != u32::MAX).then_some(place as usize)
+    }
+
+    /// The parent of that name.
+    pub(crate) fn parent(&self, name: &str) -> Option<u32> {
+        self.parents.iter().position(|parent| parent.name == name).map(|at| at as u32)
+    }
+
+    /// How near one vector of a record is to the question.
+    pub(crate) fn similarity(&self, vectors: &Vectors, query: &Quantized, place: usize, vector: usize) -> f32 {
+        let slot = self.docs[place].slot;
+        if slot == u32::MAX { 0.0 } else { vectors.similarity(query, vector, slot) }
+    }
+
+    /// The vector of a record's whole text.
+    pub(crate) fn vector(&self, vectors: &Vectors, place: usize) -> Vec<f32> {
+        let slot = self.docs[place].slot;
+        if slot == u32::MAX { Vec::new() } else { vectors.vector(0, slot) }
+    }
+
+    /// How near the question is to the centre of each parent, against the centre of all: computed once, then kept.
+    pub(crate) fn centroids(&self, vectors: &Vectors, dimensions: usize, query: &[f32]) -> Vec<f32> {
+        let all = self.centroids.get_or_init(|| {
+            let mut all = vec![0.0_f32; self.parents.len() * dimensions];
+            self.parents.par_iter().zip(all.par_chunks_mut(dimensions.max(1))).for_each(|(parent, centre)| {
+                for place in &parent.members {
+                    let vector = self.vector(vectors, *place as usize);
+                    centre.iter_mut().zip(vector).for_each(|(sum, value)| *sum += value);
+                }
+                let count = parent.members.len().max(1) as f32;
+                centre.iter_mut().for_each(|sum| *sum /= count);
+            });
+            let count = self.parents.len().max(1) as f32;
+            let mut mean = vec![0.0_f32; dimensions];
+            for centre in all.chunks(dimensions.max(1)) {
+                mean.iter_mut().zip(centre).for_each(|(mean, value)| *mean += value / count);
+            }
+            for centre in all.chunks_mut(dimensions.max(1)) {
+                // A single parent has nothing to stand out from.
+                if count > 1.0 {
+                    centre.iter_mut().zip(&mean).for_each(|(value, mean)| *value -= mean);
+                }
+                normalize(centre);
+            }
+            all
+        });
+        all.chunks(dimensions.max(1)).map(|centre| centre.iter().zip(query).map(|(a, b)| a * b).sum()).collect()
+    }
+}

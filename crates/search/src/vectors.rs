@@ -1,0 +1,218 @@
+//! Vectors as int8 rows: files that only grow, one for each vector of a record, and the exact scan over them.
+//!
+//! A row is the float32 scale, then one signed byte a dimension; a component is `scale x byte`. Rows are addressed by
+//! their slot, the number of the row, which is the same in every file. Rows are never changed, so a reader with an older
+//! map of a file stays right. The vectors of the whole texts stand apart from those of the names because the scan over
+//! all records reads only the former.
+
+use std::{
+    fs::{File, OpenOptions},
+    io::{self, Seek, SeekFrom, Write},
+    path::{Path, PathBuf},
+};
+
+use memmap2::Mmap;
+
+use crate::{dense::Pair, recipe::VECTORS};
+
+/// Scales `vector` to length 1; a zero vector stays zero.
+pub(crate) fn normalize(vector: &mut [f32]) {
+    let length = vector.iter().map(|v| v * v).sum::<f32>().sqrt();
+    if length > 0.0 {
+        vector.iter_mut().for_each(|v| *v /= length);
+    }
+}
+
+/// A vector as bytes.
+fn quantize(vector: &[f32], out: &mut Vec<u8>) {
+    let largest = vector.iter().fold(0.0_f32, |m, v| m.max(v.abs()));
+    let scale = if largest > 0.0 { largest / 127.0 } else { 1.0 };
+    out.extend(scale.to_le_bytes());
+    out.extend(vector.iter().map(|v| (v / scale).round() as i8 as u8));
+}
+
+/// Rows in memory or in a mapped file.
+pub(crate) struct Vectors {
+    dimensions: usize,
+    files: [Bytes; VECTORS],
+}
+
+enum Bytes {
+    Memory(Vec<u8>),
+    Mapped(Mmap),
+    Empty,
+}
+
+impl Vectors {
+    /// No rows.
+    pub(crate) fn none() -> Self {
+        Vectors { dimensions: 0, files: std::array::from_fn(|_| Bytes::Empty) }
+    }
+
+    /// Rows in memory.
+    pub(crate) fn in_memory(dimensions: usize, pairs: &[Pair]) -> Self {
+        Vectors { dimensions, files: std::array::from_fn(|vector| Bytes::Memory(quantized(dimensions, pairs, vector))) }
+    }
+
+    /// Maps the files of rows in a folder.
+    pub(crate) fn open(folder: &Path, dimensions: usize) -> io::Result<Self> {
+        let mut vectors = Vectors { dimensions, ..Vectors::none() };
+        for (vector, bytes) in vectors.files.iter_mut().enumerate() {
+            let file = File::open(file(folder, vector))?;
+            if file.metadata()?.len() > 0 {
+                // SAFETY: rows that a reader knows of are never changed or cut off; writers only append.
+                #[expect(unsafe_code, reason = "mapping a file is how an index of any size opens at once")]
+                let map = unsafe { Mmap::map(&file)? };
+                *bytes = Bytes::Mapped(map);
+            }
+        }
+        Ok(vectors)
+    }
+
+    /// How many rows there are, of records and of what was left by killed writers.
+    pub(crate) fn len(&self) -> usize {
+        let length = match &self.files[0] {
+            Bytes::Memory(bytes) => bytes.len(),
+            Bytes::Mapped(map) => map.len(),
+            Bytes::Empty => 0,
+        };
+        length / (self.dimensions + 4)
+    }
+
+    #[inline]
+    fn row(&self, vector: usize, slot: u32) -> Option<(f32, &[u8])> {
+        let bytes: &[u8] = match &self.files[vector] {
+            Bytes::Memory(bytes) => bytes,
+            Bytes::Mapped(map) => map,
+            Bytes::Empty => return None,
+        };
+        let start = slot as usize * (self.dimensions + 4);
+        let (scale, row) = bytes.get(start..start + self.dimensions + 4)?.split_first_chunk::<4>()?;
+        Some((f32::from_le_bytes(*scale), row))
+    }
+
+    /// A row as numbers; empty for a row that is not there.
+    pub(crate) fn vector(&self, vector: usize, slot: u32) -> Vec<f32> {
+        let numbers = |(scale, row): (f32, &[u8])| row.iter().map(|b| f32::from(*b as i8) * scale).collect();
+        self.row(vector, slot).map_or(Vec::new(), numbers)
+    }
+
+    /// The dot product of the query with a row; 0 for a row that is not there.
+    #[inline]
+    pub(crate) fn similarity(&self, query: &Quantized, vector: usize, slot: u32) -> f32 {
+        self.row(vector, slot).map_or(0.0, |(scale, row)| dot(&query.values, row) as f32 * scale * query.scale)
+    }
+}
+
+/// A query vector, quantised once for the scan.
+pub(crate) struct Quantized {
+    scale: f32,
+    values: Vec<i8>,
+}
+
+impl Quantized {
+    /// Quantises a normalised vector.
+    pub(crate) fn new(vector: &[f32]) -> Self {
+        let mut bytes = Vec::with_capacity(vector.len() + 4);
+        quantize(vector, &mut bytes);
+        let scale = bytes.first_chunk::<4>().map_or(1.0, |scale| f32::from_le_bytes(*scale));
+        Quantized { scale, values: bytes[4..].iter().map(|b| *b as i8).collect() }
+    }
+}
+
+/// The dot product of two rows of bytes, with the widest instructions of this machine.
+fn dot(a: &[i8], b: &[u8]) -> i32 {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: the check above.
+        #[expect(unsafe_code, reason = "the same loop, compiled for AVX2, is four times as fast")]
+        return unsafe { dot_avx2(a, b) };
+    }
+    dot_plain(a, b)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn dot_avx2(a: &[i8], b: &[u8]) -> i32 {
+    dot_plain(a, b)
+}
+
+#[inline(always)]
+fn dot_plain(a: &[i8], b: &[u8]) -> i32 {
+    a.iter().zip(b).map(|(a, b)| i32::from(*a) * i32::from(*b as i8)).sum()
+}
+
+/// Appends the vectors of records to the files in a folder and makes them durable. Returns the slot of the first.
+///
+/// # Errors
+/// When a file cannot be written.
+pub(crate) fn append(folder: &Path, dimensions: usize, pairs: &[Pair]) -> io::Result<u32> {
+    let row = (dimensions + 4) as u64;
+    let mut files = Vec::with_capacity(VECTORS);
+    let mut first = 0;
+    for vector in 0..VECTORS {
+        let file = OpenOptions::new().create(true).truncate(false).write(true).open(file(folder, vector))?;
+        // A process killed while appending leaves rows, or part of one, which no record refers to: go on behind them.
+        first = file.metadata()?.len().div_ceil(row).max(first);
+        files.push(file);
+    }
+    let slot = u32::try_from(first).map_err(io::Error::other)?;
+    for (vector, mut file) in files.into_iter().enumerate() {
+        file.seek(SeekFrom::Start(first * row))?;
+        file.write_all(&quantized(dimensions, pairs, vector))?;
+        file.sync_data()?;
+    }
+    Ok(slot)
+}
+
+/// The rows of one vector of many records.
+fn quantized(dimensions: usize, pairs: &[Pair], vector: usize) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(pairs.len() * (dimensions + 4));
+    pairs.iter().for_each(|pair| quantize(&pair[vector], &mut bytes));
+    bytes
+}
+
+/// The file of one vector of every record.
+fn file(folder: &Path, vector: usize) -> PathBuf {
+    folder.join(format!("vectors-{vector}.bin"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unit(values: &[f32]) -> Vec<f32> {
+        let mut vector = values.to_vec();
+        normalize(&mut vector);
+        vector
+    }
+
+    #[test]
+    fn similarity_survives_the_quantisation() {
+        let rows = [unit(&[1.0, 2.0, 3.0]), unit(&[-1.0, 0.5, 0.0]), vec![0.0; 3]];
+        let vectors = Vectors::in_memory(3, &rows.clone().map(|row| [vec![0.0; 3], row]));
+        let query = unit(&[1.0, 1.0, 0.2]);
+        let quantized = Quantized::new(&query);
+        for (slot, row) in rows.iter().enumerate() {
+            let exact: f32 = row.iter().zip(&query).map(|(a, b)| a * b).sum();
+            let got = vectors.similarity(&quantized, 1, slot as u32);
+            assert!((exact - got).abs() < 0.02, "{exact} {got}");
+        }
+        assert_eq!(vectors.similarity(&quantized, 1, 9), 0.0);
+    }
+
+    #[test]
+    fn rows_are_appended_behind_a_torn_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let (x, y) = (unit(&[1.0, 0.0, 0.0]), unit(&[0.0, 1.0, 0.0]));
+        assert_eq!(append(folder.path(), 3, &[[x.clone(), x.clone()], [x.clone(), x.clone()]]).unwrap(), 0);
+        OpenOptions::new().append(true).open(file(folder.path(), 1)).unwrap().write_all(&[1, 2]).unwrap();
+        assert_eq!(append(folder.path(), 3, &[[y.clone(), x]]).unwrap(), 3);
+        let vectors = Vectors::open(folder.path(), 3).unwrap();
+        assert_eq!(vectors.len(), 4);
+        let query = Quantized::new(&y);
+        assert!(vectors.similarity(&query, 0, 3) > 0.99);
+        assert!(vectors.similarity(&query, 1, 3).abs() < 0.01);
+        assert!(vectors.similarity(&query, 0, 0).abs() < 0.01);
+    }
+}
