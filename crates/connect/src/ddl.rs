@@ -1,0 +1,136 @@
+//! SQL scripts that create tables: a schema without data.
+
+mod parse;
+mod read;
+mod salvage;
+mod split;
+mod view;
+
+use std::path::PathBuf;
+
+use async_trait::async_trait;
+use prospector_core::Problem;
+
+use crate::encoding::decode;
+use crate::{ConnectError, Connector, SampleRequest, Samples, Statistics, Table};
+use parse::{Meaning, meaning, parse};
+use read::Schema;
+use split::statements;
+
+/// SQL scripts, read one after the other.
+pub(crate) struct Ddl {
+    paths: Vec<PathBuf>,
+}
+
+impl Ddl {
+    pub(crate) fn new(paths: Vec<PathBuf>) -> Self {
+        Ddl { paths }
+    }
+
+    fn place(&self) -> String {
+        match self.paths.as_slice() {
+            [path] => path.display().to_string(),
+            paths => format!("{} and {} more", paths[0].display(), paths.len() - 1),
+        }
+    }
+
+    fn no_data(&self) -> ConnectError {
+        ConnectError::NoData { place: self.place() }
+    }
+}
+
+#[async_trait]
+impl Connector for Ddl {
+    fn kind(&self) -> &'static str {
+        "ddl"
+    }
+
+    async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
+        let failed = |path: &PathBuf, reason: String| ConnectError::Open { kind: "ddl", path: path.clone(), reason };
+        let mut scripts = Vec::new();
+        let mut problems = Vec::new();
+        for path in &self.paths {
+            match tokio::fs::read(path).await {
+                Ok(bytes) if bytes.is_empty() => problems.push((path, "the file is empty".to_owned())),
+                Ok(bytes) => scripts.push((path.display().to_string(), decode(bytes).0)),
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                    problems.push((path, "there is no such file".to_owned()));
+                }
+                Err(error) => problems.push((path, error.to_string())),
+            }
+        }
+        if scripts.is_empty() && !problems.is_empty() {
+            let (path, reason) = problems.remove(0);
+            return Err(failed(path, reason));
+        }
+        let mut problems: Vec<Problem> = problems
+            .into_iter()
+            .map(|(path, reason)| {
+                Problem::error(path.display().to_string(), reason).advise("take it out of the source")
+            })
+            .collect();
+        let place = self.place();
+        let read = tokio::task::spawn_blocking(move || described(&scripts, &place)).await;
+        let (tables, more) = read.map_err(|error| failed(&self.paths[0], error.to_string()))?;
+        problems.extend(more);
+        Ok((tables, problems))
+    }
+
+    async fn sample(&self, _: &str, _: &str, _: &SampleRequest) -> Result<Samples, ConnectError> {
+        Err(self.no_data())
+    }
+
+    async fn statistics(&self, _: &str, _: &[String]) -> Result<Vec<Statistics>, ConnectError> {
+        Err(self.no_data())
+    }
+
+    fn has_data(&self) -> bool {
+        false
+    }
+}
+
+/// The tables that these scripts make, each given with its path.
+fn described(scripts: &[(String, String)], place: &str) -> (Vec<Table>, Vec<Problem>) {
+    let mut schema = Schema::default();
+    for (path, script) in scripts {
+        let before = schema.len();
+        for statement in statements(script) {
+            let Some(meaning) = meaning(statement.text) else {
+                continue;
+            };
+            let here = format!("{path}:{}", statement.line);
+            match parse(statement.text, meaning) {
+                Ok(parsed) => {
+                    if let Some(reason) = parsed.doubt {
+                        schema.note(Problem::warning(&here, reason).advise("check what was read of the table"));
+                    }
+                    parsed.statements.into_iter().for_each(|statement| schema.add(statement, &here));
+                }
+                // Most ALTER statements say nothing about the shape of a table.
+                Err(_) if meaning == Meaning::Alter && !adds_key_or_column(statement.text) => {}
+                Err(failure) => {
+                    let here = format!("{path}:{}", statement.line + failure.lines);
+                    let what = match meaning {
+                        Meaning::Table => "the table",
+                        Meaning::View => "the view",
+                        Meaning::Alter => "the change of a table",
+                        Meaning::Comment => "the comment",
+                    };
+                    let problem = Problem::error(here, format!("cannot read {what}: {}", failure.reason));
+                    schema.note(problem.advise("write the statement in the SQL of one of the known dialects"));
+                }
+            }
+        }
+        if schema.len() == before {
+            schema.note(Problem::warning(path, "there is no CREATE TABLE in it that could be read"));
+        }
+    }
+    schema.finish(place)
+}
+
+fn adds_key_or_column(text: &str) -> bool {
+    split::words(text).any(|word| word.eq_ignore_ascii_case("key") || word.eq_ignore_ascii_case("add"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,40 @@
+//! The bytes of a file as text, whatever wrote it.
+
+/// The text, and the name of its encoding where that is not UTF-8. A byte order mark is left out. Bytes that are no
+/// UTF-8 are read as Latin-1, which never fails.
+pub(crate) fn decode(bytes: Vec<u8>) -> (String, Option<&'static str>) {
+    let wide = |from: fn([u8; 2]) -> u16| {
+        let units = bytes[2..].chunks_exact(2).map(|pair| from([pair[0], pair[1]]));
+        char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
+    };
+    match bytes.as_slice() {
+        [0xff, 0xfe, ..] => (wide(u16::from_le_bytes), Some("UTF-16")),
+        [0xfe, 0xff, ..] => (wide(u16::from_be_bytes), Some("UTF-16")),
+        _ => match String::from_utf8(bytes) {
+            Ok(text) => match text.strip_prefix('\u{feff}') {
+                Some(rest) => (rest.to_owned(), None),
+                None => (text, None),
+            },
+            Err(error) => (error.into_bytes().into_iter().map(char::from).collect(), Some("Latin-1")),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(bytes: &[u8], text: &str, encoding: Option<&str>) {
+        assert_eq!(decode(bytes.to_vec()), (text.to_owned(), encoding));
+    }
+
+    #[test]
+    fn text_of_any_encoding_is_read() {
+        check("é".as_bytes(), "é", None);
+        check(b"\xef\xbb\xbf\xc3\xa9", "é", None);
+        check(b"\xff\xfe\xe9\x00", "é", Some("UTF-16"));
+        check(b"\xfe\xff\x00\xe9", "é", Some("UTF-16"));
+        check(b"\xe9", "é", Some("Latin-1"));
+        check(b"", "", None);
+    }
+}

@@ -1,0 +1,34 @@
+//! What can go wrong with a data source.
+
+use std::path::PathBuf;
+
+/// A failed act on a data source. Messages never hold a password.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    /// The file could not be opened or is not what it should be.
+    #[error("cannot open {kind} {}: {reason}", path.display())]
+    Open {
+        /// The kind of source.
+        kind: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// A statement failed.
+    #[error("cannot read {table} of {place}: {reason}")]
+    Read {
+        /// The source.
+        place: String,
+        /// The table.
+        table: String,
+        /// Why.
+        reason: String,
+    },
+    /// The source describes tables but holds no rows.
+    #[error("{place} is a schema without data")]
+    NoData {
+        /// The source.
+        place: String,
+    },
+}

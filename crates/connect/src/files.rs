@@ -1,0 +1,233 @@
+//! Data files: each is a table, read with DataFusion.
+
+mod file;
+mod loaded;
+mod naming;
+mod value;
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use async_trait::async_trait;
+use datafusion::arrow::array::{AsArray, RecordBatch};
+use datafusion::arrow::datatypes::{DataType, Int64Type, Schema};
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::functions_aggregate::count::count_all_window;
+use datafusion::functions_aggregate::expr_fn::{count, count_distinct, max, min};
+use datafusion::prelude::{DataFrame, SessionConfig, SessionContext, col, contains, ident, lit, lower};
+use futures::{FutureExt, StreamExt};
+use prospector_core::Problem;
+use serde_json::Value;
+
+use crate::{Column, ConnectError, Connector, SampleRequest, Samples, SourceKind, Statistics, Table};
+use file::{File, plain};
+use value::{comparable, is_ordered, searchable, type_name, values};
+
+/// All queries of a source together may use so much memory before they spill to disk or fail.
+const MEMORY: usize = 2 << 30;
+
+/// So many columns are measured by one query.
+const COLUMNS_A_QUERY: usize = 50;
+
+/// So many files are described at once.
+const FILES_AT_ONCE: usize = 4;
+
+/// Data files of one kind.
+pub(crate) struct Files {
+    kind: SourceKind,
+    files: Vec<File>,
+    session: OnceLock<SessionContext>,
+}
+
+impl Files {
+    pub(crate) fn new(kind: SourceKind, paths: &[PathBuf]) -> Self {
+        let files = naming::named(paths).into_iter().map(|(name, path)| File::new(kind, name, path)).collect();
+        Files { kind, files, session: OnceLock::new() }
+    }
+
+    fn session(&self) -> &SessionContext {
+        self.session.get_or_init(|| {
+            let runtime = RuntimeEnvBuilder::new().with_memory_limit(MEMORY, 1.0).build_arc().unwrap_or_default();
+            SessionContext::new_with_config_rt(SessionConfig::new(), runtime)
+        })
+    }
+
+    fn file(&self, table: &str) -> Result<&File, ConnectError> {
+        let exact = self.files.iter().find(|file| file.table() == table);
+        exact.or_else(|| self.files.iter().find(|file| file.table().eq_ignore_ascii_case(table))).ok_or_else(|| {
+            let place = match self.files.as_slice() {
+                [file] => file.path().display().to_string(),
+                files => format!("{} {} files", files.len(), self.kind),
+            };
+            ConnectError::Read { place, table: table.to_owned(), reason: "there is no such table".to_owned() }
+        })
+    }
+}
+
+#[async_trait]
+impl Connector for Files {
+    fn kind(&self) -> &'static str {
+        self.kind.as_str()
+    }
+
+    async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
+        let session = self.session();
+        let asked: Vec<_> = self.files.iter().map(|file| described(file, session).boxed()).collect();
+        let described = futures::stream::iter(asked).buffered(FILES_AT_ONCE).collect::<Vec<_>>().await;
+        let (mut tables, mut problems, mut first) = (Vec::new(), Vec::new(), None);
+        for (file, result) in self.files.iter().zip(described) {
+            match result {
+                Ok((table, notes)) => {
+                    tables.push(table);
+                    problems.extend(notes);
+                }
+                Err(reason) => {
+                    let problem = Problem::error(file.path().display().to_string(), reason.clone());
+                    problems.push(problem.advise("repair the file or take it out of the source"));
+                    first.get_or_insert((file, reason));
+                }
+            }
+        }
+        match first {
+            Some((file, reason)) if tables.is_empty() => Err(file.unopened(reason)),
+            _ => Ok((tables, problems)),
+        }
+    }
+
+    async fn sample(&self, table: &str, column: &str, request: &SampleRequest) -> Result<Samples, ConnectError> {
+        let file = self.file(table)?;
+        let needle = request.contains.as_ref().map(|text| text.to_lowercase()).filter(|text| !text.is_empty());
+        let query = |frame: DataFrame| {
+            let (name, data_type) = column_of(frame.schema().as_arrow(), column)?;
+            let sampled = || -> datafusion::error::Result<DataFrame> {
+                let mut frame = frame
+                    .select(vec![comparable(ident(&name), &data_type).alias("value")])?
+                    .filter(col("value").is_not_null())?;
+                if let Some(needle) = &needle {
+                    let text = searchable(col("value"), &data_type);
+                    frame = frame.filter(text.map_or(lit(false), |text| contains(lower(text), lit(needle))))?;
+                }
+                frame
+                    .aggregate(vec![col("value")], vec![count(lit(1)).alias("rows")])?
+                    .window(vec![count_all_window().alias("distinct")])?
+                    .sort(vec![col("rows").sort(false, false), col("value").sort(true, false)])?
+                    // With no row at all the number of distinct values would stay unknown.
+                    .limit(0, Some(request.limit.max(1)))
+            };
+            Ok((sampled().map_err(plain)?, data_type))
+        };
+        let (batches, data_type) = file.query(self.session(), query).await?;
+        let mut found = Samples::default();
+        for batch in batches.iter().filter(|batch| batch.num_rows() > 0) {
+            found.values.extend(values(batch.column(0), &data_type));
+            found.distinct = u64::try_from(batch.column(2).as_primitive::<Int64Type>().value(0)).unwrap_or(0);
+        }
+        found.values.truncate(request.limit);
+        found.complete = found.values.len() as u64 == found.distinct;
+        Ok(found)
+    }
+
+    async fn statistics(&self, table: &str, columns: &[String]) -> Result<Vec<Statistics>, ConnectError> {
+        let file = self.file(table)?;
+        let everything: Vec<String> = match columns {
+            [] => file.schema(self.session()).await?.fields().iter().map(|field| field.name().clone()).collect(),
+            some => some.to_vec(),
+        };
+        let mut found = Vec::with_capacity(everything.len());
+        for part in everything.chunks(COLUMNS_A_QUERY) {
+            let (batches, columns) = file.query(self.session(), |frame| measured(frame, part)).await?;
+            if let Some(row) = batches.iter().find(|batch| batch.num_rows() > 0) {
+                found.extend(measures(row, columns));
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// The table that a file is, and what is off about it.
+async fn described(file: &File, session: &SessionContext) -> Result<(Table, Vec<Problem>), String> {
+    let query = |frame: DataFrame| {
+        let mut counts = vec![count(lit(1)).alias("rows")];
+        // Only when every value is read is it known that the types fit.
+        if file.types_are_guessed() {
+            let fields = frame.schema().fields().iter().enumerate();
+            counts.extend(fields.map(|(index, field)| count(ident(field.name())).alias(format!("c{index}"))));
+        }
+        Ok((frame.aggregate(Vec::new(), counts).map_err(plain)?, ()))
+    };
+    let (batches, ()) = file.query(session, query).await.map_err(|error| match error {
+        ConnectError::Open { reason, .. } | ConnectError::Read { reason, .. } => reason,
+        error @ ConnectError::NoData { .. } => error.to_string(),
+    })?;
+    let schema = file.schema(session).await.map_err(|error| error.to_string())?;
+    let columns = schema.fields().iter().map(|field| Column {
+        name: field.name().clone(),
+        data_type: type_name(field.data_type()),
+        nullable: field.is_nullable(),
+        primary_key: false,
+        description: value::description(field.metadata()),
+    });
+    let table = Table {
+        name: file.table().to_owned(),
+        description: value::description(schema.metadata()),
+        row_count: batches.iter().find(|batch| batch.num_rows() > 0).map(|batch| number(batch, 0)),
+        columns: columns.collect(),
+        foreign_keys: Vec::new(),
+    };
+    Ok((table, file.notes()))
+}
+
+/// The column as the file spells it.
+fn column_of(schema: &Schema, wanted: &str) -> Result<(String, DataType), String> {
+    let fields = schema.fields();
+    let exact = fields.iter().find(|field| field.name() == wanted);
+    let found = exact.or_else(|| fields.iter().find(|field| field.name().eq_ignore_ascii_case(wanted)));
+    let field = found.ok_or_else(|| format!("it has no column {wanted}"))?;
+    Ok((field.name().clone(), field.data_type().clone()))
+}
+
+/// The rows, and for each column its distinct values, its values, and the smallest and largest where it has an order.
+fn measured(frame: DataFrame, columns: &[String]) -> Result<(DataFrame, Vec<(String, DataType)>), String> {
+    let columns: Vec<(String, DataType)> =
+        columns.iter().map(|column| column_of(frame.schema().as_arrow(), column)).collect::<Result<_, _>>()?;
+    let mut wanted = vec![count(lit(1)).alias("rows")];
+    for (index, (name, data_type)) in columns.iter().enumerate() {
+        let value = comparable(ident(name), data_type);
+        wanted.push(count_distinct(value.clone()).alias(format!("distinct{index}")));
+        wanted.push(count(value.clone()).alias(format!("values{index}")));
+        if is_ordered(data_type) {
+            wanted.push(min(value.clone()).alias(format!("min{index}")));
+            wanted.push(max(value).alias(format!("max{index}")));
+        }
+    }
+    Ok((frame.aggregate(Vec::new(), wanted).map_err(plain)?, columns))
+}
+
+fn measures(row: &RecordBatch, columns: Vec<(String, DataType)>) -> Vec<Statistics> {
+    let mut at = 1;
+    let measure = |(column, data_type): (String, DataType)| {
+        let ordered = is_ordered(&data_type);
+        let shown = |index: usize| -> Option<Value> {
+            let value = values(row.column(index), &data_type).into_iter().next();
+            value.filter(|value| ordered && !value.is_null())
+        };
+        let (min, max) = if ordered { (shown(at + 2), shown(at + 3)) } else { (None, None) };
+        let found = Statistics {
+            column,
+            cardinality: number(row, at),
+            min,
+            max,
+            nulls: number(row, 0).saturating_sub(number(row, at + 1)),
+        };
+        at += if ordered { 4 } else { 2 };
+        found
+    };
+    columns.into_iter().map(measure).collect()
+}
+
+fn number(row: &RecordBatch, index: usize) -> u64 {
+    u64::try_from(row.column(index).as_primitive::<Int64Type>().value(0)).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,361 @@
+//! Reading a CSV or JSON file whole, with types that all its rows allow. What is broken is left out and told of.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use datafusion::arrow::array::{ArrayRef, BooleanBuilder, Float64Builder, Int64Builder, RecordBatch, StringBuilder};
+use datafusion::arrow::datatypes::{DataType, Field, Schema};
+use prospector_core::Problem;
+use serde_json::{Map, Value};
+
+use crate::encoding::decode;
+
+/// What the values of a column have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Kind {
+    #[default]
+    Nothing,
+    Bool,
+    Int,
+    Float,
+    Text,
+}
+
+impl Kind {
+    fn of_text(text: &str) -> Kind {
+        // `007` is a code and no number.
+        let digits = text.trim_start_matches('-');
+        let code = digits.len() > 1 && digits.starts_with('0') && digits.bytes().all(|byte| byte.is_ascii_digit());
+        match text {
+            "" => Kind::Nothing,
+            _ if text.eq_ignore_ascii_case("true") || text.eq_ignore_ascii_case("false") => Kind::Bool,
+            _ if code => Kind::Text,
+            _ if text.parse::<i64>().is_ok() => Kind::Int,
+            _ if text.parse::<f64>().is_ok() && text.bytes().any(|byte| byte == b'.' || byte == b'e') => Kind::Float,
+            _ => Kind::Text,
+        }
+    }
+
+    fn of_value(value: &Value) -> Kind {
+        match value {
+            Value::Null => Kind::Nothing,
+            Value::Bool(_) => Kind::Bool,
+            Value::Number(number) if number.is_i64() => Kind::Int,
+            Value::Number(number) if number.is_f64() => Kind::Float,
+            _ => Kind::Text,
+        }
+    }
+
+    fn and(self, other: Kind) -> Kind {
+        match (self, other) {
+            (same, other) if same == other => same,
+            (Kind::Nothing, kind) | (kind, Kind::Nothing) => kind,
+            (Kind::Int, Kind::Float) | (Kind::Float, Kind::Int) => Kind::Float,
+            _ => Kind::Text,
+        }
+    }
+}
+
+/// A column that is being filled.
+enum Filling {
+    Bool(BooleanBuilder),
+    Int(Int64Builder),
+    Float(Float64Builder),
+    Text(StringBuilder),
+}
+
+impl Filling {
+    fn new(kind: Kind) -> Self {
+        match kind {
+            Kind::Bool => Filling::Bool(BooleanBuilder::new()),
+            Kind::Int => Filling::Int(Int64Builder::new()),
+            Kind::Float => Filling::Float(Float64Builder::new()),
+            Kind::Nothing | Kind::Text => Filling::Text(StringBuilder::new()),
+        }
+    }
+
+    fn push_text(&mut self, text: &str) {
+        match self {
+            Filling::Bool(column) => {
+                column.append_option((!text.is_empty()).then(|| text.eq_ignore_ascii_case("true")))
+            }
+            Filling::Int(column) => column.append_option(text.parse().ok()),
+            Filling::Float(column) => column.append_option(text.parse().ok()),
+            Filling::Text(column) => column.append_option((!text.is_empty()).then_some(text)),
+        }
+    }
+
+    fn push_value(&mut self, value: &Value) {
+        match self {
+            Filling::Bool(column) => column.append_option(value.as_bool()),
+            Filling::Int(column) => column.append_option(value.as_i64()),
+            Filling::Float(column) => column.append_option(value.as_f64()),
+            Filling::Text(column) => match value {
+                Value::Null => column.append_null(),
+                Value::String(text) => column.append_value(text),
+                other => column.append_value(other.to_string()),
+            },
+        }
+    }
+
+    fn done(self) -> ArrayRef {
+        match self {
+            Filling::Bool(mut column) => Arc::new(column.finish()),
+            Filling::Int(mut column) => Arc::new(column.finish()),
+            Filling::Float(mut column) => Arc::new(column.finish()),
+            Filling::Text(mut column) => Arc::new(column.finish()),
+        }
+    }
+}
+
+fn batch(names: Vec<String>, columns: Vec<Filling>) -> Result<RecordBatch, String> {
+    let columns: Vec<ArrayRef> = columns.into_iter().map(Filling::done).collect();
+    let field = |(name, column): (String, &ArrayRef)| Field::new(name, column.data_type().clone(), true);
+    let schema: Vec<Field> = names.into_iter().zip(&columns).map(field).collect();
+    debug_assert!(schema.iter().all(|field| *field.data_type() != DataType::Null));
+    RecordBatch::try_new(Arc::new(Schema::new(schema)), columns).map_err(|error| error.to_string())
+}
+
+fn read(path: &Path) -> Result<(String, Vec<Problem>), String> {
+    let (text, encoding) = decode(std::fs::read(path).map_err(|error| error.to_string())?);
+    let note = |encoding| {
+        let problem =
+            Problem::warning(path.display().to_string(), format!("it is not UTF-8; it was read as {encoding}"));
+        problem.advise("save the file as UTF-8")
+    };
+    Ok((text, encoding.map(note).into_iter().collect()))
+}
+
+fn at_line(path: &Path, line: impl std::fmt::Display, reason: String) -> Problem {
+    Problem::warning(format!("{}:{line}", path.display()), reason)
+}
+
+/// A CSV file. Fields that are missing at the end of a row are null, those that are too many are left out.
+pub(super) fn csv(path: &Path, delimiter: u8) -> Result<(RecordBatch, Vec<Problem>), String> {
+    let (text, mut notes) = read(path)?;
+    let reader = || csv::ReaderBuilder::new().flexible(true).delimiter(delimiter).from_reader(text.as_bytes());
+    let mut rows = reader();
+    let names = column_names(rows.headers().map_err(|error| error.to_string())?.iter());
+    let mut kinds = vec![Kind::default(); names.len()];
+    let (mut short, mut long) = (Vec::new(), Vec::new());
+    let mut row = csv::StringRecord::new();
+    while rows.read_record(&mut row).map_err(|error| error.to_string())? {
+        for (kind, value) in kinds.iter_mut().zip(&row) {
+            *kind = kind.and(Kind::of_text(value));
+        }
+        let line = row.position().map_or(0, csv::Position::line);
+        match row.len().cmp(&names.len()) {
+            std::cmp::Ordering::Less => short.push(line),
+            std::cmp::Ordering::Greater => long.push(line),
+            std::cmp::Ordering::Equal => {}
+        }
+    }
+    for (lines, what) in [
+        (short, "fewer fields than the header; they are null"),
+        (long, "more fields than the header; they are left out"),
+    ] {
+        if let Some(first) = lines.first() {
+            let rows = if lines.len() == 1 { "1 row has".to_owned() } else { format!("{} rows have", lines.len()) };
+            notes.push(at_line(path, first, format!("{rows} {what}")));
+        }
+    }
+    let mut columns: Vec<Filling> = kinds.into_iter().map(Filling::new).collect();
+    let mut rows = reader();
+    while rows.read_record(&mut row).map_err(|error| error.to_string())? {
+        for (index, column) in columns.iter_mut().enumerate() {
+            column.push_text(row.get(index).unwrap_or_default());
+        }
+    }
+    Ok((batch(names, columns)?, notes))
+}
+
+/// The names of a header line: without a byte order mark, none of them empty, none of them twice.
+pub(super) fn column_names<'a>(header: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut seen = HashSet::new();
+    header
+        .enumerate()
+        .map(|(index, name)| {
+            let name = name.strip_prefix('\u{feff}').map_or(name, |name| name.trim_matches('"')).trim();
+            let name = if name.is_empty() { format!("column_{}", index + 1) } else { name.to_owned() };
+            let mut unique = name.clone();
+            let mut number = 2;
+            while !seen.insert(unique.clone()) {
+                unique = format!("{name}_{number}");
+                number += 1;
+            }
+            unique
+        })
+        .collect()
+}
+
+/// A JSON file: a list of records, or one record after another. A list element that is no record becomes one with
+/// the column `value`.
+pub(super) fn json(path: &Path) -> Result<(RecordBatch, Vec<Problem>), String> {
+    let (text, mut notes) = read(path)?;
+    let (mut places, mut names, mut kinds) = (HashMap::new(), Vec::<String>::new(), Vec::<Kind>::new());
+    let mut records = 0;
+    let faults = each_record(&text, |record| {
+        records += 1;
+        for (name, value) in &record {
+            let index = *places.entry(name.clone()).or_insert_with(|| {
+                names.push(name.clone());
+                kinds.push(Kind::default());
+                names.len() - 1
+            });
+            kinds[index] = kinds[index].and(Kind::of_value(value));
+        }
+    });
+    // Of a file that is no JSON at all, some lines may still look like a record.
+    if records == 0 || faults.number > records {
+        return Err(faults.first.map_or_else(
+            || "there is no record in it".to_owned(),
+            |(line, reason)| format!("it is not JSON: line {line}: {reason}"),
+        ));
+    }
+    if names.is_empty() {
+        return Err("there are no columns in it".to_owned());
+    }
+    if let Some((line, reason)) = faults.first {
+        let left_out = if faults.ended_early {
+            format!("the records from here on are left out: {reason}")
+        } else {
+            format!("{} left out, as no JSON is in them: {reason}", lines(faults.number))
+        };
+        notes.push(at_line(path, line, left_out));
+    }
+    let mut columns: Vec<Filling> = kinds.into_iter().map(Filling::new).collect();
+    each_record(&text, |record| {
+        for (name, column) in names.iter().zip(&mut columns) {
+            column.push_value(record.get(name).unwrap_or(&Value::Null));
+        }
+    });
+    Ok((batch(names, columns)?, notes))
+}
+
+fn lines(number: usize) -> String {
+    if number == 1 { "1 line was".to_owned() } else { format!("{number} lines were") }
+}
+
+/// What of a JSON file is no record.
+#[derive(Default)]
+struct Faults {
+    number: usize,
+    first: Option<(usize, String)>,
+    ended_early: bool,
+}
+
+impl Faults {
+    fn add(&mut self, before: &str, reason: String) {
+        self.number += 1;
+        self.first.get_or_insert_with(|| (before.matches('\n').count() + 1, reason));
+    }
+}
+
+fn each_record(text: &str, mut take: impl FnMut(Map<String, Value>)) -> Faults {
+    let mut faults = Faults::default();
+    let mut rest = text.trim_start();
+    let is_list = rest.starts_with('[');
+    rest = rest.strip_prefix('[').unwrap_or(rest);
+    loop {
+        rest = rest.trim_start_matches(|c: char| c.is_whitespace() || is_list && c == ',');
+        let before = &text[..text.len() - rest.len()];
+        if is_list && rest.starts_with(']') {
+            return faults;
+        }
+        if rest.is_empty() {
+            if is_list {
+                faults.add(before, "the list does not end".to_owned());
+                faults.ended_early = true;
+            }
+            return faults;
+        }
+        let line = rest.lines().next().unwrap_or_default();
+        // A line first: one that is broken must not take the next one with it.
+        if !is_list && let Ok(record) = serde_json::from_str(line) {
+            take(record);
+            rest = &rest[line.len()..];
+            continue;
+        }
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
+        match values.next() {
+            Some(Ok(Value::Object(record))) => {
+                take(record);
+                rest = &rest[values.byte_offset()..];
+            }
+            Some(Ok(value)) if is_list => {
+                take(Map::from_iter([("value".to_owned(), value)]));
+                rest = &rest[values.byte_offset()..];
+            }
+            Some(Ok(_)) => {
+                faults.add(before, "it is no record".to_owned());
+                rest = &rest[line.len()..];
+            }
+            Some(Err(error)) if is_list => {
+                faults.add(before, without_place(&error));
+                faults.ended_early = true;
+                return faults;
+            }
+            Some(Err(error)) => {
+                faults.add(before, without_place(&error));
+                rest = &rest[line.len()..];
+            }
+            None => return faults,
+        }
+    }
+}
+
+/// The parser counts lines from the start of the record.
+fn without_place(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    text.split(" at line ").next().unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, records: &[&str], fault: Option<&str>) {
+        let mut found = Vec::new();
+        let faults = each_record(text, |record| found.push(Value::from(record).to_string()));
+        assert_eq!(found, records, "{text}");
+        assert_eq!(faults.first.map(|(line, reason)| format!("{line}: {reason}")).as_deref(), fault, "{text}");
+    }
+
+    #[test]
+    fn lists_lines_and_single_records_are_read() {
+        check(r#"[{"a":1}, {"a":[2,{}]},3]"#, &[r#"{"a":1}"#, r#"{"a":[2,{}]}"#, r#"{"value":3}"#], None);
+        check("\n{\"a\":1}\r\n\n{\"a\":2}\n", &[r#"{"a":1}"#, r#"{"a":2}"#], None);
+        check("{\n \"a\":\n 1\n}\n{\n}", &[r#"{"a":1}"#, "{}"], None);
+        check("", &[], None);
+    }
+
+    #[test]
+    fn a_broken_line_costs_only_itself() {
+        check("{\"a\":1}\n{\"a\":\n{\"a\":3}\n4\n", &[r#"{"a":1}"#, r#"{"a":3}"#], Some("2: expected `,` or `}`"));
+    }
+
+    #[test]
+    fn a_list_that_breaks_off_keeps_what_came_before() {
+        check("[{\"a\":1},\n{\"a\"", &[r#"{"a":1}"#], Some("2: EOF while parsing an object"));
+        check("[{\"a\":1}\n", &[r#"{"a":1}"#], Some("2: the list does not end"));
+    }
+
+    #[test]
+    fn header_names_are_made_to_differ() {
+        let names = column_names(["\u{feff}\"id\"", "", "a", " a ", "a_2"].into_iter());
+        assert_eq!(names, ["id", "column_2", "a", "a_2", "a_2_2"]);
+    }
+
+    #[test]
+    fn a_kind_holds_all_values() {
+        let kind = |texts: &[&str]| texts.iter().fold(Kind::default(), |kind, text| kind.and(Kind::of_text(text)));
+        assert_eq!(kind(&["", "1", "-2"]), Kind::Int);
+        assert_eq!(kind(&["1", "2.5", "1e3"]), Kind::Float);
+        assert_eq!(kind(&["1", "true"]), Kind::Text);
+        assert_eq!(kind(&["True", "", "FALSE"]), Kind::Bool);
+        assert_eq!(kind(&["02139"]), Kind::Text);
+        assert_eq!(kind(&["99999999999999999999"]), Kind::Text);
+        assert_eq!(kind(&["inf", "nan"]), Kind::Text);
+    }
+}

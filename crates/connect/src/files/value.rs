@@ -1,0 +1,201 @@
+//! Arrow values as they are compared and shown.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, StringBuilder};
+use datafusion::arrow::compute::cast;
+use datafusion::arrow::datatypes::{DataType, Field};
+use datafusion::arrow::json::EncoderOptions;
+use datafusion::arrow::json::writer::make_encoder;
+use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
+use datafusion::error::DataFusionError;
+use datafusion::logical_expr::{ColumnarValue, Expr, Volatility, cast as cast_to, create_udf};
+use serde_json::{Number, Value};
+
+use crate::shown::{self, LONGEST};
+
+/// The Arrow type in few words: how texts, bytes and lists are laid out in memory is of no interest.
+pub(super) fn type_name(data_type: &DataType) -> String {
+    let name = long_type_name(data_type);
+    let short = shown::cut(&name);
+    if short.len() < name.len() { format!("{short}…") } else { name }
+}
+
+fn long_type_name(data_type: &DataType) -> String {
+    match data_type {
+        DataType::LargeUtf8 | DataType::Utf8View => "Utf8".to_owned(),
+        DataType::LargeBinary | DataType::BinaryView => "Binary".to_owned(),
+        DataType::Dictionary(_, value) => long_type_name(value),
+        DataType::RunEndEncoded(_, value) => long_type_name(value.data_type()),
+        DataType::List(item)
+        | DataType::LargeList(item)
+        | DataType::ListView(item)
+        | DataType::LargeListView(item)
+        | DataType::FixedSizeList(item, _) => format!("List({})", long_type_name(item.data_type())),
+        DataType::Struct(fields) => {
+            let fields: Vec<String> =
+                fields.iter().map(|field| format!("{} {}", field.name(), long_type_name(field.data_type()))).collect();
+            format!("Struct({})", fields.join(", "))
+        }
+        DataType::Map(entries, _) => match entries.data_type() {
+            DataType::Struct(fields) => {
+                let types: Vec<String> = fields.iter().map(|field| long_type_name(field.data_type())).collect();
+                format!("Map({})", types.join(", "))
+            }
+            _ => "Map".to_owned(),
+        },
+        other => other.to_string(),
+    }
+}
+
+/// The description that some writers keep with a column or a file.
+pub(super) fn description(metadata: &HashMap<String, String>) -> String {
+    ["description", "comment"]
+        .iter()
+        .find_map(|wanted| metadata.iter().find(|(key, _)| key.eq_ignore_ascii_case(wanted)))
+        .map(|(_, text)| text.clone())
+        .unwrap_or_default()
+}
+
+/// What can be compared as it is.
+fn is_plain(data_type: &DataType) -> bool {
+    data_type.is_numeric() && *data_type != DataType::Float16
+        || data_type.is_string()
+        || matches!(
+            data_type,
+            DataType::Boolean
+                | DataType::Date32
+                | DataType::Date64
+                | DataType::Timestamp(..)
+                | DataType::Time32(_)
+                | DataType::Time64(_)
+                | DataType::Binary
+                | DataType::LargeBinary
+                | DataType::BinaryView
+        )
+}
+
+/// What is a plain type once it is cast.
+fn cast_type(data_type: &DataType) -> Option<DataType> {
+    match data_type {
+        DataType::Dictionary(_, value) => Some(cast_type(value).unwrap_or_else(|| value.as_ref().clone())),
+        DataType::RunEndEncoded(_, value) => {
+            Some(cast_type(value.data_type()).unwrap_or_else(|| value.data_type().clone()))
+        }
+        DataType::Float16 => Some(DataType::Float32),
+        DataType::FixedSizeBinary(_) => Some(DataType::Binary),
+        DataType::Null => Some(DataType::Utf8),
+        _ => None,
+    }
+}
+
+/// The column as something that every query can group and count: itself, or else its JSON text.
+pub(super) fn comparable(column: Expr, data_type: &DataType) -> Expr {
+    if is_plain(data_type) {
+        return column;
+    }
+    match cast_type(data_type) {
+        Some(plain) => comparable(cast_to(column, plain.clone()), &plain),
+        None => {
+            let to_json = Arc::new(|args: &[ColumnarValue]| {
+                let arrays = ColumnarValue::values_to_arrays(args)?;
+                Ok::<_, DataFusionError>(ColumnarValue::Array(json_texts(&arrays[0])?))
+            });
+            let function =
+                create_udf("json_text", vec![data_type.clone()], DataType::Utf8, Volatility::Immutable, to_json);
+            function.call(vec![column])
+        }
+    }
+}
+
+/// Whether a smallest and a largest value mean something.
+pub(super) fn is_ordered(data_type: &DataType) -> bool {
+    is_plain(data_type) || cast_type(data_type).is_some_and(|plain| is_plain(&plain))
+}
+
+/// The [`comparable`] column as a text to search in; bytes have none.
+pub(super) fn searchable(column: Expr, data_type: &DataType) -> Option<Expr> {
+    let data_type = cast_type(data_type).unwrap_or_else(|| data_type.clone());
+    if data_type.is_string() || !is_plain(&data_type) {
+        return Some(column);
+    }
+    let is_bytes = matches!(data_type, DataType::Binary | DataType::LargeBinary | DataType::BinaryView);
+    (!is_bytes).then(|| cast_to(column, DataType::Utf8))
+}
+
+fn json_texts(array: &ArrayRef) -> Result<ArrayRef, DataFusionError> {
+    let field = Arc::new(Field::new("value", array.data_type().clone(), true));
+    let options = EncoderOptions::default();
+    let mut texts = StringBuilder::new();
+    match make_encoder(&field, array, &options) {
+        Ok(mut encoder) => {
+            let mut text = Vec::new();
+            for row in 0..array.len() {
+                text.clear();
+                if array.is_null(row) {
+                    texts.append_null();
+                } else {
+                    encoder.encode(row, &mut text);
+                    texts.append_value(String::from_utf8_lossy(&text));
+                }
+            }
+        }
+        // Intervals and maps with keys that are no texts have no JSON.
+        Err(_) => {
+            let options = FormatOptions::default();
+            let formatter = ArrayFormatter::try_new(array, &options)?;
+            for row in 0..array.len() {
+                texts.append_option((!array.is_null(row)).then(|| formatter.value(row).to_string()));
+            }
+        }
+    }
+    Ok(Arc::new(texts.finish()))
+}
+
+/// The values of a [`comparable`] column as they are shown; `data_type` is the type that the column has in the file.
+pub(super) fn values(array: &ArrayRef, data_type: &DataType) -> Vec<Value> {
+    let is_json = !is_ordered(data_type);
+    let options = FormatOptions::default();
+    let Ok(formatter) = ArrayFormatter::try_new(array, &options) else {
+        return Vec::new();
+    };
+    let bytes = match array.data_type() {
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => cast(array, &DataType::LargeBinary).ok(),
+        _ => None,
+    };
+    let value = |row: usize| {
+        if array.is_null(row) {
+            return Value::Null;
+        }
+        if let Some(bytes) = &bytes {
+            return shown::blob(bytes.as_binary::<i64>().value(row).len());
+        }
+        let text = formatter.value(row).to_string();
+        match array.data_type() {
+            DataType::Boolean => Value::Bool(text == "true"),
+            DataType::Float32 | DataType::Float64 => text.parse().map_or_else(|_| shown::text(&text), shown::float),
+            data_type if data_type.is_integer() => integer(&text),
+            data_type if data_type.is_decimal() => decimal(&text),
+            _ if is_json && text.chars().nth(LONGEST).is_none() => {
+                serde_json::from_str(&text).unwrap_or(Value::String(text))
+            }
+            _ => shown::text(&text),
+        }
+    };
+    (0..array.len()).map(value).collect()
+}
+
+fn integer(text: &str) -> Value {
+    let number = text.parse::<i64>().map(Number::from).or_else(|_| text.parse::<u64>().map(Number::from));
+    number.map_or_else(|_| shown::text(text), Value::Number)
+}
+
+/// A number while it has few enough digits for one that loses none of them, else a text.
+fn decimal(text: &str) -> Value {
+    match text.parse::<f64>() {
+        _ if !text.contains('.') => integer(text),
+        Ok(number) if text.bytes().filter(u8::is_ascii_digit).count() <= 15 => shown::float(number),
+        _ => shown::text(text),
+    }
+}

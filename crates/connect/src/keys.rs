@@ -1,0 +1,203 @@
+//! Foreign keys as they are declared, made to name tables and columns that exist, as these are spelled.
+
+use std::collections::HashMap;
+
+use prospector_core::Problem;
+
+use crate::{ForeignKey, Table};
+
+/// Spells the foreign keys as the tables are spelled; keys that name no columns refer to the primary key. What refers
+/// to nothing is left out and told of.
+pub(crate) fn resolve(tables: &mut [Table], place: &str) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let names = Names::new(tables);
+    let resolved: Vec<Vec<ForeignKey>> = tables
+        .iter()
+        .map(|table| {
+            let mut keys: Vec<ForeignKey> = Vec::new();
+            for key in &table.foreign_keys {
+                match resolved(table, key, tables, &names) {
+                    // Dumps may declare a key twice: inside the table and after it.
+                    Ok(key) if keys.contains(&key) => {}
+                    Ok(key) => keys.push(key),
+                    Err(reason) => problems.push(
+                        Problem::warning(format!("{place}: {}", table.name), reason)
+                            .advise("the foreign key is left out"),
+                    ),
+                }
+            }
+            keys
+        })
+        .collect();
+    for (table, keys) in tables.iter_mut().zip(resolved) {
+        table.foreign_keys = keys;
+    }
+    problems
+}
+
+fn resolved(from: &Table, key: &ForeignKey, tables: &[Table], names: &Names) -> Result<ForeignKey, String> {
+    let Some(to) = names.find(&key.table, &from.name).map(|index| &tables[index]) else {
+        return Err(format!("a foreign key refers to the table {}, which does not exist", key.table));
+    };
+    let references = if key.references.is_empty() {
+        let primary: Vec<String> = to.columns.iter().filter(|c| c.primary_key).map(|c| c.name.clone()).collect();
+        if primary.len() != key.columns.len() {
+            return Err(format!(
+                "a foreign key refers to the primary key of {}, which has {} columns, not {}",
+                to.name,
+                primary.len(),
+                key.columns.len()
+            ));
+        }
+        primary
+    } else {
+        spelled(to, &key.references)?
+    };
+    let columns = spelled(from, &key.columns)?;
+    if columns.len() != references.len() {
+        return Err(format!("a foreign key has {} columns but refers to {}", columns.len(), references.len()));
+    }
+    Ok(ForeignKey { columns, table: to.name.clone(), references })
+}
+
+fn spelled(table: &Table, columns: &[String]) -> Result<Vec<String>, String> {
+    columns
+        .iter()
+        .map(|name| match table.columns.iter().find(|c| c.name == *name).or_else(|| table.column(name)) {
+            Some(column) => Ok(column.name.clone()),
+            None => Err(format!("a foreign key names the column {name} of {}, which does not exist", table.name)),
+        })
+        .collect()
+}
+
+/// Finds tables by names that may differ in case, or leave out the schema.
+pub(crate) struct Names {
+    exact: HashMap<String, usize>,
+    folded: HashMap<String, usize>,
+    /// By the name without its schema; `None` where several have it.
+    bare: HashMap<String, Option<usize>>,
+}
+
+impl Names {
+    pub(crate) fn new(tables: &[Table]) -> Names {
+        let mut names = Names { exact: HashMap::new(), folded: HashMap::new(), bare: HashMap::new() };
+        for (index, table) in tables.iter().enumerate() {
+            names.add(&table.name, index);
+        }
+        names
+    }
+
+    pub(crate) fn add(&mut self, name: &str, index: usize) {
+        self.exact.entry(name.to_owned()).or_insert(index);
+        let folded = name.to_lowercase();
+        if let Some((_, bare)) = folded.rsplit_once('.') {
+            self.bare.entry(bare.to_owned()).and_modify(|known| *known = None).or_insert(Some(index));
+        }
+        self.folded.entry(folded).or_insert(index);
+    }
+
+    /// The table that `name` means in a statement about the table `beside`.
+    pub(crate) fn find(&self, name: &str, beside: &str) -> Option<usize> {
+        if let Some(index) = self.exact.get(name) {
+            return Some(*index);
+        }
+        let name = name.to_lowercase();
+        let sibling = beside.rsplit_once('.').map(|(schema, _)| format!("{}.{name}", schema.to_lowercase()));
+        sibling
+            .and_then(|sibling| self.folded.get(&sibling))
+            .or_else(|| self.folded.get(&name))
+            .or_else(|| self.bare.get(&name).and_then(Option::as_ref))
+            .copied()
+    }
+
+    /// Whether a table of exactly that name is known.
+    pub(crate) fn contains(&self, name: &str) -> bool {
+        self.exact.contains_key(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Column;
+
+    fn table(name: &str, columns: &[&str], keys: &[(&str, &str, &str)]) -> Table {
+        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        Table {
+            name: name.into(),
+            columns: columns
+                .iter()
+                .map(|c| Column {
+                    name: c.trim_end_matches('*').into(),
+                    primary_key: c.ends_with('*'),
+                    ..Column::default()
+                })
+                .collect(),
+            foreign_keys: keys
+                .iter()
+                .map(|(columns, table, references)| ForeignKey {
+                    columns: words(columns),
+                    table: (*table).into(),
+                    references: words(references),
+                })
+                .collect(),
+            ..Table::default()
+        }
+    }
+
+    fn check(mut tables: Vec<Table>, keys: &[&str], problems: &[&str]) {
+        let found = resolve(&mut tables, "x.sql");
+        let written: Vec<String> = tables
+            .iter()
+            .flat_map(|t| t.foreign_keys.iter().map(move |key| (t, key)))
+            .map(|(t, key)| format!("{}.{:?} -> {}.{:?}", t.name, key.columns, key.table, key.references))
+            .collect();
+        assert_eq!(written, keys);
+        assert_eq!(found.len(), problems.len(), "{found:?}");
+        for (problem, part) in found.iter().zip(problems) {
+            assert!(problem.reason.contains(part), "{problem}");
+        }
+    }
+
+    #[test]
+    fn a_key_without_columns_refers_to_the_primary_key() {
+        check(
+            vec![table("Artist", &["Id*", "name"], &[]), table("album", &["artist"], &[("ARTIST", "artist", "")])],
+            &[r#"album.["artist"] -> Artist.["Id"]"#],
+            &[],
+        );
+    }
+
+    #[test]
+    fn a_key_to_nothing_is_left_out() {
+        check(
+            vec![table(
+                "a",
+                &["x", "y*", "z*"],
+                &[("x", "gone", "id"), ("x", "a", ""), ("x", "a", "gone"), ("gone", "a", "x"), ("x y", "a", "x")],
+            )],
+            &[],
+            &[
+                "table gone",
+                "has 2 columns, not 1",
+                "column gone of a",
+                "column gone of a",
+                "2 columns but refers to 1",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_key_finds_the_table_of_its_own_schema_first() {
+        check(
+            vec![
+                table("one.t", &["id*"], &[]),
+                table("two.t", &["id*"], &[]),
+                table("two.u", &["t"], &[("t", "t", "id"), ("t", "t", "id")]),
+                table("three.v", &["u"], &[("u", "u", "t"), ("u", "t", "id")]),
+            ],
+            &[r#"two.u.["t"] -> two.t.["id"]"#, r#"three.v.["u"] -> two.u.["t"]"#],
+            &["table t,"],
+        );
+    }
+}

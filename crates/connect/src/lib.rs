@@ -1,0 +1,51 @@
+//! Connectors: describe, sample and count any data source in the same way.
+//!
+//! A [`Source`] says where data is and of which [`SourceKind`]; [`open`] makes a [`Connector`] of it. Whatever the
+//! source is, a connector answers the same three questions: which [`Table`]s are there, which values does a column hold
+//! ([`Samples`]), and how many of them in which range ([`Statistics`]). What of a source cannot be read comes back as a
+//! [`prospector_core::Problem`] beside what can.
+//!
+//! ```
+//! use prospector_connect::{SampleRequest, Source, SourceKind, open};
+//!
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("invoices.csv");
+//! std::fs::write(&path, "id,country,total\n1,Norway,3.96\n2,Chile,0.99\n3,Norway,8.91\n")?;
+//!
+//! let source = Source { kind: SourceKind::from_path(&path).unwrap_or(SourceKind::Csv), paths: vec![path] };
+//! let connector = open(&source)?;
+//!
+//! let (tables, problems) = connector.describe().await?;
+//! assert!(problems.is_empty());
+//! assert_eq!(tables[0].name, "invoices");
+//! assert_eq!(tables[0].row_count, Some(3));
+//! assert_eq!(tables[0].columns[2].data_type, "Float64");
+//!
+//! let request = SampleRequest { contains: None, limit: 10 };
+//! let samples = connector.sample("invoices", "country", &request).await?;
+//! assert_eq!(samples.values, ["Norway", "Chile"]);
+//!
+//! let statistics = connector.statistics("invoices", &["total".to_owned()]).await?;
+//! assert_eq!(statistics[0].max, Some(8.91.into()));
+//! # Ok(()) }
+//! ```
+//!
+//! What it is not: it never writes to a source, it runs no SQL of anybody else, and it knows neither an index nor a
+//! model. It keeps no copy of the data, but of CSV and JSON files that only fit a table when all of it is known.
+
+mod connector;
+mod ddl;
+mod encoding;
+mod error;
+mod files;
+mod keys;
+mod model;
+mod shown;
+mod source;
+mod sqlite;
+
+pub use connector::Connector;
+pub use error::ConnectError;
+pub use model::{Column, ForeignKey, SampleRequest, Samples, Statistics, Table};
+pub use source::{Source, SourceKind, open};

@@ -1,0 +1,48 @@
+//! How a value is shown: long texts are cut, bytes are only named, and what JSON has no number for becomes text.
+
+use serde_json::{Number, Value};
+
+/// Texts are cut to this many characters.
+pub(crate) const LONGEST: usize = 200;
+
+/// The text, or the first [`LONGEST`] characters of it.
+pub(crate) fn text(text: &str) -> Value {
+    Value::String(cut(text).to_owned())
+}
+
+/// The first [`LONGEST`] characters.
+pub(crate) fn cut(text: &str) -> &str {
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => &text[..end],
+        None => text,
+    }
+}
+
+/// Bytes have nothing to show but their number.
+pub(crate) fn blob(bytes: usize) -> Value {
+    Value::String(format!("<blob {bytes} byte{}>", if bytes == 1 { "" } else { "s" }))
+}
+
+/// JSON has no infinity.
+pub(crate) fn float(number: f64) -> Value {
+    Number::from_f64(number).map_or_else(|| Value::String(number.to_string()), Value::Number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_cut_between_characters() {
+        let long = "ä".repeat(LONGEST + 1);
+        assert_eq!(cut(&long).chars().count(), LONGEST);
+        assert_eq!(cut("ä"), "ä");
+    }
+
+    #[test]
+    fn what_json_cannot_hold_is_text() {
+        assert_eq!(float(f64::INFINITY), "inf");
+        assert_eq!(float(0.5), 0.5);
+        assert_eq!(blob(12), "<blob 12 bytes>");
+    }
+}

@@ -1,0 +1,173 @@
+//! SQLite database files, read only.
+
+mod describe;
+mod pool;
+mod value;
+
+use std::path::Path;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use prospector_core::Problem;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{AssertSqlSafe, SqliteConnection};
+
+use crate::{ConnectError, Connector, SampleRequest, Samples, Statistics, Table};
+use pool::Database;
+use value::{integer, text, value};
+
+/// No statement may take longer.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// SQLite allows 2,000 result columns; a column needs four.
+const COLUMNS_A_QUERY: usize = 100;
+
+/// A SQLite database file.
+pub(crate) struct Sqlite {
+    database: Database,
+}
+
+impl Sqlite {
+    pub(crate) fn new(path: &Path) -> Self {
+        Sqlite { database: Database::new(path) }
+    }
+
+    fn read(&self, table: &str, reason: impl Into<String>) -> ConnectError {
+        let place = self.database.path().display().to_string();
+        ConnectError::Read { place, table: table.to_owned(), reason: reason.into() }
+    }
+
+    /// The names of these columns as the table spells them. They must be looked up: SQLite takes an unknown name in
+    /// double quotes for a text.
+    async fn columns(
+        &self,
+        connection: &mut SqliteConnection,
+        table: &str,
+        wanted: &[String],
+    ) -> Result<Vec<String>, ConnectError> {
+        let rows = sqlx::query("SELECT name FROM pragma_table_xinfo(?1, 'main') WHERE hidden <> 1 ORDER BY cid")
+            .bind(table)
+            .fetch_all(connection)
+            .await
+            .map_err(|error| self.read(table, pool::reason(&error)))?;
+        let names: Vec<String> = rows.iter().map(|row| text(row, 0)).collect();
+        if names.is_empty() {
+            return Err(self.read(table, "there is no such table"));
+        }
+        if wanted.is_empty() {
+            return Ok(names);
+        }
+        wanted
+            .iter()
+            .map(|column| {
+                let found = names.iter().find(|name| name.eq_ignore_ascii_case(column));
+                found.cloned().ok_or_else(|| self.read(table, format!("it has no column {column}")))
+            })
+            .collect()
+    }
+}
+
+#[async_trait]
+impl Connector for Sqlite {
+    fn kind(&self) -> &'static str {
+        "sqlite"
+    }
+
+    async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
+        describe::describe(&self.database).await
+    }
+
+    async fn sample(&self, table: &str, column: &str, request: &SampleRequest) -> Result<Samples, ConnectError> {
+        let mut connection = self.database.connection(PATIENCE).await?;
+        let wanted = [column.to_owned()];
+        let column = quoted(&self.columns(&mut connection, table, &wanted).await?[0]);
+        let patterns = request.contains.as_deref().map(patterns).unwrap_or_default();
+        let mut filter = String::new();
+        if !patterns.is_empty() {
+            let likes: Vec<String> =
+                (2..patterns.len() + 2).map(|n| format!("{column} LIKE ?{n} ESCAPE '\\'")).collect();
+            filter = format!(" AND typeof({column}) <> 'blob' AND ({})", likes.join(" OR "));
+        }
+        // The collation of the column may be unknown here, and must not merge values that differ.
+        let sql = format!(
+            "SELECT CASE typeof({column}) WHEN 'text' THEN substr({column}, 1, 201) WHEN 'blob' THEN length({column}) \
+             ELSE {column} END, typeof({column}) = 'blob', count(*) OVER () \
+             FROM main.{table} WHERE {column} IS NOT NULL{filter} \
+             GROUP BY {column} COLLATE BINARY ORDER BY count(*) DESC, {column} COLLATE BINARY LIMIT ?1",
+            table = quoted(table),
+        );
+        // With no row at all the number of distinct values would stay unknown.
+        let limit = i64::try_from(request.limit.max(1)).unwrap_or(i64::MAX);
+        let query = patterns.iter().fold(sqlx::query(AssertSqlSafe(sql)).bind(limit), |query, p| query.bind(p));
+        let rows = query
+            .persistent(false)
+            .fetch_all(&mut *connection)
+            .await
+            .map_err(|error| self.read(table, pool::reason(&error)))?;
+        let distinct = rows.first().map_or(0, |row| u64::try_from(integer(row, 2)).unwrap_or(0));
+        let values: Vec<_> = rows.iter().take(request.limit).map(sampled).collect();
+        let complete = values.len() as u64 == distinct;
+        Ok(Samples { values, distinct, complete })
+    }
+
+    async fn statistics(&self, table: &str, columns: &[String]) -> Result<Vec<Statistics>, ConnectError> {
+        let mut connection = self.database.connection(PATIENCE).await?;
+        let columns = self.columns(&mut connection, table, columns).await?;
+        let mut all = Vec::with_capacity(columns.len());
+        for part in columns.chunks(COLUMNS_A_QUERY) {
+            let measures: Vec<String> = part
+                .iter()
+                .map(|column| {
+                    let c = format!("{} COLLATE BINARY", quoted(column));
+                    format!("count(DISTINCT {c}), min({c}), max({c}), count(*) - count({c})")
+                })
+                .collect();
+            let sql = format!("SELECT {} FROM main.{}", measures.join(", "), quoted(table));
+            let row = sqlx::query(AssertSqlSafe(sql))
+                .persistent(false)
+                .fetch_one(&mut *connection)
+                .await
+                .map_err(|error| self.read(table, pool::reason(&error)))?;
+            all.extend(part.iter().enumerate().map(|(index, column)| Statistics {
+                column: column.clone(),
+                cardinality: u64::try_from(integer(&row, index * 4)).unwrap_or(0),
+                min: value(&row, index * 4 + 1),
+                max: value(&row, index * 4 + 2),
+                nulls: u64::try_from(integer(&row, index * 4 + 3)).unwrap_or(0),
+            }));
+        }
+        Ok(all)
+    }
+}
+
+/// A value of a sample: for bytes, the query answers with their number.
+fn sampled(row: &SqliteRow) -> serde_json::Value {
+    if integer(row, 1) == 1 {
+        return crate::shown::blob(usize::try_from(integer(row, 0)).unwrap_or(0));
+    }
+    value(row, 0).unwrap_or_default()
+}
+
+/// A name as an identifier.
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// The `LIKE` patterns that together find `needle` whatever its case. SQLite folds only ASCII, so that a needle with
+/// other letters is looked for as it is written, in small and in capital letters, and with a capital first letter.
+fn patterns(needle: &str) -> Vec<String> {
+    let mut forms = vec![needle.to_owned()];
+    if !needle.is_ascii() {
+        let small = needle.to_lowercase();
+        let mut letters = small.chars();
+        let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+        forms.extend([needle.to_uppercase(), first + letters.as_str(), small]);
+        forms.sort();
+        forms.dedup();
+    }
+    let escaped = |form: String| form.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
+    forms.into_iter().map(|form| format!("%{}%", escaped(form))).collect()
+}
+
+#[cfg(test)]
+mod tests;

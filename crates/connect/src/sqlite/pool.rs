@@ -1,0 +1,179 @@
+//! Opening a database file so that nothing is ever written, not even beside it.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
+
+use sqlx::pool::PoolConnection;
+use sqlx::sqlite::{SqliteConnectOptions, SqlitePool, SqlitePoolOptions};
+use sqlx::{ConnectOptions, Sqlite, SqliteConnection};
+use tokio::sync::Mutex;
+
+use crate::ConnectError;
+
+/// How many instructions of SQLite's machine pass between two looks at the clock.
+const INSTRUCTIONS: i32 = 10_000;
+
+/// A database file and, once it is needed, its connections.
+pub(super) struct Database {
+    path: PathBuf,
+    opened: Mutex<Option<Opened>>,
+}
+
+#[derive(Clone)]
+struct Opened {
+    pool: SqlitePool,
+    /// The state of the file for which it was taken to be immutable; `None` where SQLite itself sees to changes.
+    immutable: Option<Stamp>,
+    warning: Option<&'static str>,
+}
+
+/// What changes when a file is written.
+#[derive(Debug, Clone, PartialEq)]
+struct Stamp {
+    modified: Option<SystemTime>,
+    bytes: u64,
+    log: bool,
+}
+
+impl Database {
+    pub(super) fn new(path: &Path) -> Self {
+        // SQLite would take `:memory:` or `file:x` for something else than a file of that name.
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        Database { path, opened: Mutex::new(None) }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A connection on which every statement is interrupted when `patience` is over.
+    pub(super) async fn connection(&self, patience: Duration) -> Result<PoolConnection<Sqlite>, ConnectError> {
+        let opened = self.opened().await?;
+        let failed = |error: sqlx::Error| self.failed(reason(&error));
+        let mut connection = opened.pool.acquire().await.map_err(failed)?;
+        limit(&mut connection, patience).await.map_err(failed)?;
+        Ok(connection)
+    }
+
+    /// What a reader should know about how the database was opened.
+    pub(super) async fn warning(&self) -> Option<&'static str> {
+        self.opened.lock().await.as_ref().and_then(|opened| opened.warning)
+    }
+
+    pub(super) fn failed(&self, reason: impl Into<String>) -> ConnectError {
+        ConnectError::Open { kind: "sqlite", path: self.path.clone(), reason: reason.into() }
+    }
+
+    async fn opened(&self) -> Result<Opened, ConnectError> {
+        let mut slot = self.opened.lock().await;
+        if let Some(opened) = slot.as_ref()
+            && opened.immutable.as_ref().is_none_or(|stamp| *stamp == self.stamp())
+        {
+            return Ok(opened.clone());
+        }
+        let opened = self.open().await?;
+        *slot = Some(opened.clone());
+        Ok(opened)
+    }
+
+    async fn open(&self) -> Result<Opened, ConnectError> {
+        let uses_log = self.examine().map_err(|reason| self.failed(reason))?;
+        // Even a reader makes files beside a database with a write-ahead log, unless it is told that nobody writes.
+        // Without a log there, nobody does.
+        let stamp = self.stamp();
+        if uses_log && !stamp.log {
+            let pool = self.connect(true).await.map_err(|error| self.failed(reason(&error)))?;
+            return Ok(Opened { pool, immutable: Some(stamp), warning: None });
+        }
+        match self.connect(false).await {
+            Ok(pool) => Ok(Opened { pool, immutable: None, warning: None }),
+            // The folder is not writable, so that the log cannot be used.
+            Err(error) if uses_log && matches!(code(&error), Some(8 | 10 | 14)) => {
+                let pool = self.connect(true).await.map_err(|error| self.failed(reason(&error)))?;
+                let warning = Some("the write-ahead log cannot be read, so that the latest changes are missing");
+                Ok(Opened { pool, immutable: Some(stamp), warning })
+            }
+            Err(error) => Err(self.failed(reason(&error))),
+        }
+    }
+
+    /// A pool on which one statement worked.
+    async fn connect(&self, immutable: bool) -> Result<SqlitePool, sqlx::Error> {
+        let options = SqliteConnectOptions::new()
+            .filename(&self.path)
+            .read_only(true)
+            .immutable(immutable)
+            .busy_timeout(Duration::from_secs(5))
+            .disable_statement_logging();
+        let pool = SqlitePoolOptions::new()
+            .max_connections(4)
+            .idle_timeout(Duration::from_secs(5))
+            .acquire_timeout(Duration::from_secs(120))
+            .connect_lazy_with(options);
+        sqlx::query("SELECT count(*) FROM sqlite_schema").fetch_one(&pool).await?;
+        Ok(pool)
+    }
+
+    /// Whether the database uses a write-ahead log; why the file is no database, where it is none.
+    fn examine(&self) -> Result<bool, String> {
+        let metadata = std::fs::metadata(&self.path).map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
+            _ => error.to_string(),
+        })?;
+        if metadata.is_dir() {
+            return Err("it is a folder".to_owned());
+        }
+        if metadata.len() == 0 {
+            return Err("the file is empty".to_owned());
+        }
+        let mut header = [0; 20];
+        let read = File::open(&self.path).and_then(|mut file| file.read_exact(&mut header));
+        match read {
+            Err(error) if error.kind() != std::io::ErrorKind::UnexpectedEof => Err(error.to_string()),
+            Ok(()) if header.starts_with(b"SQLite format 3\0") => Ok(header[18] == 2 || header[19] == 2),
+            _ => Err("it is not a SQLite database, or it is encrypted".to_owned()),
+        }
+    }
+
+    fn stamp(&self) -> Stamp {
+        let metadata = std::fs::metadata(&self.path).ok();
+        let mut log: OsString = self.path.clone().into_os_string();
+        log.push("-wal");
+        Stamp {
+            modified: metadata.as_ref().and_then(|m| m.modified().ok()),
+            bytes: metadata.map_or(0, |m| m.len()),
+            log: Path::new(&log).exists(),
+        }
+    }
+}
+
+/// From now on, a statement on `connection` is interrupted when `patience` is over.
+pub(super) async fn limit(connection: &mut SqliteConnection, patience: Duration) -> Result<(), sqlx::Error> {
+    let end = Instant::now() + patience;
+    let mut handle = connection.lock_handle().await?;
+    handle.set_progress_handler(INSTRUCTIONS, move || Instant::now() < end);
+    Ok(())
+}
+
+/// The primary result code of SQLite.
+fn code(error: &sqlx::Error) -> Option<i32> {
+    let code: i32 = error.as_database_error()?.code()?.parse().ok()?;
+    Some(code & 0xff)
+}
+
+/// What went wrong, without the wrapping.
+pub(super) fn reason(error: &sqlx::Error) -> String {
+    match code(error) {
+        Some(9) => "it took too long and was stopped".to_owned(),
+        Some(26) => "it is not a SQLite database, or it is encrypted".to_owned(),
+        _ => error.as_database_error().map_or_else(|| error.to_string(), |e| e.message().to_owned()),
+    }
+}
+
+/// Whether a statement was stopped because it took too long.
+pub(super) fn stopped(error: &sqlx::Error) -> bool {
+    code(error) == Some(9)
+}

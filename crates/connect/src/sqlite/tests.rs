@@ -1,0 +1,263 @@
+//! What is to be expected of SQLite databases, whole and broken.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode};
+use sqlx::{ConnectOptions, Connection};
+
+use super::*;
+
+/// A database made by these statements, in a folder of its own.
+async fn made(statements: &str) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a b?#%.db");
+    made_at(&path, statements, SqliteJournalMode::Delete).await.close().await.unwrap();
+    (folder, path)
+}
+
+async fn made_at(path: &Path, statements: &str, mode: SqliteJournalMode) -> SqliteConnection {
+    let options = SqliteConnectOptions::new().filename(path).create_if_missing(true).foreign_keys(false);
+    let mut connection = options.journal_mode(mode).connect().await.unwrap();
+    sqlx::raw_sql(AssertSqlSafe(statements.to_owned())).execute(&mut connection).await.unwrap();
+    connection
+}
+
+async fn sampled(path: &Path, table: &str, column: &str, contains: Option<&str>, limit: usize) -> Samples {
+    let request = SampleRequest { contains: contains.map(str::to_owned), limit };
+    Sqlite::new(path).sample(table, column, &request).await.unwrap()
+}
+
+async fn check_sample(path: &Path, table: &str, column: &str, contains: Option<&str>, values: Value, distinct: u64) {
+    let samples = sampled(path, table, column, contains, 10).await;
+    assert_eq!(Value::from(samples.values), values, "{contains:?}");
+    assert_eq!(samples.distinct, distinct);
+    assert!(samples.complete);
+}
+
+async fn check_broken(path: &Path, part: &str) {
+    let sqlite = Sqlite::new(path);
+    let message = sqlite.describe().await.unwrap_err().to_string();
+    assert!(message.starts_with("cannot open sqlite") && message.contains(part), "{message}");
+    let request = SampleRequest { contains: None, limit: 1 };
+    assert_eq!(sqlite.sample("t", "c", &request).await.unwrap_err().to_string(), message);
+    assert_eq!(sqlite.statistics("t", &[]).await.unwrap_err().to_string(), message);
+}
+
+#[tokio::test]
+async fn tables_are_described_with_columns_keys_and_counts() {
+    let (_folder, path) = made(
+        "CREATE TABLE artist (id INTEGER PRIMARY KEY AUTOINCREMENT, name VARCHAR(40) NOT NULL, note);
+         CREATE TABLE album (a INT, b TEXT, artist INT REFERENCES Artist, PRIMARY KEY (b, a)) WITHOUT ROWID;
+         CREATE TABLE track (id INTEGER PRIMARY KEY, a INT, b TEXT, twice AS (id * 2),
+           FOREIGN KEY (b, a) REFERENCES album (b, a), FOREIGN KEY (a) REFERENCES gone (id));
+         CREATE VIEW loud AS SELECT id, name AS shout FROM artist;
+         CREATE VIRTUAL TABLE words USING fts5(title, body);
+         INSERT INTO artist (name) VALUES ('x'), ('y');",
+    )
+    .await;
+    let (tables, problems) = Sqlite::new(&path).describe().await.unwrap();
+    let names: Vec<_> = tables.iter().map(|t| (t.name.as_str(), t.row_count)).collect();
+    let counts = [("artist", Some(2)), ("album", Some(0)), ("track", Some(0)), ("loud", Some(2)), ("words", Some(0))];
+    assert_eq!(names, counts);
+    assert_eq!(
+        serde_json::to_value(&tables[0].columns).unwrap(),
+        json!([
+            {"name": "id", "type": "INTEGER", "nullable": false, "primary_key": true},
+            {"name": "name", "type": "VARCHAR(40)", "nullable": false, "primary_key": false},
+            {"name": "note", "type": "", "nullable": true, "primary_key": false},
+        ])
+    );
+    let keys: Vec<_> = tables.iter().flat_map(|t| &t.foreign_keys).map(|k| serde_json::to_value(k).unwrap()).collect();
+    assert_eq!(
+        keys,
+        [
+            json!({"columns": ["artist"], "table": "artist", "references": ["id"]}),
+            json!({"columns": ["b", "a"], "table": "album", "references": ["b", "a"]}),
+        ]
+    );
+    assert_eq!(tables[2].columns.last().unwrap().name, "twice");
+    assert_eq!(tables[4].columns.iter().map(|c| c.name.as_str()).collect::<Vec<_>>(), ["title", "body"]);
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert!(problems[0].reason.contains("gone"));
+}
+
+#[tokio::test]
+async fn a_broken_view_costs_only_itself() {
+    let (_folder, path) = made(
+        "CREATE TABLE t (c); CREATE TABLE u (c); CREATE VIEW v AS SELECT c FROM u; CREATE VIEW w AS SELECT c FROM t;
+         DROP TABLE u;",
+    )
+    .await;
+    let (tables, problems) = Sqlite::new(&path).describe().await.unwrap();
+    assert_eq!(tables.iter().map(|t| t.name.as_str()).collect::<Vec<_>>(), ["t", "w"]);
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert!(problems[0].place.ends_with(": v") && problems[0].reason.contains("no such table"), "{problems:?}");
+}
+
+#[tokio::test]
+async fn a_view_that_never_ends_is_not_counted() {
+    let (_folder, path) = made(
+        "CREATE VIEW v AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n;
+         CREATE TABLE t (c);",
+    )
+    .await;
+    let (tables, problems) = Sqlite::new(&path).describe().await.unwrap();
+    assert_eq!(tables.iter().map(|t| t.row_count).collect::<Vec<_>>(), [None, Some(0)]);
+    assert!(problems[0].reason.contains("too long"), "{problems:?}");
+}
+
+#[tokio::test]
+async fn values_are_shown_by_their_storage_class() {
+    let (_folder, path) = made(
+        "CREATE TABLE t (c INTEGER, d TEXT COLLATE NOCASE);
+         INSERT INTO t (c) VALUES (9223372036854775807), (1.5), ('text'), (x'00ff'), (NULL), (9e999);
+         INSERT INTO t (d) VALUES ('a'), ('A'), (CAST(x'61e962' AS TEXT)), ('2024-01-31');",
+    )
+    .await;
+    let values = json!([1.5, 9_223_372_036_854_775_807_i64, "inf", "text", "<blob 2 bytes>"]);
+    check_sample(&path, "t", "c", None, values, 5).await;
+    check_sample(&path, "t", "d", None, json!(["2024-01-31", "A", "a", "a\u{fffd}b"]), 4).await;
+
+    let statistics = Sqlite::new(&path).statistics("T", &["C".into(), "d".into()]).await.unwrap();
+    assert_eq!(
+        serde_json::to_value(statistics).unwrap(),
+        json!([
+            {"column": "c", "cardinality": 5, "min": 1.5, "max": "<blob 2 bytes>", "nulls": 5},
+            {"column": "d", "cardinality": 4, "min": "2024-01-31", "max": "a\u{fffd}b", "nulls": 6},
+        ])
+    );
+}
+
+#[tokio::test]
+async fn an_empty_table_has_empty_statistics_and_samples() {
+    let (_folder, path) = made("CREATE TABLE t (c INT)").await;
+    check_sample(&path, "t", "c", None, json!([]), 0).await;
+    let statistics = Sqlite::new(&path).statistics("t", &[]).await.unwrap();
+    assert_eq!(statistics, [Statistics { column: "c".into(), ..Statistics::default() }]);
+}
+
+#[tokio::test]
+async fn samples_are_the_most_frequent_first_and_say_what_is_missing() {
+    let (_folder, path) = made("CREATE TABLE t (c); INSERT INTO t VALUES ('b'), ('a'), ('c'), ('c')").await;
+    let samples = sampled(&path, "t", "c", None, 2).await;
+    assert_eq!(samples, Samples { values: vec![json!("c"), json!("a")], distinct: 3, complete: false });
+    let none = sampled(&path, "t", "c", None, 0).await;
+    assert_eq!(none, Samples { values: Vec::new(), distinct: 3, complete: false });
+}
+
+#[tokio::test]
+async fn a_text_is_found_whatever_its_case_and_its_wildcards_are_letters() {
+    let (_folder, path) =
+        made("CREATE TABLE t (c); INSERT INTO t VALUES ('50%'), ('500'), ('A_b'), ('a\\b'), ('Éa'), (x'3530')").await;
+    check_sample(&path, "t", "c", Some("50%"), json!(["50%"]), 1).await;
+    check_sample(&path, "t", "c", Some("50"), json!(["50%", "500"]), 2).await;
+    check_sample(&path, "t", "c", Some("a_B"), json!(["A_b"]), 1).await;
+    check_sample(&path, "t", "c", Some("\\"), json!(["a\\b"]), 1).await;
+    check_sample(&path, "t", "c", Some("éA"), json!(["Éa"]), 1).await;
+    check_sample(&path, "t", "c", Some("' OR 1 --"), json!([]), 0).await;
+}
+
+#[tokio::test]
+async fn long_texts_are_cut() {
+    let (_folder, path) =
+        made("CREATE TABLE t (c); INSERT INTO t VALUES (replace(hex(zeroblob(500)), '0', 'ä'))").await;
+    let samples = sampled(&path, "t", "c", None, 1).await;
+    assert_eq!(samples.values[0].as_str().unwrap().chars().count(), 200);
+}
+
+#[tokio::test]
+async fn any_name_can_be_asked_for() {
+    let (_folder, path) = made(
+        "CREATE TABLE \"sel\"\"ect 'ü'\" (\"from\"\"; --\" TEXT, [b c.d] INT);
+         INSERT INTO \"sel\"\"ect 'ü'\" VALUES ('x', 1)",
+    )
+    .await;
+    let (tables, problems) = Sqlite::new(&path).describe().await.unwrap();
+    assert!(problems.is_empty(), "{problems:?}");
+    for column in &tables[0].columns {
+        assert_eq!(sampled(&path, &tables[0].name, &column.name, Some(""), 5).await.distinct, 1);
+    }
+    assert_eq!(Sqlite::new(&path).statistics(&tables[0].name, &[]).await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn a_wrong_name_is_an_error_and_not_a_text() {
+    let (_folder, path) = made("CREATE TABLE t (c)").await;
+    let sqlite = Sqlite::new(&path);
+    let request = SampleRequest { contains: None, limit: 1 };
+    for (table, column, part) in [("t", "d", "no column d"), ("u", "c", "no such table")] {
+        let message = sqlite.sample(table, column, &request).await.unwrap_err().to_string();
+        assert!(message.contains(part), "{message}");
+        assert!(sqlite.statistics(table, &[column.to_owned()]).await.unwrap_err().to_string().contains(part));
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_database_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.db");
+    check_broken(&path, "no such file").await;
+    assert!(!path.exists());
+    check_broken(folder.path(), "folder").await;
+    std::fs::write(&path, "").unwrap();
+    check_broken(&path, "empty").await;
+    std::fs::write(&path, "text").unwrap();
+    check_broken(&path, "not a SQLite database").await;
+    std::fs::write(&path, [b"SQLite format 3\0".as_slice(), &[0x5a; 4096]].concat()).unwrap();
+    check_broken(&path, "not a").await;
+}
+
+#[tokio::test]
+async fn a_damaged_page_costs_only_its_table() {
+    let (_folder, path) = made(
+        "PRAGMA page_size = 512; CREATE TABLE a (c); CREATE TABLE b (c); INSERT INTO a VALUES (1); INSERT INTO b VALUES (1);",
+    )
+    .await;
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[512..1024].fill(0xff);
+    std::fs::write(&path, bytes).unwrap();
+    let (tables, problems) = Sqlite::new(&path).describe().await.unwrap();
+    assert_eq!(tables.iter().map(|t| t.row_count).collect::<Vec<_>>(), [None, Some(1)]);
+    assert!(problems[0].reason.contains("malformed"), "{problems:?}");
+}
+
+#[tokio::test]
+async fn a_database_with_a_write_ahead_log_is_read_without_making_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.db");
+    let writer = made_at(&path, "CREATE TABLE t (c); INSERT INTO t VALUES (1)", SqliteJournalMode::Wal).await;
+    writer.close().await.unwrap();
+    let files = || std::fs::read_dir(folder.path()).unwrap().count();
+    assert_eq!(files(), 1);
+    let sqlite = Sqlite::new(&path);
+    assert_eq!(sqlite.describe().await.unwrap().0[0].row_count, Some(1));
+    assert_eq!(files(), 1);
+
+    // Then somebody writes again, and the log holds what the file does not.
+    let writer = made_at(&path, "INSERT INTO t VALUES (2)", SqliteJournalMode::Wal).await;
+    assert_eq!(sqlite.describe().await.unwrap().0[0].row_count, Some(2));
+    writer.close().await.unwrap();
+    assert_eq!(sqlite.describe().await.unwrap().0[0].row_count, Some(2));
+}
+
+#[tokio::test]
+async fn nothing_can_be_written() {
+    let (_folder, path) = made("CREATE TABLE t (c)").await;
+    let sqlite = Sqlite::new(&path);
+    let mut connection = sqlite.database.connection(PATIENCE).await.unwrap();
+    let error = sqlx::query("INSERT INTO t VALUES (1)").execute(&mut *connection).await.unwrap_err();
+    assert!(error.to_string().contains("readonly"), "{error}");
+}
+
+#[tokio::test]
+async fn one_connector_answers_many_at_once() {
+    let (_folder, path) = made("CREATE TABLE t (c); INSERT INTO t VALUES (1)").await;
+    let sqlite = Sqlite::new(&path);
+    let request = SampleRequest { contains: None, limit: 1 };
+    let asked = (0..20).map(|_| async {
+        let (described, sample) = futures::join!(sqlite.describe(), sqlite.sample("t", "c", &request));
+        described.unwrap().0[0].row_count == Some(1) && sample.unwrap().distinct == 1
+    });
+    assert!(futures::future::join_all(asked).await.into_iter().all(|right| right));
+}

@@ -1,0 +1,42 @@
+//! The seam: what a provider must be able to do.
+
+use async_trait::async_trait;
+use futures::{StreamExt, stream::BoxStream};
+
+use crate::{ChatRequest, ChatResponse, LlmError};
+
+/// A piece of an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ChatEvent {
+    /// More text.
+    Text(String),
+    /// The whole answer; always the last event of a stream that did not fail.
+    Done(ChatResponse),
+}
+
+/// One LLM, by whatever provider. A provider implements the streaming method; [`ChatModel::complete`] is derived from it.
+#[async_trait]
+pub trait ChatModel: Send + Sync {
+    /// The model's name, as it was asked for.
+    fn name(&self) -> &str;
+
+    /// Sends the conversation and streams the answer. Dropping the stream cancels the request.
+    ///
+    /// # Errors
+    /// [`LlmError`] when the request could not be made or was refused; errors while streaming are items.
+    async fn stream(&self, request: &ChatRequest) -> Result<BoxStream<'static, Result<ChatEvent, LlmError>>, LlmError>;
+
+    /// Sends the conversation and waits for the whole answer.
+    ///
+    /// # Errors
+    /// As [`ChatModel::stream`]; [`LlmError::Nonsense`] when the stream ends without an answer.
+    async fn complete(&self, request: &ChatRequest) -> Result<ChatResponse, LlmError> {
+        let mut events = self.stream(request).await?;
+        while let Some(event) = events.next().await {
+            if let ChatEvent::Done(response) = event? {
+                return Ok(response);
+            }
+        }
+        Err(LlmError::Nonsense { model: self.name().to_owned(), reason: "the answer ended early".into() })
+    }
+}

@@ -1,0 +1,172 @@
+//! Reading one answer as it streams.
+
+use std::sync::Arc;
+
+use futures::StreamExt;
+use genai::chat::{ChatStream, ChatStreamEvent, ContentPart, StopReason, StreamEnd};
+use serde_json::{Map, Value};
+use tracing::{instrument::WithSubscriber, subscriber::NoSubscriber};
+
+use super::{
+    failure::{Failure, Peer},
+    thinking::Thinking,
+};
+use crate::{ChatEvent, ChatResponse, ToolCall, Usage};
+
+/// The longest answer in bytes; a model that repeats itself on a server without a limit goes on for ever.
+const LONGEST_ANSWER: usize = 4 << 20;
+
+/// An answer that is still coming in. Dropping it closes the connection.
+pub(super) struct Answer {
+    pub(super) stream: ChatStream,
+    pub(super) peer: Arc<Peer>,
+    /// Where to keep what the model thought, and under which fingerprint.
+    pub(super) thinking: Arc<Thinking>,
+    pub(super) fingerprint: u64,
+    pub(super) text: String,
+    /// Bytes that came in and are not text.
+    pub(super) other: usize,
+    /// Whether any event of the protocol came in.
+    pub(super) begun: bool,
+}
+
+impl Answer {
+    /// The next event; [`ChatEvent::Done`] is the last one.
+    pub(super) async fn next(&mut self) -> Result<ChatEvent, Failure> {
+        loop {
+            // `genai` logs bodies as they came, and those may quote the key.
+            let Some(event) = self.stream.next().with_subscriber(NoSubscriber::default()).await else {
+                let reason = if self.begun { "it ended early" } else { "it holds no event of the protocol" };
+                return Err(self.peer.nonsense(reason));
+            };
+            match event.map_err(|error| self.peer.failure(error))? {
+                ChatStreamEvent::Start => continue,
+                ChatStreamEvent::Chunk(chunk) if !chunk.content.is_empty() => {
+                    self.text.push_str(&chunk.content);
+                    self.check_length(0)?;
+                    self.begun = true;
+                    return Ok(ChatEvent::Text(chunk.content));
+                }
+                ChatStreamEvent::ReasoningChunk(chunk) => {
+                    self.other += chunk.content.len();
+                    self.check_length(0)?;
+                }
+                // It holds all arguments so far.
+                ChatStreamEvent::ToolCallChunk(chunk) => {
+                    self.check_length(chunk.tool_call.fn_arguments.as_str().map_or(0, str::len))?;
+                }
+                ChatStreamEvent::End(end) => return self.done(end).map(ChatEvent::Done),
+                _ => {}
+            }
+            self.begun = true;
+        }
+    }
+
+    fn check_length(&self, more: usize) -> Result<(), Failure> {
+        if self.text.len() + self.other + more > LONGEST_ANSWER {
+            return Err(self.peer.nonsense("it does not end"));
+        }
+        Ok(())
+    }
+
+    fn done(&mut self, end: StreamEnd) -> Result<ChatResponse, Failure> {
+        let stop = end.captured_stop_reason;
+        let cut = matches!(stop, Some(StopReason::MaxTokens(_)));
+        let usage = end.captured_usage.as_ref().map(usage).unwrap_or_default();
+        let mut calls = Vec::new();
+        let mut thoughts = Vec::new();
+        for part in end.captured_content.map(|content| content.into_parts()).unwrap_or_default() {
+            match part {
+                ContentPart::ToolCall(call) => calls.push(tool_call(call, &calls, cut)),
+                ContentPart::ThoughtSignature(_) | ContentPart::ReasoningContent(_) | ContentPart::Custom(_) => {
+                    thoughts.push(part);
+                }
+                _ => {}
+            }
+        }
+        if self.text.trim().is_empty() && calls.is_empty() {
+            let reason = match &stop {
+                _ if cut => "it reached the most output tokens before it said anything".to_owned(),
+                Some(stop) => format!("it is empty (stop reason `{}`)", stop.raw()),
+                None => "it is empty".to_owned(),
+            };
+            return Err(self.peer.nonsense(&reason));
+        }
+        self.thinking.keep(self.fingerprint, thoughts);
+        Ok(ChatResponse { text: std::mem::take(&mut self.text), calls, usage, cut })
+    }
+}
+
+fn tool_call(call: genai::chat::ToolCall, before: &[ToolCall], cut: bool) -> ToolCall {
+    // Some local servers give every call the same id, or none; the results must tell them apart.
+    let taken = |id: &str| id.is_empty() || before.iter().any(|other| other.id == id);
+    let id = if taken(&call.call_id) {
+        let free = (before.len()..).map(|n| format!("call_{n}")).find(|id| !taken(id));
+        free.unwrap_or_default()
+    } else {
+        call.call_id
+    };
+    ToolCall { id, name: call.fn_name, arguments: arguments(call.fn_arguments, cut) }
+}
+
+/// Arguments that are not JSON stay a string. None at all mean no arguments, unless the answer was cut before them; an
+/// object that was encoded twice is an object.
+fn arguments(arguments: Value, cut: bool) -> Value {
+    match arguments {
+        Value::Null => Value::Object(Map::new()),
+        Value::String(text) if text.trim().is_empty() && !cut => Value::Object(Map::new()),
+        Value::String(text) => {
+            serde_json::from_str::<Map<String, Value>>(&text).map_or(Value::String(text), Value::Object)
+        }
+        other => other,
+    }
+}
+
+/// `genai` counts alike for all providers: the input includes what came from the cache.
+fn usage(usage: &genai::chat::Usage) -> Usage {
+    let count = |tokens: Option<i32>| tokens.and_then(|tokens| u64::try_from(tokens).ok()).unwrap_or_default();
+    Usage {
+        input_tokens: count(usage.prompt_tokens),
+        output_tokens: count(usage.completion_tokens),
+        cached_tokens: count(usage.prompt_tokens_details.as_ref().and_then(|details| details.cached_tokens)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(given: Value, cut: bool, expected: Value) {
+        assert_eq!(arguments(given, cut), expected);
+    }
+
+    #[test]
+    fn arguments_are_taken_as_they_can_be() {
+        check(json!({"a": 1}), false, json!({"a": 1}));
+        check(json!(""), false, json!({}));
+        check(json!(""), true, json!(""));
+        check(json!(null), false, json!({}));
+        check(json!("{\"a\": 1}"), false, json!({"a": 1}));
+        check(json!("{\"a\": "), true, json!("{\"a\": "));
+        check(json!([1]), false, json!([1]));
+    }
+
+    #[test]
+    fn calls_get_ids_of_their_own() {
+        let call = |id: &str| genai::chat::ToolCall {
+            call_id: id.into(),
+            fn_name: "f".into(),
+            fn_arguments: json!({}),
+            thought_signatures: None,
+        };
+        let mut calls: Vec<ToolCall> = Vec::new();
+        for id in ["", "a", "a", "call_0"] {
+            calls.push(tool_call(call(id), &calls, false));
+        }
+        let ids: Vec<&str> = calls.iter().map(|call| call.id.as_str()).collect();
+        assert_eq!(ids, ["call_0", "a", "call_2", "call_3"]);
+    }
+}

@@ -1,0 +1,249 @@
+//! Our request as `genai` takes it.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use genai::chat as wire;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::{Wire, thinking::Thinking};
+use crate::{ChatRequest, Message, SystemBlock, ToolCall, ToolResult};
+
+/// Anthropic takes no more cache marks in one request.
+const MOST_CACHE_MARKS: usize = 4;
+
+/// The request, and its fingerprint: the key of the thinking that the answer may begin with.
+pub(super) fn request(request: &ChatRequest, to: Wire, thinking: &Thinking) -> (wire::ChatRequest, u64) {
+    let mut messages = match to {
+        Wire::Anthropic => system_blocks(&request.system),
+        Wire::OpenAi => system_text(&request.system),
+    };
+    let mut seen = Fingerprint::default();
+    seen.add(&request.system);
+    seen.add(&request.tools);
+    for message in &request.messages {
+        messages.extend(match message {
+            Message::User { text } => Some(wire::ChatMessage::user(text.as_str())),
+            Message::Assistant { text, calls } => assistant(thinking.recall(seen.value()), text, calls),
+            Message::ToolResults { results } => tool_results(results),
+        });
+        seen.add(message);
+    }
+    let mut converted = wire::ChatRequest::new(messages);
+    converted.tools = tools(request);
+    (converted, seen.value())
+}
+
+/// One message for each block: the places of the cache marks.
+fn system_blocks(blocks: &[SystemBlock]) -> Vec<wire::ChatMessage> {
+    let marked = blocks.iter().filter(|block| is_marked(block)).count();
+    let mut to_skip = marked.saturating_sub(MOST_CACHE_MARKS);
+    let mut messages = Vec::new();
+    for block in blocks.iter().filter(|block| !block.text.is_empty()) {
+        let message = wire::ChatMessage::system(block.text.as_str());
+        messages.push(if !is_marked(block) {
+            message
+        } else if to_skip > 0 {
+            to_skip -= 1;
+            message
+        } else {
+            message.with_options(wire::CacheControl::Ephemeral)
+        });
+    }
+    messages
+}
+
+fn is_marked(block: &SystemBlock) -> bool {
+    block.cache && !block.text.is_empty()
+}
+
+/// All blocks in one message: many servers take only one, and only at the beginning. Where the model wants to be told what
+/// to cache (OpenAI's later ones), `genai` puts the mark at the end of it.
+fn system_text(blocks: &[SystemBlock]) -> Vec<wire::ChatMessage> {
+    let texts: Vec<&str> = blocks.iter().map(|block| block.text.as_str()).filter(|text| !text.is_empty()).collect();
+    if texts.is_empty() {
+        return Vec::new();
+    }
+    let message = wire::ChatMessage::system(texts.join("\n\n"));
+    let marked = blocks.iter().any(is_marked);
+    vec![if marked { message.with_options(wire::CacheControl::Ephemeral) } else { message }]
+}
+
+/// Empty texts are left out, since Anthropic refuses them; a turn without text and calls is left out whole.
+fn assistant(mut parts: Vec<wire::ContentPart>, text: &str, calls: &[ToolCall]) -> Option<wire::ChatMessage> {
+    if text.trim().is_empty() && calls.is_empty() {
+        return None;
+    }
+    if !text.trim().is_empty() {
+        parts.push(wire::ContentPart::from_text(text));
+    }
+    parts.extend(calls.iter().map(|call| {
+        wire::ContentPart::ToolCall(wire::ToolCall {
+            call_id: call.id.clone(),
+            fn_name: call.name.clone(),
+            fn_arguments: arguments(&call.arguments),
+            thought_signatures: None,
+        })
+    }));
+    Some(wire::ChatMessage::assistant(wire::MessageContent::from_parts(parts)))
+}
+
+/// Providers take only objects back, whatever the model produced.
+fn arguments(arguments: &Value) -> Value {
+    match arguments {
+        Value::Object(_) => arguments.clone(),
+        Value::Null => json!({}),
+        other => json!({"invalid_arguments": other}),
+    }
+}
+
+/// All results in one message; strict servers refuse anything else.
+fn tool_results(results: &[ToolResult]) -> Option<wire::ChatMessage> {
+    let responses: Vec<wire::ToolResponse> = results
+        .iter()
+        .map(|result| {
+            wire::ToolResponse::new(result.call_id.as_str(), content(result)).with_fn_name(result.name.as_str())
+        })
+        .collect();
+    (!responses.is_empty()).then(|| responses.into())
+}
+
+/// `genai` has no flag for a failed call, so the content says it.
+fn content(result: &ToolResult) -> String {
+    let says_so = || serde_json::from_str::<Value>(&result.content).is_ok_and(|content| content.get("error").is_some());
+    if result.is_error && !says_so() { json!({"error": result.content}).to_string() } else { result.content.clone() }
+}
+
+fn tools(request: &ChatRequest) -> Option<Vec<wire::Tool>> {
+    let mut specs: Vec<_> = request.tools.iter().collect();
+    // The order is part of the cacheable prefix.
+    specs.sort_by(|a, b| a.name.cmp(&b.name));
+    let tool = |spec: &&prospector_core::ToolSpec| {
+        wire::Tool::new(spec.name.as_str())
+            .with_description(spec.description.as_str())
+            .with_schema(spec.input_schema.clone())
+    };
+    (!specs.is_empty()).then(|| specs.iter().map(tool).collect())
+}
+
+/// A hash of what was sent so far.
+#[derive(Default)]
+struct Fingerprint(DefaultHasher);
+
+impl Fingerprint {
+    fn add(&mut self, part: &impl Serialize) {
+        // Strings, numbers and JSON values always serialize.
+        serde_json::to_string(part).unwrap_or_default().hash(&mut self.0);
+    }
+
+    fn value(&self) -> u64 {
+        self.0.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use prospector_core::ToolSpec;
+
+    use super::*;
+
+    fn block(text: &str, cache: bool) -> SystemBlock {
+        SystemBlock { text: text.into(), cache }
+    }
+
+    fn call(id: &str, arguments: Value) -> ToolCall {
+        ToolCall { id: id.into(), name: "search".into(), arguments }
+    }
+
+    fn sample() -> ChatRequest {
+        let tool = |name: &str| ToolSpec { name: name.into(), description: "d".into(), input_schema: json!({}) };
+        ChatRequest {
+            system: vec![block("static", true), block("", true), block("map", false)],
+            messages: vec![
+                Message::User { text: "question".into() },
+                Message::Assistant {
+                    text: String::new(),
+                    calls: vec![call("1", json!("{oops")), call("2", json!(null))],
+                },
+                Message::ToolResults {
+                    results: vec![
+                        ToolResult {
+                            call_id: "1".into(),
+                            name: "search".into(),
+                            content: "bad".into(),
+                            is_error: true,
+                        },
+                        ToolResult {
+                            call_id: "2".into(),
+                            name: "search".into(),
+                            content: "[]".into(),
+                            is_error: false,
+                        },
+                    ],
+                },
+                Message::Assistant { text: " ".into(), calls: vec![] },
+            ],
+            tools: vec![tool("search"), tool("list")],
+            max_output_tokens: 100,
+        }
+    }
+
+    /// The converted sample as JSON.
+    fn check(to: Wire) -> Value {
+        serde_json::to_value(request(&sample(), to, &Thinking::default()).0).unwrap()
+    }
+
+    #[test]
+    fn anthropic_gets_its_blocks_one_by_one_with_their_marks() {
+        let messages = check(Wire::Anthropic)["messages"].clone();
+        assert_eq!(messages[0]["options"], json!({"cache_control": "Ephemeral"}));
+        assert_eq!(messages[1]["role"], "System");
+        assert!(messages[1].get("options").is_none());
+        assert_eq!(messages.as_array().unwrap().len(), 5, "no empty block, no empty turn");
+    }
+
+    #[test]
+    fn more_marks_than_allowed_keep_the_last() {
+        let blocks: Vec<SystemBlock> = (0..6).map(|n| block(&n.to_string(), true)).collect();
+        let marked: Vec<bool> = system_blocks(&blocks).iter().map(|message| message.options.is_some()).collect();
+        assert_eq!(marked, [false, false, true, true, true, true]);
+    }
+
+    #[test]
+    fn openai_gets_one_system_text() {
+        let messages = check(Wire::OpenAi)["messages"].clone();
+        assert_eq!(messages[0]["content"].to_string().matches("static\\n\\nmap").count(), 1, "{messages}");
+        assert_eq!(messages.as_array().unwrap().len(), 4);
+    }
+
+    #[test]
+    fn broken_arguments_become_an_object_and_failures_say_so() {
+        let text = check(Wire::OpenAi).to_string();
+        assert!(text.contains(r#"{"invalid_arguments":"{oops"}"#), "{text}");
+        assert!(text.contains(r#"{\"error\":\"bad\"}"#), "{text}");
+    }
+
+    #[test]
+    fn tools_are_sorted() {
+        let tools = check(Wire::OpenAi)["tools"].clone();
+        assert_eq!([&tools[0]["name"], &tools[1]["name"]], ["list", "search"]);
+    }
+
+    #[test]
+    fn thinking_goes_back_only_where_all_before_it_is_unchanged() {
+        let thinking = Thinking::default();
+        let mut asked = sample();
+        asked.messages.truncate(1);
+        let (_, fingerprint) = request(&asked, Wire::Anthropic, &thinking);
+        thinking.keep(fingerprint, vec![wire::ContentPart::ThoughtSignature("signed".into())]);
+
+        let sent = |request_: &ChatRequest| {
+            let (converted, _) = request(request_, Wire::Anthropic, &thinking);
+            serde_json::to_string(&converted).unwrap().contains("signed")
+        };
+        assert!(sent(&sample()));
+        let mut fewer_tools = sample();
+        fewer_tools.tools.pop();
+        assert!(!sent(&fewer_tools));
+    }
+}

@@ -1,0 +1,252 @@
+//! What a failed attempt means: the error to report, and whether and when to try again.
+
+use std::time::{Duration, SystemTime};
+
+use genai::webc::StreamTimeout;
+use reqwest::header::{HeaderMap, RETRY_AFTER};
+use serde_json::Value;
+
+use super::secret::{Secret, shown};
+use crate::LlmError;
+
+/// The longest pause that `retry-after` can ask for. A request whose provider asks for more is sent again after this long.
+pub const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// A failed attempt.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub(super) error: LlmError,
+    /// Whether it may well succeed when it is sent again.
+    pub(super) again: bool,
+    /// When the provider wants it sent again.
+    pub(super) after: Option<Duration>,
+}
+
+/// Whom a model is asked at; it puts failures into words.
+#[derive(Debug)]
+pub(super) struct Peer {
+    /// The model as it was asked for.
+    pub(super) model: String,
+    /// Scheme, host and port.
+    pub(super) origin: String,
+    pub(super) key: Option<Secret>,
+    pub(super) timeout: Duration,
+}
+
+impl Peer {
+    pub(super) fn nonsense(&self, reason: &str) -> Failure {
+        let error = LlmError::Nonsense { model: self.model.clone(), reason: self.shown(reason) };
+        Failure { error, again: false, after: None }
+    }
+
+    pub(super) fn failure(&self, error: genai::Error) -> Failure {
+        use genai::Error;
+        match error {
+            Error::WebStream { error, .. } => self.broken(error),
+            Error::HttpError { status, body, headers, canonical_reason } => {
+                let words = words(&body).unwrap_or(canonical_reason);
+                Failure { after: retry_after(&headers, SystemTime::now()), ..self.status(status.as_u16(), &words) }
+            }
+            Error::ChatResponse { body, .. } => self.reported(&body),
+            Error::StreamParse { serde_error, .. } => {
+                self.nonsense(&format!("it holds something that is not JSON ({serde_error})"))
+            }
+            Error::WebModelCall { webc_error, .. } => self.transport(&webc_error.to_string()),
+            other => self.nonsense(&other.to_string()),
+        }
+    }
+
+    /// A stream that could not be opened or read on.
+    fn broken(&self, error: genai::BoxError) -> Failure {
+        let error = match error.downcast::<genai::Error>() {
+            Ok(error) => return self.failure(*error),
+            Err(error) => error,
+        };
+        let error = match error.downcast::<StreamTimeout>() {
+            Ok(_) => return self.transport(&format!("{} is silent for {:?}", self.origin, self.timeout)),
+            Err(error) => error,
+        };
+        match error.downcast::<reqwest::Error>() {
+            Ok(error) if error.is_body() || error.is_decode() => {
+                Failure { again: true, ..self.nonsense(&format!("it broke off ({})", chain(&error.without_url()))) }
+            }
+            Ok(error) => {
+                let again = error.is_connect() || !error.is_timeout() && !error.is_builder();
+                let reason = format!("{} cannot be reached: {}", self.origin, chain(&error.without_url()));
+                Failure { again, ..self.transport(&reason) }
+            }
+            Err(error) => self.nonsense(&error.to_string()),
+        }
+    }
+
+    /// An error event in the stream, after the status said that all is well.
+    fn reported(&self, body: &Value) -> Failure {
+        let words = words(&body.to_string()).unwrap_or_else(|| "an error without a message".into());
+        match reported_status(body) {
+            Some(status) => self.status(status, &words),
+            None => self.nonsense(&format!("the provider reports: {words}")),
+        }
+    }
+
+    fn status(&self, status: u16, words: &str) -> Failure {
+        let error = LlmError::Status { model: self.model.clone(), status, message: self.shown(words) };
+        Failure { error, again: matches!(status, 429 | 500 | 502 | 503 | 504 | 529), after: None }
+    }
+
+    fn transport(&self, reason: &str) -> Failure {
+        let error = LlmError::Transport { model: self.model.clone(), reason: self.shown(reason) };
+        Failure { error, again: false, after: None }
+    }
+
+    fn shown(&self, text: &str) -> String {
+        shown(text, self.key.as_ref())
+    }
+}
+
+/// What the body of a refusal says; `None` where it is empty.
+fn words(body: &str) -> Option<String> {
+    const PLACES: [&str; 6] = ["/error/message", "/0/error/message", "/message", "/error", "/detail", ""];
+    let text = match serde_json::from_str::<Value>(body) {
+        Ok(json) => PLACES
+            .iter()
+            .find_map(|place| json.pointer(place)?.as_str().map(str::to_owned))
+            .unwrap_or_else(|| json.to_string()),
+        Err(_) => body.trim().to_owned(),
+    };
+    (!text.is_empty()).then_some(text)
+}
+
+/// The status that an error event stands for.
+fn reported_status(body: &Value) -> Option<u16> {
+    let inner = body.get("error").filter(|error| error.is_object()).unwrap_or(body);
+    let code = inner.get("code").and_then(|code| code.as_u64().or_else(|| code.as_str()?.parse().ok()));
+    if let Some(code) = code.and_then(|code| u16::try_from(code).ok()).filter(|code| (400..600).contains(code)) {
+        return Some(code);
+    }
+    Some(match inner.get("type")?.as_str()? {
+        "invalid_request_error" => 400,
+        "authentication_error" => 401,
+        "billing_error" => 402,
+        "permission_error" => 403,
+        "not_found_error" => 404,
+        "request_too_large" => 413,
+        "rate_limit_error" => 429,
+        "api_error" | "server_error" => 500,
+        "timeout_error" => 504,
+        "overloaded_error" => 529,
+        _ => return None,
+    })
+}
+
+/// What `retry-after` says, in seconds or as a date, at most [`LONGEST_PAUSE`].
+fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+    let value = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    let pause = match value.parse::<f64>() {
+        Ok(seconds) => Duration::try_from_secs_f64(seconds).ok()?,
+        Err(_) => httpdate::parse_http_date(value).ok()?.duration_since(now).unwrap_or_default(),
+    };
+    Some(pause.min(LONGEST_PAUSE))
+}
+
+/// An error and its causes in one line.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text = format!("{text}: {cause}");
+        source = cause.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use reqwest::StatusCode;
+    use serde_json::json;
+
+    use super::*;
+
+    fn peer() -> Peer {
+        Peer {
+            model: "m".into(),
+            origin: "http://h:1".into(),
+            key: Some("very-private-0123".into()),
+            timeout: Duration::from_secs(5),
+        }
+    }
+
+    fn refused(status: u16, retry_after: Option<&str>, body: &str) -> Failure {
+        let mut headers = HeaderMap::new();
+        if let Some(value) = retry_after {
+            headers.insert(RETRY_AFTER, value.parse().unwrap());
+        }
+        peer().failure(genai::Error::HttpError {
+            status: StatusCode::from_u16(status).unwrap(),
+            canonical_reason: "Reason".into(),
+            body: body.into(),
+            headers: Box::new(headers),
+        })
+    }
+
+    fn check(failure: Failure, message: &str, again: bool) {
+        assert_eq!((failure.error.to_string().as_str(), failure.again), (message, again));
+    }
+
+    #[test]
+    fn only_passing_refusals_are_sent_again() {
+        for status in [429, 500, 502, 503, 504, 529] {
+            check(refused(status, None, ""), &format!("model `m`: the provider answered {status}: Reason"), true);
+        }
+        for status in [301, 400, 401, 403, 404, 413, 422, 501] {
+            check(refused(status, None, ""), &format!("model `m`: the provider answered {status}: Reason"), false);
+        }
+    }
+
+    #[test]
+    fn the_providers_words_are_found_and_hold_no_key() {
+        let says = |body: &str, words: &str| {
+            check(refused(401, None, body), &format!("model `m`: the provider answered 401: {words}"), false);
+        };
+        says(r#"{"type":"error","error":{"type":"x","message":"bad key very-private-0123"}}"#, "bad key [hidden]");
+        says(r#"{"error":"no"}"#, "no");
+        says(r#"[{"error":{"message":"no"}}]"#, "no");
+        says(r#"{"detail":[1]}"#, r#"{"detail":[1]}"#);
+        says("<html>\n no </html>", "<html> no </html>");
+    }
+
+    #[test]
+    fn retry_after_is_seconds_or_a_date_and_is_capped() {
+        let pause = |value: &str| refused(429, Some(value), "").after;
+        assert_eq!(pause("0"), Some(Duration::ZERO));
+        assert_eq!(pause("1.5"), Some(Duration::from_millis(1500)));
+        assert_eq!(pause("3600"), Some(LONGEST_PAUSE));
+        assert_eq!(pause("Wed, 21 Oct 2015 07:28:00 GMT"), Some(Duration::ZERO), "it is past");
+        for value in ["-1", "soon", "NaN", "inf"] {
+            assert_eq!(pause(value), None, "{value}");
+        }
+        let mut headers = HeaderMap::new();
+        headers.insert(RETRY_AFTER, "Wed, 21 Oct 2015 07:28:10 GMT".parse().unwrap());
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_445_412_483);
+        assert_eq!(retry_after(&headers, now), Some(Duration::from_secs(7)));
+    }
+
+    #[test]
+    fn error_events_stand_for_a_status() {
+        let event = |body: Value, message: &str, again: bool| {
+            let model_iden = genai::ModelIden::new(genai::adapter::AdapterKind::OpenAI, "m");
+            check(peer().failure(genai::Error::ChatResponse { model_iden, body }), message, again);
+        };
+        event(
+            json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}),
+            "model `m`: the provider answered 529: Overloaded",
+            true,
+        );
+        event(json!({"message": "slow", "code": "429"}), "model `m`: the provider answered 429: slow", true);
+        event(
+            json!({"message": "x", "type": "odd"}),
+            "model `m` gave no usable answer: the provider reports: x",
+            false,
+        );
+        event(json!(null), "model `m` gave no usable answer: the provider reports: null", false);
+    }
+}

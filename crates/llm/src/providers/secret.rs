@@ -1,0 +1,124 @@
+//! Keys, and keeping them out of everything that is shown.
+
+use std::fmt;
+
+/// A key. Neither `Debug` nor `Display` shows it. Blanks around it are dropped, since environment files leave them there.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    pub(super) fn expose(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether it can be sent in a header.
+    pub(super) fn is_sendable(&self) -> bool {
+        self.0.bytes().all(|byte| byte.is_ascii_graphic())
+    }
+}
+
+impl From<String> for Secret {
+    fn from(key: String) -> Self {
+        Secret(key.trim().to_owned())
+    }
+}
+
+impl From<&str> for Secret {
+    fn from(key: &str) -> Self {
+        Secret(key.trim().to_owned())
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(hidden)")
+    }
+}
+
+impl fmt::Display for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("hidden")
+    }
+}
+
+/// The most characters of a provider's words that an error carries.
+const SHOWN: usize = 300;
+/// A shorter key is a placeholder such as `none`: replacing it would only garble the text.
+const SHORTEST_KEY: usize = 6;
+const HIDDEN: &str = "[hidden]";
+
+/// `text` as it may be shown: on one line, without `key` and whatever else looks like a key, shortened.
+///
+/// Providers quote a wrong key back, whole or masked in the middle (`sk-ab***yz`).
+pub(super) fn shown(text: &str, key: Option<&Secret>) -> String {
+    let mut text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if let Some(key) = key.filter(|key| key.0.len() >= SHORTEST_KEY) {
+        text = text.replace(key.expose(), HIDDEN);
+    }
+    let mut clean = String::with_capacity(text.len());
+    let mut word = String::new();
+    for letter in text.chars() {
+        if letter.is_ascii_alphanumeric() || "-_*".contains(letter) {
+            word.push(letter);
+        } else {
+            push_word(&mut clean, &word);
+            word.clear();
+            clean.push(letter);
+        }
+    }
+    push_word(&mut clean, &word);
+    match clean.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &clean[..end]),
+        None => clean,
+    }
+}
+
+fn push_word(clean: &mut String, word: &str) {
+    let looks_like_a_key = (word.starts_with("sk-") && word.len() >= 8) || word.contains("***");
+    clean.push_str(if looks_like_a_key { HIDDEN } else { word });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &str) {
+        assert_eq!(shown(text, Some(&Secret::from("very-private-0123"))), expected);
+    }
+
+    #[test]
+    fn keys_are_hidden_whole_and_masked() {
+        check("bad key very-private-0123.", "bad key [hidden].");
+        check("(very-private-0123very-private-0123)", "([hidden][hidden])");
+        check("Incorrect API key provided: sk-abcde***wxyz. See", "Incorrect API key provided: [hidden]. See");
+        check("key very-p**********0123 is wrong", "key [hidden] is wrong");
+        check("other sk-ant-api03-AAAA key", "other [hidden] key");
+        check("plain *emphasis*, task-force", "plain *emphasis*, task-force");
+    }
+
+    #[test]
+    fn lines_are_joined_and_long_texts_are_cut() {
+        check("one\n\n  two", "one two");
+        let long = "ü".repeat(1000);
+        assert_eq!(shown(&long, None).chars().count(), SHOWN + 1);
+    }
+
+    #[test]
+    fn a_key_at_the_cut_does_not_leak_its_beginning() {
+        let text = format!("{} very-private-0123", "x".repeat(SHOWN - 8));
+        assert!(!shown(&text, Some(&Secret::from("very-private-0123"))).contains("very"));
+    }
+
+    #[test]
+    fn a_placeholder_is_not_searched_for() {
+        assert_eq!(shown("no x in the box", Some(&Secret::from("x"))), "no x in the box");
+    }
+
+    #[test]
+    fn a_secret_shows_itself_nowhere() {
+        let secret = Secret::from(" very-private-0123\n");
+        assert_eq!(secret.expose(), "very-private-0123");
+        assert!(!format!("{secret} {secret:?} {:?}", Some(&secret)).contains("private"));
+        assert!(!Secret::from("a\nb").is_sendable() && !Secret::from("ключ").is_sendable());
+    }
+}

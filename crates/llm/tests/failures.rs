@@ -1,0 +1,244 @@
+//! What providers do wrong, and what becomes of it.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::{
+    io,
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
+
+use futures::StreamExt;
+use prospector_llm::{
+    ChatEvent, ChatRequest, LlmError, Message,
+    fake::{FakeProvider, KEY, Turn},
+    providers::{Settings, connect},
+};
+use serde_json::json;
+use tokio::net::TcpListener;
+
+const MODELS: [&str; 2] = ["claude-sonnet-4-5", "openai/some-model"];
+
+fn question() -> ChatRequest {
+    ChatRequest {
+        system: vec![],
+        messages: vec![Message::User { text: "q".into() }],
+        tools: vec![],
+        max_output_tokens: 100,
+    }
+}
+
+/// Asks each wire once; the outcome is the text or the error, with the number of requests.
+async fn check(script: impl Fn() -> Vec<Turn>, expected: &str, requests: usize) {
+    for name in MODELS {
+        let fake = FakeProvider::start(script()).await;
+        let model = connect(name, &fake.settings()).unwrap();
+        let outcome = match model.complete(&question()).await {
+            Ok(answer) => answer.text,
+            Err(error) => error.to_string(),
+        };
+        assert!(outcome.contains(expected), "{name}: {outcome}");
+        assert!(!outcome.contains(KEY), "{name}: {outcome}");
+        assert_eq!(fake.requests().len(), requests, "{name}: {outcome}");
+        fake.assert_clean();
+    }
+}
+
+/// A refusal that may be repeated at once.
+fn passing(status: u16) -> Turn {
+    Turn::failure(status).retry_after(0)
+}
+
+#[tokio::test]
+async fn a_passing_failure_is_sent_again() {
+    for status in [429, 500, 502, 503, 529] {
+        check(|| vec![passing(status), Turn::text("fine")], "fine", 2).await;
+    }
+}
+
+#[tokio::test]
+async fn retry_after_is_waited_for() {
+    let fake = FakeProvider::start([Turn::failure(429).retry_after(1.1), Turn::text("fine")]).await;
+    let started = Instant::now();
+    connect(MODELS[0], &fake.settings()).unwrap().complete(&question()).await.unwrap();
+    // Without the header the pause is at most one second.
+    assert!(started.elapsed() >= Duration::from_millis(1100), "{:?}", started.elapsed());
+}
+
+#[tokio::test]
+async fn a_failure_that_stays_is_reported_after_three_attempts() {
+    check(|| vec![passing(500), passing(500), passing(500)], "the provider answered 500: scripted failure", 3).await;
+}
+
+#[tokio::test]
+async fn other_refusals_are_final_and_hide_the_key() {
+    let echo = || {
+        let message = format!("Incorrect API key provided: {KEY}. {}", "x".repeat(1000));
+        vec![Turn::failure(401).body(json!({"error": {"message": message}}).to_string())]
+    };
+    check(echo, "401: Incorrect API key provided: [hidden]. xxx", 1).await;
+    check(|| vec![Turn::failure(404).retry_after(0)], "404", 1).await;
+    check(|| vec![Turn::failure(307)], "307", 1).await;
+}
+
+#[tokio::test]
+async fn logs_hold_no_key() {
+    #[derive(Clone, Default)]
+    struct Log(Arc<Mutex<Vec<u8>>>);
+
+    impl io::Write for Log {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend(bytes);
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    let log = Log::default();
+    let writer = log.clone();
+    let subscriber =
+        tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_writer(move || writer.clone()).finish();
+    let _guard = tracing::subscriber::set_default(subscriber);
+    for name in MODELS {
+        let refusal = || passing(500).body(format!("the key {KEY} is odd"));
+        let fake = FakeProvider::start([refusal(), refusal(), refusal()]).await;
+        connect(name, &fake.settings()).unwrap().complete(&question()).await.unwrap_err();
+    }
+    let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    assert_eq!(log.matches("sending again").count(), 4, "{log}");
+    assert!(!log.contains(KEY), "{log}");
+}
+
+#[tokio::test]
+async fn long_refusals_are_shortened() {
+    let fake = FakeProvider::start([Turn::failure(400).body("long ".repeat(10_000))]).await;
+    let error = connect(MODELS[1], &fake.settings()).unwrap().complete(&question()).await.unwrap_err();
+    let LlmError::Status { status: 400, message, .. } = error else { panic!("{error}") };
+    assert_eq!(message.chars().count(), 301);
+}
+
+#[tokio::test]
+async fn what_is_not_the_protocol_is_nonsense() {
+    let raw = |content_type: &'static str, body: &'static str| move || vec![Turn::raw(content_type, body)];
+    check(raw("text/html", "<html><p>Sign in</p></html>"), "it holds no event of the protocol", 1).await;
+    check(raw("application/json", "{\"choices\": ["), "it holds no event of the protocol", 1).await;
+    check(raw("text/event-stream", ""), "it holds no event of the protocol", 1).await;
+    let broken = "event: content_block_start\ndata: {\"oh\n\n";
+    check(raw("text/event-stream", broken), "it holds something that is not JSON", 1).await;
+    check(|| vec![Turn::text("")], "gave no usable answer: it is empty", 1).await;
+    check(|| vec![Turn::text(" \n")], "gave no usable answer: it is empty", 1).await;
+    check(|| vec![Turn::text("").cut()], "the most output tokens before it said anything", 1).await;
+}
+
+#[tokio::test]
+async fn an_error_event_is_reported_with_its_status() {
+    let overloaded = || {
+        let event = json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}});
+        Turn::raw("text/event-stream", format!("event: error\ndata: {event}\n\n"))
+    };
+    // There is no header to say when, so only one more attempt is waited for.
+    let fake = FakeProvider::start([overloaded(), overloaded()]).await;
+    for name in MODELS {
+        let settings = Settings { retries: 0, ..fake.settings() };
+        let error = connect(name, &settings).unwrap().complete(&question()).await.unwrap_err();
+        assert!(matches!(&error, LlmError::Status { status: 529, message, .. } if message == "Overloaded"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_stream_that_breaks_in_the_middle_is_nonsense_after_what_came() {
+    for name in MODELS {
+        let fake = FakeProvider::start([Turn::text("A text of some length. ".repeat(20)).broken_at(70)]).await;
+        let model = connect(name, &fake.settings()).unwrap();
+        let mut events = model.stream(&question()).await.unwrap();
+        let mut pieces = 0;
+        let error = loop {
+            match events.next().await.expect("an error before the end") {
+                Ok(ChatEvent::Text(_)) => pieces += 1,
+                Ok(done) => panic!("{done:?}"),
+                Err(error) => break error,
+            }
+        };
+        assert!(pieces > 1);
+        assert!(matches!(&error, LlmError::Nonsense { reason, .. } if reason.contains("broke off")), "{error}");
+        assert!(events.next().await.is_none());
+        assert_eq!(fake.requests().len(), 1, "what was handed on is not asked for again");
+    }
+}
+
+#[tokio::test]
+async fn a_stream_that_breaks_before_its_first_piece_is_sent_again() {
+    let script = || {
+        let call = ("search", json!({"query": "a long question about many things"}));
+        vec![Turn::calls([call]).broken_at(80), Turn::text("fine")]
+    };
+    check(script, "fine", 2).await;
+}
+
+#[tokio::test]
+async fn a_stream_without_its_end_is_nonsense() {
+    let claude = "event: content_block_delta\ndata: {\"delta\": {\"text\": \"Hi\"}}\n\n";
+    let openai = "data: {\"choices\": [{\"delta\": {\"content\": \"Hi\"}}]}\n\n";
+    for (name, body) in MODELS.into_iter().zip([claude, openai]) {
+        let fake = FakeProvider::start([Turn::raw("text/event-stream", body)]).await;
+        let error = connect(name, &fake.settings()).unwrap().complete(&question()).await.unwrap_err();
+        assert!(matches!(&error, LlmError::Nonsense { reason, .. } if reason == "it ended early"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_refused_connection_is_named() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    drop(listener);
+    let settings = Settings {
+        openai_api_key: Some(KEY.into()),
+        openai_base_url: Some(format!("{address}/v1?secret=1")),
+        retries: 1,
+        ..Settings::default()
+    };
+    let error = connect("openai/m", &settings).unwrap().complete(&question()).await.unwrap_err();
+    let LlmError::Transport { reason, .. } = error else { panic!("{error}") };
+    assert!(reason.starts_with(&format!("{address} cannot be reached")), "{reason}");
+    assert!(reason.contains("refused") && !reason.contains("secret"), "{reason}");
+}
+
+#[tokio::test]
+async fn a_silent_provider_is_given_up() {
+    let fake = FakeProvider::start([Turn::silence()]).await;
+    let settings = Settings { timeout: Duration::from_millis(50), ..fake.settings() };
+    let error = connect(MODELS[0], &settings).unwrap().complete(&question()).await.unwrap_err();
+    assert!(matches!(&error, LlmError::Transport { reason, .. } if reason.ends_with("is silent for 50ms")), "{error}");
+    assert_eq!(fake.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn dropping_cancels_the_request() {
+    for name in MODELS {
+        let long = Turn::text("word ".repeat(20_000));
+        let fake = FakeProvider::start([long, Turn::silence()]).await;
+        let model = connect(name, &fake.settings()).unwrap();
+
+        let mut events = model.stream(&question()).await.unwrap();
+        assert!(matches!(events.next().await, Some(Ok(ChatEvent::Text(_)))));
+        drop(events);
+        until(|| fake.abandoned() == 1).await;
+
+        let asked = tokio::spawn(async move { model.complete(&question()).await });
+        until(|| fake.requests().len() == 2).await;
+        asked.abort();
+        until(|| fake.abandoned() == 2).await;
+    }
+}
+
+/// Waits until the server noticed.
+async fn until(noticed: impl Fn() -> bool) {
+    let waiting = async {
+        while !noticed() {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(10), waiting).await.expect("the server notices");
+}
