@@ -1,0 +1,255 @@
+//! All APIs of a catalog, and finding an operation by what a caller calls it.
+
+use std::sync::Arc;
+
+use prospector_core::{Problem, Record, ToolError, Toolset};
+use prospector_search::Index;
+
+use crate::{Api, ApiError, ApiSource, Operation, render, tools};
+
+/// The APIs of a catalog.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ApiDiscovery {
+    apis: Vec<Api>,
+}
+
+impl ApiDiscovery {
+    /// APIs that are read already, for instance from a cache. Of two with one name the first is taken.
+    pub fn new(apis: Vec<Api>) -> Self {
+        let mut discovery = ApiDiscovery::default();
+        for api in apis {
+            if !discovery.apis.iter().any(|known| known.name == api.name) {
+                discovery.apis.push(api);
+            }
+        }
+        discovery
+    }
+
+    /// Reads every source. One that cannot be read is a problem and costs nothing but itself.
+    pub fn load(sources: &[ApiSource]) -> (Self, Vec<Problem>) {
+        let mut discovery = ApiDiscovery::default();
+        let mut problems = Vec::new();
+        for source in sources {
+            let loaded = if discovery.apis.iter().any(|api| api.name == source.name) {
+                let place = source.path.display().to_string();
+                Err(ApiError::Duplicate { place, api: source.name.clone() })
+            } else {
+                source.load()
+            };
+            match loaded {
+                Ok((api, more)) => {
+                    discovery.apis.push(api);
+                    problems.extend(more);
+                }
+                Err(error) => problems.push(error.into()),
+            }
+        }
+        (discovery, problems)
+    }
+
+    /// One API from the text of its description, OpenAPI or GraphQL.
+    pub fn from_text(name: &str, text: &str) -> (Self, Vec<Problem>) {
+        match ApiSource::new(name, "").read(text) {
+            Ok((api, problems)) => (ApiDiscovery { apis: vec![api] }, problems),
+            Err(error) => (ApiDiscovery::default(), vec![error.into()]),
+        }
+    }
+
+    /// The APIs, in the order of the catalog.
+    pub fn apis(&self) -> &[Api] {
+        &self.apis
+    }
+
+    /// What is indexed: one record for each operation.
+    pub fn records(&self) -> Vec<Record> {
+        self.pairs().map(|(api, operation)| render::record(api, operation)).collect()
+    }
+
+    /// The four tools for APIs.
+    pub fn tools(self: &Arc<Self>, index: &Index) -> Toolset {
+        tools::all(self, index)
+    }
+
+    /// An API by its name, in any case where that is unambiguous.
+    ///
+    /// # Errors
+    /// `not_found` with the nearest names.
+    pub fn api(&self, name: &str) -> Result<&Api, ToolError> {
+        let wanted = name.trim();
+        only(self.apis.iter(), |api| api.name == wanted, |api| same(&api.name, wanted))
+            .ok_or_else(|| ToolError::not_found("API", name, self.apis.iter().map(|api| api.name.as_str())))
+    }
+
+    /// An operation of an API by its name, its `METHOD /path`, or its full id.
+    ///
+    /// # Errors
+    /// `not_found` with the nearest names; it says so where the catalog withholds operations of that API.
+    pub fn operation(&self, api: &str, operation: &str) -> Result<(&Api, &Operation), ToolError> {
+        let api = self.api(api)?;
+        if let Some(found) = find(api, operation.trim()) {
+            return Ok((api, found));
+        }
+        let routes: Vec<String>;
+        let candidates: Vec<&str> = if operation.contains('/') && !api.operations.iter().any(|o| o.name.contains('/')) {
+            routes = api.operations.iter().map(Operation::route).collect();
+            routes.iter().map(String::as_str).collect()
+        } else {
+            api.operations.iter().map(|o| o.name.as_str()).collect()
+        };
+        let mut error = ToolError::not_found(&format!("operation of `{}`", api.name), operation, candidates);
+        if let ToolError::Respond { message, .. } = &mut error
+            && api.withheld > 0
+        {
+            message.push_str(&format!(" among those that the catalog allows; {} are not allowed", api.withheld));
+        }
+        Err(error)
+    }
+
+    /// The canonical id, `api.operation`, of an operation that is named as `api.operation` or `api METHOD /path`.
+    pub fn resolve_operation(&self, id: &str) -> Option<String> {
+        let id = id.trim();
+        // An API may have a dot in its name: the longest name that fits is meant.
+        let mut apis: Vec<&Api> = self.apis.iter().filter(|api| within(&api.name, id).is_some()).collect();
+        apis.sort_by_key(|api| std::cmp::Reverse(api.name.len()));
+        apis.into_iter().find_map(|api| find(api, within(&api.name, id)?).map(|operation| api.id_of(operation)))
+    }
+
+    /// The canonical id of every operation.
+    pub fn operation_ids(&self) -> impl Iterator<Item = String> {
+        self.pairs().map(|(api, operation)| api.id_of(operation))
+    }
+
+    fn pairs(&self) -> impl Iterator<Item = (&Api, &Operation)> {
+        self.apis.iter().flat_map(|api| api.operations.iter().map(move |operation| (api, operation)))
+    }
+}
+
+fn find<'a>(api: &'a Api, wanted: &str) -> Option<&'a Operation> {
+    let by_name = |wanted: &str| {
+        let operations = || api.operations.iter();
+        only(operations(), |o| o.name == wanted, |o| same(&o.name, wanted))
+            .or_else(|| only(operations(), |o| o.route() == wanted, |o| o.is_route(wanted)))
+    };
+    by_name(wanted).or_else(|| by_name(within(&api.name, wanted)?))
+}
+
+/// The one that is exactly meant, or the only one that is loosely meant.
+fn only<'a, T>(
+    mut items: impl Iterator<Item = &'a T> + Clone,
+    exactly: impl Fn(&T) -> bool,
+    loosely: impl Fn(&T) -> bool,
+) -> Option<&'a T> {
+    let exact = items.clone().find(|item| exactly(item));
+    exact.or_else(|| {
+        let first = items.find(|item| loosely(item))?;
+        items.all(|item| !loosely(item)).then_some(first)
+    })
+}
+
+fn same(a: &str, b: &str) -> bool {
+    a.to_lowercase() == b.to_lowercase()
+}
+
+/// The rest of an id after the name of its API.
+fn within<'a>(api: &str, id: &'a str) -> Option<&'a str> {
+    let (head, rest) = id.split_at_checked(api.len())?;
+    let rest = rest.strip_prefix(['.', ' '])?;
+    same(head, api).then(|| rest.trim_start())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn discovery() -> ApiDiscovery {
+        let text = |name: &str, text: &str| ApiSource::new(name, "").read(text).unwrap().0;
+        ApiDiscovery::new(vec![
+            text(
+                "shop",
+                "openapi: 3.0.0\npaths:\n  /orders: {get: {operationId: listOrders}, post: {}}\n  /Orders: {get: {}}\n  /orders/{id}: {get: {operationId: v2.getOrder}}",
+            ),
+            text("shop.eu", "type Query { order(id: ID): Int }"),
+        ])
+    }
+
+    fn check(id: &str, expected: Option<&str>) {
+        assert_eq!(discovery().resolve_operation(id).as_deref(), expected, "{id}");
+    }
+
+    #[test]
+    fn an_id_is_resolved_to_its_canonical_form() {
+        check("shop.listOrders", Some("shop.listOrders"));
+        check("SHOP.listorders", Some("shop.listOrders"));
+        check("shop GET /orders", Some("shop.listOrders"));
+        check("shop get /orders/", None);
+        check("shop GET /Orders", Some("shop.get_Orders"));
+        check("shop POST /orders/", Some("shop.post_orders"));
+        check("shop GET /orders/{order_id}", Some("shop.v2.getOrder"));
+        check("shop.GET /orders/{id}", Some("shop.v2.getOrder"));
+        check("shop.eu.order", Some("shop.eu.order"));
+        check("shop.eu QUERY order", Some("shop.eu.order"));
+        check("shop.nothing", None);
+        check("shop", None);
+        check("", None);
+        check("日本", None);
+    }
+
+    #[test]
+    fn every_id_resolves_to_itself() {
+        let discovery = discovery();
+        for id in discovery.operation_ids() {
+            assert_eq!(discovery.resolve_operation(&id), Some(id));
+        }
+        assert_eq!(discovery.operation_ids().count(), discovery.records().len());
+    }
+
+    #[test]
+    fn a_wrong_name_is_answered_with_the_nearest() {
+        let discovery = discovery();
+        let error = |api, operation| discovery.operation(api, operation).unwrap_err().to_string();
+        assert_eq!(error("shoop", "x"), "there is no API `shoop` (did you mean `shop`, `shop.eu`?)");
+        assert!(error("shop", "listOrder").contains("did you mean `listOrders`"), "{}", error("shop", "listOrder"));
+        let route = error("shop", "GET /order");
+        assert!(route.contains("`GET /orders`"), "{route}");
+    }
+
+    #[test]
+    fn an_operation_that_is_not_allowed_is_not_said_to_be_missing() {
+        let source = ApiSource { allow: vec!["a".into()], ..ApiSource::new("x", "") };
+        let (api, _) = source.read("type Query { a: Int, b: Int }").unwrap();
+        let error = ApiDiscovery::new(vec![api]).operation("x", "b").unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "there is no operation of `x` `b` among those that the catalog allows; 1 are not allowed (did you mean `a`?)"
+        );
+    }
+
+    #[test]
+    fn one_bad_source_costs_nothing_but_itself() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            ApiSource::new(name.split('.').next().unwrap(), path)
+        };
+        let sources = [
+            write("old.json", "{\"swagger\": \"2.0\"}"),
+            ApiSource::new("gone", folder.path().join("gone.yaml")),
+            write("good.graphql", "type Query { a: Int }"),
+            write("good.yaml", "openapi: 3.0.0\npaths: {}"),
+        ];
+        let (discovery, problems) = ApiDiscovery::load(&sources);
+        assert_eq!(discovery.apis().iter().map(|api| api.name.as_str()).collect::<Vec<_>>(), ["good"]);
+        let reasons: Vec<&str> = problems.iter().map(|p| p.reason.split(';').next().unwrap()).collect();
+        assert_eq!(reasons[0], "this is OpenAPI 2.0 (Swagger)");
+        assert!(reasons[1].starts_with("cannot read"));
+        assert_eq!(reasons[2], "there is another API named `good`");
+    }
+
+    #[test]
+    fn the_model_survives_the_disk() {
+        let apis = discovery().apis().to_vec();
+        let json = serde_json::to_string(&apis).unwrap();
+        assert_eq!(serde_json::from_str::<Vec<Api>>(&json).unwrap(), apis);
+    }
+}

@@ -1,0 +1,77 @@
+//! Discovery of API operations from OpenAPI and GraphQL descriptions.
+//!
+//! A description is read into plain structs ([`Api`], [`Operation`]), whatever language it is written in; what cannot be
+//! used of it becomes a problem and costs nothing else. Each operation becomes one record of a search index, and four
+//! tools let a language model list, search and look into them.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use prospector_api::ApiDiscovery;
+//! use prospector_search::Index;
+//! use serde_json::json;
+//!
+//! # #[tokio::main(flavor = "current_thread")] async fn main() {
+//! let (shop, problems) = ApiDiscovery::from_text(
+//!     "shop",
+//!     r##"
+//! openapi: 3.0.3
+//! info: {title: Shop, version: "1"}
+//! paths:
+//!   /orders/{id}:
+//!     get:
+//!       operationId: getOrder
+//!       summary: One order with its lines
+//!       parameters: [{name: id, in: path, required: true, schema: {type: integer}}]
+//!       responses:
+//!         "200":
+//!           description: The order
+//!           content: {application/json: {schema: {$ref: "#/components/schemas/Order"}}}
+//! components:
+//!   schemas:
+//!     Order:
+//!       properties:
+//!         id: {type: integer}
+//!         lines: {type: array, items: {type: object, properties: {sku: {type: string}}}}
+//! "##,
+//! );
+//! assert!(problems.is_empty());
+//!
+//! let shop = Arc::new(shop);
+//! let index = Index::in_memory(shop.records(), None).unwrap();
+//! let tools = shop.tools(&index);
+//!
+//! let details = tools.call("get_operation_details", json!({"api": "shop", "operation": "GET /orders/{id}"})).await;
+//! assert_eq!(
+//!     details.unwrap().value,
+//!     json!({
+//!         "api": "shop", "operation": "getOrder", "type": "rest", "method": "GET", "path": "/orders/{id}",
+//!         "parameters": [{"name": "id", "location": "path", "type": "integer", "required": true}],
+//!         "response_schema": {"id": "integer", "lines": [{"sku": "string"}]}
+//!     })
+//! );
+//! # }
+//! ```
+//!
+//! What it is not: it calls no API, fetches no description over the network, and keeps no index of its own.
+
+mod discovery;
+mod document;
+mod error;
+mod frame;
+mod graphql;
+mod model;
+mod naming;
+mod openapi;
+mod prose;
+mod render;
+mod schema;
+mod sdl;
+mod shape;
+mod source;
+mod tools;
+
+pub use discovery::ApiDiscovery;
+pub use error::ApiError;
+pub use model::{Api, ApiKind, Location, Operation, Parameter};
+pub use source::ApiSource;

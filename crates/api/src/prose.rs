@@ -1,0 +1,131 @@
+//! Descriptions as they are kept and shown: on one line, without markup, and no longer than is useful.
+
+/// Tags that stand in descriptions as markup; anything else between angle brackets is likely a placeholder.
+const TAGS: [&str; 36] = [
+    "a",
+    "b",
+    "blockquote",
+    "br",
+    "code",
+    "dd",
+    "div",
+    "dl",
+    "dt",
+    "em",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "hr",
+    "i",
+    "img",
+    "li",
+    "ol",
+    "p",
+    "pre",
+    "small",
+    "span",
+    "strong",
+    "sub",
+    "sup",
+    "table",
+    "tbody",
+    "td",
+    "th",
+    "thead",
+    "tr",
+    "u",
+    "ul",
+];
+
+/// `text` on one line, without HTML tags and without the targets of Markdown links.
+pub(crate) fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(next) = rest.chars().next() {
+        let skipped = match next {
+            '<' => tag_length(rest),
+            ']' if rest.starts_with("](") => rest.find(')').map(|end| end + 1),
+            _ => None,
+        };
+        if let Some(length) = skipped {
+            out.push(if next == ']' { ']' } else { ' ' });
+            rest = &rest[length..];
+        } else {
+            out.push(if next.is_control() { ' ' } else { next });
+            rest = &rest[next.len_utf8()..];
+        }
+    }
+    out.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn tag_length(text: &str) -> Option<usize> {
+    let end = text.find('>')?;
+    let name = text[1..end].trim_start_matches('/');
+    let name = name.split(|c: char| !c.is_ascii_alphanumeric()).next()?.to_ascii_lowercase();
+    TAGS.contains(&name.as_str()).then_some(end + 1)
+}
+
+/// The first sentences of `text` that fit `limit` characters; where not even one does, its first words and `…`.
+pub(crate) fn opening(text: &str, limit: usize) -> String {
+    let Some((end, _)) = text.char_indices().nth(limit) else { return text.to_owned() };
+    let head = &text[..end];
+    let sentence = [". ", "! ", "? "].iter().filter_map(|stop| head.rfind(stop)).max();
+    match sentence {
+        // A very short first "sentence" is more often an abbreviation than a sentence.
+        Some(stop) if stop >= limit / 4 => head[..=stop].to_owned(),
+        _ => {
+            let word = head.rfind(' ').filter(|at| *at > end / 2).unwrap_or(end);
+            format!("{}…", head[..word].trim_end_matches([',', ';', ':', ' ']))
+        }
+    }
+}
+
+/// A summary and a description as one text; a description that repeats the summary stands alone.
+pub(crate) fn joined(summary: &str, description: &str) -> String {
+    let (summary, description) = (plain(summary), plain(description));
+    let stem = summary.trim_end_matches(['.', ' ']);
+    if stem.is_empty() || description.to_lowercase().starts_with(&stem.to_lowercase()) {
+        return description;
+    }
+    if description.is_empty() {
+        return summary;
+    }
+    format!("{stem}{} {description}", if stem.ends_with(['!', '?', ':']) { "" } else { "." })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, limit: usize, expected: &str) {
+        assert_eq!(opening(&plain(text), limit), expected);
+    }
+
+    #[test]
+    fn markup_goes_and_placeholders_stay() {
+        check(
+            "<p>Lists\n\tthe   orders</p>, see [here](https://example.com/a_b).",
+            99,
+            "Lists the orders , see [here].",
+        );
+        check("Pass <currency> or a < b; [x] stays", 99, "Pass <currency> or a < b; [x] stays");
+        check("unclosed <p and ](", 99, "unclosed <p and ](");
+    }
+
+    #[test]
+    fn long_text_ends_with_a_sentence_or_says_that_it_is_cut() {
+        check("One order. Two orders. Three orders.", 25, "One order. Two orders.");
+        check("One order with very many words in it.", 20, "One order with very…");
+        check("ééééééééééééé", 5, "ééééé…");
+    }
+
+    #[test]
+    fn a_summary_is_not_said_twice() {
+        assert_eq!(joined("List orders.", "List orders of one customer."), "List orders of one customer.");
+        assert_eq!(joined("List orders", "Newest first."), "List orders. Newest first.");
+        assert_eq!(joined("List orders", ""), "List orders");
+    }
+}

@@ -1,0 +1,192 @@
+//! Where the description of an API comes from, and reading it.
+
+use std::path::PathBuf;
+
+use prospector_core::{Problem, nearest};
+
+use crate::{
+    Api, ApiError, ApiKind, Operation,
+    document::{self, Dialect},
+    graphql, openapi, prose, sdl,
+};
+
+/// How many problems of one description are told.
+const MOST_PROBLEMS: usize = 100;
+
+/// One API of a catalog.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ApiSource {
+    /// Its name.
+    pub name: String,
+    /// The file that describes it.
+    pub path: PathBuf,
+    /// The language of the description; told from the file where it is not given.
+    pub kind: Option<ApiKind>,
+    /// Where it is served, if not where the description says.
+    pub url: Option<String>,
+    /// What it is for, if not what the description says.
+    pub description: Option<String>,
+    /// The operations that may be used, as names or as `METHOD /path`; all of them where empty.
+    pub allow: Vec<String>,
+}
+
+impl ApiSource {
+    /// An API of that name and file, all else told from the file.
+    pub fn new(name: impl Into<String>, path: impl Into<PathBuf>) -> Self {
+        ApiSource { name: name.into(), path: path.into(), ..ApiSource::default() }
+    }
+
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// [`ApiError`] when there is no API to be had from it; what costs only a part of it is among the problems.
+    pub fn load(&self) -> Result<(Api, Vec<Problem>), ApiError> {
+        let bytes = std::fs::read(&self.path).map_err(|source| ApiError::Read {
+            api: self.name.clone(),
+            path: self.path.clone(),
+            source,
+        })?;
+        self.read(&String::from_utf8_lossy(&bytes))
+    }
+
+    /// Reads `text` as if it were the content of the file, which need not exist.
+    ///
+    /// # Errors
+    /// As [`ApiSource::load`].
+    pub fn read(&self, text: &str) -> Result<(Api, Vec<Problem>), ApiError> {
+        let place = if self.path.as_os_str().is_empty() { self.name.clone() } else { self.path.display().to_string() };
+        let kind = self.kind.unwrap_or_else(|| self.told_from(text));
+        let (parts, mut problems) = match kind {
+            ApiKind::GraphQl => graphql::read(text, &place),
+            ApiKind::OpenApi => {
+                let (root, mut problems) = document::parse(text, &place)?;
+                let (parts, more) = match document::dialect(&root, &place)? {
+                    Dialect::OpenApi30 => openapi::read(&root, &place),
+                };
+                problems.extend(more);
+                (parts, problems)
+            }
+        };
+        let described = self.description.as_deref().filter(|text| !text.trim().is_empty());
+        let mut api = Api {
+            name: self.name.clone(),
+            kind,
+            url: self.url.clone().or(parts.url),
+            description: described.map_or(parts.description, prose::plain),
+            operations: parts.operations,
+            withheld: 0,
+        };
+        self.restrict(&mut api, &place, &mut problems);
+        if problems.len() > MOST_PROBLEMS {
+            let more = problems.len() - MOST_PROBLEMS;
+            problems.truncate(MOST_PROBLEMS);
+            problems.push(Problem::warning(&place, format!("there are {more} more problems")));
+        }
+        Ok((api, problems))
+    }
+
+    /// By the name of the file, else by the text.
+    fn told_from(&self, text: &str) -> ApiKind {
+        match self.path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
+            Some("graphql" | "graphqls" | "gql" | "sdl") => return ApiKind::GraphQl,
+            Some("json" | "yaml" | "yml") => return ApiKind::OpenApi,
+            _ => {}
+        }
+        if sdl::begins_a_schema(text) { ApiKind::GraphQl } else { ApiKind::OpenApi }
+    }
+
+    /// Leaves out what is not allowed, before anything is listed or ranked.
+    fn restrict(&self, api: &mut Api, place: &str, problems: &mut Vec<Problem>) {
+        if self.allow.is_empty() {
+            return;
+        }
+        for allowed in &self.allow {
+            if !api.operations.iter().any(|operation| is_meant(operation, allowed)) {
+                let near = nearest(allowed, api.operations.iter().map(|o| o.name.as_str()), 3);
+                let mut problem = Problem::warning(place, format!("there is no operation `{allowed}` to allow"));
+                if !near.is_empty() {
+                    problem = problem.advise(format!("did you mean {}?", near.join(", ")));
+                }
+                problems.push(problem);
+            }
+        }
+        let total = api.operations.len();
+        api.operations.retain(|operation| self.allow.iter().any(|allowed| is_meant(operation, allowed)));
+        api.withheld = total - api.operations.len();
+    }
+}
+
+/// Whether a name or a `METHOD /path` means exactly this operation.
+fn is_meant(operation: &Operation, wanted: &str) -> bool {
+    operation.name == wanted || operation.is_route(wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ORDERS: &str = "openapi: 3.0.0\npaths:\n  /orders/{id}:\n    get: {operationId: getOrder}\n    delete: {operationId: dropOrder}\n";
+
+    fn check(path: &str, text: &str, kind: ApiKind) {
+        assert_eq!(ApiSource::new("x", path).told_from(text), kind, "{path}: {text}");
+    }
+
+    #[test]
+    fn the_kind_is_told_from_the_name_or_the_text() {
+        check("a.graphqls", "", ApiKind::GraphQl);
+        check("a.YAML", "type Query { a: Int }", ApiKind::OpenApi);
+        check("", "# c\n\"\"\"\nAn order.\n\"\"\"\ntype Order { a: Int }", ApiKind::GraphQl);
+        check("a.txt", "\n\"all\"\nschema{query: Q}", ApiKind::GraphQl);
+        check("a.txt", ORDERS, ApiKind::OpenApi);
+        check("", "{\"type\": \"x\"}", ApiKind::OpenApi);
+        check("", "type: object", ApiKind::OpenApi);
+    }
+
+    #[test]
+    fn what_the_catalog_says_wins_over_the_description() {
+        let source = ApiSource {
+            url: Some("https://shop.example".into()),
+            description: Some(" Our  shop ".into()),
+            ..ApiSource::new("shop", "")
+        };
+        let (api, _) = source.read(ORDERS).unwrap();
+        assert_eq!((api.url.as_deref(), api.description.as_str()), (Some("https://shop.example"), "Our shop"));
+    }
+
+    #[test]
+    fn only_what_is_allowed_is_loaded_and_the_rest_is_counted() {
+        let allowing = |allow: &[&str]| {
+            let allow = allow.iter().map(|a| (*a).to_owned()).collect();
+            ApiSource { allow, ..ApiSource::new("shop", "f.yaml") }.read(ORDERS).unwrap()
+        };
+        for allowed in ["getOrder", "get /orders/{order}"] {
+            let (api, problems) = allowing(&[allowed]);
+            assert_eq!((api.operations.len(), api.withheld, problems.len()), (1, 1, 0));
+            assert_eq!(api.operations[0].name, "getOrder");
+        }
+        let (api, problems) = allowing(&["getOrders"]);
+        assert_eq!((api.operations.len(), api.withheld), (0, 2));
+        assert_eq!(
+            problems[0].to_string(),
+            "warning: f.yaml: there is no operation `getOrders` to allow (did you mean getOrder?)"
+        );
+    }
+
+    #[test]
+    fn a_flood_of_problems_is_counted_and_not_told() {
+        let paths: String = (0..500).map(|n| format!("  /p{n}: 7\n")).collect();
+        let (_, problems) = ApiSource::new("shop", "f").read(&format!("openapi: 3.0.0\npaths:\n{paths}")).unwrap();
+        assert_eq!(problems.len(), MOST_PROBLEMS + 1);
+        assert_eq!(problems[MOST_PROBLEMS].reason, "there are 400 more problems");
+    }
+
+    #[test]
+    fn a_missing_file_and_bytes_that_are_no_text_are_data() {
+        let folder = tempfile::tempdir().unwrap();
+        let problem = Problem::from(ApiSource::new("shop", folder.path().join("no.yaml")).load().unwrap_err());
+        assert!(problem.reason.starts_with("cannot read the description of API `shop`"), "{problem}");
+        let path = folder.path().join("binary.json");
+        std::fs::write(&path, [0xff, 0x00, 0x7b, 0xfe]).unwrap();
+        assert!(ApiSource::new("shop", path).load().is_err());
+    }
+}

@@ -1,0 +1,404 @@
+//! The tools for APIs, as a model calls them.
+
+use std::sync::Arc;
+
+use prospector_core::{Kind, Page, Relevance, Resource, ResourceKind, Tool, ToolError, Toolset};
+use prospector_search::{Index, Query};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{Api, ApiDiscovery, ApiKind, Operation, Parameter, prose, render};
+
+/// How many items a list shows where the call does not say.
+const LISTED: usize = 50;
+
+/// How many hits a search shows where the call does not say, and at most.
+const FOUND: usize = 5;
+const MOST_FOUND: usize = 50;
+
+/// How long a description is in a list, in characters.
+const SHORT: usize = 120;
+
+pub(crate) fn all(discovery: &Arc<ApiDiscovery>, index: &Index) -> Toolset {
+    Toolset::new()
+        .with(ListApis { discovery: discovery.clone() })
+        .with(ListApiOperations { discovery: discovery.clone() })
+        .with(GetOperationDetails { discovery: discovery.clone() })
+        .with(SearchOperations { discovery: discovery.clone(), index: index.clone() })
+}
+
+/// The items of a list as it is shown, whole or cut.
+fn items(answer: &Value) -> impl Iterator<Item = &Value> {
+    answer.as_array().or_else(|| answer.get("items").and_then(Value::as_array)).into_iter().flatten()
+}
+
+fn api_resource(name: &str) -> Resource {
+    Resource::new(ResourceKind::Api, name)
+}
+
+/// The API and the operation that an item with both names shows.
+fn operation_resources(item: &Value) -> Vec<Resource> {
+    let (Some(api), Some(operation)) = (item["api"].as_str(), item["operation"].as_str()) else { return Vec::new() };
+    vec![api_resource(api), Resource::new(ResourceKind::Operation, format!("{api}.{operation}"))]
+}
+
+struct ListApis {
+    discovery: Arc<ApiDiscovery>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ListApisArgs {
+    /// At most this many; 50 by default.
+    limit: Option<usize>,
+    /// How many to skip.
+    offset: Option<usize>,
+}
+
+#[derive(Serialize)]
+struct ListedApi {
+    name: String,
+    r#type: ApiKind,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    description: String,
+    operations: usize,
+}
+
+impl Tool for ListApis {
+    const NAME: &'static str = "list_apis";
+    const DESCRIPTION: &'static str = "Lists the APIs and how many operations each has.";
+    const MORE: &'static str = "call again with an offset";
+    type Args = ListApisArgs;
+    type Output = Page<ListedApi>;
+
+    async fn call(&self, args: ListApisArgs) -> Result<Page<ListedApi>, ToolError> {
+        let listed = |api: &Api| ListedApi {
+            name: api.name.clone(),
+            r#type: api.kind,
+            url: api.url.clone(),
+            description: prose::opening(&api.description, 2 * SHORT),
+            operations: api.operations.len(),
+        };
+        let apis = self.discovery.apis().iter().map(listed).collect();
+        Ok(Page::cut(apis, args.offset.unwrap_or(0), args.limit.unwrap_or(LISTED).max(1)))
+    }
+
+    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
+        items(answer).filter_map(|item| item["name"].as_str()).map(api_resource).collect()
+    }
+}
+
+struct ListApiOperations {
+    discovery: Arc<ApiDiscovery>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ListApiOperationsArgs {
+    /// The name of the API.
+    api: String,
+    /// Only operations of this group.
+    tag: Option<String>,
+    /// At most this many; 50 by default.
+    limit: Option<usize>,
+    /// How many to skip.
+    offset: Option<usize>,
+}
+
+#[derive(Serialize)]
+struct ListedOperation {
+    name: String,
+    r#type: &'static str,
+    method: String,
+    path: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    description: String,
+}
+
+impl Tool for ListApiOperations {
+    const NAME: &'static str = "list_api_operations";
+    const DESCRIPTION: &'static str =
+        "Lists the operations of one API. In a large API, search_operations finds the right one faster.";
+    const MORE: &'static str = "call again with an offset, a tag, or use search_operations";
+    type Args = ListApiOperationsArgs;
+    type Output = Page<ListedOperation>;
+
+    async fn call(&self, args: ListApiOperationsArgs) -> Result<Page<ListedOperation>, ToolError> {
+        let api = self.discovery.api(&args.api)?;
+        let tagged = |operation: &&Operation| match &args.tag {
+            Some(tag) => operation.tags.iter().any(|own| own.to_lowercase() == tag.to_lowercase()),
+            None => true,
+        };
+        let chosen: Vec<&Operation> = api.operations.iter().filter(tagged).collect();
+        if let (Some(tag), []) = (&args.tag, chosen.as_slice()) {
+            let tags = api.operations.iter().flat_map(|operation| &operation.tags).map(String::as_str);
+            let distinct: std::collections::BTreeSet<&str> = tags.collect();
+            return Err(ToolError::not_found(&format!("tag in `{}`", api.name), tag, distinct));
+        }
+        let listed = |operation: &&Operation| ListedOperation {
+            name: operation.name.clone(),
+            r#type: api.type_of(operation),
+            method: operation.method.clone(),
+            path: operation.path.clone(),
+            description: render::described(operation, SHORT),
+        };
+        let operations = chosen.iter().map(listed).collect();
+        let mut page = Page::cut(operations, args.offset.unwrap_or(0), args.limit.unwrap_or(LISTED).max(1));
+        if api.withheld > 0 {
+            page.note = Some(format!("{} more are not allowed by the catalog", api.withheld));
+        }
+        Ok(page)
+    }
+
+    fn reveals(args: &Value, answer: &Value) -> Vec<Resource> {
+        let Some(api) = args["api"].as_str() else { return Vec::new() };
+        let operations = items(answer).filter_map(|item| item["name"].as_str());
+        let operations = operations.map(|name| Resource::new(ResourceKind::Operation, format!("{api}.{name}")));
+        std::iter::once(api_resource(api)).chain(operations).collect()
+    }
+}
+
+struct GetOperationDetails {
+    discovery: Arc<ApiDiscovery>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct GetOperationDetailsArgs {
+    /// The name of the API.
+    api: String,
+    /// The name of the operation, or METHOD /path.
+    operation: String,
+}
+
+#[derive(Serialize)]
+struct OperationDetails {
+    api: String,
+    operation: String,
+    r#type: &'static str,
+    method: String,
+    path: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    parameters: Vec<Parameter>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request_body: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_schema: Option<Value>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    auth: Vec<String>,
+}
+
+impl Tool for GetOperationDetails {
+    const NAME: &'static str = "get_operation_details";
+    const DESCRIPTION: &'static str =
+        "What an operation takes and returns: parameters, request body, response and auth. Keys with $ are remarks.";
+    type Args = GetOperationDetailsArgs;
+    type Output = OperationDetails;
+
+    async fn call(&self, args: GetOperationDetailsArgs) -> Result<OperationDetails, ToolError> {
+        let (api, operation) = self.discovery.operation(&args.api, &args.operation)?;
+        Ok(OperationDetails {
+            api: api.name.clone(),
+            operation: operation.name.clone(),
+            r#type: api.type_of(operation),
+            method: operation.method.clone(),
+            path: operation.path.clone(),
+            parameters: operation.parameters.clone(),
+            request_body: operation.request_body.clone(),
+            response_schema: operation.response_schema.clone(),
+            auth: operation.auth.clone(),
+        })
+    }
+
+    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
+        operation_resources(answer)
+    }
+}
+
+struct SearchOperations {
+    discovery: Arc<ApiDiscovery>,
+    index: Index,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct SearchOperationsArgs {
+    /// What the operation should do, or its name.
+    query: String,
+    /// At most this many; 5 by default.
+    limit: Option<usize>,
+}
+
+#[derive(Serialize)]
+struct FoundOperation {
+    api: String,
+    operation: String,
+    relevance: Relevance,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    description: String,
+}
+
+impl Tool for SearchOperations {
+    const NAME: &'static str = "search_operations";
+    const DESCRIPTION: &'static str = "Finds the API operations that do what is asked, over all APIs.";
+    const MORE: &'static str = "call again with a smaller limit or a more exact query";
+    type Args = SearchOperationsArgs;
+    type Output = Page<FoundOperation>;
+
+    async fn call(&self, args: SearchOperationsArgs) -> Result<Page<FoundOperation>, ToolError> {
+        if args.query.trim().is_empty() {
+            return Err(ToolError::invalid("the query is empty", Some("say what the operation should do".into())));
+        }
+        let query = Query {
+            text: args.query,
+            kinds: vec![Kind::Operation],
+            limit: args.limit.unwrap_or(FOUND).clamp(1, MOST_FOUND),
+            ..Query::default()
+        };
+        let found = self.index.search(&query).map_err(ToolError::fatal)?;
+        // An index that is shared may hold what this catalog does not have, or no longer has.
+        let known = |api: &str, operation: &str| {
+            self.discovery.apis().iter().any(|a| a.name == api && a.operations.iter().any(|o| o.name == operation))
+        };
+        let hits = found.hits.into_iter().filter(|hit| known(&hit.parent, &hit.name)).map(|hit| FoundOperation {
+            api: hit.parent,
+            operation: hit.name,
+            relevance: hit.relevance,
+            description: prose::opening(&hit.description, SHORT),
+        });
+        let hits: Vec<FoundOperation> = hits.collect();
+        if hits.is_empty() {
+            return Ok(Page::nothing("no good match", found.nearest));
+        }
+        Ok(Page::whole(hits))
+    }
+
+    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
+        items(answer).flat_map(operation_resources).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::ApiSource;
+
+    const SHOP: &str = r#"
+openapi: 3.0.0
+info: {title: Shop, description: Orders and customers.}
+servers: [{url: "https://shop.example"}]
+paths:
+  /orders:
+    get: {operationId: listOrders, summary: Lists the orders of a customer, tags: [Orders]}
+    post: {operationId: createOrder, summary: Places an order, tags: [Orders]}
+  /weather: {get: {operationId: getWeather, summary: Forecast of rain and wind, tags: [Other]}}
+"#;
+
+    fn tools() -> Toolset {
+        let read = |source: ApiSource, text: &str| source.read(text).unwrap().0;
+        let allowed = ApiSource { allow: vec!["user".into()], ..ApiSource::new("People", "") };
+        let discovery = Arc::new(ApiDiscovery::new(vec![
+            read(ApiSource::new("shop", ""), SHOP),
+            read(allowed, "type Query { user: Int, secret: Int }"),
+        ]));
+        let index = Index::in_memory(discovery.records(), None).unwrap();
+        discovery.tools(&index)
+    }
+
+    /// The answer, and the ids that it reveals.
+    async fn check(name: &str, args: Value, expected: Value, revealed: &[&str]) {
+        match tools().call(name, args).await {
+            Ok(answer) => {
+                assert_eq!(answer.value, expected);
+                assert_eq!(answer.reveals.iter().map(|r| r.id.as_str()).collect::<Vec<_>>(), revealed);
+            }
+            Err(error) => assert_eq!(error.to_json(), expected),
+        }
+    }
+
+    #[tokio::test]
+    async fn apis_are_listed_with_the_number_of_their_operations() {
+        check(
+            "list_apis",
+            json!({}),
+            json!([{"name": "shop", "type": "openapi", "url": "https://shop.example",
+                    "description": "Shop. Orders and customers.", "operations": 3},
+                   {"name": "People", "type": "graphql", "operations": 1}]),
+            &["shop", "People"],
+        )
+        .await;
+    }
+
+    #[tokio::test]
+    async fn operations_are_listed_by_tag_and_in_pages() {
+        check(
+            "list_api_operations",
+            json!({"api": "shop", "tag": "orders", "limit": 1, "offset": 1}),
+            json!({"items": [{"name": "createOrder", "type": "rest", "method": "POST", "path": "/orders",
+                              "description": "Places an order"}], "truncated": true, "total": 2}),
+            &["shop", "shop.createOrder"],
+        )
+        .await;
+        check(
+            "list_api_operations",
+            json!({"api": "People"}),
+            json!({"items": [{"name": "user", "type": "query", "method": "QUERY", "path": "user"}],
+                   "note": "1 more are not allowed by the catalog"}),
+            &["People", "People.user"],
+        )
+        .await;
+        check(
+            "list_api_operations",
+            json!({"api": "shop", "tag": "order"}),
+            json!({"error": "not_found", "message": "there is no tag in `shop` `order`",
+                   "suggestion": "did you mean `Orders`, `Other`?"}),
+            &[],
+        )
+        .await;
+    }
+
+    #[tokio::test]
+    async fn details_reveal_the_names_as_the_catalog_spells_them() {
+        check(
+            "get_operation_details",
+            json!({"api": "people", "operation": "USER"}),
+            json!({"api": "People", "operation": "user", "type": "query", "method": "QUERY", "path": "user",
+                   "response_schema": "Int"}),
+            &["People", "People.user"],
+        )
+        .await;
+    }
+
+    #[tokio::test]
+    async fn a_search_finds_by_words_and_by_route() {
+        for query in ["rain forecast", "GET /weather", "getWeather"] {
+            let answer = tools().call("search_operations", json!({"query": query, "limit": 1})).await.unwrap();
+            let first = items(&answer.value).next().unwrap_or_else(|| panic!("{query}: {}", answer.value));
+            assert_eq!((first["api"].as_str(), first["operation"].as_str()), (Some("shop"), Some("getWeather")));
+            assert!(first["relevance"].as_f64().is_some_and(|relevance| relevance > 0.0 && relevance <= 1.0));
+            assert_eq!(answer.reveals.iter().map(|r| r.id.as_str()).collect::<Vec<_>>(), ["shop", "shop.getWeather"]);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_search_without_a_match_says_so() {
+        let answer = tools().call("search_operations", json!({"query": "zzyzx qwxv"})).await.unwrap();
+        assert_eq!(answer.value["note"], "no good match");
+        assert_eq!(answer.reveals, []);
+        let error = tools().call("search_operations", json!({"query": " "})).await.unwrap_err();
+        assert_eq!(error.to_json()["error"], "invalid_arguments");
+    }
+
+    #[test]
+    fn the_definitions_are_small() {
+        for spec in tools().specs() {
+            let tokens = prospector_core::tokens::estimate(&serde_json::to_string(&spec).unwrap());
+            assert!(tokens < 180, "{}: {tokens}", spec.name);
+        }
+    }
+}

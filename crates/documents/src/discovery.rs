@@ -1,0 +1,233 @@
+//! The documents of a catalog: by name, and by question.
+
+use std::collections::HashMap;
+
+use prospector_core::{Hit, Kind, Problem, Relevance};
+use prospector_search::{Index, Query, SearchError};
+
+use crate::{Document, DocumentError, DocumentSource, Section, Source, passage, render, sections::without_chunk};
+
+/// The documents of a catalog.
+#[derive(Debug, Default)]
+pub struct DocumentDiscovery {
+    documents: Vec<Document>,
+}
+
+/// A part of a document that answers a question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Passage {
+    /// The name of the document.
+    pub document: String,
+    /// The full name of the section.
+    pub section: String,
+    /// The sentences, table rows or list items that say most about the question.
+    pub text: String,
+    /// How likely it is to be needed.
+    pub relevance: Relevance,
+}
+
+impl DocumentDiscovery {
+    /// Loads all sources.
+    pub fn load(sources: &[DocumentSource]) -> (DocumentDiscovery, Vec<Problem>) {
+        let mut documents = Vec::new();
+        let mut problems = Vec::new();
+        for source in sources {
+            let (loaded, said) = source.load();
+            documents.extend(loaded);
+            problems.extend(said);
+        }
+        let (discovery, repeated) = DocumentDiscovery::new(documents);
+        problems.extend(repeated);
+        (discovery, problems)
+    }
+
+    /// From documents that were loaded before. Of several with one name, the first is kept.
+    pub fn new(documents: Vec<Document>) -> (DocumentDiscovery, Vec<Problem>) {
+        let mut problems = Vec::new();
+        let mut kept: Vec<Document> = Vec::with_capacity(documents.len());
+        let mut names: HashMap<String, usize> = HashMap::new();
+        for document in documents {
+            if let Some(first) = names.get(&document.name) {
+                problems.push(
+                    Problem::error(
+                        place(&document),
+                        format!("the name `{}` is taken by {}", document.name, place(&kept[*first])),
+                    )
+                    .advise("rename the file, or give one of the two sources another `name`"),
+                );
+                continue;
+            }
+            names.insert(document.name.clone(), kept.len());
+            kept.push(document);
+        }
+        (DocumentDiscovery { documents: kept }, problems)
+    }
+
+    /// All documents, in the order of their sources.
+    pub fn documents(&self) -> &[Document] {
+        &self.documents
+    }
+
+    /// The document that a name means: its name, ignoring case and the file name extension; else its title, or the last
+    /// part of its name, where only one document has it.
+    pub fn resolve(&self, name: &str) -> Option<&Document> {
+        let name = name.trim();
+        let document = self.documents.iter().find(|document| document.name == name).or_else(|| {
+            let lower = name.to_lowercase();
+            let stem = lower.rsplit_once('.').filter(|(_, e)| crate::Format::from_extension(e).is_some());
+            let stem = stem.map_or(lower.as_str(), |(stem, _)| stem);
+            self.only(|document| document.name.to_lowercase() == lower)
+                .or_else(|| self.only(|document| document.name.to_lowercase() == stem))
+                .or_else(|| self.only(|document| document.title.to_lowercase() == lower))
+                .or_else(|| self.only(|document| document.name.to_lowercase().rsplit('/').next() == Some(stem)))
+        });
+        // The id of a section, as a search over all kinds shows it.
+        document.or_else(|| self.documents.iter().find(|document| section_of(document, name).is_some()))
+    }
+
+    fn only(&self, test: impl Fn(&Document) -> bool) -> Option<&Document> {
+        let mut found = self.documents.iter().filter(|document| test(document));
+        found.next().filter(|_| found.next().is_none())
+    }
+
+    /// The document and section that the id of a record means: `document#section`, `document#section/2`, or the name of
+    /// a document alone.
+    pub fn resolve_id(&self, id: &str) -> Option<(&Document, Option<&Section>)> {
+        let document = self.resolve(id)?;
+        let section = section_of(document, id).and_then(|section| {
+            let exact = |name: &str| document.sections.iter().find(|s| s.full_name() == name);
+            exact(section).or_else(|| exact(without_chunk(section))).or_else(|| document.section(section).ok())
+        });
+        Some((document, section))
+    }
+
+    /// What is indexed.
+    pub fn records(&self) -> Vec<prospector_core::Record> {
+        render::records(&self.documents)
+    }
+
+    /// The best passages for a question, one for each section, best first, whole and whether they match well or not: who
+    /// reads them judges them.
+    ///
+    /// # Errors
+    /// [`DocumentError::Search`] when the index fails.
+    pub fn passages(&self, index: &Index, question: &str, limit: usize) -> Result<Vec<Passage>, DocumentError> {
+        let hits = index.rank(&parts(question, limit)).map_err(|source| failed(question, source))?;
+        Ok(self.of_sections(hits, limit, |body| render::text_of(body).to_owned()))
+    }
+
+    /// The passages, and where there are none the names of what comes nearest.
+    pub(crate) fn search(
+        &self,
+        index: &Index,
+        question: &str,
+        limit: usize,
+    ) -> Result<(Vec<Passage>, Vec<String>), DocumentError> {
+        let found = index.search(&parts(question, limit)).map_err(|source| failed(question, source))?;
+        let excerpt = |body: &str| passage::best(render::text_of(body), question);
+        let passages = self.of_sections(found.hits, limit, excerpt);
+        let mut nearest: Vec<String> = Vec::new();
+        for id in &found.nearest {
+            let name = match self.resolve_id(id) {
+                Some((document, Some(section))) => format!("{}#{}", document.name, section.full_name()),
+                Some((document, None)) => document.name.clone(),
+                None => continue,
+            };
+            if !nearest.contains(&name) {
+                nearest.push(name);
+            }
+        }
+        Ok((passages, nearest))
+    }
+
+    /// One passage for each section among the hits.
+    fn of_sections(&self, hits: Vec<Hit>, limit: usize, text: impl Fn(&str) -> String) -> Vec<Passage> {
+        let mut passages: Vec<Passage> = Vec::new();
+        for hit in hits {
+            // What the index knows and the catalog does not is gone.
+            let Some((document, section)) = self.resolve_id(&hit.id) else { continue };
+            let section = section.map_or_else(|| hit.name.clone(), Section::full_name);
+            if passages.iter().any(|p| p.document == document.name && p.section == section) {
+                continue;
+            }
+            if passages.len() == limit {
+                break;
+            }
+            let text = text(&hit.body);
+            passages.push(Passage { document: document.name.clone(), section, text, relevance: hit.relevance });
+        }
+        passages
+    }
+}
+
+/// The query for `limit` sections: several parts of one section make one passage, so it asks for more.
+fn parts(question: &str, limit: usize) -> Query {
+    let limit = limit.saturating_mul(3);
+    Query { text: question.to_owned(), kinds: vec![Kind::Document], limit, ..Query::default() }
+}
+
+fn failed(question: &str, source: SearchError) -> DocumentError {
+    DocumentError::Search { query: question.to_owned(), source }
+}
+
+/// What follows `document#` in an id.
+fn section_of<'a>(document: &Document, id: &'a str) -> Option<&'a str> {
+    id.strip_prefix(&document.name)?.strip_prefix('#')
+}
+
+fn place(document: &Document) -> String {
+    match &document.source {
+        Source::Path(path) => path.display().to_string(),
+        Source::Inline => format!("inline document `{}`", document.name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn documents() -> DocumentDiscovery {
+        let sources = [
+            DocumentSource::inline("guides/refunds", "# Refund policy\n\n## Return window\n\nThirty days."),
+            DocumentSource::inline("guides/orders", "# Orders\n\n## A/2\n\nx"),
+            DocumentSource::inline("old/orders", "# Orders\n\nOld."),
+        ];
+        let (discovery, problems) = DocumentDiscovery::load(&sources);
+        assert!(problems.is_empty(), "{problems:?}");
+        discovery
+    }
+
+    fn check(name: &str, expected: Option<&str>) {
+        let discovery = documents();
+        assert_eq!(discovery.resolve(name).map(|document| document.name.as_str()), expected, "{name}");
+    }
+
+    #[test]
+    fn a_document_is_found_by_its_name_and_by_what_only_it_is_called() {
+        for name in ["guides/refunds", "Guides/Refunds", "guides/refunds.md", "refunds", "refund policy"] {
+            check(name, Some("guides/refunds"));
+        }
+        check("guides/refunds#Return window/2", Some("guides/refunds"));
+        check("orders", None);
+        check("refund", None);
+    }
+
+    #[test]
+    fn an_id_finds_its_section() {
+        let discovery = documents();
+        let find = |id: &str| discovery.resolve_id(id).and_then(|(_, section)| section).map(Section::full_name);
+        assert_eq!(find("guides/refunds#Return window").as_deref(), Some("Return window"));
+        assert_eq!(find("guides/refunds#Return window/3").as_deref(), Some("Return window"));
+        assert_eq!(find("guides/orders#A/2").as_deref(), Some("A/2"));
+        assert_eq!(find("guides/orders"), None);
+    }
+
+    #[test]
+    fn of_two_documents_with_one_name_the_first_is_kept_and_that_is_said() {
+        let sources = [DocumentSource::inline("a", "First"), DocumentSource::inline("a", "Second")];
+        let (discovery, problems) = DocumentDiscovery::load(&sources);
+        assert_eq!(discovery.documents().len(), 1);
+        assert_eq!(discovery.documents()[0].content, "First");
+        assert!(problems[0].reason.contains("taken by inline document `a`"), "{problems:?}");
+    }
+}

@@ -1,0 +1,178 @@
+//! The block of fields at the top of a Markdown file: title, description and tags.
+
+use serde_json::{Map, Value};
+
+/// A longer block is none: the opening line was a rule.
+const MAX_BYTES: usize = 64 * 1024;
+
+/// The fields that are used; all others are ignored.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct FrontMatter {
+    pub(crate) title: Option<String>,
+    pub(crate) description: Option<String>,
+    pub(crate) tags: Vec<String>,
+}
+
+/// A text without its front matter.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Split<'a> {
+    pub(crate) fields: FrontMatter,
+    pub(crate) body: &'a str,
+    /// How many lines stand before `body`.
+    pub(crate) lines_before: usize,
+    /// What is wrong with the front matter, and in which line.
+    pub(crate) problem: Option<(usize, String)>,
+}
+
+/// Takes the front matter off: YAML between `---` lines, or the strings and lists of TOML between `+++` lines.
+pub(crate) fn split(text: &str) -> Split<'_> {
+    let whole = Split { body: text, ..Split::default() };
+    let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+    let fence = first.trim_end();
+    if fence != "---" && fence != "+++" {
+        return whole;
+    }
+    let mut at = 0;
+    for (lines_before, line) in (2..).zip(rest.split_inclusive('\n')) {
+        let end = at + line.len();
+        let closing = line.trim_end();
+        if closing == fence || (fence == "---" && closing == "...") {
+            let body = &rest[end..];
+            return match fields(fence, &rest[..at]) {
+                Ok(Some(fields)) => Split { fields, body, lines_before, problem: None },
+                // Text between two rules.
+                Ok(None) => whole,
+                Err((line, reason)) => {
+                    Split { body, lines_before, problem: Some((line + 1, reason)), ..Split::default() }
+                }
+            };
+        }
+        at = end;
+        if at > MAX_BYTES {
+            break;
+        }
+    }
+    // A rule is a fine beginning of a text; a rule with fields below it was meant to be front matter.
+    let word = rest.split_once(':').map_or("", |(word, _)| word);
+    let meant = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+    let problem = meant.then(|| (1, format!("the front matter is not closed by a line `{fence}`")));
+    Split { problem, ..whole }
+}
+
+/// The fields of a block; `None` where it holds something else than fields; else the line in it and the reason.
+fn fields(fence: &str, block: &str) -> Result<Option<FrontMatter>, (usize, String)> {
+    let map = if fence == "+++" {
+        toml_strings(block)
+    } else {
+        match serde_saphyr::from_str::<Value>(block) {
+            Ok(Value::Object(map)) => map,
+            Ok(Value::Null) => Map::new(),
+            Ok(_) => return Ok(None),
+            Err(error) => {
+                let line = error.location().map_or(1, |location| location.line() as usize);
+                let message = error.without_snippet().to_string();
+                let first = message.lines().next().unwrap_or_default();
+                return Err((line, format!("the front matter is not valid YAML: {first}")));
+            }
+        }
+    };
+    let tags = match map.get("tags") {
+        Some(Value::Array(items)) => items.iter().filter_map(scalar).collect(),
+        Some(Value::String(list)) => list.split(',').map(|tag| tag.trim().to_owned()).collect(),
+        _ => Vec::new(),
+    };
+    Ok(Some(FrontMatter {
+        title: map.get("title").and_then(scalar),
+        description: map.get("description").and_then(scalar),
+        tags: tags.into_iter().filter(|tag| !tag.is_empty()).collect(),
+    }))
+}
+
+/// A text, number or truth value on one line; `None` where it is empty.
+fn scalar(value: &Value) -> Option<String> {
+    let text = match value {
+        Value::String(text) => text.split_whitespace().collect::<Vec<_>>().join(" "),
+        Value::Number(number) => number.to_string(),
+        Value::Bool(truth) => truth.to_string(),
+        _ => String::new(),
+    };
+    (!text.is_empty()).then_some(text)
+}
+
+/// The one-line strings and lists of strings at the top of a TOML block: that is all that titles, descriptions and tags
+/// need, and JSON reads them. Tables and everything after them are ignored.
+fn toml_strings(block: &str) -> Map<String, Value> {
+    block
+        .lines()
+        .take_while(|line| !line.trim_start().starts_with('['))
+        .filter_map(|line| {
+            let (key, value) = line.split_once('=')?;
+            let value = value.trim();
+            let literal = value.strip_prefix('\'').and_then(|v| v.strip_suffix('\'')).map(Value::from);
+            Some((key.trim().to_owned(), literal.or_else(|| serde_json::from_str(value).ok())?))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, title: Option<&str>, tags: &[&str], body: &str, problem: Option<(usize, &str)>) {
+        let split = split(text);
+        assert_eq!(split.fields.title.as_deref(), title, "{split:?}");
+        assert_eq!(split.fields.tags, tags);
+        assert_eq!(split.body, body);
+        assert_eq!(split.lines_before, text[..text.len() - body.len()].matches('\n').count());
+        match (split.problem, problem) {
+            (None, None) => {}
+            (Some((line, reason)), Some((expected, part))) => {
+                assert_eq!(line, expected, "{reason}");
+                assert!(reason.contains(part), "{reason}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn yaml_and_toml_blocks_are_read() {
+        check("---\ntitle: Refunds\ntags: [a, 2]\nweight: 3\n---\nText", Some("Refunds"), &["a", "2"], "Text", None);
+        check("---\ntitle: 2024\ntags: a, b\n...\nText", Some("2024"), &["a", "b"], "Text", None);
+        check(
+            "+++\ntitle = \"Re \\\"x\\\"\"\ntags = ['a', \"b\"]\nweight = 4\n+++\nT",
+            Some("Re \"x\""),
+            &[],
+            "T",
+            None,
+        );
+        check("+++\ntitle = 'It'\ntags = [\"b\"]\n[menu]\ntitle = \"no\"\n+++\nT", Some("It"), &["b"], "T", None);
+        check("---\n---\nText", None, &[], "Text", None);
+    }
+
+    #[test]
+    fn what_is_no_front_matter_stays_text() {
+        check("Text", None, &[], "Text", None);
+        check("---\nBetween rules\n---\nText", None, &[], "---\nBetween rules\n---\nText", None);
+        check("---\n\nText after a rule", None, &[], "---\n\nText after a rule", None);
+        check("", None, &[], "", None);
+        check("---", None, &[], "---", None);
+    }
+
+    #[test]
+    fn a_bad_block_is_taken_off_and_said() {
+        check("---\nok: 1\ntitle: a: b\n---\nText", None, &[], "Text", Some((3, "not valid YAML")));
+        check("---\ntitle: x\n\nText", None, &[], "---\ntitle: x\n\nText", Some((1, "not closed")));
+    }
+
+    #[test]
+    fn a_block_that_grows_out_of_all_bounds_is_an_error_and_not_a_crash() {
+        let mut bomb = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x]\n");
+        for n in 1..12 {
+            let reference = format!("*a{}, ", n - 1).repeat(9);
+            bomb += &format!("a{n}: &a{n} [{}]\n", reference.trim_end_matches(", "));
+        }
+        assert!(split(&format!("---\n{bomb}---\nText")).problem.is_some());
+        assert!(split(&format!("---\na: {}\n---\nText", "[".repeat(20_000))).problem.is_some());
+        assert!(split(&format!("---\n{}x\n---\nText", "- ".repeat(20_000))).problem.is_some());
+    }
+}

@@ -1,0 +1,52 @@
+//! Documents that a model can find, and read by section.
+//!
+//! A [`DocumentSource`] is a file, a folder or a text. [`DocumentDiscovery`] loads them, divides each by its headings
+//! into [`Section`]s, gives the records that an index needs, and offers the tools that a language model calls: it
+//! searches, gets an excerpt with the name of a section, and reads that section instead of the whole document.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use prospector_documents::{DocumentDiscovery, DocumentSource};
+//! use prospector_search::Index;
+//!
+//! # #[tokio::main(flavor = "current_thread")] async fn main() {
+//! let rules = "# Rules\n\n## VIP customers\n\nThey spend 10,000 a year.\n\n## Refunds\n\nWithin 30 days.";
+//! let (documents, problems) = DocumentDiscovery::load(&[DocumentSource::inline("rules", rules)]);
+//! assert!(problems.is_empty());
+//!
+//! let documents = Arc::new(documents);
+//! let index = Index::in_memory(documents.records(), None).unwrap();
+//! let tools = documents.tools(&index);
+//! let args = serde_json::json!({"name": "rules", "section": "vip customers"});
+//! let answer = tools.call("get_document_section", args).await.unwrap();
+//! assert_eq!(answer.value["content"], "## VIP customers\n\nThey spend 10,000 a year.");
+//! # }
+//! ```
+//!
+//! Markdown and plain text are read. To add a format, add a variant to [`Format`] and a file beside `markdown.rs` that
+//! finds its headings; what is not text is turned into Markdown first. To add a place that documents come from, add a
+//! variant to [`Origin`] and to [`Source`].
+//!
+//! What it is not: it does not rank (the index does), does not judge what a text says, and never reads outside the
+//! files and folders that it was given.
+
+mod chunk;
+mod discovery;
+mod error;
+mod folder;
+mod front_matter;
+mod load;
+mod markdown;
+mod model;
+mod passage;
+mod plain;
+mod read;
+mod render;
+mod sections;
+mod tools;
+
+pub use discovery::{DocumentDiscovery, Passage};
+pub use error::DocumentError;
+pub use load::{DocumentSource, Origin};
+pub use model::{Document, Format, Section, Source};

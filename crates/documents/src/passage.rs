@@ -1,0 +1,370 @@
+//! The few sentences to show of a text: its first ones, or those that answer a question.
+
+use std::{collections::HashSet, ops::Range};
+
+use crate::{
+    Format,
+    chunk::{is_delimiter, is_row},
+    markdown,
+};
+
+/// How long a passage is, but for a table row or list item, which stays whole up to twice this.
+pub(crate) const MAX_CHARS: usize = 300;
+/// How long a description is.
+const MAX_DESCRIPTION: usize = 200;
+
+/// The first sentence of a text, and the following ones as long as they fit; without marks, on one line. Of a text
+/// that is code alone, its beginning.
+pub(crate) fn first_sentences(text: &str, format: Format) -> String {
+    let plain = match format {
+        Format::Markdown => markdown::plain(text, MAX_DESCRIPTION * 4),
+        Format::Text => String::new(),
+    };
+    let plain = if plain.is_empty() {
+        let start: String = text.chars().take(MAX_DESCRIPTION * 4).collect();
+        start.split_whitespace().collect::<Vec<_>>().join(" ")
+    } else {
+        plain
+    };
+    let end = sentences(&plain).into_iter().take_while(|s| chars(&plain[..s.end]) <= MAX_DESCRIPTION).last();
+    match end {
+        Some(sentence) => plain[..sentence.end].trim_end().to_owned(),
+        None => cut(&plain, 0, MAX_DESCRIPTION),
+    }
+}
+
+/// The part of `text` that says most about the question: whole sentences, table rows (with the head of the table) and
+/// list items, in the order of the text. Where no word of the question occurs, the beginning.
+pub(crate) fn best(text: &str, question: &str) -> String {
+    let units = units(text);
+    let wanted: Vec<String> = {
+        let mut seen = HashSet::new();
+        words(question).map(|(_, word)| word).filter(|word| seen.insert(word.clone())).take(64).collect()
+    };
+    let masks: Vec<u64> = units
+        .iter()
+        .map(|unit| {
+            let found: HashSet<String> = words(&text[unit.range.clone()]).map(|(_, word)| word).collect();
+            wanted.iter().enumerate().filter(|(_, word)| found.contains(*word)).fold(0, |mask, (n, _)| mask | 1 << n)
+        })
+        .collect();
+    // A word that stands everywhere says little about where to look.
+    let weights: Vec<f64> = (0..wanted.len())
+        .map(|n| {
+            let count = masks.iter().filter(|mask| *mask & (1 << n) != 0).count();
+            (1.0 + units.len() as f64 / (count as f64 + 0.5)).ln()
+        })
+        .collect();
+    let Some(mut range) = window(text, &units, &masks, &weights) else { return String::new() };
+    // Room that is left goes to what follows, then to what leads up to it.
+    while range.end < units.len() && span(text, &units, range.start..range.end + 1) <= MAX_CHARS {
+        range.end += 1;
+    }
+    while range.start > 0 && span(text, &units, range.start - 1..range.end) <= MAX_CHARS {
+        range.start -= 1;
+    }
+    let (first, last) = (&units[range.start], &units[range.end - 1]);
+    let mut passage = text[first.range.start..last.range.end].trim_end().to_owned();
+    let longest = if first.whole { MAX_CHARS * 2 } else { MAX_CHARS };
+    if chars(&passage) > longest {
+        let at = words(&passage).find(|(_, word)| wanted.contains(word)).map_or(0, |(at, _)| at);
+        passage = cut(&passage, at, longest);
+    }
+    match &first.head {
+        Some(head) => format!("{}\n{passage}", text[head.clone()].trim_end()),
+        None => passage.trim_start_matches('\n').to_owned(),
+    }
+}
+
+/// The units that hold most of the question, as few as possible, the first of equals.
+fn window(text: &str, units: &[Unit], masks: &[u64], weights: &[f64]) -> Option<Range<usize>> {
+    let score = |mask: u64| weights.iter().enumerate().filter(|(n, _)| mask & (1 << n) != 0).map(|(_, w)| w).sum();
+    let mut best: Option<(f64, usize, Range<usize>)> = None;
+    for start in 0..units.len() {
+        let mut mask = 0;
+        for end in start + 1..=units.len() {
+            if end > start + 1 && span(text, units, start..end) > MAX_CHARS {
+                break;
+            }
+            let length = end - start;
+            mask |= masks[end - 1];
+            let score: f64 = score(mask);
+            let better = best.as_ref().is_none_or(|(high, short, _)| {
+                score > *high + 1e-9 || (score > *high - 1e-9 && score > 0.0 && length < *short)
+            });
+            if better {
+                best = Some((score, length, start..end));
+            }
+        }
+    }
+    best.map(|(_, _, range)| range)
+}
+
+/// The characters from the first to the last of these units.
+fn span(text: &str, units: &[Unit], range: Range<usize>) -> usize {
+    chars(&text[units[range.start].range.start..units[range.end - 1].range.end])
+}
+
+fn chars(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// At most `max` characters around the byte `at`, cut at white space where some is near.
+fn cut(text: &str, at: usize, max: usize) -> String {
+    if chars(text) <= max {
+        return text.to_owned();
+    }
+    let before = chars(&text[..at]);
+    let start = before.saturating_sub(max / 4).min(chars(text) - max);
+    let offset = |n: usize| text.char_indices().nth(n).map_or(text.len(), |(at, _)| at);
+    let (from, to) = (offset(start), offset(start + max));
+    let mut part = &text[from..to];
+    if from > 0 {
+        part = part.find(char::is_whitespace).filter(|at| *at < 30).map_or(part, |at| &part[at..]);
+    }
+    if to < text.len() {
+        part = part.rfind(char::is_whitespace).filter(|at| part.len() - at < 30).map_or(part, |at| &part[..at]);
+    }
+    format!("{}{}{}", if from > 0 { "…" } else { "" }, part.trim(), if to < text.len() { "…" } else { "" })
+}
+
+/// The words that carry meaning, as their stems, with the byte where each begins.
+fn words(text: &str) -> impl Iterator<Item = (usize, String)> {
+    let start = text.as_ptr() as usize;
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).filter_map(move |word| {
+        let lower = word.to_lowercase();
+        (!STOP.contains(&lower.as_str())).then(|| (word.as_ptr() as usize - start, stem(lower)))
+    })
+}
+
+/// The word without its English ending, as far as `invoices`, `invoicing` and `invoice` become the same.
+fn stem(mut word: String) -> String {
+    let cut = |word: &mut String, ending: &str, least: usize| {
+        let found = word.len() >= ending.len() + least && word.ends_with(ending);
+        if found {
+            word.truncate(word.len() - ending.len());
+        }
+        found
+    };
+    if cut(&mut word, "ies", 2) {
+        word.push('y');
+    } else if !word.ends_with("ss") && !word.ends_with("us") {
+        cut(&mut word, "s", 3);
+    }
+    if cut(&mut word, "ing", 3) || cut(&mut word, "ed", 3) {
+        // `shipped` to `ship`, but `billed` to `bill`.
+        let last = word.chars().last().filter(|c| !matches!(c, 'l' | 's' | 'z'));
+        if let Some(last) = last.filter(|c| c.is_ascii() && word.ends_with(&format!("{c}{c}"))) {
+            word.truncate(word.len() - last.len_utf8());
+        }
+    }
+    cut(&mut word, "e", 3);
+    word
+}
+
+/// Words of questions that say nothing about their subject.
+const STOP: [&str; 61] = [
+    "a", "about", "all", "an", "and", "any", "are", "as", "at", "be", "been", "by", "can", "could", "did", "do",
+    "does", "for", "from", "give", "had", "has", "have", "how", "i", "if", "in", "into", "is", "it", "its", "list",
+    "many", "me", "much", "must", "my", "of", "on", "or", "our", "should", "show", "so", "tell", "that", "the",
+    "their", "there", "these", "this", "to", "was", "we", "what", "when", "where", "which", "who", "with", "you",
+];
+
+/// What is shown whole: a sentence, a table row, a list item or a line of code.
+struct Unit {
+    range: Range<usize>,
+    /// A table row or a list item.
+    whole: bool,
+    /// The head of the table that the row stands in.
+    head: Option<Range<usize>>,
+}
+
+fn units(text: &str) -> Vec<Unit> {
+    let mut units: Vec<Unit> = Vec::new();
+    let mut paragraph: Option<(Range<usize>, bool)> = None;
+    let mut head: Option<Range<usize>> = None;
+    let mut previous = 0..0;
+    let mut fenced = false;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let range = at..at + line.len();
+        at = range.end;
+        let words = line.trim();
+        let fence = words.starts_with("```") || words.starts_with("~~~");
+        let item = is_item(words);
+        if fence || fenced || words.is_empty() || item || is_row(line) {
+            close(text, paragraph.take(), &mut units);
+        }
+        if !is_row(line) {
+            head = None;
+        }
+        if fence {
+            fenced = !fenced;
+        } else if fenced {
+            units.push(Unit { range: range.clone(), whole: false, head: None });
+        } else if is_delimiter(line) {
+            // The line before it, already taken for a row, names the columns.
+            head = is_row(&text[previous.clone()]).then(|| previous.clone());
+            if head.is_some() {
+                units.pop();
+            }
+        } else if is_row(line) {
+            units.push(Unit { range: range.clone(), whole: true, head: head.clone() });
+        } else if !words.is_empty() {
+            match &mut paragraph {
+                Some((open, _)) => open.end = range.end,
+                None => paragraph = Some((range.clone(), item)),
+            }
+        }
+        previous = range;
+    }
+    close(text, paragraph, &mut units);
+    units
+}
+
+/// Ends a paragraph, which is divided into sentences, or a list item, which is not.
+fn close(text: &str, paragraph: Option<(Range<usize>, bool)>, units: &mut Vec<Unit>) {
+    let Some((range, item)) = paragraph else { return };
+    if item {
+        units.push(Unit { range, whole: true, head: None });
+        return;
+    }
+    let offset = range.start;
+    units.extend(sentences(&text[range]).into_iter().map(|sentence| Unit {
+        range: offset + sentence.start..offset + sentence.end,
+        whole: false,
+        head: None,
+    }));
+}
+
+fn is_item(line: &str) -> bool {
+    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    if rest.len() < line.len() {
+        return rest.starts_with(". ") || rest.starts_with(") ");
+    }
+    line.starts_with("- ") || line.starts_with("* ") || line.starts_with("+ ")
+}
+
+/// The sentences of a paragraph, together all of it. A point ends one where white space and no small letter follow.
+fn sentences(text: &str) -> Vec<Range<usize>> {
+    let mut sentences = Vec::new();
+    let mut start = 0;
+    let mut chars = text.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let shortened = ["e.g", "i.e", "vs", "cf"].iter().any(|word| text[start..at].ends_with(word));
+        let end = match c {
+            '.' if shortened => None,
+            '。' | '！' | '？' => chars.peek().map(|(at, _)| *at),
+            '.' | '!' | '?' => {
+                while chars.next_if(|(_, c)| matches!(c, ')' | '"' | '\'' | '”' | '*' | '_')).is_some() {}
+                let space = chars.peek().is_some_and(|(_, c)| c.is_whitespace());
+                while chars.next_if(|(_, c)| c.is_whitespace()).is_some() {}
+                chars.peek().filter(|(_, next)| space && !next.is_lowercase()).map(|(at, _)| *at)
+            }
+            _ => None,
+        };
+        if let Some(end) = end {
+            sentences.push(start..end);
+            start = end;
+        }
+    }
+    if start < text.len() {
+        sentences.push(start..text.len());
+    }
+    sentences
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, question: &str, expected: &str) {
+        assert_eq!(best(text, question), expected);
+    }
+
+    /// A sentence of about 150 characters.
+    fn filler(subject: &str) -> String {
+        format!("{subject} {} end.", "goes on and on ".repeat(9).trim_end())
+    }
+
+    #[test]
+    fn a_short_text_is_shown_whole() {
+        check(
+            "VIP customers spend much.\n\nOthers do not.",
+            "who is VIP?",
+            "VIP customers spend much.\n\nOthers do not.",
+        );
+        check("", "x", "");
+    }
+
+    #[test]
+    fn the_sentence_with_the_words_of_the_question_is_shown() {
+        let text = format!("{} {} Refunded orders count twice. {}", filler("One"), filler("Two"), filler("Three"));
+        let passage = best(&text, "how are refunds of an order counted");
+        assert!(passage.starts_with("Refunded orders count twice."), "{passage}");
+        assert!(passage.chars().count() <= MAX_CHARS);
+    }
+
+    #[test]
+    fn a_table_row_is_shown_with_the_head_of_its_table() {
+        let rows: String = (0..40).map(|n| format!("| tier {n} | {n} percent |\n")).collect();
+        let passage = best(&format!("Rates:\n\n| tier | rate |\n|---|---|\n{rows}| gold | 50 percent |\n"), "gold");
+        assert!(passage.starts_with("| tier | rate |\n| tier "), "{passage}");
+        assert!(passage.ends_with("| gold | 50 percent |"), "{passage}");
+    }
+
+    #[test]
+    fn a_list_item_is_shown_with_its_second_line() {
+        let text =
+            format!("{}\n\n- gold: half\n  price\n- tin: full\n\n{}\n\n{}", filler("A"), filler("B"), filler("C"));
+        let passage = best(&text, "tin price");
+        assert!(passage.starts_with("- gold: half\n  price\n- tin: full"), "{passage}");
+    }
+
+    #[test]
+    fn a_sentence_without_end_is_cut_around_the_word() {
+        let text = format!("{} needle {}", "hay ".repeat(300), "hay ".repeat(300));
+        let passage = best(&text, "needle");
+        assert!(passage.contains("needle") && passage.starts_with('…') && passage.ends_with('…'), "{passage}");
+        assert!(passage.chars().count() <= MAX_CHARS + 2);
+    }
+
+    #[test]
+    fn without_a_common_word_the_beginning_is_shown() {
+        let text = [filler("One"), filler("Two"), filler("Three")].join(" ");
+        assert!(best(&text, "what is the 日本語").starts_with("One goes"));
+    }
+
+    #[test]
+    fn the_forms_of_a_word_have_one_stem() {
+        for forms in [
+            ["invoice", "invoices", "invoicing", "invoiced"],
+            ["ship", "ships", "shipping", "shipped"],
+            ["bill", "bills", "billing", "billed"],
+            ["policy", "policies", "policy", "policy"],
+        ] {
+            let stems: HashSet<String> = forms.iter().map(|form| stem((*form).to_owned())).collect();
+            assert_eq!(stems.len(), 1, "{stems:?}");
+        }
+        for (one, other) in [("status", "state"), ("access", "acces"), ("été", "et")] {
+            assert_ne!(stem(one.to_owned()), stem(other.to_owned()));
+        }
+    }
+
+    #[test]
+    fn a_description_is_the_first_sentences() {
+        let cases = [
+            ("**Big** [spenders](x). They (e.g. Ada) get 1.5 % off.", "Big spenders. They (e.g. Ada) get 1.5 % off."),
+            ("", ""),
+            ("```sh\nrun x\n```", "```sh run x ```"),
+            ("| a | b |\n|---|---|\n| 1 | 2 |", "a; b; 1; 2"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(first_sentences(text, Format::Markdown), expected);
+        }
+        let long = first_sentences(&"word ".repeat(200), Format::Text);
+        assert!(long.ends_with("word…") && long.chars().count() <= MAX_DESCRIPTION + 1, "{long}");
+        let first = first_sentences(&format!("Short. {} {}", filler("A"), filler("B")), Format::Text);
+        assert_eq!(first, format!("Short. {}", filler("A")));
+    }
+}

@@ -1,0 +1,146 @@
+//! Sections to records: exactly what is indexed.
+
+use std::collections::HashSet;
+
+use prospector_core::{Kind, Record};
+
+use crate::{Document, Section, chunk, passage};
+
+/// One record for each part of each section. A section without own text has a record of the headings below it.
+pub(crate) fn records(documents: &[Document]) -> Vec<Record> {
+    let mut records = Vec::new();
+    let mut ids = HashSet::new();
+    for document in documents {
+        let before = records.len();
+        for section in &document.sections {
+            let mut parts = chunk::split(&section.text, document.format);
+            if parts.is_empty() {
+                let below = headings_below(document, section);
+                if below.is_empty() && document.sections.len() > 1 {
+                    continue;
+                }
+                parts.push(below);
+            }
+            for (n, part) in parts.iter().enumerate() {
+                let first = records.len() == before;
+                records.push(record(document, section, part, n, first, &mut ids));
+            }
+        }
+    }
+    records
+}
+
+fn record(
+    document: &Document,
+    section: &Section,
+    text: &str,
+    part: usize,
+    first: bool,
+    ids: &mut HashSet<String>,
+) -> Record {
+    let id = format!("{}#{}", document.name, section.full_name());
+    let mut unique = if part == 0 { id.clone() } else { format!("{id}/{}", part + 1) };
+    let mut number = part + 1;
+    // A heading may itself end in `/2`.
+    while !ids.insert(unique.clone()) {
+        number += 1;
+        unique = format!("{id}/{number}");
+    }
+    let mut record = Record::new(Kind::Document, unique, section.heading());
+    record.parent = document.name.clone();
+    record.description = passage::first_sentences(text, document.format);
+    if first && record.description.is_empty() {
+        record.description.clone_from(&document.description);
+    }
+    let trail: Vec<&str> = std::iter::once(document.title.as_str())
+        .chain(section.path.iter().map(String::as_str).filter(|heading| *heading != document.title))
+        .collect();
+    record.body = trail.join(" > ");
+    if section.path.len() > 1 && part == 0 {
+        record.aliases.push(section.full_name());
+    }
+    if first {
+        // What says something about the whole document stands in its first record only.
+        if document.name != section.heading() {
+            record.aliases.push(document.name.clone());
+        }
+        for line in [document.description.as_str(), &document.tags.join(", ")] {
+            if !line.trim().is_empty() && line != record.description {
+                record.body.push('\n');
+                record.body += &line.split_whitespace().collect::<Vec<_>>().join(" ");
+            }
+        }
+    }
+    record.body.push_str("\n\n");
+    record.body.push_str(text);
+    record
+}
+
+/// The text of a record without what was put before it.
+pub(crate) fn text_of(body: &str) -> &str {
+    body.split_once("\n\n").map_or(body, |(_, text)| text)
+}
+
+fn headings_below(document: &Document, section: &Section) -> String {
+    let after = document.sections.iter().skip_while(|other| other.range.start <= section.range.start);
+    let below: Vec<&str> =
+        after.take_while(|other| other.level > section.level).map(Section::heading).take(30).collect();
+    below.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::DocumentSource;
+
+    fn check(text: &str, expected: &[(&str, &str, &[&str], &str)]) {
+        let mut source = DocumentSource::inline("guides/rules", text);
+        source.tags = vec!["policy".into()];
+        let records = records(&source.load().0);
+        let found: Vec<(&str, &str, Vec<&str>, &str)> = records
+            .iter()
+            .map(|r| (r.id.as_str(), r.name.as_str(), r.aliases.iter().map(String::as_str).collect(), r.body.as_str()))
+            .collect();
+        let expected: Vec<_> =
+            expected.iter().map(|(id, name, aliases, body)| (*id, *name, aliases.to_vec(), *body)).collect();
+        assert_eq!(found, expected);
+        assert!(records.iter().all(|r| r.parent == "guides/rules" && r.kind == Kind::Document));
+    }
+
+    #[test]
+    fn every_section_is_a_record_that_says_where_it_stands() {
+        check(
+            "# Rules\n\n## Customers\n\n### VIP customers\n\nThey spend much.\n\n## Empty",
+            &[
+                (
+                    "guides/rules#Rules",
+                    "Rules",
+                    &["guides/rules"],
+                    "Rules\nThey spend much.\npolicy\n\nCustomers; VIP customers; Empty",
+                ),
+                ("guides/rules#Customers", "Customers", &[], "Rules > Customers\n\nVIP customers"),
+                (
+                    "guides/rules#Customers > VIP customers",
+                    "VIP customers",
+                    &["Customers > VIP customers"],
+                    "Rules > Customers > VIP customers\n\nThey spend much.",
+                ),
+            ],
+        );
+    }
+
+    #[test]
+    fn an_empty_document_has_a_record_too() {
+        check("", &[("guides/rules#rules", "rules", &["guides/rules"], "rules\npolicy\n\n")]);
+    }
+
+    #[test]
+    fn the_parts_of_a_long_section_are_numbered_and_ids_are_unique() {
+        let paragraph = format!("{}.\n\n", "word ".repeat(200).trim_end());
+        let text = format!("# A\n\n## B/2\n\nx\n\n## B\n\n{}", paragraph.repeat(3));
+        let records = records(&DocumentSource::inline("d", text).load().0);
+        let ids: Vec<&str> = records.iter().map(|record| record.id.as_str()).collect();
+        assert_eq!(ids, ["d#A", "d#B/2", "d#B", "d#B/3", "d#B/4"]);
+        assert!(records.iter().all(|record| !text_of(&record.body).contains(" > ")));
+    }
+}

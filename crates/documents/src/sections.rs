@@ -1,0 +1,304 @@
+//! Headings to sections, and the section that a name means.
+
+use std::{collections::HashMap, ops::Range};
+
+use crate::{Document, DocumentError, Section};
+
+/// A heading as a format finds it.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Heading {
+    /// 1 to 6.
+    pub(crate) level: u8,
+    /// Without marks, on one line, not empty.
+    pub(crate) text: String,
+    /// The bytes that it takes up, marks and all.
+    pub(crate) range: Range<usize>,
+}
+
+/// The heading that is the title of the whole text: the only one of level 1, where it comes first.
+pub(crate) fn title(headings: &[Heading]) -> Option<&str> {
+    let first = headings.first().filter(|heading| heading.level == 1)?;
+    headings[1..].iter().all(|heading| heading.level > 1).then_some(first.text.as_str())
+}
+
+/// Divides a text; `lines_before` are the lines of the file that stand before it.
+pub(crate) fn divide(content: &str, title_of: &str, headings: Vec<Heading>, lines_before: usize) -> Vec<Section> {
+    let whole = title(&headings).is_some();
+    let mut sections = Vec::new();
+    let mut taken = HashMap::new();
+    let mut open: Vec<(u8, String)> = Vec::new();
+    let mut counted = 0;
+    let mut line = lines_before + 1;
+
+    let first = headings.first().map_or(content.len(), |heading| heading.range.start);
+    if headings.is_empty() || !only_comments(&content[..first]) {
+        sections.push(Section {
+            path: unique(&[], title_of, &mut taken),
+            level: 0,
+            text: trimmed(&content[..first]),
+            line,
+            range: 0..first,
+        });
+    }
+    let ends: Vec<usize> = headings.iter().skip(1).map(|heading| heading.range.start).chain([content.len()]).collect();
+    for (heading, end) in headings.into_iter().zip(ends) {
+        let start = heading.range.start;
+        line += content[counted..start].matches('\n').count();
+        counted = start;
+        while open.last().is_some_and(|(level, _)| *level >= heading.level) {
+            open.pop();
+        }
+        let path = unique(&open, &heading.text, &mut taken);
+        if !(whole && heading.level == 1) {
+            open.push((heading.level, path.last().cloned().unwrap_or_default()));
+        }
+        sections.push(Section {
+            path,
+            level: heading.level,
+            text: trimmed(&content[heading.range.end..end]),
+            line,
+            range: start..end,
+        });
+    }
+    sections
+}
+
+/// The path of a heading, made unique with ` (2)` behind the heading.
+fn unique(open: &[(u8, String)], heading: &str, taken: &mut HashMap<String, usize>) -> Vec<String> {
+    let mut path: Vec<String> = open.iter().map(|(_, heading)| heading.clone()).collect();
+    path.push(heading.to_owned());
+    let key = path.join(" > ").to_lowercase();
+    let mut count = taken.get(&key).copied().unwrap_or(0);
+    loop {
+        count += 1;
+        if count > 1 {
+            path.pop();
+            path.push(format!("{heading} ({count})"));
+        }
+        // A heading may be written `Setup (2)` in the text itself.
+        let name = path.join(" > ").to_lowercase();
+        if count == 1 || !taken.contains_key(&name) {
+            taken.entry(name).or_insert(1);
+            taken.insert(key, count);
+            return path;
+        }
+    }
+}
+
+/// Without empty lines around it; the indentation of the first line stays.
+fn trimmed(text: &str) -> String {
+    let text = text.trim_end();
+    let first = text.len() - text.trim_start().len();
+    let start = text[..first].rfind('\n').map_or(0, |at| at + 1);
+    text[start..].to_owned()
+}
+
+/// Whether there is nothing to read: white space and HTML comments, such as a licence.
+fn only_comments(text: &str) -> bool {
+    let mut rest = text.trim_start();
+    while let Some(comment) = rest.strip_prefix("<!--") {
+        rest = comment.split_once("-->").map_or("", |(_, rest)| rest).trim_start();
+    }
+    rest.is_empty()
+}
+
+type Test<'a> = &'a dyn Fn(&Section, &[Key]) -> bool;
+
+impl Document {
+    /// The section that a name means: its full name (`Customers > VIP customers`), its last heading, or any number of
+    /// its last headings, whatever the case, the emphasis and the numbering (`2.1 VIP customers`).
+    ///
+    /// # Errors
+    /// [`DocumentError::FindSection`] where there is none, [`DocumentError::ChooseSection`] where there are several.
+    pub fn section(&self, name: &str) -> Result<&Section, DocumentError> {
+        let wanted: Vec<Key> = name.split('>').map(Key::new).collect();
+        let keys: Vec<Vec<Key>> = self.sections.iter().map(|section| keys(&section.path)).collect();
+        let title = keys_of(&self.title);
+        let full = |keys: &[Key], same: fn(&Key, &Key) -> bool| {
+            let below_title = wanted.len() == title.len() + keys.len() && ends_with(&wanted, keys, same);
+            (keys.len() == wanted.len() && ends_with(keys, &wanted, same))
+                || (below_title && ends_with(&wanted[..title.len()], &title, same))
+        };
+        // From the strictest to the loosest: the first that finds any decides.
+        let tests: [Test<'_>; 5] = [
+            &|section, _| section.full_name() == name,
+            &|_, keys| full(keys, Key::same),
+            &|_, keys| ends_with(keys, &wanted, Key::same),
+            &|_, keys| full(keys, Key::alike),
+            &|_, keys| ends_with(keys, &wanted, Key::alike),
+        ];
+        for test in tests {
+            let found: Vec<&Section> =
+                self.sections.iter().zip(&keys).filter(|(section, keys)| test(section, keys)).map(|(s, _)| s).collect();
+            match found.as_slice() {
+                [] => {}
+                [section] => return Ok(section),
+                several => {
+                    return Err(DocumentError::ChooseSection {
+                        document: self.name.clone(),
+                        section: name.to_owned(),
+                        candidates: several.iter().map(|section| section.full_name()).collect(),
+                    });
+                }
+            }
+        }
+        // The id of a chunk, as a search over all kinds shows it: `document#section/2`.
+        let section = name.strip_prefix(&self.name).and_then(|rest| rest.strip_prefix('#')).unwrap_or(name);
+        let section = without_chunk(section);
+        if section != name {
+            return self.section(section);
+        }
+        Err(DocumentError::FindSection { document: self.name.clone(), section: name.to_owned() })
+    }
+
+    /// The text of a section with its heading and with the sections below it; for the title of the document, its own
+    /// text alone.
+    pub fn section_content<'a>(&'a self, section: &'a Section) -> &'a str {
+        let whole = section.level == 0 || self.sections.iter().all(|other| other.level != 1 || other == section);
+        let end = if whole && section.level <= 1 {
+            section.range.end
+        } else {
+            self.sections
+                .iter()
+                .filter(|other| other.range.start > section.range.start)
+                .find(|other| other.level <= section.level)
+                .map_or(self.content.len(), |other| other.range.start)
+        };
+        self.content.get(section.range.start..end).unwrap_or(&section.text).trim_end()
+    }
+}
+
+/// `VIP customers` for `VIP customers/2`.
+pub(crate) fn without_chunk(section: &str) -> &str {
+    match section.rsplit_once('/') {
+        Some((before, number)) if !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) => before,
+        _ => section,
+    }
+}
+
+fn keys(path: &[String]) -> Vec<Key> {
+    path.iter().flat_map(|heading| keys_of(heading)).collect()
+}
+
+/// A heading may itself hold the sign that divides headings.
+fn keys_of(heading: &str) -> Vec<Key> {
+    heading.split('>').map(Key::new).collect()
+}
+
+fn ends_with(keys: &[Key], wanted: &[Key], same: fn(&Key, &Key) -> bool) -> bool {
+    keys.len() >= wanted.len() && keys[keys.len() - wanted.len()..].iter().zip(wanted).all(|(a, b)| same(a, b))
+}
+
+/// A heading as it is compared.
+struct Key {
+    number: Option<String>,
+    words: String,
+}
+
+impl Key {
+    fn new(heading: &str) -> Key {
+        let plain: String = heading.chars().filter(|c| !matches!(c, '*' | '_' | '`' | '~')).collect();
+        let lower = plain.trim_start_matches(['#', ' ']).to_lowercase();
+        let words: Vec<&str> = lower.split_whitespace().collect();
+        let number = words.first().filter(|_| words.len() > 1).and_then(|word| numbering(word));
+        let words = if number.is_some() { &words[1..] } else { &words[..] };
+        Key { number, words: words.join(" ") }
+    }
+
+    /// The same words; a number may be left out, but not be another one.
+    fn same(&self, other: &Key) -> bool {
+        let numbers = self.number.is_none() || other.number.is_none() || self.number == other.number;
+        numbers && !self.words.is_empty() && self.words == other.words
+    }
+
+    /// The same letters and digits.
+    fn alike(&self, other: &Key) -> bool {
+        let (a, b) = (prospector_core::normalized(&self.words), prospector_core::normalized(&other.words));
+        let numbers = self.number.is_none() || other.number.is_none() || self.number == other.number;
+        numbers && !a.is_empty() && a == b
+    }
+}
+
+/// `2.1` for `2.1`, `2.1.` and `(2.1)`; a long number alone is a year or an amount.
+fn numbering(word: &str) -> Option<String> {
+    let number = word.trim_start_matches('(').trim_end_matches(['.', ')', ':']);
+    let digits = number.split('.').all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()));
+    (digits && (number.len() <= 2 || number != word || number.contains('.'))).then(|| number.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{DocumentError, DocumentSource};
+
+    const RULES: &str = "Before\n\n# Rules\n\nIntro\n\n## 1. Customers\n\n### VIP customers\n\nBig\n\n### Setup\n\nA\n\n\
+                         ## 2. Orders\n\n### Setup\n\nB\n\n### Setup\n\nC\n\n#### Deep `max_rows`\n\nD\n\n## 2024 results\n";
+
+    /// What a name finds, by full name, and what is shown of it.
+    fn check(name: &str, expected: &str, content: &str) {
+        let (documents, _) = DocumentSource::inline("rules", RULES).load();
+        match documents[0].section(name) {
+            Ok(section) => {
+                assert_eq!(section.full_name(), expected, "{name}");
+                assert_eq!(documents[0].section_content(section), content);
+            }
+            Err(DocumentError::ChooseSection { candidates, .. }) => {
+                assert_eq!(candidates.join(" | "), expected, "{name}")
+            }
+            Err(_) => assert_eq!("", expected, "{name}"),
+        }
+    }
+
+    #[test]
+    fn a_section_is_found_by_its_headings_whatever_their_looks() {
+        let vip = "### VIP customers\n\nBig";
+        for name in [
+            "VIP customers",
+            "vip  Customers",
+            "**VIP** customers",
+            "### VIP customers",
+            "1. Customers > VIP customers",
+            "customers > vip customers",
+            "Rules > Customers > VIP customers",
+            "VIP-customers:",
+            "rules#1. Customers > VIP customers/2",
+        ] {
+            check(name, "1. Customers > VIP customers", vip);
+        }
+        check("deep max_rows", "2. Orders > Setup (2) > Deep max_rows", "#### Deep `max_rows`\n\nD");
+    }
+
+    #[test]
+    fn a_name_that_fits_several_sections_lists_them() {
+        check("Setup", "1. Customers > Setup | 2. Orders > Setup", "");
+        check("Orders > Setup", "2. Orders > Setup", "### Setup\n\nB");
+        check("Setup (2)", "2. Orders > Setup (2)", "### Setup\n\nC\n\n#### Deep `max_rows`\n\nD");
+    }
+
+    #[test]
+    fn another_number_is_another_section() {
+        check("3. Orders", "", "");
+        check("2023 results", "", "");
+        check("2024 results", "2024 results", "## 2024 results");
+        check("> ", "", "");
+    }
+
+    #[test]
+    fn a_section_shows_what_is_below_it_but_the_title_does_not_show_everything() {
+        check("Customers", "1. Customers", "## 1. Customers\n\n### VIP customers\n\nBig\n\n### Setup\n\nA");
+        check("Rules (2)", "Rules (2)", "# Rules\n\nIntro");
+        check("Rules", "Rules", "Before");
+    }
+
+    #[test]
+    fn sections_know_their_line_and_a_text_without_headings_is_one() {
+        let (documents, _) =
+            DocumentSource::inline("a", "---\ntitle: T\n---\n<!-- x -->\n\n# One\n\n    code\n\n# Two").load();
+        let lines: Vec<_> =
+            documents[0].sections.iter().map(|s| (s.full_name(), s.level, s.line, s.text.as_str())).collect();
+        assert_eq!(lines, [("One".into(), 1, 6, "    code"), ("Two".into(), 1, 10, "")]);
+
+        let (documents, _) = DocumentSource::inline("a/b", "Only text\n").load();
+        assert_eq!(documents[0].sections[0].path, ["b"]);
+        assert_eq!(documents[0].sections[0].text, "Only text");
+    }
+}

@@ -1,0 +1,367 @@
+//! The tools over documents.
+
+use std::sync::Arc;
+
+use prospector_core::{Page, Relevance, Resource, ResourceKind, Tool, ToolError, Toolset};
+use prospector_search::Index;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{Document, DocumentDiscovery, DocumentError, Format, Passage};
+
+const DEFAULT_LIMIT: usize = 50;
+const DEFAULT_HITS: usize = 5;
+const MAX_HITS: usize = 50;
+/// How many section names a wrong one is answered with.
+const MAX_NAMES: usize = 12;
+
+impl DocumentDiscovery {
+    /// The tools of this kind: `list_documents`, `get_document`, `get_document_section`, `search_documents`.
+    pub fn tools(self: &Arc<Self>, index: &Index) -> Toolset {
+        Toolset::new()
+            .with(ListDocuments(self.clone()))
+            .with(GetDocument(self.clone()))
+            .with(GetDocumentSection(self.clone()))
+            .with(SearchDocuments(self.clone(), index.clone()))
+    }
+
+    fn named(&self, name: &str) -> Result<&Document, ToolError> {
+        self.resolve(name)
+            .ok_or_else(|| ToolError::not_found("document", name, self.documents().iter().map(|d| d.name.as_str())))
+    }
+}
+
+/// `list_documents`
+struct ListDocuments(Arc<DocumentDiscovery>);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ListArgs {
+    /// At most this many (50).
+    limit: Option<usize>,
+    /// How many to skip.
+    offset: Option<usize>,
+}
+
+#[derive(Serialize)]
+struct Listed {
+    name: String,
+    r#type: &'static str,
+    format: Format,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    description: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tags: Vec<String>,
+    sections: usize,
+}
+
+impl Tool for ListDocuments {
+    const NAME: &'static str = "list_documents";
+    const DESCRIPTION: &'static str =
+        "Lists the documents: policies, rules, guides. For a question, search_documents is better.";
+    const MORE: &'static str = "call again with offset = the number of items seen so far, or use search_documents";
+    type Args = ListArgs;
+    type Output = Page<Listed>;
+
+    async fn call(&self, args: ListArgs) -> Result<Page<Listed>, ToolError> {
+        let listed = self.0.documents().iter().map(|document| Listed {
+            name: document.name.clone(),
+            r#type: document.source.as_str(),
+            format: document.format,
+            description: document.description.clone(),
+            tags: document.tags.clone(),
+            sections: document.sections.len(),
+        });
+        Ok(Page::cut(listed.collect(), args.offset.unwrap_or(0), args.limit.unwrap_or(DEFAULT_LIMIT)))
+    }
+
+    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
+        shown(answer, "name")
+    }
+}
+
+/// `get_document`
+struct GetDocument(Arc<DocumentDiscovery>);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct GetArgs {
+    /// The document.
+    name: String,
+}
+
+#[derive(Serialize)]
+struct Whole {
+    name: String,
+    content: String,
+    format: Format,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_updated: Option<String>,
+}
+
+impl Tool for GetDocument {
+    const NAME: &'static str = "get_document";
+    const DESCRIPTION: &'static str =
+        "The whole text of a document. Of a long one, read only what matters with get_document_section.";
+    const MORE: &'static str =
+        "call get_document_section; a wrong section name is answered with right ones; or search_documents";
+    type Args = GetArgs;
+    type Output = Whole;
+
+    async fn call(&self, args: GetArgs) -> Result<Whole, ToolError> {
+        let document = self.0.named(&args.name)?;
+        Ok(Whole {
+            name: document.name.clone(),
+            content: document.content.trim_end().to_owned(),
+            format: document.format,
+            last_updated: document.last_updated.clone(),
+        })
+    }
+
+    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
+        shown(answer, "name")
+    }
+}
+
+/// `get_document_section`
+struct GetDocumentSection(Arc<DocumentDiscovery>);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct SectionArgs {
+    /// The document.
+    name: String,
+    /// Its heading, or the path of headings: `Customers > VIP customers`.
+    section: String,
+}
+
+#[derive(Serialize)]
+struct OneSection {
+    name: String,
+    section: String,
+    content: String,
+}
+
+impl Tool for GetDocumentSection {
+    const NAME: &'static str = "get_document_section";
+    const DESCRIPTION: &'static str = "The text of one section of a document, with the sections below it.";
+    const MORE: &'static str = "call it for a section below this one, or with a larger max_tokens";
+    type Args = SectionArgs;
+    type Output = OneSection;
+
+    async fn call(&self, args: SectionArgs) -> Result<OneSection, ToolError> {
+        let document = self.0.named(&args.name)?;
+        let section = document.section(&args.section).map_err(|error| wrong_section(document, &error))?;
+        Ok(OneSection {
+            name: document.name.clone(),
+            section: section.full_name(),
+            content: document.section_content(section).to_owned(),
+        })
+    }
+
+    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
+        shown(answer, "name")
+    }
+}
+
+/// What a model needs to name the right section: the candidates, or the nearest names and, where they are few, all.
+fn wrong_section(document: &Document, error: &DocumentError) -> ToolError {
+    let quoted = |names: &[String]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let suggestion = match error {
+        DocumentError::ChooseSection { candidates, .. } => {
+            format!("give the full path: {}", quoted(&candidates[..candidates.len().min(MAX_NAMES)]))
+        }
+        DocumentError::FindSection { section, .. } => {
+            let names: Vec<String> = document.sections.iter().map(crate::Section::full_name).collect();
+            if names.len() <= MAX_NAMES {
+                format!("its sections are {}", quoted(&names))
+            } else {
+                let near = prospector_core::nearest(section, names.iter().map(String::as_str), MAX_NAMES / 2);
+                format!("did you mean {}? it has {} sections", quoted(&near), names.len())
+            }
+        }
+        DocumentError::Search { .. } => String::new(),
+    };
+    ToolError::Respond { code: "not_found", message: error.to_string(), suggestion: Some(suggestion) }
+}
+
+/// `search_documents`
+struct SearchDocuments(Arc<DocumentDiscovery>, Index);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct SearchArgs {
+    /// A question or words.
+    query: String,
+    /// At most this many (5).
+    limit: Option<usize>,
+}
+
+#[derive(Serialize)]
+struct FoundSection {
+    document: String,
+    section: String,
+    excerpt: String,
+    relevance: Relevance,
+}
+
+impl Tool for SearchDocuments {
+    const NAME: &'static str = "search_documents";
+    const DESCRIPTION: &'static str =
+        "Finds the sections of documents that answer a question: definitions, rules, policies.";
+    const MORE: &'static str = "call get_document_section for the whole of a section";
+    type Args = SearchArgs;
+    type Output = Page<FoundSection>;
+
+    async fn call(&self, args: SearchArgs) -> Result<Page<FoundSection>, ToolError> {
+        if args.query.trim().is_empty() {
+            return Err(ToolError::invalid("the query is empty", Some("ask a question, or use list_documents".into())));
+        }
+        let limit = args.limit.unwrap_or(DEFAULT_HITS).clamp(1, MAX_HITS);
+        let (passages, nearest) = self.0.search(&self.1, &args.query, limit).map_err(ToolError::fatal)?;
+        if passages.is_empty() {
+            return Ok(Page::nothing("no good match", nearest));
+        }
+        let found = passages.into_iter().map(|Passage { document, section, text, relevance }| FoundSection {
+            document,
+            section,
+            excerpt: text,
+            relevance,
+        });
+        Ok(Page::whole(found.collect()))
+    }
+
+    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
+        shown(answer, "document")
+    }
+}
+
+/// The documents that an answer names in this field: a list, a page of a list, or one object.
+fn shown(answer: &Value, field: &str) -> Vec<Resource> {
+    let items = answer.as_array().or_else(|| answer.get("items").and_then(Value::as_array));
+    let items = items.map_or_else(|| std::slice::from_ref(answer), Vec::as_slice);
+    let mut resources: Vec<Resource> = Vec::new();
+    for name in items.iter().filter_map(|item| item.get(field)?.as_str()) {
+        if resources.iter().all(|resource| resource.id != name) {
+            resources.push(Resource::new(ResourceKind::Document, name));
+        }
+    }
+    resources
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::DocumentSource;
+
+    const RULES: &str = "# Rules\n\n## Customers\n\n### VIP customers\n\nA VIP customer spends 10,000 a year. They get \
+                         free shipping.\n\n### Setup\n\nx\n\n## Orders\n\n### Setup\n\ny";
+
+    /// What a call answers, and the names that it reveals.
+    async fn check(tool: &str, args: Value, expected: Value, reveals: &[&str]) {
+        let mut rules = DocumentSource::inline("guides/rules", RULES);
+        rules.description = Some("What we promise".into());
+        rules.tags = vec!["policy".into()];
+        let sources = [rules, DocumentSource::inline("menu", "Soup and bread.")];
+        let discovery = Arc::new(DocumentDiscovery::load(&sources).0);
+        let index = Index::in_memory(discovery.records(), None).unwrap();
+        let (value, revealed) = match discovery.tools(&index).call(tool, args).await {
+            Ok(answer) => (answer.value, answer.reveals),
+            Err(error) => (error.to_json(), Vec::new()),
+        };
+        assert_eq!(value, expected);
+        let ids: Vec<&str> = revealed.iter().map(|resource| resource.id.as_str()).collect();
+        assert_eq!(ids, reveals);
+        assert!(revealed.iter().all(|resource| resource.kind == ResourceKind::Document));
+    }
+
+    #[tokio::test]
+    async fn documents_are_listed() {
+        let rules = json!({"name": "guides/rules", "type": "inline", "format": "markdown",
+                           "description": "What we promise", "tags": ["policy"], "sections": 6});
+        let menu = json!({"name": "menu", "type": "inline", "format": "markdown", "description": "Soup and bread.",
+                          "sections": 1});
+        check("list_documents", json!({}), json!([rules, menu]), &["guides/rules", "menu"]).await;
+        check(
+            "list_documents",
+            json!({"limit": 1, "offset": 1}),
+            json!({"items": [menu], "truncated": true, "total": 2}),
+            &["menu"],
+        )
+        .await;
+    }
+
+    #[tokio::test]
+    async fn a_document_is_read_whole() {
+        let menu = json!({"name": "menu", "content": "Soup and bread.", "format": "markdown"});
+        check("get_document", json!({"name": "MENU"}), menu, &["menu"]).await;
+        check(
+            "get_document",
+            json!({"name": "ruls"}),
+            json!({"error": "not_found", "message": "there is no document `ruls`",
+                   "suggestion": "did you mean `guides/rules`?"}),
+            &[],
+        )
+        .await;
+    }
+
+    #[tokio::test]
+    async fn a_section_is_read_alone() {
+        check(
+            "get_document_section",
+            json!({"name": "rules", "section": "orders"}),
+            json!({"name": "guides/rules", "section": "Orders", "content": "## Orders\n\n### Setup\n\ny"}),
+            &["guides/rules"],
+        )
+        .await;
+    }
+
+    #[tokio::test]
+    async fn a_wrong_section_is_answered_with_right_ones() {
+        check(
+            "get_document_section",
+            json!({"name": "rules", "section": "Setup"}),
+            json!({"error": "not_found", "message": "document `guides/rules` has several sections `Setup`",
+                   "suggestion": "give the full path: `Customers > Setup`, `Orders > Setup`"}),
+            &[],
+        )
+        .await;
+        check(
+            "get_document_section",
+            json!({"name": "menu", "section": "Wine"}),
+            json!({"error": "not_found", "message": "document `menu` has no section `Wine`",
+                   "suggestion": "its sections are `menu`"}),
+            &[],
+        )
+        .await;
+    }
+
+    #[tokio::test]
+    async fn an_empty_query_is_refused() {
+        check(
+            "search_documents",
+            json!({"query": " "}),
+            json!({"error": "invalid_arguments", "message": "the query is empty",
+                   "suggestion": "ask a question, or use list_documents"}),
+            &[],
+        )
+        .await;
+    }
+
+    #[tokio::test]
+    async fn a_search_shows_section_and_excerpt() {
+        let discovery = Arc::new(DocumentDiscovery::load(&[DocumentSource::inline("rules", RULES)]).0);
+        let index = Index::in_memory(discovery.records(), None).unwrap();
+        let answer = discovery.tools(&index).call("search_documents", json!({"query": "VIP customers"})).await.unwrap();
+        let items = answer.value.as_array().or_else(|| answer.value["items"].as_array()).unwrap();
+        let first = &items[0];
+        assert_eq!(first["document"], "rules");
+        assert_eq!(first["section"], "Customers > VIP customers");
+        assert_eq!(first["excerpt"], "A VIP customer spends 10,000 a year. They get free shipping.");
+        assert!(first["relevance"].as_f64().is_some_and(|r| r > 0.5));
+        assert_eq!(answer.reveals, [Resource::new(ResourceKind::Document, "rules")]);
+    }
+}

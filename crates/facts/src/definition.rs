@@ -1,0 +1,486 @@
+//! Whether a sentence defines something, what it defines, and how plainly.
+//!
+//! The term has to be the subject of the sentence, or what the sentence says a subject counts as; a term that is only
+//! mentioned is never what a sentence defines. Each pattern has a strength, the share of sentences of that form that
+//! really are definitions:
+//!
+//! | pattern | example | strength |
+//! |---|---|---|
+//! | explicit | `Churn is defined as ..`, `AOV stands for ..`, `x = y` | 0.95 |
+//! | label | `**Churn**: ..`, `Churn - ..`, `Churn: ..` | 0.7 to 0.95 |
+//! | row | a table row whose first cell is the term | 0.8 to 0.92 |
+//! | copula | `A VIP customer is a customer whose ..` | 0.55 to 0.93 |
+//! | condition | `An invoice is overdue when ..`, `.. counts as a VIP` | 0.9 |
+//! | marked | `A **full refund** returns ..`, `.. is **reactivated**` | 0.65 to 0.85 |
+//! | code | `P paid, O open` | 0.85 |
+//! | heading | the first sentence under the term, or under a question for it | 0.4 to 0.9 |
+//! | threshold, unit, short | `Discounts may not exceed 30 %`, `Totals are in USD`, `.. (AOV)` | only where asked for |
+//!
+//! A past tense, a negation, or an example costs a part of it.
+
+use crate::{
+    quantity::quantities,
+    question::{Asked, Shape},
+    sentences::{Form, LONGEST_SENTENCE, Unit, plain},
+    verbs::{apposition, complement, core, equality, in_unit, threshold, verb, we_say},
+    words::{is_stop_word, regex, same, stems, words},
+};
+
+/// The form of a definition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pattern {
+    Explicit,
+    Equality,
+    Label,
+    Row,
+    Copula,
+    Condition,
+    Heading,
+    Threshold,
+    Unit,
+    Short,
+    Code,
+}
+
+/// A term and what a unit says of it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Definition {
+    /// As the text spells it; empty where only a question is answered.
+    pub(crate) term: String,
+    /// The stems under which it may be asked for.
+    pub(crate) heads: Vec<Vec<String>>,
+    /// What is said of it.
+    pub(crate) gloss: String,
+    pub(crate) pattern: Pattern,
+    /// 0 to 1: how plainly it is a definition.
+    pub(crate) strength: f64,
+}
+
+/// A name with the other names that the text gives it in passing.
+pub(crate) struct Name {
+    pub(crate) term: String,
+    pub(crate) heads: Vec<Vec<String>>,
+}
+
+/// Everything that a unit defines, in no order.
+pub(crate) fn definitions(unit: &Unit) -> Vec<Definition> {
+    if unit.plain.ends_with('?') || unit.plain.len() > LONGEST_SENTENCE {
+        return Vec::new();
+    }
+    let mut out = match &unit.form {
+        Form::Row(cells) => row(cells).into_iter().chain(codes(unit)).collect(),
+        Form::Code => equality(&unit.plain).into_iter().collect(),
+        Form::Prose | Form::Item => prose(unit),
+    };
+    let doubt = doubt(&unit.plain);
+    for found in &mut out {
+        if found.pattern != Pattern::Row {
+            found.strength *= doubt;
+        }
+        if !unit.list.is_empty() {
+            found.gloss = format!("{} {}", found.gloss, unit.list.join("; ")).trim().to_owned();
+        }
+    }
+    out.retain(|found| !found.gloss.is_empty());
+    out
+}
+
+fn prose(unit: &Unit) -> Vec<Definition> {
+    let mut out: Vec<Definition> = shorts(&unit.plain).collect();
+    if let Some(found) = label(unit) {
+        out.push(found);
+        return out;
+    }
+    if unit.plain.split_once(':').is_some_and(|(label, _)| is_remark(label)) {
+        return out;
+    }
+    out.extend(codes(unit));
+    let core = core(&unit.plain);
+    let main = [equality(core).or_else(|| we_say(core)).or_else(|| verb(core)), marked(unit)];
+    let mut main = main.into_iter().flatten().max_by(|a, b| a.strength.total_cmp(&b.strength));
+    if let (Some(main), Some(bold)) = (main.as_mut(), regex!(r"^(?:\w+\s+)?\*\*([^*]{2,60})\*\*").captures(&unit.text))
+    {
+        // The author marked the term: `The **churn rate** of a quarter is ..`
+        let rest = main.term.to_lowercase().strip_prefix(&bold[1].to_lowercase()).map(str::len);
+        if let Some(name) = rest.filter(|rest| *rest > 0).and_then(|_| name(&bold[1])) {
+            main.heads.extend(name.heads);
+            main.term = name.term;
+        }
+    }
+    out.extend(under_heading(unit, core, main.as_ref()));
+    out.extend(main);
+    out.extend(apposition(core));
+    out.extend(threshold(core));
+    out.extend(in_unit(core));
+    out
+}
+
+/// Past tense, negation and examples make a definition doubtful.
+fn doubt(plain: &str) -> f64 {
+    let mut doubt = 1.0;
+    if regex!(r"(?i)\b(?:was|were|used to be|formerly|previously|no longer|obsolete|deprecated|superseded|until (?:end of )?(?:19|20)\d\d|before (?:19|20)\d\d)\b").is_match(plain)
+        && !regex!(r"(?i)\b(?:who|that|which|whose|if|when|once|after|for)\b.*\b(?:was|were)\b").is_match(plain)
+    {
+        doubt *= 0.6;
+    }
+    if regex!(r"(?i)\b(?:is|are) not (?:an?|the|just|only|simply|defined|considered|counted|regarded|treated)\b")
+        .is_match(plain)
+    {
+        doubt *= 0.5;
+    }
+    if regex!(r"(?i)^(?:for example|e\.g\.|for instance|example)\b|\b(?:might|maybe|perhaps|proposal|proposed|to be decided|tbd)\b").is_match(plain) {
+        doubt *= 0.6;
+    }
+    doubt
+}
+
+/// `text` as a term, if it can be one. Nothing for pronouns, whole clauses, and what is too long.
+pub(crate) fn name(text: &str) -> Option<Name> {
+    let mut text = text.trim().trim_end_matches([',', ':', ';']).trim();
+    if let Some(quoted) = regex!(
+        r#"^(?i:the |a )?(?i:term|word|phrase|expression|abbreviation|acronym|metric|label|status)\s+["“'‘](.+)["”'’]$"#
+    )
+    .captures(text)
+    {
+        text = quoted.get(1).map_or(text, |m| m.as_str());
+    }
+    let mut aliases: Vec<&str> = Vec::new();
+    let mut base = text.to_owned();
+    for pattern in [
+        regex!(
+            r"\s*[(,]\s*(?:(?:also (?:called|known as|referred to as|named)|a\.?k\.?a\.?|or|i\.e\.|short(?:ened)?(?: to)?:?|abbreviated(?: as| to)?)\s+)?([^(),]{1,40}?)\s*\)"
+        ),
+        regex!(
+            r",\s*(?:also (?:called|known as|referred to as|named)|a\.?k\.?a\.?|or|short|abbreviated(?: as)?)\s+([^,]{1,40})(?:,|$)"
+        ),
+    ] {
+        if let Some(found) = pattern.captures(text) {
+            aliases.extend(found.get(1).map(|m| m.as_str()));
+            base = base.replace(&found[0], " ");
+        }
+    }
+    let base =
+        without_determiners(base.trim()).trim_matches(['"', '“', '”', '‘', '’', '\'', '`', '*', ' ', '.']).to_owned();
+    let all = words(&base);
+    let clause = [
+        "because", "but", "can", "could", "did", "do", "does", "had", "has", "have", "he", "i", "if", "may", "might",
+        "must", "shall", "she", "should", "so", "that", "they", "unless", "we", "when", "which", "who", "whose",
+        "will", "would", "you", "is", "are", "was", "were",
+    ];
+    let dangling = ["a", "an", "and", "at", "for", "from", "in", "it", "of", "on", "or", "the", "them", "to", "with"];
+    let asks = ["how", "what", "when", "where", "whether", "which", "who", "why"];
+    let empty = [
+        "another", "both", "here", "it", "one", "other", "others", "some", "such", "there", "these", "this", "those",
+        "what",
+    ];
+    let fits = !all.is_empty()
+        && all.len() <= 8
+        && all.iter().any(|w| w.chars().any(char::is_alphabetic))
+        && !all.iter().any(|w| clause.contains(&w.as_str()))
+        && !dangling.contains(&all[all.len() - 1].as_str())
+        && !asks.contains(&all[0].as_str())
+        && !(all.len() == 1 && empty.contains(&all[0].as_str()))
+        && !all.iter().all(|w| is_stop_word(w));
+    if !fits || base.contains([';', '?', '!', '|']) {
+        return None;
+    }
+    let mut heads = vec![stems(&base)];
+    if let Some((left, right)) = base.split_once(" or ") {
+        heads.extend([stems(left), stems(right)]);
+    }
+    // `labels.royalty_pct` is asked for as `royalty_pct`.
+    if let Some((_, last)) = base.rsplit_once('.').filter(|_| !base.contains(' ')) {
+        heads.push(stems(last));
+    }
+    heads.extend(aliases.into_iter().map(stems));
+    heads.retain(|head| !head.is_empty());
+    Some(Name { term: base, heads })
+}
+
+/// The stems under which a stored fact may be asked for.
+pub(crate) fn fact_heads(term: &str) -> Vec<Vec<String>> {
+    name(term).map_or_else(|| vec![stems(term)], |name| name.heads)
+}
+
+fn without_determiners(text: &str) -> &str {
+    let found = regex!(r"(?i)^(?:(?:an?|the|any|each|every|our|all(?: of)?|its|their|your|such an?)\s+)+").find(text);
+    found.map_or(text, |m| &text[m.end()..])
+}
+
+pub(crate) fn definition(name: Name, gloss: &str, pattern: Pattern, strength: f64) -> Definition {
+    let gloss = gloss.trim().trim_end_matches('.').trim_start_matches([':', '-', '–', '—']).trim().to_owned();
+    Definition { term: name.term, heads: name.heads, gloss, pattern, strength }
+}
+
+/// `**Churn**: ..`, `**Churn.** ..`, `Churn - ..`, `Churn: ..`
+fn label(unit: &Unit) -> Option<Definition> {
+    let bold = regex!(
+        r"^(?:\*\*(?P<a>[^*]{1,80}?)\*\*|__(?P<b>[^_]{1,80}?)__|`(?P<c>[^`]{1,80})`|\*(?P<d>[^*\s][^*]{0,80}?)\*)(?P<alias>\s*\([^)]{1,60}\))?\s*(?P<mark>:|[-–—→]\s)?\s*(?P<rest>.*)$"
+    );
+    if let Some(found) = bold.captures(&unit.text) {
+        let inner =
+            ["a", "b", "c", "d"].iter().find_map(|n| found.name(n)).map(|m| m.as_str().trim()).unwrap_or_default();
+        let closed = inner.ends_with([':', '.']);
+        let term = inner.trim_end_matches([':', '.']);
+        if (closed || found.name("mark").is_some()) && !is_remark(term) {
+            let alias = found.name("alias").map_or("", |m| m.as_str());
+            let gloss = plain(&found["rest"]);
+            return name(&format!("{term}{alias}")).map(|name| definition(name, &gloss, Pattern::Label, 0.95));
+        }
+    }
+    let found =
+        regex!(r"^(?P<term>[^:.!?]{1,70}?)(?P<mark>\s*:(?:\s|$)|\s+[-–—]\s+)(?P<rest>.*)$").captures(&unit.plain)?;
+    let (term, mark) = (&found["term"], found["mark"].trim());
+    let short = words(term).len() <= if mark == ":" { 6 } else { 5 };
+    if !short
+        || is_remark(term)
+        || regex!(
+            r"(?i)\b(?:means?|equals?|refers?|defined|follow(?:s|ing)|includes?|stands? for|counts?|consists?)\b|="
+        )
+        .is_match(term)
+    {
+        return None;
+    }
+    // An address, not a meaning.
+    if regex!(r"^\S*(?:@|://)\S*$").is_match(&found["rest"]) {
+        return None;
+    }
+    let strength = match (mark, &unit.form) {
+        (":", _) => 0.88,
+        (_, Form::Item) => 0.88,
+        _ => 0.7,
+    };
+    name(term).map(|name| definition(name, &found["rest"], Pattern::Label, strength))
+}
+
+/// `A **full refund** returns ..`, `.. is **reactivated**`: a term in bold as the subject, or as what is said of it.
+fn marked(unit: &Unit) -> Option<Definition> {
+    let found = regex!(r"^(?P<before>[^*]*?)\s*\*\*(?P<term>[^*]{2,60})\*\*").captures(&unit.text)?;
+    let (before, term) = (found["before"].trim(), &found["term"]);
+    if without_determiners(&format!("{before} ")).trim().is_empty() && !is_remark(term) {
+        let rest = plain(&unit.text[found[0].len()..]);
+        let perk =
+            regex!(r"(?i)^(?:also |always )?(?:gets?|receives?|enjoys?|have|has|may|can|must|should|will|are|is)\b")
+                .is_match(&rest);
+        let strength = match (perk, before.is_empty()) {
+            (true, _) => 0.35,
+            (false, true) => 0.65,
+            (false, false) => 0.8,
+        };
+        return name(term)
+            .filter(|_| words(&rest).len() >= 2 && !term.contains(','))
+            .map(|name| definition(name, &unit.plain, Pattern::Copula, strength));
+    }
+    let is = regex!(r"(?i)\s(?:is|are|called|named|as|considered|becomes?)(?:\s+(?:then|also|again))?(?:\s+an?)?$")
+        .find(before)?;
+    complement(&unit.plain, core(&before[..is.start()]), term, 0.85)
+}
+
+/// `P paid, O open, V void`: codes in capitals, each with its meaning, two or more in a list.
+fn codes(unit: &Unit) -> Vec<Definition> {
+    let list = regex!(
+        r"(?:^|[,;:(|]\s*)`?(?P<code>[A-Z][A-Z0-9_]{0,7})`?(?:\s+(?:is|for|means)|\s*[=:–-])?\s+(?P<gloss>[a-z][a-z -]{1,40})"
+    );
+    let found: Vec<_> = list.captures_iter(&unit.text).collect();
+    if found.len() < 2 {
+        return Vec::new();
+    }
+    let names = found.into_iter().filter_map(|one| Some((name(&one["code"])?, one["gloss"].to_owned())));
+    names.map(|(name, gloss)| definition(name, &gloss, Pattern::Code, 0.85)).collect()
+}
+
+/// Whether a label only says what kind of remark follows.
+fn is_remark(label: &str) -> bool {
+    regex!(r"(?i)^(?:in (?:detail|short|brief|other words|particular|addition|practice|general)|namely|that is|for example|however|note|notes|examples?|important|tip|warning|caution|hint|see(?: also)?|sources?|todo|question|answer|[qa]|updated?|last updated|authors?|owners?|owned by|dates?|versions?|contacts?|steps?|step \d+|figure|table|remarks?|summary|valid from|tags|http|https|reason|result|exceptions?|definition|meaning|formula|rule|calculation|description)\b\.?\s*\d*$")
+        .is_match(label.trim())
+        // What follows a date is an event.
+        || regex!(r"(?i)^(?:\d{1,2}\.?\s+)?(?:january|february|march|april|may|june|july|august|september|october|november|december)\b.*\b\d{4}$|^\d{4}-\d\d").is_match(label.trim())
+}
+
+/// A row whose term column names something: the column called so, else the first.
+fn row(cells: &[(String, String)]) -> Option<Definition> {
+    let is_term = regex!(
+        r"(?i)^(?:term|name|metric|measure|abbreviation|acronym|code|status|segment|tier|kpi|concept|word|label|expression|field|column|class|category|level)s?\b"
+    );
+    let is_meaning = regex!(
+        r"(?i)\b(?:definition|meaning|means|description|explanation|rule|condition|formula|calculation|criteri(?:a|on)|stands for)\b"
+    );
+    let at = cells.iter().position(|(header, _)| is_term.is_match(header)).unwrap_or(0);
+    let (header, term) = cells.get(at)?;
+    let mut name = name(term)?;
+    name.heads.extend(term.split(',').skip(usize::from(!term.contains(','))).map(stems));
+    let rest: Vec<&(String, String)> =
+        cells.iter().enumerate().filter(|(n, _)| *n != at).map(|(_, cell)| cell).collect();
+    let meaning = rest.iter().find(|(header, _)| is_meaning.is_match(header));
+    let gloss = match rest.as_slice() {
+        [] => return None,
+        [(header, only)] if header.is_empty() || is_meaning.is_match(header) => only.clone(),
+        many => many.iter().map(|(header, cell)| format!("{header}: {cell}")).collect::<Vec<_>>().join("; "),
+    };
+    // `gold tier` as well as `gold`.
+    let mut with_header = name.heads[0].clone();
+    with_header.extend(stems(header));
+    name.heads.push(with_header);
+    Some(definition(name, &gloss, Pattern::Row, if meaning.is_some() { 0.92 } else { 0.8 }))
+}
+
+/// What the first sentence under a heading says of it.
+fn under_heading(unit: &Unit, core: &str, main: Option<&Definition>) -> Option<Definition> {
+    if !unit.first || unit.heading.is_empty() {
+        return None;
+    }
+    let asked = Asked::parse(&unit.heading);
+    let is_question = unit.heading.ends_with('?');
+    let mut name = if is_question {
+        let mut heads: Vec<_> = asked.alternatives.iter().map(|(stems, _)| stems.clone()).collect();
+        heads.push(asked.content.clone());
+        // Only a question for a term has one.
+        let term = if asked.shape == Shape::Define { asked.term.clone() } else { String::new() };
+        Name { term, heads }
+    } else {
+        name(&unit.heading)?
+    };
+    name.heads.retain(|head| !head.is_empty());
+    if main.is_some_and(|main| main.heads.iter().any(|a| name.heads.iter().any(|b| same(a, b)))) {
+        return None;
+    }
+    let refers = regex!(r"(?i)^(?:it|this|that|these|those|they)\s+(?:is|are|means?|refers? to|describes?|denotes?|comprises?|consists? of|counts?)\s+(?:an?|the|any|those|all|customers|orders|when|\w+s who)?\b").is_match(core);
+    let gloss = regex!(r"(?i)^(?:an?|the|any|every|each|all|one)?\s*(?:[\w'’-]+\s+){1,4}(?:of|who|whose|that|which|with|without|minus|plus|divided|times|in|for|from|between|where|when|per|\w+ed|\w+ing)\b").find(core);
+    let finite = regex!(
+        r"(?i)\b(?:is|are|was|were|has|have|had|do|does|can|could|may|might|must|shall|should|will|would|gets?|receives?)\b"
+    );
+    let fragment = gloss.is_some_and(|found| !finite.is_match(found.as_str()))
+        && !name.heads.iter().any(|head| stems(core).starts_with(head));
+    let strength = if is_question {
+        0.9
+    } else if refers {
+        0.88
+    } else if fragment {
+        0.8
+    } else if quantities(core).iter().any(|q| q.bound != crate::quantity::Bound::Exactly)
+        && !name.heads.iter().any(|head| stems(core).starts_with(head))
+    {
+        0.65
+    } else {
+        0.4
+    };
+    Some(definition(name, core, Pattern::Heading, strength))
+}
+
+/// `average order value (AOV)`, `AOV (average order value)`: the short form is the term.
+pub(crate) fn shorts(plain: &str) -> impl Iterator<Item = Definition> {
+    let long_first =
+        regex!(r"(?P<long>[\p{L}][\p{L}'’ -]{3,80}?)\s+\((?P<short>[A-Z][A-Za-z0-9&]{1,7})\)").captures_iter(plain);
+    let short_first =
+        regex!(r"\b(?P<short>[A-Z][A-Za-z0-9&]{1,7})\s+\((?P<long>[\p{L}][\p{L}'’ -]{3,80})\)").captures_iter(plain);
+    long_first.chain(short_first).filter_map(|found| {
+        let short = found["short"].to_owned();
+        let long = spelled_out(&found["long"], &short)?;
+        Some(Definition {
+            heads: vec![stems(&short)],
+            term: short,
+            gloss: long,
+            pattern: Pattern::Short,
+            strength: 0.95,
+        })
+    })
+}
+
+/// The last words of `text` whose initials are `short`; small words in between may be skipped.
+fn spelled_out(text: &str, short: &str) -> Option<String> {
+    let letters: Vec<char> = short.chars().filter(|c| c.is_uppercase()).flat_map(char::to_lowercase).collect();
+    let words: Vec<regex::Match<'_>> = regex!(r"[\p{L}'’]+").find_iter(text).collect();
+    let mut left = letters.len();
+    if left < 2 {
+        return None;
+    }
+    for word in words.iter().rev() {
+        if word.as_str().chars().flat_map(char::to_lowercase).next() == Some(letters[left - 1]) {
+            left -= 1;
+            if left == 0 {
+                return Some(text[word.start()..].trim().to_owned());
+            }
+        } else if !is_stop_word(&word.as_str().to_lowercase()) {
+            return None;
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sentences::units;
+
+    /// The best definition of the last unit, if it is one at all.
+    fn best(text: &str) -> Option<Definition> {
+        let units = units(text, "");
+        let always = |d: &Definition| !matches!(d.pattern, Pattern::Short | Pattern::Unit | Pattern::Threshold);
+        let found = units.last().into_iter().flat_map(definitions).filter(always);
+        found.filter(|d| d.strength >= 0.5).max_by(|a, b| a.strength.total_cmp(&b.strength))
+    }
+
+    #[test]
+    fn the_subject_is_what_is_defined() {
+        fn check(text: &str, term: &str) {
+            let found = best(text);
+            assert_eq!(found.as_ref().map(|d| d.term.as_str()), Some(term), "{text}: {found:?}");
+        }
+        for (text, term) in [
+            ("A VIP customer is a customer whose spending is at least 45.", "VIP customer"),
+            ("VIP customers are those with five orders.", "VIP customers"),
+            ("Note that, by default, churn is defined as the loss of a customer.", "churn"),
+            ("For reporting purposes, an order refers to a paid basket.", "order"),
+            ("The term \"bounce\" means a visit of one page.", "bounce"),
+            ("Net revenue (net sales) is gross revenue minus refunds.", "Net revenue"),
+            ("Churn, also called attrition, is the share of customers who left.", "Churn"),
+            ("Customers who spend more than 45.00 are VIP customers.", "VIP customers"),
+            ("Customers with ten orders count as regulars.", "regulars"),
+            ("A member is said to be in good standing as long as nothing is due.", "good standing member"),
+            ("Minors, that is persons under 16, may not buy.", "Minors"),
+            ("A bulk order contains 50 units or more.", "bulk order"),
+            ("An invoice becomes overdue after 30 days.", "overdue invoice"),
+            ("We call a customer dormant if there was no visit.", "dormant customer"),
+            ("Finance defines churn as the loss of a customer.", "churn"),
+            ("The VAT rate is 19 %.", "VAT rate"),
+            ("Churn is when a customer leaves.", "Churn"),
+            ("- `net_total`: the sum of all lines", "net_total"),
+            ("Churn\n: a customer who left", "Churn"),
+            ("## Churn\n\nThis is the share of customers who left.", "Churn"),
+            ("## Churn\n\nThe share of customers who left.", "Churn"),
+            ("### What is a seat?\n\nOne user pays for it.", "seat"),
+            ("The **churn rate** of a quarter is the share of customers who left.", "churn rate"),
+            ("A **full refund** returns the whole price.", "full refund"),
+            ("A customer who comes back is **reactivated** at once.", "reactivated customer"),
+        ] {
+            check(text, term);
+        }
+    }
+
+    #[test]
+    fn a_mention_is_no_definition() {
+        for text in [
+            "VIP customers receive free shipping.",
+            "VIP customers are a priority for the support team.",
+            "We ship to VIP customers first.",
+            "This means that customers wait.",
+            "It is the best of all.",
+            "Is a VIP customer a customer with an account?",
+            "Important: VIP customers are asked first.",
+            "A VIP customer is not a customer with a large order.",
+            "## VIP customers\n\nVIP customers receive free shipping.",
+            "**VIP customers** get free shipping.",
+            "There are two kinds of customers.",
+        ] {
+            assert_eq!(best(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_was_once_so_counts_for_less() {
+        let strength = |text: &str| best(text).map_or(0.0, |d| d.strength);
+        let now = strength("A VIP customer is a customer who paid 45.");
+        assert!(strength("Until 2020, a VIP customer was a customer who paid 99.") < now - 0.2);
+        assert!(strength("For example, a VIP customer is a customer who paid 99.") < now - 0.2);
+    }
+}

@@ -1,0 +1,221 @@
+//! Everything that is known, in one place: stored facts, facts of the catalog, and evidence from elsewhere.
+
+use std::{
+    collections::HashSet,
+    path::PathBuf,
+    sync::{Arc, PoisonError, RwLock},
+};
+
+use chrono::{SecondsFormat, Utc};
+use prospector_core::{Problem, Record, Toolset};
+
+use crate::{
+    error::FactError,
+    evidence::{Evidence, Passage},
+    model::{Fact, Origin, Resolution, Unresolved},
+    question::{Asked, Shape},
+    render::record,
+    resolve::resolve,
+    store::FactStore,
+    tools,
+    words::stems,
+};
+
+/// Passages that are read for one question.
+const PASSAGES: usize = 12;
+/// A longer question is cut: nobody asks for a term in so many characters.
+const LONGEST_QUESTION: usize = 1_000;
+
+/// What became of a fact that was kept.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Added {
+    /// The fact as it is kept.
+    pub fact: Fact,
+    /// What it replaces: the same term, scope and origin.
+    pub replaced: Option<Fact>,
+    /// Open questions that it answers; they are closed.
+    pub answers: Vec<String>,
+}
+
+/// Resolves terms, and keeps what was learned.
+pub struct FactDiscovery {
+    store: FactStore,
+    catalog: Vec<Fact>,
+    evidence: Option<Arc<dyn Evidence>>,
+    /// The stored facts as they were read last: what is indexed, and what is used while the store cannot be read.
+    stored: RwLock<Vec<Fact>>,
+}
+
+impl FactDiscovery {
+    /// Opens what is known. `store` is a file, which the first write makes; without one, facts live as long as this
+    /// value. A store that cannot be read is a problem, and everything else works.
+    pub async fn open(
+        store: Option<PathBuf>,
+        catalog_facts: Vec<Fact>,
+        evidence: Option<Arc<dyn Evidence>>,
+    ) -> (FactDiscovery, Vec<Problem>) {
+        let (catalog, mut problems) = checked(catalog_facts);
+        let place = store.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
+        let discovery =
+            FactDiscovery { store: FactStore::new(store), catalog, evidence, stored: RwLock::new(Vec::new()) };
+        if let Err(error) = discovery.refresh().await {
+            let mut problem = Problem::error(place, error.reason());
+            problem.advice = error.advice().map(str::to_owned);
+            problems.push(problem);
+        }
+        (discovery, problems)
+    }
+
+    /// What is indexed: one record a fact.
+    pub fn records(&self) -> Vec<Record> {
+        let mut seen = HashSet::new();
+        let facts = self.snapshot().into_iter().chain(self.catalog.iter().cloned());
+        facts.map(|fact| record(&fact)).filter(|record| seen.insert(record.id.clone())).collect()
+    }
+
+    /// The tools of this kind.
+    pub fn tools(self: &Arc<Self>) -> Toolset {
+        tools::all(self)
+    }
+
+    /// The answer to a question, or what has to be clarified. A question without an answer is kept as unresolved.
+    pub async fn resolve(&self, question: &str) -> Resolution {
+        let question: String = question.trim().chars().take(LONGEST_QUESTION).collect();
+        let mut notes = Vec::new();
+        if let Err(error) = self.refresh().await {
+            notes.push(format!("stored facts may be missing: {error}"));
+        }
+        let known: Vec<Fact> = self.snapshot().into_iter().chain(self.catalog.iter().cloned()).collect();
+        let mut resolution = resolve(&question, &known, &[]);
+        let said_by_user = resolution.sources.first().is_some_and(|s| s.source_type == Origin::User.as_str());
+        let asked = Asked::parse(&question);
+        // What a user said of the term needs no second opinion; in a request there may be more terms.
+        if let Some(evidence) = self.evidence.as_ref().filter(|_| !(said_by_user && asked.shape == Shape::Define)) {
+            let mut passages = evidence.passages(&asked.term, PASSAGES).await;
+            resolution = resolve(&question, &known, &passages);
+            let other = if asked.term == question { asked.content_words() } else { question.clone() };
+            if resolution.answer.is_none() && !other.is_empty() {
+                let more = evidence.passages(&other, PASSAGES).await;
+                passages.extend(more.into_iter().filter(|new| !passages.contains(new)).collect::<Vec<Passage>>());
+                resolution = resolve(&question, &known, &passages);
+            }
+        }
+        // A request for data that defines nothing is no open question.
+        let kept = match (resolution.needs_clarification, asked.shape) {
+            (true, Shape::Request) => Ok(()),
+            (true, _) => self.store.note_unresolved(&question, &now()).await,
+            (false, _) => self.store.close(&question).await,
+        };
+        if let Err(error) = kept
+            && notes.is_empty()
+        {
+            notes.push(format!("the question was not kept as open: {error}"));
+        }
+        resolution.note = (!notes.is_empty()).then(|| notes.join("; "));
+        resolution
+    }
+
+    /// Keeps a fact. Its `recorded_at` is set where it is empty.
+    ///
+    /// # Errors
+    /// [`FactError`] when the fact is empty or too long, or when the store cannot be written.
+    pub async fn add(&self, mut fact: Fact) -> Result<Added, FactError> {
+        for text in [&mut fact.term, &mut fact.definition, &mut fact.scope, &mut fact.source, &mut fact.reasoning] {
+            *text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        }
+        if let Some(reason) = wrong_with(&fact) {
+            return Err(FactError::Invalid { term: fact.term, reason });
+        }
+        if fact.recorded_at.is_empty() {
+            fact.recorded_at = now();
+        }
+        let replaced = self.store.add(&fact).await?;
+        self.refresh().await?;
+        let mut answers = Vec::new();
+        for open in self.store.unresolved().await? {
+            if !resolve(&open.question, std::slice::from_ref(&fact), &[]).needs_clarification {
+                self.store.close(&open.question).await?;
+                answers.push(open.question);
+            }
+        }
+        Ok(Added { fact, replaced, answers })
+    }
+
+    /// Every known fact, by term: what was stored, then what the catalog lists.
+    ///
+    /// # Errors
+    /// [`FactError`] when there is a store and it cannot be read.
+    pub async fn facts(&self) -> Result<Vec<Fact>, FactError> {
+        self.refresh().await?;
+        let mut facts = self.snapshot();
+        facts.extend(self.catalog.iter().cloned());
+        facts.sort_by_cached_key(|fact| (fact.term.to_lowercase(), fact.origin, fact.scope.clone()));
+        Ok(facts)
+    }
+
+    /// The questions that found no answer yet, the one asked last first.
+    ///
+    /// # Errors
+    /// [`FactError`] when there is a store and it cannot be read.
+    pub async fn unresolved(&self) -> Result<Vec<Unresolved>, FactError> {
+        self.store.unresolved().await
+    }
+
+    /// Reads the store anew: another process may have written to it.
+    async fn refresh(&self) -> Result<(), FactError> {
+        let mut facts = self.store.facts().await?;
+        facts.sort_by_key(|fact| fact.origin);
+        *self.stored.write().unwrap_or_else(PoisonError::into_inner) = facts;
+        Ok(())
+    }
+
+    fn snapshot(&self) -> Vec<Fact> {
+        self.stored.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+fn now() -> String {
+    Utc::now().to_rfc3339_opts(SecondsFormat::Secs, true)
+}
+
+fn wrong_with(fact: &Fact) -> Option<&'static str> {
+    let letters = |text: &str| text.chars().any(char::is_alphanumeric);
+    if !letters(&fact.term) {
+        Some("the term is empty")
+    } else if !letters(&fact.definition) {
+        Some("the definition is empty")
+    } else if fact.term.chars().count() > 200 {
+        Some("the term is longer than 200 characters")
+    } else if [&fact.definition, &fact.source, &fact.reasoning, &fact.scope].iter().any(|t| t.chars().count() > 4_000) {
+        Some("a field is longer than 4000 characters")
+    } else if !(0.0..=1.0).contains(&fact.confidence) {
+        Some("the confidence is not between 0 and 1")
+    } else {
+        None
+    }
+}
+
+/// The facts that can be used, and what is wrong with the others. Facts that contradict each other are all kept:
+/// resolving their term shows both.
+fn checked(facts: Vec<Fact>) -> (Vec<Fact>, Vec<Problem>) {
+    let mut good: Vec<Fact> = Vec::new();
+    let mut problems = Vec::new();
+    for fact in facts {
+        let place = format!("facts: {}", fact.term);
+        if let Some(reason) = wrong_with(&fact) {
+            problems.push(Problem::error(place, reason).advise("correct the fact in the catalog"));
+            continue;
+        }
+        let twin = good.iter().find(|g| stems(&g.term) == stems(&fact.term) && g.scope == fact.scope);
+        match twin {
+            Some(twin) if twin.definition == fact.definition => continue,
+            Some(_) => problems.push(
+                Problem::warning(place, "the term is defined more than once")
+                    .advise("keep one definition, or give each its scope"),
+            ),
+            None => {}
+        }
+        good.push(fact);
+    }
+    (good, problems)
+}

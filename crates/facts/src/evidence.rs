@@ -1,0 +1,24 @@
+//! The seam to everything that is written down elsewhere: documents, descriptions of tables and columns.
+
+use async_trait::async_trait;
+
+/// A piece of text that may hold the answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Passage {
+    /// `document`, `table` or `column`.
+    pub source_type: String,
+    /// What it is from: `business_rules#Customers`, `shop.invoices`, `shop.invoices.total`.
+    pub name: String,
+    /// The text, Markdown or plain.
+    pub text: String,
+    /// How well the passage as a whole fits the question, 0 to 1.
+    pub relevance: f32,
+}
+
+/// Finds passages for a question. The crate has no implementation of its own: whoever knows documents and schemas
+/// gives one to [`crate::FactDiscovery::open`].
+#[async_trait]
+pub trait Evidence: Send + Sync {
+    /// The passages nearest to `question`, at most `limit`, best first. What fails is left out.
+    async fn passages(&self, question: &str, limit: usize) -> Vec<Passage>;
+}

@@ -1,0 +1,207 @@
+//! What a text defines, read without a model: definitions, thresholds, equalities, abbreviations, units.
+
+use std::collections::HashSet;
+
+use serde::Serialize;
+
+use crate::{
+    definition::{Definition, Pattern, definitions},
+    model::two_digits,
+    quantity::{Bound, quantities},
+    sentences::{Unit, units},
+    words::{regex, stems},
+};
+
+/// No text gives more facts than this.
+pub const MOST_FACTS: usize = 200;
+
+/// The kind of thing that a text says of a term.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExtractedKind {
+    /// What the term means.
+    Definition,
+    /// A bound on a number: `at least 45.00`.
+    Threshold,
+    /// A formula: `net revenue = gross revenue - refunds`.
+    Equality,
+    /// The term is short for something.
+    Abbreviation,
+    /// In what the term is counted: `in USD`.
+    Unit,
+}
+
+/// Something that a text says of a term.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ExtractedFact {
+    /// The term, spelled as in the text.
+    pub term: String,
+    /// What is said of it.
+    pub definition: String,
+    /// What kind of saying that is.
+    pub kind: ExtractedKind,
+    /// The sentence, word for word.
+    pub evidence: String,
+    /// How plainly it is said, 0 to 1.
+    #[serde(serialize_with = "two_digits")]
+    pub confidence: f64,
+}
+
+/// Everything that `text` defines, in its order, at most [`MOST_FACTS`].
+///
+/// ```
+/// use prospector_facts::extract::{ExtractedKind, extract};
+///
+/// let facts = extract("A **VIP customer** is a customer whose total spending is at least 45.00. We like them.");
+/// assert_eq!(facts.len(), 2);
+/// assert_eq!((facts[0].term.as_str(), facts[0].kind), ("VIP customer", ExtractedKind::Definition));
+/// assert_eq!((facts[1].definition.as_str(), facts[1].kind), ("total spending is at least 45.00", ExtractedKind::Threshold));
+/// ```
+pub fn extract(text: &str) -> Vec<ExtractedFact> {
+    let mut seen = HashSet::new();
+    let mut out = Vec::new();
+    for unit in units(text, "") {
+        for fact in from_unit(&unit) {
+            let key = (fact.kind, stems(&fact.term), fact.definition.to_lowercase());
+            if seen.insert(key) {
+                out.push(fact);
+            }
+            if out.len() == MOST_FACTS {
+                return out;
+            }
+        }
+    }
+    out
+}
+
+fn from_unit(unit: &Unit) -> Vec<ExtractedFact> {
+    let defined = definitions(unit);
+    let fact = |definition: &Definition, kind| ExtractedFact {
+        term: definition.term.clone(),
+        definition: definition.gloss.clone(),
+        kind,
+        evidence: unit.text.clone(),
+        confidence: definition.strength,
+    };
+    let mut out: Vec<ExtractedFact> = Vec::new();
+    // One meaning a sentence: the plainest.
+    let meaning = defined
+        .iter()
+        .filter(|d| {
+            d.strength >= 0.6
+                && !d.term.is_empty()
+                && !matches!(d.pattern, Pattern::Short | Pattern::Unit | Pattern::Threshold)
+        })
+        .max_by(|a, b| a.strength.total_cmp(&b.strength));
+    if let Some(definition) = meaning {
+        let formula = definition.pattern == Pattern::Equality
+            || (definition.pattern == Pattern::Explicit
+                && regex!(r"(?i)\b(?:equals?|equal to)\b").is_match(&unit.plain));
+        let expands = definition.pattern == Pattern::Explicit
+            && regex!(r"(?i)\b(?:stands? for|short for|abbreviation|acronym)\b").is_match(&unit.plain);
+        let kind = match (formula, expands) {
+            (true, _) => ExtractedKind::Equality,
+            (_, true) => ExtractedKind::Abbreviation,
+            _ => ExtractedKind::Definition,
+        };
+        out.push(fact(definition, kind));
+    }
+    for definition in &defined {
+        match definition.pattern {
+            Pattern::Short => out.push(fact(definition, ExtractedKind::Abbreviation)),
+            Pattern::Unit => out.push(fact(definition, ExtractedKind::Unit)),
+            _ => {}
+        }
+    }
+    let bounded = defined.iter().find(|d| d.pattern == Pattern::Threshold).filter(|_| meaning.is_none());
+    if let Some(subject) = meaning.or(bounded) {
+        for line in std::iter::once(&unit.plain).chain(&unit.list) {
+            for clause in thresholds(line) {
+                let threshold = Definition { gloss: clause, ..subject.clone() };
+                out.push(fact(&threshold, ExtractedKind::Threshold));
+            }
+        }
+    }
+    out
+}
+
+/// The clauses of a sentence that bound a number.
+fn thresholds(sentence: &str) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    let starts =
+        regex!(r"(?i)\b(?:who|whose|that|which|with|without|if|when|once|where|and|or)\s+|[,;:(]\s+|\s[-–—]\s");
+    for quantity in quantities(sentence).iter().filter(|q| q.bound != Bound::Exactly) {
+        let start = starts.find_iter(&sentence[..quantity.span.start]).last().map_or(0, |found| found.end());
+        let rest = &sentence[quantity.span.end..];
+        let end = regex!(r"(?i)[,;]|\.(?:\s|$)|\s(?:and|or|who|whose)\s")
+            .find(rest)
+            .map_or(rest.len(), |found| found.start());
+        let clause = sentence[start..quantity.span.end + end].trim();
+        let clause =
+            if clause.contains('(') { clause } else { clause.split(')').next().unwrap_or(clause).trim() }.to_owned();
+        if !out.contains(&clause) {
+            out.push(clause);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &[(ExtractedKind, &str, &str)]) {
+        let facts = extract(text);
+        let got: Vec<_> = facts.iter().map(|f| (f.kind, f.term.as_str(), f.definition.as_str())).collect();
+        assert_eq!(got, expected, "{text}");
+        for fact in &facts {
+            let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(words(text).contains(&fact.evidence), "not verbatim: {}", fact.evidence);
+            assert!((0.0..=1.0).contains(&fact.confidence));
+        }
+    }
+
+    use ExtractedKind::{Abbreviation, Definition, Equality, Threshold, Unit};
+
+    #[test]
+    fn each_kind_is_found() {
+        check("Churn means that a subscriber leaves.", &[(Definition, "Churn", "that a subscriber leaves")]);
+        check(
+            "An order is large when it totals more than 500.00.",
+            &[
+                (Definition, "large order", "An order is large when it totals more than 500.00"),
+                (Threshold, "large order", "it totals more than 500.00"),
+            ],
+        );
+        check(
+            "Refunds may not exceed 30 % of the price.",
+            &[(Threshold, "Refunds", "Refunds may not exceed 30 % of the price")],
+        );
+        check("net_margin = profit / net revenue", &[(Equality, "net_margin", "profit / net revenue")]);
+        check("Gross profit equals revenue minus cost.", &[(Equality, "Gross profit", "revenue minus cost")]);
+        check("We watch the average order value (AOV).", &[(Abbreviation, "AOV", "average order value")]);
+        check("KPI stands for key performance indicator.", &[(Abbreviation, "KPI", "key performance indicator")]);
+        check("All totals are in USD.", &[(Unit, "totals", "in USD")]);
+    }
+
+    #[test]
+    fn a_glossary_gives_one_fact_a_row() {
+        check(
+            "| Term | Definition |\n|---|---|\n| Cohort | customers of one month |\n| Seat | one paid user |\n",
+            &[(Definition, "Cohort", "customers of one month"), (Definition, "Seat", "one paid user")],
+        );
+    }
+
+    #[test]
+    fn mentions_questions_and_notes_define_nothing() {
+        check("VIP customers get free shipping. What is churn? Note: closed on Sunday. We sell 5 books.", &[]);
+        check("", &[]);
+    }
+
+    #[test]
+    fn the_number_of_facts_is_bounded_and_none_comes_twice() {
+        let text: String = (0..2_000).map(|n| format!("Term x{n} means thing {n}.\n\n")).collect();
+        assert_eq!(extract(&text).len(), MOST_FACTS);
+        assert_eq!(extract("Churn means loss. Churn means loss.").len(), 1);
+    }
+}

@@ -1,0 +1,267 @@
+//! Question in, the sentence that answers it out: which sentence, and how sure.
+//!
+//! Each sentence of the passages, and each known fact, is a candidate. Its confidence is a product of
+//!
+//! - **fit**: how well what it defines is what was asked for. 1 for the same stems; 0.8 where the question leaves out
+//!   the last word of the term (`VIP` for `VIP customer`); 0.4 where it leaves out the first (`revenue` for `net
+//!   revenue`: another term); where the question says more than the term, the share of its words that the sentence
+//!   covers, rare words weighing more, to the power 1.5. In a question that does not ask for one term, 1 where the
+//!   term stands in it as a run and 0.85 where its words are scattered; for questions proper (not requests for data)
+//!   times `0.15 + 0.85 * coverage * coverage`, or `0.7 + 0.3 * coverage` for a term of several words in a question for
+//!   data (`which VIP customers ..`). What only the heading says is covered by 0.6, in full where the sentence points to
+//!   it (`Shipping is not part of it`) or the heading is a question.
+//! - **strength**: how plainly the sentence is a definition, see [`crate::definition`]; for a fact, its confidence.
+//!   A question for a value, a unit or an abbreviation also takes sentences that give one.
+//! - **relevance** of the passage, from 0.9 to 1.
+//!
+//! A sentence that defines nothing can still answer a question proper, with 0.85 times the square of the coverage, if
+//! that is 0.75 or more. Each further source that agrees adds 0.02. The same input always gives the same numbers.
+//!
+//! Below [`FLOOR`] there is no answer. Where sentences of similar confidence on the same term contradict each other
+//! there is none either, but both are shown.
+
+use std::collections::HashSet;
+
+use prospector_core::{nearest, normalized};
+
+use crate::{
+    candidate::{Candidate, MOST, cut, from_fact, from_unit},
+    definition::{Definition, Pattern, definitions, shorts},
+    evidence::Passage,
+    fit::{Asking, Said, Weights},
+    model::{Fact, Origin, Related, Resolution},
+    quantity::disagree,
+    question::{Asked, Shape},
+    sentences::{Unit, units},
+    words::{same, stems, within},
+};
+
+/// The confidence below which there is no answer.
+pub(crate) const FLOOR: f64 = 0.5;
+/// Sources no further apart than this are of similar confidence.
+const SIMILAR: f64 = 0.15;
+/// At most this many sources, candidates and related terms are shown.
+const SHOWN: usize = 3;
+
+/// The answer from what is known and what was found. `facts` are in order of precedence.
+pub(crate) fn resolve(question: &str, facts: &[Fact], passages: &[Passage]) -> Resolution {
+    let mut asked = Asked::parse(question);
+    let said = read(passages);
+    learn_short_forms(&mut asked, &said);
+    let texts: Vec<Said> = said.iter().map(|(_, unit)| Said::of(unit)).collect();
+    let asking = Asking { asked, order: stems(question), weights: Weights::of(&texts) };
+    let asked = &asking.asked;
+
+    let mut candidates: Vec<Candidate> = facts.iter().filter_map(|fact| from_fact(&asking, fact)).collect();
+    drop_other_scopes(&mut candidates, &asking.order);
+    let wanted: HashSet<&String> =
+        asked.alternatives.iter().flat_map(|(stems, _)| stems).chain(&asked.content).collect();
+    let joined: Vec<String> = asked.alternatives.iter().map(|(stems, _)| stems.concat()).collect();
+    for ((passage, unit), text) in said.iter().zip(&texts) {
+        let touches = wanted.iter().any(|stem| text.share(stem) > 0.0);
+        if touches || joined.iter().any(|whole| normalized(&unit.plain).contains(whole.as_str())) {
+            candidates.extend(from_unit(&asking, passage, unit, text));
+        }
+    }
+    decide(question, asked, candidates, || {
+        let plain = |d: &Definition| {
+            let short = d.heads.first().is_some_and(|head| head.len() <= 4);
+            d.strength >= 0.7 && !d.term.is_empty() && d.pattern != Pattern::Code && short
+        };
+        let defined = said.iter().flat_map(|(_, unit)| definitions(unit)).filter(plain).map(|d| d.term);
+        facts.iter().map(|fact| fact.term.clone()).chain(defined).collect()
+    })
+}
+
+/// Every unit once, with the passage that it is from.
+fn read(passages: &[Passage]) -> Vec<(&Passage, Unit)> {
+    let mut seen = HashSet::new();
+    let mut out = Vec::new();
+    for passage in passages {
+        for unit in units(&passage.text, &heading(passage)) {
+            let whole = passage.name.split('#').next().unwrap_or_default();
+            if seen.insert((whole.to_owned(), unit.plain.clone())) {
+                out.push((passage, unit));
+            }
+        }
+    }
+    out
+}
+
+/// What a passage stands under by its name: the section of a document, a table or a column.
+fn heading(passage: &Passage) -> String {
+    match (passage.source_type.as_str(), passage.name.split_once('#')) {
+        (_, Some((_, section))) => section.rsplit(" > ").next().unwrap_or(section).trim().to_owned(),
+        ("table" | "column", None) => passage.name.rsplit('.').next().unwrap_or_default().replace('_', " "),
+        _ => String::new(),
+    }
+}
+
+/// `average order value (AOV)` somewhere lets either form ask for the other.
+fn learn_short_forms(asked: &mut Asked, said: &[(&Passage, Unit)]) {
+    for short in said.iter().flat_map(|(_, unit)| shorts(&unit.plain)) {
+        let long = stems(&short.gloss);
+        for (from, to) in [(&short.heads[0], &long), (&long, &short.heads[0])] {
+            let weight = asked.alternatives.iter().find(|(stems, _)| same(stems, from)).map(|(_, weight)| *weight);
+            if let Some(weight) = weight.filter(|_| !asked.alternatives.iter().any(|(stems, _)| stems == to)) {
+                asked.alternatives.push((to.clone(), weight * 0.97));
+            }
+        }
+    }
+}
+
+/// A fact for another scope than everywhere counts where the question names that scope, or where nothing else is known
+/// of the term.
+fn drop_other_scopes(candidates: &mut Vec<Candidate>, order: &[String]) {
+    let named = |c: &Candidate| !c.scope.is_empty() && within(&stems(&c.scope), order);
+    let all = candidates.clone();
+    candidates.retain(|c| {
+        let rivals = || all.iter().filter(|other| same(&other.key, &c.key) && other.scope != c.scope);
+        if named(c) {
+            true
+        } else if c.scope.is_empty() {
+            !rivals().any(named)
+        } else {
+            !rivals().any(|other| named(other) || other.scope.is_empty())
+        }
+    });
+}
+
+fn decide(
+    question: &str,
+    asked: &Asked,
+    mut candidates: Vec<Candidate>,
+    terms: impl FnOnce() -> Vec<String>,
+) -> Resolution {
+    let mut out = Resolution {
+        question: question.trim().to_owned(),
+        term: None,
+        answer: None,
+        confidence: 0.0,
+        sources: Vec::new(),
+        needs_clarification: true,
+        clarification: None,
+        related: Vec::new(),
+        note: None,
+    };
+    // The sort is stable: at the same confidence what comes first, a user's fact before all, stays first.
+    candidates.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
+    let best = candidates.first().map_or(0.0, |c| c.confidence);
+    candidates.retain(|c| c.confidence >= FLOOR);
+    if asked.shape == Shape::Request {
+        // The more particular term is the one that a request turns on.
+        let weight = |c: &Candidate| c.confidence + 0.05 * c.key.len().min(4) as f64;
+        candidates.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
+    }
+    if let Some(first) = candidates.first() {
+        // What a user said of the same term wins over what is written.
+        let meant = |c: &Candidate| one_topic(asked, c, first) || (asked.shape == Shape::Define && c.fit >= 0.75);
+        let said = candidates.iter().position(|c| c.origin == Some(Origin::User) && meant(c));
+        if let Some(at) = said {
+            let user = candidates.remove(at);
+            candidates.insert(0, user);
+        }
+    }
+    let Some(top) = candidates.first().cloned() else {
+        out.confidence = best;
+        out.clarification = Some(unknown(asked, terms));
+        return out;
+    };
+    let topic: Vec<&Candidate> = candidates.iter().skip(1).filter(|c| one_topic(asked, &top, c)).collect();
+    let rivals: Vec<&Candidate> = topic
+        .iter()
+        .copied()
+        .filter(|c| {
+            c.confidence >= top.confidence - SIMILAR && (top.origin != Some(Origin::User) || c.origin == top.origin)
+        })
+        .filter(|c| disagree(&top.answer, &c.answer))
+        .take(SHOWN)
+        .collect();
+    out.term = top.term.clone();
+    if !rivals.is_empty() {
+        let all: Vec<&Candidate> = std::iter::once(&top).chain(rivals).collect();
+        let line = |c: &&Candidate| match c.scope.as_str() {
+            "" => format!("{}: {}", c.source.name, c.answer),
+            scope => format!("{} (for {scope}): {}", c.source.name, c.answer),
+        };
+        out.answer = Some(all.iter().map(line).collect::<Vec<_>>().join("\n"));
+        out.confidence = top.confidence * 0.5;
+        out.sources = all.iter().map(|c| c.source.clone()).collect();
+        let what = top.term.as_deref().unwrap_or(&asked.term);
+        out.clarification =
+            Some(format!("The sources disagree on `{what}`. Ask which one holds; add_fact keeps the reply."));
+        return out;
+    }
+    out.needs_clarification = false;
+    out.answer = Some(top.answer.clone());
+    out.confidence = top.confidence;
+    out.sources.push(top.source.clone());
+    if top.origin != Some(Origin::User) {
+        for other in topic.iter().filter(|c| alike(&top.answer, &c.answer) && !disagree(&top.answer, &c.answer)) {
+            if out.sources.len() < SHOWN && !out.sources.iter().any(|s| s.name == other.source.name) {
+                out.sources.push(other.source.clone());
+                out.confidence = (out.confidence + 0.02).min(MOST).max(out.confidence);
+            }
+        }
+    }
+    if asked.shape != Shape::Define {
+        out.related = related(&top, &candidates);
+    }
+    out
+}
+
+/// Whether one text repeats at least half of the other's words.
+fn alike(a: &str, b: &str) -> bool {
+    let (a, b): (HashSet<String>, HashSet<String>) = (stems(a).into_iter().collect(), stems(b).into_iter().collect());
+    2 * a.intersection(&b).count() >= a.len().min(b.len())
+}
+
+/// Whether two candidates are about one term.
+fn one_topic(asked: &Asked, a: &Candidate, b: &Candidate) -> bool {
+    let both = a.fit >= 0.9 && b.fit >= 0.9;
+    let term = same(&a.key, &b.key) || (asked.shape == Shape::Define && both);
+    a.covers == b.covers && if a.covers { both } else { term }
+}
+
+/// The best candidates for the other terms of the question, as far as their words are not all taken by better ones.
+fn related(top: &Candidate, candidates: &[Candidate]) -> Vec<Related> {
+    let mut taken = top.key.clone();
+    let mut out = Vec::new();
+    for candidate in candidates {
+        let Some(term) = candidate.term.clone().filter(|_| !within(&candidate.key, &taken)) else { continue };
+        if out.len() < SHOWN {
+            taken.extend(candidate.key.iter().cloned());
+            out.push(Related {
+                term,
+                definition: candidate.answer.clone(),
+                source: candidate.source.name.clone(),
+                confidence: candidate.confidence,
+            });
+        }
+    }
+    out
+}
+
+fn unknown(asked: &Asked, terms: impl FnOnce() -> Vec<String>) -> String {
+    let ask = "Ask what it means; add_fact keeps the reply.";
+    if asked.shape != Shape::Define {
+        return format!("No known fact or source answers this. {ask}");
+    }
+    let mut terms = terms();
+    terms.sort_unstable();
+    terms.dedup();
+    // A word in common is nearer than letters in common.
+    let wanted = stems(&asked.term);
+    let common = |term: &&String| stems(term).iter().any(|stem| wanted.contains(stem));
+    let shared: Vec<&str> = terms.iter().filter(common).map(String::as_str).collect();
+    let near = match shared.as_slice() {
+        [] => nearest(&asked.term, terms.iter().map(String::as_str), SHOWN),
+        shared => nearest(&asked.term, shared.iter().copied(), SHOWN),
+    };
+    let near = if near.is_empty() {
+        String::new()
+    } else {
+        format!(" Nearest known terms: {}.", near.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", "))
+    };
+    format!("No known fact or source defines `{}`.{near} {ask}", cut(&asked.term, 100))
+}

@@ -1,0 +1,367 @@
+//! Facts and open questions on disk: one SQLite file that several processes may use at once.
+//!
+//! The file is made by the first write, never by a read. A file that is damaged, or that belongs to something else, is
+//! left as it is.
+
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use sqlx::{
+    ConnectOptions, Row, SqlitePool,
+    sqlite::{SqliteConnectOptions, SqlitePoolOptions, SqliteRow, SqliteSynchronous},
+};
+use tokio::sync::OnceCell;
+
+use crate::{
+    error::FactError,
+    model::{Fact, Origin, Unresolved},
+    words::stems,
+};
+
+/// Marks a file as a fact store (`PFct`), so that no other database is ever written to.
+const APPLICATION: i64 = 0x5046_6374;
+/// The version of the tables.
+const VERSION: i64 = 1;
+/// How long a process waits for another one's write.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// No more open questions than this are kept; the ones asked longest ago go first.
+const MOST_UNRESOLVED: i64 = 1_000;
+
+const TABLES: &str = "
+CREATE TABLE IF NOT EXISTS facts (
+    key TEXT NOT NULL, scope TEXT NOT NULL, origin TEXT NOT NULL,
+    term TEXT NOT NULL, definition TEXT NOT NULL, source TEXT NOT NULL, confidence REAL NOT NULL,
+    reasoning TEXT NOT NULL, recorded_at TEXT NOT NULL,
+    PRIMARY KEY (key, scope, origin)
+);
+CREATE TABLE IF NOT EXISTS unresolved (
+    key TEXT PRIMARY KEY, question TEXT NOT NULL, times INTEGER NOT NULL, last_asked TEXT NOT NULL
+);
+PRAGMA application_id = 1346790260;
+PRAGMA user_version = 1;
+";
+
+/// The store; nothing is opened before it is needed.
+pub(crate) struct FactStore {
+    /// None: in memory, for as long as the process lives.
+    path: Option<PathBuf>,
+    pool: OnceCell<SqlitePool>,
+}
+
+impl FactStore {
+    pub(crate) fn new(path: Option<PathBuf>) -> Self {
+        FactStore { path, pool: OnceCell::new() }
+    }
+
+    fn place(&self) -> &Path {
+        self.path.as_deref().unwrap_or(Path::new(":memory:"))
+    }
+
+    fn failed(&self, act: &'static str) -> impl FnOnce(sqlx::Error) -> FactError + '_ {
+        move |source| FactError::store(act, self.place(), source)
+    }
+
+    /// The store for reading: none while nothing was ever written.
+    async fn existing(&self) -> Result<Option<&SqlitePool>, FactError> {
+        let there = self.pool.initialized() || self.path.as_ref().is_some_and(|path| path.exists());
+        if there { self.pool().await.map(Some) } else { Ok(None) }
+    }
+
+    async fn pool(&self) -> Result<&SqlitePool, FactError> {
+        self.pool.get_or_try_init(|| self.open()).await
+    }
+
+    async fn open(&self) -> Result<SqlitePool, FactError> {
+        let failed = |source| FactError::store("open", self.place(), source);
+        let mut options = SqliteConnectOptions::new().busy_timeout(PATIENCE).disable_statement_logging();
+        match &self.path {
+            None => options = options.in_memory(true),
+            Some(path) => {
+                if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+                    std::fs::create_dir_all(folder)
+                        .map_err(|source| FactError::Folder { path: path.clone(), source })?;
+                }
+                // Writes are rare: after each, the file is whole again and can be copied without its log.
+                options = options
+                    .filename(path)
+                    .create_if_missing(true)
+                    .synchronous(SqliteSynchronous::Normal)
+                    .pragma("wal_autocheckpoint", "1");
+            }
+        }
+        // One connection: SQLite has one writer anyhow, and a database in memory lives as long as its connection.
+        let pool = SqlitePoolOptions::new()
+            .max_connections(1)
+            .idle_timeout(None)
+            .max_lifetime(None)
+            .acquire_timeout(PATIENCE * 2)
+            .connect_lazy_with(options);
+        if self.is_ready(&pool).await? {
+            return Ok(pool);
+        }
+        if self.path.is_some() {
+            // The switch to WAL does not wait for the lock of another process that makes the file at this moment.
+            let mut tries = 0;
+            while let Err(error) = sqlx::query("PRAGMA journal_mode = WAL").execute(&pool).await {
+                if tries == 200 || !is_busy(&error) {
+                    return Err(failed(error));
+                }
+                tries += 1;
+                tokio::time::sleep(PATIENCE / 200).await;
+            }
+        }
+        let mut transaction = pool.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
+        sqlx::raw_sql(TABLES).execute(&mut *transaction).await.map_err(failed)?;
+        transaction.commit().await.map_err(failed)?;
+        Ok(pool)
+    }
+
+    /// Whether the tables are there; an error where the file is not a store of this version, or not a database.
+    async fn is_ready(&self, pool: &SqlitePool) -> Result<bool, FactError> {
+        // In one transaction, so that a file which another process makes meanwhile is seen before or after, not between.
+        let read = async || {
+            let mut transaction = pool.begin().await?;
+            let mut numbers = [0_i64; 3];
+            let questions = ["SELECT count(*) FROM sqlite_schema", "PRAGMA application_id", "PRAGMA user_version"];
+            for (number, question) in numbers.iter_mut().zip(questions) {
+                *number = sqlx::query_scalar(question).fetch_one(&mut *transaction).await?;
+            }
+            Ok(numbers)
+        };
+        let [tables, application, version] = read().await.map_err(self.failed("read"))?;
+        let foreign = |reason: String| FactError::Foreign { path: self.place().to_owned(), reason };
+        match application {
+            APPLICATION if version > VERSION => Err(foreign(format!("it has version {version}"))),
+            APPLICATION => Ok(true),
+            _ if tables > 0 => Err(foreign("it holds other tables".into())),
+            _ => Ok(false),
+        }
+    }
+
+    /// All facts, by term.
+    pub(crate) async fn facts(&self) -> Result<Vec<Fact>, FactError> {
+        let Some(pool) = self.existing().await? else { return Ok(Vec::new()) };
+        let rows = sqlx::query("SELECT * FROM facts ORDER BY key, scope, origin").fetch_all(pool).await;
+        rows.and_then(|rows| rows.iter().map(fact).collect()).map_err(self.failed("read"))
+    }
+
+    /// Keeps a fact. One of the same term, scope and origin is replaced and given back.
+    pub(crate) async fn add(&self, new: &Fact) -> Result<Option<Fact>, FactError> {
+        let failed = |source| FactError::store("write to", self.place(), source);
+        let pool = self.pool().await?;
+        let key = stems(&new.term).join(" ");
+        let mut transaction = pool.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
+        let old = sqlx::query("SELECT * FROM facts WHERE key = ? AND scope = ? AND origin = ?")
+            .bind(&key)
+            .bind(&new.scope)
+            .bind(new.origin.as_str())
+            .fetch_optional(&mut *transaction)
+            .await
+            .and_then(|row| row.as_ref().map(fact).transpose())
+            .map_err(failed)?;
+        sqlx::query(
+            "INSERT OR REPLACE INTO facts (key, scope, origin, term, definition, source, confidence, reasoning, recorded_at)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        )
+        .bind(&key)
+        .bind(&new.scope)
+        .bind(new.origin.as_str())
+        .bind(&new.term)
+        .bind(&new.definition)
+        .bind(&new.source)
+        .bind(new.confidence)
+        .bind(&new.reasoning)
+        .bind(&new.recorded_at)
+        .execute(&mut *transaction)
+        .await
+        .map_err(failed)?;
+        transaction.commit().await.map_err(failed)?;
+        Ok(old)
+    }
+
+    /// Notes that a question found no answer.
+    pub(crate) async fn note_unresolved(&self, question: &str, now: &str) -> Result<(), FactError> {
+        let failed = |source| FactError::store("write to", self.place(), source);
+        let pool = self.pool().await?;
+        let mut transaction = pool.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
+        sqlx::query(
+            "INSERT INTO unresolved (key, question, times, last_asked) VALUES (?, ?, 1, ?)
+             ON CONFLICT (key) DO UPDATE SET
+                 question = excluded.question, times = times + 1, last_asked = excluded.last_asked",
+        )
+        .bind(prospector_core::normalized(question))
+        .bind(question)
+        .bind(now)
+        .execute(&mut *transaction)
+        .await
+        .map_err(failed)?;
+        sqlx::query(
+            "DELETE FROM unresolved WHERE key NOT IN
+                 (SELECT key FROM unresolved ORDER BY last_asked DESC, key LIMIT ?)",
+        )
+        .bind(MOST_UNRESOLVED)
+        .execute(&mut *transaction)
+        .await
+        .map_err(failed)?;
+        transaction.commit().await.map_err(failed)
+    }
+
+    /// The open questions, the one asked last first.
+    pub(crate) async fn unresolved(&self) -> Result<Vec<Unresolved>, FactError> {
+        let Some(pool) = self.existing().await? else { return Ok(Vec::new()) };
+        let rows = sqlx::query("SELECT * FROM unresolved ORDER BY last_asked DESC, key").fetch_all(pool).await;
+        let read = |row: &SqliteRow| {
+            Ok(Unresolved {
+                question: row.try_get("question")?,
+                times: row.try_get("times")?,
+                last_asked: row.try_get("last_asked")?,
+            })
+        };
+        rows.and_then(|rows| rows.iter().map(read).collect()).map_err(self.failed("read"))
+    }
+
+    /// Forgets a question that has an answer by now; writes nothing where it was not open.
+    pub(crate) async fn close(&self, question: &str) -> Result<(), FactError> {
+        let Some(pool) = self.existing().await? else { return Ok(()) };
+        let key = prospector_core::normalized(question);
+        let open: i64 = sqlx::query_scalar("SELECT count(*) FROM unresolved WHERE key = ?")
+            .bind(&key)
+            .fetch_one(pool)
+            .await
+            .map_err(self.failed("read"))?;
+        if open > 0 {
+            let delete = sqlx::query("DELETE FROM unresolved WHERE key = ?").bind(&key).execute(pool);
+            delete.await.map_err(self.failed("write to"))?;
+        }
+        Ok(())
+    }
+}
+
+fn is_busy(error: &sqlx::Error) -> bool {
+    let code = error.as_database_error().and_then(|e| e.code()).and_then(|c| c.parse::<u32>().ok());
+    // SQLITE_BUSY and SQLITE_LOCKED.
+    matches!(code.map(|c| c & 0xff), Some(5 | 6))
+}
+
+fn fact(row: &SqliteRow) -> Result<Fact, sqlx::Error> {
+    Ok(Fact {
+        term: row.try_get("term")?,
+        definition: row.try_get("definition")?,
+        source: row.try_get("source")?,
+        confidence: row.try_get("confidence")?,
+        reasoning: row.try_get("reasoning")?,
+        scope: row.try_get("scope")?,
+        recorded_at: row.try_get("recorded_at")?,
+        origin: Origin::from_name(row.try_get("origin")?),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fact(term: &str, definition: &str) -> Fact {
+        Fact::new(term, definition, Origin::User)
+    }
+
+    async fn check_definitions(store: &FactStore, expected: &[&str]) {
+        let facts = store.facts().await.unwrap();
+        assert_eq!(facts.iter().map(|f| f.definition.as_str()).collect::<Vec<_>>(), expected);
+    }
+
+    #[tokio::test]
+    async fn reading_makes_no_file_and_the_first_write_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state").join("facts.db");
+        let store = FactStore::new(Some(path.clone()));
+        check_definitions(&store, &[]).await;
+        assert!(store.unresolved().await.unwrap().is_empty());
+        store.close("anything?").await.unwrap();
+        assert!(!path.exists() && !folder.path().join("state").exists());
+        store.add(&fact("churn", "loss")).await.unwrap();
+        assert!(path.exists());
+    }
+
+    #[tokio::test]
+    async fn facts_outlive_the_process_and_a_correction_replaces() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("facts.db");
+        let first = FactStore::new(Some(path.clone()));
+        assert_eq!(first.add(&fact("VIP customer", "45")).await.unwrap(), None);
+        let old = first.add(&fact("vip customers", "50")).await.unwrap();
+        assert_eq!(old.map(|f| f.definition).as_deref(), Some("45"));
+        first.add(&Fact { scope: "shop".into(), ..fact("VIP customer", "60") }).await.unwrap();
+        check_definitions(&FactStore::new(Some(path)), &["50", "60"]).await;
+    }
+
+    #[tokio::test]
+    async fn memory_is_enough_when_no_file_is_given() {
+        let store = FactStore::new(None);
+        check_definitions(&store, &[]).await;
+        store.add(&fact("churn", "loss")).await.unwrap();
+        check_definitions(&store, &["loss"]).await;
+    }
+
+    #[tokio::test]
+    async fn open_questions_are_counted_and_closed() {
+        let store = FactStore::new(None);
+        store.note_unresolved("What is a flurb?", "2026-01-01T00:00:00Z").await.unwrap();
+        store.note_unresolved("what is a FLURB", "2026-01-02T00:00:00Z").await.unwrap();
+        let open = store.unresolved().await.unwrap();
+        assert_eq!((open.len(), open[0].times, open[0].question.as_str()), (1, 2, "what is a FLURB"));
+        store.close("What is a flurb?").await.unwrap();
+        assert!(store.unresolved().await.unwrap().is_empty());
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+    async fn many_writers_lose_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("facts.db");
+        // Each store has a connection of its own, as each process would.
+        let writers = (0..8).map(|writer| {
+            let store = FactStore::new(Some(path.clone()));
+            tokio::spawn(async move {
+                for n in 0..10 {
+                    store.add(&fact(&format!("term {writer} {n}"), "x")).await.unwrap();
+                    store.note_unresolved("the same?", "2026-01-01T00:00:00Z").await.unwrap();
+                }
+            })
+        });
+        for writer in writers.collect::<Vec<_>>() {
+            writer.await.unwrap();
+        }
+        let store = FactStore::new(Some(path));
+        assert_eq!(store.facts().await.unwrap().len(), 80);
+        assert_eq!(store.unresolved().await.unwrap()[0].times, 80);
+    }
+
+    #[tokio::test]
+    async fn a_damaged_file_is_named_and_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("facts.db");
+        std::fs::write(&path, "this is not a database, whatever its name says".repeat(100)).unwrap();
+        let before = std::fs::read(&path).unwrap();
+        let store = FactStore::new(Some(path.clone()));
+        for error in [store.facts().await.unwrap_err(), store.add(&fact("a", "b")).await.unwrap_err()] {
+            assert!(matches!(error, FactError::Damaged { .. }), "{error:?}");
+            assert!(error.to_string().contains("facts.db") && error.advice().is_some());
+        }
+        assert_eq!(std::fs::read(&path).unwrap(), before);
+    }
+
+    #[tokio::test]
+    async fn the_database_of_something_else_is_not_written_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("shop.db");
+        let options = SqliteConnectOptions::new().filename(&path).create_if_missing(true);
+        let mut other = options.connect().await.unwrap();
+        sqlx::raw_sql("CREATE TABLE invoices (id INTEGER)").execute(&mut other).await.unwrap();
+        sqlx::Connection::close(other).await.unwrap();
+        let before = std::fs::read(&path).unwrap();
+        let error = FactStore::new(Some(path.clone())).add(&fact("a", "b")).await.unwrap_err();
+        assert!(matches!(error, FactError::Foreign { .. }), "{error:?}");
+        assert_eq!(std::fs::read(&path).unwrap(), before);
+    }
+}

@@ -1,0 +1,250 @@
+//! The tools of this kind.
+
+use std::sync::Arc;
+
+use prospector_core::{Page, Resource, ResourceKind, Tool, ToolError, Toolset, nearest};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{
+    discovery::FactDiscovery,
+    error::FactError,
+    extract::{ExtractedFact, MOST_FACTS, extract},
+    model::{Fact, Origin, Resolution, Unresolved},
+};
+
+const DEFAULT_LIMIT: usize = 50;
+/// A longer text is refused rather than read in part.
+const LONGEST_TEXT: usize = 100_000;
+
+pub(crate) fn all(discovery: &Arc<FactDiscovery>) -> Toolset {
+    Toolset::new()
+        .with(ResolveFact(Arc::clone(discovery)))
+        .with(AddFact(Arc::clone(discovery)))
+        .with(ExtractFacts)
+        .with(ListKnownFacts(Arc::clone(discovery)))
+        .with(GetUnresolvedFacts(Arc::clone(discovery)))
+}
+
+fn unavailable(error: &FactError) -> ToolError {
+    ToolError::unavailable(error.to_string(), error.advice().map(str::to_owned))
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ResolveArgs {
+    /// A term or a whole question.
+    question: String,
+}
+
+struct ResolveFact(Arc<FactDiscovery>);
+
+impl Tool for ResolveFact {
+    const NAME: &'static str = "resolve_fact";
+    const DESCRIPTION: &'static str = "What a business term or rule means, from known facts and documents. Call it for every term that is not a plain column; ask the user when needs_clarification.";
+    type Args = ResolveArgs;
+    type Output = Resolution;
+
+    async fn call(&self, args: ResolveArgs) -> Result<Resolution, ToolError> {
+        if !args.question.chars().any(char::is_alphanumeric) {
+            return Err(ToolError::invalid("the question is empty", Some("pass a term or a question".into())));
+        }
+        Ok(self.0.resolve(&args.question).await)
+    }
+
+    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
+        let mut out: Vec<Resource> = terms(std::slice::from_ref(answer)).collect();
+        out.extend(terms(items(&answer["related"])));
+        for source in items(&answer["sources"]) {
+            if let (Some(kind), Some(name)) = (source["type"].as_str(), source["name"].as_str()) {
+                out.extend(places(kind, name.split('#').next().unwrap_or(name)));
+            }
+        }
+        out
+    }
+}
+
+/// A source and what it is part of.
+fn places(kind: &str, name: &str) -> Vec<Resource> {
+    let table = |name: &str| {
+        let database = name.split('.').next().unwrap_or(name);
+        vec![Resource::new(ResourceKind::Table, name), Resource::new(ResourceKind::Database, database)]
+    };
+    match (kind, name.rsplit_once('.')) {
+        ("document", _) => vec![Resource::new(ResourceKind::Document, name)],
+        ("table", _) => table(name),
+        ("column", Some((parent, _))) => {
+            let mut out = table(parent);
+            out.push(Resource::new(ResourceKind::Column, name));
+            out
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn items(list: &Value) -> &[Value] {
+    list.as_array().or_else(|| list["items"].as_array()).map_or(&[], Vec::as_slice)
+}
+
+fn terms(objects: &[Value]) -> impl Iterator<Item = Resource> {
+    objects.iter().filter_map(|object| object["term"].as_str()).map(|term| Resource::new(ResourceKind::Fact, term))
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct AddArgs {
+    /// What is defined.
+    term: String,
+    /// What it means, in a sentence.
+    definition: String,
+    /// Who or what says so.
+    source: Option<String>,
+    /// 0 to 1.
+    confidence: Option<f64>,
+    /// Why it holds.
+    reasoning: Option<String>,
+    /// Where it holds; everywhere if left out.
+    scope: Option<String>,
+}
+
+#[derive(Serialize)]
+struct AddedFact {
+    #[serde(flatten)]
+    fact: Fact,
+    /// The definition that it replaces.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replaced: Option<String>,
+    /// The open questions that it answers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    answers: Vec<String>,
+}
+
+struct AddFact(Arc<FactDiscovery>);
+
+impl Tool for AddFact {
+    const NAME: &'static str = "add_fact";
+    const DESCRIPTION: &'static str =
+        "Keeps what the user said a term means; from then on it wins over documents. Not for guesses.";
+    type Args = AddArgs;
+    type Output = AddedFact;
+
+    async fn call(&self, args: AddArgs) -> Result<AddedFact, ToolError> {
+        let fact = Fact {
+            source: args.source.unwrap_or_else(|| "user".into()),
+            confidence: args.confidence.unwrap_or(0.95),
+            reasoning: args.reasoning.unwrap_or_default(),
+            scope: args.scope.unwrap_or_default(),
+            ..Fact::new(args.term, args.definition, Origin::User)
+        };
+        let added = self.0.add(fact).await.map_err(|error| match error {
+            FactError::Invalid { reason, .. } => ToolError::invalid(reason, None),
+            other => unavailable(&other),
+        })?;
+        let replaced = added.replaced.map(|old| old.definition).filter(|old| *old != added.fact.definition);
+        Ok(AddedFact { fact: added.fact, replaced, answers: added.answers })
+    }
+
+    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
+        terms(std::slice::from_ref(answer)).collect()
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ExtractArgs {
+    /// The text, at most 100,000 characters.
+    text: String,
+}
+
+struct ExtractFacts;
+
+impl Tool for ExtractFacts {
+    const NAME: &'static str = "extract_facts_from_text";
+    const DESCRIPTION: &'static str = "The definitions, thresholds, formulas, abbreviations and units that a text states, each with its sentence. Keeps nothing.";
+    const MORE: &'static str = "pass a shorter part of the text, or a larger max_tokens";
+    type Args = ExtractArgs;
+    type Output = Page<ExtractedFact>;
+
+    async fn call(&self, args: ExtractArgs) -> Result<Page<ExtractedFact>, ToolError> {
+        if args.text.chars().count() > LONGEST_TEXT {
+            return Err(ToolError::invalid(
+                format!("the text is longer than {LONGEST_TEXT} characters"),
+                Some("pass it in parts".into()),
+            ));
+        }
+        let facts = extract(&args.text);
+        if facts.is_empty() {
+            return Ok(Page::nothing("the text defines nothing", Vec::new()));
+        }
+        let full = facts.len() == MOST_FACTS;
+        let mut page = Page::whole(facts);
+        page.note = full.then(|| format!("only the first {MOST_FACTS}; pass the rest of the text by itself"));
+        Ok(page)
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ListArgs {
+    /// At most this many (50).
+    limit: Option<usize>,
+    /// How many to skip.
+    offset: Option<usize>,
+    /// Only facts with this text in term or definition.
+    contains: Option<String>,
+}
+
+struct ListKnownFacts(Arc<FactDiscovery>);
+
+impl Tool for ListKnownFacts {
+    const NAME: &'static str = "list_known_facts";
+    const DESCRIPTION: &'static str = "Facts that were added or that the catalog lists, by term.";
+    const MORE: &'static str = "call again with offset, or with contains";
+    type Args = ListArgs;
+    type Output = Page<Fact>;
+
+    async fn call(&self, args: ListArgs) -> Result<Page<Fact>, ToolError> {
+        let facts = self.0.facts().await.map_err(|error| unavailable(&error))?;
+        let wanted = args.contains.unwrap_or_default().trim().to_lowercase();
+        let hits: Vec<Fact> = facts
+            .iter()
+            .filter(|f| f.term.to_lowercase().contains(&wanted) || f.definition.to_lowercase().contains(&wanted))
+            .cloned()
+            .collect();
+        if hits.is_empty() && !wanted.is_empty() {
+            let mut terms: Vec<&str> = facts.iter().map(|f| f.term.as_str()).collect();
+            terms.dedup();
+            return Ok(Page::nothing(format!("no known fact contains `{wanted}`"), nearest(&wanted, terms, 3)));
+        }
+        Ok(Page::cut(hits, args.offset.unwrap_or(0), args.limit.unwrap_or(DEFAULT_LIMIT)))
+    }
+
+    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
+        terms(items(answer)).collect()
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct UnresolvedArgs {
+    /// At most this many (50).
+    limit: Option<usize>,
+    /// How many to skip.
+    offset: Option<usize>,
+}
+
+struct GetUnresolvedFacts(Arc<FactDiscovery>);
+
+impl Tool for GetUnresolvedFacts {
+    const NAME: &'static str = "get_unresolved_facts";
+    const DESCRIPTION: &'static str = "Questions that resolve_fact could not answer yet, the latest first.";
+    const MORE: &'static str = "call again with offset";
+    type Args = UnresolvedArgs;
+    type Output = Page<Unresolved>;
+
+    async fn call(&self, args: UnresolvedArgs) -> Result<Page<Unresolved>, ToolError> {
+        let open = self.0.unresolved().await.map_err(|error| unavailable(&error))?;
+        Ok(Page::cut(open, args.offset.unwrap_or(0), args.limit.unwrap_or(DEFAULT_LIMIT)))
+    }
+}

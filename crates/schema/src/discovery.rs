@@ -1,0 +1,223 @@
+//! All databases that are known, and how a name finds its table.
+
+use std::sync::Arc;
+
+use prospector_connect::{Connector, Table};
+use prospector_core::{Record, Toolset};
+use prospector_search::Index;
+use tokio::sync::OnceCell;
+
+use crate::{Connection, Database, Join, joins::JoinGraph, naming::named, passages, profile::Profile, render, tools};
+
+/// A database, and what reads its values.
+pub struct Entry {
+    /// What is known of it.
+    pub database: Database,
+    /// Reads statistics and sample values when they are asked for; without it there are none.
+    pub connector: Option<Arc<dyn Connector>>,
+}
+
+/// Discovery over databases. Names match whatever their case, unless two differ in nothing else.
+pub struct SchemaDiscovery {
+    pub(crate) known: Vec<Known>,
+}
+
+/// A database with what is derived from it.
+pub(crate) struct Known {
+    pub(crate) database: Database,
+    pub(crate) connector: Option<Arc<dyn Connector>>,
+    pub(crate) joins: JoinGraph,
+    /// What the columns of each table hold, once it was asked for.
+    pub(crate) profiles: Vec<OnceCell<Profile>>,
+}
+
+impl SchemaDiscovery {
+    /// Discovery over these databases, in this order.
+    pub fn new(entries: Vec<Entry>) -> Self {
+        let known = |Entry { mut database, connector }: Entry| {
+            // A database that comes from a cache or was written by hand may hold keys to tables that are gone.
+            database.settle_keys();
+            let joins = JoinGraph::new(&database.tables);
+            let profiles = database.tables.iter().map(|_| OnceCell::new()).collect();
+            Known { database, connector, joins, profiles }
+        };
+        SchemaDiscovery { known: entries.into_iter().map(known).collect() }
+    }
+
+    /// The databases, in order.
+    pub fn databases(&self) -> impl ExactSizeIterator<Item = &Database> {
+        self.known.iter().map(|known| &known.database)
+    }
+
+    /// The database of that name.
+    pub fn database(&self, name: &str) -> Option<&Database> {
+        self.known(name).map(|known| &known.database)
+    }
+
+    /// The table of that name in a database.
+    pub fn table(&self, database: &str, table: &str) -> Option<&Table> {
+        let known = self.known(database)?;
+        known.table(table).map(|at| &known.database.tables[at])
+    }
+
+    /// The id of a table as the catalog spells it, from an id that may differ in case: `chinook.invoices`. Names may
+    /// hold dots themselves.
+    pub fn resolve_table(&self, id: &str) -> Option<String> {
+        let found = splits(id).filter_map(|(database, table)| {
+            let known = self.known(database)?;
+            Some(known.id(known.table(table)?))
+        });
+        only(id, found)
+    }
+
+    /// The same for a column: `chinook.invoices.total`.
+    pub fn resolve_column(&self, id: &str) -> Option<String> {
+        let found = splits(id).flat_map(|(database, rest)| {
+            let known = self.known(database);
+            splits(rest).filter_map(move |(table, column)| {
+                let known = known?;
+                let at = known.table(table)?;
+                let columns = &known.database.tables[at].columns;
+                let column = &columns[named(columns, column, |column| &column.name)?];
+                Some(format!("{}.{}", known.id(at), column.name))
+            })
+        });
+        only(id, found)
+    }
+
+    /// The shortest way to join two tables of a database over declared keys; among equally short ones always the same.
+    /// `None` where there is none, or a name is wrong.
+    pub fn join_path(&self, database: &str, from: &str, to: &str) -> Option<Vec<Join>> {
+        let known = self.known(database)?;
+        let path = known.joins.path(&[known.table(from)?], &[known.table(to)?])?;
+        Some(known.joins.joins(&path, &known.database.tables))
+    }
+
+    /// How tables of one database are joined, over as few bridge tables as possible. Tables that no short bridge
+    /// reaches, and names that are wrong, are left out.
+    pub fn connect(&self, database: &str, tables: &[&str]) -> Connection {
+        let Some(known) = self.known(database) else { return Connection::default() };
+        let wanted: Vec<usize> = tables.iter().filter_map(|table| known.table(table)).collect();
+        let mut connection = Connection::default();
+        for path in known.joins.connect(&wanted) {
+            let between = &path[1..path.len() - 1];
+            connection.bridges.extend(between.iter().map(|at| known.database.tables[*at].name.clone()));
+            connection.joins.extend(known.joins.joins(&path, &known.database.tables));
+        }
+        connection
+    }
+
+    /// What is indexed: one record for each table.
+    pub fn records(&self) -> Vec<Record> {
+        let tables = |known: &Known| -> Vec<Record> {
+            (0..known.database.tables.len()).map(|at| render::record(&known.database, at, &known.joins)).collect()
+        };
+        self.known.iter().flat_map(tables).collect()
+    }
+
+    /// The tools; searches use an index that holds [`SchemaDiscovery::records`].
+    pub fn tools(self: &Arc<Self>, index: &Index) -> Toolset {
+        tools::toolset(self, index)
+    }
+
+    /// The descriptions of tables and columns that bear on a question, best first: the id, the text, and how likely it
+    /// is to be needed, 0 to 1. None where the index fails; the search tools say why.
+    pub fn passages(&self, index: &Index, question: &str, limit: usize) -> Vec<(String, String, f32)> {
+        passages::passages(self, index, question, limit)
+    }
+
+    pub(crate) fn known(&self, name: &str) -> Option<&Known> {
+        named(&self.known, name, |known| &known.database.name).map(|at| &self.known[at])
+    }
+}
+
+impl Known {
+    /// The place of the table of that name.
+    pub(crate) fn table(&self, name: &str) -> Option<usize> {
+        named(&self.database.tables, name, |table| &table.name)
+    }
+
+    /// The id of a table.
+    pub(crate) fn id(&self, at: usize) -> String {
+        format!("{}.{}", self.database.name, self.database.tables[at].name)
+    }
+}
+
+/// Every way to cut an id in two at a dot.
+fn splits(id: &str) -> impl Iterator<Item = (&str, &str)> {
+    id.match_indices('.').map(|(at, _)| (&id[..at], &id[at + 1..]))
+}
+
+/// The id that was meant: the one spelled exactly so, or else the only one.
+fn only(id: &str, found: impl Iterator<Item = String>) -> Option<String> {
+    let mut found: Vec<String> = found.collect();
+    if let Some(exact) = found.iter().position(|found| found == id) {
+        return Some(found.swap_remove(exact));
+    }
+    found.dedup();
+    if found.len() == 1 { found.pop() } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{discovery, shop, table};
+
+    fn dotted() -> SchemaDiscovery {
+        let database = |name: &str, tables: Vec<Table>| Entry {
+            database: Database { name: name.into(), tables, ..Database::default() },
+            connector: None,
+        };
+        SchemaDiscovery::new(vec![
+            database("data.world", vec![table("Sales.2020", &["Total.net", "id*"]), table("sales", &["id*"])]),
+            database("data", vec![table("world.Sales", &["id*"]), table("user", &["id*"]), table("USER", &["id*"])]),
+            database("shop", shop()),
+        ])
+    }
+
+    fn check(id: &str, table: Option<&str>, column: Option<&str>) {
+        let discovery = dotted();
+        assert_eq!(discovery.resolve_table(id).as_deref(), table, "{id}");
+        assert_eq!(discovery.resolve_column(id).as_deref(), column, "{id}");
+    }
+
+    #[test]
+    fn names_with_dots_are_resolved_by_what_is_known() {
+        check("shop.Invoices", Some("shop.invoices"), None);
+        check("SHOP.invoices.TOTAL", None, Some("shop.invoices.total"));
+        check("Data.World.sales.2020", Some("data.world.Sales.2020"), None);
+        check("data.world.sales.2020.total.net", None, Some("data.world.Sales.2020.Total.net"));
+        check("data.world.sales", Some("data.world.sales"), None);
+        check("data.world.Sales", Some("data.world.Sales"), None);
+        check("DATA.WORLD.SALES", None, None);
+        check("data.User", None, None);
+        check("data.USER", Some("data.USER"), None);
+        check("invoices", None, None);
+        check("shop.nothing", None, None);
+        check("", None, None);
+        check("...", None, None);
+    }
+
+    #[test]
+    fn databases_and_tables_are_found_whatever_their_case() {
+        let discovery = dotted();
+        assert_eq!(discovery.database("SHOP").map(|database| database.name.as_str()), Some("shop"));
+        assert_eq!(discovery.table("Shop", "LINES").map(|table| table.name.as_str()), Some("lines"));
+        assert_eq!(discovery.databases().len(), 3);
+        assert_eq!(discovery.records().len(), 10);
+    }
+
+    #[test]
+    fn tables_are_joined_over_their_keys_only() {
+        let discovery = discovery();
+        let join = |from: &str, to: &str| Join { from: from.into(), to: to.into() };
+        let path = discovery.join_path("SHOP", "Customers", "lines").unwrap();
+        assert_eq!(path, [join("customers.id", "invoices.customer_id"), join("invoices.id", "lines.invoice_id")]);
+        assert_eq!(discovery.join_path("shop", "customers", "regions"), None);
+        assert_eq!(discovery.join_path("shop", "customers", "customers"), Some(vec![]));
+        let connection = discovery.connect("shop", &["lines", "customers", "regions"]);
+        assert_eq!(connection.bridges, ["invoices"]);
+        assert_eq!(connection.joins.len(), 2);
+        assert_eq!(discovery.connect("nothing", &["lines"]), Connection::default());
+    }
+}

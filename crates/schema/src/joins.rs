@@ -1,0 +1,210 @@
+//! The join graph of a database: tables, and the declared keys between them, whichever way they point.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use prospector_connect::Table;
+use serde::Serialize;
+
+/// A bridge of more tables than this is no longer obvious, and is not proposed.
+const LONGEST_BRIDGE: usize = 2;
+
+/// At most so many bridge tables are proposed for one set of tables.
+const MOST_BRIDGES: usize = 4;
+
+/// Two columns that are equal where two tables are joined. A key of several columns is several joins.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Join {
+    /// `table.column`
+    pub from: String,
+    /// `table.column`
+    pub to: String,
+}
+
+/// How a set of tables is joined.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Connection {
+    /// The tables between them that are needed for it, in the order of the joins.
+    pub bridges: Vec<String>,
+    /// The joins, each one beside those before it.
+    pub joins: Vec<Join>,
+}
+
+/// The keys between the tables of one database, by the places of the tables in it.
+#[derive(Default)]
+pub(crate) struct JoinGraph {
+    /// For each table: its neighbours, and for each of them the keys as `(own column, its column)`.
+    edges: Vec<BTreeMap<usize, Vec<Key>>>,
+}
+
+struct Key {
+    columns: Vec<(String, String)>,
+    /// Whether the table that declares it is the one at hand, not the neighbour.
+    own: bool,
+}
+
+impl JoinGraph {
+    /// The graph of tables whose keys are spelled as their targets are.
+    pub(crate) fn new(tables: &[Table]) -> Self {
+        let mut edges: Vec<BTreeMap<usize, Vec<Key>>> = tables.iter().map(|_| BTreeMap::new()).collect();
+        for (from, table) in tables.iter().enumerate() {
+            for key in &table.foreign_keys {
+                let Some(to) = tables.iter().position(|table| table.name == key.table) else { continue };
+                if to == from {
+                    continue;
+                }
+                let columns: Vec<(String, String)> =
+                    key.columns.iter().cloned().zip(key.references.iter().cloned()).collect();
+                let back = columns.iter().map(|(own, other)| (other.clone(), own.clone())).collect();
+                edges[from].entry(to).or_default().push(Key { columns, own: true });
+                edges[to].entry(from).or_default().push(Key { columns: back, own: false });
+            }
+        }
+        JoinGraph { edges }
+    }
+
+    /// The tables that a key joins to this one, in the order of the database.
+    pub(crate) fn neighbours(&self, table: usize) -> impl Iterator<Item = usize> {
+        self.edges[table].keys().copied()
+    }
+
+    /// The keys between two tables as text, from the referring table: `invoices.customer_id = customers.id`.
+    pub(crate) fn texts(&self, a: (usize, &str), b: (usize, &str)) -> Vec<String> {
+        let keys = self.edges[a.0].get(&b.0).map(Vec::as_slice).unwrap_or_default();
+        let text = |key: &Key| {
+            let columns: Vec<String> = (key.columns.iter())
+                .map(|(own, other)| match key.own {
+                    true => format!("{}.{own} = {}.{other}", a.1, b.1),
+                    false => format!("{}.{other} = {}.{own}", b.1, a.1),
+                })
+                .collect();
+            columns.join(" and ")
+        };
+        keys.iter().map(text).collect()
+    }
+
+    /// The joins of a path of tables, over the first key that each two of them declare.
+    pub(crate) fn joins(&self, path: &[usize], tables: &[Table]) -> Vec<Join> {
+        let mut joins = Vec::new();
+        for step in path.windows(2) {
+            let Some(key) = self.edges[step[0]].get(&step[1]).and_then(|keys| keys.first()) else { continue };
+            joins.extend(key.columns.iter().map(|(own, other)| Join {
+                from: format!("{}.{own}", tables[step[0]].name),
+                to: format!("{}.{other}", tables[step[1]].name),
+            }));
+        }
+        joins
+    }
+
+    /// The shortest path from one of `from` to one of `to`; among equally short ones the first in the database's order.
+    pub(crate) fn path(&self, from: &[usize], to: &[usize]) -> Option<Vec<usize>> {
+        let mut came: Vec<Option<usize>> = vec![None; self.edges.len()];
+        let mut queue: VecDeque<usize> = from.iter().copied().collect();
+        for &start in from {
+            came[start] = Some(start);
+        }
+        while let Some(table) = queue.pop_front() {
+            if to.contains(&table) {
+                let mut path = vec![table];
+                let mut at = table;
+                while let Some(before) = came[at].filter(|before| *before != at) {
+                    path.push(before);
+                    at = before;
+                }
+                path.reverse();
+                return Some(path);
+            }
+            for next in self.neighbours(table) {
+                if came[next].is_none() {
+                    came[next] = Some(table);
+                    queue.push_back(next);
+                }
+            }
+        }
+        None
+    }
+
+    /// Connects tables by as few others as the shortest paths allow, nearest tables first. What cannot be reached over
+    /// a short bridge stays apart. Each path begins at a table that is connected already.
+    pub(crate) fn connect(&self, tables: &[usize]) -> Vec<Vec<usize>> {
+        let mut apart: Vec<usize> = Vec::new();
+        for table in tables {
+            if !apart.contains(table) {
+                apart.push(*table);
+            }
+        }
+        let (mut paths, mut bridges): (Vec<Vec<usize>>, usize) = (Vec::new(), 0);
+        while !apart.is_empty() {
+            let mut joined = vec![apart.remove(0)];
+            while let Some(path) = self.path(&joined, &apart) {
+                let between = path.len().saturating_sub(2);
+                // The nearest one is too far, so all of them are.
+                if between > LONGEST_BRIDGE || bridges + between > MOST_BRIDGES {
+                    break;
+                }
+                bridges += between;
+                apart.retain(|table| Some(table) != path.last());
+                joined.extend(&path[1..]);
+                paths.push(path);
+            }
+        }
+        paths
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{key, shop, table};
+
+    fn at(tables: &[Table], names: &[&str]) -> Vec<usize> {
+        names.iter().map(|name| tables.iter().position(|table| table.name == *name).unwrap()).collect()
+    }
+
+    fn check(tables: &[Table], wanted: &[&str], paths: &[&[&str]]) {
+        let found = JoinGraph::new(tables).connect(&at(tables, wanted));
+        let found: Vec<Vec<&str>> =
+            found.iter().map(|path| path.iter().map(|at| tables[*at].name.as_str()).collect()).collect();
+        assert_eq!(found, paths);
+    }
+
+    #[test]
+    fn tables_are_connected_by_the_fewest_others() {
+        let shop = shop();
+        check(&shop, &["customers", "invoices"], &[&["customers", "invoices"]]);
+        check(&shop, &["customers", "lines"], &[&["customers", "invoices", "lines"]]);
+        check(&shop, &["customers", "products"], &[&["customers", "invoices", "lines", "products"]]);
+        check(
+            &shop,
+            &["products", "customers", "lines"],
+            &[&["products", "lines"], &["lines", "invoices", "customers"]],
+        );
+        check(&shop, &["customers", "customers"], &[]);
+        check(&shop, &["customers", "regions", "invoices"], &[&["customers", "invoices"]]);
+    }
+
+    #[test]
+    fn a_bridge_that_is_too_long_is_not_proposed() {
+        let mut chain: Vec<Table> = (0..6).map(|n| table(&format!("t{n}"), &["id*", "next"])).collect();
+        for (n, table) in chain.iter_mut().enumerate().take(5) {
+            table.foreign_keys = vec![key("next", &format!("t{}", n + 1), "id")];
+        }
+        check(&chain, &["t0", "t3"], &[&["t0", "t1", "t2", "t3"]]);
+        check(&chain, &["t0", "t4"], &[]);
+        let graph = JoinGraph::new(&chain);
+        assert_eq!(graph.path(&[0], &[5]).map(|path| path.len()), Some(6));
+        assert_eq!(graph.path(&[3], &[3]), Some(vec![3]));
+    }
+
+    #[test]
+    fn a_key_of_two_columns_is_one_text_and_two_joins() {
+        let mut tables = vec![table("a", &["x", "y"]), table("b", &["x*", "y*"])];
+        tables[0].foreign_keys = vec![prospector_connect::ForeignKey {
+            columns: vec!["x".into(), "y".into()],
+            table: "b".into(),
+            references: vec!["x".into(), "y".into()],
+        }];
+        let graph = JoinGraph::new(&tables);
+        assert_eq!(graph.texts((1, "b"), (0, "a")), ["a.x = b.x and a.y = b.y"]);
+        assert_eq!(graph.joins(&[1, 0], &tables)[1], Join { from: "b.y".into(), to: "a.y".into() });
+    }
+}

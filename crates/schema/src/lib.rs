@@ -1,0 +1,51 @@
+//! Discovery of databases, tables and columns.
+//!
+//! [`describe`] turns any [`prospector_connect::Connector`] into a [`Database`]: its tables less those that are not
+//! allowed, plus the descriptions that lie beside it. A [`SchemaDiscovery`] over databases gives the records to index,
+//! the tools that a language model calls, and the joins between tables over their declared keys.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use prospector_connect::{Column, Table};
+//! use prospector_schema::{Database, Entry, SchemaDiscovery};
+//! use prospector_search::Index;
+//! use serde_json::json;
+//!
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let column = Column { name: "id".into(), data_type: "INTEGER".into(), primary_key: true, ..Column::default() };
+//! let invoices = Table { name: "invoices".into(), row_count: Some(412), columns: vec![column], ..Table::default() };
+//! let shop = Database { name: "shop".into(), kind: "sqlite".into(), tables: vec![invoices], ..Database::default() };
+//!
+//! // A connector would read statistics and sample values too.
+//! let discovery = Arc::new(SchemaDiscovery::new(vec![Entry { database: shop, connector: None }]));
+//! let index = Index::in_memory(discovery.records(), None)?;
+//! let tools = discovery.tools(&index);
+//!
+//! let tables = tools.call("list_tables", json!({"database": "shop"})).await?;
+//! assert_eq!(tables.value, json!([{"name": "invoices", "row_count": 412}]));
+//! assert_eq!(discovery.resolve_table("SHOP.Invoices").as_deref(), Some("shop.invoices"));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! What it is not: it runs no queries, guesses no keys that are not declared, and knows no kind of source by name.
+
+mod describe;
+mod descriptions;
+mod discovery;
+mod error;
+mod joins;
+mod model;
+mod naming;
+mod passages;
+mod profile;
+mod render;
+#[cfg(test)]
+mod testing;
+mod tools;
+
+pub use describe::describe;
+pub use discovery::{Entry, SchemaDiscovery};
+pub use error::SchemaError;
+pub use joins::{Connection, Join};
+pub use model::Database;

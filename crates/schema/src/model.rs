@@ -1,0 +1,99 @@
+//! A database as it is known to discovery.
+
+use prospector_connect::{ForeignKey, Table};
+use serde::{Deserialize, Serialize};
+
+use crate::naming::named;
+
+/// A database with its tables.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Database {
+    /// Its name in the catalog.
+    pub name: String,
+    /// The kind of source: `sqlite`, `csv`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// What it is about.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    /// The tables that may be used, in the source's order.
+    pub tables: Vec<Table>,
+    /// The names of the tables that its allow-list leaves out. Nothing else of them is kept; the names only serve to say
+    /// "not allowed" instead of "not found".
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub withheld: Vec<String>,
+}
+
+impl Database {
+    /// Spells every foreign key as its target does, and takes out those that refer to nothing here. Returns what was
+    /// taken out, as `table.column -> table`.
+    pub(crate) fn settle_keys(&mut self) -> Vec<String> {
+        let mut dropped = Vec::new();
+        let mut keys: Vec<Vec<ForeignKey>> =
+            self.tables.iter_mut().map(|table| std::mem::take(&mut table.foreign_keys)).collect();
+        for (table, keys) in self.tables.iter().zip(&mut keys) {
+            keys.retain_mut(|key| {
+                let settled = settled(table, key, &self.tables);
+                match settled {
+                    Some(settled) => *key = settled,
+                    None if named(&self.withheld, &key.table, String::as_str).is_some() => return false,
+                    None => {
+                        dropped.push(format!("{}.{} -> {}", table.name, key.columns.join("+"), key.table));
+                        return false;
+                    }
+                }
+                true
+            });
+        }
+        for (table, keys) in self.tables.iter_mut().zip(keys) {
+            table.foreign_keys = keys;
+        }
+        dropped
+    }
+}
+
+fn settled(table: &Table, key: &ForeignKey, tables: &[Table]) -> Option<ForeignKey> {
+    let target = &tables[named(tables, &key.table, |table| &table.name)?];
+    let spelled = |table: &Table, names: &[String]| -> Option<Vec<String>> {
+        names.iter().map(|name| Some(table.column(name)?.name.clone())).collect()
+    };
+    let columns = spelled(table, &key.columns)?;
+    let references = if key.references.is_empty() {
+        // SQL lets a key leave the columns out where it means the primary key.
+        target.columns.iter().filter(|column| column.primary_key).map(|column| column.name.clone()).collect()
+    } else {
+        spelled(target, &key.references)?
+    };
+    (!columns.is_empty() && columns.len() == references.len()).then(|| ForeignKey {
+        columns,
+        table: target.name.clone(),
+        references,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{key, table};
+
+    fn check(key: ForeignKey, kept: Option<(&str, &str)>) {
+        let mut database = Database {
+            tables: vec![table("Orders", &["Id*", "Customer"]), table("Customers", &["ID*", "name"])],
+            withheld: vec!["Salaries".into()],
+            ..Database::default()
+        };
+        database.tables[0].foreign_keys = vec![key];
+        let dropped = database.settle_keys();
+        let keys = &database.tables[0].foreign_keys;
+        assert_eq!(keys.first().map(|key| (key.table.as_str(), key.references[0].as_str())), kept, "{dropped:?}");
+    }
+
+    #[test]
+    fn keys_are_spelled_as_their_target_and_never_point_nowhere() {
+        check(key("customer", "customers", "id"), Some(("Customers", "ID")));
+        check(ForeignKey { references: vec![], ..key("Customer", "customers", "") }, Some(("Customers", "ID")));
+        check(key("customer", "clients", "id"), None);
+        check(key("customer", "customers", "number"), None);
+        check(key("customer", "salaries", "id"), None);
+    }
+}

@@ -1,0 +1,87 @@
+//! Descriptions as evidence: what the schema itself says about a question.
+
+use std::collections::BTreeSet;
+
+use prospector_core::Kind;
+use prospector_search::{Index, Query};
+
+use crate::{SchemaDiscovery, naming::words};
+
+/// How many tables are looked at.
+const TABLES: usize = 5;
+
+/// Words of a question that say nothing of what it is about.
+const EMPTY: [&str; 40] = [
+    "a", "all", "an", "and", "are", "as", "at", "by", "can", "did", "do", "does", "for", "from", "had", "has", "have",
+    "how", "i", "in", "is", "it", "many", "me", "mean", "much", "of", "on", "or", "our", "that", "the", "this", "to",
+    "was", "we", "what", "which", "who", "with",
+];
+
+/// See [`SchemaDiscovery::passages`]. A table counts as much as the hit on it, a column as much of that as its words
+/// cover of the question.
+pub(crate) fn passages(
+    discovery: &SchemaDiscovery,
+    index: &Index,
+    question: &str,
+    limit: usize,
+) -> Vec<(String, String, f32)> {
+    let query = Query {
+        text: question.to_owned(),
+        kinds: vec![Kind::Table],
+        limit: TABLES.min(limit.max(1)),
+        ..Query::default()
+    };
+    // Whether they match well or not: who reads the passages judges them.
+    let hits = index.rank(&query).unwrap_or_default();
+    let asked: BTreeSet<String> =
+        words(question).into_iter().filter(|word| !EMPTY.contains(&word.as_str())).map(stem).collect();
+    let mut passages = Vec::new();
+    for hit in hits.into_iter().filter(|hit| hit.relevance.get() > 0.0) {
+        let Some(table) = discovery.table(&hit.parent, &hit.name) else { continue };
+        let relevance = hit.relevance.get();
+        if !table.description.is_empty() {
+            passages.push((hit.id.clone(), table.description.clone(), relevance));
+        }
+        for column in table.columns.iter().filter(|column| !column.description.is_empty()) {
+            let said: BTreeSet<String> =
+                words(&column.name).into_iter().chain(words(&column.description)).map(stem).collect();
+            let covered = asked.intersection(&said).count() as f32 / asked.len().max(1) as f32;
+            if covered > 0.0 {
+                let id = format!("{}.{}", hit.id, column.name);
+                passages.push((id, column.description.clone(), relevance * covered));
+            }
+        }
+    }
+    passages.sort_by(|a, b| b.2.total_cmp(&a.2).then_with(|| a.0.cmp(&b.0)));
+    passages.truncate(limit);
+    passages
+}
+
+/// A word without the ending of its plural.
+fn stem(word: String) -> String {
+    match word.strip_suffix('s') {
+        Some(stem) if stem.len() > 2 && !stem.ends_with('s') => stem.to_owned(),
+        _ => word,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{described, index};
+
+    fn check(question: &str, expected: &[&str]) {
+        let discovery = described();
+        let found = passages(&discovery, &index(&discovery), question, 3);
+        let ids: Vec<&str> = found.iter().map(|(id, ..)| id.as_str()).collect();
+        let best = &ids[..ids.len().min(expected.len().max(1))];
+        assert_eq!(best, expected, "{found:?}");
+        assert!(found.windows(2).all(|two| two[0].2 >= two[1].2), "{found:?}");
+    }
+
+    #[test]
+    fn descriptions_of_the_tables_and_columns_that_match_are_found() {
+        check("what does the status of an invoice mean", &["shop.invoices", "shop.invoices.status"]);
+        check("zyzzyva", &[]);
+    }
+}

@@ -1,0 +1,272 @@
+//! What the columns of a table hold: statistics and sample values, read when they are asked for.
+
+use std::{collections::HashMap, time::Duration};
+
+use futures::{StreamExt, stream};
+use prospector_connect::{ConnectError, Connector, SampleRequest, Statistics, Table};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::naming::{cut, words};
+
+/// A table of more columns is described without statistics: they would cost more than they tell.
+pub(crate) const WIDEST: usize = 60;
+
+/// Sample values are shown of a column with at most this many different ones, if they repeat: half as many as rows, or
+/// so few that all are shown.
+const LOW_CARDINALITY: u64 = 30;
+
+/// How many columns of a table are sampled, how many values of each, and how many characters of a value are shown.
+const SAMPLED: usize = 20;
+const VALUES: usize = 5;
+const CHARACTERS: usize = 60;
+
+/// A source that takes longer is answered without statistics.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What is shown of the values of one column.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Shown {
+    cardinality: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max: Option<Value>,
+}
+
+/// What is shown of the values of a table.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Profile {
+    /// By column.
+    pub(crate) statistics: HashMap<String, Shown>,
+    /// By column, in the order of the table.
+    pub(crate) samples: Map<String, Value>,
+}
+
+/// Reads the profile of a table. Keys, free text and nested columns are left out: their values tell nothing.
+///
+/// # Errors
+/// The reason why there is none, as a clause.
+pub(crate) async fn profile(connector: &dyn Connector, table: &Table) -> Result<Profile, String> {
+    profile_within(connector, table, PATIENCE).await
+}
+
+async fn profile_within(connector: &dyn Connector, table: &Table, patience: Duration) -> Result<Profile, String> {
+    match tokio::time::timeout(patience, read(connector, table)).await {
+        Ok(read) => read.map_err(|error| reason(&error)),
+        Err(_) => Err(format!("reading them took longer than {} s", patience.as_secs())),
+    }
+}
+
+/// Why a source cannot be read, as a clause.
+pub(crate) fn reason(error: &ConnectError) -> String {
+    match error {
+        ConnectError::NoData { .. } => "the database is a schema without data".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+async fn read(connector: &dyn Connector, table: &Table) -> Result<Profile, ConnectError> {
+    let telling: Vec<String> = (table.columns.iter())
+        .filter(|column| !is_key(table, &column.name) && !is_nested(&column.data_type))
+        .map(|column| column.name.clone())
+        .collect();
+    if telling.is_empty() || table.row_count == Some(0) {
+        return Ok(Profile::default());
+    }
+    let mut profile = Profile::default();
+    let mut sampled = Vec::new();
+    let all = connector.statistics(&table.name, &telling).await?;
+    for column in telling {
+        let Some(statistics) = all.iter().find(|statistics| statistics.column == column) else { continue };
+        match tells(statistics, table.row_count) {
+            Tells::Range => {
+                profile.statistics.insert(column, shown(statistics, true));
+            }
+            Tells::Values => {
+                profile.statistics.insert(column.clone(), shown(statistics, false));
+                sampled.push(column);
+            }
+            Tells::Count => {
+                profile.statistics.insert(column, shown(statistics, false));
+            }
+            Tells::Nothing => {}
+        }
+    }
+    sampled.truncate(SAMPLED);
+    let request = SampleRequest { contains: None, limit: VALUES };
+    // Collected first: a stream that maps borrowed items to futures is not seen to be `Send`.
+    let reading: Vec<_> = sampled.iter().map(|column| connector.sample(&table.name, column, &request)).collect();
+    let samples: Vec<_> = stream::iter(reading).buffered(4).collect().await;
+    for (column, samples) in sampled.into_iter().zip(samples) {
+        let values: Vec<Value> = samples?.values.into_iter().take(VALUES).map(short).collect();
+        if !values.is_empty() {
+            profile.samples.insert(column, Value::Array(values));
+        }
+    }
+    Ok(profile)
+}
+
+/// Whether a column identifies rows: the primary key alone, a foreign key, or named like one.
+fn is_key(table: &Table, column: &str) -> bool {
+    let primary = |name: &str| table.column(name).is_some_and(|column| column.primary_key);
+    let alone = table.columns.iter().filter(|column| column.primary_key).count() == 1;
+    let foreign = table.foreign_keys.iter().any(|key| key.columns.iter().any(|name| name == column));
+    let words = words(column);
+    let named = match words.last().map(String::as_str) {
+        Some("id" | "uuid" | "guid") => true,
+        // `unique_key` and `orderkey`, but not the key of a song.
+        Some(last) => last.ends_with("key") && (words.len() > 1 || last.len() > 3),
+        None => false,
+    };
+    (primary(column) && alone) || foreign || named
+}
+
+/// Whether values of the type have no order and no short form.
+fn is_nested(data_type: &str) -> bool {
+    let data_type = data_type.trim().to_lowercase();
+    let nested = ["struct", "list", "largelist", "array", "map", "json", "record", "blob", "bytea", "binary", "bytes"];
+    nested.iter().any(|word| data_type.starts_with(word)) || data_type.ends_with("[]")
+}
+
+/// What is worth telling of a column.
+enum Tells {
+    Range,
+    Values,
+    Count,
+    Nothing,
+}
+
+fn tells(statistics: &Statistics, rows: Option<u64>) -> Tells {
+    match (&statistics.min, &statistics.max) {
+        (Some(Value::Number(_)), Some(Value::Number(_))) => Tells::Range,
+        (Some(Value::String(min)), Some(Value::String(max))) if is_date(min) && is_date(max) => Tells::Range,
+        (Some(Value::String(_) | Value::Number(_)), Some(Value::String(max))) => {
+            let min = statistics.min.as_ref().and_then(Value::as_str).unwrap_or_default();
+            let repeat = rows.is_none_or(|rows| statistics.cardinality <= rows / 2);
+            if statistics.cardinality <= LOW_CARDINALITY && (repeat || statistics.cardinality <= VALUES as u64) {
+                Tells::Values
+            } else if min.len().max(max.len()) > CHARACTERS {
+                Tells::Nothing
+            } else {
+                Tells::Count
+            }
+        }
+        _ => Tells::Nothing,
+    }
+}
+
+/// Whether a text begins like `2024-05-01`.
+fn is_date(text: &str) -> bool {
+    let digit =
+        |range: std::ops::Range<usize>| text.get(range).is_some_and(|part| part.bytes().all(|b| b.is_ascii_digit()));
+    digit(0..4) && text.get(4..5) == Some("-") && digit(5..7) && text.get(7..8) == Some("-") && digit(8..10)
+}
+
+fn shown(statistics: &Statistics, range: bool) -> Shown {
+    let end = |value: &Option<Value>| value.clone().filter(|_| range).map(short);
+    Shown { cardinality: statistics.cardinality, min: end(&statistics.min), max: end(&statistics.max) }
+}
+
+/// A value of bounded length.
+fn short(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(cut(&text, CHARACTERS)),
+        Value::Array(_) | Value::Object(_) => Value::String(cut(&value.to_string(), CHARACTERS)),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::{Fake, key, table};
+
+    /// The profile of one column `name` of type `data_type` that holds `values`.
+    async fn check(name: &str, data_type: &str, values: Vec<Value>, statistics: Value, samples: Value) {
+        let mut table = table("t", &["id*", "other_ref", name]);
+        table.columns[2].data_type = data_type.into();
+        table.row_count = Some(60);
+        table.foreign_keys = vec![key("other_ref", "t", "id")];
+        let fake = Fake::new(vec![table.clone()]).holding("t", name, values).holding("t", "other_ref", vec![json!(1)]);
+        let profile = profile(&fake, &table).await.unwrap();
+        assert_eq!(json!(profile.statistics.get(name)), statistics, "{name}");
+        assert_eq!(profile.samples.get(name).cloned().unwrap_or_default(), samples, "{name}");
+        assert!(profile.statistics.keys().all(|column| column == name), "keys tell nothing");
+    }
+
+    fn texts(count: usize, length: usize) -> Vec<Value> {
+        (0..count).map(|n| json!(format!("{n:03}{}", "x".repeat(length - 3)))).collect()
+    }
+
+    #[tokio::test]
+    async fn numbers_and_dates_have_a_range() {
+        check(
+            "total",
+            "REAL",
+            vec![json!(2.5), json!(1)],
+            json!({"cardinality": 2, "min": 1, "max": 2.5}),
+            json!(null),
+        )
+        .await;
+        let days = vec![json!("2024-01-31"), json!("2023-12-01 10:00:00")];
+        let range = json!({"cardinality": 2, "min": "2023-12-01 10:00:00", "max": "2024-01-31"});
+        check("day", "TEXT", days, range, json!(null)).await;
+    }
+
+    #[tokio::test]
+    async fn texts_of_few_values_show_some_of_them() {
+        check("status", "TEXT", vec![json!("open"), json!("paid")], json!({"cardinality": 2}), json!(["open", "paid"]))
+            .await;
+        check("city", "TEXT", texts(30, 10), json!({"cardinality": 30}), json!(texts(5, 10))).await;
+        let long = vec![json!(format!("{}…", "0".repeat(59)))];
+        check("note", "TEXT", vec![json!("0".repeat(80))], json!({"cardinality": 1}), json!(long)).await;
+    }
+
+    #[tokio::test]
+    async fn texts_of_many_values_show_how_many_and_free_text_nothing() {
+        check("city", "TEXT", texts(31, 10), json!({"cardinality": 31}), json!(null)).await;
+        check("review", "TEXT", texts(31, 100), json!(null), json!(null)).await;
+    }
+
+    #[test]
+    fn values_that_hardly_repeat_are_counted_unless_all_are_shown() {
+        let statistics = |cardinality| Statistics {
+            cardinality,
+            min: Some(json!("Ada")),
+            max: Some(json!("Zoe")),
+            ..Statistics::default()
+        };
+        let shows = |cardinality, rows| matches!(tells(&statistics(cardinality), rows), Tells::Values);
+        assert!(shows(8, Some(16)) && !shows(8, Some(15)));
+        assert!(shows(5, Some(5)) && !shows(6, Some(6)));
+        assert!(shows(30, None) && !shows(31, None));
+    }
+
+    #[tokio::test]
+    async fn keys_and_nested_columns_show_nothing() {
+        check("order_id", "INTEGER", vec![json!(1)], json!(null), json!(null)).await;
+        check("o_orderkey", "INTEGER", vec![json!(1)], json!(null), json!(null)).await;
+        check("SongUUID", "TEXT", vec![json!("a")], json!(null), json!(null)).await;
+        check("tags", "List(Utf8)", vec![json!(["a"])], json!(null), json!(null)).await;
+        check("key", "TEXT", vec![json!("C#")], json!({"cardinality": 1}), json!(["C#"])).await;
+        check("empty", "TEXT", vec![], json!(null), json!(null)).await;
+    }
+
+    #[tokio::test]
+    async fn a_source_that_fails_says_why() {
+        let table = table("t", &["name"]);
+        let why = profile(&Fake::broken(), &table).await.unwrap_err();
+        assert_eq!(why, "cannot read t of fake: it is gone");
+        let why = profile(&Fake::new(vec![]).without_data(), &table).await.unwrap_err();
+        assert_eq!(why, "the database is a schema without data");
+    }
+
+    #[tokio::test]
+    async fn a_source_that_hangs_is_not_waited_for() {
+        let why = profile_within(&Fake::hanging(), &table("t", &["name"]), Duration::ZERO).await.unwrap_err();
+        assert_eq!(why, "reading them took longer than 0 s");
+    }
+}

@@ -1,0 +1,107 @@
+//! A table as it is indexed, and as a hit shows it.
+
+use prospector_connect::Table;
+use prospector_core::{Kind, Record};
+
+use crate::{Database, joins::JoinGraph, naming::cut};
+
+/// The most characters of a description that a list or a hit shows.
+pub(crate) const SHOWN: usize = 200;
+
+/// A description shorter than this leaves room for the names of the columns.
+const SHORT: usize = 80;
+
+/// The record of a table. The types of the columns are not indexed: they say nothing of what a table is about.
+pub(crate) fn record(database: &Database, at: usize, joins: &JoinGraph) -> Record {
+    let table = &database.tables[at];
+    let id = |table: &Table| format!("{}.{}", database.name, table.name);
+    Record {
+        parent: database.name.clone(),
+        aliases: vec![table.name.clone()],
+        description: brief(table),
+        members: table.columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>().join(" "),
+        body: body(database, table),
+        related: joins.neighbours(at).map(|other| id(&database.tables[other])).collect(),
+        ..Record::new(Kind::Table, id(table), table.name.clone())
+    }
+}
+
+/// What a hit says of a table: its description, and its first columns where there is room for them.
+pub(crate) fn brief(table: &Table) -> String {
+    let description = cut(&table.description, SHOWN);
+    if description.chars().count() >= SHORT || table.columns.is_empty() {
+        return description;
+    }
+    let mut text = if description.is_empty() { "columns".to_owned() } else { format!("{description}; columns") };
+    for (at, column) in table.columns.iter().enumerate() {
+        let separator = if at == 0 { " " } else { ", " };
+        if text.chars().count() + separator.len() + column.name.chars().count() + 3 > SHOWN {
+            return text + if at == 0 { "…" } else { ", …" };
+        }
+        text += separator;
+        text += &column.name;
+    }
+    text
+}
+
+/// The whole description where [`brief`] cuts it, what is said of the columns, and what is said of the database.
+fn body(database: &Database, table: &Table) -> String {
+    let long = Some(table.description.as_str()).filter(|text| text.chars().count() > SHOWN);
+    let columns = table.columns.iter().map(|column| column.description.as_str());
+    let lines = long.into_iter().chain(columns).chain([database.description.as_str()]);
+    lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{shop, table};
+
+    fn check(description: &str, columns: &[&str], expected: &str) {
+        let mut table = table("t", columns);
+        table.description = description.into();
+        assert_eq!(brief(&table), expected);
+    }
+
+    #[test]
+    fn a_hit_always_says_something_and_never_too_much() {
+        check("", &["id*", "name"], "columns id, name");
+        check("People", &["id*", "name"], "People; columns id, name");
+        check("", &[], "");
+        let long = "word ".repeat(17);
+        check(&long, &["id*"], long.trim_end());
+        let columns: Vec<String> = (0..100).map(|n| format!("column_{n}")).collect();
+        let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+        let text = brief(&table("t", &columns));
+        assert!(text.starts_with("columns column_0, column_1, "), "{text}");
+        assert!(text.ends_with(", …") && text.chars().count() <= SHOWN, "{text}");
+        check("", &["x".repeat(300).as_str()], "columns…");
+    }
+
+    #[test]
+    fn a_table_is_indexed_with_its_columns_and_what_is_around_it() {
+        let mut database =
+            Database { name: "shop".into(), description: "A web shop".into(), tables: shop(), ..Database::default() };
+        database.tables[1].columns[1].description = "who bought".into();
+        let graph = JoinGraph::new(&database.tables);
+        let record_of = |database: &Database| record(database, 1, &graph);
+        let record = record_of(&database);
+        assert_eq!(record.id, "shop.invoices");
+        assert_eq!(record.parent, "shop");
+        assert_eq!(record.aliases, ["invoices"]);
+        assert_eq!(record.related, ["shop.customers", "shop.lines"]);
+        assert_eq!(record.description, "columns id, customer_id, total, status");
+        assert_eq!(record.members, "id customer_id total status");
+        assert_eq!(record.body, "who bought\nA web shop");
+
+        database.tables[1].description = "One row for each purchase. ".repeat(4);
+        let record = record_of(&database);
+        assert_eq!(record.description, database.tables[1].description.trim_end());
+        assert_eq!(record.body, "who bought\nA web shop");
+
+        database.tables[1].description = "One row for each purchase. ".repeat(8);
+        let record = record_of(&database);
+        assert!(record.description.ends_with('…'), "{}", record.description);
+        assert_eq!(record.body, format!("{}\nwho bought\nA web shop", database.tables[1].description));
+    }
+}

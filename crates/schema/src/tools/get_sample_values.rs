@@ -1,0 +1,89 @@
+//! `get_sample_values`: what a column holds.
+
+use std::sync::Arc;
+
+use prospector_connect::SampleRequest;
+use prospector_core::{Resource, Tool, ToolError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{column, database, find_column, find_table, table};
+use crate::{SchemaDiscovery, profile::reason};
+
+/// How many values are shown where the call does not say, and at most.
+const VALUES: usize = 10;
+const MOST_VALUES: usize = 200;
+
+pub(super) struct GetSampleValues(pub(super) Arc<SchemaDiscovery>);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Args {
+    /// Its database.
+    database: String,
+    /// Its table.
+    table: String,
+    /// Its name.
+    column: String,
+    /// Only values with this text in them.
+    contains: Option<String>,
+    /// At most this many; 10.
+    limit: Option<usize>,
+}
+
+#[derive(Serialize)]
+pub(super) struct SampleValues {
+    database: String,
+    table: String,
+    column: String,
+    values: Vec<Value>,
+    distinct: u64,
+    complete: bool,
+}
+
+impl Tool for GetSampleValues {
+    const NAME: &'static str = "get_sample_values";
+    const DESCRIPTION: &'static str =
+        "Shows distinct values of a column, most frequent first. Call it to see how a value is spelled.";
+    const MORE: &'static str = "narrow it with contains, or call again with a larger max_tokens";
+    type Args = Args;
+    type Output = SampleValues;
+
+    async fn call(&self, args: Args) -> Result<SampleValues, ToolError> {
+        let (known, at) = find_table(&self.0, &args.database, &args.table)?;
+        let (id, table) = (known.id(at), &known.database.tables[at]);
+        let column = find_column(table, &id, &args.column)?;
+        let database = &known.database.name;
+        let unavailable = |why: &str| {
+            let message = format!("there are no values of `{id}.{column}`: {why}");
+            ToolError::unavailable(message, Some("go by the type and the description of the column".into()))
+        };
+        let Some(connector) = known.connector.as_deref() else {
+            return Err(unavailable(&format!("database `{database}` cannot be read")));
+        };
+        if !connector.has_data() {
+            return Err(unavailable(&format!("database `{database}` is a schema without data")));
+        }
+        let limit = args.limit.unwrap_or(VALUES).clamp(1, MOST_VALUES);
+        let request = SampleRequest { contains: args.contains.filter(|text| !text.is_empty()), limit };
+        let samples = connector.sample(&table.name, column, &request).await;
+        let samples = samples.map_err(|error| unavailable(&reason(&error)))?;
+        Ok(SampleValues {
+            database: database.clone(),
+            table: table.name.clone(),
+            column: column.to_owned(),
+            values: samples.values,
+            distinct: samples.distinct,
+            complete: samples.complete,
+        })
+    }
+
+    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
+        let name = |key: &str| answer[key].as_str();
+        let (Some(in_database), Some(in_table), Some(one)) = (name("database"), name("table"), name("column")) else {
+            return Vec::new();
+        };
+        vec![database(in_database), table(in_database, in_table), column(in_database, &format!("{in_table}.{one}"))]
+    }
+}

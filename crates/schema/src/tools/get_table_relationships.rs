@@ -1,0 +1,101 @@
+//! `get_table_relationships`: what a table is joined to.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use prospector_connect::Table;
+use prospector_core::{Resource, Tool, ToolError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{column, database, find_table, table};
+use crate::{Join, SchemaDiscovery};
+
+pub(super) struct GetTableRelationships(pub(super) Arc<SchemaDiscovery>);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Args {
+    /// Its database.
+    database: String,
+    /// Its name.
+    table: String,
+    /// Another table of the database: shows how to join to it.
+    to: Option<String>,
+}
+
+#[derive(Serialize)]
+pub(super) struct Relationships {
+    database: String,
+    table: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    references: Vec<Join>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    referenced_by: Vec<Join>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    join_path: Option<Vec<Join>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+}
+
+impl Tool for GetTableRelationships {
+    const NAME: &'static str = "get_table_relationships";
+    const DESCRIPTION: &'static str =
+        "Shows the keys that join a table to others and, with `to`, the shortest join path to that table.";
+    type Args = Args;
+    type Output = Relationships;
+
+    async fn call(&self, args: Args) -> Result<Relationships, ToolError> {
+        let (known, at) = find_table(&self.0, &args.database, &args.table)?;
+        let database = &known.database;
+        let table = &database.tables[at];
+        let references: Vec<Join> = keys(table).map(|(_, join)| join).collect();
+        let referenced_by: Vec<Join> = (database.tables.iter())
+            .flat_map(keys)
+            .filter(|(target, _)| *target == table.name)
+            .map(|(_, join)| join)
+            .collect();
+        let (mut join_path, mut note) = (None, None);
+        if references.is_empty() && referenced_by.is_empty() {
+            note = Some("no declared key joins this table".to_owned());
+        }
+        if let Some(to) = args.to.as_deref().filter(|name| !name.is_empty()) {
+            let (_, to) = find_table(&self.0, &database.name, to)?;
+            match known.joins.path(&[at], &[to]) {
+                Some(path) if path.len() > 1 => join_path = Some(known.joins.joins(&path, &database.tables)),
+                Some(_) => {}
+                None => {
+                    note = Some(format!("declared keys do not join it to `{}`", database.tables[to].name));
+                }
+            }
+        }
+        let (database, table) = (database.name.clone(), table.name.clone());
+        Ok(Relationships { database, table, references, referenced_by, join_path, note })
+    }
+
+    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
+        let (Some(in_database), Some(name)) = (answer["database"].as_str(), answer["table"].as_str()) else {
+            return Vec::new();
+        };
+        let joins = ["references", "referenced_by", "join_path"].into_iter().filter_map(|key| answer[key].as_array());
+        let ends: BTreeSet<&str> =
+            joins.flatten().flat_map(|join| [&join["from"], &join["to"]]).filter_map(Value::as_str).collect();
+        // A column that is part of a key has no dot in its name, while a table may have.
+        let tables: BTreeSet<&str> =
+            ends.iter().filter_map(|end| end.rsplit_once('.')).map(|(table, _)| table).chain([name]).collect();
+        std::iter::once(database(in_database))
+            .chain(tables.into_iter().map(|name| table(in_database, name)))
+            .chain(ends.into_iter().map(|end| column(in_database, end)))
+            .collect()
+    }
+}
+
+/// The columns that a table refers with, and the table that each refers to.
+fn keys(table: &Table) -> impl Iterator<Item = (&str, Join)> {
+    table.foreign_keys.iter().flat_map(move |key| {
+        key.columns.iter().zip(&key.references).map(move |(own, other)| {
+            let join = Join { from: format!("{}.{own}", table.name), to: format!("{}.{other}", key.table) };
+            (key.table.as_str(), join)
+        })
+    })
+}

@@ -1,0 +1,110 @@
+//! The tools of this kind, one file each, and how their arguments find what they name.
+
+mod get_sample_values;
+mod get_table_relationships;
+mod get_table_schema;
+mod list_databases;
+mod list_tables;
+mod search_tables;
+
+use std::sync::Arc;
+
+use prospector_connect::Table;
+use prospector_core::{Resource, ResourceKind, ToolError, Toolset, nearest};
+use prospector_search::Index;
+use serde_json::Value;
+
+use crate::{SchemaDiscovery, discovery::Known, naming::named};
+
+/// How many items a list shows where the call does not say.
+const LISTED: usize = 50;
+
+/// All of them.
+pub(crate) fn toolset(discovery: &Arc<SchemaDiscovery>, index: &Index) -> Toolset {
+    Toolset::new()
+        .with(list_databases::ListDatabases(discovery.clone()))
+        .with(list_tables::ListTables(discovery.clone()))
+        .with(get_table_schema::GetTableSchema(discovery.clone()))
+        .with(search_tables::SearchTables { discovery: discovery.clone(), index: index.clone() })
+        .with(get_table_relationships::GetTableRelationships(discovery.clone()))
+        .with(get_sample_values::GetSampleValues(discovery.clone()))
+}
+
+/// The database of that name, or the nearest ones.
+fn find_database<'a>(discovery: &'a SchemaDiscovery, name: &str) -> Result<&'a Known, ToolError> {
+    let names = discovery.databases().map(|database| database.name.as_str());
+    discovery.known(name).ok_or_else(|| ToolError::not_found("database", name, names))
+}
+
+/// The table of that name, also where it is given as `database.table`; or the nearest ones, and where else it is.
+fn find_table<'a>(
+    discovery: &'a SchemaDiscovery,
+    database: &str,
+    table: &str,
+) -> Result<(&'a Known, usize), ToolError> {
+    let known = find_database(discovery, database)?;
+    let bare = table.strip_prefix(known.database.name.as_str()).and_then(|rest| rest.strip_prefix('.'));
+    if let Some(at) = known.table(table).or_else(|| known.table(bare?)) {
+        return Ok((known, at));
+    }
+    let database = &known.database;
+    if named(&database.withheld, table, String::as_str).is_some() {
+        let message = format!("table `{table}` of database `{}` is not allowed by the catalog", database.name);
+        return Err(ToolError::unavailable(message, Some("plan without it, or say that it is needed".into())));
+    }
+    let tables: Vec<&str> = database.tables.iter().map(|table| table.name.as_str()).collect();
+    let mut error = missing("table", table, &format!("in database `{}`", database.name), &tables);
+    let elsewhere: Vec<&str> = (discovery.known.iter())
+        .filter(|other| other.table(table).is_some())
+        .map(|other| other.database.name.as_str())
+        .collect();
+    if let (ToolError::Respond { suggestion, .. }, Some(first)) = (&mut error, elsewhere.first()) {
+        let more = if elsewhere.len() > 1 { format!(" and {} more", elsewhere.len() - 1) } else { String::new() };
+        let near = suggestion.take().unwrap_or_default();
+        *suggestion = Some(format!("database `{first}`{more} has a table of that name; here: {near}"));
+    }
+    Err(error)
+}
+
+/// The name of a column as the table spells it, or the nearest ones.
+fn find_column<'a>(table: &'a Table, id: &str, column: &str) -> Result<&'a str, ToolError> {
+    if let Some(at) = named(&table.columns, column, |column| &column.name) {
+        return Ok(&table.columns[at].name);
+    }
+    let columns: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+    Err(missing("column", column, &format!("in table `{id}`"), &columns))
+}
+
+fn missing(what: &str, name: &str, place: &str, candidates: &[&str]) -> ToolError {
+    let near = nearest(name, candidates.iter().copied(), 3);
+    let suggestion = match near.is_empty() {
+        true => format!("there is no {what} at all"),
+        false => format!("did you mean `{}`?", near.join("`, `")),
+    };
+    ToolError::Respond {
+        code: "not_found",
+        message: format!("there is no {what} `{name}` {place}"),
+        suggestion: Some(suggestion),
+    }
+}
+
+/// The items of a list as it is shown: an array, or an object that holds one.
+fn items(answer: &Value) -> impl Iterator<Item = &Value> {
+    answer.as_array().or_else(|| answer["items"].as_array()).into_iter().flatten()
+}
+
+fn database(name: &str) -> Resource {
+    Resource::new(ResourceKind::Database, name)
+}
+
+fn table(database: &str, table: &str) -> Resource {
+    Resource::new(ResourceKind::Table, format!("{database}.{table}"))
+}
+
+/// A column, from `table.column`.
+fn column(database: &str, column: &str) -> Resource {
+    Resource::new(ResourceKind::Column, format!("{database}.{column}"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,290 @@
+//! What the tools answer, through the toolset as a model calls them.
+
+use std::sync::{Arc, atomic::Ordering};
+
+use prospector_core::{Answer, ToolError};
+use serde_json::json;
+
+use super::*;
+use crate::{
+    Database, Entry,
+    testing::{Fake, described, discovery, index, shop, table as table_of},
+};
+
+async fn call(discovery: SchemaDiscovery, name: &str, args: Value) -> Result<Answer, ToolError> {
+    let index = index(&discovery);
+    Arc::new(discovery).tools(&index).call(name, args).await
+}
+
+/// What a tool answers over the shop and the library, and what that reveals.
+async fn check(name: &str, args: Value, expected: Value, reveals: &[&str]) {
+    let (value, revealed) = match call(discovery(), name, args).await {
+        Ok(answer) => (answer.value, answer.reveals),
+        Err(error) => (error.to_json(), Vec::new()),
+    };
+    assert_eq!(value, expected, "{value:#}");
+    let revealed: Vec<String> = revealed.iter().map(|resource| format!("{} {}", resource.kind, resource.id)).collect();
+    assert_eq!(revealed, reveals);
+}
+
+#[tokio::test]
+async fn databases_are_listed() {
+    let shop = json!({"name": "shop", "type": "fake", "description": "A web shop", "tables": 5});
+    check(
+        "list_databases",
+        json!({}),
+        json!([shop, {"name": "library", "type": "ddl", "tables": 1}]),
+        &["database shop", "database library"],
+    )
+    .await;
+    check(
+        "list_databases",
+        json!({"limit": 1}),
+        json!({"items": [shop], "truncated": true, "total": 2, "next": "call again with offset=1"}),
+        &["database shop"],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn tables_are_listed_and_what_is_not_allowed_is_said() {
+    check(
+        "list_tables",
+        json!({"database": "library"}),
+        json!([{"name": "books"}]),
+        &["database library", "table library.books"],
+    )
+    .await;
+    check(
+        "list_tables",
+        json!({"database": "LIBRARY"}),
+        json!([{"database": "library", "name": "books"}]),
+        &["database library", "table library.books"],
+    )
+    .await;
+    check(
+        "list_tables",
+        json!({"database": "shop", "limit": 1, "offset": 1}),
+        json!({"items": [{"name": "invoices", "row_count": 3}], "truncated": true, "total": 5,
+               "next": "call again with offset=2", "note": "1 more are not allowed by the catalog"}),
+        &["database shop", "table shop.invoices"],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_wrong_name_is_answered_with_the_nearest_and_where_else_it_is() {
+    let wrong =
+        |message: &str, suggestion: &str| json!({"error": "not_found", "message": message, "suggestion": suggestion});
+    let no_database = wrong("there is no database `shopp`", "did you mean `shop`?");
+    check("list_tables", json!({"database": "shopp"}), no_database, &[]).await;
+    check(
+        "get_table_schema",
+        json!({"database": "shop", "table": "invoise"}),
+        wrong("there is no table `invoise` in database `shop`", "did you mean `invoices`?"),
+        &[],
+    )
+    .await;
+    check(
+        "get_table_schema",
+        json!({"database": "library", "table": "Invoices"}),
+        wrong(
+            "there is no table `Invoices` in database `library`",
+            "database `shop` has a table of that name; here: did you mean `books`?",
+        ),
+        &[],
+    )
+    .await;
+    check(
+        "get_sample_values",
+        json!({"database": "shop", "table": "invoices", "column": "state"}),
+        wrong("there is no column `state` in table `shop.invoices`", "did you mean `status`?"),
+        &[],
+    )
+    .await;
+    check(
+        "get_table_schema",
+        json!({"database": "shop", "table": "Salaries"}),
+        json!({"error": "unavailable", "message": "table `Salaries` of database `shop` is not allowed by the catalog",
+               "suggestion": "plan without it, or say that it is needed"}),
+        &[],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_schema_shows_keys_ranges_and_samples() {
+    check(
+        "get_table_schema",
+        json!({"database": "Shop", "table": "shop.invoices"}),
+        json!({
+            "database": "shop", "table": "invoices", "row_count": 3,
+            "columns": [
+                {"name": "id", "type": "INTEGER", "primary_key": true},
+                {"name": "customer_id", "type": "INTEGER", "foreign_key": "customers.id"},
+                {"name": "total", "type": "REAL", "nullable": false,
+                 "statistics": {"cardinality": 3, "min": 1.25, "max": 9.5}},
+                {"name": "status", "type": "TEXT", "statistics": {"cardinality": 2}}
+            ],
+            "sample_values": {"status": ["open", "paid"]}
+        }),
+        &[
+            "database shop",
+            "table shop.invoices",
+            "column shop.invoices.id",
+            "column shop.invoices.customer_id",
+            "column shop.invoices.total",
+            "column shop.invoices.status",
+        ],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_schema_is_shown_although_there_are_no_statistics() {
+    let book = json!([{"name": "isbn", "type": "TEXT", "primary_key": true},
+                      {"name": "title", "type": "TEXT"}]);
+    check(
+        "get_table_schema",
+        json!({"database": "library", "table": "books"}),
+        json!({"database": "library", "table": "books", "columns": book,
+               "note": "statistics are unavailable: the database is a schema without data"}),
+        &["database library", "table library.books", "column library.books.isbn", "column library.books.title"],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn statistics_are_read_once_and_never_of_a_wide_table() {
+    let columns: Vec<String> = (0..200).map(|n| format!("column_{n}")).collect();
+    let wide = table_of("wide", &columns.iter().map(String::as_str).collect::<Vec<_>>());
+    let database = Database { name: "shop".into(), tables: [shop(), vec![wide]].concat(), ..Database::default() };
+    let fake = Fake::new(vec![]);
+    let reads = fake.reads.clone();
+    let discovery = Arc::new(SchemaDiscovery::new(vec![Entry { database, connector: Some(Arc::new(fake)) }]));
+    let tools = discovery.tools(&index(&discovery));
+    for _ in 0..2 {
+        tools.call("get_table_schema", json!({"database": "shop", "table": "invoices"})).await.unwrap();
+    }
+    assert_eq!(reads.load(Ordering::Relaxed), 1);
+    let answer = tools.call("get_table_schema", json!({"database": "shop", "table": "wide", "max_tokens": 500})).await;
+    let answer = answer.unwrap();
+    assert_eq!(reads.load(Ordering::Relaxed), 1);
+    assert!(answer.value["note"].as_str().unwrap().contains("200 columns"), "{}", answer.value);
+    assert_eq!(answer.value["columns_total"], 200);
+    let shown = answer.value["columns"].as_array().unwrap().len();
+    assert_eq!(answer.reveals.len(), shown + 2, "only what is shown is revealed");
+}
+
+#[tokio::test]
+async fn a_source_that_failed_is_asked_again() {
+    let fake = Fake::broken();
+    let reads = fake.reads.clone();
+    let database = Database { name: "shop".into(), tables: shop(), ..Database::default() };
+    let discovery = Arc::new(SchemaDiscovery::new(vec![Entry { database, connector: Some(Arc::new(fake)) }]));
+    let tools = discovery.tools(&index(&discovery));
+    for round in 1..3 {
+        let answer = tools.call("get_table_schema", json!({"database": "shop", "table": "invoices"})).await.unwrap();
+        assert_eq!(answer.value["note"], "statistics are unavailable: cannot read invoices of fake: it is gone");
+        assert_eq!(answer.value["columns"].as_array().unwrap().len(), 4);
+        assert_eq!(reads.load(Ordering::Relaxed), round);
+    }
+}
+
+#[tokio::test]
+async fn sample_values_are_shown_where_there_are_any() {
+    check(
+        "get_sample_values",
+        json!({"database": "shop", "table": "Invoices", "column": "STATUS", "contains": "PA"}),
+        json!({"database": "shop", "table": "invoices", "column": "status",
+               "values": ["paid"], "distinct": 1, "complete": true}),
+        &["database shop", "table shop.invoices", "column shop.invoices.status"],
+    )
+    .await;
+    check(
+        "get_sample_values",
+        json!({"database": "shop", "table": "invoices", "column": "status", "limit": 1}),
+        json!({"database": "shop", "table": "invoices", "column": "status",
+               "values": ["open"], "distinct": 2, "complete": false}),
+        &["database shop", "table shop.invoices", "column shop.invoices.status"],
+    )
+    .await;
+    check(
+        "get_sample_values",
+        json!({"database": "library", "table": "books", "column": "title"}),
+        json!({"error": "unavailable",
+               "message": "there are no values of `library.books.title`: database `library` is a schema without data",
+               "suggestion": "go by the type and the description of the column"}),
+        &[],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn relationships_are_shown_in_both_directions_and_as_a_path() {
+    let join = |from: &str, to: &str| json!({"from": from, "to": to});
+    let (bought, listed) = (join("invoices.customer_id", "customers.id"), join("lines.invoice_id", "invoices.id"));
+    check(
+        "get_table_relationships",
+        json!({"database": "shop", "table": "invoices"}),
+        json!({"database": "shop", "table": "invoices", "references": [bought], "referenced_by": [listed]}),
+        &[
+            "database shop",
+            "table shop.customers",
+            "table shop.invoices",
+            "table shop.lines",
+            "column shop.customers.id",
+            "column shop.invoices.customer_id",
+            "column shop.invoices.id",
+            "column shop.lines.invoice_id",
+        ],
+    )
+    .await;
+    let answer =
+        call(discovery(), "get_table_relationships", json!({"database": "shop", "table": "customers", "to": "LINES"}));
+    assert_eq!(
+        answer.await.unwrap().value["join_path"],
+        json!([join("customers.id", "invoices.customer_id"), join("invoices.id", "lines.invoice_id")])
+    );
+    check(
+        "get_table_relationships",
+        json!({"database": "shop", "table": "regions", "to": "lines"}),
+        json!({"database": "shop", "table": "regions", "note": "declared keys do not join it to `lines`"}),
+        &["database shop", "table shop.regions"],
+    )
+    .await;
+    check(
+        "get_table_relationships",
+        json!({"database": "library", "table": "books"}),
+        json!({"database": "library", "table": "books", "note": "no declared key joins this table"}),
+        &["database library", "table library.books"],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_search_finds_tables_and_stays_in_the_database_that_it_is_given() {
+    let answer = call(described(), "search_tables", json!({"query": "invoices"})).await.unwrap();
+    assert_eq!(answer.value[0]["table"], "invoices");
+    assert_eq!(answer.value[0]["relevance"], 1.0);
+    assert!(answer.reveals.contains(&table("shop", "invoices")) && answer.reveals.contains(&database("shop")));
+
+    let answer = call(discovery(), "search_tables", json!({"query": "invoices", "database": "Library"})).await.unwrap();
+    assert_eq!(answer.value["note"], "no good match");
+    assert!(answer.reveals.is_empty());
+
+    let answer = call(discovery(), "search_tables", json!({"query": "invoices", "database": ""})).await.unwrap();
+    assert_eq!(answer.value[0]["table"], "invoices");
+
+    let error = call(discovery(), "search_tables", json!({"query": " "})).await.unwrap_err();
+    assert_eq!(error.to_json()["error"], "invalid_arguments");
+}
+
+#[test]
+fn the_definitions_of_all_tools_are_short() {
+    let discovery = Arc::new(discovery());
+    let specs = discovery.tools(&index(&discovery)).specs();
+    assert_eq!(specs.len(), 6);
+    let tokens = prospector_core::tokens::estimate(&serde_json::to_string(&specs).unwrap());
+    assert!(tokens <= 900, "{tokens}");
+}

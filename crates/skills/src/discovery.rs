@@ -1,0 +1,129 @@
+//! The skills of a catalog.
+
+use std::{
+    collections::{HashMap, HashSet},
+    path::PathBuf,
+};
+
+use prospector_core::{Problem, Record, normalized};
+
+use crate::{Skill, SkillFolder, render};
+
+/// The skills of a catalog.
+#[derive(Debug, Default)]
+pub struct SkillDiscovery {
+    skills: Vec<Skill>,
+}
+
+impl SkillDiscovery {
+    /// Loads the skills of these folders, which are given in order of precedence: the first skill of a name is kept.
+    pub fn load(folders: &[SkillFolder]) -> (SkillDiscovery, Vec<Problem>) {
+        let mut skills = Vec::new();
+        let mut problems = Vec::new();
+        let mut seen = HashSet::new();
+        for folder in folders {
+            // One of the usual places is often a link to another.
+            if folder.path.canonicalize().is_ok_and(|path| !seen.insert(path)) {
+                continue;
+            }
+            let (loaded, said) = folder.load();
+            skills.extend(loaded);
+            problems.extend(said);
+        }
+        let (discovery, shadowed) = SkillDiscovery::new(skills);
+        problems.extend(shadowed);
+        (discovery, problems)
+    }
+
+    /// From skills that were loaded before, in order of precedence.
+    pub fn new(skills: Vec<Skill>) -> (SkillDiscovery, Vec<Problem>) {
+        let mut problems = Vec::new();
+        let mut kept: Vec<Skill> = Vec::with_capacity(skills.len());
+        let mut names: HashMap<String, (usize, Option<PathBuf>)> = HashMap::new();
+        for skill in skills {
+            let path = skill.path.canonicalize().ok();
+            if let Some((first, seen)) = names.get(&skill.name) {
+                // The same folder, reached in two ways, shadows nothing.
+                if path.is_none() || path != *seen {
+                    let first = kept[*first].path.display();
+                    problems.push(
+                        Problem::warning(
+                            skill.path.display().to_string(),
+                            format!("the skill `{}` is shadowed by the one in {first}", skill.name),
+                        )
+                        .advise("remove or rename one of the two"),
+                    );
+                }
+                continue;
+            }
+            names.insert(skill.name.clone(), (kept.len(), path));
+            kept.push(skill);
+        }
+        (SkillDiscovery { skills: kept }, problems)
+    }
+
+    /// All skills, in the order of their folders.
+    pub fn skills(&self) -> &[Skill] {
+        &self.skills
+    }
+
+    /// The skill that a name means, ignoring case and what is no letter or digit where only one skill fits.
+    pub fn resolve(&self, name: &str) -> Option<&Skill> {
+        self.skills.iter().find(|skill| skill.name == name.trim()).or_else(|| {
+            let wanted = normalized(name);
+            let mut found = self.skills.iter().filter(|skill| !wanted.is_empty() && normalized(&skill.name) == wanted);
+            found.next().filter(|_| found.next().is_none())
+        })
+    }
+
+    /// What is indexed.
+    pub fn records(&self) -> Vec<Record> {
+        self.skills.iter().map(render::record).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn skill(name: &str, path: &str) -> Skill {
+        Skill { name: name.into(), description: "D".into(), path: path.into(), ..Skill::default() }
+    }
+
+    fn check(skills: &[(&str, &str)], kept: &[&str], said: &[&str]) {
+        let (discovery, problems) = SkillDiscovery::new(skills.iter().map(|(name, path)| skill(name, path)).collect());
+        let paths: Vec<String> = discovery.skills().iter().map(|skill| skill.path.display().to_string()).collect();
+        assert_eq!(paths, kept);
+        assert_eq!(problems.iter().map(ToString::to_string).collect::<Vec<_>>(), said);
+    }
+
+    #[test]
+    fn the_first_of_a_name_shadows_the_others_and_that_is_said() {
+        check(
+            &[("pdf", "/project/pdf"), ("csv", "/user/csv"), ("pdf", "/user/pdf")],
+            &["/project/pdf", "/user/csv"],
+            &[
+                "warning: /user/pdf: the skill `pdf` is shadowed by the one in /project/pdf (remove or rename one of the two)",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_folder_that_is_reached_twice_shadows_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().display().to_string();
+        check(&[("pdf", &path), ("pdf", &format!("{path}/."))], &[&path], &[]);
+    }
+
+    #[test]
+    fn names_match_whatever_their_case_where_one_fits() {
+        let skills = ["quarterly-report", "a-b", "ab"].map(|name| skill(name, name));
+        let (discovery, _) = SkillDiscovery::new(skills.into());
+        let name = |name: &str| discovery.resolve(name).map(|skill| skill.name.as_str());
+        assert_eq!(name("Quarterly_Report"), Some("quarterly-report"));
+        assert_eq!(name("ab"), Some("ab"));
+        assert_eq!(name("A B"), None);
+        assert_eq!(name("report"), None);
+        assert_eq!(name(""), None);
+    }
+}

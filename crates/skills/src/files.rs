@@ -1,0 +1,230 @@
+//! The files of a skill: found and read, and never outside its folder.
+
+use std::{
+    fs::File,
+    io::{ErrorKind, Read},
+    path::{Component, Path, PathBuf},
+};
+
+use percent_encoding::percent_decode_str;
+
+use crate::{Skill, SkillError, links};
+
+/// Files above this are not read.
+const MAX_BYTES: u64 = 1024 * 1024;
+/// How far a folder is looked through for the names of its files.
+const MAX_DEPTH: usize = 4;
+const MAX_FILES: usize = 200;
+
+impl Skill {
+    /// The text of a file in the folder of this skill, by the target of a link (`references/api.md#errors`,
+    /// `a%20b.md`). Symbolic links are resolved first: what leads out of the folder is refused.
+    ///
+    /// # Errors
+    /// [`SkillError`] says why there is no text: outside the folder, a URL, missing, a folder, or no text file.
+    pub fn read(&self, target: &str) -> Result<String, SkillError> {
+        let path = self.locate(target)?;
+        let failed =
+            |reason: String| SkillError::ReadFile { skill: self.name.clone(), target: target.to_owned(), reason };
+        let length = path.metadata().map_err(|error| failed(error.to_string()))?.len();
+        if length > MAX_BYTES {
+            return Err(failed(format!("it has {length} bytes; at most {MAX_BYTES} are read")));
+        }
+        let mut bytes = Vec::new();
+        let file = File::open(&path).map_err(|error| failed(error.to_string()))?;
+        file.take(MAX_BYTES).read_to_end(&mut bytes).map_err(|error| failed(error.to_string()))?;
+        let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
+        let text = text.ok_or_else(|| failed("it is not a text file".to_owned()))?;
+        Ok(plain_lines(&text))
+    }
+
+    /// The regular file that a target means.
+    fn locate(&self, target: &str) -> Result<PathBuf, SkillError> {
+        let (skill, asked) = (self.name.clone(), target.to_owned());
+        let target = target.trim();
+        if links::is_url(target) {
+            return Err(SkillError::FetchUrl { target: asked });
+        }
+        let Ok(decoded) = percent_decode_str(links::path(target)).decode_utf8() else {
+            return Err(SkillError::FindFile { skill, target: asked, files: self.files("") });
+        };
+        // Judged by the name alone first, so that the answer does not tell what exists outside.
+        if leaves(&decoded) {
+            return Err(SkillError::LeaveFolder { skill, target: asked });
+        }
+        if decoded.is_empty() {
+            return Err(SkillError::FindFile { skill, target: asked, files: self.files("") });
+        }
+        let failed = |error: std::io::Error| SkillError::ReadFile {
+            skill: self.name.clone(),
+            target: target.to_owned(),
+            reason: error.to_string(),
+        };
+        let folder = self.path.canonicalize().map_err(failed)?;
+        let path = match folder.join(decoded.as_ref()).canonicalize() {
+            Ok(path) => path,
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                return Err(SkillError::FindFile { skill, target: asked, files: self.files("") });
+            }
+            Err(error) => return Err(failed(error)),
+        };
+        if !path.starts_with(&folder) {
+            return Err(SkillError::LeaveFolder { skill, target: asked });
+        }
+        if path.is_dir() {
+            return Err(SkillError::ReadFolder { skill, target: asked, files: self.files(&decoded) });
+        }
+        if !path.is_file() {
+            let reason = "it is not a regular file".to_owned();
+            return Err(SkillError::ReadFile { skill, target: asked, reason });
+        }
+        Ok(path)
+    }
+
+    /// The files below a folder of this skill, by their path in the skill; symbolic links are not followed.
+    fn files(&self, below: &str) -> Vec<String> {
+        let mut files = Vec::new();
+        collect(&self.path.join(below), below.trim_matches('/'), 0, &mut files);
+        files
+    }
+}
+
+fn collect(folder: &Path, prefix: &str, depth: usize, files: &mut Vec<String>) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    let mut entries: Vec<_> = entries.flatten().collect();
+    entries.sort_by_key(std::fs::DirEntry::file_name);
+    for entry in entries {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let Ok(kind) = entry.file_type() else { continue };
+        if files.len() >= MAX_FILES || name.starts_with('.') {
+            continue;
+        }
+        let path = if prefix.is_empty() { name } else { format!("{prefix}/{name}") };
+        if kind.is_dir() && depth < MAX_DEPTH {
+            collect(&entry.path(), &path, depth + 1, files);
+        } else if kind.is_file() {
+            files.push(path);
+        }
+    }
+}
+
+/// Whether a path is absolute or climbs above where it begins. A backslash divides folders too: some systems say so.
+fn leaves(path: &str) -> bool {
+    let path = path.replace('\\', "/");
+    let drive = path.as_bytes().get(1) == Some(&b':');
+    let mut depth = 0_i32;
+    let climbs = Path::new(&path).components().any(|component| {
+        match component {
+            Component::Normal(_) => depth += 1,
+            Component::ParentDir => depth -= 1,
+            Component::CurDir => {}
+            Component::RootDir | Component::Prefix(_) => depth = -1,
+        }
+        depth < 0
+    });
+    drive || climbs
+}
+
+/// Without byte order mark, with `\n` at the end of lines.
+pub(crate) fn plain_lines(text: &str) -> String {
+    text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A skill folder with neighbours that must not be read.
+    fn skill(outer: &Path) -> Skill {
+        let folder = outer.join("pdf");
+        for (name, bytes) in [
+            ("pdf/refs/api.md", b"\xEF\xBB\xBFApi\r\n".as_slice()),
+            ("pdf/a b.md", b"spaced"),
+            ("pdf/logo.png", b"\x89PNG\0\xFF"),
+            ("secret.md", b"secret"),
+            ("shared/common.md", b"secret"),
+            ("pdf-other/x.md", b"secret"),
+        ] {
+            let path = outer.join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, bytes).unwrap();
+        }
+        Skill { name: "pdf".into(), path: folder, ..Skill::default() }
+    }
+
+    /// What a target gives: the text, or the beginning of the name of the error.
+    fn check(outer: &Path, target: &str, expected: &str) {
+        match skill(outer).read(target) {
+            Ok(text) => assert_eq!(text, expected, "{target}"),
+            Err(error) => assert!(format!("{error:?}").starts_with(expected), "{target}: {error:?}"),
+        }
+    }
+
+    #[test]
+    fn files_inside_the_folder_are_read() {
+        let outer = tempfile::tempdir().unwrap();
+        for target in ["refs/api.md", "./refs/api.md#part", "refs/../refs/api.md", " refs%2Fapi.md "] {
+            check(outer.path(), target, "Api\n");
+        }
+        check(outer.path(), "a%20b.md", "spaced");
+        check(outer.path(), "a b.md", "spaced");
+    }
+
+    #[test]
+    fn nothing_outside_the_folder_is_read_however_it_is_spelled() {
+        let outer = tempfile::tempdir().unwrap();
+        let absolute = outer.path().join("secret.md").display().to_string();
+        let inside = outer.path().join("pdf/refs/api.md").display().to_string();
+        for target in [
+            "../secret.md",
+            "../../../../../../etc/passwd",
+            "refs/../../secret.md",
+            "%2e%2e/secret.md",
+            "..%2fsecret.md",
+            "%2E%2E%2Fsecret.md",
+            "../shared/common.md",
+            "../pdf-other/x.md",
+            "../no-such-file.md",
+            "..",
+            "..\\secret.md",
+            "C:\\secret.md",
+            "/etc/passwd",
+            &absolute,
+            &inside,
+        ] {
+            check(outer.path(), target, "LeaveFolder");
+        }
+        check(outer.path(), "%252e%252e/secret.md", "FindFile");
+        check(outer.path(), "~/secret.md", "FindFile");
+        check(outer.path(), "file:///etc/passwd", "FetchUrl");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_symbolic_link_out_of_the_folder_is_refused() {
+        use std::os::unix::fs::symlink;
+        let outer = tempfile::tempdir().unwrap();
+        let folder = skill(outer.path()).path;
+        symlink("../secret.md", folder.join("s.md")).unwrap();
+        symlink("../shared", folder.join("shared")).unwrap();
+        symlink("refs", folder.join("inside")).unwrap();
+        check(outer.path(), "s.md", "LeaveFolder");
+        check(outer.path(), "shared/common.md", "LeaveFolder");
+        check(outer.path(), "shared", "LeaveFolder");
+        check(outer.path(), "inside/api.md", "Api\n");
+        check(outer.path(), "inside/../../secret.md", "LeaveFolder");
+    }
+
+    #[test]
+    fn what_is_no_text_file_is_said() {
+        let outer = tempfile::tempdir().unwrap();
+        check(outer.path(), "logo.png", "ReadFile");
+        check(outer.path(), "https://example.com/x.md", "FetchUrl");
+        check(outer.path(), "refs", "ReadFolder { skill: \"pdf\", target: \"refs\", files: [\"refs/api.md\"] }");
+        let all = "FindFile { skill: \"pdf\", target: \"api.md\", files: [\"a b.md\", \"logo.png\", \"refs/api.md\"] }";
+        check(outer.path(), "api.md", all);
+        check(outer.path(), "", "FindFile");
+        check(outer.path(), "a\0b", "ReadFile");
+        check(outer.path(), "refs/api.md/x", "FindFile");
+    }
+}

@@ -1,0 +1,187 @@
+//! The block of fields at the top of a `SKILL.md`.
+//!
+//! The block is cut out here and not by a front matter crate: those read YAML with a parser that overflows the stack on
+//! deep nesting, and they lose the line numbers and the spelling of numbers (`version: 1.10`).
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+/// A longer block is no front matter.
+const MAX_BYTES: usize = 64 * 1024;
+
+/// The fields of the specification; all others are ignored.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct FrontMatter {
+    pub(crate) name: Option<String>,
+    pub(crate) description: Option<String>,
+    pub(crate) license: Option<String>,
+    pub(crate) compatibility: Option<String>,
+    pub(crate) metadata: BTreeMap<String, String>,
+    pub(crate) allowed_tools: Vec<String>,
+}
+
+/// A file in its two parts.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Split<'a> {
+    pub(crate) fields: FrontMatter,
+    pub(crate) body: &'a str,
+    /// How many lines stand before `body`.
+    pub(crate) lines_before: usize,
+}
+
+/// Divides a file, or says in which line what is wrong. The text has no byte order mark and plain line ends.
+pub(crate) fn split(text: &str) -> Result<Split<'_>, (usize, String)> {
+    let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+    if first.trim_end() != "---" {
+        return Err((1, "there is no front matter: the first line is not `---`".to_owned()));
+    }
+    let mut at = 0;
+    for (lines_before, line) in (2..).zip(rest.split_inclusive('\n')) {
+        if line.trim_end() == "---" {
+            let fields = fields(&rest[..at])?;
+            return Ok(Split { fields, body: &rest[at + line.len()..], lines_before });
+        }
+        at += line.len();
+        if at > MAX_BYTES {
+            break;
+        }
+    }
+    Err((1, "the front matter is not closed by a second line `---`".to_owned()))
+}
+
+fn fields(block: &str) -> Result<FrontMatter, (usize, String)> {
+    let map = match serde_saphyr::from_str::<Value>(block) {
+        Ok(Value::Object(map)) => map,
+        Ok(_) => return Err((1, "the front matter holds no fields".to_owned())),
+        Err(error) => {
+            let line = error.location().map_or(1, |location| location.line() as usize);
+            let message = error.without_snippet().to_string();
+            let first = message.lines().next().unwrap_or_default();
+            return Err((line + 1, format!("the front matter is not valid YAML: {first}")));
+        }
+    };
+    let field = |name: &str| map.get(name).map(text).filter(|text| !text.is_empty());
+    let allowed_tools = match map.get("allowed-tools") {
+        Some(Value::Array(items)) => items.iter().map(text).filter(|tool| !tool.is_empty()).collect(),
+        Some(Value::String(list)) => tools(list),
+        _ => Vec::new(),
+    };
+    Ok(FrontMatter {
+        name: field("name"),
+        description: field("description"),
+        license: field("license"),
+        compatibility: field("compatibility"),
+        metadata: metadata(block, map.get("metadata")),
+        allowed_tools,
+    })
+}
+
+/// The values as they are written, where they are plain ones.
+fn metadata(block: &str, value: Option<&Value>) -> BTreeMap<String, String> {
+    #[derive(Deserialize)]
+    struct Plain {
+        metadata: BTreeMap<String, String>,
+    }
+    match (serde_saphyr::from_str::<Plain>(block), value) {
+        (Ok(plain), _) => plain.metadata,
+        (Err(_), Some(Value::Object(map))) => map.iter().map(|(key, value)| (key.clone(), text(value))).collect(),
+        _ => BTreeMap::new(),
+    }
+}
+
+/// A value on one line.
+fn text(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.split_whitespace().collect::<Vec<_>>().join(" "),
+        other => other.to_string(),
+    }
+}
+
+/// The names of tools between spaces or commas; what stands in brackets belongs to its tool: `Bash(git add:*)`.
+fn tools(list: &str) -> Vec<String> {
+    let mut tools = vec![String::new()];
+    let mut depth = 0_usize;
+    for c in list.chars() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            c if depth == 0 && (c.is_whitespace() || c == ',') => {
+                tools.push(String::new());
+                continue;
+            }
+            _ => {}
+        }
+        if let Some(tool) = tools.last_mut() {
+            tool.push(c);
+        }
+    }
+    tools.retain(|tool| !tool.is_empty());
+    tools
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: Result<FrontMatter, (usize, &str)>) {
+        match (split(text), expected) {
+            (Ok(split), Ok(fields)) => {
+                assert_eq!(split.fields, fields);
+                assert_eq!(split.lines_before, text[..text.len() - split.body.len()].matches('\n').count());
+            }
+            (Err((line, reason)), Err((expected, part))) => {
+                assert_eq!(line, expected, "{reason}");
+                assert!(reason.contains(part), "{reason}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_fields_of_the_specification_are_read() {
+        let text = "---\nname: pdf\ndescription: >-\n  Reads\n  PDF files.\nlicense: MIT\ncompatibility: needs git\n\
+                    metadata:\n  author: Ada\n  version: 1.10\nallowed-tools: Read, Bash(git add:*) Write\nother: 1\n---\nBody";
+        check(
+            text,
+            Ok(FrontMatter {
+                name: Some("pdf".into()),
+                description: Some("Reads PDF files.".into()),
+                license: Some("MIT".into()),
+                compatibility: Some("needs git".into()),
+                metadata: [("author".into(), "Ada".into()), ("version".into(), "1.10".into())].into(),
+                allowed_tools: vec!["Read".into(), "Bash(git add:*)".into(), "Write".into()],
+            }),
+        );
+        let fields = FrontMatter {
+            name: Some("7".into()),
+            metadata: [("a".into(), "[1]".into())].into(),
+            allowed_tools: vec!["Read".into(), "Write".into()],
+            ..FrontMatter::default()
+        };
+        check("---\nname: 7\ndescription:\nmetadata: {a: [1]}\nallowed-tools: [Read, Write]\n---\n", Ok(fields));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_line() {
+        check("# Title", Err((1, "no front matter")));
+        check("", Err((1, "no front matter")));
+        check("---\nname: x\n\n# Title", Err((1, "not closed")));
+        check("---\nname: x\ndescription: a: b\n---\n", Err((3, "not valid YAML")));
+        check("---\njust text\n---\n", Err((1, "no fields")));
+        check("---\n---\n", Err((1, "no fields")));
+    }
+
+    #[test]
+    fn a_block_that_grows_out_of_all_bounds_is_an_error_and_not_a_crash() {
+        let mut bomb = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x]\n");
+        for n in 1..12 {
+            let reference = format!("*a{}, ", n - 1).repeat(9);
+            bomb += &format!("a{n}: &a{n} [{}]\n", reference.trim_end_matches(", "));
+        }
+        assert!(split(&format!("---\n{bomb}---\n")).is_err());
+        assert!(split(&format!("---\n{}x\n---\n", "- ".repeat(30_000))).is_err());
+    }
+}

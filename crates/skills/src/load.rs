@@ -1,0 +1,337 @@
+//! Folders to skills.
+
+use std::{
+    collections::HashSet,
+    fs::DirEntry,
+    io::Read,
+    path::{Path, PathBuf},
+};
+
+use prospector_core::Problem;
+
+use crate::{Skill, files::plain_lines, front_matter, links};
+
+/// How far below a folder skills are looked for.
+const MAX_DEPTH: usize = 5;
+/// How many folders are looked through.
+const MAX_FOLDERS: usize = 20_000;
+/// A `SKILL.md` above this is no instruction that a model could read.
+const MAX_BYTES: u64 = 1024 * 1024;
+
+/// A folder that holds skills, each in a folder of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SkillFolder {
+    /// The folder.
+    pub path: PathBuf,
+    /// Whether it must exist: somebody named it, it is not only a place where skills may be.
+    pub required: bool,
+}
+
+impl SkillFolder {
+    /// The skills in this folder, sorted by path; names may repeat. A folder with a `SKILL.md` is a skill, and is not
+    /// looked into for more. Hidden folders are passed over; links that lead out of the folder are not followed.
+    pub fn load(&self) -> (Vec<Skill>, Vec<Problem>) {
+        let mut walk = Walk::default();
+        let place = self.path.display().to_string();
+        match self.path.canonicalize() {
+            Ok(root) if root.is_dir() => walk.folder(&self.path, &root, 0),
+            Ok(_) => {
+                walk.problems.push(Problem::error(place, "this is not a folder").advise("name the folder above it"))
+            }
+            Err(_) if !self.required => {}
+            Err(error) => walk.problems.push(
+                Problem::error(place, format!("the folder of skills cannot be read: {error}"))
+                    .advise("correct the path"),
+            ),
+        }
+        (walk.skills, walk.problems)
+    }
+}
+
+#[derive(Default)]
+struct Walk {
+    skills: Vec<Skill>,
+    problems: Vec<Problem>,
+    seen: HashSet<PathBuf>,
+}
+
+impl Walk {
+    fn folder(&mut self, folder: &Path, root: &Path, depth: usize) {
+        let Ok(canonical) = folder.canonicalize() else { return };
+        if self.seen.len() >= MAX_FOLDERS || !self.seen.insert(canonical.clone()) {
+            if self.seen.len() == MAX_FOLDERS {
+                self.seen.insert(PathBuf::new());
+                self.problems.push(
+                    Problem::error(
+                        root.display().to_string(),
+                        format!("only the first {MAX_FOLDERS} folders were searched"),
+                    )
+                    .advise("name the folders of the skills themselves"),
+                );
+            }
+            return;
+        }
+        if let Some(file) =
+            ["SKILL.md", "skill.md"].map(|name| folder.join(name)).into_iter().find(|file| file.exists())
+        {
+            match file.canonicalize() {
+                Ok(real) if real.starts_with(&canonical) => {
+                    self.skills.extend(read(folder, &file, &mut self.problems));
+                }
+                _ => self.problems.push(
+                    Problem::error(file.display().to_string(), "the file is a link out of the folder of the skill")
+                        .advise("put the file itself there"),
+                ),
+            }
+            return;
+        }
+        let entries = match std::fs::read_dir(folder) {
+            Ok(entries) => entries,
+            Err(error) => {
+                let reason = format!("the folder cannot be read: {error}");
+                self.problems.push(Problem::error(folder.display().to_string(), reason));
+                return;
+            }
+        };
+        let mut entries: Vec<DirEntry> = entries.flatten().collect();
+        entries.sort_by_key(DirEntry::file_name);
+        for entry in entries {
+            let path = entry.path();
+            let name = entry.file_name();
+            let hidden = name.to_string_lossy().starts_with('.') || name == "node_modules";
+            if hidden || depth == MAX_DEPTH || !path.is_dir() {
+                continue;
+            }
+            if path.canonicalize().is_ok_and(|target| !target.starts_with(root)) {
+                self.problems.push(
+                    Problem::warning(
+                        path.display().to_string(),
+                        "this link leads out of the folder and was not followed",
+                    )
+                    .advise("name the folder that it points to as a folder of skills"),
+                );
+                continue;
+            }
+            self.folder(&path, root, depth + 1);
+        }
+    }
+}
+
+/// Reads one skill; `None`, with a problem, where it cannot be used.
+fn read(folder: &Path, file: &Path, problems: &mut Vec<Problem>) -> Option<Skill> {
+    let place = file.display().to_string();
+    let text = match text(file) {
+        Ok((text, lossy)) => {
+            if lossy {
+                problems.push(
+                    Problem::warning(&place, "the file is not UTF-8; some characters were replaced")
+                        .advise("save it as UTF-8"),
+                );
+            }
+            text
+        }
+        Err(reason) => {
+            problems.push(Problem::error(&place, reason));
+            return None;
+        }
+    };
+    let split = match front_matter::split(&text) {
+        Ok(split) => split,
+        Err((line, reason)) => {
+            problems.push(Problem::error(format!("{place}:{line}"), reason).advise(
+                "begin the file with `---`, `name: ..`, `description: ..`, `---`; quote values that hold a colon",
+            ));
+            return None;
+        }
+    };
+    let Some(description) = split.fields.description else {
+        problems.push(
+            Problem::error(&place, "the skill has no description")
+                .advise("add a `description` that says what it does and when to use it"),
+        );
+        return None;
+    };
+    let called = folder.canonicalize().ok().and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
+    let called = called.unwrap_or_default();
+    let name = split.fields.name.unwrap_or_else(|| {
+        problems.push(
+            Problem::warning(&place, format!("the skill has no name; it is called `{called}` like its folder"))
+                .advise("add a `name`"),
+        );
+        called.clone()
+    });
+    if let Some(reason) = wrong_name(&name) {
+        problems.push(
+            Problem::warning(&place, format!("the name `{name}` {reason}"))
+                .advise("use 1 to 64 small letters, digits and single hyphens"),
+        );
+    } else if name != called {
+        problems.push(
+            Problem::warning(&place, format!("the name `{name}` is not that of its folder, `{called}`"))
+                .advise("rename one of the two"),
+        );
+    }
+    let length = description.chars().count();
+    if length > 1024 {
+        problems.push(
+            Problem::warning(&place, format!("the description has {length} characters; 1024 are allowed"))
+                .advise("shorten it"),
+        );
+    }
+    Some(Skill {
+        name,
+        description,
+        path: folder.to_owned(),
+        license: split.fields.license,
+        compatibility: split.fields.compatibility,
+        metadata: split.fields.metadata,
+        allowed_tools: split.fields.allowed_tools,
+        content: split.body.trim().to_owned(),
+        links: links::parse(split.body, split.lines_before),
+    })
+}
+
+/// The text of a file, and whether some of it was no text.
+fn text(file: &Path) -> Result<(String, bool), String> {
+    let failed = |error: std::io::Error| format!("the file cannot be read: {error}");
+    if !file.is_file() {
+        return Err("this is not a regular file".to_owned());
+    }
+    let mut bytes = Vec::new();
+    std::fs::File::open(file).map_err(failed)?.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(format!("the file has more than {MAX_BYTES} bytes"));
+    }
+    let text = String::from_utf8_lossy(&bytes);
+    Ok((plain_lines(&text), std::str::from_utf8(&bytes).is_err()))
+}
+
+/// What the specification has against a name.
+fn wrong_name(name: &str) -> Option<&'static str> {
+    if name.chars().count() > 64 {
+        Some("is longer than 64 characters")
+    } else if !name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-') {
+        Some("holds more than small letters, digits and hyphens")
+    } else if name.starts_with('-') || name.ends_with('-') || name.contains("--") {
+        Some("begins or ends with a hyphen, or has two in a row")
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = "---\nname: pdf\ndescription: Reads PDF\n---\nBody";
+
+    fn write(root: &Path, files: &[(&str, &str)]) {
+        for (name, text) in files {
+            let path = root.join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+    }
+
+    /// The names of the skills, and what the problems say.
+    fn check(files: &[(&str, &str)], names: &[&str], said: &[&str]) {
+        let root = tempfile::tempdir().unwrap();
+        write(root.path(), files);
+        check_folder(root.path(), names, said);
+    }
+
+    fn check_folder(root: &Path, names: &[&str], said: &[&str]) {
+        let (skills, problems) = SkillFolder { path: root.to_owned(), required: true }.load();
+        assert_eq!(skills.iter().map(|skill| skill.name.as_str()).collect::<Vec<_>>(), names);
+        assert_eq!(problems.len(), said.len(), "{problems:?}");
+        for (problem, part) in problems.iter().zip(said) {
+            assert!(problem.to_string().contains(part), "{problem} does not say {part}");
+        }
+    }
+
+    #[test]
+    fn direct_and_nested_folders_are_skills_and_are_not_looked_into() {
+        let b = "---\nname: b\ndescription: B\n---\n";
+        check(
+            &[
+                ("pdf/SKILL.md", GOOD),
+                ("pdf/inner/SKILL.md", b),
+                ("team/x/b/skill.md", b),
+                (".git/b/SKILL.md", b),
+                ("README.md", ""),
+            ],
+            &["pdf", "b"],
+            &[],
+        );
+        check(&[("1/2/3/4/5/6/b/SKILL.md", b)], &[], &[]);
+    }
+
+    #[test]
+    fn a_skill_that_cannot_be_used_is_a_problem_and_the_rest_loads() {
+        check(
+            &[
+                ("a/SKILL.md", "# No front matter"),
+                ("b/SKILL.md", "---\nname: b\n---\n"),
+                ("c/SKILL.md", "---\nname: c\ndescription: \" \"\n---\n"),
+                ("d/SKILL.md", "---\nname: x: y\ndescription: D\n---\n"),
+                ("e/SKILL.md", "---\nname: e\ndescription: E\n\n# Never closed"),
+                ("pdf/SKILL.md", GOOD),
+            ],
+            &["pdf"],
+            &[
+                "SKILL.md:1: there is no front matter",
+                "no description",
+                "no description",
+                "SKILL.md:2: the front matter is not valid YAML",
+                "SKILL.md:1: the front matter is not closed",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_bad_name_is_said_and_the_skill_loads() {
+        let named = |name: &str| format!("---\nname: {name}\ndescription: D\n---\n");
+        check(
+            &[
+                ("a/SKILL.md", &named("My Skill")),
+                ("b/SKILL.md", &named("other")),
+                ("c/SKILL.md", "---\ndescription: C\n---\n"),
+                ("d/SKILL.md", &named("-d")),
+                ("e/SKILL.md", &format!("---\nname: e\ndescription: {}\n---\n", "x".repeat(1025))),
+            ],
+            &["My Skill", "other", "c", "-d", "e"],
+            &["small letters", "not that of its folder, `b`", "called `c`", "hyphen", "1025 characters"],
+        );
+    }
+
+    #[test]
+    fn marks_and_line_ends_of_other_systems_do_no_harm() {
+        let text = format!("\u{feff}{}", GOOD.replace("Body", "See [a](a.md)").replace('\n', "\r\n"));
+        let root = tempfile::tempdir().unwrap();
+        write(root.path(), &[("pdf/SKILL.md", &text)]);
+        let (skills, problems) = SkillFolder { path: root.path().to_owned(), required: true }.load();
+        assert!(problems.is_empty(), "{problems:?}");
+        assert_eq!((skills[0].content.as_str(), skills[0].links[0].line_number), ("See [a](a.md)", 5));
+    }
+
+    #[test]
+    fn only_a_folder_that_somebody_named_must_exist() {
+        for (required, count) in [(true, 1), (false, 0)] {
+            let folder = SkillFolder { path: "/no/such/folder".into(), required };
+            assert_eq!(folder.load().1.len(), count);
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_out_of_the_folder_are_not_followed() {
+        use std::os::unix::fs::symlink;
+        let outer = tempfile::tempdir().unwrap();
+        let root = outer.path().join("skills");
+        write(outer.path(), &[("pdf/SKILL.md", GOOD), ("skills/b/x.md", "")]);
+        symlink("../pdf", root.join("pdf")).unwrap();
+        symlink("../../pdf/SKILL.md", root.join("b/SKILL.md")).unwrap();
+        symlink(".", root.join("loop")).unwrap();
+        check_folder(&root, &[], &["b/SKILL.md: the file is a link out", "pdf: this link leads out"]);
+    }
+}

@@ -1,0 +1,478 @@
+//! The tools over skills.
+
+use std::{path::PathBuf, sync::Arc};
+
+use prospector_core::{DEFAULT_MAX_TOKENS, Kind, Page, Relevance, Resource, ResourceKind, Tool, ToolError, Toolset};
+use prospector_search::{Index, Query};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{Skill, SkillDiscovery, SkillError, SkillLink, links, render};
+
+const DEFAULT_LIMIT: usize = 50;
+const DEFAULT_HITS: usize = 3;
+const MAX_HITS: usize = 50;
+/// A linked file above this is left to `resolve_skill_link`.
+const MAX_REFERENCE: usize = 20 * 1024;
+/// What instructions and linked files may take up together: an answer of default size. Were the files to take more, the
+/// cut that follows would fall on the instructions.
+const MAX_ANSWER: usize = DEFAULT_MAX_TOKENS * 3 - 1_000;
+/// More linked files than this are not looked at.
+const MAX_REFERENCES: usize = 50;
+
+impl SkillDiscovery {
+    /// The tools of this kind: `list_skills`, `get_skill`, `search_skills`, `list_skill_links`, `resolve_skill_link`.
+    pub fn tools(self: &Arc<Self>, index: &Index) -> Toolset {
+        Toolset::new()
+            .with(ListSkills(self.clone()))
+            .with(GetSkill(self.clone()))
+            .with(SearchSkills(self.clone(), index.clone()))
+            .with(ListSkillLinks(self.clone()))
+            .with(ResolveSkillLink(self.clone()))
+    }
+
+    fn named(&self, name: &str) -> Result<&Skill, ToolError> {
+        self.resolve(name)
+            .ok_or_else(|| ToolError::not_found("skill", name, self.skills().iter().map(|s| s.name.as_str())))
+    }
+}
+
+/// `list_skills`
+struct ListSkills(Arc<SkillDiscovery>);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ListArgs {
+    /// At most this many (50).
+    limit: Option<usize>,
+    /// How many to skip.
+    offset: Option<usize>,
+}
+
+#[derive(Serialize)]
+struct Listed {
+    name: String,
+    description: String,
+    path: PathBuf,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    allowed_tools: Vec<String>,
+}
+
+impl Tool for ListSkills {
+    const NAME: &'static str = "list_skills";
+    const DESCRIPTION: &'static str =
+        "Lists the skills: written instructions for kinds of tasks. To find one for a task, use search_skills.";
+    const MORE: &'static str = "call again with offset = the number of items seen so far, or use search_skills";
+    type Args = ListArgs;
+    type Output = Page<Listed>;
+
+    async fn call(&self, args: ListArgs) -> Result<Page<Listed>, ToolError> {
+        let listed = self.0.skills().iter().map(|skill| Listed {
+            name: skill.name.clone(),
+            description: render::brief(&skill.description),
+            path: skill.path.clone(),
+            allowed_tools: skill.allowed_tools.clone(),
+        });
+        Ok(Page::cut(listed.collect(), args.offset.unwrap_or(0), args.limit.unwrap_or(DEFAULT_LIMIT)))
+    }
+
+    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
+        shown(answer, "name")
+    }
+}
+
+/// `get_skill`
+struct GetSkill(Arc<SkillDiscovery>);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct NameArgs {
+    /// The skill.
+    name: String,
+}
+
+#[derive(Serialize)]
+struct Whole {
+    name: String,
+    description: String,
+    content: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    allowed_tools: Vec<String>,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    references: Map<String, Value>,
+    /// The linked files that are not among the references, each with the reason.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    left_out: Map<String, Value>,
+}
+
+impl Tool for GetSkill {
+    const NAME: &'static str = "get_skill";
+    const DESCRIPTION: &'static str =
+        "The instructions of a skill and the files that it links to. Read it before you plan a step by it.";
+    const MORE: &'static str = "call again with a larger max_tokens; read linked files with resolve_skill_link";
+    type Args = NameArgs;
+    type Output = Whole;
+
+    async fn call(&self, args: NameArgs) -> Result<Whole, ToolError> {
+        let skill = self.0.named(&args.name)?;
+        let (references, left_out) = references(skill);
+        Ok(Whole {
+            name: skill.name.clone(),
+            description: skill.description.clone(),
+            content: skill.content.clone(),
+            allowed_tools: skill.allowed_tools.clone(),
+            references,
+            left_out,
+        })
+    }
+
+    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
+        shown(answer, "name")
+    }
+}
+
+/// The texts of the linked files by path, as far as they fit, and the other files with what keeps them out.
+fn references(skill: &Skill) -> (Map<String, Value>, Map<String, Value>) {
+    let (mut texts, mut left_out) = (Map::new(), Map::new());
+    let mut room = MAX_ANSWER.saturating_sub(size(&skill.content) + size(&skill.description));
+    for link in skill.links.iter().filter(|link| !link.is_url) {
+        let path = links::path(&link.target);
+        if texts.contains_key(path) || left_out.contains_key(path) {
+            continue;
+        }
+        if texts.len() + left_out.len() == MAX_REFERENCES {
+            left_out.insert("…".to_owned(), "more files are linked: call list_skill_links".into());
+            break;
+        }
+        match skill.read(path) {
+            Ok(text) if text.len() <= MAX_REFERENCE && size(&text) + path.len() + 4 <= room => {
+                room -= size(&text) + path.len() + 4;
+                texts.insert(path.to_owned(), text.into());
+            }
+            Ok(text) => {
+                let reason = format!("{} KB: call resolve_skill_link", text.len().div_ceil(1024));
+                left_out.insert(path.to_owned(), reason.into());
+            }
+            Err(error) => {
+                let reason = match &error {
+                    SkillError::LeaveFolder { .. } => "outside the folder of the skill",
+                    SkillError::FindFile { .. } => "missing",
+                    SkillError::ReadFolder { .. } => "a folder",
+                    SkillError::ReadFile { reason, .. } => reason,
+                    SkillError::FetchUrl { .. } | SkillError::Search { .. } => "not a file",
+                };
+                left_out.insert(path.to_owned(), reason.into());
+            }
+        }
+    }
+    (texts, left_out)
+}
+
+/// The bytes of a text in JSON.
+fn size(text: &str) -> usize {
+    serde_json::to_string(text).map_or(0, |json| json.len())
+}
+
+/// `search_skills`
+struct SearchSkills(Arc<SkillDiscovery>, Index);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct SearchArgs {
+    /// The task, in words.
+    query: String,
+    /// At most this many (3).
+    limit: Option<usize>,
+}
+
+#[derive(Serialize)]
+struct FoundSkill {
+    name: String,
+    relevance: Relevance,
+    description: String,
+}
+
+impl Tool for SearchSkills {
+    const NAME: &'static str = "search_skills";
+    const DESCRIPTION: &'static str = "Finds skills, written instructions, that fit a task. Then call get_skill.";
+    const MORE: &'static str = "call again with a smaller limit";
+    type Args = SearchArgs;
+    type Output = Page<FoundSkill>;
+
+    async fn call(&self, args: SearchArgs) -> Result<Page<FoundSkill>, ToolError> {
+        if args.query.trim().is_empty() {
+            return Err(ToolError::invalid("the query is empty", Some("name the task, or use list_skills".into())));
+        }
+        let limit = args.limit.unwrap_or(DEFAULT_HITS).clamp(1, MAX_HITS);
+        let query = Query { text: args.query.clone(), kinds: vec![Kind::Skill], limit, ..Query::default() };
+        let failed = |source| ToolError::fatal(SkillError::Search { query: args.query.clone(), source });
+        let found = self.1.search(&query).map_err(failed)?;
+        // What the index knows and the catalog does not is gone.
+        let skills = found.hits.into_iter().filter_map(|hit| {
+            let skill = self.0.resolve(&hit.id)?;
+            Some(FoundSkill {
+                name: skill.name.clone(),
+                relevance: hit.relevance,
+                description: skill.description.clone(),
+            })
+        });
+        let skills: Vec<FoundSkill> = skills.collect();
+        if skills.is_empty() {
+            return Ok(Page::nothing("no good match", found.nearest));
+        }
+        Ok(Page::whole(skills))
+    }
+
+    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
+        shown(answer, "name")
+    }
+}
+
+/// `list_skill_links`
+struct ListSkillLinks(Arc<SkillDiscovery>);
+
+#[derive(Serialize)]
+struct Links {
+    skill: String,
+    links: Vec<SkillLink>,
+}
+
+impl Tool for ListSkillLinks {
+    const NAME: &'static str = "list_skill_links";
+    const DESCRIPTION: &'static str =
+        "The links in the instructions of a skill: files to read with resolve_skill_link, and URLs.";
+    type Args = NameArgs;
+    type Output = Links;
+
+    async fn call(&self, args: NameArgs) -> Result<Links, ToolError> {
+        let skill = self.0.named(&args.name)?;
+        Ok(Links { skill: skill.name.clone(), links: skill.links.clone() })
+    }
+
+    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
+        shown(answer, "skill")
+    }
+}
+
+/// `resolve_skill_link`
+struct ResolveSkillLink(Arc<SkillDiscovery>);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct LinkArgs {
+    /// The skill.
+    name: String,
+    /// A link of the skill, or the path of a file in its folder.
+    target: String,
+}
+
+#[derive(Serialize)]
+struct Linked {
+    skill: String,
+    target: String,
+    content: String,
+}
+
+impl Tool for ResolveSkillLink {
+    const NAME: &'static str = "resolve_skill_link";
+    const DESCRIPTION: &'static str = "The text of a file that a skill links to. URLs are not fetched.";
+    type Args = LinkArgs;
+    type Output = Linked;
+
+    async fn call(&self, args: LinkArgs) -> Result<Linked, ToolError> {
+        let skill = self.0.named(&args.name)?;
+        let content = skill.read(&args.target).map_err(|error| refused(&error))?;
+        Ok(Linked { skill: skill.name.clone(), target: args.target, content })
+    }
+
+    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
+        shown(answer, "skill")
+    }
+}
+
+/// What a model is told where there is no text.
+fn refused(error: &SkillError) -> ToolError {
+    let message = error.to_string();
+    match error {
+        SkillError::LeaveFolder { .. } => {
+            ToolError::invalid(message, Some("call list_skill_links for the files of the skill".into()))
+        }
+        SkillError::FetchUrl { .. } => {
+            ToolError::unavailable(message, Some("go on without it, and name the URL where it matters".into()))
+        }
+        SkillError::FindFile { skill, target, files } => {
+            ToolError::not_found(&format!("file of skill `{skill}`"), target, files.iter().map(String::as_str))
+        }
+        SkillError::ReadFolder { files, .. } => {
+            let names: Vec<&str> = files.iter().map(String::as_str).take(20).collect();
+            ToolError::invalid(message, Some(format!("read one of its files: {}", names.join(", "))))
+        }
+        SkillError::ReadFile { .. } | SkillError::Search { .. } => ToolError::unavailable(message, None),
+    }
+}
+
+/// The skills that an answer names in this field: a list, a page of a list, or one object.
+fn shown(answer: &Value, field: &str) -> Vec<Resource> {
+    let items = answer.as_array().or_else(|| answer.get("items").and_then(Value::as_array));
+    let items = items.map_or_else(|| std::slice::from_ref(answer), Vec::as_slice);
+    let names = items.iter().filter_map(|item| item.get(field)?.as_str());
+    names.map(|name| Resource::new(ResourceKind::Skill, name)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::SkillFolder;
+
+    const PDF: &str = "---\nname: pdf-reader\ndescription: Extracts text and tables from PDF files.\nallowed-tools: Read\n---\n\
+                       # PDF\n\nSee [forms](refs/forms.md#all), [again](refs/forms.md), [logo](logo.png), [gone](gone.md),\n\
+                       [big](big.md), [shared](../shared.md) and [the site](https://example.com).\n";
+    const REPORT: &str = "---\nname: quarterly-report\ndescription: Writes the report of a quarter.\n---\n# Report\n";
+
+    /// What a call answers, and the names that it reveals. `ROOT` stands for the folder of the skills.
+    async fn check(tool: &str, args: Value, expected: Value, reveals: &[&str]) {
+        let outer = tempfile::tempdir().unwrap();
+        for (name, bytes) in [
+            ("skills/pdf-reader/SKILL.md", PDF.as_bytes()),
+            ("skills/pdf-reader/refs/forms.md", b"Forms."),
+            ("skills/pdf-reader/logo.png", b"\x89PNG\0"),
+            ("skills/pdf-reader/big.md", "x".repeat(30_000).as_bytes()),
+            ("skills/quarterly-report/SKILL.md", REPORT.as_bytes()),
+            ("skills/shared.md", b"secret"),
+        ] {
+            let path = outer.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, bytes).unwrap();
+        }
+        let root = outer.path().join("skills");
+        let (skills, problems) = SkillDiscovery::load(&[SkillFolder { path: root.clone(), required: true }]);
+        assert!(problems.is_empty(), "{problems:?}");
+        let skills = Arc::new(skills);
+        let index = Index::in_memory(skills.records(), None).unwrap();
+        let (value, revealed) = match skills.tools(&index).call(tool, args).await {
+            Ok(answer) => (answer.value, answer.reveals),
+            Err(error) => (error.to_json(), Vec::new()),
+        };
+        let value: Value = serde_json::from_str(&value.to_string().replace(root.to_str().unwrap(), "ROOT")).unwrap();
+        assert_eq!(value, expected);
+        assert_eq!(revealed.iter().map(|resource| resource.id.as_str()).collect::<Vec<_>>(), reveals);
+        assert!(revealed.iter().all(|resource| resource.kind == ResourceKind::Skill));
+    }
+
+    #[tokio::test]
+    async fn skills_are_listed() {
+        let pdf = json!({"name": "pdf-reader", "description": "Extracts text and tables from PDF files.",
+                         "path": "ROOT/pdf-reader", "allowed_tools": ["Read"]});
+        let report = json!({"name": "quarterly-report", "description": "Writes the report of a quarter.",
+                            "path": "ROOT/quarterly-report"});
+        check("list_skills", json!({}), json!([pdf, report]), &["pdf-reader", "quarterly-report"]).await;
+        let page = json!({"items": [pdf], "truncated": true, "total": 2, "next": "call again with offset=1"});
+        check("list_skills", json!({"limit": 1}), page, &["pdf-reader"]).await;
+    }
+
+    #[tokio::test]
+    async fn a_skill_comes_with_the_files_that_it_links_to_and_says_which_do_not() {
+        let content = PDF.rsplit("---\n").next().unwrap().trim();
+        check(
+            "get_skill",
+            json!({"name": "PDF reader"}),
+            json!({"name": "pdf-reader", "description": "Extracts text and tables from PDF files.", "content": content,
+                   "allowed_tools": ["Read"], "references": {"refs/forms.md": "Forms."},
+                   "left_out": {"logo.png": "it is not a text file", "gone.md": "missing",
+                                "big.md": "30 KB: call resolve_skill_link",
+                                "../shared.md": "outside the folder of the skill"}}),
+            &["pdf-reader"],
+        )
+        .await;
+        check(
+            "get_skill",
+            json!({"name": "report"}),
+            json!({"error": "not_found", "message": "there is no skill `report`",
+                   "suggestion": "did you mean `quarterly-report`?"}),
+            &[],
+        )
+        .await;
+    }
+
+    #[tokio::test]
+    async fn links_are_listed_with_their_lines() {
+        let link = |text: &str, target: &str, is_url: bool, line: usize| json!({"text": text, "target": target, "is_url": is_url, "line_number": line});
+        check(
+            "list_skill_links",
+            json!({"name": "pdf-reader"}),
+            json!({"skill": "pdf-reader", "links": [
+                link("forms", "refs/forms.md#all", false, 8), link("again", "refs/forms.md", false, 8),
+                link("logo", "logo.png", false, 8), link("gone", "gone.md", false, 8), link("big", "big.md", false, 9),
+                link("shared", "../shared.md", false, 9), link("the site", "https://example.com", true, 9)]}),
+            &["pdf-reader"],
+        )
+        .await;
+    }
+
+    #[tokio::test]
+    async fn a_linked_file_is_read() {
+        check(
+            "resolve_skill_link",
+            json!({"name": "pdf-reader", "target": "refs/forms.md#all"}),
+            json!({"skill": "pdf-reader", "target": "refs/forms.md#all", "content": "Forms."}),
+            &["pdf-reader"],
+        )
+        .await;
+    }
+
+    #[tokio::test]
+    async fn what_is_not_read_is_refused_with_its_reason() {
+        let cases = [
+            (
+                "../shared.md",
+                json!({"error": "invalid_arguments",
+                       "message": "`../shared.md` is outside the folder of skill `pdf-reader`; only files inside it are read",
+                       "suggestion": "call list_skill_links for the files of the skill"}),
+            ),
+            (
+                "https://example.com",
+                json!({"error": "unavailable", "message": "`https://example.com` is a URL; URLs are not fetched",
+                       "suggestion": "go on without it, and name the URL where it matters"}),
+            ),
+            (
+                "forms.md",
+                json!({"error": "not_found", "message": "there is no file of skill `pdf-reader` `forms.md`",
+                       "suggestion": "did you mean `refs/forms.md`?"}),
+            ),
+            (
+                "refs",
+                json!({"error": "invalid_arguments", "message": "`refs` of skill `pdf-reader` is a folder",
+                       "suggestion": "read one of its files: refs/forms.md"}),
+            ),
+            (
+                "logo.png",
+                json!({"error": "unavailable", "message": "cannot read `logo.png` of skill `pdf-reader`: it is not a text file"}),
+            ),
+        ];
+        for (target, expected) in cases {
+            check("resolve_skill_link", json!({"name": "pdf-reader", "target": target}), expected, &[]).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn a_skill_is_found_for_a_task() {
+        let skill = |name: &str, description: &str| Skill {
+            name: name.into(),
+            description: description.into(),
+            ..Skill::default()
+        };
+        let skills = vec![skill("pdf-reader", "Extracts tables from PDF files."), skill("report", "Writes reports.")];
+        let skills = Arc::new(SkillDiscovery::new(skills).0);
+        let index = Index::in_memory(skills.records(), None).unwrap();
+        let tools = skills.tools(&index);
+        let answer = tools.call("search_skills", json!({"query": "extract the tables of a PDF file"})).await.unwrap();
+        assert_eq!(answer.value[0]["name"], "pdf-reader");
+        assert_eq!(answer.value[0]["description"], "Extracts tables from PDF files.");
+        assert!(answer.value[0]["relevance"].as_f64().is_some_and(|relevance| relevance > 0.0));
+        assert_eq!(answer.reveals.first(), Some(&Resource::new(ResourceKind::Skill, "pdf-reader")));
+        assert!(tools.call("search_skills", json!({"query": ""})).await.is_err());
+    }
+}
