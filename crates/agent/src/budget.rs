@@ -1,0 +1,63 @@
+//! What a run may use, and what it has used.
+
+use std::{collections::HashMap, time::Duration};
+
+/// What one question may cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Rounds with the model; one round before the end it is told to finish.
+    pub rounds: u32,
+    /// Tool calls.
+    pub calls: u32,
+    /// Failed calls of one tool, after which it is out: further calls are refused. Its definition stays in the request,
+    /// because a changed list of tools would lose the provider's cache.
+    pub failures_per_tool: u32,
+    /// Tokens that the model may answer in one round.
+    pub output_tokens: u32,
+    /// How long one tool call may take.
+    pub call_time: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { rounds: 10, calls: 15, failures_per_tool: 3, output_tokens: 4_096, call_time: Duration::from_secs(60) }
+    }
+}
+
+/// Counts calls and failures.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    limits: Limits,
+    calls: u32,
+    failures: HashMap<String, u32>,
+}
+
+impl Budget {
+    pub(crate) fn new(limits: Limits) -> Self {
+        Budget { limits, calls: 0, failures: HashMap::new() }
+    }
+
+    /// Takes one call out of the budget; false when there is none left.
+    pub(crate) fn take_call(&mut self) -> bool {
+        let left = self.calls < self.limits.calls;
+        self.calls += u32::from(left);
+        left
+    }
+
+    pub(crate) fn calls(&self) -> u32 {
+        self.calls
+    }
+
+    pub(crate) fn calls_left(&self) -> u32 {
+        self.limits.calls - self.calls
+    }
+
+    pub(crate) fn failed(&mut self, tool: &str) {
+        *self.failures.entry(tool.to_owned()).or_insert(0) += 1;
+    }
+
+    /// Whether a tool has used up its failures.
+    pub(crate) fn is_out(&self, tool: &str) -> bool {
+        self.failures.get(tool).is_some_and(|failures| *failures >= self.limits.failures_per_tool)
+    }
+}

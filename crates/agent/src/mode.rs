@@ -1,0 +1,122 @@
+//! How a question wants to be answered.
+
+use serde::{Deserialize, Serialize};
+
+/// How a question wants to be answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// Premises with source and confidence, and a derivation that can be checked; nothing personal is assumed.
+    Auditable,
+    /// Find out from the data.
+    #[default]
+    Exploratory,
+    /// Answer from definitions and documents, without data.
+    Knowledge,
+}
+
+/// Phrases that ask for proof.
+const AUDITABLE: &[&str] =
+    &["prove", "verify", "is it true", "is it correct", "audit", "confirm that", "evidence that", "demonstrate that"];
+
+/// Beginnings that ask for an explanation.
+const KNOWLEDGE: &[&str] = &[
+    "what is a ",
+    "what is an ",
+    "what is the definition",
+    "what is meant",
+    "what does ",
+    "what are the rules",
+    "what counts as",
+    "define ",
+    "definition of",
+    "explain ",
+    "how is ",
+    "what do we mean",
+];
+
+/// Words that ask for figures, whatever the question begins with.
+const FIGURES: &[&str] = &[
+    "how many",
+    "how much",
+    "average",
+    "total",
+    "sum",
+    "trend",
+    "top ",
+    "highest",
+    "lowest",
+    "most",
+    "least",
+    "per ",
+    "by month",
+    "by quarter",
+    "by year",
+    "compare",
+    "count",
+    "list ",
+];
+
+impl Mode {
+    /// Every mode.
+    pub const ALL: [Mode; 3] = [Mode::Auditable, Mode::Exploratory, Mode::Knowledge];
+
+    /// The word for it in JSON and on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Mode::Auditable => "auditable",
+            Mode::Exploratory => "exploratory",
+            Mode::Knowledge => "knowledge",
+        }
+    }
+
+    /// The mode that a question asks for by its words.
+    pub fn of(question: &str) -> Mode {
+        let question = format!("{} ", question.trim().to_lowercase());
+        let begins_word = |phrase: &&str| {
+            question.match_indices(*phrase).any(|(at, _)| !question[..at].ends_with(char::is_alphanumeric))
+        };
+        if AUDITABLE.iter().any(begins_word) {
+            Mode::Auditable
+        } else if KNOWLEDGE.iter().any(|phrase| question.starts_with(phrase)) && !FIGURES.iter().any(begins_word) {
+            Mode::Knowledge
+        } else {
+            Mode::Exploratory
+        }
+    }
+
+    /// What a model is told of the mode.
+    pub(crate) fn instruction(self) -> &'static str {
+        match self {
+            Mode::Auditable => {
+                "Mode: auditable. Put every premise into discovered_context.facts with its source and confidence. Never \
+                 assume a personal or missing value: ask for it in clarifications."
+            }
+            Mode::Exploratory => "Mode: exploratory. Plan how the data answers the question.",
+            Mode::Knowledge => {
+                "Mode: knowledge. Answer from facts and documents; plan a query only if they are not enough."
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(question: &str, mode: Mode) {
+        assert_eq!(Mode::of(question), mode, "{question}");
+    }
+
+    #[test]
+    fn the_words_of_a_question_choose_its_mode() {
+        check("Prove that VIP customers spend more", Mode::Auditable);
+        check("Is it true that refunds rose in 2024?", Mode::Auditable);
+        check("What is a VIP customer?", Mode::Knowledge);
+        check("Define churn", Mode::Knowledge);
+        check("Show me VIP customer spending trends by quarter", Mode::Exploratory);
+        check("What is the total revenue per country?", Mode::Exploratory);
+        check("How is revenue per customer developing by month?", Mode::Exploratory);
+        check("improve the checkout", Mode::Exploratory);
+    }
+}

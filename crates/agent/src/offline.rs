@@ -1,0 +1,128 @@
+//! The model without a model: a deterministic planner that speaks [`ChatModel`], calls the same tools in the same loop,
+//! and says in its plan what it is.
+//!
+//! Four rounds at most: look for everything the question may need; look at what was found; look at what that led to;
+//! write the plan. What it keeps is
+//! decided by the relevance that the search gives, not by understanding: see [`choose`].
+
+mod choose;
+mod draft;
+mod read;
+
+use async_trait::async_trait;
+use futures::{StreamExt, stream, stream::BoxStream};
+use prospector_core::tokens;
+use prospector_llm::{ChatEvent, ChatModel, ChatRequest, ChatResponse, LlmError, Message, ToolCall, Usage};
+use serde_json::{Value, json};
+
+use crate::run::FINISH;
+use read::Evidence;
+
+/// The deterministic planner.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Offline;
+
+impl Offline {
+    /// Its name as a model.
+    pub const NAME: &'static str = "offline";
+}
+
+#[async_trait]
+impl ChatModel for Offline {
+    fn name(&self) -> &str {
+        Offline::NAME
+    }
+
+    async fn stream(&self, request: &ChatRequest) -> Result<BoxStream<'static, Result<ChatEvent, LlmError>>, LlmError> {
+        let mut response = answer(request);
+        response.usage = usage(request, &response);
+        Ok(stream::iter([Ok(ChatEvent::Done(response))]).boxed())
+    }
+}
+
+/// The next turn: calls, or the plan.
+fn answer(request: &ChatRequest) -> ChatResponse {
+    let evidence = Evidence::read(&request.messages);
+    let round = request.messages.iter().filter(|message| matches!(message, Message::Assistant { .. })).count();
+    let told_to_finish = matches!(request.messages.last(), Some(Message::User { text }) if text == FINISH);
+    let calls = match round {
+        _ if told_to_finish => Vec::new(),
+        0 => first_look(&evidence.question),
+        1 => second_look(&evidence),
+        2 => third_look(&evidence),
+        _ => Vec::new(),
+    };
+    let calls: Vec<ToolCall> = calls
+        .into_iter()
+        .filter(|(name, _)| request.tools.iter().any(|tool| tool.name == *name))
+        .enumerate()
+        .map(|(at, (name, arguments))| ToolCall {
+            id: format!("call_{}_{at}", round + 1),
+            name: name.into(),
+            arguments,
+        })
+        .collect();
+    if calls.is_empty() {
+        let plan = draft::write(&evidence);
+        return ChatResponse { text: serde_json::to_string(&plan).unwrap_or_default(), ..ChatResponse::default() };
+    }
+    ChatResponse { calls, ..ChatResponse::default() }
+}
+
+type Call = (&'static str, Value);
+
+/// Everything that the question may need.
+fn first_look(question: &str) -> Vec<Call> {
+    vec![
+        ("resolve_fact", json!({"question": question})),
+        ("search_tables", json!({"query": question})),
+        ("search_operations", json!({"query": question, "limit": 3})),
+        ("search_documents", json!({"query": question, "limit": 3})),
+        ("search_skills", json!({"query": question, "limit": 2})),
+    ]
+}
+
+/// What was found, in detail; and the tables that a definition speaks of.
+fn second_look(evidence: &Evidence) -> Vec<Call> {
+    let choice = choose::choose(evidence);
+    let mut calls = Vec::new();
+    if let Some(fact) = &evidence.fact {
+        calls.push(("search_tables", json!({"query": fact.definition})));
+    }
+    calls.extend(choice.tables.iter().map(|table| schema(table)));
+    for operation in &choice.operations {
+        calls.push(("get_operation_details", json!({"api": operation.parent, "operation": operation.name})));
+    }
+    for skill in &choice.skills {
+        calls.push(("get_skill", json!({"name": skill.name, "max_tokens": 600})));
+    }
+    for document in &choice.documents {
+        calls.push((
+            "get_document_section",
+            json!({"name": document.parent, "section": document.name, "max_tokens": 400}),
+        ));
+    }
+    calls
+}
+
+/// The tables that only the definition led to.
+fn third_look(evidence: &Evidence) -> Vec<Call> {
+    let known = |id: &str| evidence.schemas.iter().any(|schema| schema.table == id);
+    choose::choose(evidence).tables.into_iter().filter(|table| !known(&table.id())).map(schema).collect()
+}
+
+fn schema(table: &read::TableHit) -> Call {
+    ("get_table_schema", json!({"database": table.database, "table": table.table}))
+}
+
+/// What a provider would have counted.
+fn usage(request: &ChatRequest, response: &ChatResponse) -> Usage {
+    let system: u64 = request.system.iter().map(|block| tokens::count(&block.text) as u64).sum();
+    let input_tokens = system + count(&request.tools) + count(&request.messages);
+    let output_tokens = tokens::count(&response.text) as u64 + count(&response.calls);
+    Usage { input_tokens, output_tokens, cached_tokens: 0 }
+}
+
+fn count(value: &impl serde::Serialize) -> u64 {
+    tokens::count(&serde_json::to_string(value).unwrap_or_default()) as u64
+}

@@ -1,0 +1,105 @@
+//! What was described before, kept in the state folder until the files it came from change.
+
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+    time::UNIX_EPOCH,
+};
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+/// Changes whenever what is stored changes.
+const FORMAT: u32 = 1;
+
+/// A folder of descriptions.
+#[derive(Debug, Clone)]
+pub(super) struct Cache {
+    folder: PathBuf,
+    /// Whether what is stored is read; it is always written.
+    read: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Stored<T> {
+    fingerprint: String,
+    value: T,
+}
+
+impl Cache {
+    /// The cache in a folder; with `fresh`, everything is described anew.
+    pub(super) fn new(folder: PathBuf, fresh: bool) -> Self {
+        Cache { folder, read: !fresh }
+    }
+
+    fn file(&self, key: &str) -> PathBuf {
+        self.folder.join(format!("{}.json", &blake3::hash(key.as_bytes()).to_hex()[..24]))
+    }
+
+    /// What is stored under the key, if its fingerprint is still the same. What cannot be read counts as not stored.
+    pub(super) fn get<T: DeserializeOwned>(&self, key: &str, fingerprint: &str) -> Option<T> {
+        if !self.read {
+            return None;
+        }
+        let bytes = std::fs::read(self.file(key)).ok()?;
+        let stored: Stored<T> = serde_json::from_slice(&bytes).ok()?;
+        (stored.fingerprint == fingerprint).then_some(stored.value)
+    }
+
+    /// Stores a value; replaced at once, so that a reader sees the old or the new. A failure costs only time later.
+    pub(super) fn put<T: Serialize>(&self, key: &str, fingerprint: &str, value: &T) {
+        let write = || -> std::io::Result<()> {
+            std::fs::create_dir_all(&self.folder)?;
+            let file = self.file(key);
+            let temporary = file.with_extension(format!("{}.new", std::process::id()));
+            let stored = Stored { fingerprint: fingerprint.to_owned(), value };
+            std::fs::File::create(&temporary)?.write_all(&serde_json::to_vec(&stored)?)?;
+            std::fs::rename(&temporary, &file)
+        };
+        if let Err(error) = write() {
+            tracing::warn!(%error, folder = %self.folder.display(), "a description could not be kept");
+        }
+    }
+}
+
+/// What tells one state of these files, and of the settings that go with them, from the next.
+pub(super) fn fingerprint(files: &[&Path], settings: &str) -> String {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&FORMAT.to_le_bytes()).update(env!("CARGO_PKG_VERSION").as_bytes()).update(settings.as_bytes());
+    let mut add = |path: &Path, empty_counts: bool| {
+        hasher.update(path.as_os_str().as_encoded_bytes()).update(b"\0");
+        if let Some(meta) = std::fs::metadata(path).ok().filter(|meta| empty_counts || meta.len() > 0) {
+            let modified = meta.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+            hasher.update(&meta.len().to_le_bytes());
+            hasher.update(&modified.map_or(0, |time| time.as_nanos()).to_le_bytes());
+        }
+    };
+    for file in files {
+        add(file, true);
+        // What SQLite has written but not yet moved into the database itself; reading one leaves an empty one.
+        let mut journal = file.as_os_str().to_owned();
+        journal.push("-wal");
+        add(Path::new(&journal), false);
+    }
+    hasher.finalize().to_hex().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_kept_until_its_fingerprint_changes() {
+        let folder = tempfile::tempdir().unwrap();
+        let source = folder.path().join("a.csv");
+        std::fs::write(&source, "a\n1\n").unwrap();
+        let cache = Cache::new(folder.path().join("state"), false);
+        let before = fingerprint(&[&source], "");
+        cache.put("a", &before, &vec![1, 2]);
+        assert_eq!(cache.get::<Vec<i32>>("a", &fingerprint(&[&source], "")), Some(vec![1, 2]));
+        assert_eq!(cache.get::<Vec<i32>>("b", &before), None);
+        assert_eq!(cache.get::<Vec<i32>>("a", &fingerprint(&[&source], "other settings")), None);
+        std::fs::write(&source, "a\n1\n2\n").unwrap();
+        assert_eq!(cache.get::<Vec<i32>>("a", &fingerprint(&[&source], "")), None);
+        assert_eq!(Cache::new(folder.path().join("state"), true).get::<Vec<i32>>("a", &before), None);
+    }
+}

@@ -1,0 +1,210 @@
+//! The databases of a catalog: which there are, opened and described, several at once.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use futures::{StreamExt, stream};
+use prospector_connect::{Connector, Source, SourceKind, open};
+use prospector_core::{Problem, nearest};
+use prospector_schema::{Database, Entry, describe};
+
+use super::{
+    cache::{Cache, fingerprint},
+    expand,
+    file::DatabaseEntry,
+};
+
+/// How many sources are described at once.
+const AT_ONCE: usize = 8;
+
+/// One database, found but not yet opened.
+pub(super) struct Found {
+    name: String,
+    place: String,
+    pub(super) source: Source,
+    description: String,
+    pub(super) descriptions: Option<PathBuf>,
+    allow: Vec<String>,
+}
+
+/// Opens and describes every database of the catalog.
+pub(super) async fn load(
+    catalog: &Path,
+    base: &Path,
+    entries: Vec<DatabaseEntry>,
+    cache: &Cache,
+    progress: &(dyn Fn(usize, usize) + Sync),
+) -> (Vec<Entry>, Vec<Problem>) {
+    let mut problems = Vec::new();
+    let mut found: Vec<Found> = Vec::new();
+    for entry in entries {
+        let place = format!("{}:{}", catalog.display(), entry.line);
+        let mut taken: Vec<String> = Vec::new();
+        for database in find(base, &place, &entry, &mut problems) {
+            if found.iter().any(|known| known.name.eq_ignore_ascii_case(&database.name)) {
+                taken.push(database.name);
+            } else {
+                found.push(database);
+            }
+        }
+        if let Some(first) = taken.first() {
+            let more = if taken.len() > 1 { format!(" and {} others", taken.len() - 1) } else { String::new() };
+            let reason = format!("`{first}`{more} of this entry are named before; the earlier ones are used");
+            problems.push(Problem::warning(place, reason).advise("give each database its own `name`"));
+        }
+    }
+    let total = found.len();
+    let mut done = 0;
+    let mut described = Vec::with_capacity(total);
+    // Each on a thread of its own: reading what was described before is work too, and all there is to do most times.
+    let spawn = |found: Found| {
+        let (place, task) = (found.place.clone(), tokio::spawn(one(found, cache.clone())));
+        async move {
+            let failed =
+                |error| (None, vec![Problem::error(place, format!("the database cannot be described: {error}"))]);
+            task.await.unwrap_or_else(failed)
+        }
+    };
+    let mut tasks = stream::iter(found).map(spawn).buffered(AT_ONCE);
+    while let Some((entry, more)) = tasks.next().await {
+        done += 1;
+        progress(done, total);
+        described.extend(entry);
+        problems.extend(more);
+    }
+    (described, problems)
+}
+
+/// Describes one database, from the cache where its files have not changed.
+async fn one(found: Found, cache: Cache) -> (Option<Entry>, Vec<Problem>) {
+    let connector: Arc<dyn Connector> = match open(&found.source) {
+        Ok(connector) => connector,
+        Err(error) => return (None, vec![Problem::error(found.place, error.to_string())]),
+    };
+    let mut files: Vec<&Path> = found.source.paths.iter().map(PathBuf::as_path).collect();
+    files.extend(found.descriptions.as_deref());
+    let settings = format!("{}\0{}\0{}", found.name, found.description, found.allow.join("\0"));
+    let stamp = fingerprint(&files, &settings);
+    let key = format!("database {}", found.name);
+    if let Some((database, problems)) = cache.get::<(Database, Vec<Problem>)>(&key, &stamp) {
+        return (Some(Entry { database, connector: Some(connector) }), problems);
+    }
+    let described =
+        describe(&found.name, &found.description, connector.as_ref(), found.descriptions.as_deref(), &found.allow)
+            .await;
+    match described {
+        Ok((database, problems)) => {
+            let described = (database, problems);
+            cache.put(&key, &stamp, &described);
+            (Some(Entry { database: described.0, connector: Some(connector) }), described.1)
+        }
+        Err(error) => {
+            let problem = Problem::error(found.place, error.to_string());
+            (None, vec![problem.advise("repair it or take it out; the rest of the catalog is used")])
+        }
+    }
+}
+
+/// The databases of one entry: one for a file or for a name, one for each file of a glob without a name.
+pub(super) fn find(base: &Path, place: &str, entry: &DatabaseEntry, problems: &mut Vec<Problem>) -> Vec<Found> {
+    let mut fail = |reason: String, advice: String| {
+        problems.push(Problem::error(place, reason).advise(advice));
+        Vec::new()
+    };
+    let kind = match entry.kind.as_deref().map(|name| (name, SourceKind::from_name(name))) {
+        Some((name, None)) => {
+            let names: Vec<&str> = SourceKind::ALL.iter().map(|kind| kind.as_str()).collect();
+            let near = nearest(name, names.iter().copied(), 1).pop().unwrap_or_default();
+            return fail(
+                format!("there is no database type `{name}`"),
+                format!("did you mean `{near}`? the types are {}", names.join(", ")),
+            );
+        }
+        Some((_, kind)) => kind,
+        None => None,
+    };
+    let folder = base.join(&entry.path);
+    let pattern = if folder.is_dir() { format!("{}/*", entry.path.trim_end_matches('/')) } else { entry.path.clone() };
+    let many = expand::is_glob(&pattern);
+    let files = if many {
+        match expand::glob(base, &pattern) {
+            Ok(files) => files,
+            Err(reason) => return fail(format!("`path: {}`: {reason}", entry.path), "correct the path".into()),
+        }
+    } else if folder.is_file() {
+        vec![folder]
+    } else {
+        let near = nearest_file(&folder).map_or("correct the path".into(), |name| format!("did you mean `{name}`?"));
+        return fail(format!("there is no file {}", folder.display()), near);
+    };
+    let of_kind =
+        |path: &PathBuf| many.then(|| kind.or_else(|| SourceKind::from_path(path))).is_none_or(|k| k.is_some());
+    let files: Vec<PathBuf> = files.into_iter().filter(of_kind).collect();
+    let Some(first) = files.first() else {
+        return fail(format!("no file matches `{}`", entry.path), "correct the pattern".into());
+    };
+    let Some(kind) = kind.or_else(|| SourceKind::from_path(first)) else {
+        let names: Vec<&str> = SourceKind::ALL.iter().map(|kind| kind.as_str()).collect();
+        return fail(
+            format!("the type of {} cannot be told from its extension", first.display()),
+            format!("write `type: ...`, one of {}", names.join(", ")),
+        );
+    };
+    let make = |name: String, paths: Vec<PathBuf>| {
+        let descriptions = descriptions(base, &name, &paths[0], entry.descriptions.as_deref());
+        Found {
+            name,
+            place: place.to_owned(),
+            source: Source { kind, paths },
+            description: entry.description.clone(),
+            descriptions,
+            allow: entry.tables.clone(),
+        }
+    };
+    let found: Vec<Found> = match (&entry.name, many) {
+        (Some(name), _) => vec![make(name.clone(), files)],
+        (None, false) => vec![make(expand::names(&files).remove(0), files)],
+        (None, true) => {
+            let names = expand::names(&files);
+            names.into_iter().zip(files).map(|(name, file)| make(name, vec![file])).collect()
+        }
+    };
+    // Each has its own file of descriptions or none; one that is named outright must be there.
+    if let (Some(written), Some(path)) =
+        (&entry.descriptions, found.first().and_then(|found| found.descriptions.as_ref()))
+        && !written.contains('{')
+        && !path.is_file()
+    {
+        let problem = Problem::error(place, format!("there is no file of descriptions {}", path.display()));
+        problems.push(problem.advise("correct `descriptions`, or leave it out"));
+    }
+    found
+        .into_iter()
+        .map(|found| Found { descriptions: found.descriptions.filter(|path| path.is_file()), ..found })
+        .collect()
+}
+
+/// The file of descriptions: as written, with `{dir}` for the folder of the database and `{name}` for its name; else
+/// `<stem>.descriptions.json` beside it.
+fn descriptions(base: &Path, name: &str, file: &Path, written: Option<&str>) -> Option<PathBuf> {
+    match written {
+        Some(written) => {
+            let folder = file.parent().map(|folder| folder.to_string_lossy().into_owned()).unwrap_or_default();
+            Some(base.join(written.replace("{dir}", &folder).replace("{name}", name)))
+        }
+        None => Some(file.with_extension("descriptions.json")).filter(|path| path.is_file()),
+    }
+}
+
+/// The file of the same folder whose name is nearest to one that does not exist.
+pub(super) fn nearest_file(path: &Path) -> Option<String> {
+    let wanted = path.file_name()?.to_string_lossy();
+    let names: Vec<String> = std::fs::read_dir(path.parent()?)
+        .ok()?
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    nearest(&wanted, names.iter().map(String::as_str), 1).pop()
+}

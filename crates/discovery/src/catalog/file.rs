@@ -1,0 +1,333 @@
+//! The catalog file: YAML text to plain entries, each wrong one a [`Problem`] with its line.
+
+use std::path::Path;
+
+use prospector_core::Problem;
+
+use super::{
+    CatalogError,
+    expand::{Environment, environment},
+    node::{Fields, Placed},
+};
+
+/// What the catalog file says, with values from the environment filled in.
+#[derive(Debug, Default)]
+pub(super) struct CatalogFile {
+    pub(super) databases: Vec<DatabaseEntry>,
+    pub(super) apis: Vec<ApiEntry>,
+    pub(super) documents: Vec<DocumentEntry>,
+    pub(super) facts: Vec<FactEntry>,
+    pub(super) skills: Vec<SkillEntry>,
+    pub(super) context_preload: Vec<PreloadEntry>,
+}
+
+#[derive(Debug)]
+pub(super) struct DatabaseEntry {
+    pub(super) line: u64,
+    pub(super) name: Option<String>,
+    pub(super) kind: Option<String>,
+    pub(super) path: String,
+    pub(super) description: String,
+    pub(super) descriptions: Option<String>,
+    pub(super) tables: Vec<String>,
+}
+
+#[derive(Debug)]
+pub(super) struct ApiEntry {
+    pub(super) line: u64,
+    pub(super) name: Option<String>,
+    pub(super) kind: Option<String>,
+    pub(super) path: String,
+    /// As it is written, `${NAME}` and all: it is shown to models, and a value from the environment may be a secret.
+    pub(super) url: Option<String>,
+    pub(super) description: String,
+    pub(super) operations: Vec<String>,
+}
+
+#[derive(Debug)]
+pub(super) struct DocumentEntry {
+    pub(super) line: u64,
+    pub(super) name: Option<String>,
+    pub(super) path: Option<String>,
+    pub(super) content: Option<String>,
+    pub(super) description: String,
+    pub(super) tags: Vec<String>,
+}
+
+#[derive(Debug)]
+pub(super) struct FactEntry {
+    pub(super) term: String,
+    pub(super) definition: String,
+    pub(super) source: Option<String>,
+    pub(super) confidence: f64,
+}
+
+#[derive(Debug)]
+pub(super) struct SkillEntry {
+    pub(super) line: u64,
+    pub(super) path: String,
+}
+
+#[derive(Debug)]
+pub(super) struct PreloadEntry {
+    pub(super) line: u64,
+    pub(super) pattern: String,
+}
+
+const SECTIONS: &[&str] = &["databases", "apis", "documents", "facts", "skills", "context_preload"];
+
+/// Reads the text of a catalog file.
+///
+/// # Errors
+/// [`CatalogError::Syntax`] when it is not YAML, or no mapping; everything else is a problem of one entry.
+pub(super) fn parse(
+    path: &Path,
+    text: &str,
+    lookup: Environment<'_>,
+) -> Result<(CatalogFile, Vec<Problem>), CatalogError> {
+    let file = path.display().to_string();
+    let mut problems = Vec::new();
+    let mut catalog = CatalogFile::default();
+    let has_content = text.lines().any(|line| !matches!(line.trim(), "" | "---") && !line.trim().starts_with('#'));
+    if !has_content {
+        return Ok((catalog, problems));
+    }
+    let root: Placed = serde_saphyr::from_str(text).map_err(|error| CatalogError::Syntax {
+        path: path.to_owned(),
+        line: error.location().map_or(1, |location| location.line()),
+        reason: format!("not valid YAML: {}", in_plain_words(&error.without_snippet().to_string())),
+    })?;
+    let line = root.line;
+    let mut sections = std::collections::HashMap::new();
+    let Some(mut top) = Fields::of(&file, "the catalog", root, SECTIONS, &mut problems) else {
+        let reason = problems.pop().map(|problem| problem.reason).unwrap_or_default();
+        return Err(CatalogError::Syntax { path: path.to_owned(), line, reason });
+    };
+    for section in SECTIONS {
+        sections.insert(*section, top.list(section));
+    }
+    let mut reader = Reader { file: &file, lookup, problems: &mut problems };
+    let mut take = |section: &str| sections.remove(section).unwrap_or_default().into_iter().enumerate();
+    catalog.databases = take("databases").filter_map(|(at, entry)| reader.database(at, entry)).collect();
+    catalog.apis = take("apis").filter_map(|(at, entry)| reader.api(at, entry)).collect();
+    catalog.documents = take("documents").filter_map(|(at, entry)| reader.document(at, entry)).collect();
+    catalog.facts = take("facts").filter_map(|(at, entry)| reader.fact(at, entry)).collect();
+    catalog.skills = take("skills").filter_map(|(at, entry)| reader.skill(at, entry)).collect();
+    catalog.context_preload = take("context_preload").filter_map(|(at, entry)| reader.pattern(at, entry)).collect();
+    Ok((catalog, problems))
+}
+
+/// What the YAML parser says, without its place, which is told already, and its advice to programmers.
+fn in_plain_words(reason: &str) -> &str {
+    let ends = [" at line ", ", set ", "; use "].into_iter().filter_map(|end| reason.find(end));
+    &reason[..ends.min().unwrap_or(reason.len())]
+}
+
+/// Reads one entry after the other.
+struct Reader<'a> {
+    file: &'a str,
+    lookup: Environment<'a>,
+    problems: &'a mut Vec<Problem>,
+}
+
+impl Reader<'_> {
+    fn database(&mut self, at: usize, entry: Placed) -> Option<DatabaseEntry> {
+        let keys = ["path", "name", "type", "description", "descriptions", "tables"];
+        let mut fields = Fields::of(self.file, format!("databases[{at}]"), entry, &keys, self.problems)?;
+        let path = required(&mut fields, "path", "the file of the database", self.lookup);
+        let entry = DatabaseEntry {
+            line: fields.line(),
+            name: plain(&mut fields, "name"),
+            kind: plain(&mut fields, "type"),
+            path: path?,
+            description: plain(&mut fields, "description").unwrap_or_default(),
+            descriptions: optional(&mut fields, "descriptions", self.lookup),
+            tables: fields.texts("tables"),
+        };
+        (!fields.failed()).then_some(entry)
+    }
+
+    fn api(&mut self, at: usize, entry: Placed) -> Option<ApiEntry> {
+        let keys = ["path", "name", "type", "url", "description", "operations"];
+        let mut fields = Fields::of(self.file, format!("apis[{at}]"), entry, &keys, self.problems)?;
+        let path = required(&mut fields, "path", "the file that describes the API", self.lookup);
+        let entry = ApiEntry {
+            line: fields.line(),
+            name: plain(&mut fields, "name"),
+            kind: plain(&mut fields, "type"),
+            path: path?,
+            url: plain(&mut fields, "url"),
+            description: plain(&mut fields, "description").unwrap_or_default(),
+            operations: fields.texts("operations"),
+        };
+        (!fields.failed()).then_some(entry)
+    }
+
+    fn document(&mut self, at: usize, entry: Placed) -> Option<DocumentEntry> {
+        let keys = ["path", "name", "content", "description", "tags"];
+        let mut fields = Fields::of(self.file, format!("documents[{at}]"), entry, &keys, self.problems)?;
+        let entry = DocumentEntry {
+            line: fields.line(),
+            name: plain(&mut fields, "name"),
+            path: optional(&mut fields, "path", self.lookup),
+            content: plain(&mut fields, "content"),
+            description: plain(&mut fields, "description").unwrap_or_default(),
+            tags: fields.texts("tags"),
+        };
+        if entry.path.is_some() == entry.content.is_some() {
+            let line = fields.line();
+            fields.fail(line, format!("documents[{at}] needs either `path` or `content`"), "write one of the two");
+        } else if entry.content.is_some() && entry.name.is_none() {
+            let line = fields.line();
+            fields.fail(line, format!("documents[{at}] has `content` but no `name`"), "write `name: some_name`");
+        }
+        (!fields.failed()).then_some(entry)
+    }
+
+    fn fact(&mut self, at: usize, entry: Placed) -> Option<FactEntry> {
+        let keys = ["term", "definition", "source", "confidence"];
+        let mut fields = Fields::of(self.file, format!("facts[{at}]"), entry, &keys, self.problems)?;
+        let term = required_plain(&mut fields, "term", "what is defined");
+        let definition = required_plain(&mut fields, "definition", "what it means");
+        let source = plain(&mut fields, "source");
+        let confidence = fields.share("confidence").unwrap_or(1.0);
+        let entry = FactEntry { term: term?, definition: definition?, source, confidence };
+        (!fields.failed()).then_some(entry)
+    }
+
+    fn skill(&mut self, at: usize, entry: Placed) -> Option<SkillEntry> {
+        let mut fields = Fields::of(self.file, format!("skills[{at}]"), entry, &["path"], self.problems)?;
+        let path = required(&mut fields, "path", "a folder of skills", self.lookup);
+        let entry = SkillEntry { line: fields.line(), path: path? };
+        (!fields.failed()).then_some(entry)
+    }
+
+    fn pattern(&mut self, at: usize, entry: Placed) -> Option<PreloadEntry> {
+        match entry.node {
+            super::node::Node::Text(pattern) => Some(PreloadEntry { line: entry.line, pattern }),
+            _ => {
+                let place = format!("{}:{}", self.file, entry.line);
+                let reason = format!("context_preload[{at}] must be the name of a table, or a pattern");
+                self.problems.push(Problem::error(place, reason).advise("write `- database.table`"));
+                None
+            }
+        }
+    }
+}
+
+/// A text as it is written.
+fn plain(fields: &mut Fields<'_>, key: &str) -> Option<String> {
+    fields.text(key).map(|(text, _)| text)
+}
+
+fn required_plain(fields: &mut Fields<'_>, key: &str, what: &str) -> Option<String> {
+    let text = plain(fields, key).filter(|text| !text.trim().is_empty());
+    if text.is_none() && !fields.failed() {
+        let line = fields.line();
+        fields.fail(line, format!("`{key}` is missing: {what}"), format!("write `{key}: ...`"));
+    }
+    text
+}
+
+/// A text with values from the environment.
+fn optional(fields: &mut Fields<'_>, key: &str, lookup: Environment<'_>) -> Option<String> {
+    let (text, line) = fields.text(key)?;
+    match environment(&text, lookup) {
+        Ok(text) => Some(text),
+        Err(reason) => {
+            fields.fail(line, format!("`{key}`: {reason}"), "set it, or write the value itself");
+            None
+        }
+    }
+}
+
+fn required(fields: &mut Fields<'_>, key: &str, what: &str, lookup: Environment<'_>) -> Option<String> {
+    let text = optional(fields, key, lookup).filter(|text| !text.trim().is_empty());
+    if text.is_none() && !fields.failed() {
+        let line = fields.line();
+        fields.fail(line, format!("`{key}` is missing: {what}"), format!("write `{key}: ...`"));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> (CatalogFile, Vec<String>) {
+        let lookup = |name: &str| (name == "DATA").then(|| "/data".to_owned());
+        let (file, problems) = parse(Path::new("catalog.yaml"), text, &lookup).unwrap();
+        (file, problems.iter().map(ToString::to_string).collect())
+    }
+
+    fn check(text: &str, expected: &[&str]) {
+        assert_eq!(read(text).1, expected);
+    }
+
+    #[test]
+    fn every_kind_of_entry_is_read() {
+        let (file, problems) = read(
+            "databases:\n- path: ${DATA}/shop.sqlite\n  tables: [a, b]\napis:\n- {path: shop.yaml, url: 'https://x/${KEY}'}\n\
+             documents:\n- name: hours\n  content: |\n    Open from 9.\nfacts:\n- {term: VIP, definition: important, confidence: 0.5}\n\
+             skills:\n- path: skills\ncontext_preload: [shop.a]\n",
+        );
+        assert!(problems.is_empty(), "{problems:?}");
+        assert_eq!(file.databases[0].path, "/data/shop.sqlite");
+        assert_eq!(file.databases[0].tables, ["a", "b"]);
+        assert_eq!(file.apis[0].url.as_deref(), Some("https://x/${KEY}"), "what may be a secret is not filled in");
+        assert_eq!(file.documents[0].content.as_deref(), Some("Open from 9.\n"));
+        assert_eq!(file.facts[0].confidence, 0.5);
+        assert_eq!(file.skills[0].path, "skills");
+        assert_eq!(file.context_preload[0].pattern, "shop.a");
+    }
+
+    #[test]
+    fn a_wrong_entry_is_reported_where_it_stands_and_the_others_live() {
+        let text = "databases:\n- pth: a.sqlite\n- path: b.sqlite\n";
+        check(
+            text,
+            &["error: catalog.yaml:2: databases[0] has an unknown key `pth` \
+               (did you mean `path`? the keys are path, name, type, description, descriptions, tables)"],
+        );
+        assert_eq!(read(text).0.databases.len(), 1);
+    }
+
+    #[test]
+    fn wrong_types_missing_values_and_unknown_sections_say_what_to_write() {
+        check(
+            "databses: []\n",
+            &["error: catalog.yaml:1: the catalog has an unknown key `databses` (did you mean `databases`? \
+               the keys are databases, apis, documents, facts, skills, context_preload)"],
+        );
+        check(
+            "databases: shop.sqlite\n",
+            &["error: catalog.yaml:1: `databases` must be a list, not the text `shop.sqlite` \
+               (begin each entry with `- ` under `databases:`)"],
+        );
+        check(
+            "facts:\n- term: VIP\n  definition: x\n  confidence: very\n",
+            &["error: catalog.yaml:4: `confidence` of facts[0] must be a number from 0 to 1, not the text `very` \
+               (write `confidence: 0.9`)"],
+        );
+        check(
+            "skills:\n- path: ${HOMES}/skills\n",
+            &[
+                "error: catalog.yaml:2: `path`: the environment variable `HOMES` is not set (set it, or write the value itself)",
+            ],
+        );
+        check(
+            "apis:\n- name: x\n",
+            &["error: catalog.yaml:2: `path` is missing: the file that describes the API (write `path: ...`)"],
+        );
+    }
+
+    #[test]
+    fn what_is_not_yaml_is_an_error_with_its_line() {
+        let error = parse(Path::new("c.yaml"), "databases:\n  - path: [a\nx: {", &|_| None).unwrap_err();
+        assert_eq!(error.to_string(), "c.yaml:3: not valid YAML: illegal placement of ':' indicator");
+        let error = parse(Path::new("c.yaml"), "- a\n", &|_| None).unwrap_err();
+        assert_eq!(error.to_string(), "c.yaml:1: the catalog must be a mapping, not a list");
+        let (file, problems) = read("# only a comment\n");
+        assert!(file.databases.is_empty() && problems.is_empty());
+    }
+}

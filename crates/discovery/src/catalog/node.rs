@@ -1,0 +1,242 @@
+//! YAML as a tree that knows its lines, so that a wrong entry is reported where it stands and costs no other.
+
+use indexmap::IndexMap;
+use prospector_core::{Problem, nearest};
+use serde::{
+    Deserialize, Deserializer,
+    de::{self, MapAccess, SeqAccess, Visitor},
+};
+use serde_saphyr::Spanned;
+
+/// A YAML value.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Node {
+    Null,
+    Bool(bool),
+    Number(f64),
+    Text(String),
+    List(Vec<Placed>),
+    Map(IndexMap<String, Placed>),
+}
+
+/// A value and the line where it begins.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Placed {
+    pub(super) line: u64,
+    pub(super) node: Node,
+}
+
+impl Node {
+    /// The word for its type in messages.
+    fn describe(&self) -> String {
+        match self {
+            Node::Null => "nothing".into(),
+            Node::Bool(value) => format!("`{value}`"),
+            Node::Number(value) => format!("the number {value}"),
+            Node::Text(text) => format!("the text `{text}`"),
+            Node::List(_) => "a list".into(),
+            Node::Map(_) => "a mapping".into(),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Placed {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let spanned = Spanned::<Node>::deserialize(deserializer)?;
+        Ok(Placed { line: spanned.referenced.line(), node: spanned.value })
+    }
+}
+
+impl<'de> Deserialize<'de> for Node {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(NodeVisitor)
+    }
+}
+
+struct NodeVisitor;
+
+impl<'de> Visitor<'de> for NodeVisitor {
+    type Value = Node;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a YAML value")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Node, E> {
+        Ok(Node::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Node, E> {
+        Ok(Node::Number(value as f64))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Node, E> {
+        Ok(Node::Number(value as f64))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Node, E> {
+        Ok(Node::Number(value))
+    }
+
+    fn visit_str<E: de::Error>(self, value: &str) -> Result<Node, E> {
+        Ok(Node::Text(value.to_owned()))
+    }
+
+    fn visit_unit<E>(self) -> Result<Node, E> {
+        Ok(Node::Null)
+    }
+
+    fn visit_none<E>(self) -> Result<Node, E> {
+        Ok(Node::Null)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Node, D::Error> {
+        Node::deserialize(deserializer)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Node, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = seq.next_element()? {
+            items.push(item);
+        }
+        Ok(Node::List(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Node, A::Error> {
+        let mut entries = IndexMap::new();
+        while let Some((key, value)) = map.next_entry::<String, Placed>()? {
+            entries.insert(key, value);
+        }
+        Ok(Node::Map(entries))
+    }
+}
+
+/// One mapping of the catalog while it is read: takes its keys, and notes what is wrong with them.
+pub(super) struct Fields<'a> {
+    file: &'a str,
+    /// What the mapping is, for messages: `databases[2]`.
+    what: String,
+    line: u64,
+    map: IndexMap<String, Placed>,
+    problems: &'a mut Vec<Problem>,
+    failed: bool,
+}
+
+impl<'a> Fields<'a> {
+    /// Begins to read a mapping that may have only these keys. `None`, with the problem noted, where it is no mapping.
+    pub(super) fn of(
+        file: &'a str,
+        what: impl Into<String>,
+        placed: Placed,
+        allowed: &[&str],
+        problems: &'a mut Vec<Problem>,
+    ) -> Option<Self> {
+        let what = what.into();
+        let Node::Map(map) = placed.node else {
+            problems.push(
+                Problem::error(
+                    format!("{file}:{}", placed.line),
+                    format!("{what} must be a mapping, not {}", placed.node.describe()),
+                )
+                .advise(format!("write `{}: ...`", allowed.first().unwrap_or(&"name"))),
+            );
+            return None;
+        };
+        let mut fields = Fields { file, what, line: placed.line, map, problems, failed: false };
+        let unknown: Vec<(String, u64)> = fields
+            .map
+            .iter()
+            .filter(|(key, _)| !allowed.contains(&key.as_str()))
+            .map(|(key, value)| (key.clone(), value.line))
+            .collect();
+        for (key, line) in unknown {
+            let near = nearest(&key, allowed.iter().copied(), 1).pop().unwrap_or_default();
+            let reason = format!("{} has an unknown key `{key}`", fields.what);
+            fields.fail(line, reason, format!("did you mean `{near}`? the keys are {}", allowed.join(", ")));
+        }
+        Some(fields)
+    }
+
+    /// Notes what is wrong and what to write instead.
+    pub(super) fn fail(&mut self, line: u64, reason: impl Into<String>, advice: impl Into<String>) {
+        self.failed = true;
+        self.problems.push(Problem::error(format!("{}:{line}", self.file), reason).advise(advice));
+    }
+
+    /// The line of a key, or of the mapping.
+    pub(super) fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// A text and its line.
+    pub(super) fn text(&mut self, key: &str) -> Option<(String, u64)> {
+        let placed = self.map.shift_remove(key)?;
+        match placed.node {
+            Node::Text(text) => Some((text, placed.line)),
+            Node::Number(number) => Some((number.to_string(), placed.line)),
+            other => {
+                let reason = format!("`{key}` of {} must be a text, not {}", self.what, other.describe());
+                let advice = match other {
+                    Node::Bool(_) => "put it in quotes: in YAML `yes`, `no`, `on` and `off` are no texts".to_owned(),
+                    _ => format!("write `{key}: some text`"),
+                };
+                self.fail(placed.line, reason, advice);
+                None
+            }
+        }
+    }
+
+    /// A number from 0 to 1.
+    pub(super) fn share(&mut self, key: &str) -> Option<f64> {
+        let placed = self.map.shift_remove(key)?;
+        match placed.node {
+            Node::Number(number) if (0.0..=1.0).contains(&number) => Some(number),
+            other => {
+                let reason = format!("`{key}` of {} must be a number from 0 to 1, not {}", self.what, other.describe());
+                self.fail(placed.line, reason, format!("write `{key}: 0.9`"));
+                None
+            }
+        }
+    }
+
+    /// A list of texts; empty where the key is missing.
+    pub(super) fn texts(&mut self, key: &str) -> Vec<String> {
+        let Some(placed) = self.map.shift_remove(key) else { return Vec::new() };
+        let (line, describe) = (placed.line, placed.node.describe());
+        let texts = match placed.node {
+            Node::List(items) => items
+                .into_iter()
+                .map(|item| match item.node {
+                    Node::Text(text) => Some(text),
+                    Node::Number(number) => Some(number.to_string()),
+                    _ => None,
+                })
+                .collect::<Option<Vec<String>>>(),
+            _ => None,
+        };
+        texts.unwrap_or_else(|| {
+            let reason = format!("`{key}` of {} must be a list of names, not {describe}", self.what);
+            self.fail(line, reason, format!("write `{key}: [first, second]`"));
+            Vec::new()
+        })
+    }
+
+    /// A list of anything; empty where the key is missing or has no value.
+    pub(super) fn list(&mut self, key: &str) -> Vec<Placed> {
+        let Some(placed) = self.map.shift_remove(key) else { return Vec::new() };
+        match placed.node {
+            Node::List(items) => items,
+            Node::Null => Vec::new(),
+            other => {
+                let reason = format!("`{key}` must be a list, not {}", other.describe());
+                self.fail(placed.line, reason, format!("begin each entry with `- ` under `{key}:`"));
+                Vec::new()
+            }
+        }
+    }
+
+    /// Whether anything was wrong with this mapping.
+    pub(super) fn failed(&self) -> bool {
+        self.failed
+    }
+}

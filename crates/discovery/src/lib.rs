@@ -1,0 +1,29 @@
+//! The catalog, the registry of discovery tools, and the prompt builder.
+//!
+//! ```
+//! use prospector_discovery::{Catalog, CatalogOptions, DiscoveryTools};
+//!
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let folder = tempfile::tempdir()?;
+//! let file = folder.path().join("catalog.yaml");
+//! std::fs::write(folder.path().join("orders.csv"), "id,total\n1,9.50\n2,12.00\n")?;
+//! std::fs::write(&file, "databases:\n- path: orders.csv\n")?;
+//!
+//! let (catalog, problems) = Catalog::open(&file, CatalogOptions::default()).await?;
+//! assert!(problems.is_empty());
+//! let tools = DiscoveryTools::new(&catalog);
+//! let answer = tools.call("list_tables", serde_json::json!({"database": "orders"})).await?;
+//! assert_eq!(answer.value[0]["row_count"], 2);
+//! # Ok(()) }
+//! ```
+//!
+//! What it is not: it asks no model. It builds what a model is told, and calls what a model asks for.
+
+mod catalog;
+mod evidence;
+mod prompt;
+mod tools;
+
+pub use catalog::{Catalog, CatalogError, CatalogOptions, Environment, has_errors};
+pub use prompt::{Instructions, Prompt, PromptBuilder, PromptForm, PromptTokens};
+pub use tools::DiscoveryTools;

@@ -1,0 +1,211 @@
+//! The system prompt: which form it takes for a model, and what stands in it.
+//!
+//! | full metadata | model can call tools | model cannot |
+//! |---|---|---|
+//! | within the budget | metadata, and tools for what is left | metadata |
+//! | above | instructions, map, tools | as much metadata as fits, best first |
+
+mod map;
+mod metadata;
+
+use prospector_core::{Resource, tokens};
+use prospector_llm::{SystemBlock, models::ModelInfo};
+use prospector_search::Query;
+use serde::Serialize;
+
+use crate::{Catalog, DiscoveryTools};
+use metadata::Piece;
+
+/// Up to this many tokens of metadata go into every prompt: below it, looking costs more than knowing.
+const BUDGET: usize = 1_500;
+
+/// At most this many tokens for the pinned tables.
+const PRELOAD: usize = 600;
+
+/// What a model without tools keeps free for its answer, the question and the history.
+const RESERVE: usize = 8_000;
+
+/// Beyond this many bytes of metadata, tokens are counted on a part and scaled.
+const COUNTED: usize = 1_000_000;
+
+/// The fixed texts of a prompt; who asks the model has them.
+#[derive(Debug, Clone, Copy)]
+pub struct Instructions<'a> {
+    /// For a model that can call tools.
+    pub with_tools: &'a str,
+    /// For a model that cannot.
+    pub without_tools: &'a str,
+    /// The form of the answer.
+    pub form: &'a str,
+}
+
+/// Which form a prompt takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PromptForm {
+    /// Instructions, map and tools; the rest is discovered.
+    Minimal,
+    /// All metadata, and tools for samples, values and facts.
+    FullWithTools,
+    /// All metadata, or as much as fits, and no tools.
+    Full,
+}
+
+/// Tokens of each part (o200k).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct PromptTokens {
+    /// Role, process, rules and the form of the answer.
+    pub instructions: usize,
+    /// Names and counts.
+    pub map: usize,
+    /// Pinned tables.
+    pub preload: usize,
+    /// Metadata.
+    pub metadata: usize,
+    /// The definitions of the tools.
+    pub tools: usize,
+    /// All of the above.
+    pub total: usize,
+    /// A prompt with all metadata and no tools, for comparison.
+    pub full_prompt: usize,
+}
+
+/// A system prompt.
+#[derive(Debug, Clone)]
+pub struct Prompt {
+    /// Its form.
+    pub form: PromptForm,
+    /// Its blocks, static text first.
+    pub system: Vec<SystemBlock>,
+    /// Whether the tools go with it.
+    pub with_tools: bool,
+    /// The names that it shows.
+    pub revealed: Vec<Resource>,
+    /// Its size.
+    pub tokens: PromptTokens,
+    /// How many things did not fit; the prompt says so too.
+    pub left_out: usize,
+}
+
+/// Builds prompts for one catalog.
+pub struct PromptBuilder<'a> {
+    catalog: &'a Catalog,
+    tools: &'a DiscoveryTools,
+    instructions: Instructions<'a>,
+    form: Option<PromptForm>,
+}
+
+impl<'a> PromptBuilder<'a> {
+    /// A builder that decides by the model and by measured size.
+    pub fn new(catalog: &'a Catalog, tools: &'a DiscoveryTools, instructions: Instructions<'a>) -> Self {
+        PromptBuilder { catalog, tools, instructions, form: None }
+    }
+
+    /// Forces a form, for experiments.
+    pub fn form(mut self, form: Option<PromptForm>) -> Self {
+        self.form = form;
+        self
+    }
+
+    /// The prompt for a model. The question decides only what is left out where not everything fits.
+    pub fn build(&self, model: &ModelInfo, question: &str) -> Prompt {
+        let pieces = metadata::pieces(self.catalog);
+        let metadata_tokens = count(&pieces);
+        let form = self.form.unwrap_or(match (metadata_tokens <= BUDGET, model.tools) {
+            (true, true) => PromptForm::FullWithTools,
+            (false, true) => PromptForm::Minimal,
+            (_, false) => PromptForm::Full,
+        });
+        let (instructions, with_tools) = match form {
+            PromptForm::Minimal | PromptForm::FullWithTools => (self.instructions.with_tools, true),
+            PromptForm::Full => (self.instructions.without_tools, false),
+        };
+        let fixed = format!("{instructions}\n\n{}", self.instructions.form);
+        let mut size = PromptTokens { instructions: tokens::count(&fixed), ..PromptTokens::default() };
+        let without_tools = format!("{}\n\n{}", self.instructions.without_tools, self.instructions.form);
+        size.full_prompt = tokens::count(&without_tools) + metadata_tokens;
+        let mut system = vec![SystemBlock { text: fixed, cache: false }];
+        let mut revealed = Vec::new();
+        let mut left_out = 0;
+        if form == PromptForm::Minimal {
+            let map = map::text(self.catalog);
+            size.map = tokens::count(&map);
+            system.push(SystemBlock { text: map, cache: false });
+            let pinned = self.preload();
+            if !pinned.is_empty() {
+                let text = format!("Tables you will probably need:\n{}", metadata::text(&pinned, 0));
+                size.preload = tokens::count(&text);
+                system.push(SystemBlock { text, cache: false });
+                revealed.extend(pinned.into_iter().flat_map(|piece| piece.reveals));
+            }
+        } else {
+            let room = (model.context as usize).saturating_sub(RESERVE + size.instructions);
+            let all = pieces.len();
+            let shown = if metadata_tokens <= room { pieces } else { self.best(pieces, question, room) };
+            left_out = all - shown.len();
+            let text = metadata::text(&shown, left_out);
+            size.metadata = if left_out == 0 { metadata_tokens } else { tokens::count(&text) };
+            system.push(SystemBlock { text, cache: false });
+            revealed.extend(shown.into_iter().flat_map(|piece| piece.reveals));
+        }
+        if let Some(last) = system.last_mut() {
+            last.cache = true;
+        }
+        if with_tools {
+            size.tools = tokens::count(&serde_json::to_string(&self.tools.specs()).unwrap_or_default());
+        }
+        size.total = size.instructions + size.map + size.preload + size.metadata + size.tools;
+        Prompt { form, system, with_tools, revealed, tokens: size, left_out }
+    }
+
+    /// The pinned tables, as many as fit.
+    fn preload(&self) -> Vec<Piece> {
+        let mut room = PRELOAD;
+        let mut pinned = Vec::new();
+        for pattern in &self.catalog.context_preload {
+            for piece in metadata::tables(self.catalog, pattern) {
+                let size = tokens::estimate(&piece.text);
+                if size <= room && !pinned.iter().any(|known: &Piece| known.id == piece.id) {
+                    room -= size;
+                    pinned.push(piece);
+                }
+            }
+        }
+        pinned
+    }
+
+    /// As many pieces as fit, those first that the question needs, in the order of the catalog.
+    fn best(&self, pieces: Vec<Piece>, question: &str, room: usize) -> Vec<Piece> {
+        let query = Query { text: question.to_owned(), limit: 500, ..Query::default() };
+        let hits =
+            if question.trim().is_empty() { Vec::new() } else { self.catalog.index.rank(&query).unwrap_or_default() };
+        let rank = |piece: &Piece| hits.iter().position(|hit| piece.is(hit.kind, &hit.id)).unwrap_or(usize::MAX);
+        let mut order: Vec<(usize, usize, Piece)> =
+            pieces.into_iter().enumerate().map(|(at, piece)| (rank(&piece), at, piece)).collect();
+        order.sort_by_key(|(rank, at, _)| (*rank, *at));
+        let mut used = 0;
+        let mut kept: Vec<(usize, Piece)> = Vec::new();
+        for (_, at, piece) in order {
+            used += tokens::estimate(&piece.text);
+            if used > room {
+                break;
+            }
+            kept.push((at, piece));
+        }
+        kept.sort_by_key(|(at, _)| *at);
+        kept.into_iter().map(|(_, piece)| piece).collect()
+    }
+}
+
+/// The tokens of all metadata; of a very large catalog a part is counted and scaled by its bytes.
+fn count(pieces: &[Piece]) -> usize {
+    let text = metadata::text(pieces, 0);
+    if text.len() <= COUNTED {
+        return tokens::count(&text);
+    }
+    let mut end = COUNTED;
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    (tokens::count(&text[..end]) as f64 * text.len() as f64 / end as f64) as usize
+}

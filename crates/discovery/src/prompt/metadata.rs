@@ -1,0 +1,160 @@
+//! Everything that a catalog knows of its things, as compact text, one piece a thing.
+
+use prospector_connect::Table;
+use prospector_core::{Kind, Resource, ResourceKind};
+use prospector_schema::Database;
+
+use crate::Catalog;
+
+/// The text of one thing, and the names that it shows.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Piece {
+    pub(super) kind: Kind,
+    pub(super) id: String,
+    /// What stands above the first of a group: a database, an API.
+    group: String,
+    pub(super) text: String,
+    pub(super) reveals: Vec<Resource>,
+}
+
+impl Piece {
+    /// Whether it shows the record of that id; a document shows all of its sections.
+    pub(super) fn is(&self, kind: Kind, id: &str) -> bool {
+        self.kind == kind
+            && (self.id == id || (kind == Kind::Document && id.split('#').next() == Some(self.id.as_str())))
+    }
+}
+
+/// The pieces as one text, in the order given, marked as data.
+pub(super) fn text(pieces: &[Piece], left_out: usize) -> String {
+    let mut text = String::from("<data>\n");
+    let mut group = "";
+    for piece in pieces {
+        if piece.group != group {
+            text.push_str(&unmarked(&piece.group));
+            text.push('\n');
+            group = &piece.group;
+        }
+        text.push_str(&unmarked(&piece.text));
+        text.push('\n');
+    }
+    text.push_str("</data>\n");
+    if left_out > 0 {
+        text.push_str(&format!("{left_out} things of the catalog did not fit and are left out.\n"));
+    }
+    text
+}
+
+/// Data cannot end the mark that it stands in.
+fn unmarked(text: &str) -> String {
+    text.replace("</data", "<\\/data")
+}
+
+/// Every thing of the catalog, in its order.
+pub(super) fn pieces(catalog: &Catalog) -> Vec<Piece> {
+    let mut pieces: Vec<Piece> = catalog
+        .schema
+        .databases()
+        .flat_map(|database| database.tables.iter().map(move |one| table(database, one)))
+        .collect();
+    for api in catalog.apis.apis() {
+        let group = with_description(&format!("API {} ({})", api.name, api.kind.as_str()), &api.description);
+        for operation in &api.operations {
+            let parameters: Vec<String> = operation
+                .parameters
+                .iter()
+                .map(|p| format!("{}{}", p.name, if p.required { "" } else { "?" }))
+                .collect();
+            let head = format!(
+                "  {}({}) {} {}",
+                operation.name,
+                parameters.join(", "),
+                operation.method.as_str(),
+                operation.path
+            );
+            let id = format!("{}.{}", api.name, operation.name);
+            pieces.push(Piece {
+                kind: Kind::Operation,
+                reveals: vec![
+                    Resource::new(ResourceKind::Operation, id.clone()),
+                    Resource::new(ResourceKind::Api, api.name.clone()),
+                ],
+                id,
+                group: group.clone(),
+                text: with_description(&head, &operation.description),
+            });
+        }
+    }
+    for document in catalog.documents.documents() {
+        let sections: Vec<&str> = document.sections.iter().map(|section| section.heading()).collect();
+        let head = with_description(&format!("  {}", document.name), &document.description);
+        pieces.push(Piece {
+            kind: Kind::Document,
+            id: document.name.clone(),
+            group: "Documents and their sections:".into(),
+            text: format!("{head} [{}]", sections.join("; ")),
+            reveals: vec![Resource::new(ResourceKind::Document, document.name.clone())],
+        });
+    }
+    for fact in catalog.facts.records() {
+        pieces.push(Piece {
+            kind: Kind::Fact,
+            group: "Facts:".into(),
+            text: format!("  {}: {}", fact.name, fact.description),
+            reveals: vec![Resource::new(ResourceKind::Fact, fact.id.clone())],
+            id: fact.id,
+        });
+    }
+    for skill in catalog.skills.skills() {
+        pieces.push(Piece {
+            kind: Kind::Skill,
+            id: skill.name.clone(),
+            group: "Skills:".into(),
+            text: format!("  {}: {}", skill.name, skill.description),
+            reveals: vec![Resource::new(ResourceKind::Skill, skill.name.clone())],
+        });
+    }
+    pieces
+}
+
+/// The tables whose id or name matches a pattern with `*`, in any case.
+pub(super) fn tables(catalog: &Catalog, pattern: &str) -> Vec<Piece> {
+    catalog.tables_like(pattern).into_iter().map(|(database, one)| table(database, one)).collect()
+}
+
+/// A table: its columns in one line each only where there is something to say of them.
+fn table(database: &Database, table: &Table) -> Piece {
+    let id = format!("{}.{}", database.name, table.name);
+    let mut head = format!("  {id}");
+    if let Some(rows) = table.row_count {
+        head.push_str(&format!(" [{rows} rows]"));
+    }
+    let mut text = with_description(&head, &table.description);
+    for column in &table.columns {
+        text.push_str(&format!("\n    {} {}", column.name, column.data_type));
+        if column.primary_key {
+            text.push_str(" key");
+        }
+        let reference = table.foreign_keys.iter().find_map(|key| {
+            let at = key.columns.iter().position(|name| *name == column.name)?;
+            Some(format!(" -> {}.{}", key.table, key.references.get(at)?))
+        });
+        text.push_str(&reference.unwrap_or_default());
+        if !column.description.is_empty() {
+            text.push_str(&format!(": {}", column.description));
+        }
+    }
+    let mut reveals = vec![
+        Resource::new(ResourceKind::Database, database.name.clone()),
+        Resource::new(ResourceKind::Table, id.clone()),
+    ];
+    reveals.extend(
+        table.columns.iter().map(|column| Resource::new(ResourceKind::Column, format!("{id}.{}", column.name))),
+    );
+    let group = with_description(&format!("Database {} ({})", database.name, database.kind), &database.description);
+    Piece { kind: Kind::Table, id, group, text, reveals }
+}
+
+fn with_description(head: &str, description: &str) -> String {
+    if description.is_empty() { head.to_owned() } else { format!("{head}: {description}") }
+}

@@ -1,0 +1,158 @@
+//! The registry: every tool of every kind that the catalog has, and the one search over all kinds.
+
+use prospector_core::{Answer, Kind, Page, Relevance, Resource, ResourceKind, Tool, ToolError, ToolSpec, Toolset};
+use prospector_search::{Index, Query};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::Catalog;
+
+/// How a kind of tool gets into the registry, and when.
+struct Family {
+    configured: fn(&Catalog) -> bool,
+    tools: fn(&Catalog) -> Toolset,
+}
+
+/// Every family, in one visible list. A tool whose kind is not configured is not listed.
+const FAMILIES: [Family; 6] = [
+    Family {
+        configured: |catalog| catalog.schema.databases().len() > 0,
+        tools: |catalog| catalog.schema.tools(&catalog.index),
+    },
+    Family {
+        configured: |catalog| !catalog.apis.apis().is_empty(),
+        tools: |catalog| catalog.apis.tools(&catalog.index),
+    },
+    Family {
+        configured: |catalog| !catalog.documents.documents().is_empty(),
+        tools: |catalog| catalog.documents.tools(&catalog.index),
+    },
+    Family { configured: |catalog| !catalog.is_empty(), tools: |catalog| catalog.facts.tools() },
+    Family {
+        configured: |catalog| !catalog.skills.skills().is_empty(),
+        tools: |catalog| catalog.skills.tools(&catalog.index),
+    },
+    Family {
+        configured: |catalog| !catalog.is_empty(),
+        tools: |catalog| Toolset::new().with(SearchAll { index: catalog.index.clone() }),
+    },
+];
+
+/// The tools of a catalog. The planner's loop, the command line and every server call them through
+/// [`DiscoveryTools::call`].
+#[derive(Clone)]
+pub struct DiscoveryTools {
+    tools: Toolset,
+    /// The tools of the kinds that the catalog does not have.
+    absent: Toolset,
+}
+
+impl DiscoveryTools {
+    /// The tools that this catalog has something for.
+    pub fn new(catalog: &Catalog) -> Self {
+        let (present, absent): (Vec<&Family>, Vec<&Family>) =
+            FAMILIES.iter().partition(|family| (family.configured)(catalog));
+        let merged = |families: Vec<&Family>| {
+            families.into_iter().fold(Toolset::new(), |set, family| set.merge((family.tools)(catalog)))
+        };
+        DiscoveryTools { tools: merged(present), absent: merged(absent) }
+    }
+
+    /// Only the one search over all kinds, which needs nothing but the index: see [`Catalog::open_index`].
+    pub fn of_index(index: &Index) -> Self {
+        DiscoveryTools { tools: Toolset::new().with(SearchAll { index: index.clone() }), absent: Toolset::new() }
+    }
+
+    /// The specifications, sorted by name.
+    pub fn specs(&self) -> Vec<ToolSpec> {
+        self.tools.specs()
+    }
+
+    /// Calls a tool.
+    ///
+    /// # Errors
+    /// See [`Toolset::call`].
+    pub async fn call(&self, name: &str, args: Value) -> Result<Answer, ToolError> {
+        if self.absent.names().any(|absent| absent == name) {
+            let message = format!("the catalog has nothing for `{name}`");
+            return Err(ToolError::Respond { code: "unknown_tool", message, suggestion: None });
+        }
+        self.tools.call(name, args).await
+    }
+}
+
+/// `search`: one search over all kinds.
+struct SearchAll {
+    index: Index,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct SearchArgs {
+    /// A question, some words or a name.
+    query: String,
+    /// Only these kinds.
+    kinds: Option<Vec<Kind>>,
+    /// At most this many, 8 if not given.
+    limit: Option<usize>,
+}
+
+#[derive(Serialize)]
+struct SearchHit {
+    kind: Kind,
+    id: String,
+    relevance: Relevance,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    description: String,
+}
+
+impl Tool for SearchAll {
+    const NAME: &'static str = "search";
+    const DESCRIPTION: &'static str = "Finds tables, operations, documents, facts and skills for a question, best first. The first call when you do not \
+         know where to look.";
+    const MORE: &'static str = "call again with kinds, or a larger max_tokens";
+    type Args = SearchArgs;
+    type Output = Page<SearchHit>;
+
+    async fn call(&self, args: SearchArgs) -> Result<Self::Output, ToolError> {
+        if args.query.trim().is_empty() {
+            return Err(ToolError::invalid("query is empty", Some("say what you look for".into())));
+        }
+        let query = Query {
+            text: args.query,
+            kinds: args.kinds.unwrap_or_default(),
+            limit: args.limit.unwrap_or(8).clamp(1, 100),
+            ..Query::default()
+        };
+        let found = self.index.search(&query).map_err(ToolError::fatal)?;
+        if found.hits.is_empty() {
+            return Ok(Page::nothing("no good match", found.nearest));
+        }
+        let hits = found.hits.into_iter().map(|hit| SearchHit {
+            kind: hit.kind,
+            id: hit.id,
+            relevance: hit.relevance,
+            description: hit.description,
+        });
+        Ok(Page::whole(hits.collect()))
+    }
+
+    fn reveals(_args: &Value, answer: &Value) -> Vec<Resource> {
+        let items = answer.as_array().or_else(|| answer["items"].as_array());
+        let resource = |item: &Value| {
+            let id = item["id"].as_str()?;
+            let kind = match Kind::from_name(item["kind"].as_str()?)? {
+                Kind::Table => ResourceKind::Table,
+                Kind::Operation => ResourceKind::Operation,
+                Kind::Fact => ResourceKind::Fact,
+                Kind::Skill => ResourceKind::Skill,
+                Kind::Document => {
+                    return Some(Resource::new(ResourceKind::Document, id.split('#').next().unwrap_or(id)));
+                }
+            };
+            Some(Resource::new(kind, id))
+        };
+        items.into_iter().flatten().filter_map(resource).collect()
+    }
+}
