@@ -1,0 +1,186 @@
+//! `planner bench retrieval`: whether what a question needs stands at the top of the ranking, and how long that takes.
+//!
+//! What it does not show: whether a model asks well, and what the floor keeps back (`planner bench calibration`). Sections
+//! of documents count as their documents.
+
+use std::time::{Duration, Instant};
+
+use prospector_core::Kind;
+use prospector_search::{Query, Ranker, SearchError};
+use serde::Serialize;
+
+use super::{
+    Corpus, Missing,
+    gold::{Thing, thing},
+    metrics::{Latency, Scores},
+    queries::Question,
+    table::Table,
+};
+
+/// How deep a ranking is looked at; of documents, so many sections.
+const DEPTH: usize = 100;
+const SECTIONS: usize = 300;
+
+/// How many hits the search is asked for while its time is taken.
+const SHOWN: usize = 10;
+
+/// What `planner bench retrieval` prints.
+#[derive(Debug, Serialize)]
+pub(crate) struct Report {
+    questions: usize,
+    records: usize,
+    embedder: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<Kind>,
+    gold_missing: Missing,
+    rankers: Vec<Ranked>,
+}
+
+/// The measures of one ranker.
+#[derive(Debug, Serialize)]
+struct Ranked {
+    ranker: Ranker,
+    #[serde(flatten)]
+    scores: Scores,
+    latency_ms: Latency,
+    /// By the sets that the questions come from, where there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    datasets: Vec<Dataset>,
+}
+
+#[derive(Debug, Serialize)]
+struct Dataset {
+    dataset: String,
+    questions: usize,
+    #[serde(flatten)]
+    scores: Scores,
+}
+
+/// Asks every question of every ranker.
+pub(crate) fn measure(
+    corpus: &Corpus,
+    questions: &[Question],
+    kind: Option<Kind>,
+    rankers: &[Ranker],
+) -> Result<Report, SearchError> {
+    let mut report = Report {
+        questions: questions.len(),
+        records: corpus.records,
+        embedder: if corpus.index.is_lexical_only() { "none" } else { "static" },
+        kind,
+        gold_missing: Missing::of(corpus, questions, kind),
+        rankers: Vec::new(),
+    };
+    for ranker in rankers {
+        let mut scores = Vec::with_capacity(questions.len());
+        let mut durations = Vec::with_capacity(questions.len());
+        for question in questions {
+            let (found, duration) = ask(corpus, question, kind, *ranker)?;
+            scores.push(found);
+            durations.push(duration);
+        }
+        report.rankers.push(Ranked {
+            ranker: *ranker,
+            scores: Scores::mean(&scores),
+            latency_ms: Latency::of(durations),
+            datasets: datasets(questions, &scores),
+        });
+    }
+    Ok(report)
+}
+
+/// What one ranker makes of a question, and how long the search took.
+fn ask(
+    corpus: &Corpus,
+    question: &Question,
+    kind: Option<Kind>,
+    ranker: Ranker,
+) -> Result<(Scores, Duration), SearchError> {
+    let kinds = question.kinds(kind);
+    let limit = if kinds.first().is_none_or(|kind| *kind == Kind::Document) { SECTIONS } else { DEPTH };
+    let mut query = Query { text: question.query.clone(), kinds: kinds.clone(), limit, ranker, ..Query::default() };
+    let mut ranking: Vec<Thing> = Vec::new();
+    for hit in corpus.index.rank(&query)? {
+        let thing = thing(&hit);
+        if !ranking.contains(&thing) {
+            ranking.push(thing);
+        }
+    }
+    let mut needed: Vec<(Option<Thing>, f64)> = Vec::with_capacity(question.gold.len());
+    for name in &question.gold {
+        let thing = corpus.names.resolve(name, &kinds);
+        let grade = question.grades.get(name).copied().unwrap_or(1.0);
+        // Two names of one thing are one thing.
+        match needed.iter_mut().find(|(known, _)| known.is_some() && *known == thing) {
+            Some((_, known)) => *known = known.max(grade),
+            None => needed.push((thing, grade)),
+        }
+    }
+    let places: Vec<(Option<usize>, f64)> = (needed.iter())
+        .map(|(thing, grade)| (ranking.iter().position(|found| Some(found) == thing.as_ref()), *grade))
+        .collect();
+    // The same question again, as a tool asks it: now everything is warm.
+    query.limit = SHOWN;
+    let started = Instant::now();
+    corpus.index.search(&query)?;
+    Ok((Scores::of(&places), started.elapsed()))
+}
+
+fn datasets(questions: &[Question], scores: &[Scores]) -> Vec<Dataset> {
+    let mut names: Vec<&str> = questions.iter().map(dataset).collect();
+    names.sort_unstable();
+    names.dedup();
+    if names.len() < 2 {
+        return Vec::new();
+    }
+    let one = |name: &str| {
+        let own: Vec<&Scores> = questions
+            .iter()
+            .zip(scores)
+            .filter(|(question, _)| dataset(question) == name)
+            .map(|(_, scores)| scores)
+            .collect();
+        let (questions, scores) = (own.len(), Scores::mean(own));
+        Dataset { dataset: name.to_owned(), questions, scores }
+    };
+    names.into_iter().map(one).collect()
+}
+
+fn dataset(question: &Question) -> &str {
+    question.dataset.as_deref().unwrap_or("(none)")
+}
+
+impl Report {
+    /// The report as a table for people.
+    pub(crate) fn table(&self) -> String {
+        let measures = Scores::default().named().map(|(name, _)| name);
+        let heads = ["dataset", "n", "ranker"].into_iter().chain(measures).chain(["p50 ms", "p99 ms"]);
+        let mut table = Table::new(heads);
+        let row = |dataset: &str, n: usize, ranker: Ranker, scores: &Scores, latency: Option<Latency>| -> Vec<String> {
+            let mut row = vec![dataset.to_owned(), n.to_string(), ranker.to_string()];
+            row.extend(scores.named().map(|(_, value)| format!("{value:.3}")));
+            row.extend(
+                [latency.map(|l| l.p50), latency.map(|l| l.p99)]
+                    .map(|ms| ms.map_or(String::new(), |ms| format!("{ms:.1}"))),
+            );
+            row
+        };
+        for ranked in &self.rankers {
+            table.row(row("all", self.questions, ranked.ranker, &ranked.scores, Some(ranked.latency_ms)));
+        }
+        for at in 0..self.rankers.first().map_or(0, |ranked| ranked.datasets.len()) {
+            for ranked in &self.rankers {
+                let set = &ranked.datasets[at];
+                table.row(row(&set.dataset, set.questions, ranked.ranker, &set.scores, None));
+            }
+        }
+        let mut text = table.to_string();
+        let Missing { questions, names, .. } = &self.gold_missing;
+        if *names > 0 {
+            text += &format!(
+                "\n{questions} questions need {names} names that are not there; they count as not found (gold_missing)\n"
+            );
+        }
+        text
+    }
+}

@@ -1,0 +1,289 @@
+//! The flags, as types.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use prospector_agent::Mode;
+use prospector_core::Kind;
+use prospector_discovery::PromptForm;
+use prospector_search::Ranker;
+
+/// A question in, a verified JSON plan out.
+#[derive(Debug, Parser)]
+#[command(
+    name = "planner",
+    version,
+    about = "Discovers databases, APIs, documents, facts and skills, and plans how they answer a question",
+    long_about = "planner lets a language model discover what a catalog of databases, APIs, documents, facts and skills \
+                  holds, instead of putting all of it into the prompt, and prints a plan in which every name is verified \
+                  to exist.\n\nWithout a key for a provider it plans by itself (model `offline`): no network, nothing to \
+                  download.",
+    after_long_help = "EXAMPLES\n  \
+        planner init                                    write a small catalog.yaml here\n  \
+        planner plan \"Revenue per country by quarter\"    plan a question\n  \
+        planner search \"refund\" --kind document          look for something\n  \
+        planner call get_table_schema '{\"database\": \"store\", \"table\": \"invoices\"}'\n  \
+        planner plan \"...\" --model claude-sonnet-4-5     with ANTHROPIC_API_KEY set\n  \
+        OPENAI_BASE_URL=http://localhost:11434/v1/ planner plan \"...\" --model qwen3\n\n\
+        OUTPUT\n  JSON on standard output and nothing else; progress and problems on standard error.\n\n\
+        EXIT STATUS\n  \
+        0  done; a plan is verified\n  \
+        1  the plan is not verified, or the tool answered an error\n  \
+        2  wrong usage, or the catalog cannot be read (refresh: or any part of it)\n  \
+        3  the provider of the model failed\n\n\
+        ENVIRONMENT\n  \
+        PROSPECTOR_CATALOG, PROSPECTOR_STATE, PROSPECTOR_MODEL   as --catalog, --state, --model\n  \
+        PROSPECTOR_LOG                                           what is logged to standard error (default: warn)\n  \
+        ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL                    for Anthropic's models\n  \
+        OPENAI_API_KEY, OPENAI_BASE_URL                          for OpenAI's, or any compatible server"
+)]
+pub(crate) struct Cli {
+    /// The catalog file [default: catalog.yaml or catalog/catalog.yaml here]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) catalog: Option<PathBuf>,
+    /// Where the index and the fact store live [default: .prospector beside the catalog]
+    #[arg(long, global = true, value_name = "FOLDER")]
+    pub(crate) state: Option<PathBuf>,
+    /// What makes vectors for the search
+    #[arg(long, global = true, value_name = "NAME", default_value = "static")]
+    pub(crate) embedder: EmbedderName,
+    /// What to do
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Plan how the catalog answers a question
+    Plan(PlanArgs),
+    /// Call one discovery tool
+    Call(CallArgs),
+    /// List the discovery tools with their schemas
+    Tools,
+    /// Search tables, operations, documents, facts and skills
+    Search(SearchArgs),
+    /// Print the prompt that a model gets, with its token counts
+    Prompt(PromptArgs),
+    /// Read every source again and bring the index up to date
+    Refresh,
+    /// Check that every name in a plan exists and its steps hold together
+    Check(CheckArgs),
+    /// Write a small catalog to begin with
+    Init(InitArgs),
+    /// Measure how well the search does on questions whose answers are known
+    Bench(BenchArgs),
+}
+
+/// `planner plan`
+#[derive(Debug, Args)]
+pub(crate) struct PlanArgs {
+    /// The question
+    pub(crate) question: String,
+    /// The model [default: offline, or a provider's whose key is set]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// How to answer [default: by the words of the question]
+    #[arg(long, value_parser = mode)]
+    pub(crate) mode: Option<Mode>,
+    /// At most this many rounds with the model
+    #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100))]
+    pub(crate) max_rounds: u32,
+    /// At most this many tool calls
+    #[arg(long, default_value_t = 15, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) max_calls: u32,
+    /// The form of the prompt, for experiments [default: by model and size]
+    #[arg(long, value_enum)]
+    pub(crate) prompt: Option<PromptName>,
+    /// Say nothing on standard error but problems
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+/// `planner call`
+#[derive(Debug, Args)]
+pub(crate) struct CallArgs {
+    /// The tool, as `planner tools` lists it
+    pub(crate) tool: String,
+    /// Its arguments as a JSON object
+    #[arg(default_value = "{}")]
+    pub(crate) arguments: String,
+}
+
+/// `planner search`
+#[derive(Debug, Args)]
+pub(crate) struct SearchArgs {
+    /// A question, some words or a name
+    pub(crate) query: String,
+    /// Only this kind; may be repeated [possible values: table, operation, document, fact, skill]
+    #[arg(long = "kind", value_parser = kind)]
+    pub(crate) kinds: Vec<Kind>,
+    /// At most this many
+    #[arg(long, default_value_t = 8, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(crate) limit: u32,
+}
+
+/// `planner prompt`
+#[derive(Debug, Args)]
+pub(crate) struct PromptArgs {
+    /// The question, where it decides what fits
+    #[arg(default_value = "")]
+    pub(crate) question: String,
+    /// The model [default: offline, or a provider's whose key is set]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// The form of the prompt, for experiments [default: by model and size]
+    #[arg(long, value_enum)]
+    pub(crate) prompt: Option<PromptName>,
+}
+
+/// `planner check`
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    /// The plan, as `planner plan` prints it; `-` for standard input
+    pub(crate) plan: PathBuf,
+}
+
+/// `planner init`
+#[derive(Debug, Args)]
+pub(crate) struct InitArgs {
+    /// Where
+    #[arg(default_value = ".")]
+    pub(crate) folder: PathBuf,
+}
+
+/// `planner bench`
+#[derive(Debug, Args)]
+pub(crate) struct BenchArgs {
+    /// What to measure
+    #[command(subcommand)]
+    pub(crate) command: BenchCommand,
+}
+
+/// What to measure.
+#[derive(Debug, Subcommand)]
+pub(crate) enum BenchCommand {
+    /// Recall, MRR and nDCG of the ranking, and its latency
+    Retrieval(RetrievalArgs),
+    /// Whether relevance is the share of hits that are right, and what the floor keeps back
+    Calibration(CalibrationArgs),
+}
+
+/// What is searched, and how the report is printed.
+#[derive(Debug, Args)]
+pub(crate) struct CorpusArgs {
+    /// Records from this file, one JSON object a line, instead of the catalog
+    #[arg(long, value_name = "FILE")]
+    pub(crate) records: Option<PathBuf>,
+    /// Search only this kind [default: the kind of each question, or all]
+    #[arg(long, value_parser = kind)]
+    pub(crate) kind: Option<Kind>,
+    /// No table on standard error
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `planner bench retrieval`
+#[derive(Debug, Args)]
+pub(crate) struct RetrievalArgs {
+    /// The questions, one a line: {"id", "query", "gold": [...], "kind"?, "dataset"?, "grades"?}
+    #[arg(long, value_name = "FILE")]
+    pub(crate) queries: PathBuf,
+    #[command(flatten)]
+    pub(crate) corpus: CorpusArgs,
+    /// How to rank: lexical, dense, rrf, full or all of them
+    #[arg(long, value_name = "NAME", default_value = "all", value_parser = ranker)]
+    pub(crate) ranker: Rankers,
+    /// Only the first N questions
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+}
+
+/// `planner bench calibration`
+#[derive(Debug, Args)]
+pub(crate) struct CalibrationArgs {
+    /// The questions, as for `bench retrieval`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) queries: PathBuf,
+    /// Questions that nothing here answers; they need no `gold`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) negatives: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) corpus: CorpusArgs,
+    /// Judge this many hits of each question
+    #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(crate) hits: u32,
+    /// Only the first N questions of each file
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+}
+
+/// What makes vectors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EmbedderName {
+    /// The table that ships with the program
+    Static,
+    /// None: words must match
+    None,
+}
+
+/// The forms of a prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PromptName {
+    /// Instructions, map and tools
+    Minimal,
+    /// All metadata, and tools
+    FullWithTools,
+    /// All metadata, no tools
+    Full,
+}
+
+impl From<PromptName> for PromptForm {
+    fn from(name: PromptName) -> PromptForm {
+        match name {
+            PromptName::Minimal => PromptForm::Minimal,
+            PromptName::FullWithTools => PromptForm::FullWithTools,
+            PromptName::Full => PromptForm::Full,
+        }
+    }
+}
+
+fn mode(name: &str) -> Result<Mode, String> {
+    let wanted = name.to_lowercase();
+    Mode::ALL
+        .into_iter()
+        .find(|mode| mode.as_str() == wanted)
+        .ok_or_else(|| format!("the modes are {}", Mode::ALL.map(Mode::as_str).join(", ")))
+}
+
+/// One ranker, or all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Rankers(pub(crate) Option<Ranker>);
+
+fn ranker(name: &str) -> Result<Rankers, String> {
+    let wanted = name.to_lowercase();
+    if wanted == "all" {
+        return Ok(Rankers(None));
+    }
+    let found = Ranker::ALL.into_iter().find(|ranker| ranker.as_str() == wanted);
+    found
+        .map(|ranker| Rankers(Some(ranker)))
+        .ok_or_else(|| format!("the rankers are {}, all", Ranker::ALL.map(Ranker::as_str).join(", ")))
+}
+
+fn kind(name: &str) -> Result<Kind, String> {
+    Kind::from_name(&name.to_lowercase())
+        .ok_or_else(|| format!("the kinds are {}", Kind::ALL.map(Kind::as_str).join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_flags_are_consistent() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,102 @@
+//! The commands, one function each.
+
+mod bench;
+mod check;
+mod discover;
+mod init;
+mod plan;
+
+pub(crate) use bench::bench;
+pub(crate) use check::check;
+pub(crate) use discover::{call, prompt, refresh, search, tools};
+pub(crate) use init::init;
+pub(crate) use plan::plan;
+
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use prospector_agent::Offline;
+use prospector_core::Problem;
+use prospector_discovery::{Catalog, CatalogError, CatalogOptions};
+use prospector_llm::{
+    ChatModel,
+    models::{ModelInfo, UNLISTED, model_info},
+    providers::connect,
+};
+use prospector_search::{Embedder, Index, StaticTable};
+
+use crate::{cli::EmbedderName, output, progress::Progress, settings};
+
+/// Opens the catalog and says what is wrong with it.
+async fn open(settings: &settings::Settings, fresh: bool) -> anyhow::Result<(Catalog, Vec<Problem>)> {
+    let path = settings.catalog()?;
+    let progress = Progress::new();
+    let report = |phase, done, total| progress.report(phase, done, total);
+    let options = CatalogOptions { fresh, progress: &report, ..options(settings)? };
+    let opened = Catalog::open(path, options).await;
+    drop(progress);
+    let (catalog, problems) = opened.map_err(advised).context("the catalog cannot be used")?;
+    if let Some(reason) = catalog.refreshed.rebuilt {
+        let records = catalog.refreshed.added;
+        output::say(&format!("indexed {records} records ({reason})"));
+    }
+    output::problems(&problems, fresh);
+    if catalog.is_empty() {
+        output::say(&format!(
+            "warning: the catalog {} is empty: add databases, apis, documents or skills",
+            path.display()
+        ));
+    }
+    Ok((catalog, problems))
+}
+
+/// The index alone, where it shows the catalog as it is now.
+fn open_index(settings: &settings::Settings) -> anyhow::Result<Option<Index>> {
+    Catalog::open_index(settings.catalog()?, &options(settings)?).map_err(advised).context("the catalog cannot be used")
+}
+
+fn options(settings: &settings::Settings) -> anyhow::Result<CatalogOptions<'static>> {
+    Ok(CatalogOptions {
+        state: settings.state.clone(),
+        environment: &settings::variable,
+        home: settings.home.clone(),
+        embedder: embedder(settings)?,
+        ..CatalogOptions::default()
+    })
+}
+
+/// The error with what to do about it.
+fn advised(error: CatalogError) -> anyhow::Error {
+    let advice = match &error {
+        CatalogError::Read { .. } => "name another with --catalog FILE, or write one with `planner init`",
+        CatalogError::Syntax { .. } => return error.into(),
+        CatalogError::State { .. } | CatalogError::Search(_) => "name another folder for the state with --state FOLDER",
+    };
+    anyhow::anyhow!("{error} ({advice})")
+}
+
+/// What makes the vectors, if anything does.
+fn embedder(settings: &settings::Settings) -> anyhow::Result<Option<Arc<dyn Embedder>>> {
+    Ok(match settings.embedder {
+        EmbedderName::Static => Some(Arc::new(StaticTable::shipped()?)),
+        EmbedderName::None => None,
+    })
+}
+
+/// What is known of a model: from the table, or what is safe to assume of a compatible server's.
+fn capabilities(settings: &settings::Settings, name: &str) -> anyhow::Result<ModelInfo> {
+    if let Some(info) = model_info(name) {
+        return Ok(*info);
+    }
+    // The provider's word on it: an error that names the nearest known ones, unless a server may serve it.
+    connect(name, &settings.providers)?;
+    Ok(UNLISTED)
+}
+
+/// The model itself.
+fn model(settings: &settings::Settings, name: &str) -> anyhow::Result<Arc<dyn ChatModel>> {
+    if name == Offline::NAME {
+        return Ok(Arc::new(Offline));
+    }
+    Ok(connect(name, &settings.providers)?)
+}

@@ -1,0 +1,119 @@
+//! The commands that only look: `call`, `tools`, `search`, `prompt`, `refresh`.
+
+use prospector_core::Problem;
+use prospector_discovery::{DiscoveryTools, PromptBuilder, PromptForm, PromptTokens, has_errors};
+use prospector_search::RefreshReport;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::{capabilities, open, open_index};
+use crate::{
+    Exit,
+    cli::{CallArgs, PromptArgs, SearchArgs},
+    output,
+    settings::Settings,
+};
+
+/// `planner call`
+pub(crate) async fn call(args: CallArgs, settings: &Settings) -> anyhow::Result<Exit> {
+    let arguments: Value = serde_json::from_str(&args.arguments)
+        .map_err(|error| anyhow::anyhow!("the arguments of {} are not JSON: {error}", args.tool))?;
+    anyhow::ensure!(
+        arguments.is_object(),
+        "the arguments of {} are not a JSON object such as {{\"name\": \"x\"}}",
+        args.tool
+    );
+    answer(&args.tool, arguments, settings).await
+}
+
+/// `planner search`
+pub(crate) async fn search(args: SearchArgs, settings: &Settings) -> anyhow::Result<Exit> {
+    let mut arguments = json!({"query": args.query, "limit": args.limit});
+    if !args.kinds.is_empty() {
+        arguments["kinds"] = json!(args.kinds);
+    }
+    match open_index(settings)? {
+        Some(index) => print("search", arguments, &DiscoveryTools::of_index(&index)).await,
+        None => answer("search", arguments, settings).await,
+    }
+}
+
+async fn answer(tool: &str, arguments: Value, settings: &Settings) -> anyhow::Result<Exit> {
+    let (catalog, _) = open(settings, false).await?;
+    print(tool, arguments, &DiscoveryTools::new(&catalog)).await
+}
+
+async fn print(tool: &str, arguments: Value, tools: &DiscoveryTools) -> anyhow::Result<Exit> {
+    match tools.call(tool, arguments).await {
+        Ok(answer) => {
+            output::json(&answer.value)?;
+            Ok(Exit::Good)
+        }
+        Err(error) => {
+            output::json(&error.to_json())?;
+            output::say(&format!("error: {error}"));
+            Ok(Exit::NotVerified)
+        }
+    }
+}
+
+/// `planner tools`
+pub(crate) async fn tools(settings: &Settings) -> anyhow::Result<Exit> {
+    let (catalog, _) = open(settings, false).await?;
+    output::json(&DiscoveryTools::new(&catalog).specs())?;
+    Ok(Exit::Good)
+}
+
+/// What `planner prompt` prints.
+#[derive(Serialize)]
+struct PrintedPrompt {
+    model: String,
+    form: PromptForm,
+    tokens: PromptTokens,
+    system: String,
+    tools: Vec<String>,
+    #[serde(skip_serializing_if = "is_zero")]
+    left_out: usize,
+}
+
+fn is_zero(n: &usize) -> bool {
+    *n == 0
+}
+
+/// `planner prompt`
+pub(crate) async fn prompt(args: PromptArgs, settings: &Settings) -> anyhow::Result<Exit> {
+    let model = settings.model(args.model.as_deref());
+    let info = capabilities(settings, &model)?;
+    let (catalog, _) = open(settings, false).await?;
+    let tools = DiscoveryTools::new(&catalog);
+    let prompt = PromptBuilder::new(&catalog, &tools, prospector_agent::INSTRUCTIONS)
+        .form(args.prompt.map(Into::into))
+        .build(&info, &args.question);
+    let system: Vec<&str> = prompt.system.iter().map(|block| block.text.as_str()).collect();
+    let names = tools.specs().into_iter().map(|spec| spec.name);
+    output::json(&PrintedPrompt {
+        model,
+        form: prompt.form,
+        tokens: prompt.tokens,
+        system: system.join("\n\n"),
+        tools: if prompt.with_tools { names.collect() } else { Vec::new() },
+        left_out: prompt.left_out,
+    })?;
+    Ok(Exit::Good)
+}
+
+/// What `planner refresh` prints.
+#[derive(Serialize)]
+struct Refreshed {
+    #[serde(flatten)]
+    report: RefreshReport,
+    problems: Vec<Problem>,
+}
+
+/// `planner refresh`
+pub(crate) async fn refresh(settings: &Settings) -> anyhow::Result<Exit> {
+    let (catalog, problems) = open(settings, true).await?;
+    let exit = if has_errors(&problems) { Exit::Usage } else { Exit::Good };
+    output::json(&Refreshed { report: catalog.refreshed, problems })?;
+    Ok(exit)
+}

@@ -1,0 +1,94 @@
+//! `planner plan`
+
+use prospector_agent::{
+    Event, Limits, Mode, Task,
+    plan::{Ended, Plan},
+    run,
+};
+use prospector_discovery::{DiscoveryTools, PromptBuilder};
+use tokio_util::sync::CancellationToken;
+
+use super::{capabilities, model, open};
+use crate::{Exit, cli::PlanArgs, output, settings::Settings};
+
+/// What a shell calls a program that an interrupt has ended.
+const INTERRUPTED: i32 = 130;
+
+/// Plans a question.
+pub(crate) async fn plan(args: PlanArgs, settings: &Settings) -> anyhow::Result<Exit> {
+    let question = args.question.trim().to_owned();
+    if question.is_empty() {
+        anyhow::bail!("the question is empty");
+    }
+    // A wrong model is said before the catalog is opened.
+    let name = settings.model(args.model.as_deref());
+    let info = capabilities(settings, &name)?;
+    let chat = model(settings, &name)?;
+    let cancel = interrupts();
+    let (catalog, _) = tokio::select! {
+        opened = open(settings, false) => opened?,
+        () = cancel.cancelled() => anyhow::bail!("interrupted while the catalog was opened; the index is as it was"),
+    };
+    let tools = DiscoveryTools::new(&catalog);
+    let prompt = PromptBuilder::new(&catalog, &tools, prospector_agent::INSTRUCTIONS)
+        .form(args.prompt.map(Into::into))
+        .build(&info, &question);
+    let task = Task {
+        mode: args.mode.unwrap_or_else(|| Mode::of(&question)),
+        question,
+        system: prompt.system,
+        with_tools: prompt.with_tools,
+        revealed: prompt.revealed,
+        tokens_full_prompt: prompt.tokens.full_prompt as u64,
+    };
+    let limits = Limits { rounds: args.max_rounds, calls: args.max_calls, ..Limits::default() };
+    let talkative = !args.quiet && output::is_watched();
+    let observe = move |event: Event| {
+        if talkative {
+            tell(&event);
+        }
+    };
+    let outcome = run(chat.as_ref(), &tools, &catalog, task, limits, &cancel, &observe).await;
+    output::json(&outcome.plan)?;
+    if let Some(failure) = &outcome.failure {
+        output::say(&format!("error: {failure}"));
+    }
+    Ok(exit(&outcome.plan))
+}
+
+/// Is cancelled when the user interrupts. Who interrupts again does not want to wait: that ends the program, and leaves
+/// the state whole, as any end does.
+fn interrupts() -> CancellationToken {
+    let cancel = CancellationToken::new();
+    let interrupted = cancel.clone();
+    tokio::spawn(async move {
+        if tokio::signal::ctrl_c().await.is_ok() {
+            interrupted.cancel();
+            if tokio::signal::ctrl_c().await.is_ok() {
+                std::process::exit(INTERRUPTED);
+            }
+        }
+    });
+    cancel
+}
+
+fn exit(plan: &Plan) -> Exit {
+    match plan.ended {
+        Ended::ProviderFailed => Exit::Provider,
+        Ended::Completed if plan.verification.ok => Exit::Good,
+        _ => Exit::NotVerified,
+    }
+}
+
+/// One line for each thing that happens.
+fn tell(event: &Event) {
+    match event {
+        Event::Round { .. } => {}
+        Event::Thinking { text } => output::say(&format!("  {}", text.lines().next().unwrap_or_default())),
+        Event::Tool { name, arguments } => output::say(&format!("  {name} {arguments}")),
+        Event::Result { name, failed: true, .. } => output::say(&format!("  {name} failed")),
+        Event::Result { .. } => {}
+        Event::Verified { ok: true, .. } => {}
+        Event::Verified { failed, .. } => output::say(&format!("  {failed} names or steps do not hold")),
+    }
+}

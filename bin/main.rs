@@ -1,0 +1,69 @@
+//! `planner`: a question in, a verified JSON plan out.
+//!
+//! This binary is thin: flags are types ([`cli`]), a command is one function ([`commands`]), the environment is read in
+//! one place ([`settings`]), and everything else is in the crates.
+
+mod bench;
+mod cli;
+mod commands;
+mod output;
+mod progress;
+mod settings;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use cli::{Cli, Command};
+use settings::Settings;
+
+/// How the program ends; the README lists them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Exit {
+    /// The plan is verified; the command did what it was asked.
+    Good = 0,
+    /// The plan is not verified; the tool answered an error.
+    NotVerified = 1,
+    /// The command line or the catalog is wrong.
+    Usage = 2,
+    /// The provider of the model failed.
+    Provider = 3,
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let settings = Settings::from_environment(&cli);
+    tracing_subscriber::fmt()
+        .with_writer(std::io::stderr)
+        .with_env_filter(tracing_subscriber::EnvFilter::new(&settings.log))
+        .without_time()
+        .init();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            output::error(&anyhow::Error::from(error).context("cannot start"));
+            return ExitCode::from(Exit::Usage as u8);
+        }
+    };
+    let exit = runtime.block_on(run(cli.command, &settings)).unwrap_or_else(|error| {
+        output::error(&error);
+        Exit::Usage
+    });
+    // A tool or a download that still runs is not waited for.
+    runtime.shutdown_background();
+    ExitCode::from(exit as u8)
+}
+
+async fn run(command: Command, settings: &Settings) -> anyhow::Result<Exit> {
+    match command {
+        Command::Plan(args) => commands::plan(args, settings).await,
+        Command::Call(args) => commands::call(args, settings).await,
+        Command::Tools => commands::tools(settings).await,
+        Command::Search(args) => commands::search(args, settings).await,
+        Command::Prompt(args) => commands::prompt(args, settings).await,
+        Command::Refresh => commands::refresh(settings).await,
+        Command::Check(args) => commands::check(args, settings).await,
+        Command::Init(args) => commands::init(&args),
+        Command::Bench(args) => commands::bench(args.command, settings).await,
+    }
+}

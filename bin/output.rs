@@ -1,0 +1,61 @@
+//! What is printed: JSON on standard output and nothing else, the rest on standard error.
+
+use std::io::{IsTerminal, Write};
+
+use prospector_core::{Problem, Severity};
+use serde::Serialize;
+
+/// At most this many problems are listed.
+const MOST_PROBLEMS: usize = 20;
+
+/// Prints a value as JSON.
+///
+/// # Errors
+/// When it cannot be written; a reader that went away is no error.
+pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {
+    let mut text = serde_json::to_string_pretty(value)?;
+    text.push('\n');
+    match std::io::stdout().lock().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+/// Says something to the person at the terminal.
+pub(crate) fn say(text: &str) {
+    // Nobody may be listening.
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+/// Says what went wrong, with those of its causes that it does not name itself.
+pub(crate) fn error(error: &anyhow::Error) {
+    let mut text = String::from("error");
+    for cause in error.chain().map(ToString::to_string) {
+        if !text.contains(&cause) {
+            text.push_str(&format!(": {cause}"));
+        }
+    }
+    say(&text);
+}
+
+/// Lists what was left out, and counts what is only odd; `all` lists that too.
+pub(crate) fn problems(problems: &[Problem], all: bool) {
+    let shown: Vec<&Problem> = problems.iter().filter(|problem| all || problem.severity == Severity::Error).collect();
+    for problem in shown.iter().take(MOST_PROBLEMS) {
+        say(&problem.to_string());
+    }
+    let more = shown.len().saturating_sub(MOST_PROBLEMS);
+    let warnings = problems.len() - shown.len();
+    match (more, warnings) {
+        (0, 0) => {}
+        (0, 1) => say("1 warning; `planner refresh` lists it"),
+        (0, _) => say(&format!("{warnings} warnings; `planner refresh` lists them")),
+        _ if all => say(&format!("... and {more} more, in the JSON")),
+        _ => say(&format!("... and {more} more, and {warnings} warnings; `planner refresh` lists them")),
+    }
+}
+
+/// Whether a person watches.
+pub(crate) fn is_watched() -> bool {
+    std::io::stderr().is_terminal()
+}

@@ -1,0 +1,57 @@
+//! A bar on a terminal, for work that takes over a second.
+
+use std::{
+    sync::Mutex,
+    time::{Duration, Instant},
+};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::output;
+
+/// Work shorter than this shows nothing.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Shows how far each phase is, one bar at a time.
+pub(crate) struct Progress {
+    started: Instant,
+    bar: Mutex<Option<(&'static str, ProgressBar)>>,
+}
+
+impl Progress {
+    pub(crate) fn new() -> Self {
+        Progress { started: Instant::now(), bar: Mutex::new(None) }
+    }
+
+    /// `done` of `total` in a phase.
+    pub(crate) fn report(&self, phase: &'static str, done: usize, total: usize) {
+        if !output::is_watched() || self.started.elapsed() < PATIENCE {
+            return;
+        }
+        let Ok(mut bar) = self.bar.lock() else { return };
+        if bar.as_ref().is_none_or(|(known, _)| *known != phase) {
+            if let Some((_, old)) = bar.take() {
+                old.finish_and_clear();
+            }
+            let style = ProgressStyle::with_template("{msg:>10} {bar:40} {pos}/{len} {elapsed}");
+            let new = ProgressBar::new(total as u64).with_message(phase);
+            if let Ok(style) = style {
+                new.set_style(style);
+            }
+            *bar = Some((phase, new));
+        }
+        if let Some((_, bar)) = bar.as_ref() {
+            bar.set_position(done as u64);
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Ok(mut bar) = self.bar.lock()
+            && let Some((_, bar)) = bar.take()
+        {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -1,0 +1,315 @@
+//! The binary as its user meets it: plans, prompts, refreshing, checking, beginning, and what is printed where.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod support;
+
+use std::{fs, process::Stdio};
+
+use serde_json::{Value, json};
+use support::{Estate, Ran, VIP, assert_holds, assert_sound, items, texts};
+
+#[test]
+fn the_question_of_the_readme_gives_a_verified_plan() {
+    let plan = Estate::sample().plan(VIP);
+    assert_eq!(plan["model"], "offline");
+    assert_eq!(plan["mode"], "exploratory");
+    let facts = items(&plan["discovered_context"]["facts"]);
+    let is_vip = |fact: &&Value| fact["term"].as_str().is_some_and(|term| term.contains("VIP customer"));
+    let vip = facts.iter().find(is_vip).unwrap_or_else(|| panic!("no fact about VIP customers: {plan:#}"));
+    assert!(vip["source"].as_str().unwrap().starts_with("business_rules"), "{vip}");
+    assert!(vip["definition"].as_str().unwrap().contains("45.00"), "{vip}");
+    assert_holds(&plan["discovered_context"]["tables"], &["music_store.customers", "music_store.invoices"]);
+    assert_holds(&plan["discovered_context"]["documents"], &["business_rules"]);
+    let metrics = &plan["metrics"];
+    for count in ["model_calls", "tool_calls", "input_tokens", "output_tokens", "tokens_full_prompt"] {
+        assert!(metrics[count].as_u64().is_some_and(|n| n > 0), "{count}: {metrics}");
+    }
+    let checked = plan["verification"]["checked"].as_u64().unwrap();
+    assert!(checked >= 5, "only {checked} names and steps were checked");
+}
+
+#[test]
+fn a_question_about_an_operation_finds_it() {
+    let plan = Estate::sample().plan("Issue a gift card to a customer by e-mail");
+    let operations: Vec<&str> =
+        items(&plan["plan"]["steps"]).iter().flat_map(|step| texts(&step["operations"])).collect();
+    assert!(operations.contains(&"shop.issueGiftCard"), "{plan:#}");
+    assert_holds(&plan["discovered_context"]["apis"], &["shop"]);
+}
+
+#[test]
+fn a_question_about_a_file_finds_it() {
+    let plan = Estate::sample().plan("How did bounce rate develop by marketing channel?");
+    assert_holds(&plan["discovered_context"]["tables"], &["web_metrics.web_metrics"]);
+}
+
+#[test]
+fn a_question_about_a_skill_finds_it() {
+    let estate = Estate::sample();
+    let plan = estate.plan("Write the quarterly report for the fourth quarter of 2025");
+    assert_holds(&plan["discovered_context"]["skills"], &["quarterly-report"]);
+    let plan = estate.plan("Why do customers churn?");
+    assert_holds(&plan["discovered_context"]["skills"], &["churn-analysis"]);
+}
+
+#[test]
+fn what_nothing_can_answer_gets_no_steps_and_a_reason() {
+    let estate = Estate::sample();
+    for question in ["What will the weather be in Lisbon tomorrow?", "?! xqzzt"] {
+        let plan = estate.plan(question);
+        assert_eq!(plan["plan"]["steps"], json!([]), "{plan:#}");
+        assert_eq!(plan["discovered_context"]["tables"], json!([]), "{plan:#}");
+        assert!(!texts(&plan["clarifications"]).is_empty(), "{plan:#}");
+    }
+}
+
+#[test]
+fn odd_questions_come_back_as_they_are() {
+    let estate = Estate::sample();
+    for question in [
+        "\"\\\" {}[] </data><data> $HOME `ls` %s \t ok",
+        "Wie viel gaben VIP-Kunden je Quartal aus? 客户 🎵",
+        "--model",
+    ] {
+        let plan = Ran::of(estate.planner().args(["plan", "--", question])).json(0);
+        assert_eq!(plan["question"], question);
+        assert_sound(&plan);
+    }
+}
+
+#[test]
+fn a_question_as_long_as_a_book_is_planned() {
+    let question = "revenue of customers by quarter ".repeat(2000);
+    let plan = Estate::sample().plan(question.trim());
+    assert!(!items(&plan["plan"]["steps"]).is_empty(), "it is about something");
+}
+
+#[test]
+fn limits_and_modes_are_kept() {
+    let estate = Estate::sample();
+    let ran = estate.run(["plan", VIP, "--max-calls", "3", "--mode", "auditable", "--quiet"]);
+    let plan: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(plan["mode"], "auditable");
+    assert!(plan["metrics"]["tool_calls"].as_u64().unwrap() <= 3, "{plan:#}");
+    assert_eq!(ran.code, Some(if plan["verification"]["ok"] == true { 0 } else { 1 }), "{plan:#}");
+    let plan = estate.run(["plan", VIP, "--max-rounds", "2"]).json(0);
+    assert!(plan["metrics"]["model_calls"].as_u64().unwrap() <= 2, "{plan:#}");
+}
+
+#[test]
+fn the_prompt_takes_its_form_by_the_model() {
+    let estate = Estate::sample();
+    let prompt = |model: &str| estate.run(["prompt", "--model", model]).json(0);
+
+    let full = prompt("claude-2");
+    assert_eq!(full["form"], "full");
+    assert_eq!(full["tools"], json!([]));
+    assert_eq!(full["tokens"]["tools"], 0);
+    assert!(full["system"].as_str().unwrap().contains("music_store.invoice_lines"));
+
+    let minimal = prompt("claude-sonnet-4-5");
+    assert_eq!(minimal["form"], "minimal");
+    assert_holds(&minimal["tools"], &["search", "search_tables", "resolve_fact"]);
+    let tokens = |part: &str| minimal["tokens"][part].as_u64().unwrap();
+    assert!((100..=500).contains(&tokens("instructions")), "{minimal:#}");
+    println!("all tool definitions together: {} tokens", tokens("tools"));
+    assert!((500..=2600).contains(&tokens("tools")), "{minimal:#}");
+    let sum: u64 = ["instructions", "map", "preload", "metadata", "tools"].into_iter().map(tokens).sum();
+    assert_eq!(tokens("total"), sum);
+    assert!(tokens("total") < full["tokens"]["total"].as_u64().unwrap());
+    let system = minimal["system"].as_str().unwrap();
+    for name in ["music_store", "recommendations", "business_rules", "churn-analysis"] {
+        assert!(system.contains(name), "the map does not show {name}: {system}");
+    }
+    assert!(system.contains("music_store.customers"), "what is preloaded is pinned: {system}");
+    assert!(!system.contains("music_store.invoice_lines"), "{system}");
+}
+
+#[test]
+fn a_small_catalog_is_in_the_prompt_as_a_whole() {
+    let yaml = "databases:\n- path: customers.csv\n- path: orders.csv\n- path: products.csv\n";
+    let estate = Estate::new(yaml)
+        .with("customers.csv", "customer_id,name\n1,Ada\n")
+        .with("orders.csv", "order_id,customer_id,total\n1,1,9.50\n")
+        .with("products.csv", "product_id,title\n1,Lamp\n");
+    let prompt = estate.run(["prompt", "--model", "claude-sonnet-4-5"]).json(0);
+    assert_eq!(prompt["form"], "full_with_tools");
+    assert_holds(&prompt["tools"], &["get_sample_values", "list_tables", "search"]);
+    let system = prompt["system"].as_str().unwrap();
+    for name in ["customers.customers", "orders.orders", "products.products", "title"] {
+        assert!(system.contains(name), "{name} is not in {system}");
+    }
+    assert_eq!(estate.run(["prompt", "--model", "claude-2"]).json(0)["form"], "full");
+    let forced = estate.run(["prompt", "--model", "claude-sonnet-4-5", "--prompt", "minimal"]).json(0);
+    assert_eq!(forced["form"], "minimal");
+}
+
+#[test]
+fn two_fresh_states_give_the_same_prompt_and_tools() {
+    let [first, second] = [Estate::sample(), Estate::sample()].map(|estate| {
+        let model = ["prompt", "--model", "gpt-4o"];
+        (estate.run(model).out, estate.run(["tools"]).out, estate.run(["search", "refund"]).out)
+    });
+    assert_eq!(first, second);
+}
+
+#[test]
+fn refreshing_tells_what_changed() {
+    let estate = Estate::copy();
+    let refresh = || {
+        let report = estate.run(["refresh"]).json(0);
+        assert_eq!(report["problems"], json!([]), "{report:#}");
+        ["added", "updated", "removed", "unchanged"].map(|count| report[count].as_u64().unwrap())
+    };
+    let [all, _, _, unchanged] = refresh();
+    assert!(all > 100 && unchanged == 0, "{all} added, {unchanged} unchanged");
+    assert_eq!(refresh(), [0, 0, 0, all]);
+
+    let hours = "name: opening_hours\n    description: When customer support answers.";
+    let text = fs::read_to_string(estate.path("catalog.yaml")).unwrap();
+    assert!(text.contains(hours));
+    let changed = text.replace(hours, "name: opening_hours\n    description: When somebody answers the phone.");
+    estate.write("catalog.yaml", changed);
+    let [added, updated, removed, unchanged] = refresh();
+    assert!(added + removed == 0 && updated >= 1 && unchanged >= all - 5, "{updated} updated, {unchanged} unchanged");
+
+    estate.write("documents/refund_policy.md", "# Refund policy\n\nMoney is given back in cash, by the tooth fairy.\n");
+    let [_, updated, removed, unchanged] = refresh();
+    assert!(updated >= 1 && removed >= 1, "{updated} updated, {removed} removed");
+    assert_eq!(unchanged + updated + removed, all);
+    let found = estate.run(["search", "tooth fairy cash", "--kind", "document"]).json(0);
+    assert!(items(&found).iter().any(|hit| hit["id"].as_str().unwrap().starts_with("refund_policy")), "{found:#}");
+}
+
+#[test]
+fn what_changes_is_seen_without_a_refresh() {
+    let estate = Estate::new("databases:\n- path: pets.csv\n").with("pets.csv", "pet,age\nhamster,2\n");
+    let schema = || estate.call("get_table_schema", &json!({"database": "pets", "table": "pets"})).json(0).to_string();
+    assert!(!schema().contains("favourite_food"));
+    estate.write("pets.csv", "pet,age,favourite_food\nhamster,2,oats\n");
+    assert!(schema().contains("favourite_food"));
+}
+
+#[test]
+fn a_plan_is_checked_against_the_catalog() {
+    let estate = Estate::sample();
+    let plan = estate.plan("How did bounce rate develop by marketing channel?");
+    estate_file(&estate, "plan.json", &plan);
+    let file = estate.state().join("plan.json");
+    let file = file.to_str().unwrap();
+    assert_eq!(estate.run(["check", file]).json(0)["ok"], true);
+    let piped = Ran::of(estate.planner().args(["check", "-"]).write_stdin(plan.to_string()));
+    assert_eq!(piped.json(0)["ok"], true);
+
+    let mut invented = plan.clone();
+    invented["plan"]["steps"][0]["tables"] = json!(["music_store.invoicez"]);
+    let checked = Ran::of(estate.planner().args(["check", "-"]).write_stdin(invented.to_string())).json(1);
+    assert_eq!(checked["ok"], false);
+    let failure = &items(&checked["failed"])[0];
+    assert_eq!((&failure["name"], &failure["place"]), (&json!("music_store.invoicez"), &json!("plan.steps[0].tables")));
+    assert_eq!(texts(&failure["nearest"])[0], "music_store.invoices");
+
+    let mut disordered = plan;
+    disordered["plan"]["steps"][0]["inputs"] = json!(["step_9_results"]);
+    let checked = Ran::of(estate.planner().args(["check", "-"]).write_stdin(disordered.to_string())).json(1);
+    assert!(checked.to_string().contains("step_9_results"), "{checked:#}");
+}
+
+fn estate_file(estate: &Estate, name: &str, value: &Value) {
+    fs::write(estate.state().join(name), value.to_string()).unwrap();
+}
+
+#[test]
+fn what_is_no_plan_is_not_checked() {
+    let estate = Estate::sample();
+    let check = |input: &str, expected: &str| {
+        let ran = Ran::of(estate.planner().args(["check", "-"]).write_stdin(input));
+        let complaint = ran.complaint(2);
+        assert!(complaint.contains(expected) && complaint.contains("standard input"), "{input}: {complaint}");
+    };
+    check("no plan at all", "is not JSON");
+    check("", "is not JSON");
+    check("[]", "is not a plan");
+    check("{\"answer\": 42}", "`plan` with `steps`");
+    check("{\"plan\": {\"steps\": [{\"number\": \"one\"}]}}", "is not a plan");
+    let missing = estate.run(["check", "nowhere.json"]);
+    assert!(missing.complaint(2).contains("nowhere.json"), "{}", missing.err);
+}
+
+#[test]
+fn a_beginner_gets_a_catalog_that_works() {
+    let estate = Estate::new("");
+    let folder = estate.path("new");
+    let begin = || Ran::of(estate.bare().arg("init").arg(&folder));
+    assert_eq!(begin().json(0)["created"], folder.join("catalog.yaml").to_str().unwrap());
+    let written = fs::read(folder.join("catalog.yaml")).unwrap();
+
+    let second = begin();
+    let complaint = second.complaint(2);
+    assert!(complaint.contains("catalog.yaml") && complaint.contains("nothing was changed"), "{complaint}");
+    assert_eq!(fs::read(folder.join("catalog.yaml")).unwrap(), written);
+
+    let here = |args: &[&str]| Ran::of(estate.bare().current_dir(&folder).args(args));
+    assert_eq!(here(&["refresh"]).json(0)["problems"], json!([]));
+    let plan = here(&["plan", "What is this catalog about?"]).json(0);
+    assert_sound(&plan);
+    assert_holds(&plan["discovered_context"]["documents"], &["about_this_catalog"]);
+    let mut found: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    found.sort();
+    assert_eq!(found, [".prospector", "catalog.yaml"], "nothing else is written");
+}
+
+#[test]
+fn help_shows_everything() {
+    let estate = Estate::new("");
+    let help = Ran::of(estate.bare().arg("--help"));
+    assert_eq!((help.code, help.err.as_str()), (Some(0), ""));
+    for word in ["plan", "call", "tools", "search", "prompt", "refresh", "check", "init", "EXIT STATUS", "EXAMPLES"] {
+        assert!(help.out.contains(word), "{word} is not in the help");
+    }
+    let version = Ran::of(estate.bare().arg("--version"));
+    assert_eq!(version.out.trim(), concat!("planner ", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn two_at_once_share_a_state() {
+    let estate = Estate::sample();
+    std::thread::scope(|scope| {
+        let runs: Vec<_> = (0..4).map(|_| scope.spawn(|| estate.run(["search", "refund policy"]).json(0))).collect();
+        let answers: Vec<Value> = runs.into_iter().map(|run| run.join().unwrap()).collect();
+        assert!(answers[0].to_string().contains("refund_policy"), "{}", answers[0]);
+        assert!(answers.iter().all(|answer| *answer == answers[0]));
+    });
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let estate = Estate::sample();
+    estate.run(["tools"]).json(0);
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_planner"))
+        .args(["tools", "--state"])
+        .arg(estate.state())
+        .env_clear()
+        .env("PROSPECTOR_CATALOG", concat!(env!("CARGO_MANIFEST_DIR"), "/catalog/catalog.yaml"))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The reader closes before anything was written.
+    drop(child.stdout.take());
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn the_words_of_the_search_decide_without_vectors_too() {
+    let estate = Estate::sample();
+    for embedder in ["static", "none"] {
+        let found = estate.run(["search", "refund policy", "--kind", "document", "--embedder", embedder]).json(0);
+        let hits = items(&found);
+        assert!(!hits.is_empty() && hits.iter().all(|hit| hit["kind"] == "document"), "{found:#}");
+        assert!(hits[0]["id"].as_str().unwrap().starts_with("refund_policy"), "{embedder}: {found:#}");
+        assert!(hits.iter().all(|hit| (0.0..=1.0).contains(&hit["relevance"].as_f64().unwrap())), "{found:#}");
+    }
+}

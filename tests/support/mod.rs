@@ -1,0 +1,226 @@
+//! A planner to drive: the real binary with its own state folder, an empty home and none of the user's environment.
+
+// Each test uses a part of this.
+#![allow(dead_code)]
+
+use std::{
+    ffi::OsStr,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use assert_cmd::Command;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// The question that everything here is about.
+pub(crate) const VIP: &str = "Show me VIP customer spending trends by quarter";
+
+/// A catalog, a folder for the state, and an empty home.
+pub(crate) struct Estate {
+    folder: TempDir,
+    catalog: PathBuf,
+}
+
+impl Estate {
+    /// The sample estate, where it is.
+    pub(crate) fn sample() -> Self {
+        Self::with_catalog(|_| root().join("catalog/catalog.yaml"))
+    }
+
+    /// A copy of the sample estate, to change.
+    pub(crate) fn copy() -> Self {
+        Self::with_catalog(|folder| {
+            copy_all(&root().join("catalog"), &folder.join("catalog"));
+            copy_all(&root().join("skills"), &folder.join("skills"));
+            folder.join("catalog/catalog.yaml")
+        })
+    }
+
+    /// A catalog of its own.
+    pub(crate) fn new(yaml: &str) -> Self {
+        Self::with_catalog(|folder| {
+            let catalog = folder.join("catalog/catalog.yaml");
+            fs::create_dir(folder.join("catalog")).unwrap();
+            fs::write(&catalog, yaml).unwrap();
+            catalog
+        })
+    }
+
+    fn with_catalog(make: impl FnOnce(&Path) -> PathBuf) -> Self {
+        let folder = TempDir::new().unwrap();
+        fs::create_dir(folder.path().join("home")).unwrap();
+        let catalog = make(folder.path());
+        Estate { folder, catalog }
+    }
+
+    /// Adds a file beside the catalog.
+    pub(crate) fn with(self, path: &str, content: impl AsRef<[u8]>) -> Self {
+        self.write(path, content);
+        self
+    }
+
+    /// Writes a file beside the catalog.
+    pub(crate) fn write(&self, path: &str, content: impl AsRef<[u8]>) {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+
+    /// A path beside the catalog.
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
+        self.catalog.parent().unwrap().join(path)
+    }
+
+    /// The folder of the state.
+    pub(crate) fn state(&self) -> PathBuf {
+        self.folder.path().join("state")
+    }
+
+    /// The binary, without any argument or variable, in an empty folder.
+    pub(crate) fn bare(&self) -> Command {
+        let home = self.folder.path().join("home");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_planner"));
+        command.env_clear().env("HOME", &home).current_dir(&home).timeout(std::time::Duration::from_secs(100));
+        command
+    }
+
+    /// The binary on this catalog.
+    pub(crate) fn planner(&self) -> Command {
+        let mut command = self.bare();
+        command.env("PROSPECTOR_CATALOG", &self.catalog).env("PROSPECTOR_STATE", self.state());
+        command
+    }
+
+    /// Runs it with these arguments.
+    pub(crate) fn run<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Ran {
+        Ran::of(self.planner().args(args))
+    }
+
+    /// A plan that must be verified.
+    pub(crate) fn plan(&self, question: &str) -> Value {
+        let ran = self.run(["plan", question]);
+        let plan = ran.json(0);
+        assert_eq!(plan["question"], question);
+        assert_sound(&plan);
+        plan
+    }
+
+    /// A tool called with arguments.
+    pub(crate) fn call(&self, tool: &str, arguments: &Value) -> Ran {
+        self.run(["call", tool, &arguments.to_string()])
+    }
+}
+
+/// What a run of the binary left.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Ran {
+    /// Runs a command to its end.
+    pub(crate) fn of(command: &mut Command) -> Self {
+        command.output().unwrap().into()
+    }
+
+    /// Standard output, which is one JSON value and nothing else, after that exit status.
+    #[track_caller]
+    pub(crate) fn json(&self, code: i32) -> Value {
+        assert_eq!(self.code, Some(code), "{}\n{}", self.err, self.out);
+        assert!(self.out.ends_with('\n'), "{}", self.out);
+        self.sane();
+        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error} in {}", self.out))
+    }
+
+    /// Standard error, after that exit status and nothing on standard output.
+    #[track_caller]
+    pub(crate) fn complaint(&self, code: i32) -> &str {
+        assert_eq!(self.code, Some(code), "{}\n{}", self.err, self.out);
+        assert_eq!(self.out, "");
+        assert!(self.err.starts_with("error: "), "{}", self.err);
+        self.sane();
+        &self.err
+    }
+
+    /// Neither a panic nor a Rust value shows.
+    #[track_caller]
+    fn sane(&self) {
+        for word in ["panicked", "RUST_BACKTRACE", "Some(", "Err(", "\u{1b}["] {
+            assert!(!self.err.contains(word), "{}", self.err);
+        }
+    }
+}
+
+impl From<std::process::Output> for Ran {
+    fn from(output: std::process::Output) -> Self {
+        Ran {
+            code: output.status.code(),
+            out: String::from_utf8(output.stdout).expect("standard output is UTF-8"),
+            err: String::from_utf8(output.stderr).expect("standard error is UTF-8"),
+        }
+    }
+}
+
+/// What holds for every plan that is good: why it ended, what was checked, and the order of its steps.
+#[track_caller]
+pub(crate) fn assert_sound(plan: &Value) {
+    assert_eq!(plan["ended"], "completed", "{plan:#}");
+    assert_eq!(plan["verification"]["ok"], true, "{plan:#}");
+    assert_eq!(plan["verification"]["failed"], Value::Array(vec![]), "{plan:#}");
+    let mut available: Vec<&str> = Vec::new();
+    for (at, step) in items(&plan["plan"]["steps"]).iter().enumerate() {
+        assert_eq!(step["number"], at + 1, "{plan:#}");
+        assert!(step["goal"].as_str().is_some_and(|goal| !goal.is_empty()), "{plan:#}");
+        for input in texts(&step["inputs"]) {
+            assert!(available.contains(&input), "step {} takes `{input}` from nowhere: {plan:#}", at + 1);
+        }
+        available.extend(texts(&step["outputs"]));
+    }
+}
+
+/// A list; empty where there is none.
+pub(crate) fn items(value: &Value) -> &[Value] {
+    value.as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+/// A list of texts; empty where there is none.
+pub(crate) fn texts(value: &Value) -> Vec<&str> {
+    items(value).iter().filter_map(Value::as_str).collect()
+}
+
+/// That texts are among others.
+#[track_caller]
+pub(crate) fn assert_holds(found: &Value, expected: &[&str]) {
+    let found = texts(found);
+    for name in expected {
+        assert!(found.contains(name), "`{name}` is not among {found:?}");
+    }
+}
+
+/// A file of the sample estate.
+pub(crate) fn sample_file(path: &str) -> Vec<u8> {
+    fs::read(root().join("catalog").join(path)).unwrap()
+}
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn copy_all(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().flatten() {
+        // The state of whoever works here is no part of the estate.
+        if entry.file_name() == ".prospector" {
+            continue;
+        }
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy_all(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
