@@ -116,6 +116,7 @@ impl Evidence {
                     match self.tables.iter_mut().find(|known| known.id() == hit.id()) {
                         Some(known) => {
                             known.via &= hit.via;
+                            known.relevance = known.relevance.max(hit.relevance);
                             let new: Vec<String> =
                                 hit.joins.into_iter().filter(|join| !known.joins.contains(join)).collect();
                             known.joins.extend(new);
