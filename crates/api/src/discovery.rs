@@ -233,7 +233,7 @@ mod tests {
             ApiSource::new(name.split('.').next().unwrap(), path)
         };
         let sources = [
-            write("old.json", "{\"swagger\": \"2.0\"}"),
+            write("old.json", "{\"swagger\": \"1.2\"}"),
             ApiSource::new("gone", folder.path().join("gone.yaml")),
             write("good.graphql", "type Query { a: Int }"),
             write("good.yaml", "openapi: 3.0.0\npaths: {}"),
@@ -241,7 +241,7 @@ mod tests {
         let (discovery, problems) = ApiDiscovery::load(&sources);
         assert_eq!(discovery.apis().iter().map(|api| api.name.as_str()).collect::<Vec<_>>(), ["good"]);
         let reasons: Vec<&str> = problems.iter().map(|p| p.reason.split(';').next().unwrap()).collect();
-        assert_eq!(reasons[0], "this is OpenAPI 2.0 (Swagger)");
+        assert_eq!(reasons[0], "this is OpenAPI 1.2");
         assert!(reasons[1].starts_with("cannot read"));
         assert_eq!(reasons[2], "there is another API named `good`");
     }

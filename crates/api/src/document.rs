@@ -1,4 +1,4 @@
-//! Text to a tree: JSON and YAML, which description it is, and the references inside it.
+//! Text to a tree: JSON and YAML, which description it is, and what a JSON pointer points to in it.
 
 use std::borrow::Cow;
 
@@ -36,15 +36,28 @@ fn yaml(text: &str, place: &str) -> Result<(Value, Vec<Problem>), ApiError> {
         problems.push(Problem::warning(place, reason).advise("remove them, or write them as escapes in quotes"));
         text = Cow::Owned(text.replace(is_forbidden, "\u{fffd}"));
     }
-    let value = serde_saphyr::from_str_with_options(&text, options()).map_err(|error| ApiError::Parse {
-        place: match error.location() {
-            Some(at) if at.line() > 0 => format!("{place}:{}", at.line()),
-            _ => place.to_owned(),
-        },
+    let failed = |at: Option<u64>, reason: String| ApiError::Parse {
+        place: at.map_or(place.to_owned(), |line| format!("{place}:{line}")),
         format: "YAML",
-        reason: error.to_string(),
-    })?;
+        reason,
+    };
+    let value = with_room(|| serde_saphyr::from_str_with_options(&text, options(text.len())))
+        .map_err(|reason| failed(None, reason.to_owned()))?
+        .map_err(|error| {
+            let line = error.location().map(|at| at.line()).filter(|line| *line > 0);
+            failed(line, error.to_string())
+        })?;
     Ok((value, problems))
+}
+
+/// Parses on a thread of its own: the parser calls itself for each level, and its limit of levels needs more stack than
+/// the thread of a caller may have left.
+fn with_room<T: Send>(parse: impl FnOnce() -> T + Send) -> Result<T, &'static str> {
+    const STACK: usize = 32 << 20;
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, parse);
+        thread.map_err(|_| "there is no thread for the parser")?.join().map_err(|_| "the parser failed")
+    })
 }
 
 /// Not printable in the sense of YAML 1.2.
@@ -53,74 +66,79 @@ fn is_forbidden(c: char) -> bool {
 }
 
 /// As JSON has it: `yes` and `no` are text, a repeated key is no reason to refuse the file, and what is no number is
-/// text. The limits hold for files of some hundred megabytes and still stop one that unfolds without end.
-fn options() -> serde_saphyr::Options {
+/// text. A node needs a byte of text, so only aliases can make a document larger than its text, and those may add about
+/// a million nodes in all (the limit on their replay is the default); anchors within anchors end sooner.
+fn options(length: usize) -> serde_saphyr::Options {
     serde_saphyr::options! {
         strict_booleans: true,
         with_snippet: false,
         duplicate_keys: serde_saphyr::DuplicateKeyPolicy::LastWins,
         non_finite_float_policy: serde_saphyr::NonFiniteFloatPolicy::AsString,
         budget: serde_saphyr::budget! {
-            max_events: 50_000_000,
-            max_nodes: 25_000_000,
+            max_events: length.saturating_mul(2).saturating_add(3_000_000),
+            max_nodes: length.saturating_add(1_000_000),
             max_depth: 128,
-            max_total_scalar_bytes: 1 << 30,
+            max_total_scalar_bytes: length.saturating_mul(2).saturating_add(64 << 20),
             max_anchors: 1_000_000,
             max_aliases: 1_000_000,
+            max_recorded_anchor_events: (length / 4).saturating_add(50_000),
             enforce_alias_anchor_ratio: false,
         },
     }
 }
 
-/// The descriptions that can be told apart. A further version gets a reader of its own here.
+/// The descriptions that can be told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dialect {
-    /// OpenAPI 3.0.x.
-    OpenApi30,
+    /// OpenAPI 3.x or Swagger 2.0: one reader takes what either says.
+    OpenApi,
+    /// The answer to a GraphQL introspection query.
+    Introspection,
 }
 
-/// Which description this is, or why it is none that can be read.
-pub(crate) fn dialect(root: &Value, place: &str) -> Result<Dialect, ApiError> {
+/// Which description this is, or why it is none that can be read. A version that is not known yet, or not said, is a
+/// problem, but no reason not to try.
+pub(crate) fn dialect(root: &Value, place: &str) -> Result<(Dialect, Option<Problem>), ApiError> {
     let version = |key: &str| match root.get(key) {
-        Some(Value::String(version)) => Some(version.clone()),
+        Some(Value::String(version)) => Some(version.trim().to_owned()),
         // `openapi: 3.0` without quotes is a number in YAML.
         Some(Value::Number(version)) => Some(version.to_string()),
         _ => None,
     };
     let short = |version: &str| version.split('.').take(2).collect::<Vec<_>>().join(".");
-    let other = |found: String, read: &'static str| Err(ApiError::Version { place: place.to_owned(), found, read });
-    if let Some(version) = version("openapi") {
+    let other = |found: String| Err(ApiError::Version { place: place.to_owned(), found });
+    let guess = |reason: String| Ok((Dialect::OpenApi, Some(Problem::warning(place, reason))));
+    if let Some(version) = version("openapi").or_else(|| version("swagger")) {
         return match short(&version).as_str() {
-            "3.0" | "3" => Ok(Dialect::OpenApi30),
-            found => other(format!("OpenAPI {found}"), "3.0"),
+            "2" | "2.0" | "3" | "3.0" | "3.1" | "3.2" => Ok((Dialect::OpenApi, None)),
+            found if found.starts_with("3.") => guess(format!("OpenAPI {found} is not known yet; it was read as 3.2")),
+            found => other(format!("OpenAPI {found}")),
         };
     }
-    if let Some(version) = version("swagger") {
-        return other(format!("OpenAPI {} (Swagger)", short(&version)), "3.0");
+    if root.get("__schema").is_some() || root.pointer("/data/__schema").is_some() {
+        return Ok((Dialect::Introspection, None));
     }
     if let Some(version) = version("asyncapi") {
-        return other(format!("AsyncAPI {}", short(&version)), "OpenAPI 3.0");
+        return other(format!("AsyncAPI {}", short(&version)));
     }
-    if root.get("__schema").is_some() || root.pointer("/data/__schema").is_some() {
-        return other("a GraphQL introspection result".to_owned(), "GraphQL schema language");
+    if root.get("paths").is_some_and(Value::is_object) {
+        return guess("it does not say which version of OpenAPI it is; it was read as 3.0".to_owned());
     }
-    let reason = if root.is_object() { "it does not say `openapi: 3.0`" } else { "it is no object" };
+    let reason = if root.is_object() { "it does not say `openapi` or `swagger`" } else { "it is no object" };
     Err(ApiError::NotAnApi { place: place.to_owned(), reason })
 }
 
-/// What a reference within the document points to.
-pub(crate) fn lookup<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
-    let pointer = reference.strip_prefix('#')?;
-    root.pointer(pointer).or_else(|| root.pointer(&percent_decoded(pointer)?))
-}
-
-/// Why [`lookup`] found nothing.
-pub(crate) fn unresolved(reference: &str) -> String {
-    if reference.starts_with('#') {
-        format!("the reference `{reference}` leads nowhere")
-    } else {
-        format!("the reference `{reference}` leads out of the file, where nothing is read")
-    }
+/// What a JSON pointer, as it stands after the `#` of a reference, points to. A name alone is taken for that of a
+/// schema.
+pub(crate) fn pointed<'a>(root: &'a Value, pointer: &str) -> Option<&'a Value> {
+    let found = root.pointer(pointer).or_else(|| root.pointer(&percent_decoded(pointer)?));
+    found.or_else(|| {
+        if pointer.contains('/') {
+            return None;
+        }
+        let places = ["/components/schemas", "/definitions", "/$defs"];
+        places.iter().find_map(|place| root.pointer(place)?.get(pointer))
+    })
 }
 
 fn percent_decoded(text: &str) -> Option<String> {
@@ -152,7 +170,8 @@ mod tests {
 
     fn check(text: &str, expected: &str) {
         let found = match parse(text, "f").and_then(|(root, _)| dialect(&root, "f")) {
-            Ok(dialect) => format!("{dialect:?}"),
+            Ok((dialect, None)) => format!("{dialect:?}"),
+            Ok((_, Some(problem))) => problem.to_string(),
             Err(error) => Problem::from(error).to_string(),
         };
         assert!(found.starts_with(expected), "{found}");
@@ -160,13 +179,16 @@ mod tests {
 
     #[test]
     fn the_version_decides() {
-        check("openapi: 3.0.3", "OpenApi30");
-        check("openapi: 3.0", "OpenApi30");
-        check("\u{feff}{\"openapi\": \"3.0.0\"}", "OpenApi30");
-        check("openapi: 3.1.0", "error: f: this is OpenAPI 3.1; only 3.0 is read");
-        check("swagger: '2.0'", "error: f: this is OpenAPI 2.0 (Swagger); only 3.0 is read");
-        check("asyncapi: 1.2.0", "error: f: this is AsyncAPI 1.2; only OpenAPI 3.0 is read");
-        check("{\"data\": {\"__schema\": {}}}", "error: f: this is a GraphQL introspection result; only");
+        check("openapi: 3.0.3", "OpenApi");
+        check("openapi: 3.0", "OpenApi");
+        check("openapi: 3.1.0", "OpenApi");
+        check("swagger: 2.0", "OpenApi");
+        check("\u{feff}{\"openapi\": \"3.0.0\"}", "OpenApi");
+        check("openapi: 3.7.0", "warning: f: OpenAPI 3.7 is not known yet");
+        check("paths: {}", "warning: f: it does not say which version");
+        check("swagger: '1.2'", "error: f: this is OpenAPI 1.2; only");
+        check("asyncapi: 1.2.0", "error: f: this is AsyncAPI 1.2; only");
+        check("{\"data\": {\"__schema\": {}}}", "Introspection");
         check("name: x", "error: f: this is no API description: it does not say");
         check("just words", "error: f: this is no API description: it is no object");
         check("", "error: f: this is no API description: it is no object");
@@ -194,11 +216,26 @@ mod tests {
     }
 
     #[test]
-    fn references_are_followed_through_escapes() {
-        let root = json!({"paths": {"/a/{b}": {"x": 1}}});
-        assert_eq!(lookup(&root, "#/paths/~1a~1{b}/x"), Some(&json!(1)));
-        assert_eq!(lookup(&root, "#/paths/~1a~1%7Bb%7D/x"), Some(&json!(1)));
-        assert_eq!(lookup(&root, "other.yaml#/x"), None);
-        assert_eq!(lookup(&root, "#/paths/%zz"), None);
+    fn a_pointer_is_followed_through_escapes() {
+        let root = json!({"paths": {"/a/{b}": {"x": 1}}, "definitions": {"Pet": 2}});
+        assert_eq!(pointed(&root, "/paths/~1a~1{b}/x"), Some(&json!(1)));
+        assert_eq!(pointed(&root, "/paths/~1a~1%7Bb%7D/x"), Some(&json!(1)));
+        assert_eq!(pointed(&root, "Pet"), Some(&json!(2)));
+        assert_eq!(pointed(&root, "/paths/%zz"), None);
+        assert_eq!(pointed(&root, "").map(Value::is_object), Some(true));
+    }
+
+    #[test]
+    fn what_unfolds_without_end_is_refused() {
+        let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
+        for level in 1..9 {
+            let before = format!("*a{}, ", level - 1).repeat(10);
+            bomb.push_str(&format!("a{level}: &a{level} [{before}]\n"));
+        }
+        check(&bomb, "error: f:5: cannot parse it as YAML:");
+        check(&"[".repeat(100_000), "error: f");
+        check(&"{\"a\":".repeat(100_000), "error: f");
+        check(&format!("openapi: {}", "[".repeat(100_000)), "error: f");
+        check(&(0..400).map(|n| format!("{}a:\n", " ".repeat(n))).collect::<String>(), "error: f");
     }
 }

@@ -28,14 +28,12 @@ pub enum ApiError {
         reason: String,
     },
     /// The text describes an API in a language that is not read.
-    #[error("this is {found}; only {read} is read")]
+    #[error("this is {found}; only OpenAPI 3, Swagger 2.0 and GraphQL are read")]
     Version {
         /// The file.
         place: String,
         /// What it is.
         found: String,
-        /// What is read instead.
-        read: &'static str,
     },
     /// The text describes something else.
     #[error("this is no API description: {reason}")]

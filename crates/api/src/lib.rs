@@ -1,7 +1,8 @@
 //! Discovery of API operations from OpenAPI and GraphQL descriptions.
 //!
-//! A description is read into plain structs ([`Api`], [`Operation`]), whatever language it is written in; what cannot be
-//! used of it becomes a problem and costs nothing else. Each operation becomes one record of a search index, and four
+//! A description is read into plain structs ([`Api`], [`Operation`], [`Shape`]), whatever language it is written in:
+//! OpenAPI 3, Swagger 2.0, GraphQL schema language, or the answer to a GraphQL introspection query. What cannot be used
+//! of it becomes a problem and costs nothing else. Each operation becomes one record of a search index, and four
 //! tools let a language model list, search and look into them.
 //!
 //! ```
@@ -46,6 +47,7 @@
 //!     details.unwrap().value,
 //!     json!({
 //!         "api": "shop", "operation": "getOrder", "type": "rest", "method": "GET", "path": "/orders/{id}",
+//!         "description": "One order with its lines",
 //!         "parameters": [{"name": "id", "location": "path", "type": "integer", "required": true}],
 //!         "response_schema": {"id": "integer", "lines": [{"sku": "string"}]}
 //!     })
@@ -55,11 +57,13 @@
 //!
 //! What it is not: it calls no API, fetches no description over the network, and keeps no index of its own.
 
+mod details;
 mod discovery;
 mod document;
 mod error;
-mod frame;
+mod folder;
 mod graphql;
+mod library;
 mod model;
 mod naming;
 mod openapi;
@@ -73,5 +77,5 @@ mod tools;
 
 pub use discovery::ApiDiscovery;
 pub use error::ApiError;
-pub use model::{Api, ApiKind, Location, Operation, Parameter};
+pub use model::{Api, ApiKind, Field, Location, Operation, Parameter, Shape};
 pub use source::ApiSource;

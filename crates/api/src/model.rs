@@ -1,5 +1,7 @@
 //! What an API description is read into: plain structs that the catalog can keep on disk.
 
+use std::{collections::BTreeMap, path::PathBuf};
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -7,9 +9,9 @@ use serde_json::Value;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ApiKind {
-    /// OpenAPI, in JSON or YAML.
+    /// OpenAPI 3 or Swagger 2.0, in JSON or YAML.
     OpenApi,
-    /// GraphQL, in its schema definition language.
+    /// GraphQL, in its schema definition language or as the JSON answer to an introspection query.
     GraphQl,
 }
 
@@ -31,6 +33,12 @@ pub struct Api {
     /// How many more operations the description has that the catalog does not allow.
     #[serde(default)]
     pub withheld: usize,
+    /// The types that its operations name, each one level deep.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub types: BTreeMap<String, Shape>,
+    /// The files that its description refers to, beside its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<PathBuf>,
 }
 
 /// One operation: a method on a path, or a field of a GraphQL root type.
@@ -54,13 +62,12 @@ pub struct Operation {
     /// What it takes besides a body.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parameters: Vec<Parameter>,
-    /// The compact shape of what is sent: objects as `{field: type}`, lists as `[type]`; keys that begin with `$` are
-    /// remarks (`$required`, `$one_of`, `$any_of`, `$content`, `$cycle`, `$cut`, `$unresolved`), `*` is any key.
+    /// What is sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub request_body: Option<Value>,
-    /// The compact shape of a successful answer, written as [`Operation::request_body`] is.
+    pub request_body: Option<Shape>,
+    /// What a call that succeeds gets: of the lowest 2xx that describes a body, or of the default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub response_schema: Option<Value>,
+    pub response_schema: Option<Shape>,
     /// The ways to be authorised, any one of which is enough.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub auth: Vec<String>,
@@ -103,6 +110,61 @@ pub enum Location {
     Cookie,
     /// As an argument of a GraphQL field.
     Argument,
+}
+
+/// What a value looks like. A type with a name of its own is named and stands in [`Api::types`], so that what contains
+/// itself ends, and what is used often is kept once.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Shape {
+    /// A value without parts: `string (date) or null`, `enum: open | closed`, `String!`.
+    Word(String),
+    /// A list of values of one shape.
+    List(Box<Shape>),
+    /// An object.
+    Object {
+        /// The fields that are known by name.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        fields: Vec<Field>,
+        /// What any other key holds, where that is said.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rest: Option<Box<Shape>>,
+        /// What may be said besides: `OneOf` or `AnyOf` with more fields, or where something was left out.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        besides: Vec<Shape>,
+    },
+    /// A type of [`Api::types`].
+    Named(String),
+    /// Exactly one of these.
+    OneOf(Vec<Shape>),
+    /// One or more of these.
+    AnyOf(Vec<Shape>),
+    /// A body that is not JSON: its media type, and its parts where they are described.
+    Content(String, Option<Box<Shape>>),
+    /// A type that leads back to itself and says nothing else.
+    Cycle(String),
+    /// Left out when it was read, for it was too much.
+    Cut(String),
+    /// A reference that leads nowhere.
+    Unresolved(String),
+}
+
+/// One field of an object.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Field {
+    /// Its name.
+    pub name: String,
+    /// What it holds.
+    pub shape: Shape,
+    /// Whether it must be there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub required: bool,
+    /// Whether only the server sets it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub read_only: bool,
+    /// Whether it is sent, but never returned.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub write_only: bool,
 }
 
 impl ApiKind {

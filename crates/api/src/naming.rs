@@ -14,16 +14,17 @@ pub(crate) fn assign(operations: &mut [Operation]) {
     }
     let own = |operation: &Operation| !operation.name.is_empty() && uses[&operation.name] == 1;
     let mut taken: HashSet<String> = operations.iter().filter(|o| own(o)).map(|o| o.name.clone()).collect();
+    let mut numbers: HashMap<String, usize> = HashMap::new();
     for operation in operations.iter_mut() {
         if own(operation) {
             continue;
         }
         let base = made(&operation.method, &operation.path);
         let mut name = base.clone();
-        let mut number = 2;
+        let number = numbers.entry(base.clone()).or_insert(1);
         while !taken.insert(name.clone()) {
+            *number += 1;
             name = format!("{base}_{number}");
-            number += 1;
         }
         operation.name = name;
     }

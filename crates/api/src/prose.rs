@@ -40,14 +40,21 @@ const TAGS: [&str; 36] = [
     "ul",
 ];
 
+/// How much of a text is looked at, in bytes; far less of it is ever kept.
+const LONGEST: usize = 16_384;
+
+/// How far away the end of a tag or of a link's target may be, in bytes.
+const LONGEST_TAG: usize = 2_048;
+
 /// `text` on one line, without HTML tags and without the targets of Markdown links.
 pub(crate) fn plain(text: &str) -> String {
+    let text = &text[..text.floor_char_boundary(LONGEST)];
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(next) = rest.chars().next() {
         let skipped = match next {
             '<' => tag_length(rest),
-            ']' if rest.starts_with("](") => rest.find(')').map(|end| end + 1),
+            ']' if rest.starts_with("](") => near(rest, b')').map(|end| end + 1),
             _ => None,
         };
         if let Some(length) = skipped {
@@ -61,8 +68,12 @@ pub(crate) fn plain(text: &str) -> String {
     out.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+fn near(text: &str, end: u8) -> Option<usize> {
+    text.bytes().take(LONGEST_TAG).position(|byte| byte == end)
+}
+
 fn tag_length(text: &str) -> Option<usize> {
-    let end = text.find('>')?;
+    let end = near(text, b'>')?;
     let name = text[1..end].trim_start_matches('/');
     let name = name.split(|c: char| !c.is_ascii_alphanumeric()).next()?.to_ascii_lowercase();
     TAGS.contains(&name.as_str()).then_some(end + 1)

@@ -1,9 +1,11 @@
 //! What is indexed of an operation.
 
-use prospector_core::{Kind, Record};
-use serde_json::Value;
+use std::collections::{HashSet, VecDeque};
 
-use crate::{Api, Operation, prose};
+use indexmap::IndexSet;
+use prospector_core::{Kind, Record};
+
+use crate::{Api, Operation, Shape, prose, shape};
 
 /// How long a description is where it is one of many, in characters.
 const DESCRIPTION: usize = 300;
@@ -18,7 +20,7 @@ pub(crate) fn record(api: &Api, operation: &Operation) -> Record {
     record.parent.clone_from(&api.name);
     record.aliases = vec![route.clone(), format!("{} {route}", api.name)];
     record.description = described(operation, DESCRIPTION);
-    record.body = body(operation);
+    record.body = body(api, operation);
     record
 }
 
@@ -32,7 +34,7 @@ pub(crate) fn described(operation: &Operation, limit: usize) -> String {
     }
 }
 
-fn body(operation: &Operation) -> String {
+fn body(api: &Api, operation: &Operation) -> String {
     let mut words = Words { text: String::new(), full: false };
     if operation.description.chars().count() > DESCRIPTION {
         words.add(&operation.description);
@@ -41,11 +43,8 @@ fn body(operation: &Operation) -> String {
     for parameter in &operation.parameters {
         words.add(&format!("{} {}", parameter.name, parameter.description));
     }
-    let mut names = Vec::new();
-    for shape in [&operation.request_body, &operation.response_schema].into_iter().flatten() {
-        field_names(shape, &mut names);
-    }
-    names.iter().for_each(|name| words.add(name));
+    let shapes = [&operation.request_body, &operation.response_schema].into_iter().flatten();
+    field_names(api, shapes.collect()).into_iter().for_each(|name| words.add(name));
     words.text
 }
 
@@ -67,23 +66,45 @@ impl Words {
     }
 }
 
-/// The names of the fields of a shape, each once; keys with `$` are remarks, not names.
-fn field_names<'a>(shape: &'a Value, names: &mut Vec<&'a str>) {
-    match shape {
-        Value::Object(fields) => {
-            for (name, value) in fields {
-                let variants = matches!(name.as_str(), "$one_of" | "$any_of" | "$body" | "*");
-                if !variants && name.starts_with('$') {
-                    continue;
+/// The names of the fields of shapes, each once, the outermost first.
+fn field_names<'a>(api: &'a Api, mut open: VecDeque<&'a Shape>) -> IndexSet<&'a str> {
+    /// As many as a body can hold, and a bound on how many shapes are looked at for them.
+    const MOST_NAMES: usize = BODY / 4;
+    const MOST_SHAPES: usize = 2_000;
+    let mut names = IndexSet::new();
+    let mut entered = HashSet::new();
+    for _ in 0..MOST_SHAPES {
+        let Some(next) = open.pop_front() else { break };
+        match next {
+            Shape::Named(name) => {
+                if let Some((_, shape)) = shape::named(&api.types, name).filter(|(name, _)| entered.insert(*name)) {
+                    open.push_back(shape);
                 }
-                if !variants && !names.contains(&name.as_str()) {
-                    names.push(name);
-                }
-                field_names(value, names);
             }
+            Shape::List(inner) | Shape::Content(_, Some(inner)) => open.push_front(inner),
+            Shape::Object { fields, rest, besides } => {
+                for field in fields.iter().take(MOST_NAMES) {
+                    names.insert(bare(&field.name));
+                    open.push_back(&field.shape);
+                }
+                open.extend(rest.as_deref());
+                open.extend(besides);
+            }
+            Shape::OneOf(variants) | Shape::AnyOf(variants) => open.extend(variants.iter().take(MOST_NAMES)),
+            _ => {}
         }
-        Value::Array(items) => items.iter().for_each(|item| field_names(item, names)),
-        _ => {}
+        if names.len() >= MOST_NAMES {
+            break;
+        }
+    }
+    names
+}
+
+/// The name of a field without its arguments, as GraphQL has them.
+pub(crate) fn bare(name: &str) -> &str {
+    match name.split_once('(') {
+        Some((bare, _)) if !bare.is_empty() && name.ends_with(')') => bare,
+        _ => name,
     }
 }
 

@@ -1,265 +1,316 @@
-//! A JSON Schema as OpenAPI writes it, rendered as a compact shape: references resolved, `allOf` merged, `oneOf` and
-//! `anyOf` listed, cycles cut. It reads the raw tree, so that a fault in one schema costs nothing but itself.
+//! A JSON Schema as OpenAPI writes it, read into [`Shape`]s: a reference becomes the name of a type, `allOf` is merged,
+//! `oneOf` and `anyOf` are listed. It reads the raw tree, so that a fault in one schema costs nothing but itself.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
-use serde_json::{Map, Value, json};
+use indexmap::IndexMap;
+use serde_json::Value;
 
 use crate::{
-    document::lookup,
-    shape::{self, MAX_PARTS, cut, cycle, fitted},
+    Field, Shape,
+    library::{Library, Node},
+    shape,
 };
 
-/// How many references may be followed into each other before the rest is cut.
-const MAX_CHAIN: usize = 48;
+/// How many schemas are merged into one by `allOf`.
+const MOST_MERGED: usize = 256;
 
-/// How many levels of objects are shown at most.
-const DEEPEST: usize = 5;
+/// How many parts all shapes of one API may have, beside two for each node of its documents; merging can multiply them.
+const MORE_PARTS: usize = 500_000;
 
-/// Which side of the exchange is rendered: what only the other side writes is left out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Side {
-    /// What the caller sends.
-    Request,
-    /// What it gets.
-    Response,
-}
+/// How deep schemas may stand within each other without a name.
+const DEEPEST: usize = 64;
 
-/// The schemas of one document.
+/// Reads the schemas of one API, and collects those that have a name.
 pub(crate) struct Schemas<'a> {
-    root: &'a Value,
-    /// References that lead nowhere.
+    library: &'a Library,
+    /// What the types are called, by where they stand.
+    names: HashMap<*const Value, String>,
+    taken: HashSet<String>,
+    wanted: VecDeque<(String, Node<'a>)>,
+    parts: usize,
+    most_parts: usize,
+    /// Why a reference leads nowhere.
     pub(crate) missing: BTreeSet<String>,
 }
 
-impl<'a> Schemas<'a> {
-    pub(crate) fn new(root: &'a Value) -> Self {
-        Schemas { root, missing: BTreeSet::new() }
-    }
-
-    /// The shape of a body.
-    pub(crate) fn body(&mut self, schema: &'a Value, side: Side) -> Value {
-        fitted(DEEPEST, |depth| self.rendering(side).shape(schema, depth))
-    }
-
-    /// The type of a parameter on one line.
-    pub(crate) fn type_name(&mut self, schema: &'a Value) -> String {
-        self.rendering(Side::Request).type_name(schema, 3)
-    }
-
-    /// The listed values and the default of a parameter; those of its items where it is a list.
-    pub(crate) fn values(&mut self, schema: &'a Value) -> (Vec<Value>, Option<Value>) {
-        let mut rendering = self.rendering(Side::Request);
-        let flat = rendering.flat(schema);
-        let values = match flat.items {
-            Some(items) if flat.values.is_empty() => rendering.flat(items).values,
-            _ => flat.values,
-        };
-        (shape::listed(&values), flat.default.cloned())
-    }
-
-    fn rendering(&mut self, side: Side) -> Rendering<'a, '_> {
-        Rendering { root: self.root, missing: &mut self.missing, side, chain: Vec::new(), parts: 0 }
-    }
-}
-
-/// A schema with its references and `allOf` folded in.
+/// A schema with its `allOf` merged in.
 #[derive(Default)]
 struct Flat<'a> {
-    name: Option<&'a str>,
     types: Vec<&'a str>,
     format: Option<&'a str>,
     nullable: bool,
-    values: Vec<Value>,
+    values: &'a [Value],
     default: Option<&'a Value>,
-    items: Option<&'a Value>,
-    properties: Vec<(&'a str, &'a Value)>,
-    any_key: Option<&'a Value>,
-    required: Vec<&'a str>,
-    one_of: Vec<&'a Value>,
-    any_of: Vec<&'a Value>,
-    /// What replaces the schema where a reference cannot be followed.
-    stop: Option<Value>,
-    /// The references that were followed.
-    followed: Vec<&'a str>,
+    items: Option<Node<'a>>,
+    properties: IndexMap<&'a str, Node<'a>>,
+    rest: Option<Node<'a>>,
+    required: HashSet<&'a str>,
+    one_of: Vec<Node<'a>>,
+    any_of: Vec<Node<'a>>,
+    /// What could not be merged.
+    besides: Vec<Shape>,
+    /// The schemas that were merged, and those of them that are being merged.
+    merged: HashSet<*const Value>,
+    open: Vec<*const Value>,
 }
 
-struct Rendering<'a, 'm> {
-    root: &'a Value,
-    missing: &'m mut BTreeSet<String>,
-    side: Side,
-    /// The references that are open: meeting one again is a cycle.
-    chain: Vec<&'a str>,
-    parts: usize,
-}
+impl<'a> Schemas<'a> {
+    pub(crate) fn new(library: &'a Library) -> Self {
+        Schemas {
+            library,
+            names: HashMap::new(),
+            taken: HashSet::new(),
+            wanted: VecDeque::new(),
+            parts: 0,
+            most_parts: library.nodes().saturating_mul(2).saturating_add(MORE_PARTS),
+            missing: BTreeSet::new(),
+        }
+    }
 
-impl<'a> Rendering<'a, '_> {
-    fn flat(&mut self, schema: &'a Value) -> Flat<'a> {
+    /// The types that were named so far and by each other; whether all could be read to the end.
+    pub(crate) fn types(&mut self) -> (BTreeMap<String, Shape>, bool) {
+        let mut types = BTreeMap::new();
+        while let Some((name, node)) = self.wanted.pop_front() {
+            let shape = self.unnamed(node, 0);
+            types.insert(name, shape);
+        }
+        (types, self.parts < self.most_parts)
+    }
+
+    /// The shape of a body or of a part of one.
+    pub(crate) fn shape(&mut self, node: Node<'a>) -> Shape {
+        self.inner(node, 0)
+    }
+
+    /// The shape of something that a reference of this name led to, for instance the body of a shared response.
+    pub(crate) fn shared(&mut self, node: Node<'a>, reference: Option<&'a str>) -> Shape {
+        match reference {
+            Some(reference) if node.value.get("$ref").is_none() => Shape::Named(self.name(node, reference)),
+            _ => self.shape(node),
+        }
+    }
+
+    /// The type of a parameter on one line.
+    pub(crate) fn type_name(&mut self, node: Node<'a>) -> String {
+        self.line(node, 3)
+    }
+
+    /// The listed values and the default of a parameter; those of its items where it is a list.
+    pub(crate) fn values(&mut self, node: Node<'a>) -> (Vec<Value>, Option<Value>) {
+        let flat = self.flat(node);
+        let default = flat.default.filter(|value| shape::is_short(value)).cloned();
+        let values = match flat.items {
+            Some(items) if flat.values.is_empty() => self.flat(items).values,
+            _ => flat.values,
+        };
+        (shape::listed(values), default)
+    }
+
+    fn name(&mut self, node: Node<'a>, reference: &str) -> String {
+        let place = std::ptr::from_ref(node.value);
+        if let Some(name) = self.names.get(&place) {
+            return name.clone();
+        }
+        let base = reference_name(reference);
+        let mut name = base.clone();
+        let mut number = 1;
+        while !self.taken.insert(name.clone()) {
+            number += 1;
+            name = format!("{base}_{number}");
+        }
+        self.names.insert(place, name.clone());
+        self.wanted.push_back((name.clone(), node));
+        name
+    }
+
+    fn inner(&mut self, node: Node<'a>, depth: usize) -> Shape {
+        let Some(alias) = alias(node) else { return self.unnamed(node, depth) };
+        match self.library.resolved(alias) {
+            Ok((target, Some(reference))) => Shape::Named(self.name(target, reference)),
+            Ok((target, None)) => self.unnamed(target, depth),
+            Err(reason) => self.unresolved(alias, reason),
+        }
+    }
+
+    fn unresolved(&mut self, node: Node<'a>, reason: String) -> Shape {
+        let reference = text(node.value, "$ref").unwrap_or_default();
+        if reason.ends_with("in a circle") {
+            return Shape::Cycle(reference_name(reference));
+        }
+        self.missing.insert(reason);
+        Shape::Unresolved(reference.to_owned())
+    }
+
+    fn flat(&mut self, node: Node<'a>) -> Flat<'a> {
         let mut flat = Flat::default();
-        self.gather(schema, &mut flat);
+        self.gather(node, &mut flat);
         flat
     }
 
-    fn gather(&mut self, schema: &'a Value, flat: &mut Flat<'a>) {
-        if let Some(reference) = text(schema, "$ref") {
-            let name = reference_name(reference);
-            if self.chain.contains(&reference) || flat.followed.contains(&reference) {
-                flat.stop = Some(cycle(name));
-            } else if self.chain.len() + flat.followed.len() >= MAX_CHAIN {
-                flat.stop = Some(cut(name));
-            } else if let Some(target) = lookup(self.root, reference) {
-                flat.followed.push(reference);
-                flat.name.get_or_insert(name);
-                self.gather(target, flat);
-            } else {
-                self.missing.insert(reference.to_owned());
-                flat.stop = Some(json!({ "$unresolved": reference }));
+    fn gather(&mut self, node: Node<'a>, flat: &mut Flat<'a>) {
+        let Node { document, value } = node;
+        let place = std::ptr::from_ref(value);
+        if flat.open.contains(&place) {
+            flat.besides.push(Shape::Cycle(self.names.get(&place).cloned().unwrap_or_else(|| "object".to_owned())));
+            return;
+        }
+        if !flat.merged.insert(place) {
+            return;
+        }
+        if flat.merged.len() > MOST_MERGED || self.parts >= self.most_parts {
+            if !flat.besides.iter().any(|known| matches!(known, Shape::Cut(_))) {
+                flat.besides.push(Shape::Cut("parts of allOf".to_owned()));
             }
             return;
         }
-        match schema.get("type") {
+        flat.open.push(place);
+        self.parts += 1;
+        if value.get("$ref").is_some_and(Value::is_string) {
+            match self.library.resolved(node) {
+                Ok((target, _)) => self.gather(target, flat),
+                Err(reason) => {
+                    let shape = self.unresolved(node, reason);
+                    flat.besides.push(shape);
+                }
+            }
+        }
+        match value.get("type") {
             Some(Value::String(one)) => flat.add_type(one),
             Some(Value::Array(several)) => several.iter().filter_map(Value::as_str).for_each(|t| flat.add_type(t)),
             _ => {}
         }
-        flat.nullable |= schema.get("nullable") == Some(&Value::Bool(true));
-        flat.format = flat.format.or(text(schema, "format"));
-        flat.default = flat.default.or(schema.get("default"));
-        flat.items = flat.items.or(schema.get("items"));
+        let at = |value: &'a Value| Node { document, value };
+        flat.nullable |= value.get("nullable") == Some(&Value::Bool(true));
+        flat.format = flat.format.or(text(value, "format"));
+        flat.default = flat.default.or(value.get("default"));
+        let items = value.get("items").filter(|items| items.is_object());
+        flat.items = flat.items.or(items.or(list(value, "prefixItems").first()).map(at));
         if flat.values.is_empty() {
-            flat.values = match (list(schema, "enum"), schema.get("const")) {
-                ([], Some(only)) => vec![only.clone()],
-                (values, _) => values.to_vec(),
+            flat.values = match (list(value, "enum"), value.get("const")) {
+                ([], Some(only)) => std::slice::from_ref(only),
+                (values, _) => values,
             };
         }
-        flat.any_key = flat.any_key.or(schema.get("additionalProperties").filter(|any| any.is_object()));
-        flat.required.extend(list(schema, "required").iter().filter_map(Value::as_str));
-        for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+        let patterns = value.get("patternProperties").and_then(Value::as_object);
+        let rest = value.get("additionalProperties").or(patterns.and_then(|patterns| patterns.values().next()));
+        flat.rest = flat.rest.or(rest.filter(|rest| rest.is_object()).map(at));
+        flat.required.extend(list(value, "required").iter().filter_map(Value::as_str));
+        for (name, property) in value.get("properties").and_then(Value::as_object).into_iter().flatten() {
+            self.parts += 1;
             // What is merged later is the more special one.
-            match flat.properties.iter_mut().find(|(known, _)| known == name) {
-                Some(known) => known.1 = property,
-                None => flat.properties.push((name, property)),
-            }
+            flat.properties.insert(name, at(property));
         }
-        flat.one_of.extend(list(schema, "oneOf"));
-        flat.any_of.extend(list(schema, "anyOf"));
-        for part in list(schema, "allOf") {
-            self.gather(part, flat);
+        self.parts += list(value, "oneOf").len() + list(value, "anyOf").len() + list(value, "required").len();
+        flat.one_of.extend(list(value, "oneOf").iter().map(at));
+        flat.any_of.extend(list(value, "anyOf").iter().map(at));
+        for part in list(value, "allOf") {
+            self.gather(at(part), flat);
         }
+        flat.open.pop();
     }
 
-    fn shape(&mut self, schema: &'a Value, depth: usize) -> Value {
-        self.parts += 1;
-        let flat = self.flat(schema);
-        if self.parts > MAX_PARTS {
-            return cut(flat.label());
+    /// The shape of a schema, its own name apart.
+    fn unnamed(&mut self, node: Node<'a>, depth: usize) -> Shape {
+        if self.parts >= self.most_parts || depth > DEEPEST {
+            return Shape::Cut("object".to_owned());
         }
-        let opened = flat.followed.len();
-        self.chain.extend(&flat.followed);
-        let value = self.render(&flat, depth);
-        self.chain.truncate(self.chain.len() - opened);
-        value
-    }
-
-    fn render(&mut self, flat: &Flat<'a>, depth: usize) -> Value {
+        let mut flat = self.flat(node);
         if flat.is_object() {
-            return self.object(flat, depth);
+            return self.object(flat, depth + 1);
         }
-        if let Some(stop) = &flat.stop {
-            return stop.clone();
+        if let Some(stop) = flat.besides.pop() {
+            return stop;
         }
         if let Some(items) = flat.items {
-            return json!([self.shape(items, depth)]);
+            return Shape::List(Box::new(self.inner(items, depth + 1)));
         }
         if !flat.values.is_empty() {
-            return Value::String(shape::enumeration(&flat.values));
+            return Shape::Word(shape::enumeration(flat.values));
         }
-        for (key, variants) in [("$one_of", &flat.one_of), ("$any_of", &flat.any_of)] {
+        for (variants, make) in [(&flat.one_of, Shape::OneOf as fn(Vec<Shape>) -> Shape), (&flat.any_of, Shape::AnyOf)]
+        {
             if !variants.is_empty() {
-                return self.variants(key, variants, depth);
+                return self.variants(variants, make, depth + 1);
             }
         }
-        Value::String(flat.scalar())
+        if flat.types == ["array"] {
+            return Shape::List(Box::new(Shape::Word("any".to_owned())));
+        }
+        Shape::Word(flat.scalar())
     }
 
-    fn object(&mut self, flat: &Flat<'a>, depth: usize) -> Value {
-        if depth == 0 {
-            return cut(flat.label());
+    fn object(&mut self, flat: Flat<'a>, depth: usize) -> Shape {
+        let is = |node: &Node<'_>, key: &str| node.value.get(key) == Some(&Value::Bool(true));
+        let mut fields = Vec::with_capacity(flat.properties.len());
+        for (name, node) in flat.properties {
+            let (read, write) = (is(&node, "readOnly"), is(&node, "writeOnly"));
+            fields.push(Field {
+                name: name.to_owned(),
+                shape: self.inner(node, depth),
+                required: flat.required.contains(name),
+                read_only: read && !write,
+                write_only: write && !read,
+            });
         }
-        let (wanted, unwanted) = match self.side {
-            Side::Request => ("writeOnly", "readOnly"),
-            Side::Response => ("readOnly", "writeOnly"),
-        };
-        let hidden = |property: &Value| {
-            property.get(unwanted) == Some(&Value::Bool(true)) && property.get(wanted) != Some(&Value::Bool(true))
-        };
-        let shown: Vec<_> = flat.properties.iter().filter(|(_, property)| !hidden(property)).collect();
-        let mut fields = Map::new();
-        if self.side == Side::Request {
-            let needed: Vec<&str> = shown.iter().map(|(n, _)| *n).filter(|n| flat.required.contains(n)).collect();
-            if !needed.is_empty() && needed.len() == shown.len() {
-                fields.insert("$required".into(), json!("all"));
-            } else if !needed.is_empty() {
-                fields.insert("$required".into(), json!(needed));
-            }
-        }
-        for (name, property) in shown {
-            let value = self.shape(property, depth - 1);
-            fields.insert((*name).to_owned(), value);
-        }
-        if let Some(any) = flat.any_key {
-            let value = self.shape(any, depth - 1);
-            fields.insert("*".into(), value);
-        }
-        for (key, variants) in [("$one_of", &flat.one_of), ("$any_of", &flat.any_of)] {
+        let rest = flat.rest.map(|rest| Box::new(self.inner(rest, depth)));
+        let mut besides = flat.besides;
+        for (variants, make) in [(flat.one_of, Shape::OneOf as fn(Vec<Shape>) -> Shape), (flat.any_of, Shape::AnyOf)] {
+            let shapes: Vec<Shape> = variants.into_iter().map(|variant| self.inner(variant, depth)).collect();
             // Variants that only say which fields go together have nothing to show.
-            let shapes: Vec<Value> = variants.iter().map(|variant| self.shape(variant, depth)).collect();
-            if shapes.iter().any(|shape| shape.is_object()) {
-                fields.insert(key.into(), Value::Array(shapes));
+            if shapes.iter().any(|shape| !matches!(shape, Shape::Word(_))) {
+                besides.push(make(shapes));
             }
         }
-        if let Some(Value::Object(stop)) = &flat.stop {
-            fields.extend(stop.clone());
-        }
-        Value::Object(fields)
+        Shape::Object { fields, rest, besides }
     }
 
-    fn variants(&mut self, key: &str, variants: &[&'a Value], depth: usize) -> Value {
-        let is_null = |variant: &Value| text(variant, "type") == Some("null");
-        let mut shapes: Vec<Value> =
-            variants.iter().filter(|v| !is_null(v)).map(|variant| self.shape(variant, depth)).collect();
-        shapes.dedup();
+    fn variants(&mut self, variants: &[Node<'a>], make: fn(Vec<Shape>) -> Shape, depth: usize) -> Shape {
+        let is_null = |node: &&Node<'_>| text(node.value, "type") == Some("null");
+        let mut shapes: Vec<Shape> = Vec::new();
+        for variant in variants.iter().filter(|variant| !is_null(variant)) {
+            let shape = self.inner(*variant, depth);
+            if shapes.last() != Some(&shape) {
+                shapes.push(shape);
+            }
+        }
         if shapes.len() == 1 {
             return shapes.remove(0);
         }
-        let words: Vec<&str> = shapes.iter().filter_map(Value::as_str).collect();
-        if words.len() == shapes.len() && words.len() <= 4 {
-            return Value::String(words.join(" or "));
-        }
-        json!({ key: shapes })
+        make(shapes)
     }
 
-    fn type_name(&mut self, schema: &'a Value, depth: usize) -> String {
-        let flat = self.flat(schema);
+    fn line(&mut self, node: Node<'a>, depth: usize) -> String {
+        let flat = self.flat(node);
         if flat.is_object() {
             return "object".to_owned();
         }
         if let Some(items) = flat.items {
-            return if depth == 0 {
-                "array".to_owned()
-            } else {
-                format!("array of {}", self.type_name(items, depth - 1))
+            return match depth {
+                0 => "array".to_owned(),
+                _ => format!("array of {}", self.line(items, depth - 1)),
             };
         }
-        let variants: Vec<&'a Value> = flat.one_of.iter().chain(&flat.any_of).copied().collect();
-        if depth > 0 && flat.types.is_empty() && !variants.is_empty() {
-            let mut names: Vec<String> =
-                variants.iter().take(8).map(|variant| self.type_name(variant, depth - 1)).collect();
-            names.sort();
-            names.dedup();
-            return names.join(" or ");
+        if depth > 0 && flat.types.is_empty() && !(flat.one_of.is_empty() && flat.any_of.is_empty()) {
+            let variants = flat.one_of.iter().chain(&flat.any_of).take(8);
+            let names: BTreeSet<String> = variants.map(|variant| self.line(*variant, depth - 1)).collect();
+            return crate::prose::opening(&Vec::from_iter(names).join(" or "), 80);
         }
         flat.scalar()
+    }
+}
+
+/// The node, if it is nothing but a reference: on its own, or as the only part of `allOf` beside remarks.
+fn alias(node: Node<'_>) -> Option<Node<'_>> {
+    const PARTS: [&str; 8] =
+        ["properties", "allOf", "oneOf", "anyOf", "items", "enum", "additionalProperties", "required"];
+    let says_more = |without: &str| PARTS.iter().any(|part| *part != without && node.value.get(part).is_some());
+    if node.value.get("$ref").is_some_and(Value::is_string) {
+        return (!says_more("")).then_some(node);
+    }
+    match list(node.value, "allOf") {
+        [only] if !says_more("allOf") => alias(Node { value: only, ..node }),
+        _ => None,
     }
 }
 
@@ -273,11 +324,7 @@ impl<'a> Flat<'a> {
     }
 
     fn is_object(&self) -> bool {
-        !self.properties.is_empty() || self.any_key.is_some()
-    }
-
-    fn label(&self) -> &'a str {
-        self.name.unwrap_or("object")
+        !self.properties.is_empty() || self.rest.is_some()
     }
 
     /// `string (date) or null`; where nothing is said of the type, the values that are listed say it.
@@ -301,20 +348,16 @@ impl<'a> Flat<'a> {
         if self.nullable {
             name.push_str(" or null");
         }
-        name
+        crate::prose::opening(&name, 80)
     }
 }
 
-/// `Order` of `#/components/schemas/Order`; a reference into the middle of something has no name.
-fn reference_name(reference: &str) -> &str {
-    match reference.rsplit_once('/') {
-        Some((place, name))
-            if place.ends_with("chemas") || place.ends_with("efinitions") || place.ends_with("$defs") =>
-        {
-            name
-        }
-        _ => "object",
-    }
+/// `Order` of `#/components/schemas/Order`, `order` of `parts/order.yaml`.
+fn reference_name(reference: &str) -> String {
+    let last = reference.trim_end_matches(['#', '/']).rsplit(['/', '#']).next().unwrap_or_default();
+    let stem = [".yaml", ".yml", ".json"].iter().find_map(|end| last.strip_suffix(end)).unwrap_or(last);
+    let name = stem.replace("~1", "/").replace("~0", "~");
+    if name.is_empty() { "object".to_owned() } else { crate::prose::opening(&name, 120) }
 }
 
 fn text<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
@@ -326,121 +369,4 @@ fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The shape of a response with `schema`, where `schemas` are the components.
-    fn check(schemas: Value, schema: Value, expected: Value) {
-        assert_eq!(rendered(schemas, schema, Side::Response), expected);
-    }
-
-    fn rendered(schemas: Value, schema: Value, side: Side) -> Value {
-        let root = json!({ "components": { "schemas": schemas } });
-        Schemas::new(&root).body(&schema, side)
-    }
-
-    fn to(name: &str) -> Value {
-        json!({ "$ref": format!("#/components/schemas/{name}") })
-    }
-
-    #[test]
-    fn references_are_resolved_and_scalars_are_one_word() {
-        check(
-            json!({"Pet": {"type": "object", "properties": {
-                "id": {"type": "integer", "format": "int64"},
-                "born": {"type": "string", "format": "date", "nullable": true},
-                "state": {"type": "string", "enum": ["alive", "dead"]},
-                "tags": {"type": "array", "items": {"type": "string"}},
-                "names": {"type": "object", "additionalProperties": {"type": "string"}},
-                "free": {},
-                "either": {"type": ["string", "integer", "null"]}
-            }}}),
-            to("Pet"),
-            json!({"id": "integer", "born": "string (date) or null", "state": "enum: alive | dead", "tags": ["string"],
-                   "names": {"*": "string"}, "free": "any", "either": "string or integer or null"}),
-        );
-    }
-
-    #[test]
-    fn a_cycle_is_cut_and_said() {
-        let schemas = json!({"Category": {"properties": {"name": {"type": "string"}, "parent": to("Category"),
-                                          "children": {"type": "array", "items": to("Category")}}}});
-        check(
-            schemas,
-            to("Category"),
-            json!({"name": "string", "parent": {"$cycle": "Category"}, "children": [{"$cycle": "Category"}]}),
-        );
-        check(json!({"A": to("B"), "B": to("A")}), to("A"), json!({"$cycle": "A"}));
-        check(json!({"A": {"allOf": [to("A")]}}), to("A"), json!({"$cycle": "A"}));
-    }
-
-    #[test]
-    fn all_of_is_merged_and_variants_are_listed() {
-        let schemas = json!({
-            "Base": {"properties": {"id": {"type": "integer"}}},
-            "Cat": {"allOf": [to("Base"), {"properties": {"purrs": {"type": "boolean"}}}]},
-            "Dog": {"properties": {"barks": {"type": "boolean"}}}
-        });
-        check(schemas.clone(), to("Cat"), json!({"id": "integer", "purrs": "boolean"}));
-        check(
-            schemas.clone(),
-            json!({"oneOf": [to("Dog"), to("Base")]}),
-            json!({"$one_of": [{"barks": "boolean"}, {"id": "integer"}]}),
-        );
-        check(schemas.clone(), json!({"anyOf": [{"type": "string"}, {"type": "integer"}]}), json!("string or integer"));
-        check(schemas, json!({"oneOf": [to("Dog"), {"type": "null"}]}), json!({"barks": "boolean"}));
-    }
-
-    #[test]
-    fn a_request_says_what_is_required_and_leaves_out_what_only_the_server_sets() {
-        let order = json!({"type": "object", "required": ["id", "customer"], "properties": {
-            "id": {"type": "integer", "readOnly": true}, "customer": {"type": "string"}, "note": {"type": "string"}
-        }});
-        assert_eq!(
-            rendered(json!({}), order.clone(), Side::Request),
-            json!({"$required": ["customer"], "customer": "string", "note": "string"})
-        );
-        check(json!({}), order, json!({"id": "integer", "customer": "string", "note": "string"}));
-    }
-
-    #[test]
-    fn a_reference_that_leads_nowhere_is_said_and_remembered() {
-        let root = json!({});
-        let schema = json!({"properties": {"a": to("Gone"), "b": {"$ref": "other.yaml#/X"}}});
-        let mut schemas = Schemas::new(&root);
-        assert_eq!(
-            schemas.body(&schema, Side::Response),
-            json!({"a": {"$unresolved": "#/components/schemas/Gone"}, "b": {"$unresolved": "other.yaml#/X"}})
-        );
-        assert_eq!(schemas.missing.len(), 2);
-    }
-
-    #[test]
-    fn large_schemas_end_early_and_say_so() {
-        // Every level has 40 references to the next one: 40^6 parts if all were rendered.
-        let level = |n: usize| {
-            let fields: Map<String, Value> = (0..40).map(|f| (format!("f{f}"), to(&format!("L{}", n + 1)))).collect();
-            (format!("L{n}"), json!({ "properties": fields }))
-        };
-        let schemas: Map<String, Value> = (0..6).map(level).collect();
-        let shape = rendered(schemas.into(), to("L0"), Side::Response);
-        assert_eq!(shape["f0"], json!({"$cut": "L1"}));
-
-        // A chain of references far longer than the stack would bear.
-        let chain: Map<String, Value> =
-            (0..10_000).map(|n| (format!("C{n}"), json!({"allOf": [to(&format!("C{}", n + 1))]}))).collect();
-        assert_eq!(rendered(chain.into(), to("C0"), Side::Response), json!({"$cut": "C48"}));
-    }
-
-    #[test]
-    fn nonsense_is_no_reason_to_fail() {
-        for schema in [json!(true), json!("x"), json!(null), json!([1])] {
-            check(json!({}), schema, json!("any"));
-        }
-        check(
-            json!({}),
-            json!({"type": 3, "properties": {"a": {"type": "string", "required": true}, "b": 7}, "enum": "x"}),
-            json!({"a": "string", "b": "any"}),
-        );
-    }
-}
+mod tests;

@@ -1,42 +1,226 @@
-//! Keeping the rendered shape of a body small: as deep as it fits, and it says where it was cut.
+//! Shapes as they are shown: JSON with objects as `{field: type}` and lists as `[type]`, as deep as there is room for.
+//! Keys that begin with `$` are remarks (`$required`, `$one_of`, `$any_of`, `$content`, `$cycle`, `$cut`,
+//! `$unresolved`), and `*` is any key.
+
+use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-/// The most bytes of JSON that a shape may have, about 450 tokens.
-const MAX_BYTES: usize = 1_800;
+use crate::{Field, Shape, prose};
 
 /// The most parts that are rendered before a depth is given up.
-pub(crate) const MAX_PARTS: usize = 1_500;
+const MOST_PARTS: usize = 3_000;
 
 /// The most values of an enumeration that are listed.
-const MAX_VALUES: usize = 16;
+const MOST_VALUES: usize = 16;
 
-/// The deepest rendering that is small enough. `render` takes the number of levels of objects to show.
-pub(crate) fn fitted(deepest: usize, mut render: impl FnMut(usize) -> Value) -> Value {
+/// How many names may stand for one another.
+const MOST_NAMES: usize = 48;
+
+/// Which side of the exchange is shown: what only the other side writes is left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// What the caller sends.
+    Request,
+    /// What it gets.
+    Response,
+    /// Neither: everything is shown.
+    Both,
+}
+
+/// Something that was made to fit, and whether anything had to be cut for it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Fitted {
+    pub(crate) value: Value,
+    pub(crate) cut: bool,
+}
+
+/// The types that names in a shape mean.
+pub(crate) type Types = BTreeMap<String, Shape>;
+
+/// The deepest rendering of a shape, of at most `deepest` levels of objects, that takes no more than `room` bytes of
+/// JSON.
+pub(crate) fn fitted(types: &Types, shape: &Shape, side: Side, deepest: usize, room: usize) -> Fitted {
+    let rendered = |depth| {
+        let mut rendering = Rendering { types, side, open: Vec::new(), parts: 0, cut: false };
+        let value = rendering.value(shape, depth);
+        Fitted { value, cut: rendering.cut }
+    };
     for depth in (2..=deepest).rev() {
-        let value = render(depth);
-        if bytes(&value) <= MAX_BYTES {
-            return value;
+        let fitted = rendered(depth);
+        if bytes(&fitted.value) <= room {
+            return fitted;
         }
     }
-    shrunk(render(1), MAX_BYTES)
+    let flat = rendered(1);
+    let cut = flat.cut || bytes(&flat.value) > room;
+    Fitted { value: shrunk(flat.value, room), cut }
 }
 
-fn bytes(value: &Value) -> usize {
-    value.to_string().len()
+/// How many bytes of JSON a value takes.
+pub(crate) fn bytes(value: &Value) -> usize {
+    /// Counts what is written.
+    struct Count(usize);
+    impl std::io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    match serde_json::to_writer(&mut count, value) {
+        Ok(()) => count.0,
+        Err(_) => usize::MAX,
+    }
 }
 
-/// What stands in the place of something that is not shown.
-pub(crate) fn cut(what: &str) -> Value {
-    json!({ "$cut": what })
+/// What a name stands for in the end; `None` where it is not known, or leads back to itself.
+pub(crate) fn named<'t>(types: &'t Types, mut name: &'t str) -> Option<(&'t str, &'t Shape)> {
+    for _ in 0..MOST_NAMES {
+        match types.get(name)? {
+            Shape::Named(next) => name = next,
+            shape => return Some((name, shape)),
+        }
+    }
+    None
 }
 
-/// What stands in the place of something that contains itself.
-pub(crate) fn cycle(what: &str) -> Value {
-    json!({ "$cycle": what })
+struct Rendering<'t> {
+    types: &'t Types,
+    side: Side,
+    /// The types that are open: meeting one again is a cycle.
+    open: Vec<&'t str>,
+    parts: usize,
+    cut: bool,
 }
 
-/// The first fields, or items, that fit, and how many were left out.
+impl<'t> Rendering<'t> {
+    fn value(&mut self, shape: &'t Shape, depth: usize) -> Value {
+        self.parts += 1;
+        match shape {
+            Shape::Word(word) => Value::String(word.clone()),
+            _ if self.parts > MOST_PARTS => self.cut(label(shape)),
+            Shape::List(item) => json!([self.value(item, depth)]),
+            Shape::Object { .. } if depth == 0 => self.cut("object"),
+            Shape::Object { fields, rest, besides } => self.object(fields, rest.as_deref(), besides, depth),
+            Shape::Named(name) => self.named(name, depth),
+            Shape::OneOf(variants) => self.variants("$one_of", variants, depth),
+            Shape::AnyOf(variants) => self.variants("$any_of", variants, depth),
+            Shape::Content(media_type, None) => json!({ "$content": media_type }),
+            Shape::Content(media_type, Some(body)) => match self.value(body, depth) {
+                Value::Object(fields) => {
+                    let mut all = Map::from_iter([("$content".to_owned(), json!(media_type))]);
+                    all.extend(fields);
+                    Value::Object(all)
+                }
+                body => json!({ "$content": media_type, "$body": body }),
+            },
+            Shape::Cycle(name) => json!({ "$cycle": name }),
+            Shape::Cut(name) => self.cut(name),
+            Shape::Unresolved(reference) => json!({ "$unresolved": prose::opening(reference, 120) }),
+        }
+    }
+
+    fn cut(&mut self, what: &str) -> Value {
+        self.cut = true;
+        json!({ "$cut": what })
+    }
+
+    fn named(&mut self, name: &'t str, depth: usize) -> Value {
+        let Some((name, shape)) = named(self.types, name) else { return json!({ "$cycle": name }) };
+        if self.open.contains(&name) {
+            return json!({ "$cycle": name });
+        }
+        // A list of a type that is not shown still says that it is a list.
+        if depth == 0 && matches!(shape, Shape::Object { .. }) {
+            return self.cut(name);
+        }
+        self.open.push(name);
+        let value = self.value(shape, depth);
+        self.open.pop();
+        value
+    }
+
+    fn object(&mut self, fields: &'t [Field], rest: Option<&'t Shape>, besides: &'t [Shape], depth: usize) -> Value {
+        let shown: Vec<&'t Field> = fields
+            .iter()
+            .filter(|field| match self.side {
+                Side::Request => !field.read_only,
+                Side::Response => !field.write_only,
+                Side::Both => true,
+            })
+            .collect();
+        let mut out = Map::new();
+        if self.side != Side::Response {
+            let needed: Vec<&str> = shown.iter().filter(|f| f.required).map(|f| f.name.as_str()).collect();
+            if !needed.is_empty() && needed.len() == shown.len() {
+                out.insert("$required".into(), json!("all"));
+            } else if !needed.is_empty() {
+                out.insert("$required".into(), json!(needed));
+            }
+        }
+        for field in shown {
+            let value = self.value(&field.shape, depth - 1);
+            out.insert(field.name.clone(), value);
+        }
+        if let Some(rest) = rest {
+            let value = self.value(rest, depth - 1);
+            out.insert("*".into(), value);
+        }
+        for more in besides {
+            match self.value(more, depth) {
+                Value::Object(more) => out.extend(more),
+                word => _ = out.insert("$one_of".into(), word),
+            }
+        }
+        Value::Object(out)
+    }
+
+    fn variants(&mut self, key: &str, variants: &'t [Shape], depth: usize) -> Value {
+        let mut shapes: Vec<Value> = Vec::new();
+        for variant in variants {
+            let shape = self.value(variant, depth);
+            if shapes.last() != Some(&shape) {
+                shapes.push(shape);
+            }
+            if self.parts > MOST_PARTS {
+                shapes.push(self.cut("more"));
+                break;
+            }
+        }
+        if shapes.len() == 1 {
+            return shapes.remove(0);
+        }
+        let words: Vec<&str> = shapes.iter().filter_map(Value::as_str).collect();
+        if words.len() == shapes.len() && words.len() <= 4 {
+            return Value::String(words.join(" or "));
+        }
+        // Where no variant is shown, the names alone say as much.
+        let names: Vec<&str> = shapes.iter().filter_map(|shape| only_cut(shape)).collect();
+        if names.len() == shapes.len() {
+            return json!({ key: names });
+        }
+        json!({ key: shapes })
+    }
+}
+
+fn only_cut(shape: &Value) -> Option<&str> {
+    let fields = shape.as_object().filter(|fields| fields.len() == 1)?;
+    fields.get("$cut")?.as_str()
+}
+
+fn label(shape: &Shape) -> &str {
+    match shape {
+        Shape::Named(name) => name,
+        Shape::List(item) => label(item),
+        _ => "object",
+    }
+}
+
+/// The first fields, or items, that fit, and how many were left out; their names too, where there is room for them.
 fn shrunk(value: Value, room: usize) -> Value {
     /// What the remark on the cut itself takes.
     const REMARK: usize = 32;
@@ -46,12 +230,17 @@ fn shrunk(value: Value, room: usize) -> Value {
     let room = room.saturating_sub(REMARK);
     match value {
         Value::Object(fields) => {
+            let names: Vec<String> = fields.keys().cloned().collect();
+            let all_names: usize = names.iter().map(|name| name.len() + 2).sum();
+            // Names say more than the types of some.
+            let named = all_names < room / 2;
+            let space = if named { room - all_names } else { room };
             let (mut kept, mut used, total) = (Map::new(), 0, fields.len());
             for (name, value) in fields {
                 let (name_cost, cost) = (name.len() + 4, bytes(&value));
-                if used + name_cost + cost > room {
+                if used + name_cost + cost > space {
                     if kept.is_empty() {
-                        kept.insert(name, shrunk(value, room.saturating_sub(name_cost)));
+                        kept.insert(name, shrunk(value, space.saturating_sub(name_cost)));
                     }
                     break;
                 }
@@ -59,7 +248,14 @@ fn shrunk(value: Value, room: usize) -> Value {
                 kept.insert(name, value);
             }
             if kept.len() < total {
-                kept.insert("$cut".into(), json!(format!("{} more fields", total - kept.len())));
+                let left: Vec<&str> =
+                    names.iter().skip(kept.len()).map(String::as_str).filter(|n| !n.starts_with('$')).collect();
+                let mut remark = format!("{} more fields", left.len());
+                if named {
+                    remark.push_str(": ");
+                    remark.push_str(&left.join(", "));
+                }
+                kept.insert("$cut".into(), json!(remark));
             }
             Value::Object(kept)
         }
@@ -77,11 +273,11 @@ fn shrunk(value: Value, room: usize) -> Value {
                 kept.push(item);
             }
             if kept.len() < total {
-                kept.push(cut(&format!("{} more", total - kept.len())));
+                kept.push(json!({ "$cut": format!("{} more", total - kept.len()) }));
             }
             Value::Array(kept)
         }
-        Value::String(text) => Value::String(crate::prose::opening(&text, room / 4)),
+        Value::String(text) => Value::String(prose::opening(&text, room / 4)),
         other => other,
     }
 }
@@ -94,17 +290,28 @@ pub(crate) fn enumeration(values: &[Value]) -> String {
 
 /// The values that are listed, the last one saying how many are not.
 pub(crate) fn listed(values: &[Value]) -> Vec<Value> {
-    let mut shown: Vec<Value> = values.iter().take(MAX_VALUES).cloned().collect();
+    let short = |value: &Value| if is_short(value) { value.clone() } else { Value::String(word(value)) };
+    let mut shown: Vec<Value> = values.iter().take(MOST_VALUES).map(short).collect();
     if values.len() > shown.len() {
         shown.push(json!(format!("… {} more", values.len() - shown.len())));
     }
     shown
 }
 
+/// Whether a value is short enough to be shown as it is.
+pub(crate) fn is_short(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.len() <= 80,
+        Value::Array(items) => items.len() <= 8 && bytes(value) <= 80,
+        Value::Object(fields) => fields.len() <= 8 && bytes(value) <= 80,
+        _ => true,
+    }
+}
+
 fn word(value: &Value) -> String {
     match value {
-        Value::String(text) => crate::prose::opening(text, 60),
-        other => other.to_string(),
+        Value::String(text) => prose::opening(text, 60),
+        other => prose::opening(&other.to_string(), 60),
     }
 }
 
@@ -112,33 +319,50 @@ fn word(value: &Value) -> String {
 mod tests {
     use super::*;
 
-    fn check(value: Value) -> Value {
-        let small = fitted(3, |_| value.clone());
-        assert!(bytes(&small) <= MAX_BYTES, "{}", bytes(&small));
-        small
+    fn check(shape: &Shape, room: usize) -> Value {
+        let small = fitted(&Types::new(), shape, Side::Response, 3, room);
+        assert!(bytes(&small.value) <= room, "{}", bytes(&small.value));
+        small.value
     }
 
-    fn wide(count: usize) -> Value {
-        (0..count).map(|n| (format!("field_{n}"), json!("string"))).collect::<Map<_, _>>().into()
+    fn object(fields: impl IntoIterator<Item = (String, Shape)>) -> Shape {
+        let field = |(name, shape)| Field { name, shape, required: false, read_only: false, write_only: false };
+        Shape::Object { fields: fields.into_iter().map(field).collect(), rest: None, besides: Vec::new() }
+    }
+
+    fn word(text: &str) -> Shape {
+        Shape::Word(text.to_owned())
     }
 
     #[test]
     fn the_deepest_rendering_that_fits_is_taken() {
-        let at = |depth: usize| json!({ "depth": depth, "text": "x".repeat(depth * 700) });
-        assert_eq!(fitted(5, at)["depth"], 2);
+        let mut deep = word("string");
+        for _ in 0..4 {
+            deep = object([("inner".to_owned(), deep), ("text".to_owned(), word(&"x".repeat(100)))]);
+        }
+        for (room, levels) in [(2_000, 3), (300, 2), (200, 1)] {
+            let shown = check(&deep, room).to_string();
+            assert_eq!(shown.matches("inner").count(), levels, "{shown}");
+            assert!(shown.contains("$cut"));
+        }
     }
 
     #[test]
     fn what_does_not_fit_is_cut_and_said() {
-        let small = check(wide(500));
+        let wide = |count: usize| object((0..count).map(|n| (format!("field_{n}"), word("string"))));
+        let small = check(&wide(500), 1_800);
         assert_eq!(small["field_0"], "string");
         let shown = small.as_object().unwrap().len() - 1;
         assert_eq!(small["$cut"], format!("{} more fields", 500 - shown));
 
-        let small = check(json!([{ "items": [wide(500)] }]));
-        assert!(small[0]["items"][0]["$cut"].is_string(), "{small}");
-        check(json!(["é".repeat(5_000)]));
-        check(Value::Array(vec![json!("string"); 900]));
+        let long = object((0..80).map(|n| (format!("field_{n}"), word("string (date-time) or null"))));
+        let small = check(&long, 2_000);
+        assert!(small["$cut"].as_str().unwrap().ends_with("field_78, field_79"), "{small}");
+
+        let nested = Shape::List(Box::new(object([("items".to_owned(), Shape::List(Box::new(wide(500))))])));
+        assert_eq!(check(&nested, 1_800), json!([{"items": [{"$cut": "object"}]}]));
+        check(&word(&"é".repeat(5_000)), 1_800);
+        check(&Shape::OneOf((0..900).map(|n| word(&n.to_string())).collect()), 1_800);
     }
 
     #[test]
@@ -146,5 +370,17 @@ mod tests {
         let values: Vec<Value> = (0..100).map(|n| json!(n)).collect();
         assert!(enumeration(&values).ends_with("15 | … 84 more"));
         assert_eq!(enumeration(&[json!("a"), Value::Null]), "enum: a | null");
+    }
+
+    #[test]
+    fn types_that_multiply_end_early_and_say_so() {
+        // Every level has 40 fields of the next one: 40^6 parts if all were shown.
+        let level = |n: usize| {
+            let next = Shape::Named(format!("L{}", n + 1));
+            (format!("L{n}"), object((0..40).map(|f| (format!("f{f}"), next.clone()))))
+        };
+        let types: Types = (0..6).map(level).collect();
+        let shown = fitted(&types, &Shape::Named("L0".to_owned()), Side::Response, 6, 1_800);
+        assert_eq!((shown.value["f0"].clone(), shown.cut), (json!({"$cut": "L1"}), true));
     }
 }

@@ -1,13 +1,15 @@
 //! Where the description of an API comes from, and reading it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use prospector_core::{Problem, nearest};
 
 use crate::{
     Api, ApiError, ApiKind, Operation,
     document::{self, Dialect},
-    graphql, openapi, prose, sdl,
+    folder, graphql,
+    library::{Library, Neighbour},
+    openapi, prose, sdl,
 };
 
 /// How many problems of one description are told.
@@ -20,6 +22,8 @@ pub struct ApiSource {
     pub name: String,
     /// The file that describes it.
     pub path: PathBuf,
+    /// The folder that its references may not leave; that of the file where it is not given.
+    pub folder: Option<PathBuf>,
     /// The language of the description; told from the file where it is not given.
     pub kind: Option<ApiKind>,
     /// Where it is served, if not where the description says.
@@ -36,36 +40,71 @@ impl ApiSource {
         ApiSource { name: name.into(), path: path.into(), ..ApiSource::default() }
     }
 
-    /// Reads the file.
+    /// The files in a folder, and in the folders below it, that describe an API, sorted. Files that only hold pieces of
+    /// a description are not among them. What cannot be looked into is a problem.
+    pub fn files_in(folder: &Path) -> (Vec<PathBuf>, Vec<Problem>) {
+        folder::descriptions(folder)
+    }
+
+    /// Reads the file, and those that it refers to.
     ///
     /// # Errors
     /// [`ApiError`] when there is no API to be had from it; what costs only a part of it is among the problems.
     pub fn load(&self) -> Result<(Api, Vec<Problem>), ApiError> {
-        let bytes = std::fs::read(&self.path).map_err(|source| ApiError::Read {
+        let text = folder::text(&self.path).map_err(|source| ApiError::Read {
             api: self.name.clone(),
             path: self.path.clone(),
             source,
         })?;
-        self.read(&String::from_utf8_lossy(&bytes))
+        let parent = self.path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let home = self.folder.as_deref().unwrap_or(parent);
+        // A description that is not in its folder is alone there.
+        let own = self.path.strip_prefix(home).ok().or(self.path.file_name().map(Path::new)).unwrap_or(&self.path);
+        let own = own.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/");
+        let (mut api, problems) = self.read_with(&text, &own, &|path| folder::within(home, path))?;
+        api.files.iter_mut().for_each(|file| *file = home.join(&file));
+        Ok((api, problems))
     }
 
-    /// Reads `text` as if it were the content of the file, which need not exist.
+    /// Reads `text` as if it were the content of the file, which need not exist; references to other files lead
+    /// nowhere.
     ///
     /// # Errors
     /// As [`ApiSource::load`].
     pub fn read(&self, text: &str) -> Result<(Api, Vec<Problem>), ApiError> {
+        self.read_with(text, "", &|_| Err("there is no other file".to_owned()))
+    }
+
+    /// Reads `text`, wherever it came from. `own` is its path relative to the folder, or address, that its references
+    /// may not leave; `neighbour` gives the text of another file by such a path, which never holds `..`, or says why
+    /// there is none. [`Api::files`] has the paths that were read.
+    ///
+    /// # Errors
+    /// As [`ApiSource::load`].
+    pub fn read_with(&self, text: &str, own: &str, neighbour: Neighbour<'_>) -> Result<(Api, Vec<Problem>), ApiError> {
         let place = if self.path.as_os_str().is_empty() { self.name.clone() } else { self.path.display().to_string() };
-        let kind = self.kind.unwrap_or_else(|| self.told_from(text));
-        let (parts, mut problems) = match kind {
-            ApiKind::GraphQl => graphql::read(text, &place),
-            ApiKind::OpenApi => {
-                let (root, mut problems) = document::parse(text, &place)?;
-                let (parts, more) = match document::dialect(&root, &place)? {
-                    Dialect::OpenApi30 => openapi::read(&root, &place),
-                };
-                problems.extend(more);
-                (parts, problems)
-            }
+        let mut kind = self.kind.unwrap_or_else(|| self.told_from(text));
+        let is_json = text.trim_start_matches('\u{feff}').trim_start().starts_with('{');
+        let (parts, mut problems) = if kind == ApiKind::GraphQl && !is_json {
+            graphql::read(text, &place)
+        } else {
+            let (root, mut problems) = document::parse(text, &place)?;
+            let (dialect, doubt) = document::dialect(&root, &place)?;
+            problems.extend(doubt);
+            let (parts, more) = match dialect {
+                Dialect::Introspection => {
+                    kind = ApiKind::GraphQl;
+                    graphql::introspected(&root, &place)
+                }
+                Dialect::OpenApi => {
+                    kind = ApiKind::OpenApi;
+                    let (library, more) = Library::new(root, own, neighbour);
+                    problems.extend(more);
+                    openapi::read(&library, &place)
+                }
+            };
+            problems.extend(more);
+            (parts, problems)
         };
         let described = self.description.as_deref().filter(|text| !text.trim().is_empty());
         let mut api = Api {
@@ -75,6 +114,8 @@ impl ApiSource {
             description: described.map_or(parts.description, prose::plain),
             operations: parts.operations,
             withheld: 0,
+            types: parts.types,
+            files: parts.files,
         };
         self.restrict(&mut api, &place, &mut problems);
         if problems.len() > MOST_PROBLEMS {
@@ -87,10 +128,11 @@ impl ApiSource {
 
     /// By the name of the file, else by the text.
     fn told_from(&self, text: &str) -> ApiKind {
-        match self.path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
-            Some("graphql" | "graphqls" | "gql" | "sdl") => return ApiKind::GraphQl,
-            Some("json" | "yaml" | "yml") => return ApiKind::OpenApi,
-            _ => {}
+        if folder::is_schema(&self.path) {
+            return ApiKind::GraphQl;
+        }
+        if folder::is_document(&self.path) {
+            return ApiKind::OpenApi;
         }
         if sdl::begins_a_schema(text) { ApiKind::GraphQl } else { ApiKind::OpenApi }
     }

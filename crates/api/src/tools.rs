@@ -8,7 +8,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Api, ApiDiscovery, ApiKind, Operation, Parameter, prose, render};
+use crate::{
+    Api, ApiDiscovery, ApiKind, Operation,
+    details::{OperationDetails, details},
+    prose, render,
+};
 
 /// How many items a list shows where the call does not say.
 const LISTED: usize = 50;
@@ -172,45 +176,22 @@ struct GetOperationDetailsArgs {
     api: String,
     /// The name of the operation, or METHOD /path.
     operation: String,
-}
-
-#[derive(Serialize)]
-struct OperationDetails {
-    api: String,
-    operation: String,
-    r#type: &'static str,
-    method: String,
-    path: String,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    parameters: Vec<Parameter>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    request_body: Option<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    response_schema: Option<Value>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    auth: Vec<String>,
+    /// One part in full: response_schema.owner, or a type.
+    part: Option<String>,
+    /// Levels of objects.
+    depth: Option<usize>,
 }
 
 impl Tool for GetOperationDetails {
     const NAME: &'static str = "get_operation_details";
-    const DESCRIPTION: &'static str =
-        "What an operation takes and returns: parameters, request body, response and auth. Keys with $ are remarks.";
+    const DESCRIPTION: &'static str = "Parameters, request body, response and auth. Keys with $ are remarks.";
+    const MORE: &'static str = "call again with a part, or with a smaller depth";
     type Args = GetOperationDetailsArgs;
     type Output = OperationDetails;
 
     async fn call(&self, args: GetOperationDetailsArgs) -> Result<OperationDetails, ToolError> {
         let (api, operation) = self.discovery.operation(&args.api, &args.operation)?;
-        Ok(OperationDetails {
-            api: api.name.clone(),
-            operation: operation.name.clone(),
-            r#type: api.type_of(operation),
-            method: operation.method.clone(),
-            path: operation.path.clone(),
-            parameters: operation.parameters.clone(),
-            request_body: operation.request_body.clone(),
-            response_schema: operation.response_schema.clone(),
-            auth: operation.auth.clone(),
-        })
+        details(api, operation, args.part.as_deref(), args.depth)
     }
 
     fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {

@@ -1,0 +1,99 @@
+//! What is shown of an operation, and what is said of the rest.
+
+use serde_json::Map;
+
+use super::*;
+use crate::ApiSource;
+
+/// An API whose only operation takes many parameters, and a large body that it gives back.
+fn large() -> Api {
+    let fields: Map<String, Value> =
+        (0..60).map(|n| (format!("field_{n}"), json!({"$ref": "#/components/schemas/Address"}))).collect();
+    let parameters: Vec<Value> = (0..60)
+        .map(|n| json!({"name": format!("p{n}"), "in": "query", "description": "Words ".repeat(30), "required": n == 59,
+                        "schema": {"type": "string", "enum": (0..30).map(|v| format!("value {v}")).collect::<Vec<_>>()}}))
+        .collect();
+    let body = json!({"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Order"}}}});
+    let root = json!({"openapi": "3.0.0",
+        "paths": {"/orders": {"post": {"description": "Places. ".repeat(100), "parameters": parameters,
+                                       "requestBody": body, "responses": {"200": body}}}},
+        "components": {"schemas": {
+            "Order": {"properties": {"lines": {"type": "array", "items": {"properties": fields}}, "a.b": {"type": "integer"}}},
+            "Address": {"required": ["street"], "properties": {"street": {"type": "string"}, "id": {"readOnly": true}}}}}});
+    ApiSource::new("shop", "").read(&root.to_string()).unwrap().0
+}
+
+fn shown(part: Option<&str>, depth: Option<usize>) -> Value {
+    let api = large();
+    json!(details(&api, &api.operations[0], part, depth).unwrap())
+}
+
+#[test]
+fn a_large_operation_fits_and_says_what_was_cut() {
+    let whole = shown(None, None);
+    assert!(bytes(&whole) <= USUAL, "{}", bytes(&whole));
+    assert_eq!(whole["truncated"], true);
+    assert_eq!(
+        whole["next"],
+        "parameters, request_body, response_schema cut short: for more, call again with part=parameters, or part=NAME \
+         for a name after $cut"
+    );
+    let parameters = whole["parameters"].as_array().unwrap();
+    assert_eq!(parameters[0]["name"], "p59", "what must be passed comes first");
+    assert!(parameters.last().unwrap()["$cut"].as_str().unwrap().contains("more: p"), "{parameters:?}");
+    assert_eq!(whole["response_schema"]["lines"], json!([{"$cut": "object"}]));
+
+    let deep = shown(None, Some(3));
+    assert!(bytes(&deep) <= MORE && bytes(&deep) > 2 * USUAL, "{}", bytes(&deep));
+}
+
+#[test]
+fn a_part_is_shown_in_full() {
+    let check = |part: &str, expected: Value| {
+        let shown = shown(Some(part), None);
+        assert_eq!((&shown["value"], &shown["part"]), (&expected, &json!(part)));
+    };
+    let answer = json!({"street": "string", "id": "any"});
+    check("response_schema.lines.field_7", answer.clone());
+    check("response_schema.lines.[].field_7.street", json!("string"));
+    check("response_schema.a.b", json!("integer"));
+    check("request_body.lines.field_7", json!({"$required": "all", "street": "string"}));
+    check("Address", json!({"$required": ["street"], "street": "string", "id": "any"}));
+    check("Order.lines.field_1", json!({"$required": ["street"], "street": "string", "id": "any"}));
+    assert_eq!(shown(Some("response_schema"), None)["value"]["lines"][0]["field_59"], answer);
+    assert_eq!(shown(Some("response_schema"), Some(1))["value"]["lines"], json!([{"$cut": "object"}]));
+    assert_eq!(shown(Some("parameters"), None)["value"].as_array().unwrap().len(), 60);
+    assert!(shown(Some("description"), None)["value"].as_str().unwrap().len() > 500);
+}
+
+#[test]
+fn a_part_that_is_not_there_is_answered_with_the_nearest() {
+    let api = large();
+    let check = |part: &str, near: &str| {
+        let error = details(&api, &api.operations[0], Some(part), None).unwrap_err().to_string();
+        assert!(error.contains(near), "{error}");
+    };
+    check("response_schem", "did you mean response_schema");
+    check("Adress", "Address");
+    check("response_schema.lins", "lines");
+    check(&"a.".repeat(100_000), "there is no part");
+}
+
+#[test]
+fn variants_are_gone_into_and_endless_ones_end() {
+    let text = "openapi: 3.0.0\npaths: {/a: {get: {responses: {'200': {content: {application/json: {schema: {$ref: '#/components/schemas/A'}}}}}}}}\n\
+                components: {schemas: {A: {oneOf: [{$ref: '#/components/schemas/A'}, {$ref: '#/components/schemas/B'}]},\n\
+                B: {properties: {b: {$ref: '#/components/schemas/A'}, x: {type: integer}}}}}";
+    let (api, problems) = ApiSource::new("a", "").read(text).unwrap();
+    assert_eq!(problems, []);
+    let path = format!("response_schema{}.x", ".b".repeat(300));
+    let shown = json!(details(&api, &api.operations[0], Some(&path), None).unwrap());
+    assert_eq!(shown["value"], "integer");
+}
+
+#[test]
+fn room_is_shared_and_what_is_not_wanted_is_left_to_others() {
+    assert_eq!(shares(&[10, 500, 90], 300), [10, 200, 90]);
+    assert_eq!(shares(&[500, 0, 500], 300), [150, 0, 150]);
+    assert_eq!(shares(&[1, 1, 1], 300), [1, 1, 1]);
+}

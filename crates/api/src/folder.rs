@@ -1,0 +1,204 @@
+//! The files of an API: which of a folder describe one, and reading those that a description refers to.
+
+use std::{
+    io::Read,
+    path::{Path, PathBuf},
+};
+
+use prospector_core::Problem;
+
+use crate::{document, sdl};
+
+/// The largest file that is read, in bytes.
+const LARGEST: u64 = 256 << 20;
+
+/// How many files, and how deep, a folder of descriptions is searched.
+const MOST_FILES: usize = 20_000;
+const DEEPEST: usize = 16;
+
+/// How much of a file is looked at to tell whether it may describe an API, in bytes.
+const HEAD: usize = 64 << 10;
+
+/// Whether a file is GraphQL by its name.
+pub(crate) fn is_schema(path: &Path) -> bool {
+    matches!(extension(path).as_deref(), Some("graphql" | "graphqls" | "gql" | "sdl"))
+}
+
+/// Whether a file is JSON or YAML by its name.
+pub(crate) fn is_document(path: &Path) -> bool {
+    matches!(extension(path).as_deref(), Some("json" | "yaml" | "yml"))
+}
+
+fn extension(path: &Path) -> Option<String> {
+    path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase)
+}
+
+/// The text of a file; what is not UTF-8 in it is replaced.
+pub(crate) fn text(path: &Path) -> std::io::Result<String> {
+    let file = std::fs::File::open(path)?;
+    let mut bytes = Vec::new();
+    file.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(std::io::Error::other(format!("it is larger than {} MB", LARGEST >> 20)));
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The text of a file in a folder. A symbolic link that leads out of the folder is refused.
+pub(crate) fn within(folder: &Path, path: &str) -> Result<String, String> {
+    let home = folder.canonicalize().map_err(|error| error.to_string())?;
+    let file = home.join(path).canonicalize().map_err(|error| error.to_string())?;
+    if !file.starts_with(&home) {
+        return Err("it is a link that leads out of the folder of the API".to_owned());
+    }
+    if !file.is_file() {
+        return Err("it is no file".to_owned());
+    }
+    text(&file).map_err(|error| error.to_string())
+}
+
+/// The files in a folder and below that describe an API, sorted.
+pub(crate) fn descriptions(folder: &Path) -> (Vec<PathBuf>, Vec<Problem>) {
+    let (mut found, mut problems) = (Vec::new(), Vec::new());
+    let mut open = vec![(folder.to_owned(), 0)];
+    let mut seen = 0;
+    while let Some((folder, depth)) = open.pop() {
+        let entries = match std::fs::read_dir(&folder) {
+            Ok(entries) => entries.flatten(),
+            Err(error) => {
+                problems.push(Problem::error(folder.display().to_string(), format!("cannot list it: {error}")));
+                continue;
+            }
+        };
+        for entry in entries {
+            seen += 1;
+            // What a link leads to may be anywhere.
+            let Ok(kind) = entry.file_type() else { continue };
+            let path = entry.path();
+            if kind.is_dir() && depth < DEEPEST && !entry.file_name().to_string_lossy().starts_with('.') {
+                open.push((path, depth + 1));
+            } else if kind.is_file() && describes(&path) {
+                found.push(path);
+            }
+        }
+        if seen > MOST_FILES {
+            let reason = format!("it has more than {MOST_FILES} files; the rest was not looked at");
+            problems.push(Problem::warning(folder.display().to_string(), reason).advise("name a smaller folder"));
+            break;
+        }
+    }
+    found.sort();
+    (found, problems)
+}
+
+/// Whether a file looks like a whole description, told from its name and its beginning.
+fn describes(path: &Path) -> bool {
+    if !is_schema(path) && !is_document(path) {
+        return false;
+    }
+    let Ok(file) = std::fs::File::open(path) else { return true };
+    let mut head = Vec::new();
+    if file.take(HEAD as u64).read_to_end(&mut head).is_err() {
+        return true;
+    }
+    let head = String::from_utf8_lossy(&head);
+    if is_schema(path) {
+        // A schema may be kept in many files, of which only some have operations.
+        return sdl::begins_a_schema(&head);
+    }
+    if head.len() < HEAD
+        && let Ok((root, _)) = document::parse(&head, "")
+    {
+        return document::dialect(&root, "").is_ok();
+    }
+    // Too long to be parsed here, or broken: the first keys of a description stand at the beginning of a line, or of a
+    // text.
+    ["openapi", "swagger", "__schema"].iter().any(|key| {
+        head.match_indices(key).any(|(at, _)| {
+            let before = head[..at].trim_end_matches(['"', '\'']);
+            let after = head[at + key.len()..].trim_start_matches(['"', '\'']).trim_start();
+            after.starts_with(':') && (before.is_empty() || before.ends_with(['\n', '{', ',', ' ', '\u{feff}']))
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ApiSource;
+
+    fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        folder
+    }
+
+    #[test]
+    fn descriptions_are_told_from_their_pieces() {
+        let long = format!("{{\"info\": \"{}\"}}", "x".repeat(HEAD));
+        let folder = folder(&[
+            ("a/openapi.yaml", "openapi: 3.0.0\npaths: {}"),
+            ("a/parts/pet.yaml", "Pet: {type: object}"),
+            ("b/swagger.json", "{\"swagger\": \"2.0\"}"),
+            ("b/answer.json", "{\"data\": {\"__schema\": {}}}"),
+            ("b/broken.yaml", "openapi: 3.0.0\n\tpaths: x"),
+            ("b/long.json", &long),
+            (".git/openapi.yaml", "openapi: 3.0.0"),
+            ("c.graphqls", "type Query { a: Int }"),
+            ("readme.md", "openapi: 3.0.0"),
+        ]);
+        let (found, problems) = ApiSource::files_in(folder.path());
+        assert_eq!(problems, []);
+        let found: Vec<_> = found.iter().map(|path| path.strip_prefix(folder.path()).unwrap()).collect();
+        let expected = ["a/openapi.yaml", "b/answer.json", "b/broken.yaml", "b/swagger.json", "c.graphqls"];
+        assert_eq!(found, expected.map(Path::new));
+        assert_eq!(ApiSource::files_in(&folder.path().join("none")).1.len(), 1);
+    }
+
+    /// The problems of an API whose response is `reference`.
+    fn check(folder: &Path, reference: &str, expected: &[&str]) {
+        let text = format!(
+            "openapi: 3.0.0\npaths: {{/a: {{get: {{responses: {{'200': {{content: {{application/json: {{schema: {{$ref: '{reference}'}}}}}}}}}}}}}}}}"
+        );
+        std::fs::write(folder.join("api/main.yaml"), text).unwrap();
+        let (api, problems) = ApiSource::new("x", folder.join("api/main.yaml")).load().unwrap();
+        assert_eq!(api.operations.len(), 1);
+        let problems: Vec<&str> = problems.iter().map(|problem| problem.reason.as_str()).collect();
+        assert_eq!(problems.len(), expected.len(), "{problems:?}");
+        for (found, expected) in problems.iter().zip(expected) {
+            assert!(found.contains(expected), "{found}");
+        }
+    }
+
+    #[test]
+    fn references_stay_in_the_folder() {
+        let folder = folder(&[("api/parts/pet.yaml", "type: integer"), ("secret.yaml", "type: integer")]);
+        check(folder.path(), "parts/pet.yaml", &[]);
+        check(folder.path(), "../secret.yaml", &["leads out of the folder of the API"]);
+        check(folder.path(), "parts", &["leads nowhere"]);
+        check(folder.path(), "./parts", &["cannot be read: it is no file"]);
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(folder.path().join("secret.yaml"), folder.path().join("api/link.yaml")).unwrap();
+            check(folder.path(), "link.yaml", &["it is a link that leads out of the folder"]);
+        }
+    }
+
+    #[test]
+    fn a_folder_may_be_wider_than_that_of_the_file() {
+        let folder = folder(&[
+            ("api/main.yaml", "openapi: 3.0.0\npaths: {/a: {$ref: '../shared/a.yaml'}}"),
+            ("shared/a.yaml", "get: {operationId: getA}"),
+        ]);
+        let mut source = ApiSource::new("x", folder.path().join("api/main.yaml"));
+        assert!(source.load().unwrap().0.operations.is_empty());
+        source.folder = Some(folder.path().to_owned());
+        let (api, problems) = source.load().unwrap();
+        assert_eq!((api.operations[0].name.as_str(), problems.len()), ("getA", 0));
+        assert_eq!(api.files, [folder.path().join("shared/a.yaml")]);
+    }
+}

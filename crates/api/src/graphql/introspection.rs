@@ -1,0 +1,130 @@
+//! The answer to a GraphQL introspection query to a schema, as the section on introspection of the GraphQL
+//! specification (October 2021) defines it: `{"data": {"__schema": ..}}`, or `{"__schema": ..}`.
+
+use prospector_core::Problem;
+use serde_json::{Value, json};
+
+use super::{FieldOf, Input, Schema};
+
+/// How deep lists and non-null types may stand within each other.
+const DEEPEST: usize = 16;
+
+/// Reads every type; one that cannot be read is a problem at its pointer and costs only itself.
+pub(super) fn read(root: &Value, place: &str) -> (Schema, Vec<Problem>) {
+    let mut problems = Vec::new();
+    let mut schema = Schema::default();
+    let (start, pointer) = match root.pointer("/data/__schema") {
+        Some(schema) => (schema, "/data/__schema"),
+        None => (&root["__schema"], "/__schema"),
+    };
+    let name_of = |key: &str| start[key]["name"].as_str().map(str::to_owned);
+    schema.description = text(start, "description");
+    schema.query = name_of("queryType");
+    // A schema without mutations says so with null, and an object of that name is then none.
+    let none = || Some(String::new());
+    schema.mutation = name_of("mutationType").or_else(none);
+    schema.subscription = name_of("subscriptionType").or_else(none);
+    let Some(types) = start["types"].as_array() else {
+        problems.push(Problem::error(format!("{place}#{pointer}/types"), "there is no list of types"));
+        return (schema, problems);
+    };
+    for (number, described) in types.iter().enumerate() {
+        let Some(name) = described["name"].as_str() else {
+            problems.push(Problem::error(format!("{place}#{pointer}/types/{number}"), "the type has no name"));
+            continue;
+        };
+        if name.starts_with("__") {
+            continue;
+        }
+        let mut reader = Reader { place: format!("{place}#{pointer}/types/{number}"), problems: &mut problems };
+        match described["kind"].as_str() {
+            Some("OBJECT" | "INTERFACE") => schema.add_fields(name, reader.fields(&described["fields"])),
+            Some("INPUT_OBJECT") => schema.add_inputs(name, reader.inputs(&described["inputFields"], "inputFields")),
+            Some("ENUM") => schema.add_values(name, names(&described["enumValues"])),
+            Some("UNION") => schema.add_members(name, names(&described["possibleTypes"])),
+            Some("SCALAR") => {}
+            _ => reader.problem(format!("the kind of `{name}` is not known")),
+        }
+    }
+    (schema, problems)
+}
+
+struct Reader<'p> {
+    place: String,
+    problems: &'p mut Vec<Problem>,
+}
+
+impl Reader<'_> {
+    fn problem(&mut self, reason: String) {
+        self.problems.push(Problem::error(&self.place, reason).advise("the other types are loaded"));
+    }
+
+    fn fields(&mut self, list: &Value) -> Vec<FieldOf> {
+        let mut fields = Vec::new();
+        for (number, field) in items(list).enumerate() {
+            let (Some(name), Some(kind)) = (field["name"].as_str(), kind(&field["type"])) else {
+                self.problem(format!("field {number} has no name or no type"));
+                continue;
+            };
+            fields.push(FieldOf {
+                name: name.to_owned(),
+                description: text(field, "description"),
+                arguments: self.inputs(&field["args"], "args"),
+                kind,
+                deprecated: (field["isDeprecated"] == json!(true)).then(|| text(field, "deprecationReason")),
+            });
+        }
+        fields
+    }
+
+    fn inputs(&mut self, list: &Value, what: &str) -> Vec<Input> {
+        let mut inputs = Vec::new();
+        for (number, input) in items(list).enumerate() {
+            let (Some(name), Some(kind)) = (input["name"].as_str(), kind(&input["type"])) else {
+                self.problem(format!("entry {number} of `{what}` has no name or no type"));
+                continue;
+            };
+            let default = input["defaultValue"].as_str().map(literal);
+            inputs.push(Input { name: name.to_owned(), description: text(input, "description"), kind, default });
+        }
+        inputs
+    }
+}
+
+/// `{"kind": "NON_NULL", "ofType": {"name": "ID"}}` as `ID!`.
+fn kind(described: &Value) -> Option<String> {
+    let (mut before, mut after) = (String::new(), String::new());
+    let mut described = described;
+    for _ in 0..DEEPEST {
+        match described["kind"].as_str() {
+            Some("NON_NULL") => after.insert(0, '!'),
+            Some("LIST") => {
+                before.push('[');
+                after.insert(0, ']');
+            }
+            _ => return Some(format!("{before}{}{after}", described["name"].as_str()?)),
+        }
+        described = &described["ofType"];
+    }
+    None
+}
+
+/// A default stands there in schema language; what is no number, truth value or text is kept as it is written.
+fn literal(written: &str) -> Value {
+    match serde_json::from_str(written) {
+        Ok(value @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_))) => value,
+        _ => json!(written),
+    }
+}
+
+fn names(list: &Value) -> Vec<String> {
+    items(list).filter_map(|item| item["name"].as_str()).map(str::to_owned).collect()
+}
+
+fn items(list: &Value) -> impl Iterator<Item = &Value> {
+    list.as_array().into_iter().flatten()
+}
+
+fn text(value: &Value, key: &str) -> String {
+    value[key].as_str().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,227 @@
+//! The documents of one API: its description, and the files that it refers to.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+use prospector_core::Problem;
+use serde_json::Value;
+
+use crate::document::{self, pointed};
+
+/// How many files, and how many bytes of them, one description may refer to.
+const MOST_FILES: usize = 1_000;
+const MOST_BYTES: usize = 64 << 20;
+
+/// How many references may lead to one another.
+const MOST_STEPS: usize = 48;
+
+/// Gives the text of a file by its path relative to the folder of the API, parts joined by `/`, never with `..`. The
+/// error says why there is none.
+pub(crate) type Neighbour<'n> = &'n dyn Fn(&str) -> Result<String, String>;
+
+/// A place in one of the documents.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Node<'a> {
+    /// Which document.
+    pub(crate) document: usize,
+    /// What stands there.
+    pub(crate) value: &'a Value,
+}
+
+struct Document {
+    /// Relative to the folder of the API.
+    path: String,
+    root: Value,
+}
+
+/// All documents of an API. The first one is its description.
+pub(crate) struct Library {
+    documents: Vec<Document>,
+    by_path: HashMap<String, usize>,
+    /// Why a file that is referred to is not here.
+    absent: BTreeMap<String, String>,
+    nodes: usize,
+}
+
+impl Library {
+    /// The description and everything that it refers to. `path` is where it stands in the folder of the API.
+    pub(crate) fn new(root: Value, path: &str, neighbour: Neighbour<'_>) -> (Self, Vec<Problem>) {
+        let mut library = Library { documents: Vec::new(), by_path: HashMap::new(), absent: BTreeMap::new(), nodes: 0 };
+        let mut problems = Vec::new();
+        let mut wanted = VecDeque::new();
+        let mut bytes = 0;
+        library.add(path.to_owned(), root, &mut wanted);
+        while let Some(next) = wanted.pop_front() {
+            if library.by_path.contains_key(&next) || library.absent.contains_key(&next) {
+                continue;
+            }
+            let text = if library.documents.len() > MOST_FILES || bytes > MOST_BYTES {
+                Err(format!("the API has more than {MOST_FILES} files or {} MB", MOST_BYTES >> 20))
+            } else {
+                neighbour(&next)
+            };
+            let parsed = text.and_then(|text| {
+                bytes += text.len();
+                document::parse(&text, &next).map_err(|error| {
+                    let problem = Problem::from(error);
+                    format!("{} ({})", problem.reason, problem.place)
+                })
+            });
+            match parsed {
+                Ok((root, more)) => {
+                    problems.extend(more);
+                    library.add(next, root, &mut wanted);
+                }
+                Err(reason) => _ = library.absent.insert(next, reason),
+            }
+        }
+        (library, problems)
+    }
+
+    fn add(&mut self, path: String, root: Value, wanted: &mut VecDeque<String>) {
+        let mut open = vec![&root];
+        while let Some(value) = open.pop() {
+            self.nodes += 1;
+            match value {
+                Value::Object(parts) => {
+                    if let Some(Value::String(reference)) = parts.get("$ref")
+                        && let Some((file, _)) = split(reference)
+                        && let Ok(file) = joined(&path, file)
+                    {
+                        wanted.push_back(file);
+                    }
+                    open.extend(parts.values());
+                }
+                Value::Array(items) => open.extend(items),
+                _ => {}
+            }
+        }
+        self.by_path.insert(path.clone(), self.documents.len());
+        self.documents.push(Document { path, root });
+    }
+
+    /// The description itself.
+    pub(crate) fn root(&self) -> Node<'_> {
+        Node { document: 0, value: &self.documents[0].root }
+    }
+
+    /// How many values all documents have.
+    pub(crate) fn nodes(&self) -> usize {
+        self.nodes
+    }
+
+    /// The paths of all files but the description, relative to its folder.
+    pub(crate) fn others(&self) -> impl Iterator<Item = &str> {
+        self.documents.iter().skip(1).map(|document| document.path.as_str())
+    }
+
+    /// What a reference that stands in a document leads to, or why it leads nowhere.
+    pub(crate) fn lookup<'a>(&'a self, from: Node<'a>, reference: &str) -> Result<Node<'a>, String> {
+        let Some((file, pointer)) = split(reference) else {
+            let pointer = reference.strip_prefix('#').unwrap_or(reference);
+            let found = pointed(&self.documents[from.document].root, pointer);
+            let found = found.map(|value| Node { document: from.document, value });
+            return found.ok_or_else(|| format!("the reference `{reference}` leads nowhere"));
+        };
+        let file = joined(&self.documents[from.document].path, file)
+            .map_err(|reason| format!("the reference `{reference}` {reason}"))?;
+        let Some(&document) = self.by_path.get(&file) else {
+            let reason = self.absent.get(&file).map_or("it was not looked for", String::as_str);
+            return Err(format!("the reference `{reference}` leads to `{file}`, which cannot be read: {reason}"));
+        };
+        let value = pointed(&self.documents[document].root, pointer);
+        let value = value.ok_or_else(|| format!("the reference `{reference}` leads nowhere in `{file}`"))?;
+        Ok(Node { document, value })
+    }
+
+    /// What stands at a place in the end, and the last reference on the way there.
+    pub(crate) fn resolved<'a>(&'a self, mut node: Node<'a>) -> Result<(Node<'a>, Option<&'a str>), String> {
+        let mut last = None;
+        for _ in 0..MOST_STEPS {
+            let Some(reference) = node.value.get("$ref").and_then(Value::as_str) else { return Ok((node, last)) };
+            node = self.lookup(node, reference)?;
+            last = Some(reference);
+        }
+        Err(format!("the reference `{}` goes round in a circle", last.unwrap_or_default()))
+    }
+}
+
+/// File and pointer of a reference that leads out of its document.
+fn split(reference: &str) -> Option<(&str, &str)> {
+    let (file, pointer) = reference.split_once('#').unwrap_or((reference, ""));
+    // `$ref: Pet` names a schema.
+    let is_file = !file.is_empty() && (reference.contains('#') || file.contains(['.', '/']));
+    is_file.then_some((file, pointer))
+}
+
+/// The path of a file that is named in another one, within the folder of the API.
+fn joined(from: &str, file: &str) -> Result<String, &'static str> {
+    if file.contains("://") || file.starts_with("//") {
+        return Err("leads to another place in the network, where nothing is read");
+    }
+    if file.starts_with('/') || file.contains(['\\', '\0', ':']) {
+        return Err("is not relative, so it is not read");
+    }
+    let mut parts: Vec<&str> = from.split('/').collect();
+    parts.pop();
+    for part in file.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => _ = parts.pop().ok_or("leads out of the folder of the API, where nothing is read")?,
+            part => parts.push(part),
+        }
+    }
+    Ok(parts.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// What `reference` leads to when it stands in `api/main.yaml`.
+    fn check(reference: &str, expected: Result<Value, &str>) {
+        let files = |path: &str| match path {
+            "parts/pet.yaml" => Ok("Pet: {$ref: '../parts/more.json#/deep'}\nown: {$ref: '#/Pet'}".to_owned()),
+            "parts/more.json" => Ok("{\"deep\": 7}".to_owned()),
+            "parts/broken.json" => Ok("{".to_owned()),
+            _ => Err("there is no such file".to_owned()),
+        };
+        let root = json!({"start": {"$ref": reference}, "here": 1, "circle": {"$ref": "#/circle"}});
+        let (library, problems) = Library::new(root, "api/main.yaml", &files);
+        assert_eq!(problems, []);
+        let start = Node { value: &library.root().value["start"], ..library.root() };
+        let found = library.resolved(start).map(|(node, _)| node.value.clone());
+        match (found, expected) {
+            (Ok(found), Ok(expected)) => assert_eq!(found, expected),
+            (Err(found), Err(expected)) => assert!(found.contains(expected), "{found}"),
+            (found, expected) => panic!("{found:?}, not {expected:?}"),
+        }
+    }
+
+    #[test]
+    fn references_lead_within_and_across_files() {
+        check("#/here", Ok(json!(1)));
+        check("../parts/pet.yaml#/Pet", Ok(json!(7)));
+        check("../parts/pet.yaml#/own", Ok(json!(7)));
+        check("./../parts/more.json", Ok(json!({"deep": 7})));
+    }
+
+    #[test]
+    fn a_reference_that_leads_nowhere_says_why() {
+        check("#/gone", Err("leads nowhere"));
+        check("../parts/more.json#/x", Err("leads nowhere in `parts/more.json`"));
+        check("gone.yaml#/x", Err("`api/gone.yaml`, which cannot be read: there is no such file"));
+        check("../parts/broken.json", Err("cannot parse it as JSON"));
+        check("#/circle", Err("goes round in a circle"));
+    }
+
+    #[test]
+    fn a_reference_never_leaves_the_folder() {
+        check("../../secret.yaml#/x", Err("leads out of the folder of the API"));
+        check("/etc/passwd", Err("is not relative"));
+        check("file:///etc/passwd", Err("another place in the network"));
+        check("https://example.com/x.yaml", Err("another place in the network"));
+        check("..\\..\\x.yaml", Err("is not relative"));
+    }
+}

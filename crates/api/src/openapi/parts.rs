@@ -1,0 +1,225 @@
+//! Parameters, request bodies and responses of one operation.
+
+use serde_json::Value;
+
+use super::{REMARK, Reader, is_true, words};
+use crate::{Field, Location, Parameter, Shape, library::Node, prose};
+
+/// The longest name of a parameter, in bytes.
+const LONGEST_NAME: usize = 120;
+
+/// How many parameters a path or an operation may have.
+const MOST_PARAMETERS: usize = 500;
+
+/// What is sent with a call: a parameter, or in 2.0 a body or a part of a form.
+#[derive(Clone)]
+pub(super) enum Sent<'a> {
+    Parameter(Parameter),
+    Body(Node<'a>),
+    Form { name: String, required: bool, schema: Node<'a> },
+}
+
+impl Sent<'_> {
+    pub(super) fn is_same(&self, other: &Sent<'_>) -> bool {
+        match (self, other) {
+            (Sent::Parameter(a), Sent::Parameter(b)) => a.name == b.name && a.location == b.location,
+            (Sent::Body(_), Sent::Body(_)) => true,
+            (Sent::Form { name: a, .. }, Sent::Form { name: b, .. }) => a == b,
+            _ => false,
+        }
+    }
+
+    pub(super) fn parameter(self) -> Option<Parameter> {
+        match self {
+            Sent::Parameter(parameter) => Some(parameter),
+            _ => None,
+        }
+    }
+}
+
+impl<'a> Reader<'a> {
+    /// The parameters of a path or an operation; one that cannot be read costs only itself.
+    pub(super) fn parameters(&mut self, node: Node<'a>, place: &str) -> Vec<Sent<'a>> {
+        let mut sent = Vec::new();
+        match node.value.get("parameters") {
+            None | Some(Value::Null) => {}
+            Some(Value::Array(items)) => {
+                if items.len() > MOST_PARAMETERS {
+                    let reason = format!("only the first {MOST_PARAMETERS} of {} are read", items.len());
+                    self.warn(&format!("{place}/parameters"), "a part of `parameters`", &reason);
+                }
+                for (number, value) in items.iter().enumerate().take(MOST_PARAMETERS) {
+                    match self.sent(Node { value, ..node }) {
+                        Ok(one) => sent.push(one),
+                        Err(reason) => {
+                            let name = value.get("name").and_then(Value::as_str).map(|name| prose::opening(name, 60));
+                            let part = name.map_or("the parameter".to_owned(), |name| format!("parameter `{name}`"));
+                            self.warn(&format!("{place}/parameters/{number}"), &part, &reason);
+                        }
+                    }
+                }
+            }
+            Some(_) => self.warn(&format!("{place}/parameters"), "`parameters`", "it is no list"),
+        }
+        sent
+    }
+
+    fn sent(&mut self, node: Node<'a>) -> Result<Sent<'a>, String> {
+        let (node, _) = self.library.resolved(node)?;
+        let value = node.value;
+        if !value.is_object() {
+            return Err("it is no object".to_owned());
+        }
+        let within = value.get("in").and_then(Value::as_str).map(str::to_ascii_lowercase);
+        // In 2.0 the type stands in the parameter itself.
+        let content = || preferred(value.get("content")?).and_then(|(_, media)| media.get("schema"));
+        let schema = value.get("schema").or_else(content).unwrap_or(value);
+        let schema = Node { value: schema, ..node };
+        let name = words(value.get("name"));
+        let location = match within.as_deref() {
+            Some("path") => Location::Path,
+            Some("query") => Location::Query,
+            Some("header") => Location::Header,
+            Some("cookie") => Location::Cookie,
+            Some("body") => return Ok(Sent::Body(schema)),
+            Some("formdata") => {
+                let name = named(name)?;
+                return Ok(Sent::Form { name, required: is_true(value.get("required")), schema });
+            }
+            Some("querystring") => return Err("a whole query string as one parameter is not read".to_owned()),
+            Some(other) => return Err(format!("`in` is `{}`", prose::opening(other, 40))),
+            None => return Err("it has no `in`".to_owned()),
+        };
+        let (values, default) = self.schemas.values(schema);
+        let description = words(value.get("description")).or_else(|| words(schema.value.get("description")));
+        Ok(Sent::Parameter(Parameter {
+            name: named(name)?,
+            location,
+            r#type: self.schemas.type_name(schema),
+            required: is_true(value.get("required")) || location == Location::Path,
+            description: prose::opening(&prose::plain(&description.unwrap_or_default()), REMARK),
+            values,
+            default,
+        }))
+    }
+
+    /// The body that is sent: of its own in 3, a parameter or the parts of a form in 2.0.
+    pub(super) fn request_body(&mut self, node: Node<'a>, sent: &[Sent<'a>], place: &str) -> Option<Shape> {
+        if let Some(value) = node.value.get("requestBody").filter(|body| !body.is_null()) {
+            return match self.library.resolved(Node { value, ..node }) {
+                Ok((body, reference)) => self.content(body, reference),
+                Err(reason) => {
+                    self.warn(&format!("{place}/requestBody"), "the request body", &reason);
+                    None
+                }
+            };
+        }
+        let mut fields = Vec::new();
+        let mut file = false;
+        for one in sent {
+            match one {
+                Sent::Body(schema) => {
+                    let shape = self.schemas.shape(*schema);
+                    return Some(self.in_medium(shape, node, "consumes"));
+                }
+                Sent::Form { name, required, schema } => {
+                    let is_file = schema.value.get("type").and_then(Value::as_str) == Some("file");
+                    file |= is_file;
+                    let shape = if is_file { Shape::Word("file".to_owned()) } else { self.schemas.shape(*schema) };
+                    let (name, required) = (name.clone(), *required);
+                    fields.push(Field { name, shape, required, read_only: false, write_only: false });
+                }
+                Sent::Parameter(_) => {}
+            }
+        }
+        if fields.is_empty() {
+            return None;
+        }
+        let medium = if file { "multipart/form-data" } else { "application/x-www-form-urlencoded" };
+        let form = Shape::Object { fields, rest: None, besides: Vec::new() };
+        Some(Shape::Content(medium.to_owned(), Some(Box::new(form))))
+    }
+
+    /// The shape of what succeeds: the lowest 2xx that has one, or the default where there is no 2xx.
+    pub(super) fn response(&mut self, node: Node<'a>, place: &str) -> Option<Shape> {
+        let responses = match node.value.get("responses") {
+            None | Some(Value::Null) => return None,
+            Some(Value::Object(responses)) => responses,
+            Some(_) => {
+                self.warn(&format!("{place}/responses"), "`responses`", "it is no object");
+                return None;
+            }
+        };
+        let mut good: Vec<(&String, &'a Value)> =
+            responses.iter().filter(|(code, _)| code.starts_with('2') && code.len() == 3).collect();
+        good.sort_by_key(|(code, _)| code.to_ascii_uppercase());
+        if good.is_empty() {
+            good.extend(responses.get_key_value("default"));
+        }
+        for (code, value) in good {
+            let response = match self.library.resolved(Node { value, ..node }) {
+                Ok((response, reference)) if response.value.is_object() => (response, reference),
+                other => {
+                    let reason = other.err().unwrap_or_else(|| "it is no object".to_owned());
+                    self.warn(&format!("{place}/responses/{code}"), "the response", &reason);
+                    continue;
+                }
+            };
+            let (response, reference) = response;
+            if let Some(value) = response.value.get("schema").filter(|schema| !schema.is_null()) {
+                let shape = self.schemas.shared(Node { value, ..response }, reference);
+                return Some(self.in_medium(shape, node, "produces"));
+            }
+            if let Some(shape) = self.content(response, reference) {
+                return Some(shape);
+            }
+        }
+        None
+    }
+
+    /// The shape of a body of 3; says which type of content it is, where that is not JSON.
+    fn content(&mut self, body: Node<'a>, reference: Option<&'a str>) -> Option<Shape> {
+        let (media_type, media) = preferred(body.value.get("content")?)?;
+        let media = self.library.resolved(Node { value: media, ..body }).map_or(body, |(media, _)| media);
+        let schema = media.value.get("schema").or_else(|| media.value.get("itemSchema")).filter(|s| !s.is_null());
+        let shape = schema.map(|value| self.schemas.shared(Node { value, ..media }, reference));
+        Some(match (media_type.contains("json"), shape) {
+            (true, Some(shape)) => shape,
+            (true, None) => Shape::Word("any".to_owned()),
+            (false, shape) => Shape::Content(prose::opening(media_type, 80), shape.map(Box::new)),
+        })
+    }
+
+    /// In 2.0 the types of content stand in the operation or in the document; JSON where neither says so.
+    fn in_medium(&self, shape: Shape, node: Node<'a>, key: &str) -> Shape {
+        let types = node.value.get(key).or_else(|| self.root.get(key)).and_then(Value::as_array);
+        let types: Vec<&str> = types.into_iter().flatten().filter_map(Value::as_str).collect();
+        match types.first() {
+            Some(first) if !types.iter().any(|t| t.contains("json") || *t == "*/*") => {
+                Shape::Content(prose::opening(first, 80), Some(Box::new(shape)))
+            }
+            _ => shape,
+        }
+    }
+}
+
+fn named(name: Option<String>) -> Result<String, String> {
+    match name {
+        Some(name) if name.trim().is_empty() => Err("its `name` is empty".to_owned()),
+        Some(name) if name.len() > LONGEST_NAME => Err(format!("its name is longer than {LONGEST_NAME} bytes")),
+        Some(name) => Ok(name),
+        None => Err("it has no `name`".to_owned()),
+    }
+}
+
+/// JSON before forms before anything else.
+fn preferred(content: &Value) -> Option<(&str, &Value)> {
+    let rank = |name: &str| match name {
+        _ if name.starts_with("application/json") => 0,
+        _ if name.contains("json") => 1,
+        _ if name.contains("form") => 2,
+        _ => 3,
+    };
+    let content = content.as_object()?.iter().map(|(name, media)| (name.as_str(), media));
+    content.min_by_key(|(name, _)| rank(name))
+}

@@ -1,0 +1,71 @@
+//! What authorises a call, one line for each way.
+
+use serde_json::Value;
+
+use super::Reader;
+use crate::{document::escaped, library::Node, prose};
+
+/// How many ways, and how many scopes of one, are told.
+const MOST_WAYS: usize = 6;
+const MOST_SCOPES: usize = 8;
+
+impl<'a> Reader<'a> {
+    /// The alternatives of an operation, or else those of the whole API.
+    pub(super) fn auth(&mut self, operation: &'a Value, place: &str) -> Vec<String> {
+        let own = operation.get("security").or_else(|| self.root.get("security"));
+        let alternatives = own.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        let mut lines: Vec<String> = Vec::new();
+        for alternative in alternatives.iter().filter_map(Value::as_object) {
+            let schemes: Vec<String> =
+                alternative.iter().take(MOST_WAYS).map(|(name, scopes)| self.scheme(name, scopes, place)).collect();
+            let line = if schemes.is_empty() { "none".to_owned() } else { schemes.join(" + ") };
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+            if lines.len() > MOST_WAYS {
+                lines[MOST_WAYS] = format!("… {} more ways", alternatives.len() - MOST_WAYS);
+                break;
+            }
+        }
+        // That nothing is needed goes without saying.
+        if lines == ["none"] { Vec::new() } else { lines }
+    }
+
+    fn scheme(&mut self, name: &str, scopes: &Value, place: &str) -> String {
+        let places = ["/components/securitySchemes", "/securityDefinitions"];
+        let declared = places.iter().find_map(|place| self.root.pointer(&format!("{place}/{}", escaped(name))));
+        let resolved = declared.map(|value| self.library.resolved(Node { value, ..self.library.root() }));
+        let scheme = match resolved {
+            Some(Ok((scheme, _))) => scheme.value,
+            Some(Err(reason)) => {
+                self.warn_once(place, reason);
+                &Value::Null
+            }
+            None => {
+                self.warn_once(place, format!("there is no security scheme `{name}`"));
+                &Value::Null
+            }
+        };
+        let text = |key: &str| scheme.get(key).and_then(Value::as_str).unwrap_or_default();
+        let kind = match text("type").to_ascii_lowercase().as_str() {
+            "http" => format!("{} (http)", text("scheme").to_lowercase()),
+            "basic" => "basic (http)".to_owned(),
+            "apikey" => format!("api_key in {} {}", text("in"), text("name")),
+            "oauth2" => "oauth2".to_owned(),
+            "openidconnect" => "openid_connect".to_owned(),
+            "" => name.to_owned(),
+            other => other.to_owned(),
+        };
+        let kind = prose::opening(&kind, 100);
+        let scopes: Vec<&str> = scopes.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        match scopes.len() {
+            0 => kind,
+            _ => {
+                let shown: Vec<String> = scopes.iter().take(MOST_SCOPES).map(|s| prose::opening(s, 60)).collect();
+                let more = scopes.len() - shown.len();
+                let more = if more > 0 { format!(", … {more} more") } else { String::new() };
+                format!("{kind}: scope {}{more}", shown.join(", "))
+            }
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! APIs: from the entries of the catalog to loaded descriptions.
+
+use std::path::{Path, PathBuf};
+
+use prospector_api::{Api, ApiDiscovery, ApiKind, ApiSource};
+use prospector_core::Problem;
+
+use super::{
+    cache::{self, Cache},
+    expand,
+    file::ApiEntry,
+    files,
+};
+
+/// Names of files that say nothing of the API; it is named after the folder then.
+const PLAIN_NAMES: [&str; 6] = ["api", "index", "main", "openapi", "schema", "swagger"];
+
+/// Loads what the entries name. A file is one API; of a pattern each file; of a folder each file that describes an API,
+/// and its references may lead to any other file of the folder.
+pub(super) fn load(
+    catalog: &Path,
+    base: &Path,
+    entries: Vec<ApiEntry>,
+    cache: &Cache,
+    problems: &mut Vec<Problem>,
+) -> ApiDiscovery {
+    let mut apis: Vec<Api> = Vec::new();
+    for entry in entries {
+        let place = format!("{}:{}", catalog.display(), entry.line);
+        let kind = match entry
+            .kind
+            .as_deref()
+            .map(|name| (name, [ApiKind::OpenApi, ApiKind::GraphQl].into_iter().find(|kind| kind.as_str() == name)))
+        {
+            Some((name, None)) => {
+                let reason = format!("there is no API type `{name}`");
+                problems.push(Problem::error(place, reason).advise("the types are openapi, graphql"));
+                continue;
+            }
+            Some((_, kind)) => kind,
+            None => None,
+        };
+        let Some((folder, files)) = found(base, &place, &entry.path, problems) else { continue };
+        let names = match (&entry.name, files.len()) {
+            (Some(name), 1) => vec![name.clone()],
+            (Some(name), _) => expand::names(&files).into_iter().map(|stem| format!("{name}_{stem}")).collect(),
+            (None, _) => named(&files, folder.is_some()),
+        };
+        for (name, file) in names.into_iter().zip(files) {
+            let source = ApiSource {
+                name: name.clone(),
+                path: file.clone(),
+                folder: folder.clone(),
+                kind,
+                url: entry.url.clone(),
+                description: (!entry.description.is_empty()).then(|| entry.description.clone()),
+                allow: entry.operations.clone(),
+            };
+            if let Some(known) = apis.iter().find(|api| api.name.eq_ignore_ascii_case(&name)) {
+                let reason = format!("there are two APIs `{}`; the first is used", known.name);
+                problems.push(Problem::warning(place.clone(), reason).advise("give one of them another `name`"));
+                continue;
+            }
+            match load_one(&source, cache) {
+                Ok((api, more)) => {
+                    apis.push(api);
+                    problems.extend(more);
+                }
+                Err(error) => problems.push(error.into()),
+            }
+        }
+    }
+    ApiDiscovery::new(apis)
+}
+
+/// The files that an API referred to when it was last read: a change in one of them is a change of the API.
+pub(super) fn referred(cache: &Cache, file: &Path) -> Vec<PathBuf> {
+    cache.get(&key_of_referred(file), "").unwrap_or_default()
+}
+
+fn key_of_referred(file: &Path) -> String {
+    format!("files of api {}", file.display())
+}
+
+fn load_one(source: &ApiSource, cache: &Cache) -> Result<(Api, Vec<Problem>), prospector_api::ApiError> {
+    let key = format!("api {}", source.name);
+    let settings = format!("{source:?}");
+    let stamp = |others: &[PathBuf]| {
+        let files: Vec<&Path> = std::iter::once(&source.path).chain(others).map(PathBuf::as_path).collect();
+        cache::fingerprint(&files, &settings)
+    };
+    let before = referred(cache, &source.path);
+    if let Some(stored) = cache.get(&key, &stamp(&before)) {
+        return Ok(stored);
+    }
+    let loaded = source.load()?;
+    let files = &loaded.0.files;
+    if *files != before {
+        cache.put(&key_of_referred(&source.path), "", files);
+    }
+    cache.put(&key, &stamp(files), &loaded);
+    Ok(loaded)
+}
+
+/// The folder, if the path is one, and the files that describe an API; `None`, with the problem noted, where there are
+/// none.
+fn found(base: &Path, place: &str, path: &str, problems: &mut Vec<Problem>) -> Option<(Option<PathBuf>, Vec<PathBuf>)> {
+    let files = files(base, place, path, problems)?;
+    match files.as_slice() {
+        [folder] if folder.is_dir() => {
+            let (found, more) = ApiSource::files_in(folder);
+            problems.extend(more);
+            if found.is_empty() {
+                let reason = format!("no file in {} describes an API", folder.display());
+                problems.push(Problem::error(place, reason).advise("name the file itself, or another folder"));
+                return None;
+            }
+            Some((Some(folder.clone()), found))
+        }
+        _ => Some((None, files)),
+    }
+}
+
+fn named(files: &[PathBuf], in_folder: bool) -> Vec<String> {
+    let stems = expand::names(files).into_iter().map(|stem| stem.trim_end_matches(".openapi").to_owned());
+    let name = |(stem, file): (String, &PathBuf)| match file.parent().and_then(Path::file_name) {
+        Some(folder) if in_folder && PLAIN_NAMES.contains(&stem.as_str()) => folder.to_string_lossy().into_owned(),
+        _ => stem,
+    };
+    stems.zip(files).map(name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder with an API in two files, loaded through a cache in the folder `state`.
+    fn check(folder: &Path, path: &str, expected: &[&str], problems_expected: usize) {
+        let entry = ApiEntry { path: path.into(), ..ApiEntry::default() };
+        let cache = Cache::new(folder.join("state"), false);
+        let mut problems = Vec::new();
+        let apis = load(Path::new("c.yaml"), folder, vec![entry], &cache, &mut problems);
+        assert_eq!(apis.operation_ids().collect::<Vec<_>>(), expected);
+        assert_eq!(problems.len(), problems_expected, "{problems:?}");
+    }
+
+    fn write(folder: &Path, name: &str, text: &str) {
+        std::fs::create_dir_all(folder.join(name).parent().unwrap()).unwrap();
+        std::fs::write(folder.join(name), text).unwrap();
+    }
+
+    #[test]
+    fn a_folder_holds_apis_and_their_pieces() {
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), "apis/shop/openapi.yaml", "openapi: 3.0.0\npaths: {/a: {$ref: '../shared/a.yaml'}}");
+        write(folder.path(), "apis/shared/a.yaml", "get: {operationId: getA}");
+        write(folder.path(), "apis/bank.graphqls", "type Query { rate: Int }");
+        write(folder.path(), "empty/readme.md", "");
+        check(folder.path(), "apis", &["bank.rate", "shop.getA"], 0);
+        check(folder.path(), "apis/shop/openapi.yaml", &[], 1);
+        check(folder.path(), "empty", &[], 1);
+    }
+
+    #[test]
+    fn a_change_in_a_file_that_is_referred_to_is_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), "main.yaml", "openapi: 3.0.0\npaths: {/a: {$ref: 'a.yaml'}}");
+        write(folder.path(), "a.yaml", "get: {operationId: old}");
+        check(folder.path(), "main.yaml", &["main.old"], 0);
+        check(folder.path(), "main.yaml", &["main.old"], 0);
+        write(folder.path(), "a.yaml", "get: {operationId: brandNew}");
+        check(folder.path(), "main.yaml", &["main.brandNew"], 0);
+    }
+}
