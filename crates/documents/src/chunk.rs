@@ -24,8 +24,8 @@ pub(crate) fn split(text: &str, format: Format) -> Vec<String> {
     for block in blocks(text) {
         let offset = block.start;
         let found: Vec<Range<usize>> = match format {
-            Format::Markdown => ranges(MarkdownSplitter::new(MAX_CHARS).chunk_indices(&text[block]), offset),
             Format::Text => ranges(TextSplitter::new(MAX_CHARS).chunk_indices(&text[block]), offset),
+            _ => ranges(MarkdownSplitter::new(MAX_CHARS).chunk_indices(&text[block]), offset),
         };
         for part in found {
             match parts.last_mut() {
@@ -34,7 +34,7 @@ pub(crate) fn split(text: &str, format: Format) -> Vec<String> {
             }
         }
     }
-    let tables = if format == Format::Markdown { tables(text) } else { Vec::new() };
+    let tables = if format == Format::Text { Vec::new() } else { tables(text) };
     parts
         .into_iter()
         .filter(|part| readable(&text[part.clone()]))

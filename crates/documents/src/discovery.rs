@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use prospector_core::{Hit, Kind, Problem, Relevance};
 use prospector_search::{Index, Query, SearchError};
 
-use crate::{Document, DocumentError, DocumentSource, Section, Source, passage, render, sections::without_chunk};
+use crate::{
+    Document, DocumentError, DocumentSource, Section, Snapshot, Source, passage, render, sections::without_chunk,
+};
 
 /// The documents of a catalog.
 #[derive(Debug, Default)]
@@ -27,17 +29,9 @@ pub struct Passage {
 }
 
 impl DocumentDiscovery {
-    /// Loads all sources.
+    /// Loads all sources, several files at once.
     pub fn load(sources: &[DocumentSource]) -> (DocumentDiscovery, Vec<Problem>) {
-        let mut documents = Vec::new();
-        let mut problems = Vec::new();
-        for source in sources {
-            let (loaded, said) = source.load();
-            documents.extend(loaded);
-            problems.extend(said);
-        }
-        let (discovery, repeated) = DocumentDiscovery::new(documents);
-        problems.extend(repeated);
+        let (discovery, _, problems) = DocumentDiscovery::refresh(sources, &mut Snapshot::default(), &|_, _| ());
         (discovery, problems)
     }
 

@@ -8,10 +8,7 @@ use std::{
 use prospector_core::Problem;
 use walkdir::{DirEntry, WalkDir};
 
-use crate::{
-    Format,
-    load::{KINDS, format_of},
-};
+use crate::load::{KINDS, format_of};
 
 const MAX_DEPTH: usize = 32;
 const MAX_FILES: usize = 50_000;
@@ -21,7 +18,6 @@ pub(crate) struct File {
     /// Its path in the folder, with `/`, without extension.
     pub(crate) name: String,
     pub(crate) path: PathBuf,
-    pub(crate) format: Format,
 }
 
 /// The documents below a folder, by name. Hidden files and folders are passed over. A link to a file inside the folder
@@ -52,7 +48,7 @@ pub(crate) fn walk(root: &Path, problems: &mut Vec<Problem>) -> Vec<File> {
             links.push(entry.into_path());
         } else if entry.file_type().is_file() {
             match format_of(entry.path()) {
-                Some(format) => files.push(file(root, entry.path(), format)),
+                Some(_) => files.push(file(root, entry.path())),
                 None => *others.entry(extension(entry.path())).or_default() += 1,
             }
         }
@@ -103,17 +99,17 @@ fn follow(
                 .advise("name what it points to as a document of its own"),
         ),
         Ok(target) => {
-            if let Some(format) = format_of(link).filter(|_| target.is_file() && !read.contains(&target)) {
-                files.push(file(root, link, format));
+            if format_of(link).is_some() && target.is_file() && !read.contains(&target) {
+                files.push(file(root, link));
             }
         }
     }
 }
 
-fn file(root: &Path, path: &Path, format: Format) -> File {
+fn file(root: &Path, path: &Path) -> File {
     let inside = path.strip_prefix(root).unwrap_or(path).with_extension("");
     let parts: Vec<String> = inside.iter().map(|part| part.to_string_lossy().into_owned()).collect();
-    File { name: parts.join("/"), path: path.to_owned(), format }
+    File { name: parts.join("/"), path: path.to_owned() }
 }
 
 fn hidden(entry: &DirEntry) -> bool {

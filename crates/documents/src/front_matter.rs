@@ -1,16 +1,24 @@
-//! The block of fields at the top of a Markdown file: title, description and tags.
+//! The block of fields at the top of a Markdown file: title, description, tags, dates, and whatever else it says.
+
+use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
 /// A longer block is none: the opening line was a rule.
 const MAX_BYTES: usize = 64 * 1024;
 
-/// The fields that are used; all others are ignored.
+/// How the date of the last change is called.
+const UPDATED: [&str; 5] = ["last_updated", "updated", "lastmod", "last_modified", "modified"];
+
+/// The fields.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct FrontMatter {
     pub(crate) title: Option<String>,
     pub(crate) description: Option<String>,
     pub(crate) tags: Vec<String>,
+    pub(crate) last_updated: Option<String>,
+    /// All others that are a value or a list of values.
+    pub(crate) others: BTreeMap<String, String>,
 }
 
 /// A text without its front matter.
@@ -85,7 +93,21 @@ fn fields(fence: &str, block: &str) -> Result<Option<FrontMatter>, (usize, Strin
         title: map.get("title").and_then(scalar),
         description: map.get("description").and_then(scalar),
         tags: tags.into_iter().filter(|tag| !tag.is_empty()).collect(),
+        last_updated: UPDATED.iter().find_map(|name| map.get(*name).and_then(scalar)),
+        others: map
+            .iter()
+            .filter(|(name, _)| !["title", "description", "tags"].contains(&name.as_str()))
+            .filter(|(name, _)| !UPDATED.contains(&name.as_str()))
+            .filter_map(|(name, value)| Some((name.clone(), values(value)?)))
+            .collect(),
     }))
+}
+
+/// A value, or the values of a list.
+fn values(value: &Value) -> Option<String> {
+    let Value::Array(list) = value else { return scalar(value) };
+    let all: Vec<String> = list.iter().take(32).filter_map(scalar).collect();
+    (!all.is_empty()).then(|| all.join(", "))
 }
 
 /// A text, number or truth value on one line; `None` where it is empty.
@@ -147,6 +169,14 @@ mod tests {
         );
         check("+++\ntitle = 'It'\ntags = [\"b\"]\n[menu]\ntitle = \"no\"\n+++\nT", Some("It"), &["b"], "T", None);
         check("---\n---\nText", None, &[], "Text", None);
+    }
+
+    #[test]
+    fn dates_and_other_fields_are_kept() {
+        let fields = split("---\nauthor: [Ada, Bo]\nlastmod: 2025-03-04\ndraft: false\nmenu: {a: 1}\n---\nT").fields;
+        assert_eq!(fields.last_updated.as_deref(), Some("2025-03-04"));
+        let others: Vec<_> = fields.others.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        assert_eq!(others, [("author", "Ada, Bo"), ("draft", "false")]);
     }
 
     #[test]

@@ -24,24 +24,28 @@
 //! # }
 //! ```
 //!
-//! Markdown and plain text are read. To add a format, add a variant to [`Format`] and a file beside `markdown.rs` that
-//! finds its headings; what is not text is turned into Markdown first. To add a place that documents come from, add a
-//! variant to [`Origin`] and to [`Source`].
+//! Markdown, plain text, HTML, PDF, DOCX, XLSX and PPTX are read, within [`limits`]: a file that is damaged, encrypted
+//! or unpacks without end is a problem with its reason, and the rest loads. [`DocumentDiscovery::refresh`] loads again
+//! what changed. To add a format, add a variant to [`Format`] and a file in `formats/` that makes Markdown of it. To add
+//! a place that documents come from, add a variant to [`Origin`] and to [`Source`].
 //!
-//! What it is not: it does not rank (the index does), does not judge what a text says, and never reads outside the
-//! files and folders that it was given.
+//! What it is not: it does not rank (the index does), does not judge what a text says, does not look into pictures, and
+//! never reads outside the files and folders that it was given.
 
 mod chunk;
 mod discovery;
 mod error;
 mod folder;
+pub mod formats;
 mod front_matter;
+pub mod limits;
 mod load;
 mod markdown;
 mod model;
 mod passage;
 mod plain;
 mod read;
+mod refresh;
 mod render;
 mod sections;
 mod tools;
@@ -50,3 +54,4 @@ pub use discovery::{DocumentDiscovery, Passage};
 pub use error::DocumentError;
 pub use load::{DocumentSource, Origin};
 pub use model::{Document, Format, Section, Source};
+pub use refresh::{Refreshed, Snapshot};

@@ -5,10 +5,17 @@ use std::path::{Path, PathBuf};
 use chrono::{DateTime, SecondsFormat, Utc};
 use prospector_core::Problem;
 
-use crate::{Document, Format, Source, folder, front_matter, markdown, passage, plain, read, sections};
+use crate::{
+    Document, Format, Snapshot, Source, folder,
+    formats::{self, Converted, Refused},
+    limits, markdown, passage, plain,
+    read::{self, Met},
+    refresh, sections,
+};
 
 /// What is read, as advice.
-pub(crate) const KINDS: &str = "Markdown (.md, .markdown) and plain text (.txt) are read";
+pub(crate) const KINDS: &str =
+    "Markdown (.md, .markdown), text (.txt), HTML (.html, .htm, .xhtml), PDF, DOCX, XLSX and PPTX are read";
 
 /// What a catalog says about a document, or about a folder of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,13 +34,14 @@ pub struct DocumentSource {
 /// Where the text of a document is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// A file, or a folder with files.
+    /// A file, or a folder with files. The extension tells what a file is written in; where its content tells something
+    /// else, the content is right.
     Path(PathBuf),
     /// The text itself.
     Inline {
         /// The text.
         text: String,
-        /// What it is written in.
+        /// What it is written in; what is not Markdown is taken for plain text.
         format: Format,
     },
 }
@@ -50,140 +58,157 @@ impl DocumentSource {
         DocumentSource { name: Some(name.into()), origin, description: None, tags: Vec::new() }
     }
 
-    /// The documents of this source. Names may repeat; [`crate::DocumentDiscovery::new`] sees to that.
+    /// The documents of this source, several files at once. Names may repeat; [`crate::DocumentDiscovery::new`] sees to
+    /// that.
     pub fn load(&self) -> (Vec<Document>, Vec<Problem>) {
-        let mut problems = Vec::new();
-        let documents = match &self.origin {
-            Origin::Inline { text, format } => self.inline_text(text, *format, &mut problems).into_iter().collect(),
-            Origin::Path(path) if path.is_dir() => self.folder(path, &mut problems),
-            Origin::Path(path) => self.file(path, &mut problems).into_iter().collect(),
-        };
+        let (documents, _, problems) = refresh::load(std::slice::from_ref(self), &mut Snapshot::default(), &|_, _| ());
         (documents, problems)
     }
 
-    fn inline_text(&self, text: &str, format: Format, problems: &mut Vec<Problem>) -> Option<Document> {
-        let Some(name) = self.given_name() else {
-            problems.push(
-                Problem::error("inline document", "a document without a file has no name").advise("give it a `name`"),
-            );
-            return None;
-        };
-        let raw = Raw { name, source: Source::Inline, format, last_updated: None, text: read::plain_lines(text) };
-        Some(self.describe(raw, problems))
-    }
-
-    fn file(&self, path: &Path, problems: &mut Vec<Problem>) -> Option<Document> {
-        let place = path.display().to_string();
-        if !path.exists() {
-            problems.push(Problem::error(place, "there is no such file or folder").advise("correct the path"));
-            return None;
-        }
-        let Some(format) = format_of(path) else {
-            problems.push(Problem::error(place, "this kind of file cannot be read").advise(KINDS));
-            return None;
-        };
-        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-        let name = self.given_name().unwrap_or(stem);
-        let raw = read_file(path, name, format, problems)?;
-        Some(self.describe(raw, problems))
-    }
-
-    fn folder(&self, path: &Path, problems: &mut Vec<Problem>) -> Vec<Document> {
-        let prefix = self.given_name().map(|name| format!("{}/", name.trim_end_matches('/'))).unwrap_or_default();
-        // What a folder is about is not what each of its documents is about: the file goes first.
-        let each = DocumentSource { description: None, ..self.clone() };
-        let mut documents = Vec::new();
-        for file in folder::walk(path, problems) {
-            let name = format!("{prefix}{}", file.name);
-            let Some(raw) = read_file(&file.path, name, file.format, problems) else { continue };
-            let mut document = each.describe(raw, problems);
-            if document.description.is_empty() {
-                document.description = self.description.clone().unwrap_or_default();
+    /// Each text of this source: one, or one for each file of a folder.
+    pub(crate) fn items(&self, problems: &mut Vec<Problem>) -> Vec<Item> {
+        match &self.origin {
+            Origin::Inline { text, format } => {
+                let Some(name) = self.given_name() else {
+                    problems.push(
+                        Problem::error("inline document", "a document without a file has no name")
+                            .advise("give it a `name`"),
+                    );
+                    return Vec::new();
+                };
+                let format = if *format == Format::Markdown { Format::Markdown } else { Format::Text };
+                vec![self.item(name, Place::Inline { text: read::plain_lines(text), format })]
             }
-            documents.push(document);
+            Origin::Path(path) if path.is_dir() => self.folder(path, problems),
+            Origin::Path(path) => {
+                let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+                vec![self.item(self.given_name().unwrap_or(stem), Place::File(path.clone()))]
+            }
         }
-        documents
+    }
+
+    fn folder(&self, path: &Path, problems: &mut Vec<Problem>) -> Vec<Item> {
+        let prefix = self.given_name().map(|name| format!("{}/", name.trim_end_matches('/'))).unwrap_or_default();
+        let named = |file: folder::File| {
+            let item = self.item(format!("{prefix}{}", file.name), Place::File(file.path));
+            // What a folder is about is not what each of its documents is about: the file goes first.
+            Item { description: None, otherwise: self.description.clone(), ..item }
+        };
+        folder::walk(path, problems).into_iter().map(named).collect()
+    }
+
+    fn item(&self, name: String, place: Place) -> Item {
+        Item { name, place, description: self.description.clone(), otherwise: None, tags: self.tags.clone() }
     }
 
     fn given_name(&self) -> Option<String> {
         self.name.as_deref().map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned)
     }
+}
 
-    fn describe(&self, raw: Raw, problems: &mut Vec<Problem>) -> Document {
-        let Raw { name, source, format, last_updated, text } = raw;
-        let place = match &source {
-            Source::Path(path) => path.display().to_string(),
-            Source::Inline => format!("inline document `{name}`"),
-        };
-        let split = match format {
-            Format::Markdown => front_matter::split(&text),
-            Format::Text => front_matter::Split { body: &text, ..Default::default() },
-        };
-        if let Some((line, reason)) = split.problem {
-            problems.push(
-                Problem::warning(format!("{place}:{line}"), reason)
-                    .advise("correct the block between the first two `---` lines; quote values that hold a colon"),
-            );
+/// One text that is to be loaded.
+pub(crate) struct Item {
+    name: String,
+    pub(crate) place: Place,
+    description: Option<String>,
+    /// The description where the text gives none.
+    otherwise: Option<String>,
+    tags: Vec<String>,
+}
+
+pub(crate) enum Place {
+    File(PathBuf),
+    Inline { text: String, format: Format },
+}
+
+impl Place {
+    /// How problems and snapshots call it.
+    pub(crate) fn name(&self, item: &str) -> String {
+        match self {
+            Place::File(path) => path.display().to_string(),
+            Place::Inline { .. } => format!("inline document `{item}`"),
         }
+    }
+}
+
+impl Item {
+    pub(crate) fn place(&self) -> String {
+        self.place.name(&self.name)
+    }
+
+    /// Divides the text, and adds what the source says about it.
+    pub(crate) fn describe(
+        &self,
+        format: Format,
+        converted: Converted,
+        met: Option<Met>,
+        problems: &mut Vec<Problem>,
+    ) -> Document {
+        let name = self.name.clone();
         // A page of front matter alone is the cover of a chapter.
-        if split.body.trim().is_empty() && split.fields == front_matter::FrontMatter::default() {
-            problems.push(Problem::warning(&place, "the document is empty"));
+        let says_nothing =
+            Converted { text: String::new(), lines_before: 0, ..converted.clone() } == Converted::default();
+        if converted.text.trim().is_empty() && (says_nothing || !format.is_text()) && problems.is_empty() {
+            problems.push(Problem::warning(self.place(), "the document is empty"));
         }
         let headings = match format {
-            Format::Markdown => markdown::headings(split.body),
-            Format::Text => plain::headings(split.body),
+            Format::Text => plain::headings(&converted.text),
+            _ => markdown::headings(&converted.text),
         };
-        let title = split
-            .fields
+        let title = converted
             .title
             .or_else(|| sections::title(&headings).map(str::to_owned))
             .unwrap_or_else(|| name.rsplit('/').find(|part| !part.is_empty()).unwrap_or(&name).to_owned());
-        let sections = sections::divide(split.body, &title, headings, split.lines_before);
+        let sections = sections::divide(&converted.text, &title, headings, converted.lines_before);
         let first =
             || sections.iter().map(|section| passage::first_sentences(&section.text, format)).find(|s| !s.is_empty());
         let description = self.description.clone().filter(|text| !text.trim().is_empty());
-        let description = description.or(split.fields.description).or_else(first).unwrap_or_default();
+        let description = description.or(converted.description).or_else(first);
+        let description = description.or_else(|| self.otherwise.clone()).unwrap_or_default();
         let mut tags = self.tags.clone();
-        tags.extend(split.fields.tags.into_iter().filter(|tag| !self.tags.contains(tag)));
+        tags.extend(converted.tags.into_iter().filter(|tag| !self.tags.contains(tag)));
+        let written = met.and_then(|met| met.modified);
+        let written = written.map(|time| DateTime::<Utc>::from(time).to_rfc3339_opts(SecondsFormat::Secs, true));
         Document {
+            source: match &self.place {
+                Place::File(path) => Source::Path(path.clone()),
+                Place::Inline { .. } => Source::Inline,
+            },
             name,
-            source,
             format,
             title,
             description,
             tags,
-            last_updated,
+            last_updated: converted.last_updated.or(written),
+            metadata: converted.metadata,
             sections,
-            content: split.body.to_owned(),
+            content: converted.text,
         }
     }
 }
 
-/// A document before it is divided.
-struct Raw {
-    name: String,
-    source: Source,
-    format: Format,
-    last_updated: Option<String>,
-    text: String,
+/// The bytes of a file that is there.
+pub(crate) fn file_bytes(path: &Path) -> Result<Vec<u8>, Problem> {
+    let limit = format_of(path).map_or(limits::FILE_BYTES, formats::byte_limit);
+    read::bytes(path, limit)
 }
 
-fn read_file(path: &Path, name: String, format: Format, problems: &mut Vec<Problem>) -> Option<Raw> {
-    let read = match read::read(path) {
-        Ok(read) => read,
-        Err(problem) => {
-            problems.push(problem);
-            return None;
+/// What a file is written in, by its name and its content.
+pub(crate) fn format_of_file(path: &Path, bytes: &[u8], problems: &mut Vec<Problem>) -> Result<Format, Problem> {
+    let place = path.display().to_string();
+    let named = format_of(path);
+    let refused = |refused: Refused| refused.at(&place);
+    match (formats::recognise(path, bytes).map_err(refused)?, named) {
+        (Some(found), Some(named)) if found != named => {
+            let reason = format!("by its name the file is {}, by its content {}", named.as_str(), found.as_str());
+            problems.push(Problem::warning(&place, reason).advise("give it the extension of what it holds"));
+            Ok(found)
         }
-    };
-    if read.lossy {
-        problems.push(
-            Problem::warning(path.display().to_string(), "the file is not UTF-8; some characters were replaced")
-                .advise("save it as UTF-8"),
-        );
+        (Some(found), _) => Ok(found),
+        (None, Some(named)) if named.is_text() => Ok(named),
+        (None, Some(named)) => Err(Refused::damaged(named, "it does not begin like one").at(&place)),
+        (None, None) => Err(Problem::error(place, "this kind of file cannot be read").advise(KINDS)),
     }
-    let last_updated = read.modified.map(|time| DateTime::<Utc>::from(time).to_rfc3339_opts(SecondsFormat::Secs, true));
-    Some(Raw { name, source: Source::Path(path.to_owned()), format, last_updated, text: read.text })
 }
 
 /// The format that a file's name tells.
@@ -215,22 +240,22 @@ mod tests {
     #[test]
     fn a_folder_gives_a_document_for_each_text_file_named_by_its_path() {
         let files: [(&str, &[u8]); 5] =
-            [("b.md", b"# B"), ("a/x.txt", b"x"), ("a/y.MARKDOWN", b"y"), ("a/z.pdf", b"%PDF"), (".git/c.md", b"c")];
+            [("b.md", b"# B"), ("a/x.txt", b"x"), ("a/y.MARKDOWN", b"y"), ("a/z.odt", b"PK"), (".git/c.md", b"c")];
         check(
             &files,
             |root| DocumentSource::path(root),
             &["a/x", "a/y", "b"],
-            &["1 file of other kinds was left out: 1 .pdf"],
+            &["1 file of other kinds was left out: 1 .odt"],
         );
         let named =
             |root: &Path| DocumentSource { name: Some("handbook".into()), ..DocumentSource::path(root.join("a")) };
-        check(&files, named, &["handbook/x", "handbook/y"], &[".pdf"]);
+        check(&files, named, &["handbook/x", "handbook/y"], &[".odt"]);
     }
 
     #[test]
     fn a_file_that_is_missing_or_of_another_kind_is_a_problem() {
         check(&[], |root| DocumentSource::path(root.join("no.md")), &[], &["there is no such file"]);
-        check(&[("a.pdf", b"%PDF")], |root| DocumentSource::path(root.join("a.pdf")), &[], &[KINDS]);
+        check(&[("a.odt", b"x")], |root| DocumentSource::path(root.join("a.odt")), &[], &[KINDS]);
         check(&[], |root| DocumentSource::path(root), &[], &["no documents"]);
         check(&[], |_| DocumentSource { name: None, ..DocumentSource::inline("", "x") }, &[], &["no name"]);
     }

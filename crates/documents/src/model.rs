@@ -1,6 +1,6 @@
 //! What a document is, whatever it was written in.
 
-use std::{ops::Range, path::PathBuf};
+use std::{collections::BTreeMap, ops::Range, path::PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -13,20 +13,26 @@ pub struct Document {
     pub source: Source,
     /// What it is written in.
     pub format: Format,
-    /// Its title: from the front matter, else its first top heading, else the last part of its name.
+    /// Its title: from the front matter or the properties of the file, else its first top heading, else the last part of
+    /// its name.
     pub title: String,
     /// What it is about, in a sentence or two; where nobody wrote that, how it begins.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
-    /// The tags of its source and of its front matter.
+    /// The tags of its source, and those in the file: front matter, or keywords.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// When the file was last changed (RFC 3339); `None` for an inline text.
+    /// When it was last changed (RFC 3339, or a date): as the file says itself, else when the file was written; `None`
+    /// for an inline text that does not say it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_updated: Option<String>,
+    /// What else the file says about itself, one line each: the other fields of its front matter, or `author`,
+    /// `created`, `subject` and `pages`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub metadata: BTreeMap<String, String>,
     /// Its sections, in order; at least one.
     pub sections: Vec<Section>,
-    /// The whole text, without front matter.
+    /// The whole text, without front matter: Markdown, but for [`Format::Text`].
     pub content: String,
 }
 
@@ -40,7 +46,8 @@ pub struct Section {
     pub level: u8,
     /// Its own text, without the heading and without the sections below it.
     pub text: String,
-    /// The line of its heading in the file, from 1.
+    /// The line of its heading, from 1: in the file, or in [`Document::content`] where that was made from something else
+    /// than text.
     pub line: usize,
     /// The bytes of [`Document::content`] that it takes up, heading and own text.
     pub range: Range<usize>,
@@ -87,17 +94,33 @@ pub enum Format {
     Markdown,
     /// Plain text.
     Text,
+    /// HTML.
+    Html,
+    /// PDF with text.
+    Pdf,
+    /// WordprocessingML, the format of Word since 2007.
+    Docx,
+    /// SpreadsheetML, the format of Excel since 2007.
+    Xlsx,
+    /// PresentationML, the format of PowerPoint since 2007.
+    Pptx,
 }
 
 impl Format {
     /// Every format that can be read.
-    pub const ALL: [Format; 2] = [Format::Markdown, Format::Text];
+    pub const ALL: [Format; 7] =
+        [Format::Markdown, Format::Text, Format::Html, Format::Pdf, Format::Docx, Format::Xlsx, Format::Pptx];
 
     /// The name used in JSON and in the catalog.
     pub fn as_str(self) -> &'static str {
         match self {
             Format::Markdown => "markdown",
             Format::Text => "text",
+            Format::Html => "html",
+            Format::Pdf => "pdf",
+            Format::Docx => "docx",
+            Format::Xlsx => "xlsx",
+            Format::Pptx => "pptx",
         }
     }
 
@@ -106,7 +129,17 @@ impl Format {
         match self {
             Format::Markdown => &["md", "markdown"],
             Format::Text => &["txt"],
+            Format::Html => &["html", "htm", "xhtml"],
+            Format::Pdf => &["pdf"],
+            Format::Docx => &["docx", "docm"],
+            Format::Xlsx => &["xlsx", "xlsm"],
+            Format::Pptx => &["pptx", "pptm"],
         }
+    }
+
+    /// Whether a file of it is text that anybody can read.
+    pub(crate) fn is_text(self) -> bool {
+        matches!(self, Format::Markdown | Format::Text | Format::Html)
     }
 
     /// The format with that file name extension, whatever its case.

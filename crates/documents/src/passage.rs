@@ -17,8 +17,8 @@ const MAX_DESCRIPTION: usize = 200;
 /// that is code alone, its beginning.
 pub(crate) fn first_sentences(text: &str, format: Format) -> String {
     let plain = match format {
-        Format::Markdown => markdown::plain(text, MAX_DESCRIPTION * 4),
         Format::Text => String::new(),
+        _ => markdown::plain(text, MAX_DESCRIPTION * 4),
     };
     let plain = if plain.is_empty() {
         let start: String = text.chars().take(MAX_DESCRIPTION * 4).collect();

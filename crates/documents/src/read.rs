@@ -1,50 +1,46 @@
-//! A file to text: bounded, decoded, with plain line ends.
+//! A file to bytes, bounded; bytes to text, decoded, with plain line ends.
 
 use std::{fs::File, io::Read, path::Path, time::SystemTime};
 
 use prospector_core::Problem;
 
-/// Files above this are not documents that anybody reads as text.
-const MAX_BYTES: u64 = 20 * 1024 * 1024;
-
-/// What a file holds.
-pub(crate) struct Text {
-    /// Without byte order mark, with `\n` at the end of lines.
-    pub(crate) text: String,
+/// What a file is without being read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Met {
+    pub(crate) bytes: u64,
     /// When it was last changed.
     pub(crate) modified: Option<SystemTime>,
-    /// Whether bytes were no text and had to be replaced.
-    pub(crate) lossy: bool,
 }
 
-/// Reads a file, or says why not.
-pub(crate) fn read(path: &Path) -> Result<Text, Problem> {
+/// Looks at a file, or says why it cannot be read.
+pub(crate) fn meet(path: &Path) -> Result<Met, Problem> {
     let place = path.display().to_string();
-    let failed = |error: std::io::Error| Problem::error(&place, format!("the file cannot be read: {error}"));
     // Asked before it is opened: opening a pipe would wait for a writer.
-    let metadata = std::fs::metadata(path).map_err(failed)?;
+    let metadata = std::fs::metadata(path).map_err(|error| failed(path, &error))?;
     if !metadata.is_file() {
         return Err(Problem::error(&place, "this is not a regular file"));
     }
+    Ok(Met { bytes: metadata.len(), modified: metadata.modified().ok() })
+}
+
+/// The bytes of a file, up to a limit.
+pub(crate) fn bytes(path: &Path, limit: usize) -> Result<Vec<u8>, Problem> {
     let mut bytes = Vec::new();
-    File::open(path).map_err(failed)?.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(Problem::error(
-            &place,
-            format!("the file has {} MB; at most {} MB are read", metadata.len() / 1_048_576, MAX_BYTES / 1_048_576),
-        )
-        .advise("split it into several files"));
+    let file = File::open(path).map_err(|error| failed(path, &error))?;
+    file.take(limit as u64 + 1).read_to_end(&mut bytes).map_err(|error| failed(path, &error))?;
+    if bytes.len() > limit {
+        let reason = format!("the file has over {} MB, which is the most that is read of this kind", limit >> 20);
+        return Err(Problem::error(path.display().to_string(), reason).advise("split it into several files"));
     }
-    let (text, lossy) = decode(&bytes);
-    if text.contains('\0') {
-        return Err(Problem::error(&place, "the file is binary, not text")
-            .advise("keep only text files under the names of text files"));
-    }
-    Ok(Text { text, modified: metadata.modified().ok(), lossy })
+    Ok(bytes)
+}
+
+fn failed(path: &Path, error: &std::io::Error) -> Problem {
+    Problem::error(path.display().to_string(), format!("the file cannot be read: {error}"))
 }
 
 /// The text of these bytes, and whether some of them were no text.
-fn decode(bytes: &[u8]) -> (String, bool) {
+pub(crate) fn decode(bytes: &[u8]) -> (String, bool) {
     let wide = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
         let units: Vec<u16> = bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]])).collect();
         match String::from_utf16(&units) {
@@ -89,11 +85,12 @@ mod tests {
     }
 
     #[test]
-    fn a_binary_file_and_a_folder_are_refused() {
+    fn a_folder_and_a_file_beyond_the_limit_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a.txt");
-        std::fs::write(&file, b"PK\x03\x04\0\0").unwrap();
-        assert!(read(&file).err().unwrap().reason.contains("binary"));
-        assert!(read(folder.path()).err().unwrap().reason.contains("regular file"));
+        std::fs::write(&file, vec![b'a'; 3 << 20]).unwrap();
+        assert!(meet(folder.path()).err().unwrap().reason.contains("regular file"));
+        assert!(bytes(&file, 2 << 20).err().unwrap().reason.contains("over 2 MB"));
+        assert_eq!(bytes(&file, 3 << 20).unwrap().len(), 3 << 20);
     }
 }

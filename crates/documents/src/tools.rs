@@ -1,6 +1,6 @@
 //! The tools over documents.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use prospector_core::{Page, Relevance, Resource, ResourceKind, Tool, ToolError, Toolset};
 use prospector_search::Index;
@@ -98,6 +98,8 @@ struct Whole {
     format: Format,
     #[serde(skip_serializing_if = "Option::is_none")]
     last_updated: Option<String>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    metadata: BTreeMap<String, String>,
 }
 
 impl Tool for GetDocument {
@@ -116,6 +118,7 @@ impl Tool for GetDocument {
             content: document.content.trim_end().to_owned(),
             format: document.format,
             last_updated: document.last_updated.clone(),
+            metadata: document.metadata.clone(),
         })
     }
 

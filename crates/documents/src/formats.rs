@@ -1,0 +1,225 @@
+//! The bytes of a file to Markdown or plain text, whatever they were written in.
+//!
+//! [`convert`] is what a loader calls: it runs the parsers of binary formats in a thread of their own, with a limit on
+//! time, and turns a panic in one of them into a problem. [`parse`] is the same without that net, for those who look for
+//! panics.
+
+mod guard;
+mod html;
+mod office;
+mod package;
+mod pdf;
+mod tables;
+
+use std::{collections::BTreeMap, path::Path};
+
+use prospector_core::Problem;
+use serde::{Deserialize, Serialize};
+
+use crate::{Format, front_matter, limits, read};
+
+/// What a file says, and what it says about itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Converted {
+    /// Markdown; plain text where the format is [`Format::Text`]. Front matter is taken off.
+    pub text: String,
+    /// Its title.
+    pub title: Option<String>,
+    /// What it is about.
+    pub description: Option<String>,
+    /// Its tags or keywords.
+    pub tags: Vec<String>,
+    /// When it says it was last changed, as RFC 3339, or a date alone.
+    pub last_updated: Option<String>,
+    /// What else it says about itself, by lower-case name: `author`, `created`, `subject`, `pages`.
+    pub metadata: BTreeMap<String, String>,
+    /// How many lines of the file stand before `text`, where the text is that of the file.
+    pub lines_before: usize,
+}
+
+/// Why a file cannot be read, and what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Refused {
+    reason: String,
+    advice: String,
+}
+
+impl Refused {
+    pub(crate) fn new(reason: impl Into<String>, advice: impl Into<String>) -> Self {
+        Refused { reason: reason.into(), advice: advice.into() }
+    }
+
+    /// As a problem of a file.
+    pub(crate) fn at(self, place: &str) -> Problem {
+        Problem::error(place, self.reason).advise(self.advice)
+    }
+
+    /// Larger than `limit` bytes in some respect.
+    fn too_large(what: &str, limit: usize) -> Self {
+        Refused::new(format!("{what}; at most {} MB are read", limit >> 20), "split it into several files")
+    }
+
+    pub(crate) fn damaged(format: Format, reason: impl std::fmt::Display) -> Self {
+        let name = format.as_str().to_uppercase();
+        let reason = format!("the file is damaged, or not a {name} file: {reason}");
+        Refused::new(reason, "open it in the program that made it, and save it again")
+    }
+
+    fn encrypted() -> Self {
+        Refused::new("the file is encrypted with a password", "save a copy without a password")
+    }
+}
+
+/// Something to be said about a file that was read: reason and advice.
+type Remark = (String, String);
+
+/// Reads the bytes of a file, with limits on time, memory and depth ([`crate::limits`]). What cannot be read is an empty
+/// text and a problem at `place`.
+pub fn convert(place: &str, bytes: Vec<u8>, format: Format) -> (Converted, Vec<Problem>) {
+    match try_convert(place, bytes, format) {
+        Ok(found) => found,
+        Err(problem) => (Converted::default(), vec![problem]),
+    }
+}
+
+/// The same; the error is why the file cannot be read at all.
+pub(crate) fn try_convert(place: &str, bytes: Vec<u8>, format: Format) -> Result<(Converted, Vec<Problem>), Problem> {
+    let done = match format {
+        Format::Markdown | Format::Text => read_as(&bytes, format),
+        _ => guard::run(move || read_as(&bytes, format)),
+    };
+    told(place, done)
+}
+
+/// Reads the bytes of a file on this thread, without a limit on time; a panic is not caught.
+pub fn parse(place: &str, bytes: &[u8], format: Format) -> (Converted, Vec<Problem>) {
+    told(place, read_as(bytes, format)).unwrap_or_else(|problem| (Converted::default(), vec![problem]))
+}
+
+fn told(place: &str, done: Result<(Converted, Vec<Remark>), Refused>) -> Result<(Converted, Vec<Problem>), Problem> {
+    let (converted, remarks) = done.map_err(|refused| refused.at(place))?;
+    let said = |(reason, advice): Remark| {
+        // A remark about the front matter knows its line.
+        let (place, reason) = match reason.strip_prefix("line ").and_then(|rest| rest.split_once(": ")) {
+            Some((line, rest)) => (format!("{place}:{line}"), rest.to_owned()),
+            None => (place.to_owned(), reason),
+        };
+        Problem::warning(place, reason).advise(advice)
+    };
+    Ok((converted, remarks.into_iter().map(said).collect()))
+}
+
+fn read_as(bytes: &[u8], format: Format) -> Result<(Converted, Vec<Remark>), Refused> {
+    let limit = byte_limit(format);
+    if bytes.len() > limit {
+        return Err(Refused::too_large(&format!("the file has {} MB", bytes.len() >> 20), limit));
+    }
+    let mut remarks = Vec::new();
+    let mut converted = match format {
+        Format::Markdown => markdown(&decoded(bytes, &mut remarks)?, &mut remarks),
+        Format::Text => Converted { text: decoded(bytes, &mut remarks)?, ..Converted::default() },
+        Format::Html => html::read(&decoded(bytes, &mut remarks)?)?,
+        Format::Pdf => pdf::read(bytes, &mut remarks)?,
+        Format::Docx | Format::Xlsx | Format::Pptx => office::read(bytes, format)?,
+    };
+    if converted.text.len() > limits::RESULT_BYTES.max(limit) {
+        return Err(Refused::too_large("the file holds very much text", limits::RESULT_BYTES));
+    }
+    tidy(&mut converted);
+    Ok((converted, remarks))
+}
+
+/// How many bytes a file of that format may have.
+pub(crate) fn byte_limit(format: Format) -> usize {
+    match format {
+        Format::Markdown | Format::Text => limits::TEXT_BYTES,
+        Format::Html => limits::HTML_BYTES,
+        Format::Pdf | Format::Docx | Format::Xlsx | Format::Pptx => limits::FILE_BYTES,
+    }
+}
+
+fn decoded(bytes: &[u8], remarks: &mut Vec<Remark>) -> Result<String, Refused> {
+    let (text, lossy) = read::decode(bytes);
+    if text.contains('\0') {
+        return Err(Refused::new("the file is binary, not text", "keep only text files under the names of text files"));
+    }
+    if lossy {
+        remarks.push(("the file is not UTF-8; some characters were replaced".into(), "save it as UTF-8".into()));
+    }
+    Ok(text)
+}
+
+/// Takes the front matter off.
+pub(crate) fn markdown(text: &str, remarks: &mut Vec<Remark>) -> Converted {
+    let split = front_matter::split(text);
+    if let Some((line, reason)) = split.problem {
+        remarks.push((
+            format!("line {line}: {reason}"),
+            "correct the block between the first two `---` lines; quote values that hold a colon".into(),
+        ));
+    }
+    let fields = split.fields;
+    Converted {
+        text: split.body.to_owned(),
+        title: fields.title,
+        description: fields.description,
+        tags: fields.tags,
+        last_updated: fields.last_updated,
+        metadata: fields.others,
+        lines_before: split.lines_before,
+    }
+}
+
+/// How long what a file says about itself may be.
+const MAX_FIELD: usize = 300;
+/// How much of it is kept.
+const MAX_FIELDS: usize = 24;
+const MAX_TAGS: usize = 32;
+
+/// One line each, without what is empty, and not without end: all of it may be shown to a model.
+fn tidy(converted: &mut Converted) {
+    let line = |text: &str| -> Option<String> {
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let short: String = words.chars().filter(|c| !c.is_control()).take(MAX_FIELD).collect();
+        (!short.is_empty()).then_some(short)
+    };
+    for field in [&mut converted.title, &mut converted.description, &mut converted.last_updated] {
+        *field = field.as_deref().and_then(line);
+    }
+    converted.tags = converted.tags.iter().filter_map(|tag| line(tag)).take(MAX_TAGS).collect();
+    let fields = std::mem::take(&mut converted.metadata);
+    converted.metadata = fields
+        .into_iter()
+        .filter_map(|(name, value)| Some((line(&name)?.to_lowercase(), line(&value)?)))
+        .take(MAX_FIELDS)
+        .collect();
+}
+
+/// What the content of a file says about its format; `None` where it says nothing.
+///
+/// # Errors
+/// Why it is none that can be read, whatever its name says.
+pub(crate) fn recognise(path: &Path, bytes: &[u8]) -> Result<Option<Format>, Refused> {
+    let start = &bytes[..bytes.len().min(1024)];
+    let named = path.extension().and_then(|e| Format::from_extension(&e.to_string_lossy()));
+    // A PDF may have something in front of it, within the first kilobyte (ISO 32000-1, annex H, note 13).
+    let anywhere = !named.is_some_and(Format::is_text) && start.windows(5).any(|five| five == b"%PDF-");
+    if anywhere || start.starts_with(b"%PDF-") {
+        return Ok(Some(Format::Pdf));
+    }
+    if start.starts_with(b"PK\x03\x04") || start.starts_with(b"PK\x05\x06") {
+        return package::kind(bytes).map(Some);
+    }
+    // The container of Office files before 2007, and of encrypted ones since.
+    if start.starts_with(&[0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1]) {
+        let name: Vec<u8> = "EncryptedPackage".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        return Err(if bytes.windows(name.len()).any(|part| part == name) {
+            Refused::encrypted()
+        } else {
+            Refused::new("this is a file of an Office program before 2007", "save it as DOCX, XLSX, PPTX or PDF")
+        });
+    }
+    let text = String::from_utf8_lossy(start).trim_start_matches('\u{feff}').trim_start().to_lowercase();
+    let html = text.starts_with("<!doctype html") || text.starts_with("<html");
+    Ok((html && named != Some(Format::Markdown)).then_some(Format::Html))
+}

@@ -1,0 +1,100 @@
+//! Work with a foreign parser: in a thread of its own, with a large stack, for a limited time.
+
+use std::{
+    any::Any,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        atomic::{AtomicUsize, Ordering},
+        mpsc::{RecvTimeoutError, sync_channel},
+    },
+    thread,
+    time::Duration,
+};
+
+use super::Refused;
+use crate::limits::{ABANDONED_THREADS, STACK_BYTES, TIME};
+
+/// How many threads are still busy with what took too long.
+static ABANDONED: AtomicUsize = AtomicUsize::new(0);
+
+const REDO: &str = "open it in the program that made it, and save it again";
+
+/// Runs work that may panic, recurse deeply or never end.
+pub(super) fn run<T: Send + 'static>(work: impl FnOnce() -> Result<T, Refused> + Send + 'static) -> Result<T, Refused> {
+    run_for(TIME, work)
+}
+
+fn run_for<T: Send + 'static>(
+    time: Duration,
+    work: impl FnOnce() -> Result<T, Refused> + Send + 'static,
+) -> Result<T, Refused> {
+    if ABANDONED.load(Ordering::Relaxed) >= ABANDONED_THREADS {
+        let reason = "too many files before this one took too long and are still being read";
+        return Err(Refused::new(reason, "take those files out, and load again"));
+    }
+    let (send, receive) = sync_channel(1);
+    let (over, late) = sync_channel::<()>(1);
+    let thread = move || {
+        let done = catch_unwind(AssertUnwindSafe(work));
+        // The other side is gone where it took too long.
+        let _ = send.send(done);
+        if late.recv().is_ok() {
+            ABANDONED.fetch_sub(1, Ordering::Relaxed);
+        }
+    };
+    let spawned = thread::Builder::new().name("document parser".into()).stack_size(STACK_BYTES).spawn(thread);
+    if let Err(error) = spawned {
+        return Err(Refused::new(format!("no thread could be started: {error}"), "load again with less at once"));
+    }
+    match receive.recv_timeout(time) {
+        Ok(Ok(done)) => done,
+        Ok(Err(panic)) => Err(Refused::new(format!("the parser failed: {}", words(panic.as_ref())), REDO)),
+        Err(RecvTimeoutError::Timeout) => {
+            ABANDONED.fetch_add(1, Ordering::Relaxed);
+            let _ = over.send(());
+            Err(Refused::new(format!("reading the file takes over {} s", time.as_secs()), REDO))
+        }
+        Err(RecvTimeoutError::Disconnected) => Err(Refused::new("the parser failed", REDO)),
+    }
+}
+
+fn words(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("it gave no reason")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(60);
+    const SHORT: Duration = Duration::from_millis(50);
+
+    fn check(time: Duration, work: impl FnOnce() -> Result<u8, Refused> + Send + 'static, expected: Result<u8, &str>) {
+        let done = run_for(time, work);
+        match (done, expected) {
+            (Ok(done), Ok(expected)) => assert_eq!(done, expected),
+            (Err(refused), Err(part)) => assert!(refused.reason.contains(part), "{refused:?}"),
+            (done, expected) => panic!("{done:?} is not {expected:?}"),
+        }
+    }
+
+    #[test]
+    fn work_that_panics_or_never_ends_is_refused() {
+        fn depth(n: usize) -> usize {
+            let frame = std::hint::black_box([n; 512]);
+            if n == 0 { 0 } else { depth(n - 1) + frame[0] - n + 1 }
+        }
+        check(LONG, || Ok(1), Ok(1));
+        // 1,500 frames of 4 KB or more: a common stack has 2 MB.
+        check(LONG, || Ok(u8::from(depth(1_500) == 1_500)), Ok(1));
+        check(LONG, || panic!("no such {}", "glyph"), Err("no such glyph"));
+        let (stop, wait) = sync_channel::<()>(1);
+        check(SHORT, move || wait.recv().map(|()| 1).map_err(|_| Refused::new("", "")), Err("takes over"));
+        assert_eq!(ABANDONED.load(Ordering::Relaxed), 1);
+        drop(stop);
+        while ABANDONED.load(Ordering::Relaxed) > 0 {
+            thread::yield_now();
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! DOCX, XLSX and PPTX to Markdown: the `undoc` crate reads them, within the limits of [`super::package`].
+//!
+//! A sheet is a section with a table; a slide is a section that is named by its title. Formatting, pictures, headers and
+//! footers are left out: they say little to who searches.
+
+use undoc::{Block, Document, ErrorKind, Paragraph, Section, Table};
+
+use super::{Converted, Refused, package, tables};
+use crate::{Format, limits};
+
+/// A longer paragraph is no title.
+const MAX_TITLE: usize = 80;
+
+pub(super) fn read(bytes: &[u8], format: Format) -> Result<Converted, Refused> {
+    let package = package::clean(bytes, format)?;
+    let document = undoc::parse_bytes(&package).map_err(|error| match error.kind() {
+        ErrorKind::Encrypted => Refused::encrypted(),
+        _ => Refused::damaged(format, error),
+    })?;
+    drop(package);
+    let mut out = String::new();
+    for section in &document.sections {
+        write_section(section, format, &mut out)?;
+    }
+    Ok(Converted { text: out, ..properties(document) })
+}
+
+fn properties(document: Document) -> Converted {
+    let said = document.metadata;
+    let mut converted = Converted {
+        title: said.title,
+        description: said.description,
+        tags: said.keywords,
+        last_updated: said.modified,
+        ..Converted::default()
+    };
+    let fields = [("author", said.author), ("created", said.created), ("subject", said.subject)];
+    for (name, value) in fields {
+        converted.metadata.extend(value.map(|value| (name.to_owned(), value)));
+    }
+    converted
+}
+
+fn write_section(section: &Section, format: Format, out: &mut String) -> Result<(), Refused> {
+    // In a sheet and in a slide, the headings of the text stand below that of the section.
+    let title = title_of(section).filter(|_| format == Format::Pptx);
+    let mut shift = 0;
+    if let Some(name) = section.name.as_ref().filter(|_| format != Format::Docx) {
+        heading(1, &title.as_ref().map_or_else(|| name.clone(), |(_, title)| format!("{name}: {title}")), out);
+        shift = 1;
+    }
+    for (at, block) in section.content.iter().enumerate() {
+        match block {
+            Block::Paragraph(_) if title.as_ref().is_some_and(|(title, _)| *title == at) => {}
+            Block::Paragraph(paragraph) => write_paragraph(paragraph, shift, out),
+            Block::Table(table) => write_table(table, out)?,
+            Block::Note { label, content } => {
+                let words: Vec<String> = content.iter().map(words).collect();
+                out.push_str(&format!("[^{label}]: {}\n\n", words.join(" ")));
+            }
+            Block::Image { alt_text: Some(text), .. } if !text.trim().is_empty() => {
+                out.push_str(&format!("{}\n\n", tables::literal(text.trim())));
+            }
+            _ => {}
+        }
+        enough(out)?;
+    }
+    let notes: Vec<&Paragraph> = section.notes.iter().flatten().filter(|note| !words(note).is_empty()).collect();
+    if !notes.is_empty() {
+        out.push_str("Speaker notes:\n\n");
+        notes.into_iter().for_each(|note| write_paragraph(note, shift, out));
+    }
+    Ok(())
+}
+
+/// The title of a slide: its heading, else its first short paragraph.
+fn title_of(section: &Section) -> Option<(usize, String)> {
+    let paragraphs = section.content.iter().enumerate().filter_map(|(at, block)| match block {
+        Block::Paragraph(paragraph) => Some((at, paragraph)).filter(|(_, paragraph)| !words(paragraph).is_empty()),
+        _ => None,
+    });
+    let all: Vec<(usize, &Paragraph)> = paragraphs.collect();
+    let short = |paragraph: &Paragraph| paragraph.list_info.is_none() && words(paragraph).chars().count() <= MAX_TITLE;
+    let heading = all.iter().find(|(_, paragraph)| paragraph.heading.is_heading());
+    let (at, paragraph) = heading.or_else(|| all.first().filter(|(_, paragraph)| short(paragraph)))?;
+    Some((*at, words(paragraph)))
+}
+
+fn enough(out: &str) -> Result<(), Refused> {
+    if out.len() > limits::RESULT_BYTES {
+        return Err(Refused::too_large("the file holds very much text", limits::RESULT_BYTES));
+    }
+    Ok(())
+}
+
+fn heading(level: u8, words: &str, out: &mut String) {
+    out.push_str(&format!("{} {words}\n\n", "#".repeat(usize::from(level.clamp(1, 6)))));
+}
+
+fn write_paragraph(paragraph: &Paragraph, shift: u8, out: &mut String) {
+    let words = words(paragraph);
+    if words.is_empty() {
+        return;
+    }
+    if paragraph.heading.is_heading() {
+        return heading(paragraph.heading.level() + shift, &words, out);
+    }
+    let words = tables::literal(&words);
+    match &paragraph.list_info {
+        Some(item) => {
+            // Items of one list stand together.
+            if out.ends_with("\n\n")
+                && last_line(out).trim_start().starts_with(['-', '1', '2', '3', '4', '5', '6', '7', '8', '9'])
+                && is_item(last_line(out))
+            {
+                out.pop();
+            }
+            let mark = item.number.map_or("-".to_owned(), |number| format!("{number}."));
+            out.push_str(&format!("{}{mark} {words}\n\n", "   ".repeat(usize::from(item.level.min(5)))));
+        }
+        None => out.push_str(&format!("{words}\n\n")),
+    }
+}
+
+fn last_line(out: &str) -> &str {
+    out.trim_end().rsplit('\n').next().unwrap_or_default()
+}
+
+fn is_item(line: &str) -> bool {
+    let line = line.trim_start();
+    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    line.starts_with("- ") || (rest.len() < line.len() && rest.starts_with(". "))
+}
+
+/// The words of a paragraph on one line, without what was deleted.
+fn words(paragraph: &Paragraph) -> String {
+    let mut text = String::new();
+    for run in &paragraph.runs {
+        if run.revision == undoc::model::RevisionType::Deleted {
+            continue;
+        }
+        text.push_str(&run.text);
+        if let Some(label) = &run.note {
+            text.push_str(&format!("[^{label}]"));
+        }
+        if run.line_break || run.page_break {
+            text.push(' ');
+        }
+    }
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn write_table(table: &Table, out: &mut String) -> Result<(), Refused> {
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    let mut cells = 0;
+    for (row, columns) in table.rows.iter().zip(table.cell_columns()) {
+        let mut line: Vec<String> = Vec::new();
+        for (cell, column) in row.cells.iter().zip(columns) {
+            // What a merged cell covers stays empty.
+            line.resize(column.max(line.len()), String::new());
+            line.push(cell_words(&cell.content, &cell.nested_tables));
+        }
+        cells += line.len();
+        rows.push(line);
+        if cells > limits::CELLS {
+            return Err(Refused::new(format!("a table has over {} cells", limits::CELLS), "export it as CSV"));
+        }
+    }
+    rows.retain(|row| row.iter().any(|cell| !cell.is_empty()));
+    let width = rows.iter().map(Vec::len).max().unwrap_or(0);
+    if width * rows.len() > limits::CELLS * 2 {
+        return Err(Refused::new(format!("a table has over {} cells", limits::CELLS * 2), "export it as CSV"));
+    }
+    match rows.as_slice() {
+        // A table of one cell is a frame around text.
+        [row] if width == 1 => out.push_str(&format!("{}\n\n", tables::literal(&row[0]))),
+        _ => tables::write(&rows, out),
+    }
+    Ok(())
+}
+
+/// The text of a cell; tables inside it are read as text. Their depth is limited.
+fn cell_words(content: &[Paragraph], nested: &[Table]) -> String {
+    let own = content.iter().map(words);
+    let inner = nested.iter().flat_map(|table| &table.rows).flat_map(|row| &row.cells);
+    let inner = inner.map(|cell| cell_words(&cell.content, &cell.nested_tables));
+    own.chain(inner).filter(|words| !words.is_empty()).collect::<Vec<_>>().join(" ")
+}

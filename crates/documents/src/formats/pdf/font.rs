@@ -1,0 +1,127 @@
+//! A font of a PDF, as far as text needs it: codes to characters and widths.
+
+use std::collections::HashMap;
+
+use lopdf::{Dictionary, Document, Encoding, Object};
+
+use super::dictionary;
+use crate::limits;
+
+/// The width of a glyph where the font does not say it, in thousandths of the size.
+const COMMON_WIDTH: f64 = 500.0;
+
+/// A font.
+pub(super) struct Font<'a> {
+    encoding: Option<Encoding<'a>>,
+    /// Bytes of a code: 2 in composite fonts, else 1.
+    pub(super) bytes: usize,
+    widths: HashMap<u32, f64>,
+    default_width: f64,
+    pub(super) bold: bool,
+    known: HashMap<u32, Option<String>>,
+}
+
+/// The dictionary to take the encoding from. A map to Unicode is meant for text and goes before the encoding, which
+/// names glyphs (ISO 32000-1, 9.10.2); lopdf looks at it only where there is no encoding.
+pub(super) fn for_text(document: &Document, font: &Dictionary) -> Dictionary {
+    let mut font = font.clone();
+    let unicode =
+        font.get(b"ToUnicode").is_ok_and(|map| document.dereference(map).is_ok_and(|(_, o)| o.as_stream().is_ok()));
+    if unicode {
+        font.remove(b"Encoding");
+    }
+    font.set("Type", Object::Name(b"Font".to_vec()));
+    font
+}
+
+impl<'a> Font<'a> {
+    /// Reads a font whose dictionary came through [`for_text`].
+    pub(super) fn new(document: &'a Document, font: &'a Dictionary, left: usize) -> lopdf::Result<Font<'a>> {
+        let composite = font.get(b"Subtype").and_then(Object::as_name).is_ok_and(|kind| kind == b"Type0");
+        let inner = font.get(b"DescendantFonts").ok().and_then(|fonts| document.dereference(fonts).ok());
+        let inner = inner.and_then(|(_, fonts)| fonts.as_array().ok()?.first());
+        let described = inner.filter(|_| composite).and_then(|inner| dictionary(document, inner)).unwrap_or(font);
+        let encoding = font.get_font_encoding_with_limit(document, left.min(limits::OBJECT_STREAM_BYTES));
+        let encoding = match encoding {
+            Err(error @ lopdf::Error::Decompress(_)) => return Err(error),
+            encoding => encoding.ok(),
+        };
+        let descriptor = described.get(b"FontDescriptor").ok().and_then(|found| dictionary(document, found));
+        let name = described.get(b"BaseFont").and_then(Object::as_name).unwrap_or_default();
+        let name = String::from_utf8_lossy(name).to_lowercase();
+        let weight = descriptor.and_then(|found| number(found.get(b"FontWeight").ok()?));
+        let mut widths = HashMap::new();
+        let mut default_width = COMMON_WIDTH;
+        if composite {
+            default_width = described.get(b"DW").ok().and_then(number).unwrap_or(1000.0);
+            if let Some(list) = array(document, described, b"W") {
+                composite_widths(document, list, &mut widths);
+            }
+        } else if let Some(list) = array(document, described, b"Widths") {
+            let first = described.get(b"FirstChar").and_then(Object::as_i64).unwrap_or(0).clamp(0, 255) as u32;
+            let values = list.iter().map(|width| document.dereference(width).ok().and_then(|(_, w)| number(w)));
+            widths.extend((first..=255).zip(values).filter_map(|(code, width)| Some((code, width?))));
+            let missing = descriptor.and_then(|found| number(found.get(b"MissingWidth").ok()?));
+            default_width = missing.unwrap_or(default_width);
+        }
+        Ok(Font {
+            encoding,
+            bytes: if composite { 2 } else { 1 },
+            widths,
+            default_width,
+            bold: ["bold", "black", "heavy"].iter().any(|word| name.contains(word))
+                || weight.is_some_and(|w| w >= 600.0),
+            known: HashMap::new(),
+        })
+    }
+
+    /// The width of a code in text space: a share of the size.
+    pub(super) fn width(&self, code: u32) -> f64 {
+        self.widths.get(&code).copied().unwrap_or(self.default_width) / 1000.0
+    }
+
+    /// The characters of a code; `None` where the font does not tell.
+    pub(super) fn text(&mut self, code: u32, bytes: &[u8]) -> Option<&str> {
+        let encoding = self.encoding.as_ref()?;
+        let known = self.known.entry(code).or_insert_with(|| {
+            let text = Document::decode_text(encoding, bytes).ok()?;
+            let text: String = text.chars().filter(|c| !c.is_control() && !matches!(c, '\u{fffd}')).take(16).collect();
+            (!text.is_empty()).then(|| ligatures(&text))
+        });
+        known.as_deref()
+    }
+}
+
+/// Ligatures as the letters that they join.
+fn ligatures(text: &str) -> String {
+    let pairs = [('ﬀ', "ff"), ('ﬁ', "fi"), ('ﬂ', "fl"), ('ﬃ', "ffi"), ('ﬄ', "ffl"), ('\u{a0}', " ")];
+    pairs.iter().fold(text.to_owned(), |text, (one, letters)| text.replace(*one, letters))
+}
+
+/// `c [w1 w2 ...]` and `c_first c_last w` (ISO 32000-1, 9.7.4.3).
+fn composite_widths(document: &Document, list: &[Object], widths: &mut HashMap<u32, f64>) {
+    let mut at = 0;
+    while let Some(first) = list.get(at).and_then(|first| first.as_i64().ok()) {
+        let first = u32::try_from(first.clamp(0, 65_535)).unwrap_or_default();
+        let Some(Ok((_, second))) = list.get(at + 1).map(|second| document.dereference(second)) else { return };
+        if let Ok(each) = second.as_array() {
+            widths.extend((first..=65_535).zip(each).filter_map(|(code, width)| Some((code, number(width)?))));
+            at += 2;
+        } else {
+            let last = second.as_i64().unwrap_or(0).clamp(0, 65_535) as u32;
+            let Some(width) = list.get(at + 2).and_then(number) else { return };
+            widths.extend((first..=last).map(|code| (code, width)));
+            at += 3;
+        }
+    }
+}
+
+fn array<'a>(document: &'a Document, from: &'a Dictionary, key: &[u8]) -> Option<&'a [Object]> {
+    let object = document.dereference(from.get(key).ok()?).ok()?.1;
+    object.as_array().ok().map(Vec::as_slice)
+}
+
+/// A number of any kind.
+pub(super) fn number(object: &Object) -> Option<f64> {
+    object.as_float().ok().map(f64::from).filter(|number| number.is_finite())
+}
