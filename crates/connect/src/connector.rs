@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use prospector_core::Problem;
 
-use crate::{ConnectError, SampleRequest, Samples, Statistics, Table};
+use crate::{ConnectError, FilterCondition, Rows, SampleRequest, Samples, Statistics, Table};
 
 /// One data source. To add one, write a file beside the others that implements the four required methods, add a variant
 /// to [`crate::SourceKind`] and a line to [`crate::open`].
@@ -32,6 +32,42 @@ pub trait Connector: Send + Sync {
     /// # Errors
     /// As for [`Connector::sample`].
     async fn statistics(&self, table: &str, columns: &[String]) -> Result<Vec<Statistics>, ConnectError>;
+
+    /// What changes whenever [`Connector::describe`] may answer differently, asked of the source itself and much cheaper
+    /// than a description. `None` where the files of the source say it already.
+    ///
+    /// # Errors
+    /// When the source cannot be reached.
+    async fn fingerprint(&self) -> Result<Option<String>, ConnectError> {
+        Ok(None)
+    }
+
+    /// Rows of a table that meet all conditions, at most `limit`, in no particular order; of these columns, or of all
+    /// where `columns` is empty. Names match whatever their case; values are bound, never part of a statement.
+    ///
+    /// # Errors
+    /// [`ConnectError::Condition`] where a condition does not fit, else as for [`Connector::sample`].
+    async fn rows(
+        &self,
+        table: &str,
+        columns: &[String],
+        conditions: &[FilterCondition],
+        limit: usize,
+    ) -> Result<Rows, ConnectError> {
+        let _ = (table, columns, conditions, limit);
+        Err(ConnectError::Unsupported { place: self.kind().to_owned(), act: "read rows by conditions" })
+    }
+
+    /// The answer to one query in the source's own SQL, at most `cap` rows. The session can read and nothing else, and
+    /// has a time limit. That is the last line of defence, not the only one: a privileged user may still read files of
+    /// the server or call what has effects, so that the caller refuses whatever is not plainly a query.
+    ///
+    /// # Errors
+    /// [`ConnectError::Unsupported`] where the source has no SQL, else what the source says.
+    async fn query(&self, sql: &str, cap: usize) -> Result<Rows, ConnectError> {
+        let _ = (sql, cap);
+        Err(ConnectError::Unsupported { place: self.kind().to_owned(), act: "run SQL" })
+    }
 
     /// Whether the source holds rows at all; a DDL file does not.
     fn has_data(&self) -> bool {

@@ -25,6 +25,32 @@ pub enum ConnectError {
         /// Why.
         reason: String,
     },
+    /// A server did not let anybody in.
+    #[error("cannot connect to {server}: {reason}")]
+    Connect {
+        /// The server, as a URL without a password.
+        server: String,
+        /// Why.
+        reason: String,
+    },
+    /// A condition does not fit the table or the value.
+    #[error("cannot filter {table} by {column}: {reason}")]
+    Condition {
+        /// The table.
+        table: String,
+        /// The column as the condition names it.
+        column: String,
+        /// Why.
+        reason: String,
+    },
+    /// The kind of source has no way to do it.
+    #[error("{place} cannot {act}")]
+    Unsupported {
+        /// The source.
+        place: String,
+        /// What was asked of it.
+        act: &'static str,
+    },
     /// The source describes tables but holds no rows.
     #[error("{place} is a schema without data")]
     NoData {

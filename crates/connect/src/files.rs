@@ -1,5 +1,6 @@
 //! Data files: each is a table, read with DataFusion.
 
+mod condition;
 mod file;
 mod loaded;
 mod naming;
@@ -19,9 +20,12 @@ use futures::{FutureExt, StreamExt};
 use prospector_core::Problem;
 use serde_json::Value;
 
-use crate::{Column, ConnectError, Connector, SampleRequest, Samples, SourceKind, Statistics, Table};
+use crate::filter::sql::capped;
+use crate::{
+    Column, ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, SourceKind, Statistics, Table,
+};
 use file::{File, plain};
-use value::{comparable, is_ordered, searchable, type_name, values};
+use value::{comparable, is_ordered, searchable, type_name, values, whole_values};
 
 /// All queries of a source together may use so much memory before they spill to disk or fail.
 const MEMORY: usize = 2 << 30;
@@ -142,6 +146,53 @@ impl Connector for Files {
         }
         Ok(found)
     }
+
+    async fn rows(
+        &self,
+        table: &str,
+        columns: &[String],
+        conditions: &[FilterCondition],
+        limit: usize,
+    ) -> Result<Rows, ConnectError> {
+        let file = self.file(table)?;
+        let schema = file.schema(self.session()).await?;
+        for condition in conditions {
+            condition::expression(&schema, condition).map_err(|reason| ConnectError::Condition {
+                table: table.to_owned(),
+                column: condition.column.clone(),
+                reason,
+            })?;
+        }
+        let query = |frame: DataFrame| {
+            let schema = frame.schema().as_arrow().clone();
+            let mut frame = frame;
+            for condition in conditions {
+                frame = frame.filter(condition::expression(&schema, condition)?).map_err(plain)?;
+            }
+            let all = || schema.fields().iter().map(|field| field.name().clone()).collect();
+            let wanted: Vec<String> = if columns.is_empty() { all() } else { columns.to_vec() };
+            let wanted = wanted.iter().map(|column| column_of(&schema, column)).collect::<Result<Vec<_>, String>>()?;
+            // The same column may be wanted twice.
+            let list = wanted.iter().enumerate();
+            let list: Vec<_> =
+                list.map(|(at, (name, kind))| comparable(ident(name), kind).alias(format!("c{at}"))).collect();
+            let frame = frame.select(list).and_then(|frame| frame.limit(0, Some(limit.saturating_add(1))));
+            Ok((frame.map_err(plain)?, wanted))
+        };
+        let (batches, wanted) = file.query(self.session(), query).await?;
+        let mut rows: Vec<Vec<Value>> = Vec::new();
+        for batch in &batches {
+            let mut columns: Vec<_> = wanted
+                .iter()
+                .enumerate()
+                .map(|(at, (_, data_type))| whole_values(batch.column(at), data_type).into_iter())
+                .collect();
+            for _ in 0..batch.num_rows() {
+                rows.push(columns.iter_mut().map(|column| column.next().unwrap_or_default()).collect());
+            }
+        }
+        Ok(capped(wanted.into_iter().map(|(name, _)| name).collect(), rows, limit))
+    }
 }
 
 /// The table that a file is, and what is off about it.
@@ -157,7 +208,7 @@ async fn described(file: &File, session: &SessionContext) -> Result<(Table, Vec<
     };
     let (batches, ()) = file.query(session, query).await.map_err(|error| match error {
         ConnectError::Open { reason, .. } | ConnectError::Read { reason, .. } => reason,
-        error @ ConnectError::NoData { .. } => error.to_string(),
+        error => error.to_string(),
     })?;
     let schema = file.schema(session).await.map_err(|error| error.to_string())?;
     let columns = schema.fields().iter().map(|field| Column {
@@ -171,6 +222,7 @@ async fn described(file: &File, session: &SessionContext) -> Result<(Table, Vec<
         name: file.table().to_owned(),
         description: value::description(schema.metadata()),
         row_count: batches.iter().find(|batch| batch.num_rows() > 0).map(|batch| number(batch, 0)),
+        row_count_estimated: false,
         columns: columns.collect(),
         foreign_keys: Vec::new(),
     };

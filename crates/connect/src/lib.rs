@@ -13,7 +13,7 @@
 //! let path = folder.path().join("invoices.csv");
 //! std::fs::write(&path, "id,country,total\n1,Norway,3.96\n2,Chile,0.99\n3,Norway,8.91\n")?;
 //!
-//! let source = Source { kind: SourceKind::from_path(&path).unwrap_or(SourceKind::Csv), paths: vec![path] };
+//! let source = Source::files(SourceKind::from_path(&path).unwrap_or(SourceKind::Csv), vec![path]);
 //! let connector = open(&source)?;
 //!
 //! let (tables, problems) = connector.describe().await?;
@@ -31,7 +31,10 @@
 //! # Ok(()) }
 //! ```
 //!
-//! What it is not: it never writes to a source, it runs no SQL of anybody else, and it knows neither an index nor a
+//! Rows that meet [`FilterCondition`]s are read with [`Connector::rows`], and [`Connector::query`] runs one query in the
+//! source's own SQL, both in a session that can only read.
+//!
+//! What it is not: it never writes to a source, it does not judge the SQL that it is given, and it knows neither an index nor a
 //! model. It keeps no copy of the data, but of CSV and JSON files that only fit a table when all of it is known.
 
 mod connector;
@@ -39,13 +42,19 @@ mod ddl;
 mod encoding;
 mod error;
 mod files;
+mod filter;
 mod keys;
 mod model;
+mod mysql;
+mod postgres;
+mod server;
 mod shown;
 mod source;
 mod sqlite;
 
 pub use connector::Connector;
 pub use error::ConnectError;
-pub use model::{Column, ForeignKey, SampleRequest, Samples, Statistics, Table};
+pub use filter::{FilterCondition, FilterOp};
+pub use model::{Column, ForeignKey, Rows, SampleRequest, Samples, Statistics, Table};
+pub use server::Server;
 pub use source::{Source, SourceKind, open};

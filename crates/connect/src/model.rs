@@ -14,6 +14,9 @@ pub struct Table {
     /// How many rows it has; `None` where the source holds no data (DDL) or could not count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub row_count: Option<u64>,
+    /// Whether `row_count` is the source's own estimate: counting would have taken too long.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub row_count_estimated: bool,
     /// The columns, in the source's order.
     pub columns: Vec<Column>,
     /// The keys to other tables of the same source.
@@ -89,4 +92,19 @@ pub struct Samples {
     pub distinct: u64,
     /// Whether `values` is all of them.
     pub complete: bool,
+}
+
+/// Rows of a source, whole: no text is cut, and no number loses a digit.
+///
+/// Integers and floating point numbers are JSON numbers. A decimal is a number while it has at most 15 digits, else a
+/// text. Bytes are texts of the form `\x00ff`. Whatever else JSON has no form for is a text as the source writes it:
+/// dates, UUIDs, intervals, ranges, arrays of PostgreSQL.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Rows {
+    /// The names of the columns. Two may be the same.
+    pub columns: Vec<String>,
+    /// The rows, with one value for each column.
+    pub rows: Vec<Vec<Value>>,
+    /// Whether there are more rows than were asked for.
+    pub has_more: bool,
 }

@@ -23,6 +23,18 @@ pub(crate) fn blob(bytes: usize) -> Value {
     Value::String(format!("<blob {bytes} byte{}>", if bytes == 1 { "" } else { "s" }))
 }
 
+/// Bytes as a text that loses none of them: `\x00ff`, as PostgreSQL writes them.
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    bytes.iter().fold(String::with_capacity(2 + bytes.len() * 2), |mut text, byte| {
+        if text.is_empty() {
+            text.push_str("\\x");
+        }
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
 /// JSON has no infinity.
 pub(crate) fn float(number: f64) -> Value {
     Number::from_f64(number).map_or_else(|| Value::String(number.to_string()), Value::Number)

@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use crate::ddl::Ddl;
 use crate::files::Files;
+use crate::mysql::Mysql;
+use crate::postgres::Postgres;
 use crate::sqlite::Sqlite;
-use crate::{ConnectError, Connector};
+use crate::{ConnectError, Connector, Server};
 
 /// The kinds of data source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -25,11 +27,15 @@ pub enum SourceKind {
     Arrow,
     /// SQL scripts with `CREATE TABLE` statements: a schema without data.
     Ddl,
+    /// A PostgreSQL server.
+    Postgres,
+    /// A MySQL or MariaDB server.
+    Mysql,
 }
 
 impl SourceKind {
     /// Every kind, in the order in which kinds are listed anywhere.
-    pub const ALL: [SourceKind; 7] = [
+    pub const ALL: [SourceKind; 9] = [
         SourceKind::Sqlite,
         SourceKind::Csv,
         SourceKind::Json,
@@ -37,6 +43,8 @@ impl SourceKind {
         SourceKind::Parquet,
         SourceKind::Arrow,
         SourceKind::Ddl,
+        SourceKind::Postgres,
+        SourceKind::Mysql,
     ];
 
     /// The word for it in a catalog and in messages.
@@ -49,10 +57,12 @@ impl SourceKind {
             SourceKind::Parquet => "parquet",
             SourceKind::Arrow => "arrow",
             SourceKind::Ddl => "ddl",
+            SourceKind::Postgres => "postgres",
+            SourceKind::Mysql => "mysql",
         }
     }
 
-    /// The file name extensions of this kind, in lower case.
+    /// The file name extensions of this kind, in lower case; a server has none.
     pub fn extensions(self) -> &'static [&'static str] {
         match self {
             SourceKind::Sqlite => &["sqlite", "sqlite3", "db"],
@@ -62,12 +72,33 @@ impl SourceKind {
             SourceKind::Parquet => &["parquet", "pq"],
             SourceKind::Arrow => &["arrow", "arrows", "feather", "ipc"],
             SourceKind::Ddl => &["sql"],
+            SourceKind::Postgres | SourceKind::Mysql => &[],
         }
     }
 
-    /// The kind with that name, whatever its case.
+    /// The schemes of the URLs of this kind of server; a file has none.
+    pub fn schemes(self) -> &'static [&'static str] {
+        match self {
+            SourceKind::Postgres => &["postgres", "postgresql"],
+            SourceKind::Mysql => &["mysql", "mariadb"],
+            _ => &[],
+        }
+    }
+
+    /// Whether it is a server, and not files.
+    pub fn is_server(self) -> bool {
+        !self.schemes().is_empty()
+    }
+
+    /// The kind with that name, whatever its case; servers also by a scheme of their URLs.
     pub fn from_name(name: &str) -> Option<SourceKind> {
-        SourceKind::ALL.into_iter().find(|kind| kind.as_str().eq_ignore_ascii_case(name))
+        let named = |kind: &SourceKind| kind.as_str().eq_ignore_ascii_case(name);
+        SourceKind::ALL.into_iter().find(named).or_else(|| SourceKind::from_scheme(&name.to_ascii_lowercase()))
+    }
+
+    /// The kind of server that has URLs of that scheme.
+    pub fn from_scheme(scheme: &str) -> Option<SourceKind> {
+        SourceKind::ALL.into_iter().find(|kind| kind.schemes().contains(&scheme))
     }
 
     /// The kind of a file, by the extension of its name.
@@ -85,32 +116,58 @@ impl std::fmt::Display for SourceKind {
 
 /// Where the data is.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Source {
-    /// What it is.
-    pub kind: SourceKind,
-    /// The files. SQLite takes exactly one; the file kinds make one table of each; DDL reads them in this order.
-    pub paths: Vec<PathBuf>,
+pub enum Source {
+    /// In files.
+    Files {
+        /// What they are.
+        kind: SourceKind,
+        /// SQLite takes exactly one; the file kinds make one table of each; DDL reads them in this order.
+        paths: Vec<PathBuf>,
+    },
+    /// On a server.
+    Server(Server),
+}
+
+impl Source {
+    /// Files of one kind.
+    pub fn files(kind: SourceKind, paths: Vec<PathBuf>) -> Source {
+        Source::Files { kind, paths }
+    }
+
+    /// The files; a server has none.
+    pub fn paths(&self) -> &[PathBuf] {
+        match self {
+            Source::Files { paths, .. } => paths,
+            Source::Server(_) => &[],
+        }
+    }
 }
 
 /// A connector for `source`. Nothing is read before the first question to it.
 ///
 /// # Errors
-/// When the number of paths does not fit the kind.
+/// When the number of paths does not fit the kind, or the URL holds what the kind of server does not know.
 pub fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
-    let kind = source.kind.as_str();
+    let (source, paths) = match source {
+        Source::Files { kind, paths } => (*kind, paths),
+        Source::Server(server) if server.kind() == SourceKind::Mysql => return Ok(Arc::new(Mysql::new(server)?)),
+        Source::Server(server) => return Ok(Arc::new(Postgres::new(server)?)),
+    };
+    let kind = source.as_str();
     let wrong =
         |path: &Path, reason: &str| ConnectError::Open { kind, path: path.to_owned(), reason: reason.to_owned() };
-    let Some(first) = source.paths.first() else {
+    let Some(first) = paths.first() else {
         return Err(wrong(Path::new(""), "no path is given"));
     };
-    Ok(match source.kind {
-        SourceKind::Sqlite if source.paths.len() > 1 => {
-            return Err(wrong(&source.paths[1], "a database has one path; make a source of each file"));
+    Ok(match source {
+        SourceKind::Sqlite if paths.len() > 1 => {
+            return Err(wrong(&paths[1], "a database has one path; make a source of each file"));
         }
         SourceKind::Sqlite => Arc::new(Sqlite::new(first)),
-        SourceKind::Ddl => Arc::new(Ddl::new(source.paths.clone())),
+        SourceKind::Ddl => Arc::new(Ddl::new(paths.clone())),
+        SourceKind::Postgres | SourceKind::Mysql => return Err(wrong(first, "a server has a URL, not a path")),
         SourceKind::Csv | SourceKind::Json | SourceKind::Jsonl | SourceKind::Parquet | SourceKind::Arrow => {
-            Arc::new(Files::new(source.kind, &source.paths))
+            Arc::new(Files::new(source, paths))
         }
     })
 }
@@ -123,13 +180,25 @@ mod tests {
         assert_eq!(SourceKind::from_path(Path::new(path)), kind, "{path}");
     }
 
+    /// A source of that kind, at `x`.
+    fn source(kind: SourceKind) -> Source {
+        match kind.schemes().first() {
+            Some(scheme) => Source::Server(Server::new(&format!("{scheme}://x/y"), &[]).unwrap()),
+            None => Source::files(kind, vec!["x".into()]),
+        }
+    }
+
     #[test]
-    fn every_kind_has_a_name_and_extensions_of_its_own() {
+    fn every_kind_has_a_name_and_extensions_or_schemes_of_its_own() {
         for kind in SourceKind::ALL {
             assert_eq!(SourceKind::from_name(&kind.as_str().to_uppercase()), Some(kind));
             for extension in kind.extensions() {
                 check(&format!("/a/b.c/x.{extension}"), Some(kind));
             }
+            for scheme in kind.schemes() {
+                assert_eq!(SourceKind::from_name(scheme), Some(kind));
+            }
+            assert!(kind.extensions().is_empty() == kind.is_server());
         }
         assert_eq!(SourceKind::from_name("oracle"), None);
     }
@@ -146,16 +215,17 @@ mod tests {
     #[test]
     fn a_source_of_the_wrong_number_of_paths_does_not_open() {
         for kind in SourceKind::ALL {
-            assert!(open(&Source { kind, paths: Vec::new() }).is_err(), "{kind}");
-            assert_eq!(open(&Source { kind, paths: vec!["x".into()] }).unwrap().kind(), kind.as_str());
+            assert!(open(&Source::files(kind, Vec::new())).is_err(), "{kind}");
+            assert_eq!(open(&source(kind)).unwrap().kind(), kind.as_str());
         }
-        assert!(open(&Source { kind: SourceKind::Sqlite, paths: vec!["a.db".into(), "b.db".into()] }).is_err());
+        assert!(open(&Source::files(SourceKind::Sqlite, vec!["a.db".into(), "b.db".into()])).is_err());
+        assert!(open(&Source::files(SourceKind::Mysql, vec!["x".into()])).is_err());
     }
 
     #[test]
     fn only_a_script_has_no_data() {
         for kind in SourceKind::ALL {
-            let connector = open(&Source { kind, paths: vec!["x".into()] }).unwrap();
+            let connector = open(&source(kind)).unwrap();
             assert_eq!(connector.has_data(), kind != SourceKind::Ddl);
         }
     }

@@ -1,7 +1,9 @@
 //! SQLite database files, read only.
 
 mod describe;
+mod guard;
 mod pool;
+mod rows;
 mod value;
 
 use std::path::Path;
@@ -12,7 +14,7 @@ use prospector_core::Problem;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{AssertSqlSafe, SqliteConnection};
 
-use crate::{ConnectError, Connector, SampleRequest, Samples, Statistics, Table};
+use crate::{ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Statistics, Table};
 use pool::Database;
 use value::{integer, text, value};
 
@@ -137,6 +139,20 @@ impl Connector for Sqlite {
             }));
         }
         Ok(all)
+    }
+
+    async fn rows(
+        &self,
+        table: &str,
+        columns: &[String],
+        conditions: &[FilterCondition],
+        limit: usize,
+    ) -> Result<Rows, ConnectError> {
+        self.filtered(table, columns, conditions, limit).await
+    }
+
+    async fn query(&self, sql: &str, cap: usize) -> Result<Rows, ConnectError> {
+        self.answered(sql, cap).await
     }
 }
 

@@ -24,6 +24,9 @@ const CHARACTERS: usize = 60;
 /// A source that takes longer is answered without statistics.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// Why a schema alone has no statistics.
+pub(crate) const NO_DATA: &str = "the database is a schema without data";
+
 /// What is shown of the values of one column.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Shown {
@@ -41,6 +44,21 @@ pub(crate) struct Profile {
     pub(crate) statistics: HashMap<String, Shown>,
     /// By column, in the order of the table.
     pub(crate) samples: Map<String, Value>,
+}
+
+impl Profile {
+    /// What helps to plan and to filter: the values of columns that hold few, and how many there are where not all are
+    /// shown; the period that dates span. Ranges of numbers and counts of texts are left to who asks for them.
+    pub(crate) fn brief(&self) -> Profile {
+        let helps = |column: &str, shown: &Shown| {
+            let samples = self.samples.get(column).and_then(Value::as_array).map(Vec::len);
+            let is_period = shown.min.as_ref().is_some_and(Value::is_string);
+            is_period || samples.is_some_and(|samples| (samples as u64) < shown.cardinality)
+        };
+        let mut brief = self.clone();
+        brief.statistics.retain(|column, shown| helps(column, shown));
+        brief
+    }
 }
 
 /// Reads the profile of a table. Keys, free text and nested columns are left out: their values tell nothing.
@@ -61,7 +79,7 @@ async fn profile_within(connector: &dyn Connector, table: &Table, patience: Dura
 /// Why a source cannot be read, as a clause.
 pub(crate) fn reason(error: &ConnectError) -> String {
     match error {
-        ConnectError::NoData { .. } => "the database is a schema without data".to_owned(),
+        ConnectError::NoData { .. } => NO_DATA.to_owned(),
         other => other.to_string(),
     }
 }

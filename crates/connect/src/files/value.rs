@@ -114,6 +114,15 @@ pub(super) fn is_ordered(data_type: &DataType) -> bool {
     is_plain(data_type) || cast_type(data_type).is_some_and(|plain| is_plain(&plain))
 }
 
+/// The type of the [`comparable`] column.
+pub(super) fn comparable_type(data_type: &DataType) -> DataType {
+    match cast_type(data_type) {
+        _ if is_plain(data_type) => data_type.clone(),
+        Some(plain) => comparable_type(&plain),
+        None => DataType::Utf8,
+    }
+}
+
 /// The [`comparable`] column as a text to search in; bytes have none.
 pub(super) fn searchable(column: Expr, data_type: &DataType) -> Option<Expr> {
     let data_type = cast_type(data_type).unwrap_or_else(|| data_type.clone());
@@ -155,6 +164,16 @@ fn json_texts(array: &ArrayRef) -> Result<ArrayRef, DataFusionError> {
 
 /// The values of a [`comparable`] column as they are shown; `data_type` is the type that the column has in the file.
 pub(super) fn values(array: &ArrayRef, data_type: &DataType) -> Vec<Value> {
+    formed(array, data_type, false)
+}
+
+/// The same, whole.
+pub(super) fn whole_values(array: &ArrayRef, data_type: &DataType) -> Vec<Value> {
+    formed(array, data_type, true)
+}
+
+fn formed(array: &ArrayRef, data_type: &DataType, whole: bool) -> Vec<Value> {
+    let in_form = |text: &str| if whole { Value::String(text.to_owned()) } else { shown::text(text) };
     let is_json = !is_ordered(data_type);
     let options = FormatOptions::default();
     let Ok(formatter) = ArrayFormatter::try_new(array, &options) else {
@@ -169,18 +188,19 @@ pub(super) fn values(array: &ArrayRef, data_type: &DataType) -> Vec<Value> {
             return Value::Null;
         }
         if let Some(bytes) = &bytes {
-            return shown::blob(bytes.as_binary::<i64>().value(row).len());
+            let bytes = bytes.as_binary::<i64>().value(row);
+            return if whole { shown::hexadecimal(bytes).into() } else { shown::blob(bytes.len()) };
         }
         let text = formatter.value(row).to_string();
         match array.data_type() {
             DataType::Boolean => Value::Bool(text == "true"),
-            DataType::Float32 | DataType::Float64 => text.parse().map_or_else(|_| shown::text(&text), shown::float),
+            DataType::Float32 | DataType::Float64 => text.parse().map_or_else(|_| in_form(&text), shown::float),
             data_type if data_type.is_integer() => integer(&text),
             data_type if data_type.is_decimal() => decimal(&text),
-            _ if is_json && text.chars().nth(LONGEST).is_none() => {
+            _ if is_json && (whole || text.chars().nth(LONGEST).is_none()) => {
                 serde_json::from_str(&text).unwrap_or(Value::String(text))
             }
-            _ => shown::text(&text),
+            _ => in_form(&text),
         }
     };
     (0..array.len()).map(value).collect()

@@ -1,0 +1,237 @@
+//! Conditions on the rows of a table, the same for every source.
+
+pub(crate) mod sql;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Number, Value};
+
+/// How a [`FilterCondition`] compares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum FilterOp {
+    /// Equal; with null: has no value.
+    Eq,
+    /// Not equal; with null: has a value. Rows without a value are not unequal to anything, as in SQL.
+    Neq,
+    /// Greater than.
+    Gt,
+    /// Greater than or equal to.
+    Gte,
+    /// Less than.
+    Lt,
+    /// Less than or equal to.
+    Lte,
+    /// From the first to the second of two values, both included.
+    Between,
+    /// One of a list of values; null among them: or has no value. An empty list meets no row.
+    In,
+    /// A text like a pattern, whatever its case: `%` is any text, `_` any character, `\` takes the next one as it is.
+    /// SQLite folds the case of ASCII letters only.
+    Like,
+}
+
+impl FilterOp {
+    /// Every comparison.
+    pub const ALL: [FilterOp; 9] = [
+        FilterOp::Eq,
+        FilterOp::Neq,
+        FilterOp::Gt,
+        FilterOp::Gte,
+        FilterOp::Lt,
+        FilterOp::Lte,
+        FilterOp::Between,
+        FilterOp::In,
+        FilterOp::Like,
+    ];
+
+    /// The operator of SQL, for those that take one value.
+    fn operator(self) -> &'static str {
+        match self {
+            FilterOp::Eq | FilterOp::In => "=",
+            FilterOp::Neq => "<>",
+            FilterOp::Gt => ">",
+            FilterOp::Gte | FilterOp::Between => ">=",
+            FilterOp::Lt => "<",
+            FilterOp::Lte => "<=",
+            FilterOp::Like => "LIKE",
+        }
+    }
+}
+
+/// One condition on a column. A row meets it, or does not; unknown counts as not.
+///
+/// The value is a JSON text, number or boolean; a list of two for `between`, a list for `in`. Whatever is no number in
+/// JSON is written as a text: dates, UUIDs, decimals of many digits.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FilterCondition {
+    /// The column, whatever its case.
+    pub column: String,
+    /// How it is compared.
+    pub op: FilterOp,
+    /// With what.
+    #[serde(default)]
+    pub value: Value,
+}
+
+/// A condition whose value has the form that its comparison needs.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Test<'a> {
+    Null,
+    NotNull,
+    Compare(FilterOp, &'a Value),
+    Between(&'a Value, &'a Value),
+    In { values: Vec<&'a Value>, or_null: bool },
+    Like(String),
+}
+
+impl FilterCondition {
+    /// What is to be tested.
+    ///
+    /// # Errors
+    /// What is wrong with the value, as a clause.
+    pub(crate) fn test(&self) -> Result<Test<'_>, String> {
+        let scalar = |value: &Value| match value {
+            Value::Array(_) | Value::Object(_) => Err("a value must be a text, a number or a boolean".to_owned()),
+            Value::Null => Err("null can only be compared with eq, neq and in".to_owned()),
+            _ => Ok(()),
+        };
+        match (self.op, &self.value) {
+            (FilterOp::Eq, Value::Null) => Ok(Test::Null),
+            (FilterOp::Neq, Value::Null) => Ok(Test::NotNull),
+            (FilterOp::Between, Value::Array(ends)) if ends.len() == 2 => {
+                ends.iter().try_for_each(scalar)?;
+                Ok(Test::Between(&ends[0], &ends[1]))
+            }
+            (FilterOp::Between, _) => Err("between needs a list of two values".to_owned()),
+            (FilterOp::In, Value::Array(values)) => {
+                let or_null = values.iter().any(Value::is_null);
+                let values: Vec<&Value> = values.iter().filter(|value| !value.is_null()).collect();
+                values.iter().try_for_each(|value| scalar(value))?;
+                Ok(Test::In { values, or_null })
+            }
+            (FilterOp::In, _) => Err("in needs a list of values".to_owned()),
+            (FilterOp::Like, value) => {
+                scalar(value)?;
+                let pattern = text(value);
+                match pattern.chars().rev().take_while(|c| *c == '\\').count() % 2 {
+                    0 => Ok(Test::Like(pattern)),
+                    _ => Err("the pattern ends in a backslash that takes nothing".to_owned()),
+                }
+            }
+            (op, value) => {
+                scalar(value)?;
+                Ok(Test::Compare(op, value))
+            }
+        }
+    }
+}
+
+/// The value as a text.
+pub(crate) fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// The value as a number, also where it is written as a text: `12`, `-0.5`, `1e3`.
+///
+/// # Errors
+/// Says that it is none.
+pub(crate) fn number(value: &Value) -> Result<String, String> {
+    let written = match value {
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => text.trim().to_owned(),
+        other => other.to_string(),
+    };
+    let plain = written.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
+    match written.parse::<f64>() {
+        Ok(number) if plain && number.is_finite() => Ok(written),
+        _ => Err(format!("the column holds numbers, and `{}` is none", crate::shown::cut(&written))),
+    }
+}
+
+/// The value as yes or no, also where it is written as a text or as 1 and 0.
+///
+/// # Errors
+/// Says that it is neither.
+pub(crate) fn boolean(value: &Value) -> Result<bool, String> {
+    match text(value).to_ascii_lowercase().as_str() {
+        "true" | "t" | "yes" | "1" => Ok(true),
+        "false" | "f" | "no" | "0" => Ok(false),
+        other => Err(format!("the column holds true and false, and `{}` is neither", crate::shown::cut(other))),
+    }
+}
+
+/// A decimal number as JSON: a number while it has few enough digits for one that loses none of them, else a text.
+pub(crate) fn decimal(text: &str) -> Value {
+    let whole = || text.parse::<i64>().map(Number::from).or_else(|_| text.parse::<u64>().map(Number::from)).ok();
+    if !text.contains(['.', 'e', 'E']) {
+        return whole().map_or_else(|| Value::String(text.to_owned()), Value::Number);
+    }
+    let digits = text.bytes().filter(u8::is_ascii_digit).count();
+    match text.parse::<f64>() {
+        Ok(number) if digits <= 15 => crate::shown::float(number),
+        _ => Value::String(text.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(op: FilterOp, value: Value, expected: Result<Test<'static>, &str>) {
+        let condition = FilterCondition { column: "c".into(), op, value };
+        match (condition.test(), expected) {
+            (Ok(found), Ok(expected)) => assert_eq!(found, expected),
+            (Err(found), Err(part)) => assert!(found.contains(part), "{found}"),
+            (found, _) => panic!("{found:?}"),
+        }
+    }
+
+    #[test]
+    fn a_value_must_have_the_form_that_its_comparison_needs() {
+        check(FilterOp::Eq, json!(null), Ok(Test::Null));
+        check(FilterOp::Neq, json!(null), Ok(Test::NotNull));
+        check(FilterOp::Gt, json!(null), Err("null can only"));
+        check(FilterOp::Eq, json!([1]), Err("must be a text"));
+        check(FilterOp::Between, json!([1]), Err("list of two"));
+        check(FilterOp::Between, json!([1, null]), Err("null can only"));
+        check(FilterOp::In, json!(1), Err("needs a list"));
+        check(FilterOp::In, json!([[1]]), Err("must be a text"));
+        check(FilterOp::In, json!([null]), Ok(Test::In { values: vec![], or_null: true }));
+        check(FilterOp::Like, json!(5), Ok(Test::Like("5".into())));
+        check(FilterOp::Like, json!("a\\\\"), Ok(Test::Like("a\\\\".into())));
+        check(FilterOp::Like, json!("a\\"), Err("backslash"));
+    }
+
+    #[test]
+    fn a_condition_is_read_from_json() {
+        let condition: FilterCondition =
+            serde_json::from_value(json!({"column": "total", "op": "between", "value": [1, 2]})).unwrap();
+        assert_eq!(condition.op, FilterOp::Between);
+        for op in FilterOp::ALL {
+            let word = serde_json::to_value(op).unwrap();
+            assert_eq!(serde_json::from_value::<FilterOp>(word).unwrap(), op);
+        }
+        assert!(serde_json::from_value::<FilterCondition>(json!({"column": "c", "op": "= 1 OR"})).is_err());
+    }
+
+    #[test]
+    fn numbers_are_numbers_and_nothing_else() {
+        for good in [json!(1), json!(-0.5), json!("12345678901234567890.5"), json!(" 1e3 ")] {
+            assert!(number(&good).is_ok(), "{good}");
+        }
+        for bad in [json!("1 OR 1"), json!("inf"), json!("0x10"), json!(""), json!(true), json!("1e999")] {
+            assert!(number(&bad).is_err(), "{bad}");
+        }
+        assert_eq!(decimal("12.50"), json!(12.5));
+        assert_eq!(decimal("12345678901234567.5"), json!("12345678901234567.5"));
+        assert_eq!(decimal("18446744073709551615"), json!(u64::MAX));
+        assert_eq!(decimal("NaN"), json!("NaN"));
+    }
+}

@@ -1,0 +1,137 @@
+//! Conditions as a clause of SQL: columns quoted as their table spells them, values bound.
+
+use serde_json::Value;
+
+use super::{FilterCondition, FilterOp, Test};
+use crate::{ConnectError, Rows};
+
+/// A column as a connector looked it up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Known {
+    /// As the table spells it.
+    pub(crate) name: String,
+    /// The source's word for the type.
+    pub(crate) data_type: String,
+}
+
+/// A value as it is bound.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Bound {
+    Text(String),
+    Integer(i64),
+    Float(f64),
+}
+
+/// How one kind of SQL writes it.
+pub(crate) trait Dialect {
+    /// A name as an identifier.
+    fn quoted(&self, name: &str) -> String;
+
+    /// The `position`th bound value, counted from 1, to be compared with the column, and the value itself.
+    ///
+    /// # Errors
+    /// Why the value does not fit the column, as a clause.
+    fn bound(&self, position: usize, column: &Known, value: &Value) -> Result<(String, Bound), String>;
+
+    /// The quoted column is like the `position`th bound pattern, whatever its case.
+    fn like(&self, column: &str, position: usize) -> String;
+}
+
+/// A statement with what is bound in it, in order.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Statement {
+    pub(crate) sql: String,
+    pub(crate) values: Vec<Bound>,
+}
+
+/// The column of that name: as it is spelled, or else whatever its case.
+pub(crate) fn column<'a>(known: &'a [Known], wanted: &str) -> Option<&'a Known> {
+    let exact = known.iter().find(|column| column.name == wanted);
+    exact.or_else(|| known.iter().find(|column| column.name.to_lowercase() == wanted.to_lowercase()))
+}
+
+/// The columns of these names, or all.
+///
+/// # Errors
+/// Names the column that there is not.
+pub(crate) fn columns<'a>(known: &'a [Known], wanted: &[String]) -> Result<Vec<&'a Known>, String> {
+    if wanted.is_empty() {
+        return Ok(known.iter().collect());
+    }
+    wanted.iter().map(|name| column(known, name).ok_or_else(|| format!("it has no column {name}"))).collect()
+}
+
+/// The rows that meet the conditions, one more than `limit`, so that it is known whether there are more. `from` is the
+/// quoted name of the table `table`.
+pub(crate) fn select(
+    dialect: &dyn Dialect,
+    table: &str,
+    from: &str,
+    wanted: &[&Known],
+    known: &[Known],
+    conditions: &[FilterCondition],
+    limit: usize,
+) -> Result<Statement, ConnectError> {
+    let list: Vec<String> = wanted.iter().map(|column| dialect.quoted(&column.name)).collect();
+    let mut statement = Statement { sql: format!("SELECT {} FROM {from}", list.join(", ")), values: Vec::new() };
+    for (at, condition) in conditions.iter().enumerate() {
+        let failed = |reason: String| ConnectError::Condition {
+            table: table.to_owned(),
+            column: condition.column.clone(),
+            reason,
+        };
+        let column = column(known, &condition.column).ok_or_else(|| failed("there is no such column".to_owned()))?;
+        let clause = clause(dialect, column, condition, &mut statement.values).map_err(failed)?;
+        statement.sql += if at == 0 { " WHERE " } else { " AND " };
+        statement.sql += &clause;
+    }
+    statement.sql += &format!(" LIMIT {}", limit.saturating_add(1).min(i64::MAX as usize));
+    Ok(statement)
+}
+
+fn clause(
+    dialect: &dyn Dialect,
+    column: &Known,
+    condition: &FilterCondition,
+    values: &mut Vec<Bound>,
+) -> Result<String, String> {
+    let name = dialect.quoted(&column.name);
+    let mut bind = |value: &Value| -> Result<String, String> {
+        let (sql, bound) = dialect.bound(values.len() + 1, column, value)?;
+        values.push(bound);
+        Ok(sql)
+    };
+    Ok(match condition.test()? {
+        Test::Null => format!("{name} IS NULL"),
+        Test::NotNull => format!("{name} IS NOT NULL"),
+        Test::Compare(op, value) => format!("{name} {} {}", op.operator(), bind(value)?),
+        Test::Between(low, high) => {
+            format!("({name} {} {} AND {name} <= {})", FilterOp::Between.operator(), bind(low)?, bind(high)?)
+        }
+        Test::In { values: list, or_null } => {
+            let mut parts = Vec::new();
+            if !list.is_empty() {
+                let bound = list.into_iter().map(bind).collect::<Result<Vec<_>, _>>()?;
+                parts.push(format!("{name} IN ({})", bound.join(", ")));
+            }
+            if or_null {
+                parts.push(format!("{name} IS NULL"));
+            }
+            match parts.is_empty() {
+                true => "1 = 0".to_owned(),
+                false => format!("({})", parts.join(" OR ")),
+            }
+        }
+        Test::Like(pattern) => {
+            values.push(Bound::Text(pattern));
+            dialect.like(&name, values.len())
+        }
+    })
+}
+
+/// What was read, less the one row too many.
+pub(crate) fn capped(columns: Vec<String>, mut rows: Vec<Vec<Value>>, cap: usize) -> Rows {
+    let has_more = rows.len() > cap;
+    rows.truncate(cap);
+    Rows { columns, rows, has_more }
+}

@@ -1,0 +1,239 @@
+//! MySQL and MariaDB servers, read only.
+
+mod describe;
+mod dialect;
+mod session;
+mod table;
+mod value;
+
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use prospector_core::Problem;
+use serde_json::Value;
+use sqlx::ConnectOptions;
+use sqlx::mysql::{MySqlConnectOptions, MySqlConnection};
+
+use crate::filter::sql::{Bound, Dialect as _, Known, Statement, column, columns, select};
+use crate::server::{Connections, Session};
+use crate::{
+    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Server, SourceKind, Statistics, Table,
+};
+use dialect::{Dialect, Shape};
+use session::fetch;
+use table::{Place, Scope};
+
+/// No statement may take longer.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// After this, values are sampled from the first rows alone.
+const SAMPLE_PATIENCE: Duration = Duration::from_secs(5);
+
+/// How many rows that are.
+const FIRST_ROWS: u32 = 100_000;
+
+/// MySQL allows 4,096 result columns; a column needs four.
+const COLUMNS_A_QUERY: usize = 100;
+
+/// A MySQL or MariaDB server, or one database of it.
+pub(crate) struct Mysql {
+    connections: Arc<Connections<MySqlConnection>>,
+    scope: Scope,
+}
+
+impl Mysql {
+    pub(crate) fn new(server: &Server) -> Result<Self, ConnectError> {
+        let options = MySqlConnectOptions::from_str(server.url().as_str()).map_err(|_| ConnectError::Connect {
+            server: server.to_string(),
+            reason: "the URL has parameters that are not known or not right".to_owned(),
+        })?;
+        // The server's own mode and time zone: a query means here what it means to its other clients.
+        let options = options
+            .pipes_as_concat(false)
+            .no_engine_substitution(false)
+            .timezone(None)
+            .statement_cache_capacity(0)
+            .disable_statement_logging();
+        let scope = Scope::new(server.database(), server.schemas());
+        Ok(Mysql { connections: Connections::new(server.clone(), options), scope })
+    }
+
+    /// Runs one statement in a session of its own.
+    async fn asked(&self, table: &str, statement: Statement, patience: Duration, cap: usize) -> Result<Rows, Failed> {
+        let mut session = self.connections.session(patience).await?;
+        let act = fetch(session.connection(), &statement, cap);
+        let done = Session::<MySqlConnection>::within(patience, act).await;
+        // Rows that nobody wants any more would have to be read to the end: the session is dropped instead.
+        let done = match done {
+            Ok((rows, true)) => {
+                drop(session);
+                Ok(rows)
+            }
+            other => session.end(other.map(|(rows, _)| rows)).await,
+        };
+        done.map_err(|error| {
+            let reason = self.connections.unread(table, &error);
+            if reason.to_string().ends_with("took too long and was stopped") {
+                Failed::TooLong(reason)
+            } else {
+                Failed::Otherwise(reason)
+            }
+        })
+    }
+
+    /// Where the table is, with its columns.
+    async fn place(&self, table: &str) -> Result<Place, ConnectError> {
+        let mut session = self.connections.session(PATIENCE).await?;
+        let found = table::find(session.connection(), &self.scope, table);
+        let done = Session::<MySqlConnection>::within(PATIENCE, found).await;
+        let found = session.end(done).await.map_err(|error| self.connections.unread(table, &error))?;
+        found.ok_or_else(|| self.connections.refused(table, "there is no such table"))
+    }
+
+    fn named<'a>(&self, place: &'a Place, table: &str, name: &str) -> Result<&'a Known, ConnectError> {
+        let found = column(&place.columns, name);
+        found.ok_or_else(|| self.connections.refused(table, format!("it has no column {name}")))
+    }
+}
+
+/// Why a statement failed.
+enum Failed {
+    TooLong(ConnectError),
+    Otherwise(ConnectError),
+}
+
+impl From<ConnectError> for Failed {
+    fn from(error: ConnectError) -> Self {
+        Failed::Otherwise(error)
+    }
+}
+
+impl From<Failed> for ConnectError {
+    fn from(failed: Failed) -> Self {
+        match failed {
+            Failed::TooLong(error) | Failed::Otherwise(error) => error,
+        }
+    }
+}
+
+#[async_trait]
+impl Connector for Mysql {
+    fn kind(&self) -> &'static str {
+        SourceKind::Mysql.as_str()
+    }
+
+    async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
+        let place = self.connections.server().to_string();
+        let mut session = self.connections.session(PATIENCE).await?;
+        let described = describe::describe(session.connection(), &self.scope, &place);
+        let done = Session::<MySqlConnection>::within(PATIENCE, described).await;
+        session.end(done).await.map_err(|error| self.connections.unread("information_schema", &error))
+    }
+
+    async fn fingerprint(&self) -> Result<Option<String>, ConnectError> {
+        let mut session = self.connections.session(PATIENCE).await?;
+        let stamp = describe::fingerprint(session.connection(), &self.scope);
+        let done = Session::<MySqlConnection>::within(PATIENCE, stamp).await;
+        let done = session.end(done).await;
+        done.map(Some).map_err(|error| self.connections.unread("information_schema", &error))
+    }
+
+    async fn sample(&self, table: &str, column: &str, request: &SampleRequest) -> Result<Samples, ConnectError> {
+        let place = self.place(table).await?;
+        let column = self.named(&place, table, column)?;
+        let (name, shape) = (Dialect.quoted(&column.name), Shape::of(column));
+        let (mut values, mut filter) = (Vec::new(), String::new());
+        match request.contains.as_deref().filter(|text| !text.is_empty()) {
+            // There is no text in bytes.
+            Some(_) if shape == Shape::Bytes => filter = " AND FALSE".to_owned(),
+            Some(text) => {
+                values.push(Bound::Text(format!("%{}%", escaped(text))));
+                filter = format!(" AND {}", Dialect.like(&name, 1));
+            }
+            None => {}
+        }
+        let (key, shown) = (shape.key(&name), shape.shown("k", "v"));
+        let sql = |from: &str| Statement {
+            // The first query groups, the second sends no more of a long text than is shown.
+            sql: format!(
+                "SELECT {shown}, count(*) OVER () FROM (SELECT {key} AS k, min({value}) AS v, count(*) AS n FROM {from} \
+                 WHERE {name} IS NOT NULL{filter} GROUP BY 1) g ORDER BY n DESC, k LIMIT {limit}",
+                value = shape.value(&name),
+                // With no row at all the number of distinct values would stay unknown.
+                limit = request.limit.clamp(1, 1_000_000),
+            ),
+            values: values.clone(),
+        };
+        let cap = request.limit.max(1);
+        let (rows, whole) = match self.asked(table, sql(&place.from), SAMPLE_PATIENCE, cap).await {
+            Ok(rows) => (rows, true),
+            Err(Failed::TooLong(_)) => {
+                let first = format!("(SELECT {name} FROM {} LIMIT {FIRST_ROWS}) t", place.from);
+                (self.asked(table, sql(&first), PATIENCE, cap).await?, false)
+            }
+            Err(failed) => return Err(failed.into()),
+        };
+        let distinct = rows.rows.first().and_then(|row| row.get(1)?.as_u64()).unwrap_or(0);
+        let first = rows.rows.into_iter().filter_map(|row| row.into_iter().next());
+        let values: Vec<Value> = first.map(|value| shape.cut(value)).take(request.limit).collect();
+        let complete = whole && values.len() as u64 == distinct;
+        Ok(Samples { values, distinct, complete })
+    }
+
+    async fn statistics(&self, table: &str, wanted: &[String]) -> Result<Vec<Statistics>, ConnectError> {
+        let place = self.place(table).await?;
+        let columns = columns(&place.columns, wanted).map_err(|reason| self.connections.refused(table, reason))?;
+        let mut all = Vec::with_capacity(columns.len());
+        for part in columns.chunks(COLUMNS_A_QUERY) {
+            let measures: Vec<String> = part
+                .iter()
+                .map(|column| {
+                    let (name, shape) = (Dialect.quoted(&column.name), Shape::of(column));
+                    let (min, max) = (shape.end("min", &name), shape.end("max", &name));
+                    format!("count(DISTINCT {}), {min}, {max}, count(*) - count({name})", shape.key(&name))
+                })
+                .collect();
+            let sql = format!("SELECT {} FROM {}", measures.join(", "), place.from);
+            let rows = self.asked(table, Statement { sql, values: Vec::new() }, PATIENCE, 1).await?;
+            let mut row = rows.rows.into_iter().next().unwrap_or_default().into_iter();
+            for column in part {
+                let mut next = || row.next().unwrap_or_default();
+                let (distinct, min, max, nulls) = (next(), next(), next(), next());
+                let end = |value: Value| Some(Shape::of(column).cut(value)).filter(|value| !value.is_null());
+                all.push(Statistics {
+                    column: column.name.clone(),
+                    cardinality: distinct.as_u64().unwrap_or(0),
+                    min: end(min),
+                    max: end(max),
+                    nulls: nulls.as_u64().unwrap_or(0),
+                });
+            }
+        }
+        Ok(all)
+    }
+
+    async fn rows(
+        &self,
+        table: &str,
+        wanted: &[String],
+        conditions: &[FilterCondition],
+        limit: usize,
+    ) -> Result<Rows, ConnectError> {
+        let place = self.place(table).await?;
+        let wanted = columns(&place.columns, wanted).map_err(|reason| self.connections.refused(table, reason))?;
+        let statement = select(&Dialect, table, &place.from, &wanted, &place.columns, conditions, limit)?;
+        Ok(self.asked(table, statement, PATIENCE, limit).await?)
+    }
+
+    async fn query(&self, sql: &str, cap: usize) -> Result<Rows, ConnectError> {
+        let sql = sql.trim().trim_end_matches(';').to_owned();
+        Ok(self.asked("the answer to a query", Statement { sql, values: Vec::new() }, PATIENCE, cap).await?)
+    }
+}
+
+/// The text as a part of a pattern.
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")
+}

@@ -1,0 +1,162 @@
+//! How MySQL writes names, values and patterns.
+
+use serde_json::Value;
+
+use crate::filter::sql::{self, Bound, Known};
+use crate::filter::{boolean, number, text};
+use crate::shown;
+
+/// The SQL of MySQL and MariaDB.
+pub(super) struct Dialect;
+
+impl sql::Dialect for Dialect {
+    fn quoted(&self, name: &str) -> String {
+        format!("`{}`", name.replace('`', "``"))
+    }
+
+    fn bound(&self, _: usize, column: &Known, value: &Value) -> Result<(String, Bound), String> {
+        // MySQL compares a text with a number as two floating point numbers, in which any word is 0.
+        let whole = |number: String| match number.parse::<i64>() {
+            Ok(number) => ("?".to_owned(), Bound::Integer(number)),
+            Err(_) => ("CAST(? AS DECIMAL(65,30))".to_owned(), Bound::Text(number)),
+        };
+        Ok(match (Shape::of(column), column.data_type.as_str()) {
+            (_, "float" | "double") => {
+                let number = number(value)?;
+                ("?".to_owned(), Bound::Float(number.parse().map_err(|_| "it is no number".to_owned())?))
+            }
+            (_, "bit") if value.is_boolean() => ("?".to_owned(), Bound::Integer(boolean(value)?.into())),
+            (_, "tinyint") if value.is_boolean() => ("?".to_owned(), Bound::Integer(boolean(value)?.into())),
+            (Shape::Number | Shape::Bits, _) => whole(number(value)?),
+            (Shape::Bytes, _) => {
+                let text = text(value);
+                match text.strip_prefix("\\x") {
+                    Some(digits) => ("UNHEX(?)".to_owned(), Bound::Text(digits.to_owned())),
+                    None => ("?".to_owned(), Bound::Text(text)),
+                }
+            }
+            _ => ("?".to_owned(), Bound::Text(text(value))),
+        })
+    }
+
+    fn like(&self, column: &str, _: usize) -> String {
+        // As a text of the connection, whose collation knows no case.
+        format!("CAST({column} AS CHAR) LIKE ?")
+    }
+}
+
+/// What can be done with values of a type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shape {
+    Number,
+    Bits,
+    /// They have an order: dates and times.
+    Ordered,
+    /// They have the order of their texts.
+    Words,
+    Bytes,
+    /// There is no order that would mean anything.
+    Nested,
+}
+
+impl Shape {
+    /// The shape of a column, by its type as `information_schema` names it.
+    pub(super) fn of(column: &Known) -> Shape {
+        match column.data_type.as_str() {
+            "tinyint" | "smallint" | "mediumint" | "int" | "bigint" | "decimal" | "float" | "double" | "year" => {
+                Shape::Number
+            }
+            "bit" => Shape::Bits,
+            "date" | "datetime" | "timestamp" | "time" => Shape::Ordered,
+            "binary" | "varbinary" | "tinyblob" | "blob" | "mediumblob" | "longblob" | "geometry" | "point"
+            | "linestring" | "polygon" | "multipoint" | "multilinestring" | "multipolygon" | "geometrycollection"
+            | "geomcollection" | "vector" => Shape::Bytes,
+            "json" => Shape::Nested,
+            _ => Shape::Words,
+        }
+    }
+
+    /// The column as it is grouped. Whatever its collation, values that differ are not merged.
+    pub(super) fn key(self, name: &str) -> String {
+        match self {
+            Shape::Number | Shape::Ordered => name.to_owned(),
+            Shape::Bits => format!("{name} + 0"),
+            Shape::Words | Shape::Nested => format!("CAST(CAST({name} AS CHAR) AS BINARY)"),
+            Shape::Bytes => format!("CAST({name} AS BINARY)"),
+        }
+    }
+
+    /// The column as something of which a group has one.
+    pub(super) fn value(self, name: &str) -> String {
+        match self {
+            Shape::Bits => format!("{name} + 0"),
+            Shape::Words | Shape::Nested => format!("CAST({name} AS CHAR)"),
+            Shape::Number | Shape::Ordered => name.to_owned(),
+            Shape::Bytes => "NULL".to_owned(),
+        }
+    }
+
+    /// What is sent of a group: no more of a long text than is shown.
+    pub(super) fn shown(self, key: &str, value: &str) -> String {
+        match self {
+            Shape::Number | Shape::Bits | Shape::Ordered => key.to_owned(),
+            Shape::Words | Shape::Nested => format!("LEFT({value}, {})", shown::LONGEST),
+            Shape::Bytes => format!("LENGTH({key})"),
+        }
+    }
+
+    /// The smallest or the largest value, by the function for it, as it is sent.
+    pub(super) fn end(self, function: &str, name: &str) -> String {
+        match self {
+            Shape::Number | Shape::Bits | Shape::Ordered => format!("{function}({})", self.value(name)),
+            Shape::Words => format!("LEFT({function}({}), {})", self.value(name), shown::LONGEST),
+            Shape::Bytes | Shape::Nested => "NULL".to_owned(),
+        }
+    }
+
+    /// What was sent as it is shown.
+    pub(super) fn cut(self, value: Value) -> Value {
+        match (self, value) {
+            (Shape::Bytes, Value::Number(bytes)) => shown::blob(bytes.as_u64().unwrap_or(0) as usize),
+            (_, Value::String(text)) => shown::text(&text),
+            (_, other) => other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::filter::sql::select;
+    use crate::{FilterCondition, FilterOp};
+
+    fn check(data_type: &str, op: FilterOp, value: Value, expected: Result<(&str, &[Bound]), &str>) {
+        let known = [Known { name: "a`b".into(), data_type: data_type.into() }];
+        let conditions = [FilterCondition { column: "A`B".into(), op, value }];
+        let found = select(&Dialect, "t", "t", &[&known[0]], &known, &conditions, 5);
+        match (found, expected) {
+            (Ok(statement), Ok((clause, values))) => {
+                assert_eq!(statement.sql, format!("SELECT `a``b` FROM t WHERE {clause} LIMIT 6"));
+                assert_eq!(statement.values, values);
+            }
+            (Err(error), Err(part)) => assert!(error.to_string().contains(part), "{error}"),
+            (found, _) => panic!("{found:?}"),
+        }
+    }
+
+    #[test]
+    fn values_are_bound_as_what_the_column_holds() {
+        let text = |text: &str| Bound::Text(text.to_owned());
+        check("varchar", FilterOp::Eq, json!("x' OR 1; -- "), Ok(("`a``b` = ?", &[text("x' OR 1; -- ")])));
+        check("varchar", FilterOp::Eq, json!(0), Ok(("`a``b` = ?", &[text("0")])));
+        check("int", FilterOp::Eq, json!("0 OR 1"), Err("holds numbers"));
+        check("int", FilterOp::Lt, json!("7"), Ok(("`a``b` < ?", &[Bound::Integer(7)])));
+        check("decimal", FilterOp::Eq, json!(0.5), Ok(("`a``b` = CAST(? AS DECIMAL(65,30))", &[text("0.5")])));
+        check("double", FilterOp::Gte, json!(0.5), Ok(("`a``b` >= ?", &[Bound::Float(0.5)])));
+        check("blob", FilterOp::Eq, json!("\\x00ff"), Ok(("`a``b` = UNHEX(?)", &[text("00ff")])));
+        check("int", FilterOp::In, json!([1, null]), Ok(("(`a``b` IN (?) OR `a``b` IS NULL)", &[Bound::Integer(1)])));
+        check("int", FilterOp::Like, json!("1%"), Ok(("CAST(`a``b` AS CHAR) LIKE ?", &[text("1%")])));
+    }
+}

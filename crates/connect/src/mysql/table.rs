@@ -1,0 +1,114 @@
+//! What tables of MySQL are called here, and finding one by its name.
+
+use serde_json::Value;
+use sqlx::mysql::MySqlConnection;
+
+use super::dialect::Dialect;
+use super::session::fetch;
+use crate::filter::sql::{Bound, Dialect as _, Known, Statement};
+
+/// Which databases of a server are wanted, and which of them needs no name.
+#[derive(Debug, Clone)]
+pub(super) struct Scope {
+    /// The database whose tables go by their names alone.
+    own: Option<String>,
+    /// All but the system's own where it is empty.
+    wanted: Vec<String>,
+}
+
+impl Scope {
+    pub(super) fn new(own: Option<&str>, wanted: &[String]) -> Scope {
+        let own = own.map(|name| percent_encoding::percent_decode_str(name).decode_utf8_lossy().into_owned());
+        let wanted = if wanted.is_empty() { own.iter().cloned().collect() } else { wanted.to_vec() };
+        Scope { own, wanted }
+    }
+
+    /// The databases.
+    pub(super) async fn databases(&self, connection: &mut MySqlConnection) -> Result<Vec<String>, sqlx::Error> {
+        if !self.wanted.is_empty() {
+            return Ok(self.wanted.clone());
+        }
+        let sql = "SELECT CAST(SCHEMA_NAME AS CHAR) FROM information_schema.SCHEMATA \
+             WHERE SCHEMA_NAME NOT IN ('information_schema', 'mysql', 'performance_schema', 'sys') ORDER BY 1";
+        Ok(texts(connection, sql, &[]).await?.into_iter().filter_map(|row| row.into_iter().next()).collect())
+    }
+
+    /// What a table is called.
+    pub(super) fn name(&self, database: &str, table: &str) -> String {
+        match self.own.as_deref() {
+            Some(own) if own == database => table.to_owned(),
+            _ => format!("{database}.{table}"),
+        }
+    }
+}
+
+/// A table that was found.
+pub(super) struct Place {
+    /// Its name as it is written in a statement.
+    pub(super) from: String,
+    /// The columns, with their types without length.
+    pub(super) columns: Vec<Known>,
+}
+
+/// The table of that name: as it is spelled, or else the only one whatever its case.
+pub(super) async fn find(
+    connection: &mut MySqlConnection,
+    scope: &Scope,
+    name: &str,
+) -> Result<Option<Place>, sqlx::Error> {
+    let databases = scope.databases(connection).await?;
+    for database in &databases {
+        let prefix = scope.name(database, "");
+        if let Some(table) = name.strip_prefix(&prefix)
+            && let Some(place) = place(connection, database, table).await?
+        {
+            return Ok(Some(place));
+        }
+    }
+    let mut found: Vec<(&String, String)> = Vec::new();
+    for database in &databases {
+        let sql = "SELECT CAST(TABLE_NAME AS CHAR) FROM information_schema.TABLES WHERE TABLE_SCHEMA = ?";
+        for table in texts(connection, sql, &[database]).await?.into_iter().filter_map(|row| row.into_iter().next()) {
+            if scope.name(database, &table).to_lowercase() == name.to_lowercase() {
+                found.push((database, table));
+            }
+        }
+    }
+    match found.as_slice() {
+        [(database, table)] => place(connection, database, table).await,
+        _ => Ok(None),
+    }
+}
+
+async fn place(connection: &mut MySqlConnection, database: &str, table: &str) -> Result<Option<Place>, sqlx::Error> {
+    // Servers may compare these names whatever their case.
+    let sql = "SELECT CAST(TABLE_NAME AS CHAR), CAST(COLUMN_NAME AS CHAR), LOWER(CAST(DATA_TYPE AS CHAR)) \
+         FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? ORDER BY ORDINAL_POSITION";
+    let rows = texts(connection, sql, &[database, table]).await?;
+    let mut columns = Vec::new();
+    for row in rows {
+        if let [name, column, data_type] = row.as_slice()
+            && name == table
+        {
+            columns.push(Known { name: column.clone(), data_type: data_type.clone() });
+        }
+    }
+    let from = format!("{}.{}", Dialect.quoted(database), Dialect.quoted(table));
+    Ok((!columns.is_empty()).then_some(Place { from, columns }))
+}
+
+/// The answer to a query about the server as texts; null is an empty one.
+pub(super) async fn texts(
+    connection: &mut MySqlConnection,
+    sql: &str,
+    bound: &[&str],
+) -> Result<Vec<Vec<String>>, sqlx::Error> {
+    let values = bound.iter().map(|text| Bound::Text((*text).to_owned())).collect();
+    let (rows, _) = fetch(connection, &Statement { sql: sql.to_owned(), values }, usize::MAX).await?;
+    let text = |value: Value| match value {
+        Value::String(text) => text,
+        Value::Null => String::new(),
+        other => other.to_string(),
+    };
+    Ok(rows.rows.into_iter().map(|row| row.into_iter().map(text).collect()).collect())
+}

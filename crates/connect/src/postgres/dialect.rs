@@ -1,0 +1,164 @@
+//! How PostgreSQL writes names, values and patterns.
+
+use serde_json::Value;
+
+use crate::filter::sql::{self, Bound, Known};
+use crate::filter::{boolean, number, text};
+use crate::shown;
+
+/// The SQL of PostgreSQL.
+pub(super) struct Dialect;
+
+impl sql::Dialect for Dialect {
+    fn quoted(&self, name: &str) -> String {
+        format!("\"{}\"", name.replace('"', "\"\""))
+    }
+
+    fn bound(&self, position: usize, column: &Known, value: &Value) -> Result<(String, Bound), String> {
+        // Bound as a text and cast to the type of the column, so that whatever has a text can be compared.
+        let (kind, text) = match column.data_type.as_str() {
+            "smallint" | "integer" | "bigint" => {
+                let number = number(value)?;
+                let kind = if number.parse::<i64>().is_ok() { "bigint" } else { "numeric" };
+                (kind, number)
+            }
+            "numeric" => ("numeric", number(value)?),
+            "real" | "double precision" => (column.data_type.as_str(), number(value)?),
+            "boolean" => ("boolean", boolean(value)?.to_string()),
+            kind => (kind, text(value)),
+        };
+        Ok((format!("CAST(${position}::text AS {kind})"), Bound::Text(text)))
+    }
+
+    fn like(&self, column: &str, position: usize) -> String {
+        format!("{column}::text ILIKE ${position}::text")
+    }
+}
+
+/// What can be done with values of a type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// They have an order of their own.
+    Ordered,
+    /// They have the order of their texts: texts themselves, UUIDs, the labels of an enum.
+    Words,
+    Boolean,
+    Bytes,
+    /// There is no order that would mean anything, and only their texts can be grouped.
+    Nested,
+}
+
+impl Shape {
+    /// The shape of a column, by its type as `format_type` writes it.
+    pub(super) fn of(column: &Known) -> Shape {
+        let name = column.data_type.as_str();
+        match name {
+            "bytea" => Shape::Bytes,
+            "boolean" => Shape::Boolean,
+            "smallint"
+            | "integer"
+            | "bigint"
+            | "numeric"
+            | "real"
+            | "double precision"
+            | "money"
+            | "date"
+            | "timestamp without time zone"
+            | "timestamp with time zone"
+            | "time without time zone"
+            | "time with time zone"
+            | "interval"
+            | "oid"
+            | "inet" => Shape::Ordered,
+            "json" | "jsonb" | "xml" | "tsvector" | "tsquery" | "hstore" | "point" | "line" | "lseg" | "box"
+            | "path" | "polygon" | "circle" | "geometry" | "geography" => Shape::Nested,
+            _ if name.ends_with("[]") || name.ends_with("range") => Shape::Nested,
+            _ => Shape::Words,
+        }
+    }
+
+    /// The column as it is grouped. Whatever its collation, values that differ are not merged.
+    pub(super) fn key(self, name: &str) -> String {
+        match self {
+            Shape::Ordered | Shape::Boolean | Shape::Bytes => name.to_owned(),
+            Shape::Words | Shape::Nested => format!("{name}::text COLLATE \"C\""),
+        }
+    }
+
+    /// The grouped column as it is sent: no more of a long text than is shown.
+    pub(super) fn shown(self, key: &str) -> String {
+        match self {
+            Shape::Ordered | Shape::Boolean => key.to_owned(),
+            Shape::Bytes => format!("octet_length({key})"),
+            Shape::Words | Shape::Nested => format!("left({key}, {})", shown::LONGEST),
+        }
+    }
+
+    /// The smallest or the largest value, by the function for it, as it is sent.
+    pub(super) fn end(self, function: &str, name: &str) -> String {
+        match self {
+            Shape::Ordered => format!("{function}({name})"),
+            Shape::Words | Shape::Boolean => {
+                format!("left({function}({name}::text COLLATE \"C\"), {})", shown::LONGEST)
+            }
+            Shape::Bytes | Shape::Nested => "NULL::text".to_owned(),
+        }
+    }
+
+    /// What was sent as it is shown.
+    pub(super) fn cut(self, value: Value) -> Value {
+        match (self, value) {
+            (Shape::Bytes, Value::Number(bytes)) => shown::blob(bytes.as_u64().unwrap_or(0) as usize),
+            (_, Value::String(text)) => shown::text(&text),
+            (_, other) => other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::filter::sql::select;
+    use crate::{FilterCondition, FilterOp};
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(data_type: &str, op: FilterOp, value: Value, expected: Result<(&str, &[&str]), &str>) {
+        let known = [Known { name: "a\"b".into(), data_type: data_type.into() }];
+        let conditions = [FilterCondition { column: "A\"B".into(), op, value }];
+        let found = select(&Dialect, "t", "t", &[&known[0]], &known, &conditions, 5);
+        match (found, expected) {
+            (Ok(statement), Ok((clause, values))) => {
+                assert_eq!(statement.sql, format!("SELECT \"a\"\"b\" FROM t WHERE {clause} LIMIT 6"));
+                let values: Vec<Bound> = values.iter().map(|text| Bound::Text((*text).to_owned())).collect();
+                assert_eq!(statement.values, values);
+            }
+            (Err(error), Err(part)) => assert!(error.to_string().contains(part), "{error}"),
+            (found, _) => panic!("{found:?}"),
+        }
+    }
+
+    #[test]
+    fn values_are_bound_and_cast_to_the_type_of_the_column() {
+        let attack = "x' OR 1=1; --";
+        check("text", FilterOp::Eq, json!(attack), Ok(("\"a\"\"b\" = CAST($1::text AS text)", &[attack])));
+        check("integer", FilterOp::Eq, json!(attack), Err("holds numbers"));
+        check("integer", FilterOp::Gt, json!(1.5), Ok(("\"a\"\"b\" > CAST($1::text AS numeric)", &["1.5"])));
+        check(
+            "bigint",
+            FilterOp::Between,
+            json!([1, "2"]),
+            Ok(("(\"a\"\"b\" >= CAST($1::text AS bigint) AND \"a\"\"b\" <= CAST($2::text AS bigint))", &["1", "2"])),
+        );
+        check(
+            "uuid",
+            FilterOp::In,
+            json!(["u", null]),
+            Ok(("(\"a\"\"b\" IN (CAST($1::text AS uuid)) OR \"a\"\"b\" IS NULL)", &["u"])),
+        );
+        check("uuid", FilterOp::In, json!([]), Ok(("1 = 0", &[])));
+        check("boolean", FilterOp::Neq, json!("Yes"), Ok(("\"a\"\"b\" <> CAST($1::text AS boolean)", &["true"])));
+        check("numeric", FilterOp::Like, json!("5%"), Ok(("\"a\"\"b\"::text ILIKE $1::text", &["5%"])));
+        check("text", FilterOp::Neq, json!(null), Ok(("\"a\"\"b\" IS NOT NULL", &[])));
+    }
+}

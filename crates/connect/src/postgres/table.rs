@@ -1,0 +1,60 @@
+//! What tables of PostgreSQL are called here, and finding one by its name.
+
+use sqlx::postgres::PgConnection;
+use sqlx::{AssertSqlSafe, Row};
+
+use super::dialect::Dialect;
+use crate::filter::sql::{Dialect as _, Known};
+
+/// Tables, partitioned ones, views, materialised views and foreign tables (`c`) of the schemas (`n`) that are wanted:
+/// `$1`, or all but the system's own. Left out are partitions, which belong to their table, and what an extension made.
+pub(super) const RELATIONS: &str = "FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
+     WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition \
+     AND CASE WHEN cardinality($1::text[]) = 0 \
+         THEN n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema' ELSE n.nspname = ANY ($1::text[]) END \
+     AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid \
+         AND d.deptype = 'e')";
+
+/// The name of a table: without its schema in `public`.
+pub(super) const NAME: &str = "CASE WHEN n.nspname = 'public' THEN c.relname ELSE n.nspname || '.' || c.relname END";
+
+/// A table that was found.
+pub(super) struct Place {
+    /// Its name as it is written in a statement.
+    pub(super) from: String,
+    /// The columns that may be read, with their types as a value is cast to them: without length, and for a domain the
+    /// type beneath.
+    pub(super) columns: Vec<Known>,
+}
+
+/// The table of that name: as it is spelled, or else the only one whatever its case.
+pub(super) async fn find(
+    connection: &mut PgConnection,
+    schemas: &[String],
+    name: &str,
+) -> Result<Option<Place>, sqlx::Error> {
+    let sql = format!(
+        "SELECT n.nspname::text, c.relname::text, a.attname::text, \
+         format_type(coalesce(nullif(t.typbasetype, 0), t.oid), -1)::text, ({NAME}) = $2 \
+         FROM (SELECT c.*, max(e::int) OVER () AS any_exact FROM \
+             (SELECT c.oid, c.relname, c.relnamespace, ({NAME}) = $2 AS e {RELATIONS} AND lower({NAME}) = lower($2)) c) c \
+         JOIN pg_namespace n ON n.oid = c.relnamespace \
+         JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped \
+         JOIN pg_type t ON t.oid = a.atttypid \
+         WHERE e::int = any_exact AND has_column_privilege(c.oid, a.attnum, 'SELECT') \
+         ORDER BY n.nspname = 'public', n.nspname, c.relname, a.attnum",
+    );
+    let rows = sqlx::query(AssertSqlSafe(sql)).bind(schemas).bind(name).persistent(false).fetch_all(connection).await?;
+    let text = |row: &sqlx::postgres::PgRow, index: usize| row.try_get::<String, _>(index).unwrap_or_default();
+    let Some(first) = rows.first() else { return Ok(None) };
+    let (schema, table) = (text(first, 0), text(first, 1));
+    let own: Vec<_> = rows.iter().filter(|row| text(row, 0) == schema && text(row, 1) == table).collect();
+    let is_exact = first.try_get::<bool, _>(4).unwrap_or(false);
+    if own.len() < rows.len() && !is_exact {
+        return Ok(None);
+    }
+    Ok(Some(Place {
+        from: format!("{}.{}", Dialect.quoted(&schema), Dialect.quoted(&table)),
+        columns: own.iter().map(|row| Known { name: text(row, 2), data_type: text(row, 3) }).collect(),
+    }))
+}

@@ -1,0 +1,294 @@
+//! A database server: where it is, without showing its password, and few connections to it that can only read.
+
+use std::fmt;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use sqlx::{ConnectOptions, Connection};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use url::Url;
+
+use crate::{ConnectError, SourceKind};
+
+/// Connections to one server at the same time.
+const AT_ONCE: usize = 4;
+
+/// How long it may take to connect.
+const CONNECTING: Duration = Duration::from_secs(10);
+
+/// How long a connection that lay idle may take to answer.
+const AWAKENING: Duration = Duration::from_secs(3);
+
+/// How much longer than its time limit on the server a statement is waited for.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Where a server is and who asks. Shown without its password.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Server {
+    url: Url,
+    schemas: Vec<String>,
+}
+
+impl Server {
+    /// The server at `postgres://user:password@host:port/database?sslmode=verify-full`, or `mysql://` or `mariadb://`
+    /// alike.
+    ///
+    /// `schemas` are those that are described, all that are not the system's own where it is empty. In PostgreSQL the
+    /// tables of `public` go by their names alone, all others by `schema.table`. In MySQL and MariaDB a schema is a
+    /// database: without `schemas` it is the one of the URL, or all where the URL names none; tables of the one in the
+    /// URL go by their names alone.
+    ///
+    /// # Errors
+    /// What is wrong with the URL, without showing it.
+    pub fn new(url: &str, schemas: &[String]) -> Result<Server, String> {
+        let parsed = Url::parse(url.trim()).map_err(|error| format!("the URL is wrong: {error}"))?;
+        if SourceKind::from_scheme(parsed.scheme()).is_none() {
+            return Err(format!("no server is known by `{}://`", parsed.scheme()));
+        }
+        if parsed.host_str().is_none_or(str::is_empty) && !parsed.query_pairs().any(|(key, _)| key == "socket") {
+            return Err("the URL names no host".to_owned());
+        }
+        Ok(Server { url: parsed, schemas: schemas.to_vec() })
+    }
+
+    /// The kind of source, by the scheme of the URL.
+    pub fn kind(&self) -> SourceKind {
+        SourceKind::from_scheme(self.url.scheme()).unwrap_or(SourceKind::Postgres)
+    }
+
+    /// The name of the database in the URL.
+    pub fn database(&self) -> Option<&str> {
+        Some(self.url.path().trim_matches('/')).filter(|name| !name.is_empty())
+    }
+
+    pub(crate) fn url(&self) -> &Url {
+        &self.url
+    }
+
+    pub(crate) fn schemas(&self) -> &[String] {
+        &self.schemas
+    }
+
+    /// The text without the password, should it be in it.
+    fn scrubbed(&self, text: &str) -> String {
+        let Some(written) = self.url.password().filter(|password| !password.is_empty()) else {
+            return text.to_owned();
+        };
+        let plain = percent_encoding::percent_decode_str(written).decode_utf8_lossy().into_owned();
+        text.replace(written, "***").replace(&plain, "***")
+    }
+}
+
+/// The server without its password, and without parameters, which may hold secrets too.
+impl fmt::Display for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}://", self.url.scheme())?;
+        if !self.url.username().is_empty() {
+            write!(f, "{}@", self.url.username())?;
+        }
+        write!(f, "{}", self.url.host_str().unwrap_or("socket"))?;
+        if let Some(port) = self.url.port() {
+            write!(f, ":{port}")?;
+        }
+        f.write_str(self.url.path())
+    }
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Server({self}, {:?})", self.schemas)
+    }
+}
+
+/// What the connections of one kind of server do for all statements.
+#[async_trait]
+pub(crate) trait Dialogue: Connection + Sized {
+    /// Begins a transaction that can only read, with a time limit for each statement. Returns by what number the server
+    /// knows the connection.
+    async fn begin_reading(&mut self, patience: Duration) -> Result<u64, sqlx::Error>;
+
+    /// Ends it.
+    async fn end(&mut self) -> Result<(), sqlx::Error>;
+
+    /// Stops whatever another connection of the same user is doing.
+    async fn stop(&mut self, number: u64) -> Result<(), sqlx::Error>;
+}
+
+/// The connections to a server, made when they are needed.
+pub(crate) struct Connections<C: Connection> {
+    server: Server,
+    options: C::Options,
+    idle: Mutex<Vec<C>>,
+    permits: Arc<Semaphore>,
+}
+
+impl<C: Dialogue + 'static> Connections<C> {
+    pub(crate) fn new(server: Server, options: C::Options) -> Arc<Self> {
+        let permits = Arc::new(Semaphore::new(AT_ONCE));
+        Arc::new(Connections { server, options, idle: Mutex::new(Vec::new()), permits })
+    }
+
+    pub(crate) fn server(&self) -> &Server {
+        &self.server
+    }
+
+    /// A transaction that can only read, in which no statement takes longer than `patience`.
+    pub(crate) async fn session(self: &Arc<Self>, patience: Duration) -> Result<Session<C>, ConnectError> {
+        let closed = |error: tokio::sync::AcquireError| self.failed(error.to_string());
+        let permit = self.permits.clone().acquire_owned().await.map_err(closed)?;
+        let begun = |connection: C, number: u64, permit: OwnedSemaphorePermit| Session {
+            connection: Some(connection),
+            number,
+            home: self.clone(),
+            _permit: permit,
+        };
+        while let Some(mut connection) = self.idle_one() {
+            // One that does not answer any more is forgotten: the server may have been started anew.
+            if let Ok(Ok(number)) = tokio::time::timeout(AWAKENING, connection.begin_reading(patience)).await {
+                return Ok(begun(connection, number, permit));
+            }
+        }
+        let mut connection = self.connected().await?;
+        let started = tokio::time::timeout(CONNECTING, connection.begin_reading(patience)).await;
+        let number = started
+            .map_err(|_| self.failed("it did not answer in time"))?
+            .map_err(|error| self.failed(self.reason(&error)))?;
+        Ok(begun(connection, number, permit))
+    }
+
+    fn idle_one(&self) -> Option<C> {
+        self.idle.lock().ok()?.pop()
+    }
+
+    async fn connected(&self) -> Result<C, ConnectError> {
+        match tokio::time::timeout(CONNECTING, self.options.connect()).await {
+            Ok(Ok(connection)) => Ok(connection),
+            Ok(Err(error)) => Err(self.failed(self.reason(&error))),
+            Err(_) => Err(self.failed(format!("it did not answer within {} s", CONNECTING.as_secs()))),
+        }
+    }
+
+    fn failed(&self, reason: impl Into<String>) -> ConnectError {
+        ConnectError::Connect { server: self.server.to_string(), reason: reason.into() }
+    }
+
+    /// What went wrong, without the wrapping.
+    pub(crate) fn reason(&self, error: &sqlx::Error) -> String {
+        let reason = match error {
+            sqlx::Error::Database(error) => match error.code().as_deref() {
+                // A statement canceled in PostgreSQL; out of time in MariaDB and in MySQL.
+                Some("57014" | "70100") => "it took too long and was stopped".to_owned(),
+                _ if error.message().contains("maximum statement execution time exceeded") => {
+                    "it took too long and was stopped".to_owned()
+                }
+                _ => error.message().to_owned(),
+            },
+            sqlx::Error::Io(error) => error.to_string(),
+            other => other.to_string(),
+        };
+        self.server.scrubbed(&reason)
+    }
+
+    /// The error of an act on a table.
+    pub(crate) fn unread(&self, table: &str, error: &sqlx::Error) -> ConnectError {
+        self.refused(table, self.reason(error))
+    }
+
+    /// The same for a reason of our own.
+    pub(crate) fn refused(&self, table: &str, reason: impl Into<String>) -> ConnectError {
+        ConnectError::Read { place: self.server.to_string(), table: table.to_owned(), reason: reason.into() }
+    }
+}
+
+/// A transaction that can only read. Dropped before its end, as happens when the one who asked goes away, it makes the
+/// server stop what it is doing.
+pub(crate) struct Session<C: Dialogue + 'static> {
+    connection: Option<C>,
+    number: u64,
+    home: Arc<Connections<C>>,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl<C: Dialogue + 'static> Session<C> {
+    /// The connection.
+    pub(crate) fn connection(&mut self) -> &mut C {
+        self.connection.as_mut().expect("it is taken only when the session ends")
+    }
+
+    /// Waits for an act on a table for little longer than a statement may take.
+    pub(crate) async fn within<T>(
+        patience: Duration,
+        act: impl Future<Output = Result<T, sqlx::Error>>,
+    ) -> Result<T, sqlx::Error> {
+        match tokio::time::timeout(patience + GRACE, act).await {
+            Ok(done) => done,
+            Err(_) => Err(sqlx::Error::Io(std::io::ErrorKind::TimedOut.into())),
+        }
+    }
+
+    /// Ends the transaction and keeps the connection for the next one. A connection that was lost in the middle of
+    /// something is given up.
+    pub(crate) async fn end<T>(mut self, done: Result<T, sqlx::Error>) -> Result<T, sqlx::Error> {
+        let lost = matches!(done, Err(sqlx::Error::Io(_) | sqlx::Error::Protocol(_) | sqlx::Error::WorkerCrashed));
+        if !lost
+            && let Ok(Ok(())) = tokio::time::timeout(AWAKENING, self.connection().end()).await
+            && let (Some(connection), Ok(mut idle)) = (self.connection.take(), self.home.idle.lock())
+        {
+            idle.push(connection);
+        }
+        done
+    }
+}
+
+impl<C: Dialogue + 'static> Drop for Session<C> {
+    fn drop(&mut self) {
+        let Some(connection) = self.connection.take() else { return };
+        drop(connection);
+        // Without a runtime the whole program ends, and the time limit on the server does the rest.
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let (home, number) = (self.home.clone(), self.number);
+        runtime.spawn(async move {
+            let stopped = match home.connected().await {
+                Ok(mut other) => {
+                    let stopped = other.stop(number).await.map_err(|error| home.reason(&error));
+                    let _ = other.close().await;
+                    stopped
+                }
+                Err(error) => Err(error.to_string()),
+            };
+            if let Err(reason) = stopped {
+                tracing::debug!(reason, "a statement that nobody waits for could not be stopped");
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(url: &str, shown: &str) {
+        let server = Server::new(url, &[]).unwrap();
+        assert_eq!(server.to_string(), shown);
+        assert!(!format!("{server:?}").contains("s3cr"), "{server:?}");
+        assert_eq!(server.scrubbed("no s3cr t and no s3cr%20t here"), "no *** and no *** here");
+    }
+
+    #[test]
+    fn a_server_is_shown_without_its_password() {
+        check("postgres://ada:s3cr%20t@db.example:5432/crm?sslrootcert=/x", "postgres://ada@db.example:5432/crm");
+        check("mariadb://ada:s3cr%20t@[::1]/", "mariadb://ada@[::1]/");
+    }
+
+    #[test]
+    fn a_wrong_url_is_not_shown() {
+        for url in
+            ["postgres//ada:s3cret@x", "oracle://ada:s3cret@x/y", "postgres://ada:s3cret@x:port/y", "postgres:///y"]
+        {
+            let reason = Server::new(url, &[]).unwrap_err();
+            assert!(!reason.contains("s3cret"), "{reason}");
+        }
+    }
+}
