@@ -1,6 +1,9 @@
 //! The vector half: what an embedder learned from the records of each kind, and the vectors of records and questions.
 
-use std::sync::Arc;
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use prospector_core::{Kind, Record};
 use rayon::prelude::*;
@@ -31,6 +34,9 @@ pub(crate) type Fits = [[Fit; VECTORS]; Kind::ALL.len()];
 pub(crate) struct Dense {
     embedders: [[Arc<dyn Embedder>; VECTORS]; Kind::ALL.len()],
     pub(crate) fits: Fits,
+    /// What the question's texts were embedded to, by an embedder that learned nothing and so makes the same of a text
+    /// for every kind. It is kept for one search only: see [`Dense::forget`].
+    asked: Arc<Mutex<HashMap<String, Vec<f32>>>>,
 }
 
 /// Both vectors of one record.
@@ -79,7 +85,12 @@ impl Dense {
     pub(crate) fn restore(embedder: &Arc<dyn Embedder>, fits: Fits) -> Dense {
         let fitted = |fit: &Fit| embedder.fitted(&fit.state).unwrap_or_else(|| embedder.clone());
         let embedders = std::array::from_fn(|kind| std::array::from_fn(|vector| fitted(&fits[kind][vector])));
-        Dense { embedders, fits }
+        Dense { embedders, fits, asked: Arc::default() }
+    }
+
+    /// Begins a new search.
+    pub(crate) fn forget(&self) {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     pub(crate) fn dimensions(&self) -> usize {
@@ -102,11 +113,25 @@ impl Dense {
     pub(crate) fn query(&self, kind: Kind, text: &str) -> Result<Pair, SearchError> {
         let mut pair: Pair = Default::default();
         for (vector, slot) in pair.iter_mut().enumerate() {
-            let embedder = &self.embedders[kind as usize][vector];
-            *slot = embedder.embed(Role::Query, &[text])?.pop().unwrap_or_default();
-            center(&self.fits[kind as usize][vector], slot);
+            let fit = &self.fits[kind as usize][vector];
+            *slot = self.embed_query(&self.embedders[kind as usize][vector], fit, text)?;
+            center(fit, slot);
         }
         Ok(pair)
+    }
+
+    fn embed_query(&self, embedder: &Arc<dyn Embedder>, fit: &Fit, text: &str) -> Result<Vec<f32>, SearchError> {
+        let known = || self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        if fit.state.is_empty()
+            && let Some(vector) = known().get(text)
+        {
+            return Ok(vector.clone());
+        }
+        let vector = embedder.embed(Role::Query, &[text])?.pop().unwrap_or_default();
+        if fit.state.is_empty() {
+            known().insert(text.to_owned(), vector.clone());
+        }
+        Ok(vector)
     }
 
     fn embed_raw(

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::{
-    Embedder, Ranker, SearchError,
+    Embedder, ModelId, Ranker, SearchError,
     dense::{Dense, Fits},
     disk::{FORMAT, Folder, Meta, Stamp},
     lexical::{Entry, Lexical, key},
@@ -179,6 +179,11 @@ impl Index {
         self.inner.state.lock().unwrap_or_else(PoisonError::into_inner).0.clone()
     }
 
+    /// What makes its vectors; `None` where words must match.
+    pub fn model(&self) -> Option<&ModelId> {
+        self.inner.embedder.as_ref().map(|embedder| embedder.model())
+    }
+
     /// Whether there is no embedder, so that words must match.
     pub fn is_lexical_only(&self) -> bool {
         self.inner.embedder.is_none()
@@ -224,6 +229,9 @@ impl Index {
     /// What each kind has, in the order of the kinds.
     fn rankings(&self, query: &Query, limit: usize) -> Result<Vec<rank::Ranking>, SearchError> {
         let snapshot = self.snapshot()?;
+        if let Some(dense) = &snapshot.dense {
+            dense.forget();
+        }
         let kinds: &[Kind] = if query.kinds.is_empty() { &Kind::ALL } else { &query.kinds };
         let parent = query.parent.as_deref();
         kinds.iter().map(|kind| rank::rank(&snapshot, *kind, &query.text, parent, limit, query.ranker)).collect()

@@ -33,6 +33,8 @@ mod ranker;
 mod recipe;
 mod shelf;
 mod static_table;
+#[cfg(any(feature = "fastembed", feature = "fastembed-dynamic"))]
+pub mod transformer;
 mod vectors;
 
 pub use embed::{EmbedError, Embedder, ModelId, Role};

@@ -224,12 +224,13 @@ fn judge(snapshot: &Snapshot, kind: Kind, whole: &Part, scores: &[(f32, usize)],
     let last = if scores.len() > DEPTH { last } else { last.min(0.0) };
     let shelf = snapshot.shelf(kind);
     let few = calibrate::few(recipe::of(kind).centroid > 0.0, shelf.docs.len(), whole.trust());
+    let second = scores.get(1).map_or(last, |(score, _)| *score);
     let evidence = |score: f32, place: usize| Evidence {
         strength: whole.strength(place),
         cosine: whole.vector().map(|_| whole.whole(snapshot, kind, place)),
         centroid: whole.centroid(shelf.docs[place].parent).map(|near| near * whole.trust()),
         few,
-        relative: score / top.max(f32::EPSILON),
+        margin: (score - if place == first { second } else { top }) / top.max(f32::EPSILON),
         gap: (score - last) / top.max(f32::EPSILON),
     };
     let answerable = if top <= 0.0 { 0.0 } else { calibrate::answerable(kind, &evidence(top, first)) };

@@ -10,7 +10,7 @@ use prospector_core::Kind;
 /// Below this nothing of the kind is said to match.
 pub(crate) const FLOOR: f32 = 0.3;
 
-/// What a hit without vectors is taken to have: the usual nearness of a good one.
+/// What a hit without vectors is taken to have: the usual nearness of one of its strength, up to that of a good one.
 const USUAL_COSINE: f32 = 0.4;
 const USUAL_CENTROID: f32 = 0.2;
 
@@ -28,8 +28,8 @@ pub(super) struct Evidence {
     pub(super) centroid: Option<f32>,
     /// See [`few`].
     pub(super) few: f32,
-    /// Its score over the best.
-    pub(super) relative: f32,
+    /// How far it stands before the second, if it is the best; else how far behind the best, below zero. Over the best.
+    pub(super) margin: f32,
     /// How far it stands above the eleventh, over the best.
     pub(super) gap: f32,
 }
@@ -44,23 +44,23 @@ pub(super) fn few(by_parents: bool, records: usize, trust: f32) -> f32 {
 struct Weights {
     /// Intercept, strength, cosine, centroid, few.
     answerable: [f32; 5],
-    /// Intercept, strength, cosine, relative, gap.
+    /// Intercept, strength, cosine, margin, gap.
     needed: [f32; 5],
 }
 
 fn weights(kind: Kind) -> Weights {
     match kind {
         Kind::Table => {
-            Weights { answerable: [-5.58, 6.34, 3.98, 5.98, 2.41], needed: [-6.37, -0.14, 1.17, 4.26, 3.94] }
+            Weights { answerable: [-5.58, 6.34, 3.98, 5.98, 2.41], needed: [-1.96, -0.29, 1.20, 4.16, 3.30] }
         }
         Kind::Operation => {
-            Weights { answerable: [-7.23, 5.62, 5.13, 10.72, 4.15], needed: [-6.74, -0.64, 1.06, 6.61, 2.13] }
+            Weights { answerable: [-7.23, 5.62, 5.13, 10.72, 4.15], needed: [-0.13, -0.73, 0.96, 6.22, 1.81] }
         }
         Kind::Document => {
-            Weights { answerable: [-5.39, 6.79, 4.10, 0.0, 2.30], needed: [-4.65, 1.12, 1.71, 2.81, 2.16] }
+            Weights { answerable: [-5.39, 6.79, 4.10, 0.0, 2.30], needed: [-1.77, 1.10, 1.67, 2.75, 1.74] }
         }
         Kind::Skill | Kind::Fact => {
-            Weights { answerable: [-3.79, 1.93, 5.27, 0.0, 0.77], needed: [-13.95, 0.39, -0.20, 11.86, 4.70] }
+            Weights { answerable: [-3.79, 1.93, 5.27, 0.0, 0.77], needed: [-1.52, 0.17, -0.85, 8.82, 1.96] }
         }
     }
 }
@@ -68,16 +68,16 @@ fn weights(kind: Kind) -> Weights {
 /// How likely it is that anything of the kind answers the question, by the evidence of the best hit.
 pub(super) fn answerable(kind: Kind, best: &Evidence) -> f32 {
     let [intercept, strength, cosine, centroid, few] = weights(kind).answerable;
-    let near = best.cosine.unwrap_or(USUAL_COSINE);
-    let parent = best.centroid.unwrap_or(USUAL_CENTROID);
+    let near = best.cosine.unwrap_or(USUAL_COSINE * best.strength.min(1.0));
+    let parent = best.centroid.unwrap_or(USUAL_CENTROID * best.strength.min(1.0));
     logistic(intercept + strength * best.strength + cosine * near + centroid * parent + few * best.few)
 }
 
 /// How likely a hit is to be needed, if the question can be answered.
 pub(super) fn needed(kind: Kind, hit: &Evidence) -> f32 {
-    let [intercept, strength, cosine, relative, gap] = weights(kind).needed;
-    let near = hit.cosine.unwrap_or(USUAL_COSINE);
-    logistic(intercept + strength * hit.strength + cosine * near + relative * hit.relative + gap * hit.gap)
+    let [intercept, strength, cosine, margin, gap] = weights(kind).needed;
+    let near = hit.cosine.unwrap_or(USUAL_COSINE * hit.strength.min(1.0));
+    logistic(intercept + strength * hit.strength + cosine * near + margin * hit.margin + gap * hit.gap)
 }
 
 fn logistic(x: f32) -> f32 {

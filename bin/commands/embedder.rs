@@ -1,0 +1,61 @@
+//! `--embedder`: what makes the vectors.
+
+use std::sync::Arc;
+
+use prospector_search::{Embedder, StaticTable};
+
+use crate::{cli::EmbedderName, settings::Settings};
+
+/// What makes the vectors, if anything does.
+pub(super) fn open(settings: &Settings) -> anyhow::Result<Option<Arc<dyn Embedder>>> {
+    match settings.embedder()? {
+        EmbedderName::Static => Ok(Some(Arc::new(StaticTable::shipped()?))),
+        EmbedderName::None => Ok(None),
+        name => transformer(&name, settings).map(Some),
+    }
+}
+
+#[cfg(any(feature = "fastembed", feature = "fastembed-dynamic"))]
+fn transformer(name: &EmbedderName, settings: &Settings) -> anyhow::Result<Arc<dyn Embedder>> {
+    use prospector_search::transformer::{Transformer, TransformerError};
+
+    let runtime = settings.onnxruntime();
+    let opened = match name {
+        EmbedderName::Folder(folder) => Transformer::from_folder(folder, runtime.as_deref()),
+        EmbedderName::Model(model) => Transformer::from_hub(model, &settings.hub(), runtime.as_deref()),
+        EmbedderName::Static | EmbedderName::None => anyhow::bail!("this embedder is no transformer"),
+    };
+    match opened {
+        Ok(transformer) => Ok(Arc::new(transformer)),
+        Err(error) => {
+            let advice = match &error {
+                TransformerError::Runtime { .. } => {
+                    "set ORT_DYLIB_PATH to the library of onnxruntime 1.24 or newer; the Python package `onnxruntime` \
+                     has one in its folder `capi`"
+                }
+                TransformerError::NoModel { .. } | TransformerError::Read { .. } => {
+                    "name a folder with model.onnx, tokenizer.json and tokenizer_config.json"
+                }
+                TransformerError::Unusable { .. } => "if the file is damaged, remove it and get it again",
+                TransformerError::Unknown { .. } => "a model that is not listed can be used from a folder",
+                TransformerError::Download { .. } => {
+                    "HF_ENDPOINT names another server, and a folder that holds the model needs none"
+                }
+            };
+            Err(anyhow::anyhow!("{error} ({advice}; `--embedder static` needs neither model nor library)"))
+        }
+    }
+}
+
+#[cfg(not(any(feature = "fastembed", feature = "fastembed-dynamic")))]
+fn transformer(name: &EmbedderName, _settings: &Settings) -> anyhow::Result<Arc<dyn Embedder>> {
+    let name = match name {
+        EmbedderName::Folder(folder) => folder.display().to_string(),
+        EmbedderName::Model(model) => format!("model:{model}"),
+        EmbedderName::Static | EmbedderName::None => String::new(),
+    };
+    anyhow::bail!(
+        "this build has no transformers, which the embedder `{name}` needs: build the program with `--features fastembed` \
+         (the build downloads onnxruntime) or `--features fastembed-dynamic` (it opens yours), or leave --embedder away"
+    )
+}
