@@ -1,12 +1,22 @@
-//! How well the search finds what questions need: the measures of `planner bench`, over any catalog.
+//! How well the search finds what questions need, what the plans are worth, and what it all costs in tokens: the measures
+//! of `planner bench`, over any catalog.
 
+mod agreement;
+mod averages;
 pub(crate) mod calibration;
+pub(crate) mod chart;
+pub(crate) mod conversation;
+pub(crate) mod economy;
 mod gold;
 mod metrics;
+pub(crate) mod plans;
 pub(crate) mod queries;
 pub(crate) mod records;
 pub(crate) mod retrieval;
+mod seer;
+pub(crate) mod session;
 mod table;
+pub(crate) mod tokens;
 
 use std::collections::BTreeSet;
 
@@ -14,7 +24,7 @@ use prospector_core::{Kind, Record};
 use prospector_search::Index;
 use serde::Serialize;
 
-use gold::Names;
+pub(crate) use gold::Names;
 use queries::Question;
 
 /// At most this many missing names are listed.

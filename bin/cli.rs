@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use prospector_agent::Mode;
 use prospector_core::Kind;
-use prospector_discovery::PromptForm;
+use prospector_discovery::{Profile, PromptForm};
 use prospector_search::Ranker;
 
 /// A question in, a verified JSON plan out.
@@ -33,9 +33,12 @@ use prospector_search::Ranker;
         3  the provider of the model failed\n\n\
         ENVIRONMENT\n  \
         PROSPECTOR_CATALOG, PROSPECTOR_STATE, PROSPECTOR_MODEL   as --catalog, --state, --model\n  \
+        PROSPECTOR_EMBEDDER                                      as --embedder\n  \
         PROSPECTOR_LOG                                           what is logged to standard error (default: warn)\n  \
         ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL                    for Anthropic's models\n  \
-        OPENAI_API_KEY, OPENAI_BASE_URL                          for OpenAI's, or any compatible server"
+        OPENAI_API_KEY, OPENAI_BASE_URL                          for OpenAI's, or any compatible server\n  \
+        ORT_DYLIB_PATH                                           the onnxruntime library that --embedder opens\n  \
+        HF_ENDPOINT, HF_TOKEN                                    where --embedder model:NAME downloads from"
 )]
 pub(crate) struct Cli {
     /// The catalog file [default: catalog.yaml or catalog/catalog.yaml here]
@@ -44,9 +47,10 @@ pub(crate) struct Cli {
     /// Where the index and the fact store live [default: .prospector beside the catalog]
     #[arg(long, global = true, value_name = "FOLDER")]
     pub(crate) state: Option<PathBuf>,
-    /// What makes vectors for the search
-    #[arg(long, global = true, value_name = "NAME", default_value = "static")]
-    pub(crate) embedder: EmbedderName,
+    /// What makes vectors for the search: static, none, model:NAME, or the folder of a model such as ./minilm
+    /// [default: static]
+    #[arg(long, global = true, value_name = "NAME", value_parser = EmbedderName::parse)]
+    pub(crate) embedder: Option<EmbedderName>,
     /// What to do
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -60,7 +64,7 @@ pub(crate) enum Command {
     /// Call one discovery tool
     Call(CallArgs),
     /// List the discovery tools with their schemas
-    Tools,
+    Tools(ToolsArgs),
     /// Search tables, operations, documents, facts and skills
     Search(SearchArgs),
     /// Print the prompt that a model gets, with its token counts
@@ -71,7 +75,7 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Write a small catalog to begin with
     Init(InitArgs),
-    /// Measure how well the search does on questions whose answers are known
+    /// Measure search, plans and tokens on questions whose answers are known
     Bench(BenchArgs),
 }
 
@@ -95,6 +99,9 @@ pub(crate) struct PlanArgs {
     /// The form of the prompt, for experiments [default: by model and size]
     #[arg(long, value_enum)]
     pub(crate) prompt: Option<PromptName>,
+    /// The set of tools: one for each thing to do, or six that take ids of any kind
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) profile: ProfileName,
     /// Say nothing on standard error but problems
     #[arg(long, short)]
     pub(crate) quiet: bool,
@@ -108,6 +115,20 @@ pub(crate) struct CallArgs {
     /// Its arguments as a JSON object
     #[arg(default_value = "{}")]
     pub(crate) arguments: String,
+    /// As JSON, or as the text that a model is shown
+    #[arg(long, value_enum, default_value_t = FormatName::Json, value_name = "FORMAT")]
+    pub(crate) format: FormatName,
+    /// The set of tools: one for each thing to do, or six that take ids of any kind
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) profile: ProfileName,
+}
+
+/// `planner tools`
+#[derive(Debug, Args)]
+pub(crate) struct ToolsArgs {
+    /// The set of tools: one for each thing to do, or six that take ids of any kind
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) profile: ProfileName,
 }
 
 /// `planner search`
@@ -135,6 +156,9 @@ pub(crate) struct PromptArgs {
     /// The form of the prompt, for experiments [default: by model and size]
     #[arg(long, value_enum)]
     pub(crate) prompt: Option<PromptName>,
+    /// The set of tools: one for each thing to do, or six that take ids of any kind
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) profile: ProfileName,
 }
 
 /// `planner check`
@@ -167,6 +191,68 @@ pub(crate) enum BenchCommand {
     Retrieval(RetrievalArgs),
     /// Whether relevance is the share of hits that are right, and what the floor keeps back
     Calibration(CalibrationArgs),
+    /// Tokens through discovery against everything in the prompt, and against an oracle
+    Tokens(TokensArgs),
+    /// Precision, recall and F1 of the plans, beside those with everything in the prompt
+    Plans(PlansArgs),
+}
+
+/// What is planned over, and by whom.
+#[derive(Debug, Args)]
+pub(crate) struct EstatesArgs {
+    /// The questions over the catalog, one a line: {"id", "query", "gold": [...], "kind"?, "dataset"?}
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["estates", "replay"])]
+    pub(crate) queries: Option<PathBuf>,
+    /// A folder with catalog.yaml and queries.jsonl, instead of the catalog; may be repeated
+    #[arg(long = "estate", value_name = "FOLDER", conflicts_with_all = ["queries", "records"])]
+    pub(crate) estates: Vec<PathBuf>,
+    /// Tables and operations from this file, one JSON object a line, instead of the catalog
+    #[arg(long, value_name = "FILE")]
+    pub(crate) records: Option<PathBuf>,
+    /// The set of tools; may be repeated
+    #[arg(long = "profile", value_enum, value_name = "NAME")]
+    pub(crate) profiles: Vec<ProfileName>,
+    /// The model [default: offline]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// Only N questions of each catalog, evenly spread
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+    /// The form of the prompt [default: by model and size]
+    #[arg(long, value_enum)]
+    pub(crate) prompt: Option<PromptName>,
+    /// Count the runs of this file, as --record wrote it, instead of asking a model
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["estates", "queries", "profiles", "model", "prompt", "limit"])]
+    pub(crate) replay: Option<PathBuf>,
+    /// Write the runs to this file, one JSON object a line
+    #[arg(long, value_name = "FILE", conflicts_with = "replay")]
+    pub(crate) record: Option<PathBuf>,
+    /// Write the table to this file too
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
+    /// No table on standard error
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `planner bench tokens`
+#[derive(Debug, Args)]
+pub(crate) struct TokensArgs {
+    #[command(flatten)]
+    pub(crate) over: EstatesArgs,
+    /// The model whose cache prices count [default: the model, or claude-sonnet-4-5 where it has none]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) prices: Option<String>,
+    /// Write a chart to this file, as SVG
+    #[arg(long, value_name = "FILE")]
+    pub(crate) chart: Option<PathBuf>,
+}
+
+/// `planner bench plans`
+#[derive(Debug, Args)]
+pub(crate) struct PlansArgs {
+    #[command(flatten)]
+    pub(crate) over: EstatesArgs,
 }
 
 /// What is searched, and how the report is printed.
@@ -219,12 +305,71 @@ pub(crate) struct CalibrationArgs {
 }
 
 /// What makes vectors.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum EmbedderName {
-    /// The table that ships with the program
+    /// The table that ships with the program.
     Static,
-    /// None: words must match
+    /// None: words must match.
     None,
+    /// A transformer by its name on a hub.
+    Model(String),
+    /// A transformer in a folder.
+    Folder(PathBuf),
+}
+
+impl EmbedderName {
+    /// `static`, `none`, `model:NAME`, or a path: whatever holds a separator or begins with a dot.
+    pub(crate) fn parse(name: &str) -> Result<EmbedderName, String> {
+        match name {
+            "static" => Ok(EmbedderName::Static),
+            "none" => Ok(EmbedderName::None),
+            _ if name.strip_prefix("model:").is_some_and(|model| !model.is_empty()) => {
+                Ok(EmbedderName::Model(name["model:".len()..].to_owned()))
+            }
+            _ if name.starts_with('.') || name.contains(['/', std::path::MAIN_SEPARATOR]) => {
+                Ok(EmbedderName::Folder(name.into()))
+            }
+            _ => Err("the embedders are static, none, model:NAME (such as model:all-MiniLM-L6-v2), and the path of a \
+                      folder that holds a model (such as ./minilm)"
+                .into()),
+        }
+    }
+}
+
+/// How an answer is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FormatName {
+    /// For programs
+    Json,
+    /// For models: less than half the tokens
+    Text,
+}
+
+/// The sets of tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProfileName {
+    /// Six tools that take ids of any kind
+    Compact,
+    /// A tool for each thing to do with each kind
+    Full,
+}
+
+impl From<ProfileName> for Profile {
+    fn from(name: ProfileName) -> Profile {
+        match name {
+            ProfileName::Compact => Profile::Compact,
+            ProfileName::Full => Profile::Full,
+        }
+    }
+}
+
+impl Default for ProfileName {
+    fn default() -> Self {
+        match Profile::DEFAULT {
+            Profile::Compact => ProfileName::Compact,
+            Profile::Full => ProfileName::Full,
+        }
+    }
 }
 
 /// The forms of a prompt.

@@ -3,6 +3,8 @@
 mod bench;
 mod check;
 mod discover;
+mod economy;
+mod embedder;
 mod init;
 mod plan;
 
@@ -23,9 +25,9 @@ use prospector_llm::{
     models::{ModelInfo, UNLISTED, model_info},
     providers::connect,
 };
-use prospector_search::{Embedder, Index, StaticTable};
+use prospector_search::Index;
 
-use crate::{cli::EmbedderName, output, progress::Progress, settings};
+use crate::{output, progress::Progress, settings};
 
 /// Opens the catalog and says what is wrong with it.
 async fn open(settings: &settings::Settings, fresh: bool) -> anyhow::Result<(Catalog, Vec<Problem>)> {
@@ -60,7 +62,7 @@ fn options(settings: &settings::Settings) -> anyhow::Result<CatalogOptions<'stat
         state: settings.state.clone(),
         environment: &settings::variable,
         home: settings.home.clone(),
-        embedder: embedder(settings)?,
+        embedder: embedder::open(settings)?,
         ..CatalogOptions::default()
     })
 }
@@ -73,14 +75,6 @@ fn advised(error: CatalogError) -> anyhow::Error {
         CatalogError::State { .. } | CatalogError::Search(_) => "name another folder for the state with --state FOLDER",
     };
     anyhow::anyhow!("{error} ({advice})")
-}
-
-/// What makes the vectors, if anything does.
-fn embedder(settings: &settings::Settings) -> anyhow::Result<Option<Arc<dyn Embedder>>> {
-    Ok(match settings.embedder {
-        EmbedderName::Static => Some(Arc::new(StaticTable::shipped()?)),
-        EmbedderName::None => None,
-    })
 }
 
 /// What is known of a model: from the table, or what is safe to assume of a compatible server's.

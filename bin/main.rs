@@ -58,7 +58,7 @@ async fn run(command: Command, settings: &Settings) -> anyhow::Result<Exit> {
     match command {
         Command::Plan(args) => commands::plan(args, settings).await,
         Command::Call(args) => commands::call(args, settings).await,
-        Command::Tools => commands::tools(settings).await,
+        Command::Tools(args) => commands::tools(args, settings).await,
         Command::Search(args) => commands::search(args, settings).await,
         Command::Prompt(args) => commands::prompt(args, settings).await,
         Command::Refresh => commands::refresh(settings).await,

@@ -1,4 +1,5 @@
-//! What is printed: JSON on standard output and nothing else, the rest on standard error.
+//! What is printed: answers on standard output and nothing else, as JSON but where a text is asked for; the rest on
+//! standard error.
 
 use std::io::{IsTerminal, Write};
 
@@ -13,9 +14,15 @@ const MOST_PROBLEMS: usize = 20;
 /// # Errors
 /// When it cannot be written; a reader that went away is no error.
 pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {
-    let mut text = serde_json::to_string_pretty(value)?;
-    text.push('\n');
-    match std::io::stdout().lock().write_all(text.as_bytes()) {
+    text(&serde_json::to_string_pretty(value)?)
+}
+
+/// Prints a text, and ends its line.
+///
+/// # Errors
+/// As [`json`].
+pub(crate) fn text(text: &str) -> anyhow::Result<()> {
+    match std::io::stdout().lock().write_all(format!("{text}\n").as_bytes()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
         _ => Ok(()),
     }

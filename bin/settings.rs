@@ -14,10 +14,11 @@ pub(crate) struct Settings {
     pub(crate) catalog: Option<PathBuf>,
     pub(crate) state: Option<PathBuf>,
     pub(crate) home: Option<PathBuf>,
-    pub(crate) embedder: EmbedderName,
     pub(crate) log: String,
     pub(crate) providers: ProviderSettings,
     model: Option<String>,
+    embedder: Option<EmbedderName>,
+    embedder_variable: Option<String>,
 }
 
 impl Settings {
@@ -35,10 +36,11 @@ impl Settings {
             catalog: cli.catalog.clone().or_else(|| variable("PROSPECTOR_CATALOG").map(PathBuf::from)).or_else(found),
             state: cli.state.clone().or_else(|| variable("PROSPECTOR_STATE").map(PathBuf::from)),
             home: variable("HOME").map(PathBuf::from),
-            embedder: cli.embedder,
             log: variable("PROSPECTOR_LOG").unwrap_or_else(|| "warn".into()),
             providers,
             model: variable("PROSPECTOR_MODEL"),
+            embedder: cli.embedder.clone(),
+            embedder_variable: variable("PROSPECTOR_EMBEDDER"),
         }
     }
 
@@ -56,6 +58,16 @@ impl Settings {
         }
     }
 
+    /// What makes vectors: the flag, the environment, or the table that ships with the program.
+    pub(crate) fn embedder(&self) -> anyhow::Result<EmbedderName> {
+        match (&self.embedder, &self.embedder_variable) {
+            (Some(name), _) => Ok(name.clone()),
+            (None, Some(name)) => EmbedderName::parse(name)
+                .map_err(|error| anyhow::anyhow!("PROSPECTOR_EMBEDDER is `{name}`, but {error}")),
+            (None, None) => Ok(EmbedderName::Static),
+        }
+    }
+
     /// The catalog file.
     pub(crate) fn catalog(&self) -> anyhow::Result<&Path> {
         self.catalog.as_deref().ok_or_else(|| {
@@ -64,6 +76,25 @@ impl Settings {
                 DEFAULT_CATALOGS[0]
             )
         })
+    }
+}
+
+#[cfg(any(feature = "fastembed", feature = "fastembed-dynamic"))]
+impl Settings {
+    /// The onnxruntime library to open.
+    pub(crate) fn onnxruntime(&self) -> Option<PathBuf> {
+        variable("ORT_DYLIB_PATH").map(PathBuf::from)
+    }
+
+    /// Where models come from; they are kept in the folder of the state.
+    pub(crate) fn hub(&self) -> prospector_search::transformer::Hub {
+        let beside = || self.catalog.as_deref().and_then(Path::parent).unwrap_or(Path::new("")).join(".prospector");
+        prospector_search::transformer::Hub {
+            cache: self.state.clone().unwrap_or_else(beside).join("models"),
+            endpoint: variable("HF_ENDPOINT"),
+            token: variable("HF_TOKEN"),
+            progress: crate::output::is_watched(),
+        }
     }
 }
 

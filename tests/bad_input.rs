@@ -289,6 +289,11 @@ fn wrong_usage() {
     check(&["plan", "x", "--max-calls", "many"], "--max-calls");
     check(&["search", "x", "--kind", "tabel"], "table, operation, document, fact, skill");
     check(&["search", "x", "--embedder", "magic"], "static, none");
+    // With transformers or without them: each build says what it cannot do.
+    check(&["search", "x", "--embedder", "./nowhere"], "./nowhere");
+    check(&["search", "x", "--embedder", "model:all-MiniLM-L66"], "all-MiniLM-L66");
+    let ran = Ran::of(estate.planner().env("PROSPECTOR_EMBEDDER", "magic").args(["search", "x"]));
+    assert!(ran.complaint(2).contains("PROSPECTOR_EMBEDDER is `magic`"), "{}", ran.err);
     check(&["call"], "<TOOL>");
     check(&["plan", "VIP", "customers"], "customers");
     check(&["plan", "x", "--model", "claude-sonet-4.5"], "`claude-sonnet-4-5`");

@@ -5,10 +5,10 @@ use std::{collections::BTreeMap, path::Path};
 
 use anyhow::Context as _;
 use prospector_core::Kind;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// One question and what it needs. Other keys are passed over: a set may say more than is asked here.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Question {
     /// What it is called in its set.
     pub(crate) id: String,
@@ -18,11 +18,13 @@ pub(crate) struct Question {
     #[serde(default)]
     pub(crate) gold: Vec<String>,
     /// The kind of what is needed.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) kind: Option<Kind>,
     /// The set that it comes from, where a file holds several.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) dataset: Option<String>,
     /// How much each thing is worth, where that is known; 1 for what is not named.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) grades: BTreeMap<String, f64>,
 }
 
@@ -41,6 +43,16 @@ pub(crate) fn read(path: &Path, limit: Option<usize>, needs_gold: bool) -> anyho
     anyhow::ensure!(!questions.is_empty(), "{} holds no queries", path.display());
     questions.truncate(limit.unwrap_or(usize::MAX));
     Ok(questions)
+}
+
+/// At most so many of them, evenly spread: the first ones of a set are often about one database.
+pub(crate) fn spread(questions: Vec<Question>, most: Option<usize>) -> Vec<Question> {
+    let (all, most) = (questions.len(), most.unwrap_or(usize::MAX));
+    if all <= most {
+        return questions;
+    }
+    let places: std::collections::BTreeSet<usize> = (0..most).map(|at| at * all / most).collect();
+    questions.into_iter().enumerate().filter(|(at, _)| places.contains(at)).map(|(_, question)| question).collect()
 }
 
 /// The questions, or the first bad line and what is wrong with it.
@@ -113,6 +125,18 @@ mod tests {
                 "1: not a query: unknown variant `view`, expected one of `table`, `operation`, `document`, `fact`, `skill` (column 55)",
             ),
         );
+    }
+
+    #[test]
+    fn a_part_of_the_questions_is_spread_over_all() {
+        let text: String = (0..10).map(|n| format!("{{\"id\": \"{n}\", \"query\": \"q\"}}\n")).collect();
+        let check = |most: Option<usize>, expected: &[&str]| {
+            let found = spread(parse(&text, false).unwrap(), most);
+            assert_eq!(found.iter().map(|question| question.id.as_str()).collect::<Vec<_>>(), expected);
+        };
+        check(Some(3), &["0", "3", "6"]);
+        check(Some(0), &[]);
+        check(Some(99), &["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]);
     }
 
     #[test]

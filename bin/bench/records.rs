@@ -8,6 +8,8 @@
 //! {"kind", "id", "name", ...}                                              a record as it is indexed
 //! ```
 
+mod estate;
+
 use std::path::Path;
 
 use anyhow::Context as _;
@@ -16,6 +18,7 @@ use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use super::queries::{lines, reason};
+pub(crate) use estate::catalog;
 
 #[derive(Deserialize)]
 struct TableLine {

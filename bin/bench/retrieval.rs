@@ -29,7 +29,7 @@ const SHOWN: usize = 10;
 pub(crate) struct Report {
     questions: usize,
     records: usize,
-    embedder: &'static str,
+    embedder: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     kind: Option<Kind>,
     gold_missing: Missing,
@@ -66,7 +66,7 @@ pub(crate) fn measure(
     let mut report = Report {
         questions: questions.len(),
         records: corpus.records,
-        embedder: if corpus.index.is_lexical_only() { "none" } else { "static" },
+        embedder: corpus.index.model().map_or_else(|| "none".into(), |model| model.0.clone()),
         kind,
         gold_missing: Missing::of(corpus, questions, kind),
         rankers: Vec::new(),

@@ -7,10 +7,10 @@ use prospector_discovery::Catalog;
 use prospector_search::{Index, Ranker};
 use serde::Serialize;
 
-use super::{embedder, open};
+use super::{economy, embedder, open};
 use crate::{
     Exit,
-    bench::{Corpus, calibration, queries, records, retrieval},
+    bench::{Corpus, calibration, chart, queries, records, retrieval},
     cli::{BenchCommand, CorpusArgs},
     output,
     settings::Settings,
@@ -35,6 +35,19 @@ pub(crate) async fn bench(command: BenchCommand, settings: &Settings) -> anyhow:
             let report = calibration::measure(&corpus, &questions, negatives.as_deref(), args.corpus.kind, hits)?;
             print(&report, &report.table(), args.corpus.json)
         }
+        BenchCommand::Tokens(args) => {
+            let report = economy::tokens(&args, settings).await?;
+            let table = report.table();
+            economy::write(args.over.markdown.as_deref(), &table)?;
+            economy::write(args.chart.as_deref(), &chart::svg(&report))?;
+            print(&report, &table, args.over.json)
+        }
+        BenchCommand::Plans(args) => {
+            let report = economy::plans(&args, settings).await?;
+            let table = report.table();
+            economy::write(args.over.markdown.as_deref(), &table)?;
+            print(&report, &table, args.over.json)
+        }
     }
 }
 
@@ -50,14 +63,14 @@ fn print(report: &impl Serialize, table: &str, only_json: bool) -> anyhow::Resul
 async fn corpus(args: &CorpusArgs, settings: &Settings) -> anyhow::Result<Corpus> {
     if let Some(path) = &args.records {
         let records = records::read(path)?;
-        let index = Index::in_memory(records.clone(), embedder(settings)?)?;
+        let index = Index::in_memory(records.clone(), embedder::open(settings)?)?;
         return Ok(Corpus::new(index, &records));
     }
     let (catalog, _) = open(settings, false).await?;
     Ok(Corpus::new(catalog.index.clone(), &all(&catalog)))
 }
 
-fn all(catalog: &Catalog) -> Vec<Record> {
+pub(super) fn all(catalog: &Catalog) -> Vec<Record> {
     let mut records = catalog.schema.records();
     records.extend(catalog.apis.records());
     records.extend(catalog.documents.records());

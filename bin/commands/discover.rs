@@ -1,7 +1,7 @@
 //! The commands that only look: `call`, `tools`, `search`, `prompt`, `refresh`.
 
 use prospector_core::Problem;
-use prospector_discovery::{DiscoveryTools, PromptBuilder, PromptForm, PromptTokens, has_errors};
+use prospector_discovery::{DiscoveryTools, Profile, PromptBuilder, PromptForm, PromptTokens, has_errors};
 use prospector_search::RefreshReport;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{capabilities, open, open_index};
 use crate::{
     Exit,
-    cli::{CallArgs, PromptArgs, SearchArgs},
+    cli::{CallArgs, FormatName, PromptArgs, SearchArgs, ToolsArgs},
     output,
     settings::Settings,
 };
@@ -23,7 +23,7 @@ pub(crate) async fn call(args: CallArgs, settings: &Settings) -> anyhow::Result<
         "the arguments of {} are not a JSON object such as {{\"name\": \"x\"}}",
         args.tool
     );
-    answer(&args.tool, arguments, settings).await
+    answer(&args.tool, arguments, args.profile.into(), args.format, settings).await
 }
 
 /// `planner search`
@@ -33,20 +33,29 @@ pub(crate) async fn search(args: SearchArgs, settings: &Settings) -> anyhow::Res
         arguments["kinds"] = json!(args.kinds);
     }
     match open_index(settings)? {
-        Some(index) => print("search", arguments, &DiscoveryTools::of_index(&index)).await,
-        None => answer("search", arguments, settings).await,
+        Some(index) => print("search", arguments, FormatName::Json, &DiscoveryTools::of_index(&index)).await,
+        None => answer("search", arguments, Profile::Full, FormatName::Json, settings).await,
     }
 }
 
-async fn answer(tool: &str, arguments: Value, settings: &Settings) -> anyhow::Result<Exit> {
+async fn answer(
+    tool: &str,
+    arguments: Value,
+    profile: Profile,
+    format: FormatName,
+    settings: &Settings,
+) -> anyhow::Result<Exit> {
     let (catalog, _) = open(settings, false).await?;
-    print(tool, arguments, &DiscoveryTools::new(&catalog)).await
+    print(tool, arguments, format, &DiscoveryTools::new(&catalog, profile)).await
 }
 
-async fn print(tool: &str, arguments: Value, tools: &DiscoveryTools) -> anyhow::Result<Exit> {
+async fn print(tool: &str, arguments: Value, format: FormatName, tools: &DiscoveryTools) -> anyhow::Result<Exit> {
     match tools.call(tool, arguments).await {
         Ok(answer) => {
-            output::json(&answer.value)?;
+            match format {
+                FormatName::Json => output::json(&answer.value)?,
+                FormatName::Text => output::text(&answer.text())?,
+            }
             Ok(Exit::Good)
         }
         Err(error) => {
@@ -58,9 +67,9 @@ async fn print(tool: &str, arguments: Value, tools: &DiscoveryTools) -> anyhow::
 }
 
 /// `planner tools`
-pub(crate) async fn tools(settings: &Settings) -> anyhow::Result<Exit> {
+pub(crate) async fn tools(args: ToolsArgs, settings: &Settings) -> anyhow::Result<Exit> {
     let (catalog, _) = open(settings, false).await?;
-    output::json(&DiscoveryTools::new(&catalog).specs())?;
+    output::json(&DiscoveryTools::new(&catalog, args.profile.into()).specs())?;
     Ok(Exit::Good)
 }
 
@@ -85,7 +94,7 @@ pub(crate) async fn prompt(args: PromptArgs, settings: &Settings) -> anyhow::Res
     let model = settings.model(args.model.as_deref());
     let info = capabilities(settings, &model)?;
     let (catalog, _) = open(settings, false).await?;
-    let tools = DiscoveryTools::new(&catalog);
+    let tools = DiscoveryTools::new(&catalog, args.profile.into());
     let prompt = PromptBuilder::new(&catalog, &tools, prospector_agent::INSTRUCTIONS)
         .form(args.prompt.map(Into::into))
         .build(&info, &args.question);

@@ -29,7 +29,7 @@ pub(crate) async fn plan(args: PlanArgs, settings: &Settings) -> anyhow::Result<
         opened = open(settings, false) => opened?,
         () = cancel.cancelled() => anyhow::bail!("interrupted while the catalog was opened; the index is as it was"),
     };
-    let tools = DiscoveryTools::new(&catalog);
+    let tools = DiscoveryTools::new(&catalog, args.profile.into());
     let prompt = PromptBuilder::new(&catalog, &tools, prospector_agent::INSTRUCTIONS)
         .form(args.prompt.map(Into::into))
         .build(&info, &question);
@@ -41,7 +41,12 @@ pub(crate) async fn plan(args: PlanArgs, settings: &Settings) -> anyhow::Result<
         revealed: prompt.revealed,
         tokens_full_prompt: prompt.tokens.full_prompt as u64,
     };
-    let limits = Limits { rounds: args.max_rounds, calls: args.max_calls, ..Limits::default() };
+    let limits = Limits {
+        rounds: args.max_rounds,
+        calls: args.max_calls,
+        context_tokens: Limits::context_of(info.context),
+        ..Limits::default()
+    };
     let talkative = !args.quiet && output::is_watched();
     let observe = move |event: Event| {
         if talkative {

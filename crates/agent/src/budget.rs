@@ -12,6 +12,9 @@ pub struct Limits {
     /// Failed calls of one tool, after which it is out: further calls are refused. Its definition stays in the request,
     /// because a changed list of tools would lose the provider's cache.
     pub failures_per_tool: u32,
+    /// Tokens of the whole conversation, prompt and tools included, beyond which old results are shortened to the names in
+    /// them. Less than the model's context by what it may answer.
+    pub context_tokens: u32,
     /// Tokens that the model may answer in one round.
     pub output_tokens: u32,
     /// How long one tool call may take.
@@ -20,7 +23,22 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { rounds: 10, calls: 15, failures_per_tool: 3, output_tokens: 4_096, call_time: Duration::from_secs(60) }
+        Limits {
+            rounds: 10,
+            calls: 15,
+            failures_per_tool: 3,
+            context_tokens: Limits::context_of(32_768),
+            output_tokens: 4_096,
+            call_time: Duration::from_secs(60),
+        }
+    }
+}
+
+impl Limits {
+    /// The `context_tokens` for a model of this context: three quarters, since other tokenizers than the one that is
+    /// counted by need more, and the answer has to fit.
+    pub fn context_of(context: u32) -> u32 {
+        context / 4 * 3
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use prospector_agent::{INSTRUCTIONS, Limits, Mode, Offline, Task, run};
-//! use prospector_discovery::{Catalog, CatalogOptions, DiscoveryTools, PromptBuilder};
+//! use prospector_discovery::{Catalog, CatalogOptions, DiscoveryTools, Profile, PromptBuilder};
 //!
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let folder = tempfile::tempdir()?;
@@ -10,7 +10,7 @@
 //! std::fs::write(folder.path().join("orders.csv"), "order_id,country,total\n1,PT,9.50\n")?;
 //! std::fs::write(&file, "databases:\n- path: orders.csv\n")?;
 //! let (catalog, _) = Catalog::open(&file, CatalogOptions::default()).await?;
-//! let tools = DiscoveryTools::new(&catalog);
+//! let tools = DiscoveryTools::new(&catalog, Profile::DEFAULT);
 //!
 //! let question = "total of orders by country";
 //! let model = prospector_llm::models::model_info("offline").ok_or("no such model")?;
@@ -33,6 +33,7 @@
 
 mod budget;
 mod event;
+mod history;
 mod instructions;
 mod mode;
 mod offline;

@@ -12,10 +12,11 @@ mod read;
 use async_trait::async_trait;
 use futures::{StreamExt, stream, stream::BoxStream};
 use prospector_core::tokens;
+use prospector_discovery::Route;
 use prospector_llm::{ChatEvent, ChatModel, ChatRequest, ChatResponse, LlmError, Message, ToolCall, Usage};
 use serde_json::{Value, json};
 
-use crate::run::FINISH;
+use crate::{history, run::FINISH};
 use read::Evidence;
 
 /// The deterministic planner.
@@ -52,9 +53,11 @@ fn answer(request: &ChatRequest) -> ChatResponse {
         2 => third_look(&evidence),
         _ => Vec::new(),
     };
+    let has = |name: &str| request.tools.iter().any(|tool| tool.name == name);
+    let calls = if has("describe") { compact(calls) } else { calls };
     let calls: Vec<ToolCall> = calls
         .into_iter()
-        .filter(|(name, _)| request.tools.iter().any(|tool| tool.name == *name))
+        .filter(|(name, _)| has(name))
         .enumerate()
         .map(|(at, (name, arguments))| ToolCall {
             id: format!("call_{}_{at}", round + 1),
@@ -70,6 +73,28 @@ fn answer(request: &ChatRequest) -> ChatResponse {
 }
 
 type Call = (&'static str, Value);
+
+/// The same calls in the compact profile; things that get the same room are described at once.
+fn compact(calls: Vec<Call>) -> Vec<Call> {
+    let mut compact: Vec<Call> = Vec::new();
+    for (name, arguments) in calls {
+        let Some(route) = Route::of(name) else { continue };
+        let arguments = route.translate(&arguments);
+        let room = arguments.get("max_tokens").cloned();
+        let together = compact.iter_mut().find(|(name, known)| {
+            route.compact == "describe" && *name == "describe" && known.get("max_tokens") == room.as_ref()
+        });
+        match (together, &arguments["ids"]) {
+            (Some((_, known)), Value::Array(ids)) => {
+                if let Some(known) = known["ids"].as_array_mut() {
+                    known.extend(ids.iter().cloned());
+                }
+            }
+            _ => compact.push((route.compact, arguments)),
+        }
+    }
+    compact
+}
 
 /// Everything that the question may need.
 fn first_look(question: &str) -> Vec<Call> {
@@ -118,7 +143,8 @@ fn schema(table: &read::TableHit) -> Call {
 /// What a provider would have counted.
 fn usage(request: &ChatRequest, response: &ChatResponse) -> Usage {
     let system: u64 = request.system.iter().map(|block| tokens::count(&block.text) as u64).sum();
-    let input_tokens = system + count(&request.tools) + count(&request.messages);
+    let messages: u64 = request.messages.iter().map(|message| history::size(message) as u64).sum();
+    let input_tokens = system + count(&request.tools) + messages;
     let output_tokens = tokens::count(&response.text) as u64 + count(&response.calls);
     Usage { input_tokens, output_tokens, cached_tokens: 0 }
 }

@@ -9,9 +9,7 @@ use std::{
 use futures::{StreamExt, stream::FuturesUnordered};
 use prospector_core::{Answer, Resource, ToolError, ToolSpec};
 use prospector_discovery::DiscoveryTools;
-use prospector_llm::{
-    ChatModel, ChatRequest, ChatResponse, LlmError, Message, SystemBlock, ToolCall, ToolResult, Usage,
-};
+use prospector_llm::{ChatModel, ChatRequest, ChatResponse, LlmError, SystemBlock, ToolCall, Usage};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -20,6 +18,7 @@ use crate::{
     Limits, Mode,
     budget::Budget,
     event::Event,
+    history::History,
     parse,
     plan::{Draft, Durations, Ended, Metrics, Plan, Verification},
     verify::{Names, verify},
@@ -74,6 +73,10 @@ pub async fn run(
     cancel: &CancellationToken,
     observe: &(dyn Fn(Event) + Send + Sync),
 ) -> Outcome {
+    let mut fixed: Vec<String> = task.system.iter().map(|block| block.text.clone()).collect();
+    if task.with_tools {
+        fixed.push(serde_json::to_string(&tools.specs()).unwrap_or_default());
+    }
     let mut run = Run {
         model,
         tools,
@@ -82,7 +85,7 @@ pub async fn run(
         observe,
         seen: task.revealed.iter().cloned().collect(),
         budget: Budget::new(limits),
-        messages: vec![Message::User { text: opening(&task) }],
+        history: History::new(opening(&task), fixed, limits.context_tokens),
         usage: Usage::default(),
         largest_round: 0,
         rounds: 0,
@@ -117,7 +120,7 @@ struct Run<'a, T> {
     observe: &'a (dyn Fn(Event) + Send + Sync),
     seen: HashSet<Resource>,
     budget: Budget,
-    messages: Vec<Message>,
+    history: History,
     usage: Usage,
     /// Input and output tokens of the largest round: every distinct token once.
     largest_round: u64,
@@ -159,7 +162,7 @@ impl<T: Tools> Run<'_, T> {
             if !response.text.trim().is_empty() && !response.calls.is_empty() {
                 (self.observe)(Event::Thinking { text: response.text.clone() });
             }
-            self.messages.push(Message::Assistant { text: response.text.clone(), calls: response.calls.clone() });
+            self.history.assistant(response.text.clone(), response.calls.clone());
             if !response.calls.is_empty() {
                 let round = self.call_all(&response.calls).await;
                 // Wrong arguments are worth one more round: the answer says how to mend them.
@@ -180,7 +183,7 @@ impl<T: Tools> Run<'_, T> {
                     self.draft = Some((draft, verification));
                     let Some(complaint) = complaint.filter(|_| !repaired) else { return Ok(Ended::Completed) };
                     repaired = true;
-                    self.messages.push(Message::User { text: complaint });
+                    self.history.say(complaint);
                 }
                 Err(_) if asked_again => return Ok(Ended::NoPlan),
                 Err(complaint) => {
@@ -188,7 +191,7 @@ impl<T: Tools> Run<'_, T> {
                     let cut = if response.cut { " The answer was cut: make it shorter." } else { "" };
                     let complaint = json!({"error": "no_plan", "message": complaint,
                         "suggestion": format!("output the plan as one JSON object and nothing else.{cut}")});
-                    self.messages.push(Message::User { text: complaint.to_string() });
+                    self.history.say(complaint.to_string());
                 }
             }
         }
@@ -200,7 +203,7 @@ impl<T: Tools> Run<'_, T> {
         let tools = if self.task.with_tools { self.tools.specs() } else { Vec::new() };
         let request = ChatRequest {
             system: self.task.system.clone(),
-            messages: self.messages.clone(),
+            messages: self.history.messages().to_vec(),
             tools,
             max_output_tokens: self.limits.output_tokens,
         };
@@ -272,26 +275,23 @@ impl<T: Tools> Run<'_, T> {
         }
         answers.sort_by_key(|(at, _)| *at);
         let (mut worked, mut mendable) = (0, 0);
-        let mut results = Vec::with_capacity(calls.len());
+        let mut given = Vec::with_capacity(calls.len());
         for (call, (_, answer)) in calls.iter().zip(answers) {
-            let (value, is_error) = match answer {
-                Ok(answer) => {
-                    worked += 1;
-                    (answer.value, false)
+            let answer = answer.map_err(|(failed, error)| {
+                mendable += usize::from(failed != Failed::ForGood);
+                if failed != Failed::Refused {
+                    self.budget.failed(&call.name);
                 }
-                Err((failed, value)) => {
-                    mendable += usize::from(failed != Failed::ForGood);
-                    if failed != Failed::Refused {
-                        self.budget.failed(&call.name);
-                    }
-                    (value, true)
-                }
-            };
-            let content = if is_error { value.to_string() } else { as_data(&value) };
-            (self.observe)(Event::Result { name: call.name.clone(), failed: is_error, bytes: content.len() });
-            results.push(ToolResult { call_id: call.id.clone(), name: call.name.clone(), content, is_error });
+                error
+            });
+            worked += usize::from(answer.is_ok());
+            given.push((call, answer));
         }
-        self.messages.push(Message::ToolResults { results });
+        let failed: Vec<bool> = given.iter().map(|(_, answer)| answer.is_err()).collect();
+        let sizes = self.history.results(given);
+        for (call, (failed, bytes)) in calls.iter().zip(failed.into_iter().zip(sizes)) {
+            (self.observe)(Event::Result { name: call.name.clone(), failed, bytes });
+        }
         self.tools_time += started.elapsed();
         if worked > 0 || last_round || self.budget.calls_left() == 0 {
             Round::SomeWorked
@@ -306,10 +306,10 @@ impl<T: Tools> Run<'_, T> {
     fn guide(&mut self) {
         let left = self.limits.rounds - self.rounds;
         if left == 1 || self.budget.calls_left() == 0 {
-            self.messages.push(Message::User { text: FINISH.into() });
+            self.history.say(FINISH);
         } else if left == 2 {
             let text = "One more round with tools is possible, then the plan is due. Output the plan now if you can.";
-            self.messages.push(Message::User { text: text.into() });
+            self.history.say(text);
         }
     }
 
@@ -349,12 +349,6 @@ impl<T: Tools> Run<'_, T> {
         }
         plan
     }
-}
-
-/// A tool's answer as the model is shown it: marked as data, and unable to end the mark itself, since `<` is escaped
-/// inside JSON.
-fn as_data(value: &Value) -> String {
-    format!("<data>{}</data>", value.to_string().replace('<', "\\u003c"))
 }
 
 fn unverified(verification: &Verification) -> String {

@@ -4,7 +4,7 @@
 use std::fs;
 
 use prospector_agent::{INSTRUCTIONS, Limits, Mode, Offline, Task, plan::Ended, plan::Plan, run, verify};
-use prospector_discovery::{Catalog, CatalogOptions, DiscoveryTools, PromptBuilder, PromptForm};
+use prospector_discovery::{Catalog, CatalogOptions, DiscoveryTools, Profile, PromptBuilder, PromptForm};
 use prospector_llm::models::model_info;
 
 const CATALOG: &str = "
@@ -65,7 +65,7 @@ description: How the quarterly revenue report is written, from the orders to the
 1. Sum the orders of the quarter.
 ";
 
-/// Plans the question over the catalog, with discovery and not with everything in the prompt.
+/// Plans the question over the catalog by both sets of tools, with discovery and not with everything in the prompt.
 async fn check(question: &str, limits: Limits) -> Plan {
     let folder = tempfile::tempdir().expect("a folder");
     let write = |name: &str, text: &str| {
@@ -83,10 +83,22 @@ async fn check(question: &str, limits: Limits) -> Plan {
         Catalog::open(&folder.path().join("catalog.yaml"), CatalogOptions::default()).await.expect("a catalog");
     assert!(problems.is_empty(), "{problems:#?}");
 
-    let tools = DiscoveryTools::new(&catalog);
+    let [compact, full] = Profile::ALL.map(|profile| one(question, limits, &catalog, profile));
+    let (compact, full) = (compact.await, full.await);
+    // Calls may be used up before the compact profile, which describes several things at once, has used them.
+    if limits.calls > 5 {
+        assert_eq!(compact.plan, full.plan, "both profiles lead to the same plan");
+        assert!(compact.metrics.tool_calls <= full.metrics.tool_calls, "{:?} {:?}", compact.metrics, full.metrics);
+    }
+    full
+}
+
+/// Plans the question with one set of tools.
+async fn one(question: &str, limits: Limits, catalog: &Catalog, profile: Profile) -> Plan {
+    let tools = DiscoveryTools::new(catalog, profile);
     let model = model_info(Offline::NAME).expect("a model");
     let prompt =
-        PromptBuilder::new(&catalog, &tools, INSTRUCTIONS).form(Some(PromptForm::Minimal)).build(model, question);
+        PromptBuilder::new(catalog, &tools, INSTRUCTIONS).form(Some(PromptForm::Minimal)).build(model, question);
     assert!(prompt.revealed.is_empty(), "everything is to be discovered");
     let task = Task {
         question: question.into(),
@@ -96,7 +108,7 @@ async fn check(question: &str, limits: Limits) -> Plan {
         revealed: prompt.revealed,
         tokens_full_prompt: prompt.tokens.full_prompt as u64,
     };
-    let outcome = run(&Offline, &tools, &catalog, task, limits, &Default::default(), &|_| ()).await;
+    let outcome = run(&Offline, &tools, catalog, task, limits, &Default::default(), &|_| ()).await;
     let plan = outcome.plan;
     assert_eq!(plan.ended, Ended::Completed, "{plan:#?}");
     assert!(plan.verification.ok, "{:#?}", plan.verification);
@@ -107,7 +119,7 @@ async fn check(question: &str, limits: Limits) -> Plan {
     let again: Plan = serde_json::from_str(&text).expect("a plan");
     assert_eq!(again, plan);
     let draft = serde_json::from_str(&text).expect("a draft");
-    let verified = verify(&draft, &catalog, None);
+    let verified = verify(&draft, catalog, None);
     assert!(verified.ok, "{verified:#?}");
     plan
 }

@@ -141,12 +141,12 @@ async fn parallel_calls_are_answered_in_their_order() {
         assert_eq!(ids, calls(1).chain(calls(2)).collect::<Vec<String>>());
         let expected = [
             "<data>\"waited\"</data>",
-            "<data>[{\"table\":\"store.invoices\"",
+            "<data># table | note\nstore.invoices | ",
             "{\"error\":\"not_found\"",
             "{\"error\":\"internal\"",
-            "<data>[{\"table\":\"store.customers\"",
+            "<data># table | note\nstore.customers | ",
             "{\"error\":\"invalid_arguments\"",
-            "<data>[{\"table\":\"store.customers\"",
+            "<data># table | note\nstore.customers | ",
             "{\"error\":\"unknown_tool\"",
         ];
         for ((id, content), expected) in results.iter().zip(expected) {

@@ -10,7 +10,7 @@ const NAME: usize = 80;
 /// `value`, or as much of it as fits `max_tokens`. A list keeps its first items; an object keeps its short fields and
 /// gives the room that is left to its longest one. What was cut says `truncated`, the total, and `more`: how to get the
 /// rest.
-pub(crate) fn cap(value: Value, max_tokens: usize, more: &str) -> Value {
+pub fn cap(value: Value, max_tokens: usize, more: &str) -> Value {
     if size(&value) <= max_tokens {
         return value;
     }

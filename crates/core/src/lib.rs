@@ -40,6 +40,7 @@
 //! What it is not: it performs no I/O, and knows neither an index nor a data source nor a model.
 
 mod cap;
+pub mod compact;
 mod nearest;
 mod page;
 mod problem;
@@ -49,10 +50,11 @@ pub mod tokens;
 mod tool;
 mod toolset;
 
+pub use cap::cap;
 pub use nearest::{nearest, normalized};
 pub use page::Page;
 pub use problem::{Problem, Severity};
 pub use record::{Hit, Kind, Record, Relevance};
 pub use resource::{Resource, ResourceKind};
 pub use tool::{Tool, ToolError, ToolSpec};
-pub use toolset::{Answer, DEFAULT_MAX_TOKENS, Toolset};
+pub use toolset::{Answer, BoxFuture, Callable, DEFAULT_MAX_TOKENS, Toolset};

@@ -29,6 +29,14 @@ pub trait Tool: Send + Sync + 'static {
     /// [`ToolError::Respond`] for what the model can mend, [`ToolError::Fatal`] for what ends the turn.
     fn call(&self, args: Self::Args) -> impl Future<Output = Result<Self::Output, ToolError>> + Send;
 
+    /// The text of an answer where this tool knows a shorter one than [`crate::compact::render`] gives. It holds every
+    /// value, and what comes from data passes through the functions of that module. `answer` is the JSON as it is shown,
+    /// after any cut.
+    fn compact(answer: &Value) -> Option<String> {
+        let _ = answer;
+        None
+    }
+
     /// The names that this answer shows, which a plan may use from then on. `args` are the arguments as they were
     /// passed, `answer` is the JSON as it is shown, after any cut.
     fn reveals(args: &Value, answer: &Value) -> Vec<Resource> {
@@ -115,11 +123,12 @@ pub struct ToolSpec {
 impl ToolSpec {
     /// The specification of a tool type.
     pub fn of<T: Tool>() -> Self {
-        ToolSpec {
-            name: T::NAME.to_owned(),
-            description: T::DESCRIPTION.to_owned(),
-            input_schema: input_schema::<T::Args>(),
-        }
+        ToolSpec::new::<T::Args>(T::NAME, T::DESCRIPTION)
+    }
+
+    /// The specification of a tool with these arguments.
+    pub fn new<Args: JsonSchema>(name: &str, description: &str) -> Self {
+        ToolSpec { name: name.to_owned(), description: description.to_owned(), input_schema: input_schema::<Args>() }
     }
 }
 

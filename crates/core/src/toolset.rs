@@ -2,20 +2,46 @@
 
 use std::{collections::BTreeMap, future::Future, pin::Pin, sync::Arc};
 
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::{Resource, Tool, ToolError, ToolSpec, cap::cap};
+use crate::{Resource, Tool, ToolError, ToolSpec, cap::cap, compact};
 
 /// The cap on an answer where the call does not pass `max_tokens`.
 pub const DEFAULT_MAX_TOKENS: usize = 4_000;
 
-/// What a call gave: the JSON to show, and the names in it.
+/// What stands between the parts of a text; no line of a part is like it.
+const BETWEEN: &str = "\n---\n";
+
+/// What a call gave: the JSON for programs, the text for models, and the names in it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
     /// Always valid JSON, never larger than the cap.
     pub value: Value,
+    /// The same as text, in parts: one, or one for each item of `value` that may be shown or left out by itself.
+    pub parts: Vec<String>,
+    /// What is said after the parts, such as what was left out; mostly empty.
+    pub rest: String,
     /// The names that it shows.
     pub reveals: Vec<Resource>,
+}
+
+impl Answer {
+    /// An answer whose text is that of its JSON.
+    pub fn new(value: Value, reveals: Vec<Resource>) -> Self {
+        let parts = vec![compact::render(&value)];
+        Answer { value, parts, rest: String::new(), reveals }
+    }
+
+    /// The text that a model is shown. It holds all that the JSON holds.
+    pub fn text(&self) -> String {
+        let mut text = self.parts.join(BETWEEN);
+        if !self.rest.is_empty() {
+            text.push_str(if text.is_empty() { "" } else { BETWEEN });
+            text.push_str(&self.rest);
+        }
+        text
+    }
 }
 
 /// Tools by name, listed in alphabetical order, so that the text a model is shown is the same every time.
@@ -34,6 +60,17 @@ impl Toolset {
     pub fn with<T: Tool>(mut self, tool: T) -> Self {
         self.tools.insert(T::NAME, Arc::new(Registered { tool, spec: ToolSpec::of::<T>() }));
         self
+    }
+
+    /// Adds a tool that has no types, under this name; one of the same name is replaced.
+    pub fn with_callable(mut self, name: &'static str, tool: Arc<dyn Callable>) -> Self {
+        self.tools.insert(name, tool);
+        self
+    }
+
+    /// Whether there is a tool of that name.
+    pub fn has(&self, name: &str) -> bool {
+        self.tools.contains_key(name)
     }
 
     /// Adds all tools of another set.
@@ -73,10 +110,7 @@ impl Toolset {
             return Err(ToolError::invalid(format!("{name}: the arguments must be a JSON object"), Some(usage)));
         }
         let max_tokens = take_max_tokens(&mut args)?;
-        let shown_args = args.clone();
-        let value = cap(tool.call(args).await?, max_tokens, tool.more());
-        let reveals = tool.reveals(&shown_args, &value);
-        Ok(Answer { value, reveals })
+        tool.call(args, max_tokens).await
     }
 }
 
@@ -90,14 +124,30 @@ fn take_max_tokens(args: &mut Value) -> Result<usize, ToolError> {
     }
 }
 
-type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+/// A future behind a pointer.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// A [`Tool`] without its types.
-trait Callable: Send + Sync {
+/// A [`Tool`] without its types. Every tool of a set is one; a tool that puts together what others answer implements it
+/// itself, and a [`Toolset`] takes it with [`Toolset::with_callable`].
+pub trait Callable: Send + Sync {
+    /// What a model is told of it.
     fn spec(&self) -> &ToolSpec;
-    fn more(&self) -> &'static str;
-    fn call(&self, args: Value) -> BoxFuture<'_, Result<Value, ToolError>>;
-    fn reveals(&self, args: &Value, answer: &Value) -> Vec<Resource>;
+
+    /// Does the work; the JSON of the answer takes at most `max_tokens` by [`crate::tokens::estimate`]. `args` is an
+    /// object.
+    fn call(&self, args: Value, max_tokens: usize) -> BoxFuture<'_, Result<Answer, ToolError>>;
+}
+
+impl ToolSpec {
+    /// The arguments of a call by their type.
+    ///
+    /// # Errors
+    /// `invalid_arguments` with what is wrong, and how the tool is called.
+    pub fn arguments<Args: DeserializeOwned>(&self, args: Value) -> Result<Args, ToolError> {
+        serde_json::from_value(args).map_err(|error| {
+            ToolError::invalid(format!("{}: {error}", self.name), Some(format!("call it as {}", usage(self))))
+        })
+    }
 }
 
 struct Registered<T> {
@@ -110,22 +160,15 @@ impl<T: Tool> Callable for Registered<T> {
         &self.spec
     }
 
-    fn more(&self) -> &'static str {
-        T::MORE
-    }
-
-    fn call(&self, args: Value) -> BoxFuture<'_, Result<Value, ToolError>> {
+    fn call(&self, args: Value, max_tokens: usize) -> BoxFuture<'_, Result<Answer, ToolError>> {
         Box::pin(async move {
-            let args: T::Args = serde_json::from_value(args).map_err(|error| {
-                let usage = usage(&self.spec);
-                ToolError::invalid(format!("{}: {error}", T::NAME), Some(format!("call it as {usage}")))
-            })?;
-            serde_json::to_value(self.tool.call(args).await?).map_err(ToolError::fatal)
+            let shown_args = args.clone();
+            let output = self.tool.call(self.spec.arguments(args)?).await?;
+            let value = cap(serde_json::to_value(output).map_err(ToolError::fatal)?, max_tokens, T::MORE);
+            let reveals = T::reveals(&shown_args, &value);
+            let parts = vec![T::compact(&value).unwrap_or_else(|| compact::render(&value))];
+            Ok(Answer { value, parts, rest: String::new(), reveals })
         })
-    }
-
-    fn reveals(&self, args: &Value, answer: &Value) -> Vec<Resource> {
-        T::reveals(args, answer)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The catalog: the YAML file, and everything that it names, opened.
 
+mod apis;
 mod cache;
 mod current;
 mod databases;
@@ -14,9 +15,9 @@ use std::{
     sync::Arc,
 };
 
-use prospector_api::{ApiDiscovery, ApiKind, ApiSource};
+use prospector_api::ApiDiscovery;
 use prospector_core::{Problem, Record, ResourceKind, Severity, nearest};
-use prospector_documents::DocumentDiscovery;
+use prospector_documents::{DocumentDiscovery, Refreshed};
 use prospector_facts::{Fact, FactDiscovery};
 use prospector_schema::SchemaDiscovery;
 use prospector_search::{Embedder, Index, RefreshReport, SearchError};
@@ -42,7 +43,7 @@ pub struct CatalogOptions<'a> {
     pub embedder: Option<Arc<dyn Embedder>>,
     /// Describes every source anew, changed or not.
     pub fresh: bool,
-    /// Told what is done of how many: of `sources`, then of `records`.
+    /// Told what is done of how many: of `sources`, then of `documents`, then of `records`; from several threads.
     pub progress: &'a (dyn Fn(&'static str, usize, usize) + Sync),
 }
 
@@ -111,6 +112,8 @@ pub struct Catalog {
     pub context_preload: Vec<String>,
     /// What opening it changed in the index.
     pub refreshed: RefreshReport,
+    /// How many documents changed since it was opened last.
+    pub documents_refreshed: Refreshed,
 }
 
 impl Catalog {
@@ -130,8 +133,11 @@ impl Catalog {
         let (entries, more) = databases::load(path, &base, file.databases, &cache, &on_source).await;
         problems.extend(more);
         let schema = Arc::new(SchemaDiscovery::new(entries));
-        let apis = Arc::new(load_apis(path, &base, file.apis, &cache, &mut problems));
-        let documents = Arc::new(documents::load(path, &base, file.documents, &cache, &mut problems));
+        let apis = Arc::new(apis::load(path, &base, file.apis, &cache, &mut problems));
+        let on_document = |done, total| (options.progress)("documents", done, total);
+        let (documents, documents_refreshed) =
+            documents::load(path, &base, file.documents, &cache, &on_document, &mut problems);
+        let documents = Arc::new(documents);
         let skills = Arc::new(load_skills(path, &base, &file.skills, options.home.as_deref(), &mut problems));
 
         let index = Index::open(&state.join("index"), options.embedder.clone())?;
@@ -150,6 +156,7 @@ impl Catalog {
             index,
             context_preload: file.context_preload.iter().map(|entry| entry.pattern.clone()).collect(),
             refreshed: RefreshReport::default(),
+            documents_refreshed,
         };
         for entry in file.context_preload.iter().filter(|entry| catalog.tables_like(&entry.pattern).is_empty()) {
             let reason = format!("no table matches `{}` of context_preload", entry.pattern);
@@ -233,71 +240,6 @@ fn catalog_fact(entry: file::FactEntry) -> Fact {
     fact.confidence = entry.confidence;
     fact.source = entry.source.unwrap_or_else(|| "catalog".into());
     fact
-}
-
-fn load_apis(
-    catalog: &Path,
-    base: &Path,
-    entries: Vec<file::ApiEntry>,
-    cache: &Cache,
-    problems: &mut Vec<Problem>,
-) -> ApiDiscovery {
-    let mut apis: Vec<prospector_api::Api> = Vec::new();
-    for entry in entries {
-        let place = format!("{}:{}", catalog.display(), entry.line);
-        let kind = match entry
-            .kind
-            .as_deref()
-            .map(|name| (name, [ApiKind::OpenApi, ApiKind::GraphQl].into_iter().find(|kind| kind.as_str() == name)))
-        {
-            Some((name, None)) => {
-                let reason = format!("there is no API type `{name}`");
-                problems.push(Problem::error(place, reason).advise("the types are openapi, graphql"));
-                continue;
-            }
-            Some((_, kind)) => kind,
-            None => None,
-        };
-        let Some(files) = files(base, &place, &entry.path, problems) else { continue };
-        let names = match (&entry.name, files.len()) {
-            (Some(name), 1) => vec![name.clone()],
-            (Some(name), _) => expand::names(&files).into_iter().map(|stem| format!("{name}_{stem}")).collect(),
-            (None, _) => {
-                expand::names(&files).into_iter().map(|stem| stem.trim_end_matches(".openapi").to_owned()).collect()
-            }
-        };
-        for (name, file) in names.into_iter().zip(files) {
-            let source = ApiSource {
-                name: name.clone(),
-                path: file.clone(),
-                kind,
-                url: entry.url.clone(),
-                description: (!entry.description.is_empty()).then(|| entry.description.clone()),
-                allow: entry.operations.clone(),
-            };
-            if let Some(known) = apis.iter().find(|api| api.name.eq_ignore_ascii_case(&name)) {
-                let reason = format!("there are two APIs `{}`; the first is used", known.name);
-                problems.push(Problem::warning(place.clone(), reason).advise("give one of them another `name`"));
-                continue;
-            }
-            let key = format!("api {name}");
-            let stamp = cache::fingerprint(&[&file], &format!("{source:?}"));
-            if let Some((api, more)) = cache.get(&key, &stamp) {
-                apis.push(api);
-                problems.extend::<Vec<Problem>>(more);
-                continue;
-            }
-            match source.load() {
-                Ok(loaded) => {
-                    cache.put(&key, &stamp, &loaded);
-                    apis.push(loaded.0);
-                    problems.extend(loaded.1);
-                }
-                Err(error) => problems.push(error.into()),
-            }
-        }
-    }
-    ApiDiscovery::new(apis)
 }
 
 /// The files of a path or a pattern; `None`, with the problem noted, where there are none.

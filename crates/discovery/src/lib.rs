@@ -1,7 +1,7 @@
 //! The catalog, the registry of discovery tools, and the prompt builder.
 //!
 //! ```
-//! use prospector_discovery::{Catalog, CatalogOptions, DiscoveryTools};
+//! use prospector_discovery::{Catalog, CatalogOptions, DiscoveryTools, Profile};
 //!
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let folder = tempfile::tempdir()?;
@@ -11,7 +11,7 @@
 //!
 //! let (catalog, problems) = Catalog::open(&file, CatalogOptions::default()).await?;
 //! assert!(problems.is_empty());
-//! let tools = DiscoveryTools::new(&catalog);
+//! let tools = DiscoveryTools::new(&catalog, Profile::DEFAULT);
 //! let answer = tools.call("list_tables", serde_json::json!({"database": "orders"})).await?;
 //! assert_eq!(answer.value[0]["row_count"], 2);
 //! # Ok(()) }
@@ -20,10 +20,14 @@
 //! What it is not: it asks no model. It builds what a model is told, and calls what a model asks for.
 
 mod catalog;
+mod compact;
 mod evidence;
+mod profile;
 mod prompt;
 mod tools;
 
 pub use catalog::{Catalog, CatalogError, CatalogOptions, Environment, has_errors};
+pub use compact::{ROUTES, Route};
+pub use profile::Profile;
 pub use prompt::{Instructions, Prompt, PromptBuilder, PromptForm, PromptTokens};
 pub use tools::DiscoveryTools;

@@ -5,19 +5,22 @@
 //! | within the budget | metadata, and tools for what is left | metadata |
 //! | above | instructions, map, tools | as much metadata as fits, best first |
 
+mod budget;
+mod kept;
 mod map;
 mod metadata;
+mod whole;
 
-use prospector_core::{Resource, tokens};
+use std::sync::Arc;
+
+use prospector_core::{Kind, Resource, tokens};
 use prospector_llm::{SystemBlock, models::ModelInfo};
 use prospector_search::Query;
 use serde::Serialize;
 
 use crate::{Catalog, DiscoveryTools};
+use kept::Kept;
 use metadata::Piece;
-
-/// Up to this many tokens of metadata go into every prompt: below it, looking costs more than knowing.
-const BUDGET: usize = 1_500;
 
 /// At most this many tokens for the pinned tables.
 const PRELOAD: usize = 600;
@@ -25,8 +28,13 @@ const PRELOAD: usize = 600;
 /// What a model without tools keeps free for its answer, the question and the history.
 const RESERVE: usize = 8_000;
 
-/// Beyond this many bytes of metadata, tokens are counted on a part and scaled.
+/// Of a longer text, tokens are counted on parts of it that are as long together, and scaled.
 const COUNTED: usize = 1_000_000;
+const PARTS: usize = 20;
+
+/// How many tokens a text has, and which tables are pinned, for the catalogs of this process.
+static COUNTS: Kept<usize> = Kept::new();
+static PINNED: Kept<Arc<Vec<Piece>>> = Kept::new();
 
 /// The fixed texts of a prompt; who asks the model has them.
 #[derive(Debug, Clone, Copy)]
@@ -110,8 +118,8 @@ impl<'a> PromptBuilder<'a> {
     /// The prompt for a model. The question decides only what is left out where not everything fits.
     pub fn build(&self, model: &ModelInfo, question: &str) -> Prompt {
         let pieces = metadata::pieces(self.catalog);
-        let metadata_tokens = count(&pieces);
-        let form = self.form.unwrap_or(match (metadata_tokens <= BUDGET, model.tools) {
+        let metadata_tokens = count(metadata::text(&pieces, 0));
+        let form = self.form.unwrap_or(match (metadata_tokens <= budget::budget(model), model.tools) {
             (true, true) => PromptForm::FullWithTools,
             (false, true) => PromptForm::Minimal,
             (_, false) => PromptForm::Full,
@@ -122,21 +130,20 @@ impl<'a> PromptBuilder<'a> {
         };
         let fixed = format!("{instructions}\n\n{}", self.instructions.form);
         let mut size = PromptTokens { instructions: tokens::count(&fixed), ..PromptTokens::default() };
-        let without_tools = format!("{}\n\n{}", self.instructions.without_tools, self.instructions.form);
-        size.full_prompt = tokens::count(&without_tools) + metadata_tokens;
+        size.full_prompt = self.fixed_without_tools() + metadata_tokens;
         let mut system = vec![SystemBlock { text: fixed, cache: false }];
         let mut revealed = Vec::new();
         let mut left_out = 0;
         if form == PromptForm::Minimal {
-            let map = map::text(self.catalog);
+            let map = map::text(self.catalog, self.tools);
             size.map = tokens::count(&map);
             system.push(SystemBlock { text: map, cache: false });
-            let pinned = self.preload();
+            let pinned = self.preload(&pieces);
             if !pinned.is_empty() {
                 let text = format!("Tables you will probably need:\n{}", metadata::text(&pinned, 0));
                 size.preload = tokens::count(&text);
                 system.push(SystemBlock { text, cache: false });
-                revealed.extend(pinned.into_iter().flat_map(|piece| piece.reveals));
+                revealed.extend(pinned.iter().flat_map(|piece| piece.reveals.clone()));
             }
         } else {
             let room = (model.context as usize).saturating_sub(RESERVE + size.instructions);
@@ -158,20 +165,66 @@ impl<'a> PromptBuilder<'a> {
         Prompt { form, system, with_tools, revealed, tokens: size, left_out }
     }
 
-    /// The pinned tables, as many as fit.
-    fn preload(&self) -> Vec<Piece> {
-        let mut room = PRELOAD;
-        let mut pinned = Vec::new();
-        for pattern in &self.catalog.context_preload {
-            for piece in metadata::tables(self.catalog, pattern) {
-                let size = tokens::estimate(&piece.text);
-                if size <= room && !pinned.iter().any(|known: &Piece| known.id == piece.id) {
-                    room -= size;
-                    pinned.push(piece);
+    /// The tokens of a prompt without tools that holds everything whole: of a table all columns, of an operation its
+    /// parameters, body and answer, of a document its text. What discovery is measured against; of a very large catalog
+    /// it is an estimate from a part of it.
+    pub fn tokens_of_everything(&self) -> usize {
+        self.fixed_without_tools() + count(metadata::text(&whole::pieces(self.catalog), 0))
+    }
+
+    /// The same with these things alone, by kind and id; of a document, `name#section` is that section. What somebody
+    /// would need who knows the answer.
+    pub fn tokens_of(&self, things: &[(Kind, String)]) -> usize {
+        let mut chosen: Vec<Piece> = Vec::new();
+        for mut piece in metadata::pieces(self.catalog) {
+            let wanted: Vec<&str> =
+                things.iter().filter(|(kind, id)| piece.is(*kind, id)).map(|(_, id)| id.as_str()).collect();
+            if wanted.is_empty() {
+                continue;
+            }
+            let sections: Option<Vec<String>> = (wanted.iter())
+                .map(|id| match self.catalog.documents.resolve_id(id) {
+                    Some((document, Some(section))) if piece.kind == Kind::Document => {
+                        Some(whole::section(document, section))
+                    }
+                    _ => None,
+                })
+                .collect();
+            match sections {
+                Some(sections) => piece.text = sections.join("\n"),
+                None => whole::complete(self.catalog, &mut piece),
+            }
+            chosen.push(piece);
+        }
+        self.fixed_without_tools() + count(metadata::text(&chosen, 0))
+    }
+
+    fn fixed_without_tools(&self) -> usize {
+        tokens::count(&format!("{}\n\n{}", self.instructions.without_tools, self.instructions.form))
+    }
+
+    /// The pinned tables, as many as fit. They are kept as long as the patterns and the schema say the same.
+    fn preload(&self, pieces: &[Piece]) -> Arc<Vec<Piece>> {
+        let patterns = &self.catalog.context_preload;
+        if patterns.is_empty() {
+            return Arc::default();
+        }
+        let schema = pieces.iter().filter(|piece| piece.kind == Kind::Table);
+        let parts = schema.flat_map(|piece| [piece.id.as_str(), piece.group.as_str(), piece.text.as_str()]);
+        PINNED.get(kept::key(patterns.iter().map(String::as_str).chain([""]).chain(parts)), || {
+            let mut room = PRELOAD;
+            let mut pinned: Vec<Piece> = Vec::new();
+            for pattern in patterns {
+                for piece in metadata::tables(self.catalog, pattern) {
+                    let size = tokens::estimate(&piece.text);
+                    if size <= room && !pinned.iter().any(|known| known.id == piece.id) {
+                        room -= size;
+                        pinned.push(piece);
+                    }
                 }
             }
-        }
-        pinned
+            Arc::new(pinned)
+        })
     }
 
     /// As many pieces as fit, those first that the question needs, in the order of the catalog.
@@ -197,15 +250,19 @@ impl<'a> PromptBuilder<'a> {
     }
 }
 
-/// The tokens of all metadata; of a very large catalog a part is counted and scaled by its bytes.
-fn count(pieces: &[Piece]) -> usize {
-    let text = metadata::text(pieces, 0);
-    if text.len() <= COUNTED {
-        return tokens::count(&text);
-    }
-    let mut end = COUNTED;
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    (tokens::count(&text[..end]) as f64 * text.len() as f64 / end as f64) as usize
+/// The tokens of a text, kept; of a very long one, parts from all of it are counted and scaled by their bytes.
+fn count(text: String) -> usize {
+    COUNTS.get(kept::key([text.as_str()]), || {
+        if text.len() <= COUNTED {
+            return tokens::count(&text);
+        }
+        let (mut counted, mut bytes) = (0, 0);
+        for part in 0..PARTS {
+            let begin = text.ceil_char_boundary(text.len() / PARTS * part);
+            let end = text.floor_char_boundary(begin + COUNTED / PARTS);
+            counted += tokens::count(&text[begin..end]);
+            bytes += end - begin;
+        }
+        (counted as f64 * text.len() as f64 / bytes as f64) as usize
+    })
 }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::Catalog;
+use crate::{Catalog, Profile, compact};
 
 /// How a kind of tool gets into the registry, and when.
 struct Family {
@@ -49,14 +49,19 @@ pub struct DiscoveryTools {
 }
 
 impl DiscoveryTools {
-    /// The tools that this catalog has something for.
-    pub fn new(catalog: &Catalog) -> Self {
+    /// The tools of a profile that this catalog has something for.
+    pub fn new(catalog: &Catalog, profile: Profile) -> Self {
         let (present, absent): (Vec<&Family>, Vec<&Family>) =
             FAMILIES.iter().partition(|family| (family.configured)(catalog));
         let merged = |families: Vec<&Family>| {
             families.into_iter().fold(Toolset::new(), |set, family| set.merge((family.tools)(catalog)))
         };
-        DiscoveryTools { tools: merged(present), absent: merged(absent) }
+        let full = merged(present);
+        let (tools, absent) = match profile {
+            Profile::Full => (full, merged(absent)),
+            Profile::Compact => compact::toolsets(catalog, full),
+        };
+        DiscoveryTools { tools, absent }
     }
 
     /// Only the one search over all kinds, which needs nothing but the index: see [`Catalog::open_index`].

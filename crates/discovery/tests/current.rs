@@ -4,7 +4,7 @@
 
 use std::{fs, path::Path};
 
-use prospector_discovery::{Catalog, CatalogOptions, DiscoveryTools};
+use prospector_discovery::{Catalog, CatalogOptions, DiscoveryTools, Profile};
 use prospector_search::Query;
 use serde_json::json;
 
@@ -89,7 +89,7 @@ async fn a_fact_that_was_added_is_found() {
     let catalog = open(path).await;
     assert_eq!(found(path, "churn"), Some(false));
     let fact = json!({"term": "churn", "definition": "customers who left in the quarter"});
-    DiscoveryTools::new(&catalog).call("add_fact", fact).await.unwrap();
+    DiscoveryTools::new(&catalog, Profile::Full).call("add_fact", fact).await.unwrap();
     assert_eq!(found(path, "churn"), None);
     drop(catalog);
     drop(open(path).await);

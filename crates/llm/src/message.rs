@@ -69,6 +69,9 @@ pub struct ToolResult {
     pub name: String,
     /// What the model is shown.
     pub content: String,
+    /// The same as JSON, for a model that is a program. It is neither sent to a provider nor counted.
+    #[serde(skip)]
+    pub data: Option<Value>,
     /// Whether the call failed.
     pub is_error: bool,
 }

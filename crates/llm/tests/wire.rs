@@ -38,6 +38,7 @@ fn go_on(request: &mut ChatRequest, answer: ChatResponse) {
         call_id: call.id.clone(),
         name: call.name.clone(),
         content: if at == 1 { "no such table".into() } else { json!({"items": [at]}).to_string() },
+        data: None,
         is_error: at == 1,
     };
     let results = answer.calls.iter().enumerate().map(result).collect();

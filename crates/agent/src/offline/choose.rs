@@ -67,7 +67,9 @@ fn tables(evidence: &Evidence) -> Vec<&TableHit> {
     let named = |hit: &TableHit| words(&hit.table).iter().all(|word| said.contains(word));
     let weight = |hit: &TableHit| hit.relevance + if named(hit) { NAMED } else { 0.0 };
     let own: Vec<&TableHit> = hits.iter().filter(|hit| !hit.via).collect();
-    let Some(top) = own.iter().copied().max_by(|a, b| weight(a).total_cmp(&weight(b))) else { return Vec::new() };
+    // Of equals the one that the search put first.
+    let best = own.iter().rev().copied().max_by(|a, b| weight(a).total_cmp(&weight(b)));
+    let Some(top) = best else { return Vec::new() };
     if weight(top) < LIKELY {
         return Vec::new();
     }

@@ -84,8 +84,8 @@ impl Evidence {
                         let Some(call) = calls.iter().find(|call| call.id == result.call_id) else { continue };
                         if result.is_error {
                             evidence.failures.push(format!("{}: {}", result.name, result.content));
-                        } else if let Some(value) = data(&result.content) {
-                            evidence.result(call, &value);
+                        } else if let Some(value) = &result.data {
+                            evidence.result(call, value);
                         }
                     }
                 }
@@ -101,7 +101,15 @@ impl Evidence {
     }
 
     fn result(&mut self, call: &ToolCall, value: &Value) {
-        match call.name.as_str() {
+        // A search of the compact profile for one kind answers as that kind's own search.
+        let name = match (call.name.as_str(), call.arguments["kinds"][0].as_str()) {
+            ("search", Some("table")) => "search_tables",
+            ("search", Some("operation")) => "search_operations",
+            ("search", Some("document")) => "search_documents",
+            ("search", Some("skill")) => "search_skills",
+            (name, _) => name,
+        };
+        match name {
             "resolve_fact" => self.resolution(value),
             "search_tables" => {
                 for item in items(value) {
@@ -131,17 +139,20 @@ impl Evidence {
                     .map(|item| NamedHit { description: text(item, "excerpt"), ..named(item, "document", "section") }),
             ),
             "search_skills" => self.skills.extend(items(value).map(|item| named(item, "", "name"))),
-            "get_table_schema" => self.schemas.push(Schema {
-                table: format!("{}.{}", text(value, "database"), text(value, "table")),
-                columns: value["columns"]
-                    .as_array()
-                    .into_iter()
-                    .flatten()
-                    .map(|column| (text(column, "name"), text(column, "type")))
-                    .collect(),
-            }),
+            "get_table_schema" => self.schema(value),
+            "describe" => items(value)
+                .filter(|item| item["kind"] == "table" && item.get("answer").is_some())
+                .for_each(|item| self.schema(&item["answer"])),
             _ => {}
         }
+    }
+
+    fn schema(&mut self, value: &Value) {
+        let columns = value["columns"].as_array().into_iter().flatten();
+        self.schemas.push(Schema {
+            table: format!("{}.{}", text(value, "database"), text(value, "table")),
+            columns: columns.map(|column| (text(column, "name"), text(column, "type"))).collect(),
+        });
     }
 
     fn resolution(&mut self, value: &Value) {
@@ -161,12 +172,6 @@ impl Evidence {
         let source_type = text(&value["sources"][0], "type");
         self.fact = Some(Definition { term, definition: answer, source, source_type, confidence });
     }
-}
-
-/// The JSON inside the mark.
-fn data(content: &str) -> Option<Value> {
-    let inside = content.strip_prefix("<data>")?.strip_suffix("</data>")?;
-    serde_json::from_str(inside).ok()
 }
 
 /// The items of a list, whole or cut.

@@ -9,7 +9,7 @@ use std::{
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 /// Changes whenever what is stored changes.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// A folder of descriptions.
 #[derive(Debug, Clone)]
@@ -43,6 +43,15 @@ impl Cache {
         let bytes = std::fs::read(self.file(key)).ok()?;
         let stored: Stored<T> = serde_json::from_slice(&bytes).ok()?;
         (stored.fingerprint == fingerprint).then_some(stored.value)
+    }
+
+    /// What is stored under the key for whatever fingerprint that begins so, for when the source cannot say its own, and
+    /// how many seconds ago it was.
+    pub(super) fn latest<T: DeserializeOwned>(&self, key: &str, begins: &str) -> Option<(T, u64)> {
+        let file = self.file(key);
+        let age = std::fs::metadata(&file).ok()?.modified().ok()?.elapsed().unwrap_or_default();
+        let stored: Stored<T> = serde_json::from_slice(&std::fs::read(file).ok()?).ok()?;
+        stored.fingerprint.starts_with(begins).then_some((stored.value, age.as_secs()))
     }
 
     /// Stores a value; replaced at once, so that a reader sees the old or the new. A failure costs only time later.

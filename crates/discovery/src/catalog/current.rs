@@ -9,7 +9,7 @@ use prospector_core::Problem;
 use serde::{Deserialize, Serialize};
 use walkdir::WalkDir;
 
-use super::{CatalogOptions, cache, databases, file::CatalogFile, files, skill_folders};
+use super::{CatalogOptions, apis, cache, databases, file::CatalogFile, files, skill_folders};
 
 /// With more files than this, looking at each takes as long as opening the catalog.
 const MOST_FILES: usize = 100_000;
@@ -59,15 +59,26 @@ pub(super) fn fingerprint(
 ) -> Option<String> {
     let mut problems: Vec<Problem> = Vec::new();
     let mut seen: Vec<PathBuf> = vec![path.to_owned(), state.join("facts.sqlite")];
+    // Only a server itself can say whether it changed.
+    if file.databases.iter().any(|entry| entry.server.is_some()) {
+        return None;
+    }
     for entry in &file.databases {
         for found in databases::find(base, "", entry, &mut problems) {
-            seen.extend(found.source.paths);
+            seen.extend(found.source.paths().iter().cloned());
             seen.extend(found.descriptions);
         }
     }
-    for pattern in
-        file.apis.iter().map(|entry| &entry.path).chain(file.documents.iter().filter_map(|d| d.path.as_ref()))
-    {
+    let described = cache::Cache::new(state.join("sources"), false);
+    for entry in &file.apis {
+        for found in files(base, "", &entry.path, &mut problems)? {
+            if found.is_file() {
+                seen.extend(apis::referred(&described, &found));
+            }
+            add(&found, &mut seen)?;
+        }
+    }
+    for pattern in file.documents.iter().filter_map(|d| d.path.as_ref()) {
         for found in files(base, "", pattern, &mut problems)? {
             add(&found, &mut seen)?;
         }

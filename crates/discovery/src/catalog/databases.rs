@@ -6,7 +6,7 @@ use std::{
 };
 
 use futures::{StreamExt, stream};
-use prospector_connect::{Connector, Source, SourceKind, open};
+use prospector_connect::{ConnectError, Connector, Source, SourceKind, open};
 use prospector_core::{Problem, nearest};
 use prospector_schema::{Database, Entry, describe};
 
@@ -83,11 +83,22 @@ async fn one(found: Found, cache: Cache) -> (Option<Entry>, Vec<Problem>) {
         Ok(connector) => connector,
         Err(error) => return (None, vec![Problem::error(found.place, error.to_string())]),
     };
-    let mut files: Vec<&Path> = found.source.paths.iter().map(PathBuf::as_path).collect();
+    let mut files: Vec<&Path> = found.source.paths().iter().map(PathBuf::as_path).collect();
     files.extend(found.descriptions.as_deref());
-    let settings = format!("{}\0{}\0{}", found.name, found.description, found.allow.join("\0"));
-    let stamp = fingerprint(&files, &settings);
+    // A server is shown in the settings without its password.
+    let settings = format!(
+        "{}\0{}\0{}\0{:?}",
+        found.name,
+        found.description,
+        found.allow.join("\0"),
+        matches!(found.source, Source::Server(_)).then_some(&found.source)
+    );
+    let settled = fingerprint(&files, &settings);
     let key = format!("database {}", found.name);
+    let stamp = match connector.fingerprint().await {
+        Ok(state) => format!("{settled} {}", state.unwrap_or_default()),
+        Err(error) => return unreached(&found.place, &key, &settled, &cache, connector, &error),
+    };
     if let Some((database, problems)) = cache.get::<(Database, Vec<Problem>)>(&key, &stamp) {
         return (Some(Entry { database, connector: Some(connector) }), problems);
     }
@@ -103,6 +114,35 @@ async fn one(found: Found, cache: Cache) -> (Option<Entry>, Vec<Problem>) {
         Err(error) => {
             let problem = Problem::error(found.place, error.to_string());
             (None, vec![problem.advise("repair it or take it out; the rest of the catalog is used")])
+        }
+    }
+}
+
+/// What is known of a database whose server cannot be reached: what it described before, if it did.
+fn unreached(
+    place: &str,
+    key: &str,
+    settled: &str,
+    cache: &Cache,
+    connector: Arc<dyn Connector>,
+    error: &ConnectError,
+) -> (Option<Entry>, Vec<Problem>) {
+    match cache.latest::<(Database, Vec<Problem>)>(key, settled) {
+        Some(((database, mut problems), age)) => {
+            let age = match age {
+                0..120 => format!("{age} seconds"),
+                120..7200 => format!("{} minutes", age / 60),
+                7200..172_800 => format!("{} hours", age / 3600),
+                _ => format!("{} days", age / 86_400),
+            };
+            let reason = format!("{error}; what it described {age} ago is used, and its values cannot be read");
+            problems.insert(0, Problem::warning(place, reason).advise("see that the server runs and can be reached"));
+            (Some(Entry { database, connector: Some(connector) }), problems)
+        }
+        None => {
+            let problem = Problem::error(place, error.to_string());
+            let advice = "see that the server runs, and the user and the password; the rest of the catalog is used";
+            (None, vec![problem.advise(advice)])
         }
     }
 }
@@ -125,6 +165,29 @@ pub(super) fn find(base: &Path, place: &str, entry: &DatabaseEntry, problems: &m
         Some((_, kind)) => kind,
         None => None,
     };
+    if let Some(server) = &entry.server {
+        if let Some(kind) = kind.filter(|kind| *kind != server.kind()) {
+            let reason = format!("the `url` is one of {}, and the `type` is {kind}", server.kind());
+            return fail(reason, "leave `type` out".into());
+        }
+        let Some(name) = entry.name.clone().or_else(|| server.database().map(str::to_owned)) else {
+            return fail("the `url` names no database, and the entry has no `name`".into(), "write `name: ...`".into());
+        };
+        let written = entry.descriptions.as_ref().map(|written| base.join(written.replace("{name}", &name)));
+        let found = Found {
+            name,
+            place: place.to_owned(),
+            source: Source::Server(server.clone()),
+            description: entry.description.clone(),
+            descriptions: written.clone().filter(|path| path.is_file()),
+            allow: entry.tables.clone(),
+        };
+        if let Some(path) = written.filter(|path| !path.is_file()) {
+            let problem = Problem::error(place, format!("there is no file of descriptions {}", path.display()));
+            problems.push(problem.advise("correct `descriptions`, or leave it out"));
+        }
+        return vec![found];
+    }
     let folder = base.join(&entry.path);
     let pattern = if folder.is_dir() { format!("{}/*", entry.path.trim_end_matches('/')) } else { entry.path.clone() };
     let many = expand::is_glob(&pattern);
@@ -157,7 +220,7 @@ pub(super) fn find(base: &Path, place: &str, entry: &DatabaseEntry, problems: &m
         Found {
             name,
             place: place.to_owned(),
-            source: Source { kind, paths },
+            source: Source::files(kind, paths),
             description: entry.description.clone(),
             descriptions,
             allow: entry.tables.clone(),

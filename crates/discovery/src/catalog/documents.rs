@@ -3,70 +3,49 @@
 use std::path::Path;
 
 use prospector_core::Problem;
-use prospector_documents::{Document, DocumentDiscovery, DocumentSource, Origin};
+use prospector_documents::{DocumentDiscovery, DocumentSource, Refreshed, Snapshot};
 
-use super::{
-    cache::{Cache, fingerprint},
-    file::DocumentEntry,
-    files,
-};
+use super::{cache::Cache, file::DocumentEntry, files};
 
-/// Loads every document that the catalog names.
+/// Loads every document that the catalog names, several at once. What was made of files that have not changed comes from
+/// the cache.
 pub(super) fn load(
     catalog: &Path,
     base: &Path,
     entries: Vec<DocumentEntry>,
     cache: &Cache,
+    progress: &(dyn Fn(usize, usize) + Sync),
     problems: &mut Vec<Problem>,
-) -> DocumentDiscovery {
-    let mut documents: Vec<Document> = Vec::new();
+) -> (DocumentDiscovery, Refreshed) {
+    let mut sources: Vec<DocumentSource> = Vec::new();
     for entry in entries {
         let place = format!("{}:{}", catalog.display(), entry.line);
         let description = (!entry.description.is_empty()).then_some(entry.description);
-        let sources: Vec<DocumentSource> = match (entry.path, entry.content) {
+        match (entry.path, entry.content) {
             (Some(path), _) => {
                 let Some(files) = files(base, &place, &path, problems) else { continue };
                 let one = files.len() == 1;
-                files
-                    .into_iter()
-                    .map(|file| DocumentSource {
-                        name: entry.name.clone().filter(|_| one),
-                        description: description.clone(),
-                        tags: entry.tags.clone(),
-                        ..DocumentSource::path(file)
-                    })
-                    .collect()
+                sources.extend(files.into_iter().map(|file| DocumentSource {
+                    name: entry.name.clone().filter(|_| one),
+                    description: description.clone(),
+                    tags: entry.tags.clone(),
+                    ..DocumentSource::path(file)
+                }));
             }
-            (None, Some(content)) => vec![DocumentSource {
+            (None, Some(content)) => sources.push(DocumentSource {
                 description,
                 tags: entry.tags,
                 ..DocumentSource::inline(entry.name.unwrap_or_default(), content)
-            }],
-            (None, None) => continue,
-        };
-        for source in sources {
-            let (loaded, more) = cached(&source, cache);
-            documents.extend(loaded);
-            problems.extend(more);
+            }),
+            (None, None) => {}
         }
     }
-    let (documents, more) = DocumentDiscovery::new(documents);
+    let mut snapshot: Snapshot = cache.get("documents", "").unwrap_or_default();
+    let before = snapshot.clone();
+    let (documents, refreshed, more) = DocumentDiscovery::refresh(&sources, &mut snapshot, progress);
     problems.extend(more);
-    documents
-}
-
-/// A single file comes from the cache while it has not changed; a folder is walked, and inline text is at hand.
-fn cached(source: &DocumentSource, cache: &Cache) -> (Vec<Document>, Vec<Problem>) {
-    let Origin::Path(path) = &source.origin else { return source.load() };
-    if !path.is_file() {
-        return source.load();
+    if snapshot != before {
+        cache.put("documents", "", &snapshot);
     }
-    let key = format!("document {} {}", path.display(), source.name.as_deref().unwrap_or_default());
-    let stamp = fingerprint(&[path], &format!("{source:?}"));
-    if let Some(loaded) = cache.get(&key, &stamp) {
-        return loaded;
-    }
-    let loaded = source.load();
-    cache.put(&key, &stamp, &loaded);
-    loaded
+    (documents, refreshed)
 }

@@ -27,6 +27,22 @@ pub(super) fn environment(text: &str, lookup: Environment<'_>) -> Result<String,
     Ok(out)
 }
 
+/// The same for a URL: a value that is part of the user or the password is encoded, whatever letters it has. One that is
+/// the whole URL, or stands behind the `@`, is taken as it is.
+pub(super) fn url_environment(url: &str, lookup: Environment<'_>) -> Result<String, String> {
+    let (Some(scheme), Some(at)) = (url.find("://"), url.rfind('@')) else { return environment(url, lookup) };
+    if scheme > at {
+        return environment(url, lookup);
+    }
+    let encoded = |name: &str| {
+        let letters = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+        let encode = |byte: u8| if letters(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+        lookup(name).map(|value| value.bytes().map(encode).collect())
+    };
+    let (user, rest) = url[scheme + 3..].split_at(at - scheme - 3);
+    Ok(format!("{}{}{}", &url[..scheme + 3], environment(user, &encoded)?, environment(rest, lookup)?))
+}
+
 /// Whether a path holds wildcards.
 pub(super) fn is_glob(path: &str) -> bool {
     path.contains(['*', '?', '[', '{'])

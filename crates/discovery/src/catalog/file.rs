@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use prospector_connect::Server;
 use prospector_core::Problem;
 
 use super::{
     CatalogError,
-    expand::{Environment, environment},
+    expand::{Environment, environment, url_environment},
     node::{Fields, Placed},
 };
 
@@ -26,13 +27,15 @@ pub(super) struct DatabaseEntry {
     pub(super) line: u64,
     pub(super) name: Option<String>,
     pub(super) kind: Option<String>,
+    /// Empty where it is on a server.
     pub(super) path: String,
+    pub(super) server: Option<Server>,
     pub(super) description: String,
     pub(super) descriptions: Option<String>,
     pub(super) tables: Vec<String>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct ApiEntry {
     pub(super) line: u64,
     pub(super) name: Option<String>,
@@ -132,14 +135,26 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn database(&mut self, at: usize, entry: Placed) -> Option<DatabaseEntry> {
-        let keys = ["path", "name", "type", "description", "descriptions", "tables"];
+        let keys = ["path", "name", "type", "description", "descriptions", "tables", "url", "schemas"];
         let mut fields = Fields::of(self.file, format!("databases[{at}]"), entry, &keys, self.problems)?;
-        let path = required(&mut fields, "path", "the file of the database", self.lookup);
+        let schemas = fields.texts("schemas");
+        let server = server(&mut fields, &schemas, self.lookup);
+        let path = match server {
+            Some(_) => optional(&mut fields, "path", self.lookup).unwrap_or_default(),
+            None => required(&mut fields, "path", "the file of the database", self.lookup)?,
+        };
+        let line = fields.line();
+        if server.is_some() && !path.is_empty() {
+            fields.fail(line, format!("databases[{at}] has both `path` and `url`"), "write one of the two");
+        } else if server.is_none() && !schemas.is_empty() {
+            fields.fail(line, format!("databases[{at}] has `schemas` but no `url`"), "take `schemas` out");
+        }
         let entry = DatabaseEntry {
-            line: fields.line(),
+            line,
             name: plain(&mut fields, "name"),
             kind: plain(&mut fields, "type"),
-            path: path?,
+            path,
+            server,
             description: plain(&mut fields, "description").unwrap_or_default(),
             descriptions: optional(&mut fields, "descriptions", self.lookup),
             tables: fields.texts("tables"),
@@ -215,6 +230,18 @@ impl Reader<'_> {
     }
 }
 
+/// The server of a `url`, which is shown nowhere as it is written: it may hold a password.
+fn server(fields: &mut Fields<'_>, schemas: &[String], lookup: Environment<'_>) -> Option<Server> {
+    let (text, line) = fields.text("url")?;
+    let server = url_environment(&text, lookup)
+        .map_err(|reason| (reason, "set it, or write the value itself"))
+        .and_then(|url| {
+            Server::new(&url, schemas)
+                .map_err(|reason| (reason, "write postgres:// or mysql://user:${NAME}@host/database"))
+        });
+    server.map_err(|(reason, advice)| fields.fail(line, format!("`url`: {reason}"), advice)).ok()
+}
+
 /// A text as it is written.
 fn plain(fields: &mut Fields<'_>, key: &str) -> Option<String> {
     fields.text(key).map(|(text, _)| text)
@@ -287,9 +314,40 @@ mod tests {
         check(
             text,
             &["error: catalog.yaml:2: databases[0] has an unknown key `pth` \
-               (did you mean `path`? the keys are path, name, type, description, descriptions, tables)"],
+               (did you mean `path`? the keys are path, name, type, description, descriptions, tables, url, schemas)"],
         );
         assert_eq!(read(text).0.databases.len(), 1);
+    }
+
+    #[test]
+    fn a_password_in_a_url_is_encoded_and_never_shown() {
+        let lookup = |name: &str| match name {
+            "PASSWORD" => Some("p@ss/w#rd".to_owned()),
+            "URL" => Some("postgres://ada:p%40ss@db/crm".to_owned()),
+            _ => None,
+        };
+        let read = |text: &str| parse(Path::new("catalog.yaml"), text, &lookup).unwrap();
+        let (file, problems) = read(
+            "databases:\n- {name: crm, url: 'postgres://ada:${PASSWORD}@db:5433/crm', schemas: [a, b]}\n- {url: '${URL}'}\n",
+        );
+        assert!(problems.is_empty(), "{problems:?}");
+        let shown: Vec<_> = file.databases.iter().filter_map(|d| d.server.as_ref()).map(ToString::to_string).collect();
+        assert_eq!(shown, ["postgres://ada@db:5433/crm", "postgres://ada@db/crm"]);
+        assert!(!format!("{file:?}").contains("ss"), "{file:?}");
+
+        for text in [
+            "databases:\n- url: oracle://ada:${PASSWORD}@db/crm\n",
+            "databases:\n- url: postgres://ada:${PASSWORD}@db:x/crm\n",
+            "databases:\n- url: postgres://ada:${PASSWORD}@db/crm\n  path: a.db\n",
+            "databases:\n- url: postgres://ada:${NONE}@db/crm\n",
+        ] {
+            let (file, problems) = read(text);
+            assert!(file.databases.is_empty() && problems.len() == 1, "{problems:?}");
+            assert!(
+                !problems[0].to_string().contains("p@ss") && !problems[0].to_string().contains("p%40"),
+                "{problems:?}"
+            );
+        }
     }
 
     #[test]

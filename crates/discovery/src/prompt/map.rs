@@ -2,13 +2,14 @@
 
 use prospector_core::tokens;
 
-use crate::Catalog;
+use crate::{Catalog, DiscoveryTools};
 
-/// At most this many tokens, by the cheap estimate; of a larger catalog the first names are shown.
-const MOST: usize = 500;
+/// At most this many tokens, by the cheap estimate; of a larger catalog the first names are shown. With more, a prompt
+/// would grow with its catalog: at 500 the context of a run over 10,000 tables was 15 % larger than over 100.
+const MOST: usize = 360;
 
-/// The map of a catalog.
-pub(super) fn text(catalog: &Catalog) -> String {
+/// The map of a catalog. What it leaves out is listed by a tool that the model has.
+pub(super) fn text(catalog: &Catalog, tools: &DiscoveryTools) -> String {
     let databases: Vec<String> = catalog
         .schema
         .databases()
@@ -19,38 +20,53 @@ pub(super) fn text(catalog: &Catalog) -> String {
     let documents: Vec<String> = catalog.documents.documents().iter().map(|document| document.name.clone()).collect();
     let skills: Vec<String> = catalog.skills.skills().iter().map(|skill| skill.name.clone()).collect();
     let facts: Vec<String> = catalog.facts.records().into_iter().map(|fact| fact.name).collect();
+    let specs = tools.specs();
+    let listed = |tool: &'static str| if specs.iter().any(|spec| spec.name == tool) { tool } else { "list" };
     let groups = [
-        ("Databases", databases, "list_databases"),
-        ("APIs", apis, "list_apis"),
-        ("Documents", documents, "list_documents"),
-        ("Skills", skills, "list_skills"),
-        ("Known facts", facts, "list_known_facts"),
+        ("Databases", databases, listed("list_databases")),
+        ("APIs", apis, listed("list_apis")),
+        ("Documents", documents, listed("list_documents")),
+        ("Skills", skills, listed("list_skills")),
+        ("Known facts", facts, listed("list_known_facts")),
     ];
-    let present = groups.iter().filter(|(_, names, _)| !names.is_empty()).count().max(1);
-    let mut text = String::from("What exists:\n");
-    for (title, names, tool) in groups {
-        if !names.is_empty() {
-            text.push_str(&line(title, &names, tool, MOST / present));
-        }
-    }
-    if text.lines().count() == 1 {
-        text.push_str("nothing: the catalog is empty\n");
-    }
-    text
+    bounded(groups.into_iter().filter(|(_, names, _)| !names.is_empty()).collect())
 }
 
-/// One line of names that stays within its room.
+/// The groups within [`MOST`]: the small ones are whole, and the large ones share what they leave.
+fn bounded(groups: Vec<(&str, Vec<String>, &str)>) -> String {
+    let mut text = String::from("What exists:\n");
+    if groups.is_empty() {
+        text.push_str("nothing: the catalog is empty\n");
+        return text;
+    }
+    let whole =
+        |(title, names, tool): &(&str, Vec<String>, &str)| tokens::estimate(&line(title, names, tool, usize::MAX));
+    let mut order: Vec<usize> = (0..groups.len()).collect();
+    order.sort_by_key(|at| whole(&groups[*at]));
+    let mut lines = vec![String::new(); groups.len()];
+    let mut room = MOST - tokens::estimate(&text);
+    for (done, at) in order.iter().enumerate() {
+        let (title, names, tool) = &groups[*at];
+        lines[*at] = line(title, names, tool, room / (groups.len() - done));
+        room = room.saturating_sub(tokens::estimate(&lines[*at]));
+    }
+    text + &lines.concat()
+}
+
+/// One line of names that stays within its room, as long as that has place for its title.
 fn line(title: &str, names: &[String], tool: &str, room: usize) -> String {
     let mut line = format!("{title} ({}): ", names.len());
     for (at, name) in names.iter().enumerate() {
-        if tokens::estimate(&line) + tokens::estimate(name) > room {
-            line.push_str(&format!("and {} more, see {tool}", names.len() - at));
+        let last = at + 1 == names.len();
+        let more = format!("and {} more, see {tool}", names.len() - at);
+        let next = format!("{line}{name}{}", if last { "" } else { ", " });
+        // After a name that is not the last there must be place to say that there are more.
+        let needed = if last { next.len() } else { next.len() + more.len() };
+        if (needed + 1).div_ceil(3) > room {
+            line.push_str(&more);
             break;
         }
-        line.push_str(name);
-        if at + 1 < names.len() {
-            line.push_str(", ");
-        }
+        line = next;
     }
     line.push('\n');
     line
@@ -60,13 +76,36 @@ fn line(title: &str, names: &[String], tool: &str, room: usize) -> String {
 mod tests {
     use super::*;
 
+    fn names(count: usize, name: &str) -> Vec<String> {
+        (0..count).map(|n| format!("{name}_{n}")).collect()
+    }
+
     #[test]
     fn a_line_stays_within_its_room_and_says_what_it_leaves_out() {
-        let names: Vec<String> = (0..1000).map(|n| format!("database_{n}")).collect();
-        let text = line("Databases", &names, "list_databases", 60);
-        assert!(tokens::estimate(&text) < 80, "{text}");
-        assert!(text.starts_with("Databases (1000): database_0, database_1, "), "{text}");
-        assert!(text.ends_with("more, see list_databases\n"), "{text}");
+        for room in [30, 60, 61, 62, 63, 500] {
+            let text = line("Databases", &names(1000, "database"), "list_databases", room);
+            assert!(tokens::estimate(&text) <= room, "{room}: {text}");
+            assert!(text.starts_with("Databases (1000): database_0, "), "{text}");
+            assert!(text.ends_with("more, see list_databases\n"), "{text}");
+        }
         assert_eq!(line("Skills", &["a".into(), "b".into()], "list_skills", 60), "Skills (2): a, b\n");
+    }
+
+    #[test]
+    fn a_wide_catalog_has_a_map_of_bounded_size_and_small_groups_are_whole() {
+        let wide = |count: usize| {
+            vec![
+                ("Databases", names(count, "some_database"), "list"),
+                ("APIs", names(3, "api"), "list"),
+                ("Skills", names(count, "skill"), "list"),
+            ]
+        };
+        for count in [1, 10, 40, 100, 10_000] {
+            let text = bounded(wide(count));
+            assert!(tokens::estimate(&text) <= MOST, "{count}: {}", tokens::estimate(&text));
+            assert!(text.contains("APIs (3): api_0, api_1, api_2\n"), "{text}");
+        }
+        assert!(bounded(wide(10)).contains("skill_9\n"));
+        assert_eq!(bounded(Vec::new()), "What exists:\nnothing: the catalog is empty\n");
     }
 }

@@ -1,5 +1,6 @@
 //! Everything that a catalog knows of its things, as compact text, one piece a thing.
 
+use prospector_api::Operation;
 use prospector_connect::Table;
 use prospector_core::{Kind, Resource, ResourceKind};
 use prospector_schema::Database;
@@ -12,7 +13,7 @@ pub(super) struct Piece {
     pub(super) kind: Kind,
     pub(super) id: String,
     /// What stands above the first of a group: a database, an API.
-    group: String,
+    pub(super) group: String,
     pub(super) text: String,
     pub(super) reveals: Vec<Resource>,
 }
@@ -60,18 +61,6 @@ pub(super) fn pieces(catalog: &Catalog) -> Vec<Piece> {
     for api in catalog.apis.apis() {
         let group = with_description(&format!("API {} ({})", api.name, api.kind.as_str()), &api.description);
         for operation in &api.operations {
-            let parameters: Vec<String> = operation
-                .parameters
-                .iter()
-                .map(|p| format!("{}{}", p.name, if p.required { "" } else { "?" }))
-                .collect();
-            let head = format!(
-                "  {}({}) {} {}",
-                operation.name,
-                parameters.join(", "),
-                operation.method.as_str(),
-                operation.path
-            );
             let id = format!("{}.{}", api.name, operation.name);
             pieces.push(Piece {
                 kind: Kind::Operation,
@@ -81,7 +70,7 @@ pub(super) fn pieces(catalog: &Catalog) -> Vec<Piece> {
                 ],
                 id,
                 group: group.clone(),
-                text: with_description(&head, &operation.description),
+                text: operation_head(operation),
             });
         }
     }
@@ -117,6 +106,14 @@ pub(super) fn pieces(catalog: &Catalog) -> Vec<Piece> {
     pieces
 }
 
+/// `  getOrder(id, page?) GET /orders/{id}: description`
+pub(super) fn operation_head(operation: &Operation) -> String {
+    let parameters: Vec<String> =
+        operation.parameters.iter().map(|p| format!("{}{}", p.name, if p.required { "" } else { "?" })).collect();
+    let Operation { name, method, path, description, .. } = operation;
+    with_description(&format!("  {name}({}) {method} {path}", parameters.join(", ")), description)
+}
+
 /// The tables whose id or name matches a pattern with `*`, in any case.
 pub(super) fn tables(catalog: &Catalog, pattern: &str) -> Vec<Piece> {
     catalog.tables_like(pattern).into_iter().map(|(database, one)| table(database, one)).collect()
@@ -127,7 +124,8 @@ fn table(database: &Database, table: &Table) -> Piece {
     let id = format!("{}.{}", database.name, table.name);
     let mut head = format!("  {id}");
     if let Some(rows) = table.row_count {
-        head.push_str(&format!(" [{rows} rows]"));
+        let about = if table.row_count_estimated { "about " } else { "" };
+        head.push_str(&format!(" [{about}{rows} rows]"));
     }
     let mut text = with_description(&head, &table.description);
     for column in &table.columns {

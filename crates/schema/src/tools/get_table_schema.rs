@@ -11,7 +11,7 @@ use super::{column, database, find_table, table};
 use crate::{
     SchemaDiscovery,
     discovery::Known,
-    profile::{Profile, Shown, WIDEST, profile},
+    profile::{NO_DATA, Profile, Shown, WIDEST, profile},
 };
 
 pub(super) struct GetTableSchema(pub(super) Arc<SchemaDiscovery>);
@@ -23,6 +23,8 @@ pub(super) struct Args {
     database: String,
     /// Its name.
     table: String,
+    /// With all statistics.
+    values: Option<bool>,
 }
 
 #[derive(Serialize)]
@@ -33,6 +35,9 @@ pub(super) struct TableSchema {
     description: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     row_count: Option<u64>,
+    /// The source's own estimate.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    row_count_estimated: bool,
     columns: Vec<ColumnSchema>,
     #[serde(skip_serializing_if = "Map::is_empty")]
     sample_values: Map<String, Value>,
@@ -61,16 +66,20 @@ struct ColumnSchema {
 
 impl Tool for GetTableSchema {
     const NAME: &'static str = "get_table_schema";
-    const DESCRIPTION: &'static str = "Shows the columns of a table: types, keys, descriptions, value ranges and sample values. Call it before planning \
-         with a table.";
+    const DESCRIPTION: &'static str = "Shows the columns of a table: types, keys, descriptions, sample values. Call it before \
+         planning with a table.";
     type Args = Args;
     type Output = TableSchema;
 
     async fn call(&self, args: Args) -> Result<TableSchema, ToolError> {
         let (known, at) = find_table(&self.0, &args.database, &args.table)?;
         let table = &known.database.tables[at];
+        let all = args.values.unwrap_or(false);
         let (profile, note) = match read(known, at).await {
-            Ok(profile) => (profile.clone(), None),
+            Ok(profile) if all => (profile.clone(), None),
+            Ok(profile) => (profile.brief(), None),
+            // Who did not ask for what a schema alone never has is not told that it is missing.
+            Err(why) if !all && why == NO_DATA => (Profile::default(), None),
             Err(why) => (Profile::default(), Some(format!("statistics are unavailable: {why}"))),
         };
         let Profile { mut statistics, samples } = profile;
@@ -90,10 +99,15 @@ impl Tool for GetTableSchema {
             table: table.name.clone(),
             description: table.description.clone(),
             row_count: table.row_count,
+            row_count_estimated: table.row_count_estimated,
             columns,
             sample_values: samples,
             note,
         })
+    }
+
+    fn compact(answer: &Value) -> Option<String> {
+        super::compact::schema(answer)
     }
 
     fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
@@ -115,7 +129,7 @@ async fn read(known: &Known, at: usize) -> Result<&Profile, String> {
         return Err("the database cannot be read".to_owned());
     };
     if !connector.has_data() {
-        return Err("the database is a schema without data".to_owned());
+        return Err(NO_DATA.to_owned());
     }
     if table.columns.len() > WIDEST {
         return Err(format!("the table has {} columns; call get_sample_values for one of them", table.columns.len()));

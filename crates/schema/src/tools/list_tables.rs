@@ -31,6 +31,9 @@ pub(super) struct Item {
     name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     row_count: Option<u64>,
+    /// The source's own estimate.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    row_count_estimated: bool,
     #[serde(skip_serializing_if = "String::is_empty")]
     description: String,
 }
@@ -48,6 +51,7 @@ impl Tool for ListTables {
             database: (known.name != args.database).then(|| known.name.clone()),
             name: table.name.clone(),
             row_count: table.row_count,
+            row_count_estimated: table.row_count_estimated,
             description: cut(&table.description, SHOWN),
         });
         let mut page = Page::cut(items.collect(), args.offset.unwrap_or(0), args.limit.unwrap_or(LISTED));

@@ -80,6 +80,10 @@ impl Tool for SearchTables {
         Ok(Page::whole(items))
     }
 
+    fn compact(answer: &Value) -> Option<String> {
+        super::compact::hits(answer)
+    }
+
     fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
         let mut resources: Vec<Resource> = Vec::new();
         for item in items(answer) {

@@ -116,7 +116,7 @@ async fn a_wrong_name_is_answered_with_the_nearest_and_where_else_it_is() {
 async fn a_schema_shows_keys_ranges_and_samples() {
     check(
         "get_table_schema",
-        json!({"database": "Shop", "table": "shop.invoices"}),
+        json!({"database": "Shop", "table": "shop.invoices", "values": true}),
         json!({
             "database": "shop", "table": "invoices", "row_count": 3,
             "columns": [
@@ -141,12 +141,26 @@ async fn a_schema_shows_keys_ranges_and_samples() {
 }
 
 #[tokio::test]
+async fn a_schema_shows_only_the_values_that_help_where_no_more_are_asked_for() {
+    let answer = call(discovery(), "get_table_schema", json!({"database": "shop", "table": "invoices"})).await.unwrap();
+    assert_eq!(answer.value["sample_values"], json!({"status": ["open", "paid"]}));
+    assert!(!answer.value.to_string().contains("statistics"), "{}", answer.value);
+    assert_eq!(
+        answer.text(),
+        "shop.invoices rows=3\nid INTEGER key\ncustomer_id INTEGER -> customers.id\ntotal REAL not null\n\
+         status TEXT values=[open; paid]"
+    );
+    let answer = call(discovery(), "get_table_schema", json!({"database": "library", "table": "books"})).await.unwrap();
+    assert_eq!(answer.value.get("note"), None);
+}
+
+#[tokio::test]
 async fn a_schema_is_shown_although_there_are_no_statistics() {
     let book = json!([{"name": "isbn", "type": "TEXT", "primary_key": true},
                       {"name": "title", "type": "TEXT"}]);
     check(
         "get_table_schema",
-        json!({"database": "library", "table": "books"}),
+        json!({"database": "library", "table": "books", "values": true}),
         json!({"database": "library", "table": "books", "columns": book,
                "note": "statistics are unavailable: the database is a schema without data"}),
         &["database library", "table library.books", "column library.books.isbn", "column library.books.title"],

@@ -1,0 +1,292 @@
+//! The conversation of a run: what was said, what is not said twice, and what is shortened when it grows too long.
+
+use std::collections::{BTreeMap, HashMap};
+
+use prospector_core::{Answer, Resource, ResourceKind, compact, tokens};
+use prospector_llm::{Message, ToolCall, ToolResult};
+use serde_json::{Map, Value, json};
+
+/// A part of an answer that is shorter than this, in bytes, is repeated rather than referred to.
+const WORTH_REFERRING: usize = 160;
+
+/// How many names a shortened result keeps, and how many characters of its first line.
+const NAMES: usize = 200;
+const LINE: usize = 160;
+
+/// What a provider adds to each message, call and result, about.
+const FRAME: usize = 4;
+
+/// The conversation.
+pub(crate) struct History {
+    messages: Vec<Message>,
+    /// The names that each result reveals, by the place of its message; emptied when it is shortened.
+    revealed: HashMap<usize, Vec<Vec<Resource>>>,
+    /// The parts of answers that stand in the conversation as they were shown.
+    shown: HashMap<String, Shown>,
+    /// How many calls were answered.
+    calls: u32,
+    /// The system prompt and the tools, as they are counted.
+    fixed: Vec<String>,
+    limit: usize,
+}
+
+/// Where a part was shown.
+struct Shown {
+    /// By which call, from 1.
+    call: u32,
+    /// In which message.
+    message: usize,
+}
+
+/// What a call gave: an answer, or the JSON of an error.
+pub(crate) type Given = Result<Answer, Value>;
+
+impl History {
+    /// A conversation that begins so. `fixed` is what is sent with it each time; beyond `limit` tokens of both, old results
+    /// are shortened.
+    pub(crate) fn new(opening: String, fixed: Vec<String>, limit: u32) -> Self {
+        History {
+            messages: vec![Message::User { text: opening }],
+            revealed: HashMap::new(),
+            shown: HashMap::new(),
+            calls: 0,
+            fixed,
+            limit: limit as usize,
+        }
+    }
+
+    pub(crate) fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    pub(crate) fn say(&mut self, text: impl Into<String>) {
+        self.messages.push(Message::User { text: text.into() });
+    }
+
+    pub(crate) fn assistant(&mut self, text: String, calls: Vec<ToolCall>) {
+        self.messages.push(Message::Assistant { text, calls });
+    }
+
+    /// The results of a round, in the order of its calls; what was shown before is only referred to. Returns the size of
+    /// each in bytes. Results of earlier rounds are shortened if there is no room for them any more.
+    pub(crate) fn results(&mut self, given: Vec<(&ToolCall, Given)>) -> Vec<usize> {
+        let message = self.messages.len();
+        let mut results = Vec::with_capacity(given.len());
+        let mut revealed = Vec::with_capacity(given.len());
+        for (call, given) in given {
+            self.calls += 1;
+            let (content, data, is_error, names) = match given {
+                Ok(mut answer) => {
+                    self.refer(&mut answer, message);
+                    (as_data(&answer.text()), Some(answer.value), false, answer.reveals)
+                }
+                Err(error) => (error.to_string(), None, true, Vec::new()),
+            };
+            results.push(ToolResult { call_id: call.id.clone(), name: call.name.clone(), content, data, is_error });
+            revealed.push(names);
+        }
+        let sizes = results.iter().map(|result| result.content.len()).collect();
+        self.messages.push(Message::ToolResults { results });
+        self.revealed.insert(message, revealed);
+        self.shorten(message);
+        sizes
+    }
+
+    /// Puts a word in the place of each part that stands in the conversation already.
+    fn refer(&mut self, answer: &mut Answer, message: usize) {
+        let list = match &mut answer.value {
+            Value::Array(items) => Some(items),
+            Value::Object(fields) => fields.get_mut("items").and_then(Value::as_array_mut),
+            _ => None,
+        };
+        let parts = answer.parts.len();
+        let mut items = list.filter(|items| items.len() == parts && items.iter().all(|item| item.get("id").is_some()));
+        let mut whole = None;
+        for (at, part) in answer.parts.iter_mut().enumerate() {
+            if part.len() < WORTH_REFERRING {
+                continue;
+            }
+            let Some(shown) = self.shown.get(part.as_str()) else {
+                self.shown.insert(part.clone(), Shown { call: self.calls, message });
+                continue;
+            };
+            let mut said = json!({"unchanged": true, "shown_in": format!("call {}", shown.call)});
+            match items.as_mut().and_then(|items| items.get_mut(at)) {
+                Some(item) => {
+                    said["id"] = item["id"].clone();
+                    *part = compact::render(&said);
+                    said["kind"] = item["kind"].clone();
+                    *item = said;
+                }
+                None => {
+                    *part = compact::render(&said);
+                    whole = Some(said);
+                }
+            }
+        }
+        if let Some(said) = whole.filter(|_| parts == 1) {
+            answer.value = said;
+        }
+    }
+
+    /// Shortens results of messages before `current`, the oldest first, if there is too much. Once it has begun, it goes
+    /// on to half of the limit: each change costs what a provider has cached.
+    fn shorten(&mut self, current: usize) {
+        let estimated: usize = self.fixed.iter().map(|text| tokens::estimate(text)).sum::<usize>()
+            + self.messages.iter().map(|message| measure(message, tokens::estimate)).sum::<usize>();
+        if estimated <= self.limit {
+            return;
+        }
+        let mut total: usize = self.fixed.iter().map(|text| tokens::count(text)).sum::<usize>()
+            + self.messages.iter().map(size).sum::<usize>();
+        if total <= self.limit {
+            return;
+        }
+        for place in 0..current {
+            if total <= self.limit / 2 {
+                break;
+            }
+            let Some(revealed) = self.revealed.remove(&place) else { continue };
+            let before = size(&self.messages[place]);
+            if let Message::ToolResults { results } = &mut self.messages[place] {
+                for (result, names) in results.iter_mut().zip(&revealed) {
+                    shorten(result, names);
+                }
+            }
+            self.shown.retain(|_, shown| shown.message != place);
+            total = total + size(&self.messages[place]) - before;
+        }
+    }
+}
+
+/// Keeps the first line of a result and the names in it, if that is shorter.
+fn shorten(result: &mut ToolResult, names: &[Resource]) {
+    if result.is_error {
+        return;
+    }
+    let text = result.content.strip_prefix("<data>").unwrap_or(&result.content);
+    let line: String = text.lines().next().unwrap_or_default().chars().take(LINE).collect();
+    let mut kept: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+    for name in names.iter().take(NAMES) {
+        match (name.kind, name.id.rsplit_once('.')) {
+            (ResourceKind::Column, Some((table, column))) => {
+                kept.entry(format!("columns of {table}")).or_default().push(column.into());
+            }
+            _ => kept.entry(name.kind.as_str().to_owned()).or_default().push(name.id.as_str().into()),
+        }
+    }
+    let mut said = Map::new();
+    said.insert("shortened".into(), "call again for all of it".into());
+    said.insert("began".into(), line.into());
+    said.insert("names".into(), kept.into_iter().map(|(kind, names)| (kind, Value::Array(names))).collect());
+    if names.len() > NAMES {
+        said.insert("more_names".into(), (names.len() - NAMES).into());
+    }
+    let content = as_data(&compact::render(&said.into()));
+    if content.len() < result.content.len() {
+        result.content = content;
+        // A program that plays the model forgets what a model would not see.
+        result.data = None;
+    }
+}
+
+/// A tool's answer as the model is shown it: marked as data, and unable to end the mark itself.
+fn as_data(text: &str) -> String {
+    if compact::is_marked(text) {
+        return format!("<data>{}</data>", text.replace('<', "\\u003c"));
+    }
+    format!("<data>{text}</data>")
+}
+
+/// The tokens of a message as a model is sent it (o200k), by the texts that it holds.
+pub(crate) fn size(message: &Message) -> usize {
+    measure(message, tokens::count)
+}
+
+fn measure(message: &Message, count: fn(&str) -> usize) -> usize {
+    match message {
+        Message::User { text } => FRAME + count(text),
+        Message::Assistant { text, calls } => {
+            let call = |call: &ToolCall| FRAME + count(&call.name) + count(&call.arguments.to_string());
+            FRAME + count(text) + calls.iter().map(call).sum::<usize>()
+        }
+        Message::ToolResults { results } => results.iter().map(|result| FRAME + count(&result.content)).sum(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(at: usize) -> ToolCall {
+        ToolCall { id: format!("call_{at}"), name: "describe".into(), arguments: json!({}) }
+    }
+
+    /// An answer about a table, of about this many tokens.
+    fn about(table: &str, size: usize) -> Answer {
+        let table = Resource::new(ResourceKind::Table, table);
+        let column = Resource::new(ResourceKind::Column, format!("{}.total", table.id));
+        Answer::new(json!({"table": table.id, "text": "word ".repeat(size).trim_end()}), vec![table, column])
+    }
+
+    /// What the results say after these rounds of answers.
+    fn check(limit: u32, rounds: Vec<Vec<Answer>>, expected: &[&str]) -> History {
+        let mut history = History::new("Question".into(), vec!["You plan.".into()], limit);
+        for (at, answers) in rounds.into_iter().enumerate() {
+            let calls: Vec<ToolCall> = (0..answers.len()).map(|n| call(10 * at + n)).collect();
+            history.assistant(String::new(), calls.clone());
+            history.results(calls.iter().zip(answers.into_iter().map(Ok)).collect());
+        }
+        let said: Vec<&str> = (history.messages().iter())
+            .filter_map(|message| match message {
+                Message::ToolResults { results } => Some(results),
+                _ => None,
+            })
+            .flatten()
+            .map(|result| result.content.as_str())
+            .collect();
+        assert_eq!(said.len(), expected.len());
+        for (said, expected) in said.iter().zip(expected) {
+            assert!(said.contains(expected) && said.len() < 100_000, "{said} does not hold {expected}");
+        }
+        history
+    }
+
+    #[test]
+    fn what_was_shown_is_referred_to() {
+        let rounds =
+            vec![vec![about("a", 90), about("b", 90)], vec![about("b", 90), about("b", 91)], vec![about("b", 9)]];
+        check(10_000, rounds, &["word", "word", "unchanged: true\nshown_in: call 2", "word", "word"]);
+    }
+
+    #[test]
+    fn the_parts_of_an_answer_are_referred_to_one_by_one() {
+        let both = |first: &str, second: &str| {
+            let parts: Vec<String> = [first, second].iter().map(|table| about(table, 90).text()).collect();
+            let value =
+                json!([{"kind": "table", "id": first, "answer": 1}, {"kind": "table", "id": second, "answer": 2}]);
+            Answer { value, parts, rest: String::new(), reveals: Vec::new() }
+        };
+        let history =
+            check(10_000, vec![vec![both("a", "b")], vec![both("b", "c")]], &["table: a", "id: b\n---\ntable: c"]);
+        let Some(Message::ToolResults { results }) = history.messages().last() else { panic!("no results") };
+        let value = json!([{"kind": "table", "id": "b", "unchanged": true, "shown_in": "call 1"},
+                           {"kind": "table", "id": "c", "answer": 2}]);
+        assert_eq!(results[0].data, Some(value));
+    }
+
+    #[test]
+    fn old_results_are_shortened_to_their_names_and_the_last_are_kept() {
+        let rounds = vec![vec![about("a", 500)], vec![about("b", 500)], vec![about("c", 900), about("d", 900)]];
+        let short = "names:\n \"columns of a\": [total]\n table: [a]";
+        let history = check(1_500, rounds, &[short, "shortened", "word word", "word word"]);
+        // What is shortened is no longer shown: it may be asked for again.
+        assert!(!history.shown.contains_key(&about("a", 500).text()));
+        assert!(history.shown.contains_key(&about("c", 900).text()));
+    }
+
+    #[test]
+    fn what_fits_is_left_alone() {
+        check(1_500, vec![vec![about("a", 500)], vec![about("b", 500)]], &["word word", "word word"]);
+    }
+}

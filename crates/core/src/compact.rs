@@ -1,0 +1,241 @@
+//! The text of an answer: the same as its JSON, for less than half the tokens.
+//!
+//! ```text
+//! block  = object | table | list | inline        one space of indent for each level
+//! object = key: inline                           one line a field
+//!        | key:                                  a block of the next level follows
+//!        | key: |                                a text follows, each of its lines indented, empty ones empty
+//! table  = # key | key | key = inline            then one line an object: its values in that order, those at the end
+//!          inline | inline                       left out where they are missing; `-` is a missing one before the end.
+//!                                                What all have alike stands in the first line alone
+//! list   = - inline                              one line an item
+//! inline = null | true | 12 | .5                 `.5` is 0.5
+//!        | [inline; inline]                      a list of values
+//!        | ={"json": 1}                          anything else, as JSON
+//!        | "json string"                         a text that could be taken for something else
+//!        | any other text                        as it is
+//! ```
+//!
+//! A text stands as it is only if it is one line and cannot be taken for structure: what data holds can neither end its
+//! field nor begin another. Neither can it hold the mark `<data>` or its end. A text on the top level is always quoted.
+//!
+//! The idea of tables is that of TOON (Token-Oriented Object Notation); the marks are chosen by what they cost.
+
+use serde_json::{Map, Value};
+
+/// Deeper things are written as JSON.
+const DEEPEST: usize = 5;
+
+/// The text of a value.
+pub fn render(value: &Value) -> String {
+    let mut out = String::new();
+    match value {
+        Value::String(text) => out.push_str(&quoted(text)),
+        value => match inline(value) {
+            Some(text) => out.push_str(&text),
+            None => block(&mut out, value, 0),
+        },
+    }
+    out
+}
+
+/// A text as it stands in a field: as it is, or quoted where it could be taken for something else.
+pub fn word(text: &str) -> String {
+    if is_bare(text) { text.to_owned() } else { quoted(text) }
+}
+
+/// A value in one line: a scalar, a list of scalars, or JSON.
+pub fn cell(value: &Value) -> String {
+    inline(value).unwrap_or_else(|| json(value))
+}
+
+/// A name: quoted also where it holds white space, so that it ends at the first.
+pub fn name(text: &str) -> String {
+    if is_bare(text) && !text.contains(char::is_whitespace) { text.to_owned() } else { quoted(text) }
+}
+
+/// The fields of an object that were not written otherwise, one a line, after what stands in `out`.
+pub fn rest(out: &mut String, fields: &Map<String, Value>) {
+    object(out, fields, 0);
+}
+
+fn line(out: &mut String, depth: usize) {
+    if !out.is_empty() {
+        out.push('\n');
+    }
+    out.extend(std::iter::repeat_n(' ', depth));
+}
+
+fn block(out: &mut String, value: &Value, depth: usize) {
+    match value {
+        Value::Object(fields) => object(out, fields, depth),
+        Value::Array(items) => match columns(items) {
+            Some(columns) => table(out, items, &columns, depth),
+            None => {
+                for item in items {
+                    line(out, depth);
+                    out.push_str("- ");
+                    out.push_str(&cell(item));
+                }
+            }
+        },
+        scalar => {
+            line(out, depth);
+            out.push_str(&cell(scalar));
+        }
+    }
+}
+
+fn object(out: &mut String, fields: &Map<String, Value>, depth: usize) {
+    for (key, value) in fields {
+        line(out, depth);
+        out.push_str(&self::key(key));
+        out.push(':');
+        match value {
+            Value::String(text) if is_block(text) => {
+                out.push_str(" |");
+                for one in text.split('\n') {
+                    out.push('\n');
+                    if !one.is_empty() {
+                        out.extend(std::iter::repeat_n(' ', depth + 1));
+                        out.push_str(one);
+                    }
+                }
+            }
+            value => match inline(value) {
+                Some(text) => {
+                    out.push(' ');
+                    out.push_str(&text);
+                }
+                None if depth < DEEPEST => block(out, value, depth + 1),
+                None => {
+                    out.push(' ');
+                    out.push_str(&json(value));
+                }
+            },
+        }
+    }
+}
+
+/// The keys of a list of objects, those first that all have.
+fn columns(items: &[Value]) -> Option<Vec<&str>> {
+    let mut counted: Vec<(&str, usize)> = Vec::new();
+    for item in items {
+        let fields = item.as_object().filter(|fields| !fields.is_empty())?;
+        for key in fields.keys() {
+            match counted.iter_mut().find(|(known, _)| known == key) {
+                Some((_, count)) => *count += 1,
+                None => counted.push((key, 1)),
+            }
+        }
+    }
+    counted.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    Some(counted.into_iter().map(|(key, _)| key).collect())
+}
+
+fn table(out: &mut String, items: &[Value], columns: &[&str], depth: usize) {
+    // At least one column stays: without any, nothing would say how many lines there are.
+    let is_common = |column: &&str| {
+        let first = items[0].get(column);
+        items.len() > 1 && first.is_some() && items.iter().all(|item| item.get(column) == first)
+    };
+    let mut columns: Vec<&str> = columns.to_vec();
+    let common: Vec<&str> = columns.iter().copied().filter(is_common).collect();
+    columns.retain(|column| !common.contains(column));
+    let (columns, common) = if columns.is_empty() { (common, Vec::new()) } else { (columns, common) };
+    line(out, depth);
+    let said = common.iter().map(|column| format!("{} = {}", key(column), cell(&items[0][column])));
+    let header: Vec<String> = columns.iter().map(|column| key(column)).chain(said).collect();
+    out.push_str("# ");
+    out.push_str(&header.join(" | "));
+    for item in items {
+        line(out, depth);
+        let last = columns.iter().rposition(|column| item.get(column).is_some());
+        let shown = &columns[..last.map_or(1, |last| last + 1)];
+        let cells: Vec<String> = shown.iter().map(|column| item.get(column).map_or("-".to_owned(), cell)).collect();
+        out.push_str(&cells.join(" | "));
+    }
+}
+
+fn key(key: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '/' | '$');
+    if !key.is_empty() && key.chars().all(plain) { key.to_owned() } else { quoted(key) }
+}
+
+/// A scalar, a list of scalars, or something empty.
+fn inline(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(word(text)),
+        Value::Number(number) => {
+            let text = number.to_string();
+            Some(match text.strip_prefix("0.") {
+                Some(digits) => format!(".{digits}"),
+                None => text,
+            })
+        }
+        Value::Array(items) => {
+            if items.iter().any(|item| item.is_array() || item.is_object()) {
+                return None;
+            }
+            let item = |item: &Value| match item {
+                Value::String(text) if text.contains([';', ']']) => quoted(text),
+                other => cell(other),
+            };
+            Some(format!("[{}]", items.iter().map(item).collect::<Vec<_>>().join("; ")))
+        }
+        Value::Object(fields) => fields.is_empty().then(|| "={}".to_owned()),
+        Value::Null | Value::Bool(_) => Some(value.to_string()),
+    }
+}
+
+fn json(value: &Value) -> String {
+    format!("={}", escaped(value.to_string()))
+}
+
+fn quoted(text: &str) -> String {
+    escaped(Value::from(text).to_string())
+}
+
+/// JSON without what ends a mark or, for some readers, a line.
+fn escaped(json: String) -> String {
+    if !json.contains(['<', '\u{2028}', '\u{2029}', '\u{85}']) {
+        return json;
+    }
+    json.replace('<', "\\u003c")
+        .replace('\u{2028}', "\\u2028")
+        .replace('\u{2029}', "\\u2029")
+        .replace('\u{85}', "\\u0085")
+}
+
+/// Whether a text can stand as it is.
+fn is_bare(text: &str) -> bool {
+    let taken = |text: &str| matches!(text, "null" | "true" | "false") || text.parse::<f64>().is_ok();
+    !text.is_empty()
+        && text.trim() == text
+        && !text.starts_with(['"', '[', '{', '=', '|', '-', '#'])
+        && !text.contains(" | ")
+        && !text.ends_with(" |")
+        && !text.chars().any(breaks)
+        && !taken(text)
+        && !is_marked(text)
+}
+
+/// Whether a text can stand line by line.
+fn is_block(text: &str) -> bool {
+    text.contains('\n') && !text.chars().any(|c| breaks(c) && c != '\n' && c != '\t') && !is_marked(text)
+}
+
+fn breaks(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
+}
+
+/// Whether a text holds the mark of data, or its end.
+pub fn is_marked(text: &str) -> bool {
+    text.match_indices('<').any(|(at, _)| {
+        let inside = text[at + 1..].trim_start_matches(['/', ' ']);
+        inside.get(..4).is_some_and(|word| word.eq_ignore_ascii_case("data"))
+    })
+}
+
+#[cfg(test)]
+mod tests;

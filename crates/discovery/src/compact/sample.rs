@@ -1,0 +1,71 @@
+//! `sample`: what a column holds.
+
+use std::sync::Arc;
+
+use prospector_core::{Answer, BoxFuture, Callable, ToolError, ToolSpec};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::things::Things;
+
+pub(super) const NAME: &str = "sample";
+
+/// The tool.
+pub(super) struct Sample {
+    things: Arc<Things>,
+    spec: ToolSpec,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    /// database.table.column
+    column: String,
+    /// Only values with this text in them.
+    contains: Option<String>,
+    limit: Option<usize>,
+}
+
+impl Sample {
+    pub(super) fn new(things: &Arc<Things>) -> Self {
+        let description = "Distinct values of a column, most frequent first: how a value is spelled.";
+        Sample { things: things.clone(), spec: ToolSpec::new::<Args>(NAME, description) }
+    }
+
+    async fn answer(&self, args: Args, max_tokens: usize) -> Result<Answer, ToolError> {
+        let id = args.column.trim();
+        let cuts = || id.match_indices('.').map(|(at, _)| (&id[..at], &id[at + 1..]));
+        // The table that is there, with the column or without; else where a table would be.
+        let tables: Vec<((String, String), &str)> =
+            cuts().filter_map(|(table, column)| Some((self.things.table(table)?, column))).collect();
+        let has = |((database, table), column): &&((String, String), &str)| {
+            self.things.schema.resolve_column(&format!("{database}.{table}.{column}")).is_some()
+        };
+        let found = tables.iter().find(has).or_else(|| tables.last());
+        let (database, table, column) = match found {
+            Some(((database, table), column)) => (database.clone(), table.clone(), (*column).to_owned()),
+            None => {
+                let mut parts = id.splitn(3, '.').map(str::to_owned);
+                let (Some(database), Some(table), Some(column)) = (parts.next(), parts.next(), parts.next()) else {
+                    let advice = "pass database.table.column".to_owned();
+                    return Err(ToolError::invalid(format!("`{id}` is no column"), Some(advice)));
+                };
+                (database, table, column)
+            }
+        };
+        let fields = json!({"database": database, "table": table, "column": column, "contains": args.contains,
+                            "limit": args.limit});
+        self.things.call("get_sample_values", fields, max_tokens).await
+    }
+}
+
+impl Callable for Sample {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn call(&self, args: Value, max_tokens: usize) -> BoxFuture<'_, Result<Answer, ToolError>> {
+        Box::pin(async move { self.answer(self.spec.arguments(args)?, max_tokens).await })
+    }
+}

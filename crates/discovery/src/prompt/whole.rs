@@ -1,0 +1,205 @@
+//! Things whole, as compact text: what a planner would have to be handed that cannot discover. It is the yardstick that
+//! discovery is measured against, so it says everything that the tools would say, in as few words.
+
+use std::collections::BTreeSet;
+
+use prospector_api::{Api, Operation, Parameter, Shape};
+use prospector_core::Kind;
+use prospector_documents::{Document, Section};
+use serde_json::Value;
+
+use super::metadata::{Piece, operation_head};
+use crate::Catalog;
+
+/// Every thing of the catalog whole: operations with parameters, bodies and answers, documents with their text. Of
+/// tables, facts and skills the metadata says all that can be said without running anything.
+pub(super) fn pieces(catalog: &Catalog) -> Vec<Piece> {
+    let mut pieces = super::metadata::pieces(catalog);
+    for piece in &mut pieces {
+        // The types of an API stand once, above its operations.
+        if let Some((api, operation)) = operation(catalog, piece) {
+            for (name, shape) in &api.types {
+                piece.group.push_str(&type_line(name, shape));
+            }
+            piece.text = whole_operation(operation);
+        } else {
+            complete(catalog, piece);
+        }
+    }
+    pieces
+}
+
+/// Makes a piece whole by itself: an operation with the types that it needs.
+pub(super) fn complete(catalog: &Catalog, piece: &mut Piece) {
+    if let Some((api, operation)) = operation(catalog, piece) {
+        piece.text = whole_operation(operation);
+        for name in needed_types(api, operation) {
+            piece.text.push_str(&type_line(name, &api.types[name]));
+        }
+    } else if piece.kind == Kind::Document {
+        let document = catalog.documents.documents().iter().find(|document| document.name == piece.id);
+        if let Some(document) = document {
+            piece.text = format!("  {}\n{}", document.name, document.content.trim());
+        }
+    }
+}
+
+/// One section alone.
+pub(super) fn section(document: &Document, section: &Section) -> String {
+    format!("  {} > {}\n{}", document.name, section.full_name(), section.text.trim())
+}
+
+fn operation<'a>(catalog: &'a Catalog, piece: &Piece) -> Option<(&'a Api, &'a Operation)> {
+    if piece.kind != Kind::Operation {
+        return None;
+    }
+    let api = catalog
+        .apis
+        .apis()
+        .iter()
+        .find(|api| piece.id.strip_prefix(&api.name).is_some_and(|rest| rest.starts_with('.')))?;
+    let name = &piece.id[api.name.len() + 1..];
+    Some((api, api.operations.iter().find(|operation| operation.name == name)?))
+}
+
+fn whole_operation(operation: &Operation) -> String {
+    let mut text = operation_head(operation);
+    for parameter in &operation.parameters {
+        text.push_str(&format!("\n    {}", whole_parameter(parameter)));
+    }
+    for (what, shape) in [("body", &operation.request_body), ("answer", &operation.response_schema)] {
+        if let Some(shape) = shape {
+            text.push_str(&format!("\n    {what} {}", written(shape)));
+        }
+    }
+    if !operation.auth.is_empty() {
+        text.push_str(&format!("\n    auth {}", operation.auth.join(", ")));
+    }
+    text
+}
+
+fn type_line(name: &str, shape: &Shape) -> String {
+    format!("\n  {name} = {}", written(shape))
+}
+
+/// The types that an operation names, and those that they name.
+fn needed_types<'a>(api: &'a Api, operation: &Operation) -> BTreeSet<&'a str> {
+    let mut needed = BTreeSet::new();
+    let mut open: Vec<&Shape> = operation.request_body.iter().chain(&operation.response_schema).collect();
+    while let Some(shape) = open.pop() {
+        match shape {
+            Shape::Named(name) => {
+                if let Some((name, shape)) = api.types.get_key_value(name)
+                    && needed.insert(name.as_str())
+                {
+                    open.push(shape);
+                }
+            }
+            Shape::List(inner) | Shape::Content(_, Some(inner)) => open.push(inner),
+            Shape::Object { fields, rest, besides } => {
+                open.extend(fields.iter().map(|field| &field.shape).chain(rest.as_deref()).chain(besides));
+            }
+            Shape::OneOf(shapes) | Shape::AnyOf(shapes) => open.extend(shapes),
+            Shape::Word(_) | Shape::Content(_, None) | Shape::Cycle(_) | Shape::Cut(_) | Shape::Unresolved(_) => {}
+        }
+    }
+    needed
+}
+
+/// A shape in few words: `{id!: integer, lines: [Line]}`, where `!` is required. Types are named.
+fn written(shape: &Shape) -> String {
+    let all = |shapes: &[Shape], between: &str| shapes.iter().map(written).collect::<Vec<_>>().join(between);
+    match shape {
+        Shape::Word(word) => word.clone(),
+        Shape::Named(name) | Shape::Cycle(name) => name.clone(),
+        Shape::List(inner) => format!("[{}]", written(inner)),
+        Shape::OneOf(shapes) | Shape::AnyOf(shapes) => all(shapes, " | "),
+        Shape::Content(media, inner) => {
+            inner.as_deref().map_or(media.clone(), |inner| format!("{media} {}", written(inner)))
+        }
+        Shape::Cut(_) | Shape::Unresolved(_) => "...".into(),
+        Shape::Object { fields, rest, besides } => {
+            let mut parts: Vec<String> = (fields.iter())
+                .map(|field| {
+                    format!("{}{}: {}", field.name, if field.required { "!" } else { "" }, written(&field.shape))
+                })
+                .collect();
+            parts.extend(rest.as_deref().map(|rest| format!("*: {}", written(rest))));
+            parts.extend(besides.iter().map(written));
+            format!("{{{}}}", parts.join(", "))
+        }
+    }
+}
+
+fn whole_parameter(parameter: &Parameter) -> String {
+    let mut text = format!("{} {}", parameter.name, parameter.r#type);
+    if !parameter.values.is_empty() {
+        text.push(' ');
+        terse(&Value::Array(parameter.values.clone()), &mut text);
+    }
+    if let Some(default) = &parameter.default {
+        text.push_str(" = ");
+        terse(default, &mut text);
+    }
+    if !parameter.description.is_empty() {
+        text.push_str(&format!(": {}", parameter.description));
+    }
+    text
+}
+
+/// JSON without quotes and blanks.
+fn terse(value: &Value, out: &mut String) {
+    match value {
+        Value::String(text) => out.push_str(text),
+        Value::Array(items) => {
+            out.push('[');
+            for (at, item) in items.iter().enumerate() {
+                out.push_str(if at > 0 { "," } else { "" });
+                terse(item, out);
+            }
+            out.push(']');
+        }
+        Value::Object(fields) => {
+            out.push('{');
+            for (at, (name, value)) in fields.iter().enumerate() {
+                out.push_str(if at > 0 { "," } else { "" });
+                out.push_str(name);
+                out.push(':');
+                terse(value, out);
+            }
+            out.push('}');
+        }
+        other => out.push_str(&other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn terse_text_says_what_json_says() {
+        let mut text = String::new();
+        terse(&json!({"id": "integer", "tags": ["string"], "n": 3, "of": {"x": null}}), &mut text);
+        assert_eq!(text, "{id:integer,tags:[string],n:3,of:{x:null}}");
+    }
+
+    #[test]
+    fn a_shape_is_written_in_few_words() {
+        let word = |word: &str| Shape::Word(word.into());
+        let field = |name: &str, shape: Shape, required: bool| prospector_api::Field {
+            name: name.into(),
+            shape,
+            required,
+            read_only: false,
+            write_only: false,
+        };
+        let lines = Shape::List(Box::new(Shape::Named("Line".into())));
+        let fields = vec![field("id", word("integer"), true), field("lines", lines, false)];
+        let shape = Shape::Object { fields, rest: None, besides: Vec::new() };
+        assert_eq!(written(&shape), "{id!: integer, lines: [Line]}");
+        assert_eq!(written(&Shape::OneOf(vec![word("string"), shape])), "string | {id!: integer, lines: [Line]}");
+    }
+}
