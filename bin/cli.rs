@@ -63,14 +63,16 @@ pub(crate) enum Command {
     Plan(PlanArgs),
     /// Call one discovery tool
     Call(CallArgs),
+    /// Run one read-only SQL query over the databases of the catalog
+    Sql(SqlArgs),
     /// List the discovery tools with their schemas
     Tools(ToolsArgs),
     /// Search tables, operations, documents, facts and skills
     Search(SearchArgs),
     /// Print the prompt that a model gets, with its token counts
     Prompt(PromptArgs),
-    /// Read every source again and bring the index up to date
-    Refresh,
+    /// Bring the index up to date, and list everything that is wrong
+    Refresh(RefreshArgs),
     /// Check that every name in a plan exists and its steps hold together
     Check(CheckArgs),
     /// Write a small catalog to begin with
@@ -118,16 +120,29 @@ pub(crate) struct CallArgs {
     /// As JSON, or as the text that a model is shown
     #[arg(long, value_enum, default_value_t = FormatName::Json, value_name = "FORMAT")]
     pub(crate) format: FormatName,
-    /// The set of tools: one for each thing to do, or six that take ids of any kind
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) profile: ProfileName,
+    /// The set of tools: one for each thing to do, or six that take ids of any kind [default: the one that has it]
+    #[arg(long, value_enum)]
+    pub(crate) profile: Option<ProfileName>,
+}
+
+/// `planner sql`
+#[derive(Debug, Args)]
+pub(crate) struct SqlArgs {
+    /// One SELECT; tables are named DATABASE.TABLE
+    pub(crate) sql: String,
+    /// The database, where tables are named without it
+    #[arg(long, value_name = "NAME")]
+    pub(crate) database: Option<String>,
+    /// As JSON, or as the text that a model is shown
+    #[arg(long, value_enum, default_value_t = FormatName::Json, value_name = "FORMAT")]
+    pub(crate) format: FormatName,
 }
 
 /// `planner tools`
 #[derive(Debug, Args)]
 pub(crate) struct ToolsArgs {
     /// The set of tools: one for each thing to do, or six that take ids of any kind
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t = ProfileName::Full)]
     pub(crate) profile: ProfileName,
 }
 
@@ -159,6 +174,14 @@ pub(crate) struct PromptArgs {
     /// The set of tools: one for each thing to do, or six that take ids of any kind
     #[arg(long, value_enum, default_value_t)]
     pub(crate) profile: ProfileName,
+}
+
+/// `planner refresh`
+#[derive(Debug, Args)]
+pub(crate) struct RefreshArgs {
+    /// Read sources again that have not changed too
+    #[arg(long)]
+    pub(crate) all: bool,
 }
 
 /// `planner check`

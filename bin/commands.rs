@@ -7,12 +7,14 @@ mod economy;
 mod embedder;
 mod init;
 mod plan;
+mod sql;
 
 pub(crate) use bench::bench;
 pub(crate) use check::check;
 pub(crate) use discover::{call, prompt, refresh, search, tools};
 pub(crate) use init::init;
 pub(crate) use plan::plan;
+pub(crate) use sql::sql;
 
 use std::sync::Arc;
 
@@ -29,11 +31,23 @@ use prospector_search::Index;
 
 use crate::{output, progress::Progress, settings};
 
+/// What a catalog is opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Opening {
+    /// To use it: what is wrong is told in short.
+    Use,
+    /// To bring it up to date: everything that is wrong is told.
+    Refresh,
+    /// The same, and what has not changed is read again too.
+    Reread,
+}
+
 /// Opens the catalog and says what is wrong with it.
-async fn open(settings: &settings::Settings, fresh: bool) -> anyhow::Result<(Catalog, Vec<Problem>)> {
+async fn open(settings: &settings::Settings, opening: Opening) -> anyhow::Result<(Catalog, Vec<Problem>)> {
     let path = settings.catalog()?;
     let progress = Progress::new();
     let report = |phase, done, total| progress.report(phase, done, total);
+    let fresh = opening == Opening::Reread;
     let options = CatalogOptions { fresh, progress: &report, ..options(settings)? };
     let opened = Catalog::open(path, options).await;
     drop(progress);
@@ -42,7 +56,7 @@ async fn open(settings: &settings::Settings, fresh: bool) -> anyhow::Result<(Cat
         let records = catalog.refreshed.added;
         output::say(&format!("indexed {records} records ({reason})"));
     }
-    output::problems(&problems, fresh);
+    output::problems(&problems, opening != Opening::Use);
     if catalog.is_empty() {
         output::say(&format!(
             "warning: the catalog {} is empty: add databases, apis, documents or skills",

@@ -35,7 +35,7 @@ def reenter() -> None:
     home = cache / "prospector" / "peers-api"
     python = home / "bin" / "python"
     if not (home / "ready").exists():
-        venv.create(home, with_pip=True)
+        venv.create(home, with_pip=True, clear=True)
         subprocess.run([python, "-m", "pip", "install", "--quiet", *PACKAGES], check=True)
         (home / "ready").write_text("\n".join(PACKAGES))
     if pathlib.Path(sys.prefix) != home:

@@ -39,10 +39,11 @@ def in_environment():
     python = folder / "bin" / "python"
     if pathlib.Path(sys.prefix) == folder:
         return
-    if not python.exists():
+    if not (folder / "ready").exists():
         print(f"making {folder} with {', '.join(PACKAGES)}", file=sys.stderr)
-        venv.create(folder, with_pip=True)
+        venv.create(folder, with_pip=True, clear=True)
         subprocess.run([python, "-m", "pip", "install", "--quiet", *PACKAGES], check=True)
+        (folder / "ready").touch()
     os.execv(python, [str(python), *sys.argv])
 
 

@@ -7,7 +7,7 @@ use prospector_discovery::Catalog;
 use prospector_search::{Index, Ranker};
 use serde::Serialize;
 
-use super::{economy, embedder, open};
+use super::{Opening, economy, embedder, open};
 use crate::{
     Exit,
     bench::{Corpus, calibration, chart, queries, records, retrieval},
@@ -66,7 +66,7 @@ async fn corpus(args: &CorpusArgs, settings: &Settings) -> anyhow::Result<Corpus
         let index = Index::in_memory(records.clone(), embedder::open(settings)?)?;
         return Ok(Corpus::new(index, &records));
     }
-    let (catalog, _) = open(settings, false).await?;
+    let (catalog, _) = open(settings, Opening::Use).await?;
     Ok(Corpus::new(catalog.index.clone(), &all(&catalog)))
 }
 

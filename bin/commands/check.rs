@@ -8,7 +8,7 @@ use prospector_agent::{
     verify,
 };
 
-use super::open;
+use super::{Opening, open};
 use crate::{Exit, cli::CheckArgs, output, settings::Settings};
 
 /// Checks a plan against the catalog.
@@ -30,7 +30,7 @@ pub(crate) async fn check(args: CheckArgs, settings: &Settings) -> anyhow::Resul
         plan: plan.plan,
         clarifications: plan.clarifications,
     };
-    let (catalog, _) = open(settings, false).await?;
+    let (catalog, _) = open(settings, Opening::Use).await?;
     let verification = verify(&draft, &catalog, None);
     output::json(&verification)?;
     Ok(if verification.ok { Exit::Good } else { Exit::NotVerified })

@@ -6,10 +6,10 @@ use prospector_search::RefreshReport;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{capabilities, open, open_index};
+use super::{Opening, capabilities, open, open_index};
 use crate::{
     Exit,
-    cli::{CallArgs, FormatName, PromptArgs, SearchArgs, ToolsArgs},
+    cli::{CallArgs, FormatName, PromptArgs, RefreshArgs, SearchArgs, ToolsArgs},
     output,
     settings::Settings,
 };
@@ -23,7 +23,7 @@ pub(crate) async fn call(args: CallArgs, settings: &Settings) -> anyhow::Result<
         "the arguments of {} are not a JSON object such as {{\"name\": \"x\"}}",
         args.tool
     );
-    answer(&args.tool, arguments, args.profile.into(), args.format, settings).await
+    answer(&args.tool, arguments, args.profile.map(Into::into), args.format, settings).await
 }
 
 /// `planner search`
@@ -34,19 +34,27 @@ pub(crate) async fn search(args: SearchArgs, settings: &Settings) -> anyhow::Res
     }
     match open_index(settings)? {
         Some(index) => print("search", arguments, FormatName::Json, &DiscoveryTools::of_index(&index)).await,
-        None => answer("search", arguments, Profile::Full, FormatName::Json, settings).await,
+        None => answer("search", arguments, Some(Profile::Full), FormatName::Json, settings).await,
     }
 }
 
 async fn answer(
     tool: &str,
     arguments: Value,
-    profile: Profile,
+    profile: Option<Profile>,
     format: FormatName,
     settings: &Settings,
 ) -> anyhow::Result<Exit> {
-    let (catalog, _) = open(settings, false).await?;
-    print(tool, arguments, format, &DiscoveryTools::new(&catalog, profile)).await
+    let (catalog, _) = open(settings, Opening::Use).await?;
+    let compact = DiscoveryTools::new(&catalog, Profile::Compact);
+    let full = DiscoveryTools::new(&catalog, Profile::Full);
+    let has = |tools: &DiscoveryTools| tools.specs().iter().any(|spec| spec.name == tool);
+    let tools = match profile {
+        Some(Profile::Compact) => compact,
+        None if has(&compact) && !has(&full) => compact,
+        Some(Profile::Full) | None => full,
+    };
+    print(tool, arguments, format, &tools).await
 }
 
 async fn print(tool: &str, arguments: Value, format: FormatName, tools: &DiscoveryTools) -> anyhow::Result<Exit> {
@@ -68,7 +76,7 @@ async fn print(tool: &str, arguments: Value, format: FormatName, tools: &Discove
 
 /// `planner tools`
 pub(crate) async fn tools(args: ToolsArgs, settings: &Settings) -> anyhow::Result<Exit> {
-    let (catalog, _) = open(settings, false).await?;
+    let (catalog, _) = open(settings, Opening::Use).await?;
     output::json(&DiscoveryTools::new(&catalog, args.profile.into()).specs())?;
     Ok(Exit::Good)
 }
@@ -93,7 +101,7 @@ fn is_zero(n: &usize) -> bool {
 pub(crate) async fn prompt(args: PromptArgs, settings: &Settings) -> anyhow::Result<Exit> {
     let model = settings.model(args.model.as_deref());
     let info = capabilities(settings, &model)?;
-    let (catalog, _) = open(settings, false).await?;
+    let (catalog, _) = open(settings, Opening::Use).await?;
     let tools = DiscoveryTools::new(&catalog, args.profile.into());
     let prompt = PromptBuilder::new(&catalog, &tools, prospector_agent::INSTRUCTIONS)
         .form(args.prompt.map(Into::into))
@@ -113,16 +121,20 @@ pub(crate) async fn prompt(args: PromptArgs, settings: &Settings) -> anyhow::Res
 
 /// What `planner refresh` prints.
 #[derive(Serialize)]
-struct Refreshed {
+struct Refreshed<D> {
+    /// Of records.
     #[serde(flatten)]
     report: RefreshReport,
+    /// The same of documents.
+    documents: D,
     problems: Vec<Problem>,
 }
 
 /// `planner refresh`
-pub(crate) async fn refresh(settings: &Settings) -> anyhow::Result<Exit> {
-    let (catalog, problems) = open(settings, true).await?;
+pub(crate) async fn refresh(args: RefreshArgs, settings: &Settings) -> anyhow::Result<Exit> {
+    let opening = if args.all { Opening::Reread } else { Opening::Refresh };
+    let (catalog, problems) = open(settings, opening).await?;
     let exit = if has_errors(&problems) { Exit::Usage } else { Exit::Good };
-    output::json(&Refreshed { report: catalog.refreshed, problems })?;
+    output::json(&Refreshed { report: catalog.refreshed, documents: catalog.documents_refreshed, problems })?;
     Ok(exit)
 }

@@ -8,7 +8,7 @@ use prospector_agent::{
 use prospector_discovery::{DiscoveryTools, PromptBuilder};
 use tokio_util::sync::CancellationToken;
 
-use super::{capabilities, model, open};
+use super::{Opening, capabilities, model, open};
 use crate::{Exit, cli::PlanArgs, output, settings::Settings};
 
 /// What a shell calls a program that an interrupt has ended.
@@ -26,7 +26,7 @@ pub(crate) async fn plan(args: PlanArgs, settings: &Settings) -> anyhow::Result<
     let chat = model(settings, &name)?;
     let cancel = interrupts();
     let (catalog, _) = tokio::select! {
-        opened = open(settings, false) => opened?,
+        opened = open(settings, Opening::Use) => opened?,
         () = cancel.cancelled() => anyhow::bail!("interrupted while the catalog was opened; the index is as it was"),
     };
     let tools = DiscoveryTools::new(&catalog, args.profile.into());

@@ -57,8 +57,9 @@ pub(crate) fn of(kind: Kind) -> Recipe {
             lookup: true,
             ..text
         },
-        Kind::Document => Recipe { boosts: [1.0, 0.5, 0.0], feedback: 3, ..text },
-        Kind::Fact | Kind::Skill => text,
+        Kind::Document => Recipe { boosts: [1.0, 0.4, 0.0], feedback: 3, ..text },
+        Kind::Skill => Recipe { boosts: [1.0, 1.25, 1.0], ..text },
+        Kind::Fact => text,
     }
 }
 
