@@ -122,7 +122,7 @@ fn entries_that_are_misspelt() {
     check(&misspelt("databases", "7"), "catalog.yaml:3", "must be a mapping", "path");
     check(&misspelt("facts", "{term: x, definition: no}"), "catalog.yaml:4", "must be a text", "put it in quotes");
     check(&misspelt("facts", "term: whale"), "catalog.yaml:4", "`definition` is missing", "definition");
-    check(&misspelt("documents", "name: rules"), "catalog.yaml:4", "either `path` or `content`", "write one");
+    check(&misspelt("documents", "name: rules"), "catalog.yaml:4", "either `path`, `content`", "write one");
     check(&misspelt("apis", "{path: good.csv, type: soap}"), "catalog.yaml:4", "no API type `soap`", "openapi");
     check(
         &misspelt("databses", "path: good.csv"),

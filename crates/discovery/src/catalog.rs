@@ -2,6 +2,7 @@
 
 mod apis;
 mod cache;
+mod confluence;
 mod current;
 mod databases;
 mod documents;
@@ -9,6 +10,7 @@ mod expand;
 mod file;
 mod names;
 mod node;
+mod web;
 
 use std::{
     path::{Path, PathBuf},
@@ -16,17 +18,20 @@ use std::{
 };
 
 use prospector_api::ApiDiscovery;
+use prospector_connect::Connector;
 use prospector_core::{Problem, Record, ResourceKind, Severity, nearest};
 use prospector_documents::{DocumentDiscovery, Refreshed};
+use prospector_engine::{Engine, Source};
 use prospector_facts::{Fact, FactDiscovery};
 use prospector_schema::SchemaDiscovery;
 use prospector_search::{Embedder, Index, RefreshReport, SearchError};
 use prospector_skills::{SkillDiscovery, SkillFolder};
 
-use crate::evidence::CatalogEvidence;
+use crate::{DiscoveryTools, Profile, evidence::CatalogEvidence};
 use cache::Cache;
 use current::Current;
 pub use expand::Environment;
+use web::Web;
 
 /// The folders of skills that count without being named, beside the catalog and in the home folder.
 const SKILL_FOLDERS: [&str; 3] = [".agents/skills", ".claude/skills", ".prospector/skills"];
@@ -114,6 +119,8 @@ pub struct Catalog {
     pub refreshed: RefreshReport,
     /// How many documents changed since it was opened last.
     pub documents_refreshed: Refreshed,
+    /// What reads each database of `schema`, in its order.
+    connectors: Vec<Option<Arc<dyn Connector>>>,
 }
 
 impl Catalog {
@@ -132,13 +139,16 @@ impl Catalog {
         let on_source = |done, total| (options.progress)("sources", done, total);
         let (entries, more) = databases::load(path, &base, file.databases, &cache, &on_source).await;
         problems.extend(more);
+        let connectors = entries.iter().map(|entry| entry.connector.clone()).collect();
         let schema = Arc::new(SchemaDiscovery::new(entries));
-        let apis = Arc::new(apis::load(path, &base, file.apis, &cache, &mut problems));
+        let web = Web::new(&state, &file.fetch, options.fresh);
+        let apis = Arc::new(apis::load(path, &base, file.apis, &cache, &web, &mut problems).await);
         let on_document = |done, total| (options.progress)("documents", done, total);
         let (documents, documents_refreshed) =
-            documents::load(path, &base, file.documents, &cache, &on_document, &mut problems);
+            documents::load(path, &base, file.documents, &cache, &web, &on_document, &mut problems).await;
         let documents = Arc::new(documents);
-        let skills = Arc::new(load_skills(path, &base, &file.skills, options.home.as_deref(), &mut problems));
+        let skills = load_skills(path, &base, &file.skills, options.home.as_deref(), &mut problems);
+        let skills = Arc::new(skills.with_pages(web.pages()));
 
         let index = Index::open(&state.join("index"), options.embedder.clone())?;
         let known: Vec<Fact> = file.facts.into_iter().map(catalog_fact).collect();
@@ -148,6 +158,7 @@ impl Catalog {
         problems.extend(more);
 
         let mut catalog = Catalog {
+            connectors,
             schema,
             apis,
             documents,
@@ -158,6 +169,11 @@ impl Catalog {
             refreshed: RefreshReport::default(),
             documents_refreshed,
         };
+        let names: Vec<String> =
+            DiscoveryTools::new(&catalog, Profile::Full).specs().into_iter().map(|t| t.name).collect();
+        if let Some(skills) = Arc::get_mut(&mut catalog.skills) {
+            skills.offer(names);
+        }
         for entry in file.context_preload.iter().filter(|entry| catalog.tables_like(&entry.pattern).is_empty()) {
             let reason = format!("no table matches `{}` of context_preload", entry.pattern);
             let near = catalog.nearest(ResourceKind::Table, &entry.pattern).into_iter().next();
@@ -191,6 +207,21 @@ impl Catalog {
         let shown = index.stamp().is_some_and(|index| current == Current::new(files, index));
         // An index of another version of this program opens as an empty one.
         Ok((shown && !index.is_empty()).then_some(index))
+    }
+
+    /// An engine that runs read-only queries over its databases. Nothing of it is among the tools unless the caller adds
+    /// [`prospector_engine::tools`].
+    pub fn engine(&self) -> Arc<Engine> {
+        let known = self.schema.databases().zip(&self.connectors);
+        let sources = known.filter_map(|(database, connector)| {
+            Some(Source {
+                name: database.name.clone(),
+                tables: database.tables.clone(),
+                withheld: database.withheld.clone(),
+                connector: connector.clone().filter(|connector| connector.has_data())?,
+            })
+        });
+        Engine::new(sources.collect())
     }
 
     /// Whether it names nothing at all that could be opened.

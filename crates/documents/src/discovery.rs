@@ -173,6 +173,7 @@ fn place(document: &Document) -> String {
     match &document.source {
         Source::Path(path) => path.display().to_string(),
         Source::Inline => format!("inline document `{}`", document.name),
+        Source::Url(url) => url.clone(),
     }
 }
 

@@ -9,12 +9,15 @@ mod html;
 mod office;
 mod package;
 mod pdf;
+mod storage;
 mod tables;
 
 use std::{collections::BTreeMap, path::Path};
 
 use prospector_core::Problem;
 use serde::{Deserialize, Serialize};
+
+pub use storage::storage_to_html;
 
 use crate::{Format, front_matter, limits, read};
 

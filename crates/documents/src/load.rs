@@ -44,6 +44,13 @@ pub enum Origin {
         /// What it is written in; what is not Markdown is taken for plain text.
         format: Format,
     },
+    /// A page or a file of a server, fetched before.
+    Url {
+        /// Where it was fetched, as it may be shown: without secrets.
+        url: String,
+        /// The copy that is read.
+        copy: PathBuf,
+    },
 }
 
 impl DocumentSource {
@@ -78,6 +85,10 @@ impl DocumentSource {
                 };
                 let format = if *format == Format::Markdown { Format::Markdown } else { Format::Text };
                 vec![self.item(name, Place::Inline { text: read::plain_lines(text), format })]
+            }
+            Origin::Url { url, copy } => {
+                let name = self.given_name().unwrap_or_else(|| name_of_url(url));
+                vec![self.item(name, Place::Copy { url: url.clone(), path: copy.clone() })]
             }
             Origin::Path(path) if path.is_dir() => self.folder(path, problems),
             Origin::Path(path) => {
@@ -119,6 +130,7 @@ pub(crate) struct Item {
 pub(crate) enum Place {
     File(PathBuf),
     Inline { text: String, format: Format },
+    Copy { url: String, path: PathBuf },
 }
 
 impl Place {
@@ -127,6 +139,7 @@ impl Place {
         match self {
             Place::File(path) => path.display().to_string(),
             Place::Inline { .. } => format!("inline document `{item}`"),
+            Place::Copy { url, .. } => url.clone(),
         }
     }
 }
@@ -173,6 +186,7 @@ impl Item {
             source: match &self.place {
                 Place::File(path) => Source::Path(path.clone()),
                 Place::Inline { .. } => Source::Inline,
+                Place::Copy { url, .. } => Source::Url(url.clone()),
             },
             name,
             format,
@@ -194,20 +208,35 @@ pub(crate) fn file_bytes(path: &Path) -> Result<Vec<u8>, Problem> {
 }
 
 /// What a file is written in, by its name and its content.
-pub(crate) fn format_of_file(path: &Path, bytes: &[u8], problems: &mut Vec<Problem>) -> Result<Format, Problem> {
-    let place = path.display().to_string();
+pub(crate) fn format_of_file(
+    place: &str,
+    path: &Path,
+    bytes: &[u8],
+    problems: &mut Vec<Problem>,
+) -> Result<Format, Problem> {
     let named = format_of(path);
-    let refused = |refused: Refused| refused.at(&place);
+    let refused = |refused: Refused| refused.at(place);
     match (formats::recognise(path, bytes).map_err(refused)?, named) {
         (Some(found), Some(named)) if found != named => {
             let reason = format!("by its name the file is {}, by its content {}", named.as_str(), found.as_str());
-            problems.push(Problem::warning(&place, reason).advise("give it the extension of what it holds"));
+            problems.push(Problem::warning(place, reason).advise("give it the extension of what it holds"));
             Ok(found)
         }
         (Some(found), _) => Ok(found),
         (None, Some(named)) if named.is_text() => Ok(named),
-        (None, Some(named)) => Err(Refused::damaged(named, "it does not begin like one").at(&place)),
+        (None, Some(named)) => Err(Refused::damaged(named, "it does not begin like one").at(place)),
         (None, None) => Err(Problem::error(place, "this kind of file cannot be read").advise(KINDS)),
+    }
+}
+
+/// The last part of its path without extension, or the host.
+fn name_of_url(url: &str) -> String {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let rest = rest.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
+    let last = rest.rsplit('/').next().unwrap_or_default();
+    match last.rsplit_once('.') {
+        Some((stem, _)) if rest.contains('/') && !stem.is_empty() => stem.to_owned(),
+        _ => last.to_owned(),
     }
 }
 
@@ -235,6 +264,28 @@ mod tests {
         for (problem, part) in found.iter().zip(problems) {
             assert!(problem.to_string().contains(part), "{problem} does not say {part}");
         }
+    }
+
+    #[test]
+    fn a_copy_is_called_by_its_url() {
+        let folder = tempfile::tempdir().unwrap();
+        let copy = folder.path().join("3f2a.md");
+        std::fs::write(&copy, "# Rules").unwrap();
+        for (url, name) in [
+            ("https://example.com/docs/rules.v2.md", "rules.v2"),
+            ("https://example.com/docs/rules/?…", "rules"),
+            ("https://example.com", "example.com"),
+        ] {
+            let origin = Origin::Url { url: url.into(), copy: copy.clone() };
+            let source = DocumentSource { origin, name: None, ..DocumentSource::path("") };
+            let (documents, problems) = source.load();
+            assert!(problems.is_empty(), "{problems:?}");
+            assert_eq!((documents[0].name.as_str(), &documents[0].source), (name, &Source::Url(url.into())));
+        }
+        std::fs::write(&copy, "").unwrap();
+        let origin = Origin::Url { url: "https://example.com/a".into(), copy };
+        let (_, problems) = DocumentSource { origin, ..DocumentSource::path("") }.load();
+        assert_eq!(problems[0].to_string(), "warning: https://example.com/a: the document is empty");
     }
 
     #[test]

@@ -73,14 +73,17 @@ pub enum Source {
     Path(PathBuf),
     /// A text inside the catalog.
     Inline,
+    /// A server; the URL is without secrets.
+    Url(String),
 }
 
 impl Source {
-    /// The word for it in lists: `file`, `inline`.
+    /// The word for it in lists: `file`, `inline`, `url`.
     pub fn as_str(&self) -> &'static str {
         match self {
             Source::Path(_) => "file",
             Source::Inline => "inline",
+            Source::Url(_) => "url",
         }
     }
 }

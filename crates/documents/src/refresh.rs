@@ -139,11 +139,11 @@ fn load_one(item: &Item, before: &Snapshot) -> One {
             let kept = Kept { bytes: text.len() as u64, modified: None, hash: hash(text.as_bytes()), made: None };
             One { document: Some(document), problems, kept: Some(kept) }
         }
-        Place::File(path) if !path.exists() => {
+        Place::File(path) | Place::Copy { path, .. } if !path.exists() => {
             let problem = Problem::error(item.place(), "there is no such file or folder").advise("correct the path");
             One { problems: vec![problem], ..One::default() }
         }
-        Place::File(path) => {
+        Place::File(path) | Place::Copy { path, .. } => {
             load_file(item, path, before).unwrap_or_else(|problem| One { problems: vec![problem], ..One::default() })
         }
     }
@@ -168,7 +168,7 @@ fn load_file(item: &Item, path: &Path, before: &Snapshot) -> Result<One, Problem
         return Ok(one(item, met, made.clone(), Kept { made: Some(made), ..kept }));
     }
     let mut problems = Vec::new();
-    let format = format_of_file(path, &bytes, &mut problems);
+    let format = format_of_file(&place, path, &bytes, &mut problems);
     let work = !matches!(format, Ok(Format::Markdown | Format::Text));
     let made = match format.and_then(|format| Ok((format, formats::try_convert(&place, bytes, format)?))) {
         Ok((format, (converted, said))) => {

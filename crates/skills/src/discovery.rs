@@ -3,16 +3,21 @@
 use std::{
     collections::{HashMap, HashSet},
     path::PathBuf,
+    sync::Arc,
 };
 
 use prospector_core::{Problem, Record, normalized};
 
-use crate::{Skill, SkillFolder, render};
+use crate::{Pages, Skill, SkillFolder, render};
 
 /// The skills of a catalog.
 #[derive(Debug, Default)]
 pub struct SkillDiscovery {
     skills: Vec<Skill>,
+    /// What fetches the pages that skills link to.
+    pages: Option<Arc<dyn Pages>>,
+    /// The tools that there are, as far as that is known.
+    offered: Option<HashSet<String>>,
 }
 
 impl SkillDiscovery {
@@ -59,7 +64,34 @@ impl SkillDiscovery {
             names.insert(skill.name.clone(), (kept.len(), path));
             kept.push(skill);
         }
-        (SkillDiscovery { skills: kept }, problems)
+        (SkillDiscovery { skills: kept, ..SkillDiscovery::default() }, problems)
+    }
+
+    /// With something that fetches the pages that skills link to; without it, no URL is fetched.
+    pub fn with_pages(mut self, pages: Arc<dyn Pages>) -> Self {
+        self.pages = Some(pages);
+        self
+    }
+
+    /// Says which tools there are, so that skills which may use others are listed as such.
+    pub fn offer(&mut self, tools: impl IntoIterator<Item = String>) {
+        self.offered = Some(tools.into_iter().map(|tool| normalized(&tool)).collect());
+    }
+
+    /// The allowed tools of a skill that are not offered; none where it is not known what is. `Bash(git add:*)` asks for
+    /// `Bash`, and `mcp__server__search` or `server:search` for `search`.
+    pub fn missing_tools(&self, skill: &Skill) -> Vec<String> {
+        let Some(offered) = &self.offered else { return Vec::new() };
+        let met = |tool: &str| {
+            let name = tool.split('(').next().unwrap_or_default();
+            let name = name.rsplit("__").next().and_then(|name| name.rsplit([':', '/', '.']).next()).unwrap_or(name);
+            name == "*" || offered.contains(&normalized(name))
+        };
+        skill.allowed_tools.iter().filter(|tool| !met(tool)).cloned().collect()
+    }
+
+    pub(crate) fn pages(&self) -> Option<&Arc<dyn Pages>> {
+        self.pages.as_ref()
     }
 
     /// All skills, in the order of their folders.
@@ -106,6 +138,16 @@ mod tests {
                 "warning: /user/pdf: the skill `pdf` is shadowed by the one in /project/pdf (remove or rename one of the two)",
             ],
         );
+    }
+
+    #[test]
+    fn tools_that_are_not_there_are_said_where_it_is_known() {
+        let allowed = ["search_tables", "mcp__planner__search", "planner:list_tables", "Bash(git add:*)", "Read"];
+        let skill = Skill { allowed_tools: allowed.map(String::from).into(), ..skill("pdf", "/pdf") };
+        let mut discovery = SkillDiscovery::default();
+        assert!(discovery.missing_tools(&skill).is_empty());
+        discovery.offer(["search", "search_tables", "list_tables"].map(String::from));
+        assert_eq!(discovery.missing_tools(&skill), ["Bash(git add:*)", "Read"]);
     }
 
     #[test]

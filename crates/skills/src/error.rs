@@ -2,6 +2,8 @@
 
 use prospector_search::SearchError;
 
+use crate::Refusal;
+
 /// A failed act on skills.
 #[derive(Debug, thiserror::Error)]
 pub enum SkillError {
@@ -13,11 +15,27 @@ pub enum SkillError {
         /// What was asked for.
         target: String,
     },
-    /// A URL.
+    /// A URL, which is not a file.
     #[error("`{target}` is a URL; URLs are not fetched")]
     FetchUrl {
         /// What was asked for.
         target: String,
+    },
+    /// A URL that the instructions do not link to.
+    #[error("skill `{skill}` does not link to `{target}`; only URLs that it links to are fetched")]
+    FindUrl {
+        /// The skill.
+        skill: String,
+        /// What was asked for.
+        target: String,
+    },
+    /// A page that is not to be had.
+    #[error("cannot fetch the page that skill `{skill}` links to: {}", refusal.reason)]
+    FetchPage {
+        /// The skill.
+        skill: String,
+        /// Why, and what to do.
+        refusal: Refusal,
     },
     /// There is no such file.
     #[error("skill `{skill}` has no file `{target}`")]

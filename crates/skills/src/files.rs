@@ -188,6 +188,13 @@ mod tests {
             "..",
             "..\\secret.md",
             "C:\\secret.md",
+            "..\\secret.md",
+            "refs\\..\\..\\secret.md",
+            "%2e%2e%5csecret.md",
+            "\\\\server\\share\\x.md",
+            "%2fetc%2fpasswd",
+            "../secret.md%00.md",
+            "./.././secret.md",
             "/etc/passwd",
             &absolute,
             &inside,
@@ -224,7 +231,9 @@ mod tests {
         let all = "FindFile { skill: \"pdf\", target: \"api.md\", files: [\"a b.md\", \"logo.png\", \"refs/api.md\"] }";
         check(outer.path(), "api.md", all);
         check(outer.path(), "", "FindFile");
-        check(outer.path(), "a\0b", "ReadFile");
+        for target in ["a\0b", "refs/api.md\0", "refs/api.md%00.txt"] {
+            check(outer.path(), target, "ReadFile");
+        }
         check(outer.path(), "refs/api.md/x", "FindFile");
     }
 }

@@ -20,6 +20,8 @@ pub(crate) struct FrontMatter {
     pub(crate) compatibility: Option<String>,
     pub(crate) metadata: BTreeMap<String, String>,
     pub(crate) allowed_tools: Vec<String>,
+    /// The fields that were of no use, each with what it must be.
+    pub(crate) ignored: Vec<(&'static str, &'static str)>,
 }
 
 /// A file in its two parts.
@@ -63,10 +65,18 @@ fn fields(block: &str) -> Result<FrontMatter, (usize, String)> {
         }
     };
     let field = |name: &str| map.get(name).map(text).filter(|text| !text.is_empty());
+    let mut ignored = Vec::new();
+    if !matches!(map.get("metadata"), None | Some(Value::Null | Value::Object(_))) {
+        ignored.push(("metadata", "a mapping"));
+    }
     let allowed_tools = match map.get("allowed-tools") {
         Some(Value::Array(items)) => items.iter().map(text).filter(|tool| !tool.is_empty()).collect(),
         Some(Value::String(list)) => tools(list),
-        _ => Vec::new(),
+        None | Some(Value::Null) => Vec::new(),
+        Some(_) => {
+            ignored.push(("allowed-tools", "names with spaces between them, or a list"));
+            Vec::new()
+        }
     };
     Ok(FrontMatter {
         name: field("name"),
@@ -75,6 +85,7 @@ fn fields(block: &str) -> Result<FrontMatter, (usize, String)> {
         compatibility: field("compatibility"),
         metadata: metadata(block, map.get("metadata")),
         allowed_tools,
+        ignored,
     })
 }
 
@@ -153,6 +164,7 @@ mod tests {
                 compatibility: Some("needs git".into()),
                 metadata: [("author".into(), "Ada".into()), ("version".into(), "1.10".into())].into(),
                 allowed_tools: vec!["Read".into(), "Bash(git add:*)".into(), "Write".into()],
+                ignored: Vec::new(),
             }),
         );
         let fields = FrontMatter {

@@ -29,7 +29,9 @@
 //! # }
 //! ```
 //!
-//! What it is not: it does not run anything that a skill says, does not fetch URLs, and reads no file outside the
+//! A URL is only read through the [`Pages`] that it is given, and only one that the instructions link to.
+//!
+//! What it is not: it does not run anything that a skill says, fetches nothing itself, and reads no file outside the
 //! folder of a skill, however a link spells it.
 
 mod discovery;
@@ -39,10 +41,13 @@ mod front_matter;
 mod links;
 mod load;
 mod model;
+mod pages;
 mod render;
+mod resolve;
 mod tools;
 
 pub use discovery::SkillDiscovery;
 pub use error::SkillError;
 pub use load::SkillFolder;
 pub use model::{Skill, SkillLink};
+pub use pages::{PageText, Pages, Refusal};

@@ -178,6 +178,17 @@ fn read(folder: &Path, file: &Path, problems: &mut Vec<Problem>) -> Option<Skill
                 .advise("shorten it"),
         );
     }
+    if split.fields.compatibility.as_ref().is_some_and(|text| text.chars().count() > 500) {
+        problems.push(
+            Problem::warning(&place, "the field `compatibility` has more than 500 characters").advise("shorten it"),
+        );
+    }
+    for (field, wanted) in &split.fields.ignored {
+        problems.push(
+            Problem::warning(&place, format!("the field `{field}` was ignored: it must be {wanted}"))
+                .advise("correct it, or take it out"),
+        );
+    }
     Some(Skill {
         name,
         description,
@@ -298,9 +309,35 @@ mod tests {
                 ("c/SKILL.md", "---\ndescription: C\n---\n"),
                 ("d/SKILL.md", &named("-d")),
                 ("e/SKILL.md", &format!("---\nname: e\ndescription: {}\n---\n", "x".repeat(1025))),
+                ("f/SKILL.md", &named(&"f".repeat(65))),
             ],
-            &["My Skill", "other", "c", "-d", "e"],
-            &["small letters", "not that of its folder, `b`", "called `c`", "hyphen", "1025 characters"],
+            &["My Skill", "other", "c", "-d", "e", &"f".repeat(65)],
+            &[
+                "small letters",
+                "not that of its folder, `b`",
+                "called `c`",
+                "hyphen",
+                "1025 characters",
+                "longer than 64",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_field_of_a_wrong_type_or_length_is_said_and_the_skill_loads() {
+        let with = |name: &str, field: &str| format!("---\nname: {name}\ndescription: D\n{field}\n---\n");
+        check(
+            &[
+                ("a/SKILL.md", &with("a", &format!("compatibility: {}", "x".repeat(501)))),
+                ("b/SKILL.md", &with("b", "metadata: [1]\nallowed-tools: {Read: true}")),
+                ("c/SKILL.md", &with("c", "metadata:\nallowed-tools:\nlicense:")),
+            ],
+            &["a", "b", "c"],
+            &[
+                "more than 500",
+                "`metadata` was ignored: it must be a mapping",
+                "`allowed-tools` was ignored: it must be",
+            ],
         );
     }
 

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{Skill, SkillDiscovery, SkillError, SkillLink, links, render};
+use crate::{Skill, SkillDiscovery, SkillError, SkillLink, links, render, resolve::ResolveSkillLink};
 
 const DEFAULT_LIMIT: usize = 50;
 const DEFAULT_HITS: usize = 3;
@@ -32,7 +32,7 @@ impl SkillDiscovery {
             .with(ResolveSkillLink(self.clone()))
     }
 
-    fn named(&self, name: &str) -> Result<&Skill, ToolError> {
+    pub(crate) fn named(&self, name: &str) -> Result<&Skill, ToolError> {
         self.resolve(name)
             .ok_or_else(|| ToolError::not_found("skill", name, self.skills().iter().map(|s| s.name.as_str())))
     }
@@ -57,6 +57,9 @@ struct Listed {
     path: PathBuf,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     allowed_tools: Vec<String>,
+    /// Those of them that this catalog does not offer.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    missing_tools: Vec<String>,
 }
 
 impl Tool for ListSkills {
@@ -73,6 +76,7 @@ impl Tool for ListSkills {
             description: render::brief(&skill.description),
             path: skill.path.clone(),
             allowed_tools: skill.allowed_tools.clone(),
+            missing_tools: self.0.missing_tools(skill),
         });
         Ok(Page::cut(listed.collect(), args.offset.unwrap_or(0), args.limit.unwrap_or(DEFAULT_LIMIT)))
     }
@@ -99,6 +103,9 @@ struct Whole {
     content: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     allowed_tools: Vec<String>,
+    /// Those of them that this catalog does not offer.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    missing_tools: Vec<String>,
     #[serde(skip_serializing_if = "Map::is_empty")]
     references: Map<String, Value>,
     /// The linked files that are not among the references, each with the reason.
@@ -122,6 +129,7 @@ impl Tool for GetSkill {
             description: skill.description.clone(),
             content: skill.content.clone(),
             allowed_tools: skill.allowed_tools.clone(),
+            missing_tools: self.0.missing_tools(skill),
             references,
             left_out,
         })
@@ -160,7 +168,7 @@ fn references(skill: &Skill) -> (Map<String, Value>, Map<String, Value>) {
                     SkillError::FindFile { .. } => "missing",
                     SkillError::ReadFolder { .. } => "a folder",
                     SkillError::ReadFile { reason, .. } => reason,
-                    SkillError::FetchUrl { .. } | SkillError::Search { .. } => "not a file",
+                    _ => "not a file",
                 };
                 left_out.insert(path.to_owned(), reason.into());
             }
@@ -255,65 +263,8 @@ impl Tool for ListSkillLinks {
     }
 }
 
-/// `resolve_skill_link`
-struct ResolveSkillLink(Arc<SkillDiscovery>);
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct LinkArgs {
-    /// The skill.
-    name: String,
-    /// A link of the skill, or the path of a file in its folder.
-    target: String,
-}
-
-#[derive(Serialize)]
-struct Linked {
-    skill: String,
-    target: String,
-    content: String,
-}
-
-impl Tool for ResolveSkillLink {
-    const NAME: &'static str = "resolve_skill_link";
-    const DESCRIPTION: &'static str = "The text of a file that a skill links to. URLs are not fetched.";
-    type Args = LinkArgs;
-    type Output = Linked;
-
-    async fn call(&self, args: LinkArgs) -> Result<Linked, ToolError> {
-        let skill = self.0.named(&args.name)?;
-        let content = skill.read(&args.target).map_err(|error| refused(&error))?;
-        Ok(Linked { skill: skill.name.clone(), target: args.target, content })
-    }
-
-    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
-        shown(answer, "skill")
-    }
-}
-
-/// What a model is told where there is no text.
-fn refused(error: &SkillError) -> ToolError {
-    let message = error.to_string();
-    match error {
-        SkillError::LeaveFolder { .. } => {
-            ToolError::invalid(message, Some("call list_skill_links for the files of the skill".into()))
-        }
-        SkillError::FetchUrl { .. } => {
-            ToolError::unavailable(message, Some("go on without it, and name the URL where it matters".into()))
-        }
-        SkillError::FindFile { skill, target, files } => {
-            ToolError::not_found(&format!("file of skill `{skill}`"), target, files.iter().map(String::as_str))
-        }
-        SkillError::ReadFolder { files, .. } => {
-            let names: Vec<&str> = files.iter().map(String::as_str).take(20).collect();
-            ToolError::invalid(message, Some(format!("read one of its files: {}", names.join(", "))))
-        }
-        SkillError::ReadFile { .. } | SkillError::Search { .. } => ToolError::unavailable(message, None),
-    }
-}
-
 /// The skills that an answer names in this field: a list, a page of a list, or one object.
-fn shown(answer: &Value, field: &str) -> Vec<Resource> {
+pub(crate) fn shown(answer: &Value, field: &str) -> Vec<Resource> {
     let items = answer.as_array().or_else(|| answer.get("items").and_then(Value::as_array));
     let items = items.map_or_else(|| std::slice::from_ref(answer), Vec::as_slice);
     let names = items.iter().filter_map(|item| item.get(field)?.as_str());

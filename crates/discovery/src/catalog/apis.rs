@@ -1,5 +1,7 @@
 //! APIs: from the entries of the catalog to loaded descriptions.
 
+mod fetched;
+
 use std::path::{Path, PathBuf};
 
 use prospector_api::{Api, ApiDiscovery, ApiKind, ApiSource};
@@ -10,6 +12,7 @@ use super::{
     expand,
     file::ApiEntry,
     files,
+    web::Web,
 };
 
 /// Names of files that say nothing of the API; it is named after the folder then.
@@ -17,11 +20,12 @@ const PLAIN_NAMES: [&str; 6] = ["api", "index", "main", "openapi", "schema", "sw
 
 /// Loads what the entries name. A file is one API; of a pattern each file; of a folder each file that describes an API,
 /// and its references may lead to any other file of the folder.
-pub(super) fn load(
+pub(super) async fn load(
     catalog: &Path,
     base: &Path,
     entries: Vec<ApiEntry>,
     cache: &Cache,
+    web: &Web,
     problems: &mut Vec<Problem>,
 ) -> ApiDiscovery {
     let mut apis: Vec<Api> = Vec::new();
@@ -40,6 +44,15 @@ pub(super) fn load(
             Some((_, kind)) => kind,
             None => None,
         };
+        if let Some(url) = &entry.fetched {
+            let name = entry.name.clone().unwrap_or_else(|| fetched::name(url));
+            if is_taken(&apis, &name, &place, problems) {
+                continue;
+            }
+            let source = source(&entry, name, kind);
+            apis.extend(fetched::load(&place, &entry, source, web, cache, problems).await);
+            continue;
+        }
         let Some((folder, files)) = found(base, &place, &entry.path, problems) else { continue };
         let names = match (&entry.name, files.len()) {
             (Some(name), 1) => vec![name.clone()],
@@ -47,20 +60,10 @@ pub(super) fn load(
             (None, _) => named(&files, folder.is_some()),
         };
         for (name, file) in names.into_iter().zip(files) {
-            let source = ApiSource {
-                name: name.clone(),
-                path: file.clone(),
-                folder: folder.clone(),
-                kind,
-                url: entry.url.clone(),
-                description: (!entry.description.is_empty()).then(|| entry.description.clone()),
-                allow: entry.operations.clone(),
-            };
-            if let Some(known) = apis.iter().find(|api| api.name.eq_ignore_ascii_case(&name)) {
-                let reason = format!("there are two APIs `{}`; the first is used", known.name);
-                problems.push(Problem::warning(place.clone(), reason).advise("give one of them another `name`"));
+            if is_taken(&apis, &name, &place, problems) {
                 continue;
             }
+            let source = ApiSource { path: file, folder: folder.clone(), ..source(&entry, name, kind) };
             match load_one(&source, cache) {
                 Ok((api, more)) => {
                     apis.push(api);
@@ -71,6 +74,26 @@ pub(super) fn load(
         }
     }
     ApiDiscovery::new(apis)
+}
+
+/// What an entry says of an API, but for where its description is.
+fn source(entry: &ApiEntry, name: String, kind: Option<ApiKind>) -> ApiSource {
+    ApiSource {
+        name,
+        kind,
+        url: entry.url.clone(),
+        description: (!entry.description.is_empty()).then(|| entry.description.clone()),
+        allow: entry.operations.clone(),
+        ..ApiSource::default()
+    }
+}
+
+/// Whether there is an API of that name already, which is noted.
+fn is_taken(apis: &[Api], name: &str, place: &str, problems: &mut Vec<Problem>) -> bool {
+    let Some(known) = apis.iter().find(|api| api.name.eq_ignore_ascii_case(name)) else { return false };
+    let reason = format!("there are two APIs `{}`; the first is used", known.name);
+    problems.push(Problem::warning(place, reason).advise("give one of them another `name`"));
+    true
 }
 
 /// The files that an API referred to when it was last read: a change in one of them is a change of the API.
@@ -135,11 +158,12 @@ mod tests {
     use super::*;
 
     /// A folder with an API in two files, loaded through a cache in the folder `state`.
-    fn check(folder: &Path, path: &str, expected: &[&str], problems_expected: usize) {
+    async fn check(folder: &Path, path: &str, expected: &[&str], problems_expected: usize) {
         let entry = ApiEntry { path: path.into(), ..ApiEntry::default() };
         let cache = Cache::new(folder.join("state"), false);
         let mut problems = Vec::new();
-        let apis = load(Path::new("c.yaml"), folder, vec![entry], &cache, &mut problems);
+        let web = Web::new(folder, &Default::default(), false);
+        let apis = load(Path::new("c.yaml"), folder, vec![entry], &cache, &web, &mut problems).await;
         assert_eq!(apis.operation_ids().collect::<Vec<_>>(), expected);
         assert_eq!(problems.len(), problems_expected, "{problems:?}");
     }
@@ -149,26 +173,26 @@ mod tests {
         std::fs::write(folder.join(name), text).unwrap();
     }
 
-    #[test]
-    fn a_folder_holds_apis_and_their_pieces() {
+    #[tokio::test]
+    async fn a_folder_holds_apis_and_their_pieces() {
         let folder = tempfile::tempdir().unwrap();
         write(folder.path(), "apis/shop/openapi.yaml", "openapi: 3.0.0\npaths: {/a: {$ref: '../shared/a.yaml'}}");
         write(folder.path(), "apis/shared/a.yaml", "get: {operationId: getA}");
         write(folder.path(), "apis/bank.graphqls", "type Query { rate: Int }");
         write(folder.path(), "empty/readme.md", "");
-        check(folder.path(), "apis", &["bank.rate", "shop.getA"], 0);
-        check(folder.path(), "apis/shop/openapi.yaml", &[], 1);
-        check(folder.path(), "empty", &[], 1);
+        check(folder.path(), "apis", &["bank.rate", "shop.getA"], 0).await;
+        check(folder.path(), "apis/shop/openapi.yaml", &[], 1).await;
+        check(folder.path(), "empty", &[], 1).await;
     }
 
-    #[test]
-    fn a_change_in_a_file_that_is_referred_to_is_seen() {
+    #[tokio::test]
+    async fn a_change_in_a_file_that_is_referred_to_is_seen() {
         let folder = tempfile::tempdir().unwrap();
         write(folder.path(), "main.yaml", "openapi: 3.0.0\npaths: {/a: {$ref: 'a.yaml'}}");
         write(folder.path(), "a.yaml", "get: {operationId: old}");
-        check(folder.path(), "main.yaml", &["main.old"], 0);
-        check(folder.path(), "main.yaml", &["main.old"], 0);
+        check(folder.path(), "main.yaml", &["main.old"], 0).await;
+        check(folder.path(), "main.yaml", &["main.old"], 0).await;
         write(folder.path(), "a.yaml", "get: {operationId: brandNew}");
-        check(folder.path(), "main.yaml", &["main.brandNew"], 0);
+        check(folder.path(), "main.yaml", &["main.brandNew"], 0).await;
     }
 }

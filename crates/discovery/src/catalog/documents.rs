@@ -3,24 +3,55 @@
 use std::path::Path;
 
 use prospector_core::Problem;
-use prospector_documents::{DocumentDiscovery, DocumentSource, Refreshed, Snapshot};
+use prospector_documents::{DocumentDiscovery, DocumentSource, Origin, Refreshed, Snapshot};
+use prospector_fetch::Request;
 
-use super::{cache::Cache, file::DocumentEntry, files};
+use super::{
+    cache::Cache,
+    confluence,
+    file::DocumentEntry,
+    files,
+    web::{self, Web},
+};
 
 /// Loads every document that the catalog names, several at once. What was made of files that have not changed comes from
 /// the cache.
-pub(super) fn load(
+pub(super) async fn load(
     catalog: &Path,
     base: &Path,
     entries: Vec<DocumentEntry>,
     cache: &Cache,
+    web: &Web,
     progress: &(dyn Fn(usize, usize) + Sync),
     problems: &mut Vec<Problem>,
 ) -> (DocumentDiscovery, Refreshed) {
+    let requests = entries.iter().filter_map(|entry| entry.url.as_ref());
+    let requests = requests.map(|url| Request::get(url).accepting(web::DOCUMENT_TYPES)).collect();
+    let mut copies = web.copies(requests).await;
+    let mut fetched = 0..;
     let mut sources: Vec<DocumentSource> = Vec::new();
     for entry in entries {
         let place = format!("{}:{}", catalog.display(), entry.line);
         let description = (!entry.description.is_empty()).then_some(entry.description);
+        if entry.url.is_some() {
+            let copy = fetched.next().and_then(|at| copies.remove(&at));
+            let Some(saved) = copy.and_then(|copy| web::used(&place, copy, problems)) else { continue };
+            let origin = Origin::Url { url: saved.url, copy: saved.path };
+            sources.push(DocumentSource { name: entry.name, origin, description, tags: entry.tags });
+            continue;
+        }
+        if let Some(wiki) = &entry.wiki {
+            let (pages, more) = confluence::pages(&place, wiki, web).await;
+            problems.extend(more);
+            let prefix = entry.name.map(|name| format!("{name}/")).unwrap_or_default();
+            sources.extend(pages.into_iter().map(|(title, origin)| DocumentSource {
+                name: Some(format!("{prefix}{title}")),
+                origin,
+                description: None,
+                tags: entry.tags.clone(),
+            }));
+            continue;
+        }
         match (entry.path, entry.content) {
             (Some(path), _) => {
                 let Some(files) = files(base, &place, &path, problems) else { continue };

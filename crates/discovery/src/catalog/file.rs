@@ -4,9 +4,11 @@ use std::path::Path;
 
 use prospector_connect::Server;
 use prospector_core::Problem;
+use prospector_fetch::Rule;
 
 use super::{
     CatalogError,
+    confluence::{self, Wiki},
     expand::{Environment, environment, url_environment},
     node::{Fields, Placed},
 };
@@ -20,6 +22,15 @@ pub(super) struct CatalogFile {
     pub(super) facts: Vec<FactEntry>,
     pub(super) skills: Vec<SkillEntry>,
     pub(super) context_preload: Vec<PreloadEntry>,
+    pub(super) fetch: FetchEntry,
+}
+
+/// Which hosts may be asked for pages.
+#[derive(Debug, Default)]
+pub(super) struct FetchEntry {
+    pub(super) allow: Vec<Rule>,
+    /// Whether a page that nobody named in the catalog may be fetched from any public host.
+    pub(super) public: bool,
 }
 
 #[derive(Debug)]
@@ -40,7 +51,10 @@ pub(super) struct ApiEntry {
     pub(super) line: u64,
     pub(super) name: Option<String>,
     pub(super) kind: Option<String>,
+    /// Empty where it is fetched.
     pub(super) path: String,
+    /// Where the description is fetched, with values from the environment.
+    pub(super) fetched: Option<String>,
     /// As it is written, `${NAME}` and all: it is shown to models, and a value from the environment may be a secret.
     pub(super) url: Option<String>,
     pub(super) description: String,
@@ -53,6 +67,9 @@ pub(super) struct DocumentEntry {
     pub(super) name: Option<String>,
     pub(super) path: Option<String>,
     pub(super) content: Option<String>,
+    /// With values from the environment: not to be shown.
+    pub(super) url: Option<String>,
+    pub(super) wiki: Option<Wiki>,
     pub(super) description: String,
     pub(super) tags: Vec<String>,
 }
@@ -78,6 +95,7 @@ pub(super) struct PreloadEntry {
 }
 
 const SECTIONS: &[&str] = &["databases", "apis", "documents", "facts", "skills", "context_preload"];
+const KEYS: &[&str] = &["databases", "apis", "documents", "facts", "skills", "context_preload", "fetch"];
 
 /// Reads the text of a catalog file.
 ///
@@ -102,13 +120,14 @@ pub(super) fn parse(
     })?;
     let line = root.line;
     let mut sections = std::collections::HashMap::new();
-    let Some(mut top) = Fields::of(&file, "the catalog", root, SECTIONS, &mut problems) else {
+    let Some(mut top) = Fields::of(&file, "the catalog", root, KEYS, &mut problems) else {
         let reason = problems.pop().map(|problem| problem.reason).unwrap_or_default();
         return Err(CatalogError::Syntax { path: path.to_owned(), line, reason });
     };
     for section in SECTIONS {
         sections.insert(*section, top.list(section));
     }
+    let fetch = top.placed("fetch");
     let mut reader = Reader { file: &file, lookup, problems: &mut problems };
     let mut take = |section: &str| sections.remove(section).unwrap_or_default().into_iter().enumerate();
     catalog.databases = take("databases").filter_map(|(at, entry)| reader.database(at, entry)).collect();
@@ -117,6 +136,7 @@ pub(super) fn parse(
     catalog.facts = take("facts").filter_map(|(at, entry)| reader.fact(at, entry)).collect();
     catalog.skills = take("skills").filter_map(|(at, entry)| reader.skill(at, entry)).collect();
     catalog.context_preload = take("context_preload").filter_map(|(at, entry)| reader.pattern(at, entry)).collect();
+    catalog.fetch = fetch.and_then(|entry| reader.fetch(entry)).unwrap_or_default();
     Ok((catalog, problems))
 }
 
@@ -165,13 +185,20 @@ impl Reader<'_> {
     fn api(&mut self, at: usize, entry: Placed) -> Option<ApiEntry> {
         let keys = ["path", "name", "type", "url", "description", "operations"];
         let mut fields = Fields::of(self.file, format!("apis[{at}]"), entry, &keys, self.problems)?;
-        let path = required(&mut fields, "path", "the file that describes the API", self.lookup);
+        let url = fields.text("url");
+        let (path, fetched) = match (fields.has("path"), &url) {
+            (false, Some((written, line))) => {
+                (String::new(), Some(address(&mut fields, "url", written, *line, self.lookup)?))
+            }
+            _ => (required(&mut fields, "path", "the file that describes the API", self.lookup)?, None),
+        };
         let entry = ApiEntry {
             line: fields.line(),
             name: plain(&mut fields, "name"),
             kind: plain(&mut fields, "type"),
-            path: path?,
-            url: plain(&mut fields, "url"),
+            path,
+            fetched,
+            url: url.map(|(written, _)| written),
             description: plain(&mut fields, "description").unwrap_or_default(),
             operations: fields.texts("operations"),
         };
@@ -179,19 +206,24 @@ impl Reader<'_> {
     }
 
     fn document(&mut self, at: usize, entry: Placed) -> Option<DocumentEntry> {
-        let keys = ["path", "name", "content", "description", "tags"];
+        let keys =
+            ["path", "name", "content", "url", "description", "tags", "confluence", "space", "label", "user", "token"];
         let mut fields = Fields::of(self.file, format!("documents[{at}]"), entry, &keys, self.problems)?;
         let entry = DocumentEntry {
             line: fields.line(),
             name: plain(&mut fields, "name"),
             path: optional(&mut fields, "path", self.lookup),
             content: plain(&mut fields, "content"),
+            url: fields.text("url").and_then(|(text, line)| address(&mut fields, "url", &text, line, self.lookup)),
+            wiki: confluence::wiki(&mut fields, self.lookup),
             description: plain(&mut fields, "description").unwrap_or_default(),
             tags: fields.texts("tags"),
         };
-        if entry.path.is_some() == entry.content.is_some() {
+        let given = [&entry.path, &entry.content, &entry.url].into_iter().flatten().count();
+        if given + usize::from(entry.wiki.is_some()) != 1 && !fields.failed() {
             let line = fields.line();
-            fields.fail(line, format!("documents[{at}] needs either `path` or `content`"), "write one of the two");
+            let reason = format!("documents[{at}] needs either `path`, `content`, `url` or `confluence`");
+            fields.fail(line, reason, "write one of them");
         } else if entry.content.is_some() && entry.name.is_none() {
             let line = fields.line();
             fields.fail(line, format!("documents[{at}] has `content` but no `name`"), "write `name: some_name`");
@@ -215,6 +247,26 @@ impl Reader<'_> {
         let path = required(&mut fields, "path", "a folder of skills", self.lookup);
         let entry = SkillEntry { line: fields.line(), path: path? };
         (!fields.failed()).then_some(entry)
+    }
+
+    fn fetch(&mut self, entry: Placed) -> Option<FetchEntry> {
+        let mut fields = Fields::of(self.file, "fetch", entry, &["allow", "public"], self.problems)?;
+        let mut allow = Vec::new();
+        for host in fields.texts("allow") {
+            match environment(&host, self.lookup).and_then(|host| host.parse()) {
+                Ok(rule) => allow.push(rule),
+                Err(reason) => {
+                    let line = fields.line();
+                    fields.fail(
+                        line,
+                        format!("`allow` of fetch: {reason}"),
+                        "write `allow: [wiki.local, 'host:8080']`",
+                    );
+                }
+            }
+        }
+        // A wrong entry costs only itself: less is fetched, not more.
+        Some(FetchEntry { allow, public: fields.flag("public").unwrap_or_default() })
     }
 
     fn pattern(&mut self, at: usize, entry: Placed) -> Option<PreloadEntry> {
@@ -242,6 +294,22 @@ fn server(fields: &mut Fields<'_>, schemas: &[String], lookup: Environment<'_>) 
     server.map_err(|(reason, advice)| fields.fail(line, format!("`url`: {reason}"), advice)).ok()
 }
 
+/// The URL of something to fetch, with values from the environment.
+pub(super) fn address(
+    fields: &mut Fields<'_>,
+    key: &str,
+    written: &str,
+    line: u64,
+    lookup: Environment<'_>,
+) -> Option<String> {
+    let found = environment(written, lookup).map_err(|reason| (reason, "set it, or write the value itself"));
+    let found = found.and_then(|url| match url.starts_with("http://") || url.starts_with("https://") {
+        true => Ok(url),
+        false => Err(("it is not fetched".to_owned(), "write a URL that begins with https:// or http://")),
+    });
+    found.map_err(|(reason, advice)| fields.fail(line, format!("`{key}`: {reason}"), advice)).ok()
+}
+
 /// A text as it is written.
 fn plain(fields: &mut Fields<'_>, key: &str) -> Option<String> {
     fields.text(key).map(|(text, _)| text)
@@ -257,7 +325,7 @@ fn required_plain(fields: &mut Fields<'_>, key: &str, what: &str) -> Option<Stri
 }
 
 /// A text with values from the environment.
-fn optional(fields: &mut Fields<'_>, key: &str, lookup: Environment<'_>) -> Option<String> {
+pub(super) fn optional(fields: &mut Fields<'_>, key: &str, lookup: Environment<'_>) -> Option<String> {
     let (text, line) = fields.text(key)?;
     match environment(&text, lookup) {
         Ok(text) => Some(text),
@@ -355,7 +423,7 @@ mod tests {
         check(
             "databses: []\n",
             &["error: catalog.yaml:1: the catalog has an unknown key `databses` (did you mean `databases`? \
-               the keys are databases, apis, documents, facts, skills, context_preload)"],
+               the keys are databases, apis, documents, facts, skills, context_preload, fetch)"],
         );
         check(
             "databases: shop.sqlite\n",
@@ -376,6 +444,31 @@ mod tests {
         check(
             "apis:\n- name: x\n",
             &["error: catalog.yaml:2: `path` is missing: the file that describes the API (write `path: ...`)"],
+        );
+    }
+
+    #[test]
+    fn what_is_fetched_is_named_and_who_may_be_asked_is_too() {
+        let (file, problems) = read(
+            "documents:\n- url: https://example.com${DATA}/a.md\napis:\n- url: https://example.com/openapi.json\n\
+             fetch: {allow: [wiki.local, '127.0.0.1:8080'], public: true}\n",
+        );
+        assert!(problems.is_empty(), "{problems:?}");
+        assert_eq!(file.documents[0].url.as_deref(), Some("https://example.com/data/a.md"));
+        assert_eq!(file.apis[0].fetched.as_deref(), Some("https://example.com/openapi.json"));
+        assert_eq!((file.fetch.allow.len(), file.fetch.public), (2, true));
+        check(
+            "fetch: {allow: ['https://x'], public: sometimes}\n",
+            &[
+                "error: catalog.yaml:1: `allow` of fetch: `https://x` is not a host or host:port \
+                 (write `allow: [wiki.local, 'host:8080']`)",
+                "error: catalog.yaml:1: `public` of fetch must be true or false, not the text `sometimes` \
+                 (write `public: false`)",
+            ],
+        );
+        check(
+            "documents:\n- url: /etc/passwd\n",
+            &["error: catalog.yaml:2: `url`: it is not fetched (write a URL that begins with https:// or http://)"],
         );
     }
 

@@ -168,6 +168,29 @@ impl<'a> Fields<'a> {
         self.line
     }
 
+    /// Whether a key is there.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.map.contains_key(key)
+    }
+
+    /// Anything.
+    pub(super) fn placed(&mut self, key: &str) -> Option<Placed> {
+        self.map.shift_remove(key)
+    }
+
+    /// `true` or `false`.
+    pub(super) fn flag(&mut self, key: &str) -> Option<bool> {
+        let placed = self.map.shift_remove(key)?;
+        match placed.node {
+            Node::Bool(value) => Some(value),
+            other => {
+                let reason = format!("`{key}` of {} must be true or false, not {}", self.what, other.describe());
+                self.fail(placed.line, reason, format!("write `{key}: false`"));
+                None
+            }
+        }
+    }
+
     /// A text and its line.
     pub(super) fn text(&mut self, key: &str) -> Option<(String, u64)> {
         let placed = self.map.shift_remove(key)?;

@@ -1,0 +1,228 @@
+//! Pages of a Confluence wiki, by space or label, through version 1 of its REST API.
+//!
+//! `GET /rest/api/content/search?cql=..&expand=body.storage,version,metadata.labels` answers with pages in portions; the
+//! next portion is at `_links.next`, relative to the address of the wiki. Each page is written as HTML beside the other
+//! copies, and is read from there like any document.
+
+use std::{
+    collections::HashSet,
+    fmt, fs, io,
+    path::{Path, PathBuf},
+};
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use prospector_core::Problem;
+use prospector_documents::{Origin, formats::storage_to_html};
+use prospector_fetch::Request;
+use serde::Deserialize;
+use url::Url;
+
+use super::{
+    expand::Environment,
+    file::{address, optional},
+    node::Fields,
+    web::Web,
+};
+
+/// How many pages are read of one wiki.
+const MOST_PAGES: usize = 5_000;
+/// How many are asked for at once.
+const PORTION: usize = 50;
+
+/// The pages of a wiki that are wanted.
+pub(super) struct Wiki {
+    base: String,
+    space: Option<String>,
+    label: Option<String>,
+    authorization: Option<String>,
+}
+
+impl fmt::Debug for Wiki {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Wiki").field("space", &self.space).field("label", &self.label).finish_non_exhaustive()
+    }
+}
+
+/// The keys of an entry that mean a wiki. With a `user`, the `token` is that of a cloud account; without, a personal
+/// access token.
+pub(super) fn wiki(fields: &mut Fields<'_>, lookup: Environment<'_>) -> Option<Wiki> {
+    let base = fields.text("confluence");
+    let mut take = |key: &str| optional(fields, key, lookup);
+    let (space, label, user, token) = (take("space"), take("label"), take("user"), take("token"));
+    let line = fields.line();
+    let Some((base, line)) = base else {
+        if space.is_some() || label.is_some() || user.is_some() || token.is_some() {
+            let reason = "`space`, `label`, `user` and `token` go with `confluence`";
+            fields.fail(line, reason, "write `confluence: https://wiki.example.com`");
+        }
+        return None;
+    };
+    let base = address(fields, "confluence", &base, line, lookup)?.trim_end_matches('/').to_owned();
+    let quotable = |text: &String| text.contains(['"', '\\']) || text.chars().any(char::is_control);
+    if space.iter().chain(&label).any(quotable) {
+        fields.fail(line, "`space` and `label` hold no quotes or backslashes", "write the key of the space");
+        return None;
+    }
+    if space.is_none() && label.is_none() {
+        fields.fail(line, "`confluence` needs a `space` or a `label`", "write `space: KEY`");
+        return None;
+    }
+    let authorization = match (user, token) {
+        (Some(user), Some(token)) => Some(format!("Basic {}", STANDARD.encode(format!("{user}:{token}")))),
+        (None, Some(token)) => Some(format!("Bearer {token}")),
+        (Some(_), None) => {
+            fields.fail(line, "`user` needs a `token`", "write `token: ${NAME}`");
+            return None;
+        }
+        (None, None) => None,
+    };
+    Some(Wiki { base, space, label, authorization })
+}
+
+#[derive(Deserialize)]
+struct Portion {
+    #[serde(default)]
+    results: Vec<Page>,
+    #[serde(default, rename = "_links")]
+    links: Links,
+}
+
+#[derive(Default, Deserialize)]
+struct Links {
+    next: Option<String>,
+    webui: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Page {
+    id: String,
+    title: String,
+    #[serde(default)]
+    body: Body,
+    #[serde(default)]
+    version: Version,
+    #[serde(default)]
+    metadata: Metadata,
+    #[serde(default, rename = "_links")]
+    links: Links,
+}
+
+#[derive(Default, Deserialize)]
+struct Body {
+    storage: Option<Storage>,
+}
+
+#[derive(Deserialize)]
+struct Storage {
+    value: String,
+}
+
+#[derive(Default, Deserialize)]
+struct Version {
+    when: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+struct Metadata {
+    #[serde(default)]
+    labels: Labels,
+}
+
+#[derive(Default, Deserialize)]
+struct Labels {
+    #[serde(default)]
+    results: Vec<Label>,
+}
+
+#[derive(Deserialize)]
+struct Label {
+    name: String,
+}
+
+/// The titles of the pages and where each is kept. A portion that cannot be had costs itself and those behind it.
+pub(super) async fn pages(place: &str, wiki: &Wiki, web: &Web) -> (Vec<(String, Origin)>, Vec<Problem>) {
+    let (mut pages, mut problems) = (Vec::new(), Vec::new());
+    let mut titles: HashSet<String> = HashSet::new();
+    let mut seen = HashSet::new();
+    let mut next = wiki.first();
+    while let Some(url) = next.take().filter(|url| seen.insert(url.clone())) {
+        if pages.len() >= MOST_PAGES {
+            let reason = format!("only the first {MOST_PAGES} pages of the wiki were read");
+            problems.push(Problem::warning(place, reason).advise("name a `label` to read fewer"));
+            break;
+        }
+        let authorization = wiki.authorization.clone();
+        let request = Request { authorization, ..Request::get(&url).accepting(&["application/json"]) };
+        let Some(saved) = web.copy(place, &request, &mut problems).await else { break };
+        let text = fs::read(&saved.path).map_err(|error| error.to_string());
+        let portion = text.and_then(|text| serde_json::from_slice(&text).map_err(|error| error.to_string()));
+        let portion: Portion = match portion {
+            Ok(portion) => portion,
+            Err(error) => {
+                let reason = format!("the answer of {} is no list of pages: {error}", saved.url);
+                problems.push(Problem::error(place, reason).advise("write the address above `/rest/api`"));
+                break;
+            }
+        };
+        for page in portion.results {
+            match wiki.keep(&page, &web.folder.join("confluence")) {
+                Ok(origin) => {
+                    // Two spaces may have a page of the same title.
+                    let title = page.title.replace(['#', '/'], " ");
+                    let title = if titles.insert(title.clone()) { title } else { format!("{title} {}", page.id) };
+                    pages.push((title, origin));
+                }
+                Err(error) => {
+                    let reason = format!("the page `{}` cannot be kept: {error}", page.title);
+                    problems.push(Problem::error(place, reason));
+                }
+            }
+        }
+        next = portion.links.next.and_then(|next| wiki.at(&next));
+    }
+    if pages.is_empty() && problems.is_empty() {
+        problems.push(Problem::warning(place, "the wiki has no such page").advise("check `space` and `label`"));
+    }
+    (pages, problems)
+}
+
+impl Wiki {
+    fn first(&self) -> Option<String> {
+        let mut cql = vec!["type = page".to_owned()];
+        cql.extend(self.space.iter().map(|space| format!("space = \"{space}\"")));
+        cql.extend(self.label.iter().map(|label| format!("label = \"{label}\"")));
+        let mut url = Url::parse(&format!("{}/rest/api/content/search", self.base)).ok()?;
+        url.query_pairs_mut()
+            .append_pair("cql", &cql.join(" and "))
+            .append_pair("expand", "body.storage,version,metadata.labels")
+            .append_pair("limit", &PORTION.to_string());
+        Some(url.to_string())
+    }
+
+    /// A link of an answer: relative to the address of the wiki, or to its server where it repeats the path of it.
+    fn at(&self, link: &str) -> Option<String> {
+        let base = Url::parse(&self.base).ok()?;
+        let path = base.path().trim_end_matches('/');
+        let relative = !path.is_empty() && link.starts_with(&format!("{path}/"));
+        let url = if relative { base.join(link).ok()? } else { Url::parse(&format!("{}{link}", self.base)).ok()? };
+        (link.starts_with('/') && url.origin() == base.origin()).then(|| url.to_string())
+    }
+
+    /// Writes a page where it changed, so that what is unchanged is not read again.
+    fn keep(&self, page: &Page, folder: &Path) -> io::Result<Origin> {
+        let labels: Vec<String> = page.metadata.labels.results.iter().map(|label| label.name.clone()).collect();
+        let storage = page.body.storage.as_ref().map_or("", |storage| storage.value.as_str());
+        let html = storage_to_html(&page.title, &labels, page.version.when.as_deref().unwrap_or_default(), storage);
+        let name = blake3::hash(format!("{}\0{}", self.base, page.id).as_bytes()).to_hex();
+        let copy: PathBuf = folder.join(format!("{}.html", &name[..24]));
+        if fs::read(&copy).map_or(true, |old| old != html.as_bytes()) {
+            fs::create_dir_all(folder)?;
+            let temporary = copy.with_extension(format!("{}.new", std::process::id()));
+            fs::write(&temporary, html)?;
+            fs::rename(&temporary, &copy)?;
+        }
+        let url = page.links.webui.as_deref().and_then(|link| self.at(link));
+        let url = url.unwrap_or_else(|| format!("{}/pages/viewpage.action?pageId={}", self.base, page.id));
+        Ok(Origin::Url { url, copy })
+    }
+}

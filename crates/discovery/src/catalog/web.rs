@@ -1,0 +1,152 @@
+//! What comes over HTTP: documents and APIs that the catalog names, and the pages that skills link to.
+//!
+//! A URL that stands in the catalog was named by its user: it may lead to any public host, and to the hosts of
+//! `fetch: {allow: [..]}`. A URL inside a skill was named by somebody else: it may lead to the hosts that are allowed, and
+//! to other public ones only with `fetch: {public: true}`.
+
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use futures::{StreamExt, stream};
+use prospector_core::Problem;
+use prospector_documents::{Format, formats};
+use prospector_fetch::{FetchError, Fetcher, Freshness, Kept, Policy, Request, Saved};
+use prospector_skills::{PageText, Pages, Refusal};
+
+use super::file::FetchEntry;
+
+/// A younger copy of what the catalog names is used without asking.
+const YOUNG: Duration = Duration::from_secs(10 * 60);
+/// The same for a page that a skill links to.
+const YOUNG_PAGE: Duration = Duration::from_secs(24 * 60 * 60);
+/// How many are fetched at once.
+const AT_ONCE: usize = 8;
+
+/// The types of documents; what is only called bytes is told by its name and content.
+pub(super) const DOCUMENT_TYPES: &[&str] = &[
+    "text/*",
+    "application/xhtml+xml",
+    "application/pdf",
+    "application/vnd.openxmlformats-officedocument.*",
+    "application/octet-stream",
+];
+/// The types of descriptions of APIs.
+pub(super) const API_TYPES: &[&str] = &[
+    "application/json",
+    "application/*+json",
+    "application/yaml",
+    "application/x-yaml",
+    "application/*+yaml",
+    "application/graphql",
+    "application/octet-stream",
+    "text/*",
+];
+/// The types of pages that a model reads.
+const PAGE_TYPES: &[&str] = &[
+    "text/*",
+    "application/xhtml+xml",
+    "application/pdf",
+    "application/json",
+    "application/*+json",
+    "application/yaml",
+    "application/x-yaml",
+];
+
+/// Fetches what the catalog names, and keeps copies in the state folder.
+#[derive(Debug)]
+pub(super) struct Web {
+    /// Where the copies are.
+    pub(super) folder: PathBuf,
+    named: Kept,
+    linked: Kept,
+}
+
+impl Web {
+    /// With `fresh`, the servers are asked about every copy.
+    pub(super) fn new(state: &Path, entry: &FetchEntry, fresh: bool) -> Self {
+        let folder = state.join("web");
+        let kept = |public: bool, young: Duration| {
+            let fetcher = Fetcher::new(Policy { allow: entry.allow.clone(), public });
+            Kept::new(fetcher, &folder, if fresh { Duration::ZERO } else { young })
+        };
+        Web { named: kept(true, YOUNG), linked: kept(entry.public, YOUNG_PAGE), folder }
+    }
+
+    /// Copies of all of these, several fetched at once; by the place in the list.
+    pub(super) async fn copies(&self, requests: Vec<Request>) -> HashMap<usize, Result<Saved, FetchError>> {
+        let one = |(at, request): (usize, Request)| async move { (at, self.named.get(&request).await) };
+        stream::iter(requests.into_iter().enumerate()).map(one).buffer_unordered(AT_ONCE).collect().await
+    }
+
+    /// A copy of one; the problem says why there is none, or that it is an old one.
+    pub(super) async fn copy(&self, place: &str, request: &Request, problems: &mut Vec<Problem>) -> Option<Saved> {
+        used(place, self.named.get(request).await, problems)
+    }
+
+    /// What fetches the pages that skills link to.
+    pub(super) fn pages(&self) -> Arc<dyn Pages> {
+        Arc::new(LinkedPages(self.linked.clone()))
+    }
+}
+
+/// The copy, if there is one to be used; what there is to say about it is noted.
+pub(super) fn used(place: &str, copy: Result<Saved, FetchError>, problems: &mut Vec<Problem>) -> Option<Saved> {
+    match copy {
+        Ok(saved) => {
+            if let Freshness::Old(error) = &saved.freshness {
+                let reason = format!("{error}; the copy of {} ago is used", ago(saved.age));
+                problems.push(Problem::warning(place, reason).advise(error.advice()));
+            }
+            Some(saved)
+        }
+        Err(error) => {
+            problems.push(error.at(place));
+            None
+        }
+    }
+}
+
+fn ago(age: Duration) -> String {
+    match age.as_secs() {
+        seconds @ 0..=119 => format!("{seconds} s"),
+        seconds @ 120..=7199 => format!("{} min", seconds / 60),
+        seconds @ 7200..=172_799 => format!("{} h", seconds / 3600),
+        seconds => format!("{} days", seconds / 86_400),
+    }
+}
+
+#[derive(Debug)]
+struct LinkedPages(Kept);
+
+#[async_trait]
+impl Pages for LinkedPages {
+    async fn page(&self, url: &str) -> Result<PageText, Refusal> {
+        let refused = |error: FetchError| Refusal { reason: error.to_string(), advice: error.advice() };
+        let saved = self.0.get(&Request::get(url).accepting(PAGE_TYPES)).await.map_err(refused)?;
+        let age = Some(saved.age.as_secs()).filter(|_| !matches!(saved.freshness, Freshness::New));
+        let shown = saved.url.clone();
+        let read = tokio::task::spawn_blocking(move || text(&saved)).await;
+        let text = read.unwrap_or_else(|error| Err(error.to_string())).map_err(|reason| Refusal {
+            reason: format!("`{shown}` cannot be read: {reason}"),
+            advice: "open it in a browser".to_owned(),
+        })?;
+        Ok(PageText { text, age })
+    }
+}
+
+/// The text of a copy; what is written in a format for documents is read as one.
+fn text(saved: &Saved) -> Result<String, String> {
+    let bytes = std::fs::read(&saved.path).map_err(|error| error.to_string())?;
+    let extension = saved.path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    let format = Format::from_extension(extension).unwrap_or(Format::Text);
+    let (converted, problems) = formats::convert(&saved.url, bytes, format);
+    match problems.into_iter().next() {
+        Some(problem) if converted.text.trim().is_empty() => Err(problem.reason),
+        _ => Ok(converted.text),
+    }
+}

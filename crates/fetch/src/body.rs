@@ -1,0 +1,92 @@
+//! The bytes of an answer: read within bounds, and unpacked within the same bounds.
+
+use std::io::{self, Read};
+
+use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
+use reqwest::{Response, header::CONTENT_ENCODING};
+use tokio::time::timeout;
+
+use crate::{FetchError, Limits};
+
+/// Reads an answer to its end, and unpacks it.
+pub(crate) async fn read(mut response: Response, url: &str, limits: &Limits) -> Result<Vec<u8>, FetchError> {
+    let too_large = || FetchError::TooLarge { url: url.to_owned(), limit: limits.bytes };
+    if response.content_length().is_some_and(|length| length > limits.bytes as u64) {
+        return Err(too_large());
+    }
+    let packing: Vec<String> = response
+        .headers()
+        .get_all(CONTENT_ENCODING)
+        .iter()
+        .flat_map(|value| value.to_str().unwrap_or("?").split(','))
+        .map(|name| name.trim().to_ascii_lowercase())
+        .filter(|name| !name.is_empty() && name != "identity")
+        .collect();
+    let mut bytes = Vec::new();
+    loop {
+        let chunk = match timeout(limits.stall, response.chunk()).await {
+            Ok(Ok(Some(chunk))) => chunk,
+            Ok(Ok(None)) => break,
+            Ok(Err(error)) => return Err(FetchError::Transport { url: url.to_owned(), reason: reason(error) }),
+            Err(_) => {
+                let seconds = limits.stall.as_secs_f32();
+                return Err(FetchError::Timeout { url: url.to_owned(), what: "nothing more came", seconds });
+            }
+        };
+        if bytes.len() + chunk.len() > limits.bytes {
+            return Err(too_large());
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    let Some(packing) = (match packing.as_slice() {
+        [] => None,
+        [one] => Some(one.clone()),
+        several => Some(several.join(", ")),
+    }) else {
+        return Ok(bytes);
+    };
+    let limit = limits.bytes;
+    let unpacked = tokio::task::spawn_blocking(move || unpack(&packing, &bytes, limit)).await;
+    match unpacked.unwrap_or_else(|error| Err(io::Error::other(error))) {
+        Ok(bytes) if bytes.len() > limit => Err(too_large()),
+        Ok(bytes) => Ok(bytes),
+        Err(error) => Err(FetchError::Unpack { url: url.to_owned(), reason: error.to_string() }),
+    }
+}
+
+/// What failed, with its causes and without the URL, which may hold a secret.
+pub(crate) fn reason(error: reqwest::Error) -> String {
+    let error = error.without_url();
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(&error);
+    while let Some(source) = cause {
+        let more = source.to_string();
+        if !text.contains(&more) {
+            text = format!("{text}: {more}");
+        }
+        cause = source.source();
+    }
+    text
+}
+
+/// At most one byte more than `limit`: then it is too large.
+fn unpack(packing: &str, bytes: &[u8], limit: usize) -> io::Result<Vec<u8>> {
+    match packing {
+        "gzip" | "x-gzip" => bounded(MultiGzDecoder::new(bytes), limit),
+        // Zlib by the book (RFC 9110), but some servers send what is inside it.
+        "deflate" if is_zlib(bytes) => bounded(ZlibDecoder::new(bytes), limit),
+        "deflate" => bounded(DeflateDecoder::new(bytes), limit),
+        other => Err(io::Error::other(format!("it is packed as `{other}`, which was not asked for"))),
+    }
+}
+
+fn bounded(unpacked: impl Read, limit: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    unpacked.take(limit as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// By its two first bytes (RFC 1950).
+fn is_zlib(bytes: &[u8]) -> bool {
+    matches!(bytes, [method, flags, ..] if method & 0x0f == 8 && u16::from_be_bytes([*method, *flags]) % 31 == 0)
+}

@@ -1,0 +1,365 @@
+//! One request, hop by hop, each judged before a connection is made.
+
+use std::{
+    iter,
+    net::{IpAddr, SocketAddr},
+    sync::{Arc, Once},
+    time::Duration,
+};
+
+use reqwest::{
+    Client, Response,
+    header::{
+        ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, IF_MODIFIED_SINCE,
+        IF_NONE_MATCH, LAST_MODIFIED, LOCATION,
+    },
+    redirect,
+};
+use serde::{Deserialize, Serialize};
+use tokio::time::timeout;
+use url::{Host, Url};
+
+use crate::{
+    FetchError, Policy, Resolver, body,
+    error::{shown, shown_text},
+    media,
+    resolve::System,
+};
+
+/// A longer URL is none that anybody wrote.
+const MAX_URL: usize = 8 * 1024;
+
+/// How much and how long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of a body, as it is sent and unpacked.
+    pub bytes: usize,
+    /// From the first name that is resolved to the last byte, over all hops.
+    pub total: Duration,
+    /// Until a connection stands.
+    pub connect: Duration,
+    /// Until the server answers, and between two pieces of the body.
+    pub stall: Duration,
+    /// How many redirects are followed.
+    pub redirects: usize,
+}
+
+impl Default for Limits {
+    /// 32 MB; 60 s in all, 10 s to connect, 15 s without anything; 5 redirects.
+    fn default() -> Self {
+        Limits {
+            bytes: 32 << 20,
+            total: Duration::from_secs(60),
+            connect: Duration::from_secs(10),
+            stall: Duration::from_secs(15),
+            redirects: 5,
+        }
+    }
+}
+
+/// What tells a server which version one has.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Validators {
+    /// `ETag`, as it was sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub etag: Option<String>,
+    /// `Last-Modified`, as it was sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_modified: Option<String>,
+}
+
+/// What is asked for.
+#[derive(Clone, Default)]
+pub struct Request {
+    /// An absolute URL.
+    pub url: String,
+    /// The content types that may come: `text/html`, `text/*`, `application/*+json`, `*/*`.
+    pub accept: Vec<String>,
+    /// The version that is known; asks for [`Fetched::Unchanged`].
+    pub known: Validators,
+    /// The `Authorization` header; never sent to another origin, wherever redirects lead.
+    pub authorization: Option<String>,
+    /// JSON to POST; without it, the request is a GET. A POST follows no redirect.
+    pub json: Option<serde_json::Value>,
+}
+
+impl Request {
+    /// A GET of anything.
+    pub fn get(url: impl Into<String>) -> Self {
+        Request { url: url.into(), accept: vec!["*/*".into()], ..Request::default() }
+    }
+
+    /// Only these content types.
+    pub fn accepting(mut self, types: &[&str]) -> Self {
+        self.accept = types.iter().map(|name| (*name).to_owned()).collect();
+        self
+    }
+}
+
+impl std::fmt::Debug for Request {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let url = shown_text(&self.url);
+        f.debug_struct("Request").field("url", &url).field("accept", &self.accept).finish_non_exhaustive()
+    }
+}
+
+/// What came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fetched {
+    /// The version that is known is still the one.
+    Unchanged,
+    /// A body, unpacked.
+    Body {
+        /// The content type as the server says it; empty where it says none.
+        content_type: String,
+        /// The bytes.
+        bytes: Vec<u8>,
+        /// What tells this version from the next.
+        version: Validators,
+        /// Where it came from in the end; without secrets.
+        url: String,
+    },
+}
+
+/// Fetches within a [`Policy`] and [`Limits`]. Cheap to clone.
+#[derive(Clone)]
+pub struct Fetcher {
+    policy: Arc<Policy>,
+    limits: Limits,
+    resolver: Arc<dyn Resolver>,
+}
+
+impl std::fmt::Debug for Fetcher {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Fetcher").field("policy", &self.policy).field("limits", &self.limits).finish_non_exhaustive()
+    }
+}
+
+impl Fetcher {
+    /// A fetcher with the default limits and the names of the system.
+    pub fn new(policy: Policy) -> Self {
+        Fetcher { policy: Arc::new(policy), limits: Limits::default(), resolver: Arc::new(System) }
+    }
+
+    /// With other limits.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// With other names.
+    pub fn resolver(mut self, resolver: Arc<dyn Resolver>) -> Self {
+        self.resolver = resolver;
+        self
+    }
+
+    /// Whether a URL may be asked for, as far as that can be said without asking for its name.
+    ///
+    /// # Errors
+    /// The refusal.
+    pub fn permits(&self, url: &str) -> Result<(), FetchError> {
+        self.policy.check(&parsed(url)?)
+    }
+
+    /// Fetches. Drop the future to cancel.
+    ///
+    /// # Errors
+    /// [`FetchError`]: the guard refused, the network or the server failed, or a bound was met.
+    pub async fn fetch(&self, request: &Request) -> Result<Fetched, FetchError> {
+        match timeout(self.limits.total, self.hops(request)).await {
+            Ok(fetched) => fetched,
+            Err(_) => Err(late(&shown_text(&request.url), "it is not complete", self.limits.total)),
+        }
+    }
+
+    async fn hops(&self, request: &Request) -> Result<Fetched, FetchError> {
+        let mut url = parsed(&request.url)?;
+        let origin = url.origin();
+        for _ in 0..=self.limits.redirects {
+            url.set_fragment(None);
+            let addresses = self.addresses(&url).await?;
+            let response = self.send(request, &url, &addresses, url.origin() == origin).await?;
+            match response.status().as_u16() {
+                301 | 302 | 303 | 307 | 308 if request.json.is_none() => {
+                    let location = response.headers().get(LOCATION).map(|value| value.as_bytes());
+                    url = next(&url, location)?;
+                }
+                304 if request.known != Validators::default() => return Ok(Fetched::Unchanged),
+                200..=203 => return self.received(request, &url, response).await,
+                status => return Err(FetchError::Status { url: shown(&url), status }),
+            }
+        }
+        let reason = format!("more than {} redirects", self.limits.redirects);
+        Err(FetchError::Redirect { url: shown(&url), reason })
+    }
+
+    /// The addresses of the host, every one of them judged: a name with one bad address among good ones is a trap.
+    async fn addresses(&self, url: &Url) -> Result<Vec<SocketAddr>, FetchError> {
+        self.policy.check(url)?;
+        let name = match url.host() {
+            Some(Host::Domain(name)) => name,
+            // Judged with the rest of the URL; there is nothing to resolve.
+            _ => return Ok(Vec::new()),
+        };
+        let failed = |reason: String| FetchError::Resolve { url: shown(url), reason };
+        let found: Vec<IpAddr> = match timeout(self.limits.connect, self.resolver.resolve(name)).await {
+            Ok(found) => found.map_err(|error| failed(error.to_string()))?,
+            Err(_) => return Err(late(&shown(url), "the name is not resolved", self.limits.connect)),
+        };
+        if found.is_empty() {
+            return Err(failed("it has no address".to_owned()));
+        }
+        for address in &found {
+            self.policy.check_address(url, *address)?;
+        }
+        let port = url.port_or_known_default().unwrap_or(80);
+        Ok(found.into_iter().map(|address| SocketAddr::new(address, port)).collect())
+    }
+
+    async fn send(
+        &self,
+        request: &Request,
+        url: &Url,
+        addresses: &[SocketAddr],
+        at_home: bool,
+    ) -> Result<Response, FetchError> {
+        let failed = |error: reqwest::Error| FetchError::Transport { url: shown(url), reason: body::reason(error) };
+        let client = self.client(url, addresses).map_err(failed)?;
+        let mut sent = match &request.json {
+            Some(json) => client.post(url.clone()).header(CONTENT_TYPE, "application/json").body(json.to_string()),
+            None => client.get(url.clone()),
+        };
+        sent = sent.header(ACCEPT, request.accept.join(", ")).header(ACCEPT_ENCODING, "gzip, deflate");
+        let known = [(IF_NONE_MATCH, &request.known.etag), (IF_MODIFIED_SINCE, &request.known.last_modified)];
+        for (name, value) in known {
+            if let Some(value) = value {
+                sent = sent.header(name, value);
+            }
+        }
+        if let Some(value) = request.authorization.as_ref().filter(|_| at_home) {
+            let mut value = reqwest::header::HeaderValue::from_str(value).map_err(|_| FetchError::Transport {
+                url: shown(url),
+                reason: "the Authorization header holds letters that cannot be sent".to_owned(),
+            })?;
+            value.set_sensitive(true);
+            sent = sent.header(AUTHORIZATION, value);
+        }
+        let limit = self.limits.connect + self.limits.stall;
+        match timeout(limit, sent.send()).await {
+            Ok(Ok(response)) => Ok(response),
+            Ok(Err(error)) if error.is_timeout() => Err(late(&shown(url), "no connection", self.limits.connect)),
+            Ok(Err(error)) => Err(failed(error)),
+            Err(_) => Err(late(&shown(url), "no answer", limit)),
+        }
+    }
+
+    /// A client for one hop: its only name is the host that was judged, with the addresses that were judged.
+    fn client(&self, url: &Url, addresses: &[SocketAddr]) -> reqwest::Result<Client> {
+        static TLS: Once = Once::new();
+        // Where two providers are compiled in, rustls must be told which; that another was installed before is fine.
+        TLS.call_once(|| {
+            let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
+        });
+        let mut client = Client::builder()
+            .user_agent(concat!("prospector/", env!("CARGO_PKG_VERSION")))
+            .redirect(redirect::Policy::none())
+            .retry(reqwest::retry::never())
+            .no_proxy()
+            .referer(false)
+            .http1_only()
+            .pool_max_idle_per_host(0)
+            .no_gzip()
+            .no_brotli()
+            .no_zstd()
+            .no_deflate()
+            .connect_timeout(self.limits.connect)
+            // Every other name, should the client ever look for one, leads nowhere.
+            .dns_resolver(Arc::new(Nowhere));
+        if let (Some(host), false) = (url.host_str(), addresses.is_empty()) {
+            client = client.resolve_to_addrs(host, addresses);
+        }
+        if url.scheme() == "http" {
+            // Without TLS no certificates need to be read.
+            client = client.tls_certs_only(iter::empty());
+        }
+        client.build()
+    }
+
+    async fn received(&self, request: &Request, url: &Url, response: Response) -> Result<Fetched, FetchError> {
+        let header = |name: HeaderName| text(response.headers(), name);
+        let content_type = header(CONTENT_TYPE).unwrap_or_default();
+        let version = Validators { etag: header(ETAG), last_modified: header(LAST_MODIFIED) };
+        if !media::accepted(&media::essence(&content_type), &request.accept) {
+            let found = media::essence(&content_type).chars().take(100).collect();
+            return Err(FetchError::ContentType { url: shown(url), found });
+        }
+        let shown = shown(url);
+        let bytes = body::read(response, &shown, &self.limits).await?;
+        Ok(Fetched::Body { content_type, bytes, version, url: shown })
+    }
+}
+
+/// A resolver that knows no name.
+struct Nowhere;
+
+impl reqwest::dns::Resolve for Nowhere {
+    fn resolve(&self, _: reqwest::dns::Name) -> reqwest::dns::Resolving {
+        Box::pin(async { Err("this name was not checked".into()) })
+    }
+}
+
+fn text(headers: &HeaderMap, name: HeaderName) -> Option<String> {
+    headers.get(name)?.to_str().ok().map(str::to_owned)
+}
+
+fn late(url: &str, what: &'static str, limit: Duration) -> FetchError {
+    FetchError::Timeout { url: url.to_owned(), what, seconds: limit.as_secs_f32() }
+}
+
+fn parsed(text: &str) -> Result<Url, FetchError> {
+    let wrong = |reason: String| FetchError::Url { url: shown_text(text), reason };
+    if text.len() > MAX_URL {
+        return Err(wrong(format!("it has more than {MAX_URL} bytes")));
+    }
+    Url::parse(text.trim()).map_err(|error| wrong(error.to_string()))
+}
+
+/// Where a redirect leads.
+fn next(url: &Url, location: Option<&[u8]>) -> Result<Url, FetchError> {
+    let refused = |reason: &str| FetchError::Redirect { url: shown(url), reason: reason.to_owned() };
+    let location = location.and_then(|bytes| std::str::from_utf8(bytes).ok()).filter(|text| text.len() <= MAX_URL);
+    let to = location.and_then(|location| url.join(location).ok());
+    let to = to.ok_or_else(|| refused("it redirects to what is no URL"))?;
+    if url.scheme() == "https" && to.scheme() == "http" {
+        return Err(refused("it redirects from https to http"));
+    }
+    Ok(to)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(from: &str, location: Option<&str>, expected: Result<&str, &str>) {
+        let to = next(&Url::parse(from).unwrap(), location.map(str::as_bytes));
+        match (to, expected) {
+            (Ok(to), Ok(expected)) => assert_eq!(to.as_str(), expected),
+            (Err(error), Err(part)) => assert!(error.to_string().contains(part), "{error}"),
+            (to, _) => panic!("{location:?}: {to:?}"),
+        }
+    }
+
+    #[test]
+    fn a_redirect_is_relative_and_never_less_safe() {
+        check("https://a.net/x/y", Some("../z"), Ok("https://a.net/z"));
+        check("https://a.net/x", Some("//b.net/z"), Ok("https://b.net/z"));
+        check("http://a.net/x", Some("https://a.net/x"), Ok("https://a.net/x"));
+        check(
+            "https://a.net/x?key=s",
+            Some("http://a.net/"),
+            Err("`https://a.net/x?…` is not fetched: it redirects from"),
+        );
+        check("https://a.net/x", None, Err("no URL"));
+        check("https://a.net/x", Some("http://["), Err("no URL"));
+    }
+}

@@ -1,0 +1,200 @@
+//! Who may be asked: hosts that are allowed by name, and whether the rest of the internet is.
+
+use std::{net::IpAddr, str::FromStr};
+
+use url::{Host, Url};
+
+use crate::{
+    FetchError,
+    address::{Reach, reach},
+    error::shown,
+};
+
+/// Who may be asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Policy {
+    /// Hosts that may be asked wherever they are, on a network of one's own too.
+    pub allow: Vec<Rule>,
+    /// Whether every other host with a public address may be asked.
+    pub public: bool,
+}
+
+/// A host that is allowed, `wiki.local` or `127.0.0.1:8080`; without a port, on every port. Names are compared whole:
+/// `example.com` does not allow `www.example.com`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rule {
+    host: Host<String>,
+    port: Option<u16>,
+}
+
+impl FromStr for Rule {
+    type Err = String;
+
+    /// The error says what is wrong with the text.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let bare = text.parse::<std::net::Ipv6Addr>().map(|address| format!("[{address}]"));
+        let bare = bare.unwrap_or_else(|_| text.to_owned());
+        let wrong = || format!("`{text}` is not a host or host:port");
+        if bare.is_empty() || bare.contains(['/', '@', '?', '#', '\\', '*', ' ', '%']) {
+            return Err(wrong());
+        }
+        // A scheme without a default port leaves the port as it is written.
+        let url = Url::parse(&format!("ftp://{bare}")).map_err(|_| wrong())?;
+        let port = match bare.rsplit_once(':') {
+            Some((host, port)) if !host.is_empty() && !port.ends_with(']') => Some(port.parse().map_err(|_| wrong())?),
+            _ => None,
+        };
+        let host = url.host().ok_or_else(wrong)?.to_owned();
+        Ok(Rule { host: plain(host), port })
+    }
+}
+
+/// Without the dot that ends a name which is complete.
+fn plain(host: Host<String>) -> Host<String> {
+    match host {
+        Host::Domain(name) => Host::Domain(name.strip_suffix('.').unwrap_or(&name).to_ascii_lowercase()),
+        address => address,
+    }
+}
+
+impl Policy {
+    /// Whether a URL may be asked for, as far as it says itself: its scheme, its host, and its address where it is
+    /// written as one.
+    pub(crate) fn check(&self, url: &Url) -> Result<(), FetchError> {
+        let wrong = |reason: &str| FetchError::Url { url: shown(url), reason: reason.to_owned() };
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(wrong("only http and https are fetched"));
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(wrong("it holds a user or a password"));
+        }
+        let Some(host) = url.host() else { return Err(wrong("it names no host")) };
+        if !self.public && self.rule(url).is_none() {
+            return Err(FetchError::Host { url: shown(url), host: with_port(url) });
+        }
+        match host {
+            Host::Domain(_) => Ok(()),
+            Host::Ipv4(address) => self.check_address(url, address.into()),
+            Host::Ipv6(address) => self.check_address(url, address.into()),
+        }
+    }
+
+    /// Whether this address of the host of the URL may be connected to.
+    pub(crate) fn check_address(&self, url: &Url, address: IpAddr) -> Result<(), FetchError> {
+        let rule = self.rule(url);
+        let kind = match reach(address) {
+            Reach::Public => return Ok(()),
+            Reach::Own(_) if rule.is_some() => return Ok(()),
+            // Who allows such an address by its digits means it.
+            Reach::Special(_) if rule.is_some_and(|rule| !matches!(rule.host, Host::Domain(_))) => return Ok(()),
+            Reach::Own(kind) | Reach::Special(kind) => kind,
+        };
+        Err(FetchError::Address { url: shown(url), host: with_port(url), kind })
+    }
+
+    fn rule(&self, url: &Url) -> Option<&Rule> {
+        let host = plain(url.host()?.to_owned());
+        let port = url.port_or_known_default();
+        self.allow.iter().find(|rule| rule.host == host && (rule.port.is_none() || rule.port == port))
+    }
+}
+
+fn with_port(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Which of the URLs a policy lets pass.
+    fn check(allow: &[&str], public: bool, url: &str, passes: bool) {
+        let policy = Policy { allow: allow.iter().map(|rule| rule.parse().unwrap()).collect(), public };
+        let checked = policy.check(&Url::parse(url).unwrap());
+        assert_eq!(checked.is_ok(), passes, "{url}: {checked:?}");
+    }
+
+    #[test]
+    fn only_what_is_allowed_passes_where_the_public_is_not() {
+        check(&["Example.com"], false, "https://example.com/x", true);
+        check(&["example.com"], false, "http://EXAMPLE.com.:8080/x", true);
+        check(&["example.com"], false, "https://www.example.com/", false);
+        check(&["example.com"], false, "https://example.com.evil.net/", false);
+        check(&["example.com:8443"], false, "https://example.com/", false);
+        check(&["example.com:443"], false, "https://example.com/", true);
+        check(&["::1"], false, "http://[::1]:9/", true);
+        check(&["[::1]:9"], false, "http://[0::1]:9/", true);
+        check(&[], false, "https://example.com/", false);
+    }
+
+    #[test]
+    fn addresses_in_every_spelling_are_the_same_address() {
+        for host in [
+            "127.0.0.1",
+            "127.1",
+            "2130706433",
+            "0x7f000001",
+            "0x7f.1",
+            "0177.0.0.1",
+            "0177.0x0.1",
+            "127.0.0.1.",
+            "%31%32%37.0.0.1",
+            "１２７.0.0.1",
+            "[::1]",
+            "[0:0:0:0:0:0:0:1]",
+            "[::ffff:127.0.0.1]",
+            "[::ffff:7f00:1]",
+            "[64:ff9b::7f00:1]",
+            "[2002:7f00:1::]",
+            "[::127.0.0.1]",
+            "0",
+            "0.0.0.0",
+            "10.1",
+            "192.168.0.1",
+            "0xA9FEA9FE",
+            "169.254.169.254",
+            "2852039166",
+            "[fe80::1]",
+            "[fd00:ec2::254]",
+            "100.64.0.1",
+            "224.0.0.1",
+            "192.0.2.1",
+        ] {
+            check(&[], true, &format!("http://{host}/"), false);
+        }
+        check(&[], true, "http://8.8.8.8/", true);
+        check(&["127.0.0.1:80"], true, "http://0x7f.1/", true);
+        check(&["127.0.0.1:80"], true, "http://127.0.0.1:81/", false);
+        check(&["169.254.169.254"], true, "http://169.254.169.254/", true);
+    }
+
+    #[test]
+    fn other_schemes_and_credentials_do_not_pass() {
+        for url in ["ftp://example.com/", "file:///etc/passwd", "gopher://example.com", "data:,x", "javascript:0"] {
+            check(&[], true, url, false);
+        }
+        check(&[], true, "https://ada@example.com/", false);
+        check(&[], true, "https://:secret@example.com/", false);
+    }
+
+    #[test]
+    fn an_allowed_name_may_lead_home_but_not_to_special_addresses() {
+        let policy = Policy { allow: vec!["wiki.local".parse().unwrap()], public: true };
+        let ok = |url: &str, address: &str| {
+            policy.check_address(&Url::parse(url).unwrap(), address.parse().unwrap()).is_ok()
+        };
+        assert!(ok("http://wiki.local/", "10.0.0.7"));
+        assert!(!ok("http://wiki.local/", "169.254.169.254"));
+        assert!(!ok("http://other.local/", "10.0.0.7"));
+        assert!(ok("http://other.local/", "8.8.8.8"));
+    }
+
+    #[test]
+    fn what_is_no_host_is_no_rule() {
+        for text in ["", "https://example.com", "example.com/x", "a b", "*.example.com", "example.com:x", "a@b", ":80"]
+        {
+            assert!(text.parse::<Rule>().is_err(), "{text}");
+        }
+    }
+}
