@@ -69,6 +69,16 @@ pub trait Connector: Send + Sync {
         Err(ConnectError::Unsupported { place: self.kind().to_owned(), act: "run SQL" })
     }
 
+    /// Whether the source would run the query: it is parsed and planned there, and not executed. The same holds for it as
+    /// for [`Connector::query`].
+    ///
+    /// # Errors
+    /// As for [`Connector::query`].
+    async fn explain(&self, sql: &str) -> Result<(), ConnectError> {
+        let _ = sql;
+        Err(ConnectError::Unsupported { place: self.kind().to_owned(), act: "run SQL" })
+    }
+
     /// Whether the source holds rows at all; a DDL file does not.
     fn has_data(&self) -> bool {
         true

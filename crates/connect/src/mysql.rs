@@ -231,6 +231,12 @@ impl Connector for Mysql {
         let sql = sql.trim().trim_end_matches(';').to_owned();
         Ok(self.asked("the answer to a query", Statement { sql, values: Vec::new() }, PATIENCE, cap).await?)
     }
+
+    async fn explain(&self, sql: &str) -> Result<(), ConnectError> {
+        let sql = format!("EXPLAIN {}", sql.trim().trim_end_matches(';'));
+        let done = self.asked("the plan of a query", Statement { sql, values: Vec::new() }, PATIENCE, usize::MAX).await;
+        Ok(done.map(drop)?)
+    }
 }
 
 /// The text as a part of a pattern.

@@ -227,6 +227,13 @@ impl Connector for Postgres {
         let sql = sql.trim().trim_end_matches(';').to_owned();
         Ok(self.asked("the answer to a query", Statement { sql, values: Vec::new() }, PATIENCE, cap).await?)
     }
+
+    async fn explain(&self, sql: &str) -> Result<(), ConnectError> {
+        let mut session = self.connections.session(PATIENCE).await?;
+        let planned = session::plan(session.connection(), sql.trim().trim_end_matches(';'));
+        let done = Session::<PgConnection>::within(PATIENCE, planned).await;
+        session.end(done).await.map_err(|error| self.connections.unread("the plan of a query", &error))
+    }
 }
 
 /// The text as a part of a pattern.

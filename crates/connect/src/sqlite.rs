@@ -154,6 +154,10 @@ impl Connector for Sqlite {
     async fn query(&self, sql: &str, cap: usize) -> Result<Rows, ConnectError> {
         self.answered(sql, cap).await
     }
+
+    async fn explain(&self, sql: &str) -> Result<(), ConnectError> {
+        self.answered(&format!("EXPLAIN QUERY PLAN {sql}"), 1).await.map(drop)
+    }
 }
 
 /// A value of a sample: for bytes, the query answers with their number.

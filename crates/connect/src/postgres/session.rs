@@ -82,6 +82,12 @@ pub(super) async fn fetch(
     Ok(capped(names, rows, cap))
 }
 
+/// Has one query planned, and not executed. It is prepared, which takes one statement and no more.
+pub(super) async fn plan(connection: &mut PgConnection, sql: &str) -> Result<(), sqlx::Error> {
+    let explain = AssertSqlSafe(format!("EXPLAIN {sql}"));
+    sqlx::query::<Postgres>(explain).persistent(false).fetch_all(connection).await.map(drop)
+}
+
 fn named(row: &PgRow) -> Vec<String> {
     row.columns().iter().map(|column| column.name().to_owned()).collect()
 }

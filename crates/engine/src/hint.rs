@@ -1,0 +1,109 @@
+//! What a source says of a failed query, as advice.
+
+use prospector_connect::ConnectError;
+use prospector_core::nearest;
+
+use crate::Failure;
+use crate::source::{Found, Source};
+
+/// The failure, from the error of a connector.
+pub(crate) fn of_source(error: &ConnectError, sources: &[Source], found: &[Found]) -> Failure {
+    match error {
+        ConnectError::Connect { .. } => {
+            Failure::new("unavailable", error.to_string()).advise("try again later; the server cannot be reached")
+        }
+        ConnectError::Unsupported { .. } | ConnectError::NoData { .. } => {
+            Failure::new("unavailable", error.to_string()).advise("there are no rows to be had here")
+        }
+        ConnectError::Read { reason, .. } | ConnectError::Open { reason, .. } => explained(reason, sources, found),
+        ConnectError::Condition { .. } => explained(&error.to_string(), sources, found),
+    }
+}
+
+/// The failure, from what was said.
+pub(crate) fn explained(reason: &str, sources: &[Source], found: &[Found]) -> Failure {
+    let lower = reason.to_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let tables = || found.iter().map(|found| &sources[found.source].tables[found.table]);
+    let first = reason.lines().next().unwrap_or_default();
+    let first: String = first.chars().take(400).collect();
+    if has(&["took too long", "statement timeout", "execution time exceeded"]) {
+        return Failure::new("timeout", format!("the query took too long and was stopped: {first}"))
+            .advise("add a WHERE, read fewer tables, or aggregate less at once");
+    }
+    if has(&["too large: "]) {
+        return Failure::new("too_large", first)
+            .advise("add a condition on that table (=, <, >, BETWEEN, IN with a value), or query its database alone");
+    }
+    if has(&["resources exhausted", "out of memory", "memory limit"]) {
+        return Failure::new("memory", first).advise("add a WHERE or aggregate before the join");
+    }
+    let column =
+        ["unknown column '", "no such column: ", "no field named ", "column \"", "column ", "it has no column "];
+    let is_column = has(&["unknown column", "no such column", "no field named", "it has no column"])
+        || lower.contains("column") && lower.contains("does not exist");
+    if is_column && let Some(name) = column.iter().find_map(|marker| after(reason, marker)) {
+        let last = name.rsplit('.').next().unwrap_or(&name).to_owned();
+        let names: Vec<String> = tables()
+            .flat_map(|table| table.columns.iter().map(move |column| format!("{}.{}", table.name, column.name)))
+            .collect();
+        let bare: Vec<&str> = names.iter().filter_map(|name| name.rsplit('.').next()).collect();
+        let near = nearest(&last, bare.iter().copied(), 3);
+        let mut shown: Vec<String> = near
+            .iter()
+            .filter_map(|near| names.iter().find(|name| name.rsplit('.').next() == Some(near)))
+            .cloned()
+            .collect();
+        shown.dedup();
+        let failure = Failure::new("unknown_column", first);
+        return match shown.as_slice() {
+            [] => failure.advise("look the columns up with get_table_schema"),
+            shown => failure.advise(format!(
+                "did you mean {}? names with capitals may need quotes",
+                shown.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+            )),
+        };
+    }
+    if has(&["no such function", "invalid function", "table function '"])
+        || lower.contains("function") && lower.contains("does not exist")
+    {
+        return Failure::new("unknown_function", first)
+            .advise("use a function of the source's own SQL, with arguments of its types");
+    }
+    if has(&["no such table", "doesn't exist", "relation "]) && has(&["exist", "no such table"]) {
+        return Failure::new("unknown_table", first)
+            .advise("the source may have changed since it was described; refresh the catalog");
+    }
+    let mismatch = [
+        "operator does not exist",
+        "invalid input syntax",
+        "cannot cast",
+        "coerce",
+        "mismatch",
+        "cannot infer common",
+        "could not convert",
+        "incompatible",
+        "cannot be matched",
+        "cannot cast string",
+        "no function matches",
+    ];
+    if has(&mismatch) {
+        return Failure::new("type_mismatch", first).advise("compare like with like: CAST(column AS type) on one side");
+    }
+    if has(&["syntax error", "error in your sql syntax"]) {
+        return Failure::new("syntax", first).advise("write it in the SQL of the source");
+    }
+    if has(&["not authorized", "read-only", "read only", "permission denied", "command denied"]) {
+        return Failure::new("refused", first).advise("only reading is allowed here");
+    }
+    Failure::new("failed", first)
+}
+
+/// The name that follows the marker, without quotes.
+fn after(text: &str, marker: &str) -> Option<String> {
+    let at = text.to_lowercase().find(marker)? + marker.len();
+    let rest = text.get(at..)?.trim_start_matches(['"', '\'', '`']);
+    let end = rest.find(|c: char| c.is_whitespace() || matches!(c, '\'' | ',' | ';' | '(')).unwrap_or(rest.len());
+    let name = rest[..end].trim_end_matches('.').replace(['"', '`'], "");
+    (!name.is_empty()).then_some(name)
+}

@@ -1,0 +1,144 @@
+//! A table of a source, for DataFusion: it is asked for the columns and rows that a plan needs, and no more.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::datasource::memory::MemorySourceConfig;
+use datafusion::error::{DataFusionError, Result};
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
+use datafusion::physical_plan::ExecutionPlan;
+use prospector_connect::{Connector, FilterCondition, Table};
+
+use super::column::{array, arrow_type};
+use super::filter::{Filtered, condition};
+
+/// A join takes at most so many rows of a table.
+pub(crate) const MOST_ROWS: usize = 200_000;
+
+/// Columns that hold what their type does not allow, as `database.table.column`; they are read as texts.
+pub(crate) type Texts = Arc<Mutex<HashSet<String>>>;
+
+/// One table.
+pub(crate) struct Remote {
+    /// As it is called in messages.
+    id: String,
+    table: Table,
+    connector: Arc<dyn Connector>,
+    schema: SchemaRef,
+    texts: Texts,
+}
+
+impl std::fmt::Debug for Remote {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Remote").field(&self.id).finish()
+    }
+}
+
+impl Remote {
+    pub(crate) fn new(id: String, table: &Table, connector: Arc<dyn Connector>, texts: Texts) -> Self {
+        let known = texts.lock().map(|texts| texts.clone()).unwrap_or_default();
+        let fields: Vec<Field> = table
+            .columns
+            .iter()
+            .map(|column| {
+                let is_text = known.contains(&format!("{id}.{}", column.name));
+                let data_type = if is_text { DataType::Utf8 } else { arrow_type(connector.kind(), &column.data_type) };
+                Field::new(column.name.to_lowercase(), data_type, true)
+            })
+            .collect();
+        Remote { id, table: table.clone(), connector, schema: Arc::new(Schema::new(fields)), texts }
+    }
+
+    fn condition(&self, expression: &Expr) -> Option<FilterCondition> {
+        let column = |name: &str| {
+            let at = self.schema.index_of(name).ok()?;
+            let column = &self.table.columns[at];
+            let declared = column.data_type.to_lowercase();
+            // Text that is compared as text: not padded, not a number in disguise, not an enumeration.
+            let compares_texts =
+                ["varchar", "text", "character varying", "utf8"].iter().any(|word| declared.contains(word))
+                    && !declared.contains("[]");
+            Some(Filtered { name: &column.name, data_type: self.schema.field(at).data_type(), compares_texts })
+        };
+        condition(expression, &column)
+    }
+
+    async fn batch(&self, wanted: &[usize], filters: &[Expr], limit: Option<usize>) -> Result<RecordBatch> {
+        let failed = |reason: String| DataFusionError::External(reason.into());
+        let conditions: Vec<FilterCondition> = filters.iter().filter_map(|filter| self.condition(filter)).collect();
+        // A count needs rows, and no column of them.
+        let asked: &[usize] = if wanted.is_empty() { &[0] } else { wanted };
+        let names: Vec<String> =
+            asked.iter().filter_map(|at| self.table.columns.get(*at)).map(|column| column.name.clone()).collect();
+        let cap = limit.unwrap_or(MOST_ROWS).min(MOST_ROWS);
+        let answer = self
+            .connector
+            .rows(&self.table.name, &names, &conditions, cap)
+            .await
+            .map_err(|error| DataFusionError::External(Box::new(error)))?;
+        if answer.has_more && limit.is_none_or(|limit| limit > MOST_ROWS) {
+            return Err(DataFusionError::ResourcesExhausted(format!(
+                "too large: more than {MOST_ROWS} rows of {} would be needed",
+                self.id
+            )));
+        }
+        let schema = Arc::new(self.schema.project(wanted)?);
+        let rows = answer.rows.len();
+        let mut columns = Vec::with_capacity(wanted.len());
+        let mut values: Vec<Vec<serde_json::Value>> = wanted.iter().map(|_| Vec::with_capacity(rows)).collect();
+        for row in answer.rows {
+            for (column, value) in values.iter_mut().zip(row) {
+                column.push(value);
+            }
+        }
+        for (field, (values, at)) in schema.fields().iter().zip(values.into_iter().zip(wanted)) {
+            let made = array(values.into_iter(), field.data_type()).map_err(|reason| {
+                let column = format!("{}.{}", self.id, self.table.columns[*at].name);
+                let message = format!("mismatch: {column} holds what is no {}: {reason}", field.data_type());
+                if let Ok(mut texts) = self.texts.lock() {
+                    texts.insert(column);
+                }
+                failed(message)
+            })?;
+            columns.push(made);
+        }
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        Ok(RecordBatch::try_new_with_options(schema, columns, &options)?)
+    }
+}
+
+#[async_trait]
+impl TableProvider for Remote {
+    fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
+        let support = |filter: &&Expr| match self.condition(filter) {
+            Some(_) => TableProviderFilterPushDown::Inexact,
+            None => TableProviderFilterPushDown::Unsupported,
+        };
+        Ok(filters.iter().map(support).collect())
+    }
+
+    async fn scan(
+        &self,
+        _: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let wanted = projection.cloned().unwrap_or_else(|| (0..self.schema.fields().len()).collect());
+        let batch = self.batch(&wanted, filters, limit).await?;
+        let schema = batch.schema();
+        Ok(MemorySourceConfig::try_new_exec(&[vec![batch]], schema, None)?)
+    }
+}

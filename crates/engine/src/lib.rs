@@ -1,0 +1,56 @@
+//! Runs read-only queries over data sources: the guard, native execution, joins over several sources, and answers that
+//! are capped and come with hints.
+//!
+//! A statement is taken apart first: it must be one query, over tables that the [`Source`]s name, and call nothing that
+//! does more than compute. A query over one database is run there, in its own SQL. A query over several, or over files, is
+//! run here: each source sends the columns and rows that are needed. Whatever goes wrong is a [`Failure`] that says what to
+//! do instead.
+//!
+//! ```
+//! use prospector_connect::{SourceKind, open};
+//! use prospector_engine::{Engine, Source};
+//!
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let folder = tempfile::tempdir()?;
+//! let mut sources = Vec::new();
+//! for (name, text) in [("shop", "id,total\n1,9.50\n2,12.00\n"), ("crm", "order_id,customer\n1,Ada\n2,Bob\n")] {
+//!     let path = folder.path().join(format!("{name}_rows.csv"));
+//!     std::fs::write(&path, text)?;
+//!     let connector = open(&prospector_connect::Source::files(SourceKind::Csv, vec![path]))?;
+//!     let (tables, _) = connector.describe().await?;
+//!     sources.push(Source { name: name.into(), tables, withheld: Vec::new(), connector });
+//! }
+//! let engine = Engine::new(sources);
+//!
+//! let sql = "SELECT customer, total FROM shop.shop_rows JOIN crm.crm_rows ON id = order_id WHERE total > 10";
+//! let answer = engine.run(sql, None, 50).await?;
+//! assert_eq!(answer.rows.rows, [[serde_json::json!("Bob"), serde_json::json!(12.0)]]);
+//!
+//! let refused = engine.run("DELETE FROM shop.shop_rows", None, 50).await.unwrap_err();
+//! assert_eq!(refused.code, "refused");
+//! # Ok(()) }
+//! ```
+//!
+//! What it is not: it opens no source, and knows neither the catalog nor the index nor who asks. It never writes.
+
+mod answer;
+mod dialect;
+mod engine;
+mod failure;
+mod functions;
+mod guard;
+mod hint;
+mod history;
+mod joined;
+mod native;
+mod source;
+mod tools;
+mod typo;
+
+pub use answer::Shown;
+pub use dialect::Dialect;
+pub use engine::{Engine, Outcome, Way};
+pub use failure::Failure;
+pub use guard::check;
+pub use source::Source;
+pub use tools::tools;

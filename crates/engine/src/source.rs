@@ -1,0 +1,142 @@
+//! A data source that can be asked, and how a name in a query finds its table.
+
+use std::sync::Arc;
+
+use prospector_connect::{Connector, Table};
+use prospector_core::nearest;
+use sqlparser::ast::{Ident, ObjectName};
+
+use crate::{Dialect, Failure};
+
+/// A database with the tables that may be read.
+#[derive(Clone)]
+pub struct Source {
+    /// Its name, as queries write it before the name of a table.
+    pub name: String,
+    /// The tables that queries may read.
+    pub tables: Vec<Table>,
+    /// The names of those that they may not, to be told apart from those that do not exist.
+    pub withheld: Vec<String>,
+    /// What reads it.
+    pub connector: Arc<dyn Connector>,
+}
+
+impl Source {
+    /// The dialect of its queries.
+    pub fn dialect(&self) -> Dialect {
+        Dialect::of(self.connector.kind())
+    }
+}
+
+/// Which table a name in a query means.
+#[derive(Debug, Clone)]
+pub(crate) struct Found {
+    /// The name as it is written.
+    pub(crate) written: ObjectName,
+    pub(crate) source: usize,
+    pub(crate) table: usize,
+    /// Whether the name of the database is written before it.
+    pub(crate) is_prefixed: bool,
+}
+
+/// Finds the table that each name means; `only` is the one database that the query may read.
+pub(crate) fn resolve(
+    sources: &[Source],
+    only: Option<usize>,
+    dialect: Dialect,
+    reads: &[ObjectName],
+) -> Result<Vec<Found>, Failure> {
+    reads.iter().map(|written| one(sources, only, dialect, written)).collect()
+}
+
+fn one(sources: &[Source], only: Option<usize>, dialect: Dialect, written: &ObjectName) -> Result<Found, Failure> {
+    let parts: Vec<&Ident> = written.0.iter().filter_map(|part| part.as_ident()).collect();
+    let open = || sources.iter().enumerate().filter(|(at, _)| only.is_none_or(|only| only == *at));
+    let named = |source: &Source| parts.len() > 1 && parts[0].value.eq_ignore_ascii_case(&source.name);
+    for (source, known) in open().filter(|(_, source)| named(source)) {
+        if let Some(table) = table(known, dialect, &parts[1..]) {
+            return Ok(Found { written: written.clone(), source, table, is_prefixed: true });
+        }
+    }
+    let bare: Vec<(usize, usize)> =
+        open().filter_map(|(at, source)| Some((at, table(source, dialect, &parts)?))).collect();
+    match bare.as_slice() {
+        [(source, table)] => Ok(Found { written: written.clone(), source: *source, table: *table, is_prefixed: false }),
+        [] => Err(unknown(sources, only, dialect, written, &parts)),
+        several => {
+            let places: Vec<String> = several
+                .iter()
+                .map(|(source, table)| format!("`{}.{}`", sources[*source].name, sources[*source].tables[*table].name))
+                .collect();
+            let message = format!("`{written}` may be {}", places.join(" or "));
+            Err(Failure::new("unknown_table", message).advise("write the database before the table"))
+        }
+    }
+}
+
+/// The table of that name, as the dialect compares names.
+fn table(source: &Source, dialect: Dialect, parts: &[&Ident]) -> Option<usize> {
+    let folded: Vec<String> =
+        parts.iter().map(|part| dialect.folded(&part.value, part.quote_style.is_some())).collect();
+    let own = match dialect {
+        Dialect::Postgres => "public",
+        Dialect::Sqlite => "main",
+        _ => "",
+    };
+    let wanted = match folded.as_slice() {
+        [schema, name] if schema == own => name.clone(),
+        names => names.join("."),
+    };
+    let is_same = |name: &str| match dialect {
+        Dialect::Postgres | Dialect::Mysql => name == wanted,
+        Dialect::Sqlite | Dialect::Joined => name.to_lowercase() == wanted,
+    };
+    source.tables.iter().position(|table| is_same(&table.name))
+}
+
+fn unknown(
+    sources: &[Source],
+    only: Option<usize>,
+    dialect: Dialect,
+    written: &ObjectName,
+    parts: &[&Ident],
+) -> Failure {
+    let bare = parts.iter().map(|part| part.value.as_str()).collect::<Vec<_>>().join(".");
+    let open = || sources.iter().enumerate().filter(|(at, _)| only.is_none_or(|only| only == *at)).map(|(_, s)| s);
+    let is_withheld = |source: &Source| {
+        let rest =
+            bare.get(source.name.len() + 1..).filter(|_| bare.to_lowercase().starts_with(&source.name.to_lowercase()));
+        source
+            .withheld
+            .iter()
+            .any(|name| name.eq_ignore_ascii_case(&bare) || rest.is_some_and(|rest| name.eq_ignore_ascii_case(rest)))
+    };
+    if open().any(is_withheld) {
+        return Failure::new("refused", format!("the table `{written}` may not be read"))
+            .advise("the catalog leaves it out; use the tables that list_tables shows");
+    }
+    let names: Vec<String> = open()
+        .flat_map(|source| {
+            source.tables.iter().map(move |table| match only {
+                Some(_) => table.name.clone(),
+                None => format!("{}.{}", source.name, table.name),
+            })
+        })
+        .collect();
+    let failure = Failure::new("unknown_table", format!("there is no table `{written}`"));
+    let near = nearest(&bare, names.iter().map(String::as_str), 3);
+    let same = names.iter().find(|name| {
+        let lower = name.to_lowercase();
+        lower == bare.to_lowercase() || lower.ends_with(&format!(".{}", bare.to_lowercase()))
+    });
+    match (same, near.as_slice()) {
+        (Some(name), _) if matches!(dialect, Dialect::Postgres | Dialect::Mysql) => {
+            failure.advise(format!("names have a case here: write `{name}` so, in quotes where it has capitals"))
+        }
+        (_, []) => failure.advise("there is no table at all"),
+        (_, near) => {
+            let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
+            failure.advise(format!("did you mean {}?", near.join(", ")))
+        }
+    }
+}

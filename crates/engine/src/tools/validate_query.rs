@@ -1,0 +1,51 @@
+//! `validate_query`
+
+use std::sync::Arc;
+
+use prospector_core::{Resource, Tool, ToolError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{Engine, Failure, Way};
+
+pub(super) struct ValidateQuery(pub(super) Arc<Engine>);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Args {
+    /// One SELECT, as for `execute_sql`.
+    sql: String,
+    /// The database, where tables are named without it.
+    #[serde(default)]
+    database: Option<String>,
+}
+
+#[derive(Serialize)]
+pub(super) struct Validated {
+    valid: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    executes: Option<Way>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    databases: Vec<String>,
+    #[serde(flatten)]
+    failure: Option<Failure>,
+}
+
+impl Tool for ValidateQuery {
+    const NAME: &'static str = "validate_query";
+    const DESCRIPTION: &'static str = "Says whether a query would run, and what is wrong with it; nothing is executed.";
+    type Args = Args;
+    type Output = Validated;
+
+    async fn call(&self, args: Args) -> Result<Validated, ToolError> {
+        Ok(match self.0.validate(&args.sql, args.database.as_deref()).await {
+            Ok((way, databases)) => Validated { valid: true, executes: Some(way), databases, failure: None },
+            Err(failure) => Validated { valid: false, executes: None, databases: Vec::new(), failure: Some(failure) },
+        })
+    }
+
+    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
+        super::databases(answer)
+    }
+}

@@ -1,0 +1,55 @@
+//! Keywords that were nearly right.
+
+use sqlparser::keywords::Keyword;
+use sqlparser::tokenizer::{Token, TokenWithSpan};
+
+/// The words that a query is made of.
+const WORDS: &[&str] = &[
+    "SELECT",
+    "DISTINCT",
+    "FROM",
+    "WHERE",
+    "GROUP",
+    "HAVING",
+    "ORDER",
+    "LIMIT",
+    "OFFSET",
+    "JOIN",
+    "INNER",
+    "LEFT",
+    "RIGHT",
+    "OUTER",
+    "CROSS",
+    "UNION",
+    "INTERSECT",
+    "EXCEPT",
+    "WITH",
+    "BETWEEN",
+    "EXISTS",
+    "CASE",
+    "WHEN",
+    "THEN",
+    "ELSE",
+    "LIKE",
+    "VALUES",
+    "OVER",
+    "PARTITION",
+    "DESC",
+];
+
+/// The first word that is nearly one of [`WORDS`]: as it is written, the keyword, and the line.
+pub(crate) fn misspelled(tokens: &[TokenWithSpan]) -> Option<(String, &'static str, u64)> {
+    tokens.iter().find_map(|token| {
+        let Token::Word(word) = &token.token else { return None };
+        if word.quote_style.is_some() || word.keyword != Keyword::NoKeyword {
+            // `FORM` and `FOMR` are no keywords, `FOR` is; it is rarely what is wrong.
+            return None;
+        }
+        let upper = word.value.to_uppercase();
+        let near = |right: &&&str| {
+            let far = strsim::osa_distance(&upper, right);
+            far == 1 && right.len() >= 4 || far == 2 && right.len() >= 7
+        };
+        WORDS.iter().find(near).map(|right| (word.value.clone(), *right, token.span.start.line))
+    })
+}
