@@ -49,11 +49,11 @@ async fn plan(script: Vec<Turn>, model: &str) -> (Ran, FakeProvider) {
 
 /// A model that looks, and then plans with what it saw.
 fn look_and_plan(tables: &[&str]) -> Vec<Turn> {
-    let schema = json!({"database": "music_store", "table": "invoices"});
+    let invoices = json!({"ids": ["music_store.invoices"]});
     vec![
         Turn::answer(
             "Let me look.",
-            [("resolve_fact", json!({"question": "What is a VIP customer?"})), ("get_table_schema", schema)],
+            [("resolve_fact", json!({"question": "What is a VIP customer?"})), ("describe", invoices)],
         ),
         Turn::text(format!("Here it is:\n```json\n{}\n```", written(tables))),
     ]
@@ -100,7 +100,7 @@ async fn both_apis_plan_with_the_tools() {
         assert!(requests.iter().all(|request| request.api == api));
         assert_eq!(requests[0].body["model"], model);
         let first = requests[0].body.to_string();
-        assert!(first.contains(VIP) && first.contains("get_table_schema"), "the question and the tools are sent");
+        assert!(first.contains(VIP) && first.contains("describe"), "the question and the tools are sent");
         let second = requests[1].body.to_string();
         assert!(second.contains("business_rules") && second.contains("invoice_date"), "the results are sent back");
     }

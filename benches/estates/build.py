@@ -12,7 +12,8 @@
 
 Into --out it writes one folder an estate, with `catalog.yaml`, `queries.jsonl` and the files they name:
 
-    databases    5 databases with together 50 tables
+    databases    5 databases with together 50 tables, of all sets of schemas, at least two of each
+    databases-SET  the same from one set alone: spider2 has tables as they are in warehouses, spider_kaggle small ones
     apis         10 APIs with together 100 operations
     documents    20 documents
     all          the three above in one catalog
@@ -21,18 +22,21 @@ Into --out it writes one folder an estate, with `catalog.yaml`, `queries.jsonl` 
 
 Then:
 
-    planner bench tokens --estate OUT/databases --estate OUT/apis --estate OUT/documents --estate OUT/all \\
-        --profile compact --profile full --chart saved.svg --markdown saved.md
+    planner bench tokens --estate OUT/databases --estate OUT/databases-spider2 --estate OUT/databases-spider_kaggle \\
+        --estate OUT/apis --estate OUT/documents --estate OUT/all --prompt minimal --limit 60 \\
+        --chart saved.svg --markdown saved.md    (and with --profile full, to compare the sets of tools)
     planner bench tokens --estate OUT/tables-10 --estate OUT/tables-100 --estate OUT/tables-1000 \\
-        --estate OUT/tables-10000 --prompt minimal --chart growth.svg --markdown growth.md
-    planner bench plans --estate OUT/schema
+        --estate OUT/tables-10000 --prompt minimal --markdown growth.md
+    planner bench plans --estate OUT/schema --limit 300
 
 What it does not show: a catalog with rows (the schemas here are without data, so that nobody samples a value), and what
 a language model does with it: the offline planner asks the same of every catalog.
 
 What is chosen is not a matter of taste: of all choices of so many parents with exactly so many things, the one that
-holds the most questions whole; of equals the first by name. Documents are the pages that the most questions need. A
-page is put together from its sections: the name of a section's file is that of its page and of its heading.
+holds the most questions whole; of equals the first by name. That databases come from every set, at least two of each,
+was fixed before that estate was measured; the rule before it took spider2 alone, and is kept as databases-spider2.
+Documents are the pages that the most questions need. A page is put together from its sections: the name of a section's
+file is that of its page and of its heading.
 
 Growth: the first ten tables are whole databases with the most questions. Then come the other databases of the set, in
 the order of the SHA-256 of their names, as long as they fit. When all are in, copies follow: each copy of a database
@@ -51,6 +55,8 @@ import shutil
 
 GROWTH = (10, 100, 1_000, 10_000)
 
+SAID = {"databases": "5 databases, 50 tables", "apis": "10 APIs, 100 operations", "documents": "20 documents"}
+
 
 def lines(path):
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
@@ -60,16 +66,23 @@ def digest(*parts):
     return int.from_bytes(hashlib.sha256("\0".join(map(str, parts)).encode()).digest()[:8], "big")
 
 
-def best(sizes, weights, total, count=None):
-    """The names whose sizes add up to `total`, `count` of them where it is given, with the largest weight together."""
-    found = {(0, 0): (0, ())}
+def best(sizes, weights, total, count=None, group=lambda name: "", each=0):
+    """The names whose sizes add up to `total`, `count` of them where it is given and at least `each` of every group,
+    with the largest weight together."""
+    groups = sorted({group(name) for name in sizes})
+    place = {name: at for at, name in enumerate(groups)}
+    found = {((0,) * len(groups), 0): (0, ())}
     for name in sorted(sizes):
+        at = place[group(name)]
         for (many, size), (weight, names) in list(found.items()):
-            key = (many + 1, size + sizes[name])
-            if key[1] <= total and (count is None or key[0] <= count):
+            # Without a count it does not matter how many there are.
+            more = many if count is None else many[:at] + (many[at] + 1,) + many[at + 1:]
+            key = (more, size + sizes[name])
+            if key[1] <= total and (count is None or sum(more) <= count):
                 if key not in found or weight + weights[name] > found[key][0]:
                     found[key] = (weight + weights[name], names + (name,))
-    fit = [value for (many, size), value in found.items() if size == total and count in (None, many)]
+    fit = [value for (many, size), value in found.items()
+           if size == total and (count is None or sum(many) == count and min(many) >= each)]
     if not fit:
         raise SystemExit(f"no choice has exactly {total}")
     return max(fit, key=lambda value: value[0])[1]
@@ -150,16 +163,23 @@ def source(folder, database):
     return ddl, described.read_text(encoding="utf-8") if described.exists() else None
 
 
-def databases(folder, estates, least):
-    tables, queries = lines(folder / "catalog.jsonl"), lines(folder / "queries.jsonl")
+def databases(folders, estates):
+    """Databases of one set, or at least two of each of several."""
+    folder_of, tables, queries = {}, [], []
+    for folder in folders:
+        own = lines(folder / "catalog.jsonl")
+        folder_of.update({table["db"]: folder for table in own})
+        tables += own
+        queries += lines(folder / "queries.jsonl")
     parent_of = {table["id"]: table["db"] for table in tables}
-    sizes = {name: size for name, size in collections.Counter(parent_of.values()).items() if size >= least}
-    chosen = best(sizes, weights(queries, parent_of), 50, 5)
+    each = 2 if len(folders) > 1 else 0
+    sizes = collections.Counter(parent_of.values())
+    chosen = best(sizes, weights(queries, parent_of), 50, 5, folder_of.get, each)
     # A database is called by the last part of its name.
     short = {name: name.rsplit(".", 1)[-1] for name in chosen}
     for estate in estates:
         for name in chosen:
-            estate.database(short[name], *source(folder, name))
+            estate.database(short[name], *source(folder_of[name], name))
         renamed = {table["id"]: f"{short[table['db']]}.{table['table']}" for table in tables if table["db"] in short}
         estate.ask(within(queries, parent_of, chosen), "table", renamed.get)
 
@@ -306,21 +326,23 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--from", dest="source", type=pathlib.Path, required=True, metavar="FOLDER")
     parser.add_argument("--out", type=pathlib.Path, required=True, metavar="FOLDER")
-    parser.add_argument("--databases", default="schema/spider2", help="the set of databases [%(default)s]")
-    parser.add_argument("--least-tables", type=int, default=1, metavar="N",
-                        help="leave out databases of fewer tables from the estate of databases [%(default)s]")
+    parser.add_argument("--databases", nargs="+", default=["schema/spider2", "schema/spider_kaggle"], metavar="SET",
+                        help="the sets of databases [schema/spider2 schema/spider_kaggle]")
     parser.add_argument("--apis", default="api/main", help="the set of APIs [%(default)s]")
     parser.add_argument("--documents", default="docs/anthropic_docs", help="the set of documents [%(default)s]")
     parser.add_argument("--growth", default="schema/spider_kaggle", help="the set that grows [%(default)s]")
     parser.add_argument("--questions", type=int, default=60, help="at most so many for growth [%(default)s]")
     args = parser.parse_args()
     everything = Estate(args.out, "all")
-    for name, build, said in [("databases", databases, "5 databases, 50 tables"), ("apis", apis, "10 APIs, 100 operations"),
-                              ("documents", documents, "20 documents")]:
+    sets = [args.source / name for name in args.databases]
+    wanted = [("databases", databases, sets, True)]
+    wanted += [(f"databases-{one.name}", databases, [one], False) for one in sets if len(sets) > 1]
+    wanted.append(("apis", apis, args.source / args.apis, True))
+    wanted.append(("documents", documents, args.source / args.documents, True))
+    for name, build, given, in_all in wanted:
         estate = Estate(args.out, name)
-        more = [args.least_tables] if name == "databases" else []
-        build(args.source / getattr(args, name), [estate, everything], *more)
-        estate.write(said)
+        build(given, [estate, everything] if in_all else [estate])
+        estate.write(SAID[name.split("-")[0]])
     everything.write("all of it")
     growth(args.source / args.growth, args.out, args.questions)
     whole, folder = Estate(args.out, "schema"), args.source / args.growth

@@ -9,9 +9,11 @@ mod choose;
 mod draft;
 mod read;
 
+use std::collections::HashSet;
+
 use async_trait::async_trait;
 use futures::{StreamExt, stream, stream::BoxStream};
-use prospector_core::tokens;
+use prospector_core::{ToolSpec, tokens};
 use prospector_discovery::Route;
 use prospector_llm::{ChatEvent, ChatModel, ChatRequest, ChatResponse, LlmError, Message, ToolCall, Usage};
 use serde_json::{Value, json};
@@ -54,7 +56,10 @@ fn answer(request: &ChatRequest) -> ChatResponse {
         _ => Vec::new(),
     };
     let has = |name: &str| request.tools.iter().any(|tool| tool.name == name);
-    let calls = if has("describe") { compact(calls) } else { calls };
+    let calls = match request.tools.iter().find(|tool| tool.name == "search").filter(|_| has("describe")) {
+        Some(search) => compact(calls, search),
+        None => calls,
+    };
     let calls: Vec<ToolCall> = calls
         .into_iter()
         .filter(|(name, _)| has(name))
@@ -74,12 +79,18 @@ fn answer(request: &ChatRequest) -> ChatResponse {
 
 type Call = (&'static str, Value);
 
-/// The same calls in the compact profile; things that get the same room are described at once.
-fn compact(calls: Vec<Call>) -> Vec<Call> {
+/// The same calls in the compact profile; things that get the same room are described at once, and what the catalog does
+/// not have is not searched for.
+fn compact(calls: Vec<Call>, search: &ToolSpec) -> Vec<Call> {
+    let kinds = &search.input_schema["properties"]["kinds"]["items"]["enum"];
+    let is_there = |kind: &Value| kinds.as_array().is_none_or(|kinds| kinds.contains(kind));
     let mut compact: Vec<Call> = Vec::new();
     for (name, arguments) in calls {
         let Some(route) = Route::of(name) else { continue };
         let arguments = route.translate(&arguments);
+        if arguments["kinds"].as_array().is_some_and(|kinds| !kinds.iter().any(is_there)) {
+            continue;
+        }
         let room = arguments.get("max_tokens").cloned();
         let together = compact.iter_mut().find(|(name, known)| {
             route.compact == "describe" && *name == "describe" && known.get("max_tokens") == room.as_ref()
@@ -114,7 +125,7 @@ fn second_look(evidence: &Evidence) -> Vec<Call> {
     if let Some(fact) = &evidence.fact {
         calls.push(("search_tables", json!({"query": fact.definition})));
     }
-    calls.extend(choice.tables.iter().map(|table| schema(table)));
+    calls.extend(choice.tables.iter().map(|table| schema(table, &evidence.question)));
     for operation in &choice.operations {
         calls.push(("get_operation_details", json!({"api": operation.parent, "operation": operation.name})));
     }
@@ -133,11 +144,20 @@ fn second_look(evidence: &Evidence) -> Vec<Call> {
 /// The tables that only the definition led to.
 fn third_look(evidence: &Evidence) -> Vec<Call> {
     let known = |id: &str| evidence.schemas.iter().any(|schema| schema.table == id);
-    choose::choose(evidence).tables.into_iter().filter(|table| !known(&table.id())).map(schema).collect()
+    let unread = choose::choose(evidence).tables.into_iter().filter(|table| !known(&table.id()));
+    unread.map(|table| schema(table, &evidence.question)).collect()
 }
 
-fn schema(table: &read::TableHit) -> Call {
-    ("get_table_schema", json!({"database": table.database, "table": table.table}))
+/// The columns of a table; of one that may be wide, those that the question speaks of.
+fn schema(table: &read::TableHit, question: &str) -> Call {
+    let mut arguments = json!({"database": table.database, "table": table.table});
+    if table.has_more_columns {
+        let mut said: Vec<String> = choose::words(question).into_iter().filter(|word| word.len() > 3).collect();
+        let mut known = HashSet::new();
+        said.retain(|word| known.insert(word.clone()));
+        arguments["query"] = said.join(" ").into();
+    }
+    ("get_table_schema", arguments)
 }
 
 /// What a provider would have counted.

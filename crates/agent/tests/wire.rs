@@ -146,7 +146,7 @@ async fn parallel_calls_are_answered_in_their_order() {
             "{\"error\":\"internal\"",
             "<data># table | note\nstore.customers | ",
             "{\"error\":\"invalid_arguments\"",
-            "<data># table | note\nstore.customers | ",
+            "<data># table | note = ",
             "{\"error\":\"unknown_tool\"",
         ];
         for ((id, content), expected) in results.iter().zip(expected) {

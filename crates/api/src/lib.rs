@@ -57,6 +57,7 @@
 //!
 //! What it is not: it calls no API, fetches no description over the network, and keeps no index of its own.
 
+mod compact;
 mod details;
 mod discovery;
 mod document;

@@ -194,6 +194,10 @@ impl Tool for GetOperationDetails {
         details(api, operation, args.part.as_deref(), args.depth)
     }
 
+    fn compact(answer: &Value) -> Option<String> {
+        crate::compact::details(answer)
+    }
+
     fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
         operation_resources(answer)
     }

@@ -192,7 +192,8 @@ fn json(value: &Value) -> String {
     format!("={}", escaped(value.to_string()))
 }
 
-fn quoted(text: &str) -> String {
+/// A text in quotes, as JSON.
+pub fn quoted(text: &str) -> String {
     escaped(Value::from(text).to_string())
 }
 

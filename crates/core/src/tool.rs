@@ -132,7 +132,8 @@ impl ToolSpec {
     }
 }
 
-/// The schema of `Args`, without what costs tokens and says nothing: titles, the dialect, number formats.
+/// The schema of `Args`, without what costs tokens and says nothing: titles, the dialect, number formats. A field that
+/// is not there is refused by the call, with the names of those that are.
 fn input_schema<Args: JsonSchema>() -> Value {
     let generator = SchemaSettings::draft2020_12()
         .with(|settings| {
@@ -151,7 +152,7 @@ fn input_schema<Args: JsonSchema>() -> Value {
 
 fn slim(schema: &mut Value, root: bool) {
     let Some(object) = schema.as_object_mut() else { return };
-    for key in ["title", "format", "minimum", "$schema"] {
+    for key in ["title", "format", "minimum", "$schema", "additionalProperties"] {
         object.remove(key);
     }
     if root {

@@ -266,7 +266,6 @@ mod tests {
             spec.input_schema,
             json!({
                 "type": "object",
-                "additionalProperties": false,
                 "properties": {
                     "upto": {"description": "How far to count.", "type": "integer"},
                     "from": {"description": "Where to begin.", "type": "integer"}

@@ -12,7 +12,7 @@
 //! let (catalog, problems) = Catalog::open(&file, CatalogOptions::default()).await?;
 //! assert!(problems.is_empty());
 //! let tools = DiscoveryTools::new(&catalog, Profile::DEFAULT);
-//! let answer = tools.call("list_tables", serde_json::json!({"database": "orders"})).await?;
+//! let answer = tools.call("list", serde_json::json!({"of": "orders"})).await?;
 //! assert_eq!(answer.value[0]["row_count"], 2);
 //! # Ok(()) }
 //! ```

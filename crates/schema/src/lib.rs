@@ -49,3 +49,4 @@ pub use discovery::{Entry, SchemaDiscovery};
 pub use error::SchemaError;
 pub use joins::{Connection, Join};
 pub use model::Database;
+pub use render::data_type;

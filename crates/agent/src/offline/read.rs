@@ -24,6 +24,8 @@ pub(super) struct TableHit {
     pub(super) joins: Vec<String>,
     /// Whether it is only a bridge between others.
     pub(super) via: bool,
+    /// Whether it has more columns than the hit tells.
+    pub(super) has_more_columns: bool,
 }
 
 impl TableHit {
@@ -119,6 +121,7 @@ impl Evidence {
                         relevance: number(item, "relevance"),
                         joins: texts(item, "joins"),
                         via: item["via"].as_bool().unwrap_or(false),
+                        has_more_columns: item["description"].as_str().is_some_and(|text| text.ends_with('…')),
                     };
                     // What the question or its definition finds likely is likely; a later search saw more keys.
                     match self.tables.iter_mut().find(|known| known.id() == hit.id()) {
@@ -148,10 +151,13 @@ impl Evidence {
     }
 
     fn schema(&mut self, value: &Value) {
-        let columns = value["columns"].as_array().into_iter().flatten();
+        let list = |key: &str| value[key].as_array().into_iter().flatten();
+        let whole = list("columns").map(|column| (text(column, "name"), text(column, "type")));
+        // Of some columns a wide table shows no more than the names.
+        let named = list("other_columns").filter_map(Value::as_str).map(|name| (name.to_owned(), String::new()));
         self.schemas.push(Schema {
             table: format!("{}.{}", text(value, "database"), text(value, "table")),
-            columns: columns.map(|column| (text(column, "name"), text(column, "type"))).collect(),
+            columns: whole.chain(named).collect(),
         });
     }
 

@@ -24,6 +24,18 @@ const LEAST: usize = 80;
 /// What the label of an item takes besides its id.
 const LABEL: usize = 20;
 
+/// The forms of ids, and the tool that the full set has where there are such things.
+const IDS: [(&str, &str); 5] = [
+    (
+        "list_databases",
+        "database, database.table, database.table#col* (these columns), database.table>table (how to join), ",
+    ),
+    ("list_apis", "api, api.operation, api.operation#part, "),
+    ("list_documents", "document, document#section, "),
+    ("list_skills", "skill, skill#file, "),
+    ("list_known_facts", "a fact's term"),
+];
+
 /// The tool.
 pub(super) struct Describe {
     things: Arc<Things>,
@@ -33,17 +45,27 @@ pub(super) struct Describe {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Args {
-    /// Any of: database, database.table, database.table>table (how to join), api, api.operation, api.operation#part,
-    /// document, document#section, skill, skill#file, a fact's term.
+    /// What [`IDS`] says.
     ids: Vec<String>,
     /// With statistics and sample values of all columns.
     values: Option<bool>,
+    /// What for: wide tables show the columns that fit.
+    query: Option<String>,
 }
 
 impl Describe {
     pub(super) fn new(things: &Arc<Things>) -> Self {
         let description = "Shows things in full: columns and keys, parameters, texts. Pass all that you need at once.";
-        Describe { things: things.clone(), spec: ToolSpec::new::<Args>(NAME, description) }
+        let mut spec = ToolSpec::new::<Args>(NAME, description);
+        let forms: String = IDS.iter().filter(|(tool, _)| things.has(tool)).map(|(_, form)| *form).collect();
+        let fields = &mut spec.input_schema["properties"];
+        fields["ids"]["description"] = format!("Any of: {forms}").into();
+        if !things.has("list_databases")
+            && let Some(fields) = fields.as_object_mut()
+        {
+            fields.retain(|field, _| field == "ids");
+        }
+        Describe { things: things.clone(), spec }
     }
 
     async fn answer(&self, args: Args, max_tokens: usize) -> Result<Answer, ToolError> {
@@ -66,9 +88,10 @@ impl Describe {
                 wanted.extend(things.into_iter().map(|thing| (id.clone(), Some(thing))));
             }
         }
+        let (values, query) = (args.values, args.query.as_deref());
         let one = |id: String, thing: Option<Thing>, room: usize| async move {
             match thing {
-                Some(thing) => self.show(&thing, args.values, room).await,
+                Some(thing) => self.show(&thing, values, query, room).await,
                 None => Err(self.things.unknown(&id)),
             }
         };
@@ -111,7 +134,13 @@ impl Describe {
     }
 
     /// What the tool of its family says of a thing.
-    async fn show(&self, thing: &Thing, values: Option<bool>, room: usize) -> Result<Answer, ToolError> {
+    async fn show(
+        &self,
+        thing: &Thing,
+        values: Option<bool>,
+        query: Option<&str>,
+        room: usize,
+    ) -> Result<Answer, ToolError> {
         let call = |tool: &'static str, args: Value| self.things.call(tool, args, room);
         match thing {
             Thing::Database(name) => {
@@ -128,7 +157,12 @@ impl Describe {
                 Ok(headed(about, "operations", operations))
             }
             Thing::Table { database, table } => {
-                call("get_table_schema", json!({"database": database, "table": table, "values": values})).await
+                let fields = json!({"database": database, "table": table, "values": values, "query": query});
+                call("get_table_schema", fields).await
+            }
+            Thing::Columns { database, table, columns } => {
+                let fields = json!({"database": database, "table": table, "values": values, "columns": columns});
+                call("get_table_schema", fields).await
             }
             Thing::Path { database, table, to } => {
                 call("get_table_relationships", json!({"database": database, "table": table, "to": to})).await

@@ -21,6 +21,19 @@ const KINDS: [(&str, &str); 6] = [
     ("open_questions", "get_unresolved_facts"),
 ];
 
+/// What is listed under a name, and what it can be filtered by, where the full set has that tool.
+const OF: [(&str, &str); 4] = [
+    ("list_tables", "tables of a database, joins of a table"),
+    ("list_api_operations", "operations of an api"),
+    ("get_document_section", "sections of a document"),
+    ("list_skill_links", "links of a skill"),
+];
+const FILTERS: [(&str, &str); 3] = [
+    ("list_api_operations", "a tag of operations"),
+    ("list_known_facts", "a text in facts"),
+    ("get_table_relationships", "a table to join to"),
+];
+
 /// How many of each kind are listed where everything is.
 const OF_EACH: usize = 20;
 
@@ -33,10 +46,9 @@ pub(super) struct List {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Args {
-    /// databases, apis, documents, skills, facts, open_questions; or a name: tables of a database, operations of an api,
-    /// sections of a document, links of a skill, joins of a table. Everything if left out.
+    /// A word of [`KINDS`], or a name as [`OF`] says.
     of: Option<String>,
-    /// A tag of operations, a text in facts, a table to join to.
+    /// What [`FILTERS`] says.
     filter: Option<String>,
     limit: Option<usize>,
     offset: Option<usize>,
@@ -45,7 +57,16 @@ struct Args {
 impl List {
     pub(super) fn new(things: &Arc<Things>) -> Self {
         let description = "Lists what there is. To find something, search is better.";
-        List { things: things.clone(), spec: ToolSpec::new::<Args>(NAME, description) }
+        let mut spec = ToolSpec::new::<Args>(NAME, description);
+        let there = |of: &[(&'static str, &'static str)]| -> String {
+            let there: Vec<&str> = of.iter().filter(|(tool, _)| things.has(tool)).map(|(_, text)| *text).collect();
+            there.join(", ")
+        };
+        let kinds = there(&KINDS.map(|(word, tool)| (tool, word)));
+        let of = format!("{kinds}; or a name: {}. Everything if left out.", there(&OF));
+        spec.input_schema["properties"]["of"]["description"] = of.into();
+        spec.input_schema["properties"]["filter"]["description"] = there(&FILTERS).into();
+        List { things: things.clone(), spec }
     }
 
     async fn answer(&self, args: Args, max_tokens: usize) -> Result<Answer, ToolError> {
@@ -95,9 +116,13 @@ impl List {
                 unfiltered(of, filter)?;
                 self.things.call("list_skill_links", json!({"name": name}), max_tokens).await
             }
-            Some(Thing::Operation { .. } | Thing::Section { .. } | Thing::File { .. } | Thing::Fact(_)) => {
-                Err(ToolError::invalid(format!("there is nothing to list in `{of}`"), Some("call describe".into())))
-            }
+            Some(
+                Thing::Columns { .. }
+                | Thing::Operation { .. }
+                | Thing::Section { .. }
+                | Thing::File { .. }
+                | Thing::Fact(_),
+            ) => Err(ToolError::invalid(format!("there is nothing to list in `{of}`"), Some("call describe".into()))),
             None => Err(self.things.unknown(of)),
         }
     }

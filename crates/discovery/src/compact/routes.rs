@@ -26,7 +26,7 @@ pub const ROUTES: [Route; 25] = [
     route("get_sample_values",       "sample",       r#"{"column": "$database.$table.$column", "contains": "$contains", "limit": "$limit"}"#),
     route("get_skill",               "describe",     r#"{"ids": ["$name"]}"#),
     route("get_table_relationships", "list",         r#"{"of": "$database.$table", "filter": "$to"}"#),
-    route("get_table_schema",        "describe",     r#"{"ids": ["$database.$table"], "values": "$values"}"#),
+    route("get_table_schema",        "describe",     r##"{"ids": ["$database.$table{#$columns}"], "values": "$values", "query": "$query"}"##),
     route("get_unresolved_facts",    "list",         r#"{"of": "open_questions", "limit": "$limit", "offset": "$offset"}"#),
     route("list_api_operations",     "list",         r#"{"of": "$api", "filter": "$tag", "limit": "$limit", "offset": "$offset"}"#),
     route("list_apis",               "list",         r#"{"of": "apis", "limit": "$limit", "offset": "$offset"}"#),
@@ -109,6 +109,8 @@ mod tests {
         check("get_table_schema", json!({"database": "shop", "table": "a.b"}), json!({"ids": ["shop.a.b"]}));
         let (bare, part) =
             (json!({"api": "shop", "operation": "pay"}), json!({"api": "shop", "operation": "pay", "part": "auth"}));
+        let columns = json!({"database": "shop", "table": "orders", "columns": "total*", "query": "how much?"});
+        check("get_table_schema", columns, json!({"ids": ["shop.orders#total*"], "query": "how much?"}));
         check("get_operation_details", bare, json!({"ids": ["shop.pay"]}));
         check("get_operation_details", part, json!({"ids": ["shop.pay#auth"]}));
         check("list_tables", json!({"database": "shop", "offset": 50}), json!({"of": "shop", "offset": 50}));

@@ -32,7 +32,7 @@ struct Args {
     limit: Option<usize>,
 }
 
-/// A kind, without a description of its own: its name says enough.
+// Without a description: a model would be shown it, and the names say enough.
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Wanted {
@@ -46,7 +46,23 @@ enum Wanted {
 impl Search {
     pub(super) fn new(things: &Arc<Things>) -> Self {
         let description = "Finds tables, API operations, documents, facts and skills for a question, best first, with the keys that join tables.";
-        Search { things: things.clone(), spec: ToolSpec::new::<Args>(NAME, description) }
+        let mut spec = ToolSpec::new::<Args>(NAME, description);
+        // Nobody is offered to look for what the catalog does not have.
+        if let Some(Value::Array(kinds)) = spec.input_schema.pointer_mut("/properties/kinds/items/enum") {
+            let tools = [
+                ("table", "search_tables"),
+                ("operation", "search_operations"),
+                ("document", "search_documents"),
+                ("skill", "search_skills"),
+            ];
+            kinds.retain(|kind| tools.iter().all(|(name, tool)| kind != name || things.has(tool)));
+        }
+        if !things.has("search_tables")
+            && let Some(Value::Object(properties)) = spec.input_schema.get_mut("properties")
+        {
+            properties.shift_remove("database");
+        }
+        Search { things: things.clone(), spec }
     }
 
     async fn answer(&self, args: Args, max_tokens: usize) -> Result<Answer, ToolError> {

@@ -47,13 +47,25 @@ impl Callable for ResolveFact {
                 }
                 ResolveArgs { question, text: None } => {
                     let question = question.unwrap_or_default();
-                    self.things.call("resolve_fact", json!({"question": question}), max_tokens).await
+                    let answer = self.things.call("resolve_fact", json!({"question": question}), max_tokens).await?;
+                    Ok(unasked(answer, &question))
                 }
                 ResolveArgs { question: Some(_), text: Some(_) } => {
                     Err(ToolError::invalid("question and text are two calls", Some("pass one of them".into())))
                 }
             }
         })
+    }
+}
+
+/// The answer without the question, which stands in the call already.
+fn unasked(mut answer: Answer, question: &str) -> Answer {
+    match answer.value.as_object_mut() {
+        Some(fields) if fields.get("question").and_then(Value::as_str) == Some(question) && fields.len() > 1 => {
+            fields.shift_remove("question");
+            Answer::new(answer.value, answer.reveals)
+        }
+        _ => answer,
     }
 }
 

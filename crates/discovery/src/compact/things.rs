@@ -30,6 +30,12 @@ pub(super) enum Thing {
         database: String,
         table: String,
     },
+    /// Columns of a table, by pattern.
+    Columns {
+        database: String,
+        table: String,
+        columns: String,
+    },
     /// The way from one table to another of its database.
     Path {
         database: String,
@@ -62,7 +68,7 @@ impl Thing {
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Thing::Database(_) => "database",
-            Thing::Table { .. } => "table",
+            Thing::Table { .. } | Thing::Columns { .. } => "table",
             Thing::Path { .. } => "path",
             Thing::Api(_) => "api",
             Thing::Operation { .. } => "operation",
@@ -155,6 +161,9 @@ impl Things {
             }
             if let Some(skill) = self.skills.resolve(name) {
                 return Some(Thing::File { skill: skill.name.clone(), target: part });
+            }
+            if let Some((database, table)) = self.table(name) {
+                return Some(Thing::Columns { database, table, columns: part });
             }
             if let Some((api, operation)) = self.apis.resolve_operation(name).and_then(|id| self.operation(&id)) {
                 return Some(Thing::Operation { api, operation, part: Some(part) });

@@ -3,7 +3,7 @@
 use prospector_api::Operation;
 use prospector_connect::Table;
 use prospector_core::{Kind, Resource, ResourceKind};
-use prospector_schema::Database;
+use prospector_schema::{Database, data_type};
 
 use crate::Catalog;
 
@@ -129,7 +129,7 @@ fn table(database: &Database, table: &Table) -> Piece {
     }
     let mut text = with_description(&head, &table.description);
     for column in &table.columns {
-        text.push_str(&format!("\n    {} {}", column.name, column.data_type));
+        text.push_str(&format!("\n    {} {}", column.name, data_type(table, column)));
         if column.primary_key {
             text.push_str(" key");
         }

@@ -7,9 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{column, database, find_table, table};
+use super::{column, database, find_table, table, wide};
 use crate::{
-    SchemaDiscovery,
+    SchemaDiscovery, data_type,
     discovery::Known,
     profile::{NO_DATA, Profile, Shown, WIDEST, profile},
 };
@@ -25,6 +25,10 @@ pub(super) struct Args {
     table: String,
     /// With all statistics.
     values: Option<bool>,
+    /// What it is for: a wide table shows the columns that fit.
+    query: Option<String>,
+    /// Only columns like these: totals.*, date
+    columns: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -39,8 +43,18 @@ pub(super) struct TableSchema {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     row_count_estimated: bool,
     columns: Vec<ColumnSchema>,
+    /// Names of columns that are not shown in full.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    other_columns: Vec<String>,
     #[serde(skip_serializing_if = "Map::is_empty")]
     sample_values: Map<String, Value>,
+    /// Of all columns, where only some are shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    columns_total: Option<usize>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    truncated: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
 }
@@ -68,6 +82,7 @@ impl Tool for GetTableSchema {
     const NAME: &'static str = "get_table_schema";
     const DESCRIPTION: &'static str = "Shows the columns of a table: types, keys, descriptions, sample values. Call it before \
          planning with a table.";
+    const MORE: &'static str = wide::MORE;
     type Args = Args;
     type Output = TableSchema;
 
@@ -82,11 +97,17 @@ impl Tool for GetTableSchema {
             Err(why) if !all && why == NO_DATA => (Profile::default(), None),
             Err(why) => (Profile::default(), Some(format!("statistics are unavailable: {why}"))),
         };
-        let Profile { mut statistics, samples } = profile;
-        let columns = (table.columns.iter())
+        let Profile { mut statistics, mut samples } = profile;
+        let pattern = args.columns.as_deref().map(str::trim).filter(|pattern| !pattern.is_empty());
+        let chosen = match pattern {
+            Some(pattern) => wide::like(table, &format!("{}.{}", known.database.name, table.name), pattern)?,
+            None => wide::fitting(table, args.query.as_deref().unwrap_or_default()),
+        };
+        samples.retain(|name, _| chosen.whole.iter().any(|at| table.columns[*at].name == *name));
+        let columns = (chosen.whole.iter().map(|at| &table.columns[*at]))
             .map(|column| ColumnSchema {
                 name: column.name.clone(),
-                data_type: column.data_type.clone(),
+                data_type: data_type(table, column),
                 nullable: (!column.nullable && !column.primary_key).then_some(false),
                 primary_key: column.primary_key,
                 foreign_key: foreign_key(table, &column.name),
@@ -101,6 +122,10 @@ impl Tool for GetTableSchema {
             row_count: table.row_count,
             row_count_estimated: table.row_count_estimated,
             columns,
+            columns_total: chosen.is_partial.then_some(table.columns.len()),
+            truncated: chosen.is_partial,
+            next: chosen.is_partial.then_some(wide::MORE),
+            other_columns: chosen.named.into_iter().map(|at| table.columns[at].name.clone()).collect(),
             sample_values: samples,
             note,
         })
@@ -114,7 +139,9 @@ impl Tool for GetTableSchema {
         let (Some(in_database), Some(name)) = (answer["database"].as_str(), answer["table"].as_str()) else {
             return Vec::new();
         };
-        let columns = answer["columns"].as_array().into_iter().flatten().filter_map(|column| column["name"].as_str());
+        let list = |key: &str| answer[key].as_array().into_iter().flatten();
+        let whole = list("columns").filter_map(|column| column["name"].as_str());
+        let columns = whole.chain(list("other_columns").filter_map(Value::as_str));
         [database(in_database), table(in_database, name)]
             .into_iter()
             .chain(columns.map(|one| column(in_database, &format!("{name}.{one}"))))

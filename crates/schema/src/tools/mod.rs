@@ -7,6 +7,7 @@ mod get_table_schema;
 mod list_databases;
 mod list_tables;
 mod search_tables;
+mod wide;
 
 use std::sync::Arc;
 

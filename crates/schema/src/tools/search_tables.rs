@@ -18,6 +18,9 @@ const MOST_HITS: usize = 50;
 /// How many keys a hit lists.
 const MOST_JOINS: usize = 6;
 
+/// Of a hit that is less likely than this there is the name alone.
+const UNLIKELY: f32 = 0.05;
+
 /// A bridge between hits that are less likely than this to be both needed is not worth its tokens.
 const BOTH_NEEDED: f32 = 0.25;
 
@@ -124,12 +127,16 @@ fn complete(discovery: &SchemaDiscovery, hits: Vec<Hit>) -> Vec<Item> {
         let others = places.iter().filter(|other| std::ptr::eq(other.known, known));
         others.flat_map(|other| known.joins.texts(name(place.table), name(other.table))).take(MOST_JOINS).collect()
     };
-    (places.iter())
-        .map(|place| Item {
+    let described = |at: usize, place: &Place<'_>| at == 0 || place.relevance.get() >= UNLIKELY;
+    (places.iter().enumerate())
+        .map(|(at, place)| Item {
             database: place.known.database.name.clone(),
             table: place.known.database.tables[place.table].name.clone(),
             relevance: place.relevance,
-            description: crate::render::brief(&place.known.database.tables[place.table]),
+            description: match described(at, place) {
+                true => crate::render::brief(&place.known.database.tables[place.table]),
+                false => String::new(),
+            },
             joins: joins(place),
             via: place.via,
         })

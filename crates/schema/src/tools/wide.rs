@@ -1,0 +1,175 @@
+//! Which columns of a wide table are shown in full: its keys, then those that a question speaks of. Of the others there are
+//! the names, of very many only the first; the answer says how many there are and how to get them.
+
+use prospector_connect::{Column, Table};
+use prospector_core::ToolError;
+
+use super::missing;
+use crate::naming::words;
+
+/// A table of at most this many columns is shown whole.
+const WHOLE: usize = 36;
+
+/// How many columns of a wider one are shown in full.
+const SHOWN: usize = 20;
+
+/// A column that fits less than so much of the best one does not fit.
+const NEARLY: f64 = 0.4;
+
+/// At most so many of them are keys.
+const KEYS: usize = 12;
+
+/// How much room the names of the others have, in bytes.
+const NAMES: usize = 1_200;
+
+/// How to get the rest.
+pub(super) const MORE: &str = "call again with columns, such as name*; * is all";
+
+/// Words that say nothing of a column.
+const IDLE: [&str; 40] = [
+    "all", "among", "and", "any", "are", "been", "between", "by", "did", "does", "each", "for", "from", "had", "has",
+    "have", "how", "into", "its", "many", "more", "most", "much", "not", "only", "our", "over", "per", "than", "that",
+    "the", "their", "them", "there", "this", "was", "were", "what", "which", "with",
+];
+
+/// Places of columns.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Chosen {
+    /// Shown in full, the first first.
+    pub(super) whole: Vec<usize>,
+    /// Only named.
+    pub(super) named: Vec<usize>,
+    /// Whether some are not shown in full.
+    pub(super) is_partial: bool,
+}
+
+/// The columns that fit a question; all of a table that is not wide. Without a question, or where none fits, those that
+/// come first.
+pub(super) fn fitting(table: &Table, question: &str) -> Chosen {
+    let count = table.columns.len();
+    if count <= WHOLE {
+        return Chosen { whole: (0..count).collect(), named: Vec::new(), is_partial: false };
+    }
+    let is_key =
+        |column: &Column| column.primary_key || table.foreign_keys.iter().any(|key| key.columns.contains(&column.name));
+    let mut whole: Vec<usize> = (0..count).filter(|at| is_key(&table.columns[*at])).take(KEYS).collect();
+    let scores = scores(table, question);
+    let least = scores.iter().copied().fold(0.0, f64::max) * NEARLY;
+    let fits = |at: &usize| scores[*at] > 0.0 && scores[*at] >= least && !whole.contains(at);
+    let mut matching: Vec<usize> = (0..count).filter(fits).collect();
+    matching.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]).then(a.cmp(b)));
+    if matching.is_empty() {
+        matching = (0..count).filter(|at| !whole.contains(at)).collect();
+    }
+    matching.truncate(SHOWN - whole.len());
+    whole.extend(matching);
+    let mut room = NAMES;
+    let rest = (0..count).filter(|at| !whole.contains(at)).take_while(|at| {
+        let size = table.columns[*at].name.len() + 2;
+        let fits = size <= room;
+        room = room.saturating_sub(size);
+        fits
+    });
+    let named = rest.collect();
+    Chosen { whole, named, is_partial: true }
+}
+
+/// How well each column fits: the words of the question in its name count twice as much as in its description, and the
+/// less the more columns have them (as the inverse document frequency of retrieval does).
+fn scores(table: &Table, question: &str) -> Vec<f64> {
+    let stems = |text: &str| -> Vec<String> {
+        let words = words(text).into_iter().filter(|word| word.len() > 2 && !IDLE.contains(&word.as_str()));
+        words.map(|word| word.trim_end_matches('s').to_owned()).collect()
+    };
+    let mut asked = stems(question);
+    asked.sort();
+    asked.dedup();
+    let columns: Vec<(Vec<String>, Vec<String>)> =
+        table.columns.iter().map(|column| (stems(&column.name), stems(&column.description))).collect();
+    let mut scores = vec![0.0; columns.len()];
+    for word in asked {
+        let weight = |(name, description): &(Vec<String>, Vec<String>)| match () {
+            () if name.contains(&word) => 2.0,
+            () if description.contains(&word) => 1.0,
+            () => 0.0,
+        };
+        let weights: Vec<f64> = columns.iter().map(weight).collect();
+        let having = weights.iter().filter(|weight| **weight > 0.0).count();
+        let rare = (1.0 + columns.len() as f64 / having.max(1) as f64).ln();
+        scores.iter_mut().zip(weights).for_each(|(score, weight)| *score += weight * rare);
+    }
+    scores
+}
+
+/// The columns whose names match a pattern, or one of several between commas; `*` is any text, and case is no matter.
+///
+/// # Errors
+/// `not_found` with the nearest names, where none does.
+pub(super) fn like(table: &Table, id: &str, patterns: &str) -> Result<Chosen, ToolError> {
+    let all: Vec<String> = patterns.split(',').map(|one| one.trim().to_lowercase()).collect();
+    let fits = |column: &Column| all.iter().any(|pattern| matches(pattern, &column.name.to_lowercase()));
+    let whole: Vec<usize> = (0..table.columns.len()).filter(|at| fits(&table.columns[*at])).collect();
+    if whole.is_empty() {
+        let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+        return Err(missing("column", patterns, &format!("in table `{id}`"), &names));
+    }
+    Ok(Chosen { whole, named: Vec::new(), is_partial: false })
+}
+
+fn matches(pattern: &str, name: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = name.strip_prefix(parts.next().unwrap_or_default()) else { return false };
+    let Some(last) = parts.next_back() else { return rest.is_empty() };
+    for part in parts {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{key, table as table_of};
+
+    fn wide() -> Table {
+        let mut names: Vec<String> = (0..200).map(|n| format!("measure_{n:03}")).collect();
+        names[100] = "shippedDate".into();
+        names[150] = "customer_id".into();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let mut wide = table_of("wide", &names);
+        wide.columns.iter_mut().for_each(|column| column.primary_key = false);
+        wide.columns[120].description = "When it was shipped.".into();
+        wide.foreign_keys = vec![key("customer_id", "customers", "id")];
+        wide
+    }
+
+    #[test]
+    fn keys_come_first_and_then_what_the_question_speaks_of() {
+        let check = |question: &str, expected: &[usize]| {
+            let chosen = fitting(&wide(), question);
+            assert_eq!(chosen.whole[..expected.len()], *expected, "{question}");
+            assert!(chosen.whole.len() <= SHOWN && chosen.is_partial);
+            assert!(chosen.named.len() > 50 && !chosen.named.contains(&150), "{chosen:?}");
+        };
+        check("Which ones were shipped?", &[150, 100, 120]);
+        check("At which dates were they shipped?", &[150, 100]);
+        check("", &[150, 0, 1, 2]);
+        check("What is of all the most?", &[150, 0, 1, 2]);
+    }
+
+    #[test]
+    fn columns_are_asked_for_by_pattern() {
+        let check = |pattern: &str, expected: &[usize]| {
+            let found = like(&wide(), "shop.wide", pattern).map(|chosen| chosen.whole).unwrap_or_default();
+            assert_eq!(found, expected, "{pattern}");
+        };
+        check("SHIPPEDDATE", &[100]);
+        check("measure_00*, *_id", &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 150]);
+        check("m*e_*99", &[99, 199]);
+        check("nothing*", &[]);
+        assert_eq!(like(&wide(), "shop.wide", "*").map(|chosen| chosen.whole.len()).unwrap_or_default(), 200);
+    }
+}
