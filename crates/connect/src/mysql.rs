@@ -12,27 +12,17 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use prospector_core::Problem;
-use serde_json::Value;
 use sqlx::ConnectOptions;
 use sqlx::mysql::{MySqlConnectOptions, MySqlConnection};
 
-use crate::filter::sql::{Bound, Dialect as _, Known, Statement, column, columns, select};
-use crate::server::{Connections, Session};
+use crate::filter::sql::{Bound, Dialect as _, Statement, columns, escaped, select};
+use crate::server::{Connections, FIRST_ROWS, Failed, PATIENCE, SAMPLE_PATIENCE, Session, samples, statistics};
 use crate::{
     ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Server, SourceKind, Statistics, Table,
 };
 use dialect::{Dialect, Shape};
 use session::fetch;
 use table::{Place, Scope};
-
-/// No statement may take longer.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-/// After this, values are sampled from the first rows alone.
-const SAMPLE_PATIENCE: Duration = Duration::from_secs(5);
-
-/// How many rows that are.
-const FIRST_ROWS: u32 = 100_000;
 
 /// MySQL allows 4,096 result columns; a column needs four.
 const COLUMNS_A_QUERY: usize = 100;
@@ -73,14 +63,7 @@ impl Mysql {
             }
             other => session.end(other.map(|(rows, _)| rows)).await,
         };
-        done.map_err(|error| {
-            let reason = self.connections.unread(table, &error);
-            if reason.to_string().ends_with("took too long and was stopped") {
-                Failed::TooLong(reason)
-            } else {
-                Failed::Otherwise(reason)
-            }
-        })
+        done.map_err(|error| self.connections.failure(table, &error))
     }
 
     /// Where the table is, with its columns.
@@ -90,31 +73,6 @@ impl Mysql {
         let done = Session::<MySqlConnection>::within(PATIENCE, found).await;
         let found = session.end(done).await.map_err(|error| self.connections.unread(table, &error))?;
         found.ok_or_else(|| self.connections.refused(table, "there is no such table"))
-    }
-
-    fn named<'a>(&self, place: &'a Place, table: &str, name: &str) -> Result<&'a Known, ConnectError> {
-        let found = column(&place.columns, name);
-        found.ok_or_else(|| self.connections.refused(table, format!("it has no column {name}")))
-    }
-}
-
-/// Why a statement failed.
-enum Failed {
-    TooLong(ConnectError),
-    Otherwise(ConnectError),
-}
-
-impl From<ConnectError> for Failed {
-    fn from(error: ConnectError) -> Self {
-        Failed::Otherwise(error)
-    }
-}
-
-impl From<Failed> for ConnectError {
-    fn from(failed: Failed) -> Self {
-        match failed {
-            Failed::TooLong(error) | Failed::Otherwise(error) => error,
-        }
     }
 }
 
@@ -142,7 +100,7 @@ impl Connector for Mysql {
 
     async fn sample(&self, table: &str, column: &str, request: &SampleRequest) -> Result<Samples, ConnectError> {
         let place = self.place(table).await?;
-        let column = self.named(&place, table, column)?;
+        let column = self.connections.named(&place.columns, table, column)?;
         let (name, shape) = (Dialect.quoted(&column.name), Shape::of(column));
         let (mut values, mut filter) = (Vec::new(), String::new());
         match request.contains.as_deref().filter(|text| !text.is_empty()) {
@@ -175,11 +133,7 @@ impl Connector for Mysql {
             }
             Err(failed) => return Err(failed.into()),
         };
-        let distinct = rows.rows.first().and_then(|row| row.get(1)?.as_u64()).unwrap_or(0);
-        let first = rows.rows.into_iter().filter_map(|row| row.into_iter().next());
-        let values: Vec<Value> = first.map(|value| shape.cut(value)).take(request.limit).collect();
-        let complete = whole && values.len() as u64 == distinct;
-        Ok(Samples { values, distinct, complete })
+        Ok(samples(rows, request.limit, whole, shape == Shape::Bytes))
     }
 
     async fn statistics(&self, table: &str, wanted: &[String]) -> Result<Vec<Statistics>, ConnectError> {
@@ -197,19 +151,7 @@ impl Connector for Mysql {
                 .collect();
             let sql = format!("SELECT {} FROM {}", measures.join(", "), place.from);
             let rows = self.asked(table, Statement { sql, values: Vec::new() }, PATIENCE, 1).await?;
-            let mut row = rows.rows.into_iter().next().unwrap_or_default().into_iter();
-            for column in part {
-                let mut next = || row.next().unwrap_or_default();
-                let (distinct, min, max, nulls) = (next(), next(), next(), next());
-                let end = |value: Value| Some(Shape::of(column).cut(value)).filter(|value| !value.is_null());
-                all.push(Statistics {
-                    column: column.name.clone(),
-                    cardinality: distinct.as_u64().unwrap_or(0),
-                    min: end(min),
-                    max: end(max),
-                    nulls: nulls.as_u64().unwrap_or(0),
-                });
-            }
+            all.extend(statistics(part.iter().map(|column| (*column, Shape::of(column) == Shape::Bytes)), rows));
         }
         Ok(all)
     }
@@ -237,9 +179,4 @@ impl Connector for Mysql {
         let done = self.asked("the plan of a query", Statement { sql, values: Vec::new() }, PATIENCE, usize::MAX).await;
         Ok(done.map(drop)?)
     }
-}
-
-/// The text as a part of a pattern.
-fn escaped(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")
 }

@@ -12,12 +12,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use prospector_core::Problem;
-use serde_json::Value;
 use sqlx::ConnectOptions;
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 
-use crate::filter::sql::{Bound, Dialect as _, Known, Statement, column, columns, select};
-use crate::server::{Connections, Session};
+use crate::filter::sql::{Bound, Dialect as _, Statement, columns, escaped, select};
+use crate::server::{Connections, FIRST_ROWS, Failed, PATIENCE, SAMPLE_PATIENCE, Session, samples, statistics};
 use crate::{
     ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Server, SourceKind, Statistics, Table,
 };
@@ -25,15 +24,6 @@ use dialect::{Dialect, Shape};
 use session::fetch;
 use table::Place;
 pub(crate) use value::json;
-
-/// No statement may take longer.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-/// After this, values are sampled from the first rows alone.
-const SAMPLE_PATIENCE: Duration = Duration::from_secs(5);
-
-/// How many rows that are.
-const FIRST_ROWS: u32 = 100_000;
 
 /// PostgreSQL allows 1,664 result columns; a column needs five.
 const COLUMNS_A_QUERY: usize = 100;
@@ -63,10 +53,7 @@ impl Postgres {
         let mut session = self.connections.session(patience).await?;
         let done = Session::<PgConnection>::within(patience, fetch(session.connection(), &statement, cap)).await;
         let done = session.end(done).await;
-        done.map_err(|error| match is_timeout(&error) {
-            true => Failed::TooLong(self.connections.unread(table, &error)),
-            false => Failed::Otherwise(self.connections.unread(table, &error)),
-        })
+        done.map_err(|error| self.connections.failure(table, &error))
     }
 
     /// Where the table is, with its columns.
@@ -77,35 +64,6 @@ impl Postgres {
         let found = session.end(done).await.map_err(|error| self.connections.unread(table, &error))?;
         found.ok_or_else(|| self.connections.refused(table, "there is no such table"))
     }
-
-    fn named<'a>(&self, place: &'a Place, table: &str, name: &str) -> Result<&'a Known, ConnectError> {
-        let found = column(&place.columns, name);
-        found.ok_or_else(|| self.connections.refused(table, format!("it has no column {name}")))
-    }
-}
-
-/// Why a statement failed.
-enum Failed {
-    TooLong(ConnectError),
-    Otherwise(ConnectError),
-}
-
-impl From<ConnectError> for Failed {
-    fn from(error: ConnectError) -> Self {
-        Failed::Otherwise(error)
-    }
-}
-
-impl From<Failed> for ConnectError {
-    fn from(failed: Failed) -> Self {
-        match failed {
-            Failed::TooLong(error) | Failed::Otherwise(error) => error,
-        }
-    }
-}
-
-fn is_timeout(error: &sqlx::Error) -> bool {
-    error.as_database_error().is_some_and(|error| error.code().as_deref() == Some("57014"))
 }
 
 #[async_trait]
@@ -132,7 +90,7 @@ impl Connector for Postgres {
 
     async fn sample(&self, table: &str, column: &str, request: &SampleRequest) -> Result<Samples, ConnectError> {
         let place = self.place(table).await?;
-        let column = self.named(&place, table, column)?;
+        let column = self.connections.named(&place.columns, table, column)?;
         let name = Dialect.quoted(&column.name);
         let mut values = Vec::new();
         let mut filter = String::new();
@@ -165,16 +123,7 @@ impl Connector for Postgres {
             }
             Err(failed) => return Err(failed.into()),
         };
-        let distinct = rows.rows.first().and_then(|row| row.get(1)?.as_u64()).unwrap_or(0);
-        let values: Vec<Value> = rows
-            .rows
-            .into_iter()
-            .filter_map(|row| row.into_iter().next())
-            .map(|value| shape.cut(value))
-            .take(request.limit)
-            .collect();
-        let complete = whole && values.len() as u64 == distinct;
-        Ok(Samples { values, distinct, complete })
+        Ok(samples(rows, request.limit, whole, shape == Shape::Bytes))
     }
 
     async fn statistics(&self, table: &str, wanted: &[String]) -> Result<Vec<Statistics>, ConnectError> {
@@ -193,19 +142,7 @@ impl Connector for Postgres {
                 .collect();
             let sql = format!("SELECT {} FROM {}", measures.join(", "), place.from);
             let rows = self.asked(table, Statement { sql, values: Vec::new() }, PATIENCE, 1).await?;
-            let mut row = rows.rows.into_iter().next().unwrap_or_default().into_iter();
-            for column in part {
-                let mut next = || row.next().unwrap_or_default();
-                let (distinct, min, max, nulls) = (next(), next(), next(), next());
-                let end = |value: Value| Some(Shape::of(column).cut(value)).filter(|value| !value.is_null());
-                all.push(Statistics {
-                    column: column.name.clone(),
-                    cardinality: distinct.as_u64().unwrap_or(0),
-                    min: end(min),
-                    max: end(max),
-                    nulls: nulls.as_u64().unwrap_or(0),
-                });
-            }
+            all.extend(statistics(part.iter().map(|column| (*column, Shape::of(column) == Shape::Bytes)), rows));
         }
         Ok(all)
     }
@@ -234,9 +171,4 @@ impl Connector for Postgres {
         let done = Session::<PgConnection>::within(PATIENCE, planned).await;
         session.end(done).await.map_err(|error| self.connections.unread("the plan of a query", &error))
     }
-}
-
-/// The text as a part of a pattern.
-fn escaped(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")
 }

@@ -1,5 +1,7 @@
 //! A database server: where it is, without showing its password, and few connections to it that can only read.
 
+mod asking;
+
 use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -10,6 +12,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use url::Url;
 
 use crate::{ConnectError, SourceKind};
+pub(crate) use asking::{FIRST_ROWS, Failed, PATIENCE, SAMPLE_PATIENCE, samples, statistics};
 
 /// Connections to one server at the same time.
 const AT_ONCE: usize = 4;
@@ -176,14 +179,8 @@ impl<C: Dialogue + 'static> Connections<C> {
     /// What went wrong, without the wrapping.
     pub(crate) fn reason(&self, error: &sqlx::Error) -> String {
         let reason = match error {
-            sqlx::Error::Database(error) => match error.code().as_deref() {
-                // A statement canceled in PostgreSQL; out of time in MariaDB and in MySQL.
-                Some("57014" | "70100") => "it took too long and was stopped".to_owned(),
-                _ if error.message().contains("maximum statement execution time exceeded") => {
-                    "it took too long and was stopped".to_owned()
-                }
-                _ => error.message().to_owned(),
-            },
+            _ if is_timeout(error) => "it took too long and was stopped".to_owned(),
+            sqlx::Error::Database(error) => error.message().to_owned(),
             sqlx::Error::Io(error) => error.to_string(),
             other => other.to_string(),
         };
@@ -199,6 +196,15 @@ impl<C: Dialogue + 'static> Connections<C> {
     pub(crate) fn refused(&self, table: &str, reason: impl Into<String>) -> ConnectError {
         ConnectError::Read { place: self.server.to_string(), table: table.to_owned(), reason: reason.into() }
     }
+}
+
+/// Whether the server stopped a statement at its time limit.
+fn is_timeout(error: &sqlx::Error) -> bool {
+    error.as_database_error().is_some_and(|error| {
+        // A statement canceled in PostgreSQL; out of time in MariaDB and in MySQL.
+        matches!(error.code().as_deref(), Some("57014" | "70100"))
+            || error.message().contains("maximum statement execution time exceeded")
+    })
 }
 
 /// A transaction that can only read. Dropped before its end, as happens when the one who asked goes away, it makes the

@@ -14,6 +14,7 @@ use prospector_core::Problem;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{AssertSqlSafe, SqliteConnection};
 
+use crate::filter::sql::escaped;
 use crate::{ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Statistics, Table};
 use pool::Database;
 use value::{integer, text, value};
@@ -185,8 +186,7 @@ fn patterns(needle: &str) -> Vec<String> {
         forms.sort();
         forms.dedup();
     }
-    let escaped = |form: String| form.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
-    forms.into_iter().map(|form| format!("%{}%", escaped(form))).collect()
+    forms.into_iter().map(|form| format!("%{}%", escaped(&form))).collect()
 }
 
 #[cfg(test)]

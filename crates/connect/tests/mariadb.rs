@@ -11,7 +11,7 @@ use prospector_connect::{ConnectError, Connector, SampleRequest, Samples};
 use serde_json::{Value, json};
 use sqlx::mysql::MySqlConnection;
 use sqlx::{AssertSqlSafe, Connection, Row};
-use support::{PEOPLE, Wire, check_filters, connector, server};
+use support::{PEOPLE, Wire, check_filters, connector, server::server};
 
 async fn run(url: &url::Url, sql: &str) {
     let mut connection = MySqlConnection::connect(url.as_str()).await.unwrap();

@@ -11,7 +11,7 @@ use prospector_connect::{ConnectError, Connector, Rows, SampleRequest, Samples};
 use serde_json::{Value, json};
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Connection, Row};
-use support::{PEOPLE, Wire, check_filters, connector, server};
+use support::{PEOPLE, Wire, check_filters, connector, server::server};
 
 async fn run(url: &url::Url, sql: &str) {
     let mut connection = PgConnection::connect(url.as_str()).await.unwrap();

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use prospector_engine::{Dialect, Engine, check};
 use sqlx::{Connection, Row};
-use support::{DATA, engine, files, mariadb, postgres, server, sqlite};
+use support::{DATA, engine, files, mariadb, postgres, server::server, sqlite};
 
 const COMMON: &str = include_str!("corpus/common.sql");
 const POSTGRES: &str = include_str!("corpus/postgres.sql");

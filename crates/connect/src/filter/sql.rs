@@ -135,3 +135,8 @@ pub(crate) fn capped(columns: Vec<String>, mut rows: Vec<Vec<Value>>, cap: usize
     rows.truncate(cap);
     Rows { columns, rows, has_more }
 }
+
+/// The text as a part of a pattern of `LIKE`, where a backslash escapes.
+pub(crate) fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")
+}

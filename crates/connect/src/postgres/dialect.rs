@@ -104,15 +104,6 @@ impl Shape {
             Shape::Bytes | Shape::Nested => "NULL::text".to_owned(),
         }
     }
-
-    /// What was sent as it is shown.
-    pub(super) fn cut(self, value: Value) -> Value {
-        match (self, value) {
-            (Shape::Bytes, Value::Number(bytes)) => shown::blob(bytes.as_u64().unwrap_or(0) as usize),
-            (_, Value::String(text)) => shown::text(&text),
-            (_, other) => other,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -2,32 +2,14 @@
 
 #![allow(dead_code, reason = "each test binary uses its part")]
 
-use std::io::Write;
+pub(crate) mod server;
+
 use std::sync::Arc;
 
 use prospector_connect::{ConnectError, Connector, FilterCondition, FilterOp, Source, open};
 use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
-
-/// The URL of a server that `.ci/services` started. Without one the test is skipped, and says so; but not where `CI` is
-/// `true`.
-pub(crate) fn server(variable: &str) -> Option<url::Url> {
-    match std::env::var(variable) {
-        Ok(url) => Some(url.parse().unwrap()),
-        Err(_) => {
-            let is_ci = std::env::var("CI").is_ok_and(|value| value == "true");
-            assert!(!is_ci, "{variable} is not set; run `.ci/services cargo test --workspace`");
-            let name = std::thread::current().name().unwrap_or("a test").to_owned();
-            // Past the capture of output, which shows that of failed tests only.
-            let _ = writeln!(
-                std::io::stderr(),
-                "skipped: {name} needs a server; run `.ci/services cargo test --workspace`"
-            );
-            None
-        }
-    }
-}
 
 /// A connector for the server at the URL.
 pub(crate) fn connector(url: &url::Url, schemas: &[&str]) -> Arc<dyn Connector> {

@@ -2,7 +2,9 @@
 
 #![allow(dead_code, reason = "each test binary uses its part")]
 
-use std::io::Write;
+#[path = "../../../connect/tests/support/server.rs"]
+pub(crate) mod server;
+
 use std::path::Path;
 use std::sync::Arc;
 
@@ -15,25 +17,6 @@ pub(crate) const DATA: &str = "CREATE TABLE people (id INTEGER PRIMARY KEY, name
      INSERT INTO people VALUES (1, 'Ada'), (2, 'Bob'), (3, 'Cyd'); \
      CREATE TABLE secret (id INTEGER PRIMARY KEY, password VARCHAR(40)); \
      INSERT INTO secret VALUES (1, 's3cret');";
-
-/// The URL of a server that `.ci/services` started. Without one the test is skipped, and says so; but not where `CI` is
-/// `true`.
-pub(crate) fn server(variable: &str) -> Option<url::Url> {
-    match std::env::var(variable) {
-        Ok(url) => Some(url.parse().unwrap()),
-        Err(_) => {
-            let is_ci = std::env::var("CI").is_ok_and(|value| value == "true");
-            assert!(!is_ci, "{variable} is not set; run `.ci/services cargo test --workspace`");
-            let name = std::thread::current().name().unwrap_or("a test").to_owned();
-            // Past the capture of output, which shows that of failed tests only.
-            let _ = writeln!(
-                std::io::stderr(),
-                "skipped: {name} needs a server; run `.ci/services cargo test --workspace`"
-            );
-            None
-        }
-    }
-}
 
 /// The source under that name; `secret` is withheld from queries.
 pub(crate) async fn source(name: &str, connector: Arc<dyn Connector>) -> Source {

@@ -1,0 +1,89 @@
+//! What the connectors of all servers do alike: how long they wait, why a statement failed, and what its answer says.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::{Connections, Dialogue, is_timeout};
+use crate::filter::sql::{Known, column};
+use crate::{ConnectError, Rows, Samples, Statistics, shown};
+
+/// No statement may take longer.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// After this, values are sampled from the first rows alone.
+pub(crate) const SAMPLE_PATIENCE: Duration = Duration::from_secs(5);
+
+/// How many rows that are.
+pub(crate) const FIRST_ROWS: u32 = 100_000;
+
+/// Why a statement failed.
+pub(crate) enum Failed {
+    TooLong(ConnectError),
+    Otherwise(ConnectError),
+}
+
+impl From<ConnectError> for Failed {
+    fn from(error: ConnectError) -> Self {
+        Failed::Otherwise(error)
+    }
+}
+
+impl From<Failed> for ConnectError {
+    fn from(failed: Failed) -> Self {
+        match failed {
+            Failed::TooLong(error) | Failed::Otherwise(error) => error,
+        }
+    }
+}
+
+impl<C: Dialogue + 'static> Connections<C> {
+    /// Why an act on a table failed.
+    pub(crate) fn failure(&self, table: &str, error: &sqlx::Error) -> Failed {
+        let reason = self.unread(table, error);
+        if is_timeout(error) { Failed::TooLong(reason) } else { Failed::Otherwise(reason) }
+    }
+
+    /// The column of that name.
+    pub(crate) fn named<'a>(&self, columns: &'a [Known], table: &str, name: &str) -> Result<&'a Known, ConnectError> {
+        column(columns, name).ok_or_else(|| self.refused(table, format!("it has no column {name}")))
+    }
+}
+
+/// A value as it is shown, of which no more was sent than that. Of bytes their number was.
+fn cut(is_bytes: bool, value: Value) -> Value {
+    match value {
+        Value::Number(bytes) if is_bytes => shown::blob(bytes.as_u64().unwrap_or(0) as usize),
+        Value::String(text) => shown::text(&text),
+        other => other,
+    }
+}
+
+/// Samples from rows of a value and the number of distinct ones.
+pub(crate) fn samples(rows: Rows, limit: usize, whole: bool, is_bytes: bool) -> Samples {
+    let distinct = rows.rows.first().and_then(|row| row.get(1)?.as_u64()).unwrap_or(0);
+    let first = rows.rows.into_iter().filter_map(|row| row.into_iter().next());
+    let values: Vec<Value> = first.map(|value| cut(is_bytes, value)).take(limit).collect();
+    let complete = whole && values.len() as u64 == distinct;
+    Samples { values, distinct, complete }
+}
+
+/// The statistics of columns, each with whether it holds bytes, from one row of four values a column: the number of
+/// distinct ones, the smallest, the largest, and how many are null.
+pub(crate) fn statistics<'a>(columns: impl Iterator<Item = (&'a Known, bool)>, rows: Rows) -> Vec<Statistics> {
+    let mut row = rows.rows.into_iter().next().unwrap_or_default().into_iter();
+    columns
+        .map(|(column, is_bytes)| {
+            let mut next = || row.next().unwrap_or_default();
+            let (distinct, min, max, nulls) = (next(), next(), next(), next());
+            let end = |value: Value| Some(cut(is_bytes, value)).filter(|value| !value.is_null());
+            Statistics {
+                column: column.name.clone(),
+                cardinality: distinct.as_u64().unwrap_or(0),
+                min: end(min),
+                max: end(max),
+                nulls: nulls.as_u64().unwrap_or(0),
+            }
+        })
+        .collect()
+}
