@@ -6,6 +6,7 @@ mod averages;
 pub(crate) mod calibration;
 pub(crate) mod chart;
 pub(crate) mod conversation;
+pub(crate) mod counted;
 pub(crate) mod economy;
 mod gold;
 mod metrics;

@@ -144,6 +144,9 @@ pub(crate) struct ToolsArgs {
     /// The set of tools: one for each thing to do, or six that take ids of any kind
     #[arg(long, value_enum, default_value_t = ProfileName::Full)]
     pub(crate) profile: ProfileName,
+    /// Those that run queries too
+    #[arg(long)]
+    pub(crate) queries: bool,
 }
 
 /// `planner search`
@@ -266,6 +269,9 @@ pub(crate) struct TokensArgs {
     /// The model whose cache prices count [default: the model, or claude-sonnet-4-5 where it has none]
     #[arg(long, value_name = "NAME")]
     pub(crate) prices: Option<String>,
+    /// Let the provider of this model count too, as Anthropic does without charge
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) count: Option<String>,
     /// Write a chart to this file, as SVG
     #[arg(long, value_name = "FILE")]
     pub(crate) chart: Option<PathBuf>,

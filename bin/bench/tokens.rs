@@ -15,6 +15,7 @@ use super::{
     agreement::Agreement,
     averages::{Average, mean},
     conversation::Conversation,
+    counted::{self, Counted},
     economy::{CachePrice, Parts, spent},
     queries::Question,
     rounded,
@@ -41,12 +42,17 @@ pub(crate) struct Estate {
     pub(crate) saved: Saved,
     /// Tokens of context by where they are, means.
     pub(crate) parts: PartMeans,
-    /// Context over that of the oracle.
+    /// Context over that of the oracle, question by question.
     pub(crate) times_oracle: Average,
+    /// All context over all that the oracle needs: the ratio of the means.
+    pub(crate) times_oracle_in_all: f64,
     /// The share of questions whose every needed thing was shown.
     pub(crate) strict_recall: f64,
     pub(crate) plan: PlanMeans,
     pub(crate) rounds: Average,
+    /// What a provider counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) counted: Option<Counted>,
     pub(crate) each: Vec<Row>,
 }
 
@@ -208,10 +214,12 @@ impl Estate {
                 calls: part(&|parts| parts.calls),
                 results: part(&|parts| parts.results),
             },
+            times_oracle_in_all: rounded(tokens.context.mean / tokens.oracle.mean.max(1.0)),
             times_oracle: of(&|row| row.context as f64 / row.oracle.max(1) as f64),
             strict_recall: mean(each.iter().map(|row| f64::from(u8::from(row.agreement.shown)))),
             plan: PlanMeans::of(each.iter().map(|row| &row.agreement)),
             rounds: of(&|row| row.rounds as f64),
+            counted: None,
             tokens,
             each,
         }
@@ -240,6 +248,7 @@ impl Report {
             "saved %",
             "oracle",
             "x oracle",
+            "each x",
             "shown",
             "plan F1",
             "verified",
@@ -263,6 +272,7 @@ impl Report {
                 whole(tokens.cached),
                 percent(saved.cached),
                 whole(tokens.oracle),
+                format!("{:.2}", estate.times_oracle_in_all),
                 format!("{:.2}", estate.times_oracle.mean),
                 format!("{:.3}", estate.strict_recall),
                 format!("{:.3}", estate.plan.f1),
@@ -277,6 +287,7 @@ impl Report {
             parts.row([estate.clone(), profile.as_str().to_owned()].into_iter().chain(numbers).collect());
         }
         text += &format!("\nContext by part, means:\n\n{parts}");
+        text += &counted::table(&self.estates);
         text += &format!("\nModel {}; cache prices of {}; tokens by o200k.\n", self.model, self.prices);
         text
     }

@@ -16,6 +16,7 @@ use crate::{
     bench::{
         Names,
         conversation::{self, Conversation},
+        counted::counted,
         economy::CachePrice,
         plans, queries,
         queries::Question,
@@ -55,6 +56,7 @@ pub(super) async fn tokens(args: &TokensArgs, settings: &Settings) -> anyhow::Re
         None => PRICES.to_owned(),
     };
     let price = CachePrice::of(&capabilities(settings, &prices)?);
+    let counter = args.count.as_deref().map(|name| model(settings, name)).transpose()?;
     let replayed = args.over.replay.as_deref().map(conversation::read).transpose()?;
     let name = match &replayed {
         Some(runs) => runs[0].model.clone(),
@@ -67,12 +69,16 @@ pub(super) async fn tokens(args: &TokensArgs, settings: &Settings) -> anyhow::Re
         for profile in profiles(&planner, replayed.as_deref()) {
             let session = session(&estate, &planner, profile, args.over.prompt.map(Into::into));
             let yardsticks = tokens::Yardsticks::of(&session);
-            let runs = match &replayed {
+            let runs: Vec<Conversation> = match &replayed {
                 Some(runs) => runs.iter().filter(|run| run.profile == profile).cloned().collect(),
                 None => discover(&session, &estate).await?,
             };
             let rows = runs.iter().map(|run| tokens::row(&session, &yardsticks, price, run)).collect();
-            report.estates.push(tokens::Estate::of(estate.name.clone(), profile, rows));
+            let mut measured = tokens::Estate::of(estate.name.clone(), profile, rows);
+            if let Some(counter) = &counter {
+                measured.counted = Some(counted(&session, counter.as_ref(), &runs).await?);
+            }
+            report.estates.push(measured);
             recorded.extend(runs);
         }
     }

@@ -172,9 +172,23 @@ impl<'a> PromptBuilder<'a> {
         self.fixed_without_tools() + count(metadata::text(&whole::pieces(self.catalog), 0))
     }
 
+    /// That prompt.
+    pub fn everything(&self) -> String {
+        self.without_tools(&whole::pieces(self.catalog))
+    }
+
     /// The same with these things alone, by kind and id; of a document, `name#section` is that section. What somebody
     /// would need who knows the answer.
     pub fn tokens_of(&self, things: &[(Kind, String)]) -> usize {
+        self.fixed_without_tools() + count(metadata::text(&self.chosen(things), 0))
+    }
+
+    /// That prompt.
+    pub fn only(&self, things: &[(Kind, String)]) -> String {
+        self.without_tools(&self.chosen(things))
+    }
+
+    fn chosen(&self, things: &[(Kind, String)]) -> Vec<Piece> {
         let mut chosen: Vec<Piece> = Vec::new();
         for mut piece in metadata::pieces(self.catalog) {
             let wanted: Vec<&str> =
@@ -196,11 +210,19 @@ impl<'a> PromptBuilder<'a> {
             }
             chosen.push(piece);
         }
-        self.fixed_without_tools() + count(metadata::text(&chosen, 0))
+        chosen
+    }
+
+    fn without_tools(&self, pieces: &[Piece]) -> String {
+        format!("{}\n\n{}", self.fixed_text(), metadata::text(pieces, 0))
+    }
+
+    fn fixed_text(&self) -> String {
+        format!("{}\n\n{}", self.instructions.without_tools, self.instructions.form)
     }
 
     fn fixed_without_tools(&self) -> usize {
-        tokens::count(&format!("{}\n\n{}", self.instructions.without_tools, self.instructions.form))
+        tokens::count(&self.fixed_text())
     }
 
     /// The pinned tables, as many as fit. They are kept as long as the patterns and the schema say the same.

@@ -243,9 +243,9 @@ fn related(top: &Candidate, candidates: &[Candidate]) -> Vec<Related> {
 }
 
 fn unknown(asked: &Asked, terms: impl FnOnce() -> Vec<String>) -> String {
-    let ask = "Ask what it means; add_fact keeps the reply.";
+    let ask = "Ask; add_fact keeps the reply.";
     if asked.shape != Shape::Define {
-        return format!("No known fact or source answers this. {ask}");
+        return format!("Nothing known answers this. {ask}");
     }
     let mut terms = terms();
     terms.sort_unstable();
@@ -263,5 +263,5 @@ fn unknown(asked: &Asked, terms: impl FnOnce() -> Vec<String>) -> String {
     } else {
         format!(" Nearest known terms: {}.", near.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", "))
     };
-    format!("No known fact or source defines `{}`.{near} {ask}", cut(&asked.term, 100))
+    format!("Nothing known defines `{}`.{near} {ask}", cut(&asked.term, 100))
 }

@@ -99,7 +99,7 @@ async fn what_nobody_knows_is_remembered_until_somebody_says_it() {
             "question": "What is the capital of Mongolia?",
             "confidence": 0.0,
             "needs_clarification": true,
-            "clarification": "No known fact or source defines `capital of Mongolia`. Nearest known terms: `net total`, `invoices`, `big spender`. Ask what it means; add_fact keeps the reply."
+            "clarification": "Nothing known defines `capital of Mongolia`. Nearest known terms: `net total`, `invoices`, `big spender`. Ask; add_fact keeps the reply."
         }),
     )
     .await;

@@ -39,4 +39,13 @@ pub trait ChatModel: Send + Sync {
         }
         Err(LlmError::Nonsense { model: self.name().to_owned(), reason: "the answer ended early".into() })
     }
+
+    /// The input tokens that the provider would count for the conversation, without answering it; `None` where it does
+    /// not offer that.
+    ///
+    /// # Errors
+    /// As [`ChatModel::stream`].
+    async fn count_tokens(&self, _request: &ChatRequest) -> Result<Option<u64>, LlmError> {
+        Ok(None)
+    }
 }

@@ -28,7 +28,7 @@ const LABEL: usize = 20;
 const IDS: [(&str, &str); 5] = [
     (
         "list_databases",
-        "database, database.table, database.table#col* (these columns), database.table>table (how to join), ",
+        "database, database.table, database.table#col* (these columns), database.table>table (joins), ",
     ),
     ("list_apis", "api, api.operation, api.operation#part, "),
     ("list_documents", "document, document#section, "),
@@ -47,19 +47,19 @@ pub(super) struct Describe {
 struct Args {
     /// What [`IDS`] says.
     ids: Vec<String>,
-    /// With statistics and sample values of all columns.
+    /// With statistics and sample values.
     values: Option<bool>,
-    /// What for: wide tables show the columns that fit.
+    /// Chooses columns of wide tables.
     query: Option<String>,
 }
 
 impl Describe {
     pub(super) fn new(things: &Arc<Things>) -> Self {
-        let description = "Shows things in full: columns and keys, parameters, texts. Pass all that you need at once.";
+        let description = "Shows things in full. Pass all ids at once.";
         let mut spec = ToolSpec::new::<Args>(NAME, description);
         let forms: String = IDS.iter().filter(|(tool, _)| things.has(tool)).map(|(_, form)| *form).collect();
         let fields = &mut spec.input_schema["properties"];
-        fields["ids"]["description"] = format!("Any of: {forms}").into();
+        fields["ids"]["description"] = forms.into();
         if !things.has("list_databases")
             && let Some(fields) = fields.as_object_mut()
         {

@@ -56,14 +56,14 @@ struct Args {
 
 impl List {
     pub(super) fn new(things: &Arc<Things>) -> Self {
-        let description = "Lists what there is. To find something, search is better.";
+        let description = "Lists what there is.";
         let mut spec = ToolSpec::new::<Args>(NAME, description);
         let there = |of: &[(&'static str, &'static str)]| -> String {
             let there: Vec<&str> = of.iter().filter(|(tool, _)| things.has(tool)).map(|(_, text)| *text).collect();
             there.join(", ")
         };
         let kinds = there(&KINDS.map(|(word, tool)| (tool, word)));
-        let of = format!("{kinds}; or a name: {}. Everything if left out.", there(&OF));
+        let of = format!("{kinds}; or a name: {}", there(&OF));
         spec.input_schema["properties"]["of"]["description"] = of.into();
         spec.input_schema["properties"]["filter"]["description"] = there(&FILTERS).into();
         List { things: things.clone(), spec }

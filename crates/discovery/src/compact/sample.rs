@@ -22,14 +22,13 @@ pub(super) struct Sample {
 struct Args {
     /// database.table.column
     column: String,
-    /// Only values with this text in them.
     contains: Option<String>,
     limit: Option<usize>,
 }
 
 impl Sample {
     pub(super) fn new(things: &Arc<Things>) -> Self {
-        let description = "Distinct values of a column, most frequent first: how a value is spelled.";
+        let description = "Values of a column, most frequent first.";
         Sample { things: things.clone(), spec: ToolSpec::new::<Args>(NAME, description) }
     }
 

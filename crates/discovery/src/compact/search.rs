@@ -23,11 +23,9 @@ pub(super) struct Search {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Args {
-    /// A question, words or a name.
     query: String,
-    /// Only these. One alone tells more of each hit.
+    /// One alone tells more.
     kinds: Option<Vec<Wanted>>,
-    /// Only tables of this one.
     database: Option<String>,
     limit: Option<usize>,
 }
@@ -45,17 +43,19 @@ enum Wanted {
 
 impl Search {
     pub(super) fn new(things: &Arc<Things>) -> Self {
-        let description = "Finds tables, API operations, documents, facts and skills for a question, best first, with the keys that join tables.";
-        let mut spec = ToolSpec::new::<Args>(NAME, description);
+        let tools = [
+            ("table", "tables", "search_tables"),
+            ("operation", "API operations", "search_operations"),
+            ("document", "documents", "search_documents"),
+            ("skill", "skills", "search_skills"),
+        ];
+        let there = tools.iter().filter(|(_, _, tool)| things.has(tool)).map(|(_, name, _)| format!("{name}, "));
+        let joins = if things.has("search_tables") { ", with join keys" } else { "" };
+        let description = format!("Finds {}facts for a question, best first{joins}.", there.collect::<String>());
+        let mut spec = ToolSpec::new::<Args>(NAME, &description);
         // Nobody is offered to look for what the catalog does not have.
         if let Some(Value::Array(kinds)) = spec.input_schema.pointer_mut("/properties/kinds/items/enum") {
-            let tools = [
-                ("table", "search_tables"),
-                ("operation", "search_operations"),
-                ("document", "search_documents"),
-                ("skill", "search_skills"),
-            ];
-            kinds.retain(|kind| tools.iter().all(|(name, tool)| kind != name || things.has(tool)));
+            kinds.retain(|kind| tools.iter().all(|(name, _, tool)| kind != name || things.has(tool)));
         }
         if !things.has("search_tables")
             && let Some(Value::Object(properties)) = spec.input_schema.get_mut("properties")

@@ -21,15 +21,14 @@ pub(super) struct ResolveFact {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ResolveArgs {
-    /// A term or a question.
     question: Option<String>,
-    /// Instead: a text; shows what it defines.
+    /// Or: shows what a text defines.
     text: Option<String>,
 }
 
 impl ResolveFact {
     pub(super) fn new(things: &Arc<Things>) -> Self {
-        let description = "What a business term means. Call it for each one; ask the user when needs_clarification.";
+        let description = "What a business term means. Ask the user if needs_clarification.";
         ResolveFact { things: things.clone(), spec: ToolSpec::new::<ResolveArgs>(RESOLVE, description) }
     }
 }
@@ -58,15 +57,17 @@ impl Callable for ResolveFact {
     }
 }
 
-/// The answer without the question, which stands in the call already.
+/// The answer without what the call says already, and without the confidence of no answer.
 fn unasked(mut answer: Answer, question: &str) -> Answer {
-    match answer.value.as_object_mut() {
-        Some(fields) if fields.get("question").and_then(Value::as_str) == Some(question) && fields.len() > 1 => {
-            fields.shift_remove("question");
-            Answer::new(answer.value, answer.reveals)
-        }
-        _ => answer,
+    let Some(fields) = answer.value.as_object_mut() else { return answer };
+    let before = fields.len();
+    if fields.get("question").and_then(Value::as_str) == Some(question) && before > 1 {
+        fields.shift_remove("question");
     }
+    if !fields.contains_key("answer") && fields.get("confidence").and_then(Value::as_f64) == Some(0.0) {
+        fields.shift_remove("confidence");
+    }
+    if fields.len() == before { answer } else { Answer::new(answer.value, answer.reveals) }
 }
 
 /// `add_fact`
@@ -81,16 +82,14 @@ struct AddArgs {
     term: String,
     definition: String,
     source: Option<String>,
-    /// 0 to 1.
     confidence: Option<f64>,
     reasoning: Option<String>,
-    /// Where it holds.
     scope: Option<String>,
 }
 
 impl AddFact {
     pub(super) fn new(things: &Arc<Things>) -> Self {
-        let description = "Keeps what the user said a term means. Not for guesses.";
+        let description = "Keeps what the user said a term means.";
         AddFact { things: things.clone(), spec: ToolSpec::new::<AddArgs>(ADD, description) }
     }
 }

@@ -5,29 +5,26 @@ use prospector_core::tokens;
 use crate::{Catalog, DiscoveryTools};
 
 /// At most this many tokens, by the cheap estimate; of a larger catalog the first names are shown. With more, a prompt
-/// would grow with its catalog: at 500 the context of a run over 10,000 tables was 15 % larger than over 100.
-const MOST: usize = 360;
+/// would grow with its catalog: at 360 the context of a run over 10,000 tables was 16 % larger than over 100.
+const MOST: usize = 300;
 
 /// The map of a catalog. What it leaves out is listed by a tool that the model has.
 pub(super) fn text(catalog: &Catalog, tools: &DiscoveryTools) -> String {
-    let databases: Vec<String> = catalog
-        .schema
-        .databases()
-        .map(|database| format!("{} ({} tables)", database.name, database.tables.len()))
-        .collect();
+    let databases: Vec<String> =
+        catalog.schema.databases().map(|database| format!("{} ({})", database.name, database.tables.len())).collect();
     let apis: Vec<String> =
-        catalog.apis.apis().iter().map(|api| format!("{} ({} operations)", api.name, api.operations.len())).collect();
+        catalog.apis.apis().iter().map(|api| format!("{} ({})", api.name, api.operations.len())).collect();
     let documents: Vec<String> = catalog.documents.documents().iter().map(|document| document.name.clone()).collect();
     let skills: Vec<String> = catalog.skills.skills().iter().map(|skill| skill.name.clone()).collect();
     let facts: Vec<String> = catalog.facts.records().into_iter().map(|fact| fact.name).collect();
     let specs = tools.specs();
     let listed = |tool: &'static str| if specs.iter().any(|spec| spec.name == tool) { tool } else { "list" };
     let groups = [
-        ("Databases", databases, listed("list_databases")),
-        ("APIs", apis, listed("list_apis")),
-        ("Documents", documents, listed("list_documents")),
-        ("Skills", skills, listed("list_skills")),
-        ("Known facts", facts, listed("list_known_facts")),
+        ("databases (tables)", databases, listed("list_databases")),
+        ("APIs (operations)", apis, listed("list_apis")),
+        ("documents", documents, listed("list_documents")),
+        ("skills", skills, listed("list_skills")),
+        ("known facts", facts, listed("list_known_facts")),
     ];
     bounded(groups.into_iter().filter(|(_, names, _)| !names.is_empty()).collect())
 }
@@ -55,7 +52,7 @@ fn bounded(groups: Vec<(&str, Vec<String>, &str)>) -> String {
 
 /// One line of names that stays within its room, as long as that has place for its title.
 fn line(title: &str, names: &[String], tool: &str, room: usize) -> String {
-    let mut line = format!("{title} ({}): ", names.len());
+    let mut line = format!("{} {title}: ", names.len());
     for (at, name) in names.iter().enumerate() {
         let last = at + 1 == names.len();
         let more = format!("and {} more, see {tool}", names.len() - at);
@@ -85,10 +82,10 @@ mod tests {
         for room in [30, 60, 61, 62, 63, 500] {
             let text = line("Databases", &names(1000, "database"), "list_databases", room);
             assert!(tokens::estimate(&text) <= room, "{room}: {text}");
-            assert!(text.starts_with("Databases (1000): database_0, "), "{text}");
+            assert!(text.starts_with("1000 Databases: database_0, "), "{text}");
             assert!(text.ends_with("more, see list_databases\n"), "{text}");
         }
-        assert_eq!(line("Skills", &["a".into(), "b".into()], "list_skills", 60), "Skills (2): a, b\n");
+        assert_eq!(line("Skills", &["a".into(), "b".into()], "list_skills", 60), "2 Skills: a, b\n");
     }
 
     #[test]
@@ -103,7 +100,7 @@ mod tests {
         for count in [1, 10, 40, 100, 10_000] {
             let text = bounded(wide(count));
             assert!(tokens::estimate(&text) <= MOST, "{count}: {}", tokens::estimate(&text));
-            assert!(text.contains("APIs (3): api_0, api_1, api_2\n"), "{text}");
+            assert!(text.contains("3 APIs: api_0, api_1, api_2\n"), "{text}");
         }
         assert!(bounded(wide(10)).contains("skill_9\n"));
         assert_eq!(bounded(Vec::new()), "What exists:\nnothing: the catalog is empty\n");

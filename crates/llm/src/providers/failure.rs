@@ -57,7 +57,7 @@ impl Peer {
     }
 
     /// A stream that could not be opened or read on.
-    fn broken(&self, error: genai::BoxError) -> Failure {
+    pub(super) fn broken(&self, error: genai::BoxError) -> Failure {
         let error = match error.downcast::<genai::Error>() {
             Ok(error) => return self.failure(*error),
             Err(error) => error,
@@ -88,7 +88,7 @@ impl Peer {
         }
     }
 
-    fn status(&self, status: u16, words: &str) -> Failure {
+    pub(super) fn status(&self, status: u16, words: &str) -> Failure {
         let error = LlmError::Status { model: self.model.clone(), status, message: self.shown(words) };
         Failure { error, again: matches!(status, 429 | 500 | 502 | 503 | 504 | 529), after: None }
     }
@@ -104,7 +104,7 @@ impl Peer {
 }
 
 /// What the body of a refusal says; `None` where it is empty.
-fn words(body: &str) -> Option<String> {
+pub(super) fn words(body: &str) -> Option<String> {
     const PLACES: [&str; 6] = ["/error/message", "/0/error/message", "/message", "/error", "/detail", ""];
     let text = match serde_json::from_str::<Value>(body) {
         Ok(json) => PLACES
@@ -139,7 +139,7 @@ fn reported_status(body: &Value) -> Option<u16> {
 }
 
 /// What `retry-after` says, in seconds or as a date, at most [`LONGEST_PAUSE`].
-fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+pub(super) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let value = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     let pause = match value.parse::<f64>() {
         Ok(seconds) => Duration::try_from_secs_f64(seconds).ok()?,

@@ -17,6 +17,7 @@
 
 mod answer;
 mod convert;
+mod count;
 mod failure;
 mod remote;
 mod secret;

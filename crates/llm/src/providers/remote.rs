@@ -26,6 +26,7 @@ use super::{
     Route, Settings, Wire,
     answer::Answer,
     convert,
+    count::Counter,
     failure::{Failure, Peer},
     is_loopback,
     thinking::Thinking,
@@ -36,6 +37,8 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub(super) struct Remote {
     client: Client,
+    /// Where the provider counts tokens.
+    counter: Option<Counter>,
     target: ServiceTarget,
     wire: Wire,
     /// The name that the provider knows.
@@ -57,10 +60,12 @@ impl Remote {
             model: model.to_owned(),
             reason: error.without_url().to_string(),
         })?;
+        let counter = (route.wire == Wire::Anthropic).then(|| Counter::new(client.clone(), &route));
         // No environment: `genai` would look for keys there.
         let client = Client::builder().with_reqwest(client).build().map_err(|error| peer.failure(error).error)?;
         Ok(Remote {
             client,
+            counter,
             target: target(&route),
             wire: route.wire,
             name: route.name,
@@ -84,6 +89,26 @@ impl Remote {
             Wire::Anthropic => options.with_capture_reasoning_content(true),
             Wire::OpenAi => options.with_reasoning_effort(reasoning_effort(&self.name, !request.tools.is_empty())),
         }
+    }
+
+    /// Attempts again what failed in passing.
+    async fn again<T, F>(&self, attempt: impl FnMut() -> F + Send) -> Result<T, LlmError>
+    where
+        T: Send,
+        F: Future<Output = Result<T, Failure>> + Send,
+    {
+        let pauses = ExponentialBuilder::default()
+            .with_min_delay(Duration::from_millis(500))
+            .with_max_times(self.retries as usize)
+            .with_jitter();
+        attempt
+            .retry(pauses)
+            .when(|failure| failure.again)
+            // No pause left means no attempt left, whatever the provider says.
+            .adjust(|failure, pause| pause.map(|pause| failure.after.unwrap_or(pause)))
+            .notify(|failure, pause| tracing::warn!(?pause, "sending again: {}", failure.error))
+            .await
+            .map_err(|failure| failure.error)
     }
 
     /// Sends the request once and waits for the first piece of the answer.
@@ -122,18 +147,7 @@ impl ChatModel for Remote {
     async fn stream(&self, request: &ChatRequest) -> Result<BoxStream<'static, Result<ChatEvent, LlmError>>, LlmError> {
         let options = self.options(request);
         let (request, fingerprint) = convert::request(request, self.wire, &self.thinking);
-        let pauses = ExponentialBuilder::default()
-            .with_min_delay(Duration::from_millis(500))
-            .with_max_times(self.retries as usize)
-            .with_jitter();
-        let (first, answer) = (|| self.attempt(request.clone(), fingerprint, &options))
-            .retry(pauses)
-            .when(|failure| failure.again)
-            // No pause left means no attempt left, whatever the provider says.
-            .adjust(|failure, pause| pause.map(|pause| failure.after.unwrap_or(pause)))
-            .notify(|failure, pause| tracing::warn!(?pause, "sending again: {}", failure.error))
-            .await
-            .map_err(|failure| failure.error)?;
+        let (first, answer) = self.again(|| self.attempt(request.clone(), fingerprint, &options)).await?;
         let unfinished = matches!(first, ChatEvent::Text(_)).then_some(answer);
         let rest = stream::unfold(unfinished, |unfinished| async {
             let mut answer = unfinished?;
@@ -144,6 +158,11 @@ impl ChatModel for Remote {
             })
         });
         Ok(stream::iter([Ok(first)]).chain(rest).boxed())
+    }
+
+    async fn count_tokens(&self, request: &ChatRequest) -> Result<Option<u64>, LlmError> {
+        let Some(counter) = &self.counter else { return Ok(None) };
+        self.again(|| counter.count(request, &self.peer)).await.map(Some)
     }
 }
 

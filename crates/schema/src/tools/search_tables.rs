@@ -18,8 +18,8 @@ const MOST_HITS: usize = 50;
 /// How many keys a hit lists.
 const MOST_JOINS: usize = 6;
 
-/// Of a hit that is less likely than this there is the name alone.
-const UNLIKELY: f32 = 0.05;
+/// Of a hit that is less likely than this there is the name alone, and no key but those that make it a bridge.
+const UNLIKELY: f32 = 0.1;
 
 /// A bridge between hits that are less likely than this to be both needed is not worth its tokens.
 const BOTH_NEEDED: f32 = 0.25;
@@ -121,13 +121,19 @@ fn complete(discovery: &SchemaDiscovery, hits: Vec<Hit>) -> Vec<Item> {
     let mut bridges = bridges(&places);
     bridges.sort_by(|a, b| b.relevance.get().total_cmp(&a.relevance.get()));
     places.extend(bridges);
-    let joins = |place: &Place<'_>| -> Vec<String> {
+    let described = |at: usize, place: &Place<'_>| at == 0 || place.relevance.get() >= UNLIKELY;
+    let joined: Vec<&Place<'_>> = (places.iter().enumerate())
+        .filter_map(|(at, place)| (place.via || described(at, place)).then_some(place))
+        .collect();
+    let joins = |at: usize, place: &Place<'_>| -> Vec<String> {
+        if !place.via && !described(at, place) {
+            return Vec::new();
+        }
         let known = place.known;
         let name = |at: usize| (at, known.database.tables[at].name.as_str());
-        let others = places.iter().filter(|other| std::ptr::eq(other.known, known));
+        let others = joined.iter().filter(|other| std::ptr::eq(other.known, known));
         others.flat_map(|other| known.joins.texts(name(place.table), name(other.table))).take(MOST_JOINS).collect()
     };
-    let described = |at: usize, place: &Place<'_>| at == 0 || place.relevance.get() >= UNLIKELY;
     (places.iter().enumerate())
         .map(|(at, place)| Item {
             database: place.known.database.name.clone(),
@@ -137,7 +143,7 @@ fn complete(discovery: &SchemaDiscovery, hits: Vec<Hit>) -> Vec<Item> {
                 true => crate::render::brief(&place.known.database.tables[place.table]),
                 false => String::new(),
             },
-            joins: joins(place),
+            joins: joins(at, place),
             via: place.via,
         })
         .collect()
