@@ -270,6 +270,7 @@ fn measures(row: &RecordBatch, columns: Vec<(String, DataType)>) -> Vec<Statisti
             min,
             max,
             nulls: number(row, 0).saturating_sub(number(row, at + 1)),
+            estimated: false,
         };
         at += if ordered { 4 } else { 2 };
         found

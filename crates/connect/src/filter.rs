@@ -46,7 +46,7 @@ impl FilterOp {
     ];
 
     /// The operator of SQL, for those that take one value.
-    fn operator(self) -> &'static str {
+    pub(crate) fn operator(self) -> &'static str {
         match self {
             FilterOp::Eq | FilterOp::In => "=",
             FilterOp::Neq => "<>",
@@ -77,12 +77,23 @@ pub struct FilterCondition {
 
 /// A condition whose value has the form that its comparison needs.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Test<'a> {
+pub enum Test<'a> {
+    /// There is no value.
     Null,
+    /// There is a value.
     NotNull,
+    /// It compares with one value that is not null.
     Compare(FilterOp, &'a Value),
+    /// From the first to the second, both included.
     Between(&'a Value, &'a Value),
-    In { values: Vec<&'a Value>, or_null: bool },
+    /// One of some values, which may be none at all.
+    In {
+        /// The values; null is not among them.
+        values: Vec<&'a Value>,
+        /// Whether no value is right too.
+        or_null: bool,
+    },
+    /// Like a pattern, whatever its case.
     Like(String),
 }
 
@@ -91,7 +102,7 @@ impl FilterCondition {
     ///
     /// # Errors
     /// What is wrong with the value, as a clause.
-    pub(crate) fn test(&self) -> Result<Test<'_>, String> {
+    pub fn test(&self) -> Result<Test<'_>, String> {
         let scalar = |value: &Value| match value {
             Value::Array(_) | Value::Object(_) => Err("a value must be a text, a number or a boolean".to_owned()),
             Value::Null => Err("null can only be compared with eq, neq and in".to_owned()),

@@ -37,24 +37,41 @@
 //! What it is not: it never writes to a source, it does not judge the SQL that it is given, and it knows neither an index nor a
 //! model. It keeps no copy of the data, but of CSV and JSON files that only fit a table when all of it is known.
 
+#[cfg(feature = "bigquery")]
+mod bigquery;
+#[cfg(feature = "cassandra")]
+mod cassandra;
 mod connector;
+mod dbt;
 mod ddl;
+#[cfg(any(feature = "cassandra", feature = "dynamodb", feature = "elasticsearch", feature = "mongodb"))]
+mod document;
+#[cfg(feature = "dynamodb")]
+mod dynamo;
+#[cfg(feature = "elasticsearch")]
+mod elastic;
 mod encoding;
 mod error;
 mod files;
 mod filter;
 mod keys;
 mod model;
+#[cfg(feature = "mongodb")]
+mod mongo;
 mod mysql;
 mod postgres;
 mod server;
+mod service;
 mod shown;
 mod source;
 mod sqlite;
+#[cfg(any(feature = "cassandra", feature = "dynamodb", feature = "elasticsearch"))]
+mod tally;
 
 pub use connector::Connector;
 pub use error::ConnectError;
-pub use filter::{FilterCondition, FilterOp};
+pub use filter::{FilterCondition, FilterOp, Test as FilterTest};
 pub use model::{Column, ForeignKey, Rows, SampleRequest, Samples, Statistics, Table};
 pub use server::Server;
+pub use service::{Access, Service};
 pub use source::{Source, SourceKind, open};

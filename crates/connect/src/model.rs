@@ -72,6 +72,9 @@ pub struct Statistics {
     pub max: Option<Value>,
     /// How many rows have no value.
     pub nulls: u64,
+    /// Whether it is so of a part of the rows only, or about: asking all of them would have taken too long.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub estimated: bool,
 }
 
 /// Which values of a column are wanted.

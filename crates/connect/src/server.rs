@@ -30,6 +30,8 @@ const GRACE: Duration = Duration::from_secs(2);
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Server {
     url: Url,
+    /// The hosts behind the first, as they are written: a URL has but one.
+    more_hosts: String,
     schemas: Vec<String>,
 }
 
@@ -40,19 +42,23 @@ impl Server {
     /// `schemas` are those that are described, all that are not the system's own where it is empty. In PostgreSQL the
     /// tables of `public` go by their names alone, all others by `schema.table`. In MySQL and MariaDB a schema is a
     /// database: without `schemas` it is the one of the URL, or all where the URL names none; tables of the one in the
-    /// URL go by their names alone.
+    /// URL go by their names alone. In MongoDB (`mongodb://` with one host or several, `mongodb+srv://`) too.
+    ///
+    /// DynamoDB is at `dynamodb://key:secret@region`, with `?session_token=` where the key has one, and `?endpoint=` where
+    /// it is not Amazon's own.
     ///
     /// # Errors
     /// What is wrong with the URL, without showing it.
     pub fn new(url: &str, schemas: &[String]) -> Result<Server, String> {
-        let parsed = Url::parse(url.trim()).map_err(|error| format!("the URL is wrong: {error}"))?;
+        let (url, more_hosts) = first_host(url.trim());
+        let parsed = Url::parse(&url).map_err(|error| format!("the URL is wrong: {error}"))?;
         if SourceKind::from_scheme(parsed.scheme()).is_none() {
             return Err(format!("no server is known by `{}://`", parsed.scheme()));
         }
         if parsed.host_str().is_none_or(str::is_empty) && !parsed.query_pairs().any(|(key, _)| key == "socket") {
             return Err("the URL names no host".to_owned());
         }
-        Ok(Server { url: parsed, schemas: schemas.to_vec() })
+        Ok(Server { url: parsed, more_hosts, schemas: schemas.to_vec() })
     }
 
     /// The kind of source, by the scheme of the URL.
@@ -69,12 +75,21 @@ impl Server {
         &self.url
     }
 
+    /// The URL with all of its hosts.
+    #[cfg(feature = "mongodb")]
+    pub(crate) fn whole_url(&self) -> String {
+        let url = self.url.as_str();
+        let start = url.find("://").map_or(0, |at| at + 3);
+        let end = url[start..].find(['/', '?', '#']).map_or(url.len(), |at| start + at);
+        format!("{}{}{}", &url[..end], self.more_hosts, &url[end..])
+    }
+
     pub(crate) fn schemas(&self) -> &[String] {
         &self.schemas
     }
 
     /// The text without the password, should it be in it.
-    fn scrubbed(&self, text: &str) -> String {
+    pub(crate) fn scrubbed(&self, text: &str) -> String {
         let Some(written) = self.url.password().filter(|password| !password.is_empty()) else {
             return text.to_owned();
         };
@@ -87,13 +102,15 @@ impl Server {
 impl fmt::Display for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}://", self.url.scheme())?;
-        if !self.url.username().is_empty() {
+        // The id of a key is nobody's name.
+        if !self.url.username().is_empty() && self.kind() != SourceKind::Dynamodb {
             write!(f, "{}@", self.url.username())?;
         }
         write!(f, "{}", self.url.host_str().unwrap_or("socket"))?;
         if let Some(port) = self.url.port() {
             write!(f, ":{port}")?;
         }
+        f.write_str(&self.more_hosts)?;
         f.write_str(self.url.path())
     }
 }
@@ -101,6 +118,19 @@ impl fmt::Display for Server {
 impl fmt::Debug for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Server({self}, {:?})", self.schemas)
+    }
+}
+
+/// The URL of MongoDB with its first host alone, and the others: `,b:27017,c:27017`.
+fn first_host(url: &str) -> (String, String) {
+    let Some(start) = url.find("://").map(|at| at + 3).filter(|_| url.starts_with("mongodb")) else {
+        return (url.to_owned(), String::new());
+    };
+    let end = url[start..].find(['/', '?']).map_or(url.len(), |at| start + at);
+    let hosts = url[start..end].rfind('@').map_or(start, |at| start + at + 1);
+    match url[hosts..end].find(',') {
+        Some(comma) => (format!("{}{}", &url[..hosts + comma], &url[end..]), url[hosts + comma..end].to_owned()),
+        None => (url.to_owned(), String::new()),
     }
 }
 
@@ -286,6 +316,8 @@ mod tests {
     fn a_server_is_shown_without_its_password() {
         check("postgres://ada:s3cr%20t@db.example:5432/crm?sslrootcert=/x", "postgres://ada@db.example:5432/crm");
         check("mariadb://ada:s3cr%20t@[::1]/", "mariadb://ada@[::1]/");
+        check("mongodb://ada:s3cr%20t@a:27017,b:27018/crm?replicaSet=r", "mongodb://ada@a:27017,b:27018/crm");
+        check("dynamodb://AKIA:s3cr%20t@eu-north-1?endpoint=http://x", "dynamodb://eu-north-1");
     }
 
     #[test]

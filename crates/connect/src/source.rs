@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::dbt::Dbt;
 use crate::ddl::Ddl;
 use crate::files::Files;
 use crate::mysql::Mysql;
 use crate::postgres::Postgres;
 use crate::sqlite::Sqlite;
-use crate::{ConnectError, Connector, Server};
+use crate::{ConnectError, Connector, Server, Service};
 
 /// The kinds of data source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -27,15 +28,27 @@ pub enum SourceKind {
     Arrow,
     /// SQL scripts with `CREATE TABLE` statements: a schema without data.
     Ddl,
+    /// The `manifest.json` of a dbt project, with its `catalog.json`: a schema without data.
+    Dbt,
     /// A PostgreSQL server.
     Postgres,
     /// A MySQL or MariaDB server.
     Mysql,
+    /// A MongoDB server.
+    Mongodb,
+    /// Amazon DynamoDB, or what speaks as it does.
+    Dynamodb,
+    /// A Cassandra or ScyllaDB cluster.
+    Cassandra,
+    /// Elasticsearch or OpenSearch, over HTTP.
+    Elasticsearch,
+    /// A project of BigQuery, over HTTP.
+    Bigquery,
 }
 
 impl SourceKind {
     /// Every kind, in the order in which kinds are listed anywhere.
-    pub const ALL: [SourceKind; 9] = [
+    pub const ALL: [SourceKind; 15] = [
         SourceKind::Sqlite,
         SourceKind::Csv,
         SourceKind::Json,
@@ -43,8 +56,14 @@ impl SourceKind {
         SourceKind::Parquet,
         SourceKind::Arrow,
         SourceKind::Ddl,
+        SourceKind::Dbt,
         SourceKind::Postgres,
         SourceKind::Mysql,
+        SourceKind::Mongodb,
+        SourceKind::Dynamodb,
+        SourceKind::Cassandra,
+        SourceKind::Elasticsearch,
+        SourceKind::Bigquery,
     ];
 
     /// The word for it in a catalog and in messages.
@@ -57,12 +76,19 @@ impl SourceKind {
             SourceKind::Parquet => "parquet",
             SourceKind::Arrow => "arrow",
             SourceKind::Ddl => "ddl",
+            SourceKind::Dbt => "dbt",
             SourceKind::Postgres => "postgres",
             SourceKind::Mysql => "mysql",
+            SourceKind::Mongodb => "mongodb",
+            SourceKind::Dynamodb => "dynamodb",
+            SourceKind::Cassandra => "cassandra",
+            SourceKind::Elasticsearch => "elasticsearch",
+            SourceKind::Bigquery => "bigquery",
         }
     }
 
-    /// The file name extensions of this kind, in lower case; a server has none.
+    /// The file name extensions of this kind, in lower case; a server has none, and neither have files that are known by
+    /// their `type` alone.
     pub fn extensions(self) -> &'static [&'static str] {
         match self {
             SourceKind::Sqlite => &["sqlite", "sqlite3", "db"],
@@ -72,7 +98,10 @@ impl SourceKind {
             SourceKind::Parquet => &["parquet", "pq"],
             SourceKind::Arrow => &["arrow", "arrows", "feather", "ipc"],
             SourceKind::Ddl => &["sql"],
-            SourceKind::Postgres | SourceKind::Mysql => &[],
+            SourceKind::Dbt => &[],
+            SourceKind::Postgres | SourceKind::Mysql | SourceKind::Cassandra => &[],
+            SourceKind::Mongodb | SourceKind::Dynamodb => &[],
+            SourceKind::Elasticsearch | SourceKind::Bigquery => &[],
         }
     }
 
@@ -81,13 +110,16 @@ impl SourceKind {
         match self {
             SourceKind::Postgres => &["postgres", "postgresql"],
             SourceKind::Mysql => &["mysql", "mariadb"],
+            SourceKind::Mongodb => &["mongodb", "mongodb+srv"],
+            SourceKind::Dynamodb => &["dynamodb"],
+            SourceKind::Cassandra => &["cassandra", "scylla"],
             _ => &[],
         }
     }
 
     /// Whether it is a server, and not files.
     pub fn is_server(self) -> bool {
-        !self.schemes().is_empty()
+        !self.schemes().is_empty() || matches!(self, SourceKind::Elasticsearch | SourceKind::Bigquery)
     }
 
     /// The kind with that name, whatever its case; servers also by a scheme of their URLs.
@@ -126,6 +158,8 @@ pub enum Source {
     },
     /// On a server.
     Server(Server),
+    /// In a service that is asked over HTTP.
+    Service(Service),
 }
 
 impl Source {
@@ -138,7 +172,7 @@ impl Source {
     pub fn paths(&self) -> &[PathBuf] {
         match self {
             Source::Files { paths, .. } => paths,
-            Source::Server(_) => &[],
+            Source::Server(_) | Source::Service(_) => &[],
         }
     }
 }
@@ -151,7 +185,12 @@ pub fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
     let (source, paths) = match source {
         Source::Files { kind, paths } => (*kind, paths),
         Source::Server(server) if server.kind() == SourceKind::Mysql => return Ok(Arc::new(Mysql::new(server)?)),
+        Source::Server(server) if server.kind() == SourceKind::Mongodb => return mongodb(server),
+        Source::Server(server) if server.kind() == SourceKind::Dynamodb => return dynamodb(server),
+        Source::Server(server) if server.kind() == SourceKind::Cassandra => return cassandra(server),
         Source::Server(server) => return Ok(Arc::new(Postgres::new(server)?)),
+        Source::Service(service) if service.kind() == SourceKind::Bigquery => return bigquery(service),
+        Source::Service(service) => return elasticsearch(service),
     };
     let kind = source.as_str();
     let wrong =
@@ -165,16 +204,78 @@ pub fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
         }
         SourceKind::Sqlite => Arc::new(Sqlite::new(first)),
         SourceKind::Ddl => Arc::new(Ddl::new(paths.clone())),
-        SourceKind::Postgres | SourceKind::Mysql => return Err(wrong(first, "a server has a URL, not a path")),
-        SourceKind::Csv | SourceKind::Json | SourceKind::Jsonl | SourceKind::Parquet | SourceKind::Arrow => {
-            Arc::new(Files::new(source, paths))
-        }
+        SourceKind::Dbt => Arc::new(Dbt::new(paths)?),
+        _ if source.is_server() => return Err(wrong(first, "a server has a URL, not a path")),
+        _ => Arc::new(Files::new(source, paths)),
     })
+}
+
+#[cfg(feature = "mongodb")]
+fn mongodb(server: &Server) -> Result<Arc<dyn Connector>, ConnectError> {
+    Ok(Arc::new(crate::mongo::Mongo::new(server)?))
+}
+
+#[cfg(not(feature = "mongodb"))]
+fn mongodb(server: &Server) -> Result<Arc<dyn Connector>, ConnectError> {
+    Err(left_out(server.to_string()))
+}
+
+#[cfg(feature = "dynamodb")]
+fn dynamodb(server: &Server) -> Result<Arc<dyn Connector>, ConnectError> {
+    Ok(Arc::new(crate::dynamo::Dynamo::new(server)?))
+}
+
+#[cfg(not(feature = "dynamodb"))]
+fn dynamodb(server: &Server) -> Result<Arc<dyn Connector>, ConnectError> {
+    Err(left_out(server.to_string()))
+}
+
+#[cfg(feature = "cassandra")]
+fn cassandra(server: &Server) -> Result<Arc<dyn Connector>, ConnectError> {
+    Ok(Arc::new(crate::cassandra::Cassandra::new(server)?))
+}
+
+#[cfg(not(feature = "cassandra"))]
+fn cassandra(server: &Server) -> Result<Arc<dyn Connector>, ConnectError> {
+    Err(left_out(server.to_string()))
+}
+
+#[cfg(feature = "elasticsearch")]
+fn elasticsearch(service: &Service) -> Result<Arc<dyn Connector>, ConnectError> {
+    Ok(Arc::new(crate::elastic::Elastic::new(service)))
+}
+
+#[cfg(not(feature = "elasticsearch"))]
+fn elasticsearch(service: &Service) -> Result<Arc<dyn Connector>, ConnectError> {
+    Err(left_out(service.to_string()))
+}
+
+#[cfg(feature = "bigquery")]
+fn bigquery(service: &Service) -> Result<Arc<dyn Connector>, ConnectError> {
+    Ok(Arc::new(crate::bigquery::Bigquery::new(service)))
+}
+
+#[cfg(not(feature = "bigquery"))]
+fn bigquery(service: &Service) -> Result<Arc<dyn Connector>, ConnectError> {
+    Err(left_out(service.to_string()))
+}
+
+/// The connector is behind a feature of this crate.
+#[cfg(not(all(
+    feature = "bigquery",
+    feature = "cassandra",
+    feature = "dynamodb",
+    feature = "elasticsearch",
+    feature = "mongodb"
+)))]
+fn left_out(place: String) -> ConnectError {
+    ConnectError::Unsupported { place, act: "be read: this build leaves its connector out" }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Access;
 
     fn check(path: &str, kind: Option<SourceKind>) {
         assert_eq!(SourceKind::from_path(Path::new(path)), kind, "{path}");
@@ -183,6 +284,10 @@ mod tests {
     /// A source of that kind, at `x`.
     fn source(kind: SourceKind) -> Source {
         match kind.schemes().first() {
+            None if kind == SourceKind::Elasticsearch => {
+                Source::Service(Service::elasticsearch("http://x", Access::Open, &[]).unwrap())
+            }
+            None if kind == SourceKind::Bigquery => Source::Service(Service::bigquery("x", &[], Access::Open).unwrap()),
             Some(scheme) => Source::Server(Server::new(&format!("{scheme}://x/y"), &[]).unwrap()),
             None => Source::files(kind, vec!["x".into()]),
         }
@@ -198,7 +303,7 @@ mod tests {
             for scheme in kind.schemes() {
                 assert_eq!(SourceKind::from_name(scheme), Some(kind));
             }
-            assert!(kind.extensions().is_empty() == kind.is_server());
+            assert!(kind.extensions().is_empty() == (kind.is_server() || kind == SourceKind::Dbt));
         }
         assert_eq!(SourceKind::from_name("oracle"), None);
     }
@@ -223,10 +328,10 @@ mod tests {
     }
 
     #[test]
-    fn only_a_script_has_no_data() {
+    fn only_what_is_written_about_tables_has_no_data() {
         for kind in SourceKind::ALL {
             let connector = open(&source(kind)).unwrap();
-            assert_eq!(connector.has_data(), kind != SourceKind::Ddl);
+            assert_eq!(connector.has_data(), ![SourceKind::Ddl, SourceKind::Dbt].contains(&kind));
         }
     }
 }

@@ -137,6 +137,7 @@ impl Connector for Sqlite {
                 min: value(&row, index * 4 + 1),
                 max: value(&row, index * 4 + 2),
                 nulls: u64::try_from(integer(&row, index * 4 + 3)).unwrap_or(0),
+                estimated: false,
             }));
         }
         Ok(all)

@@ -15,7 +15,7 @@ pub(crate) const MOST_CHARACTERS: usize = 10_000;
 
 /// An answer, cut to what can be shown.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Shown {
+pub(crate) struct Shown {
     /// The names of the columns.
     pub columns: Vec<String>,
     /// The rows.

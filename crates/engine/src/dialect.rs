@@ -1,6 +1,8 @@
 //! The dialects of SQL that sources speak.
 
-use sqlparser::dialect::{Dialect as Grammar, GenericDialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect};
+use sqlparser::dialect::{
+    BigQueryDialect, Dialect as Grammar, GenericDialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect,
+};
 
 /// A dialect of SQL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -11,6 +13,8 @@ pub enum Dialect {
     Mysql,
     /// SQLite.
     Sqlite,
+    /// BigQuery's GoogleSQL.
+    Bigquery,
     #[default]
     /// The engine's own, for files and for joins over several sources: DataFusion's.
     Joined,
@@ -18,7 +22,8 @@ pub enum Dialect {
 
 impl Dialect {
     /// Every dialect.
-    pub const ALL: [Dialect; 4] = [Dialect::Postgres, Dialect::Mysql, Dialect::Sqlite, Dialect::Joined];
+    pub const ALL: [Dialect; 5] =
+        [Dialect::Postgres, Dialect::Mysql, Dialect::Sqlite, Dialect::Bigquery, Dialect::Joined];
 
     /// The dialect in which a connector of that kind takes queries.
     pub(crate) fn of(kind: &str) -> Dialect {
@@ -26,6 +31,7 @@ impl Dialect {
             "postgres" => Dialect::Postgres,
             "mysql" => Dialect::Mysql,
             "sqlite" => Dialect::Sqlite,
+            "bigquery" => Dialect::Bigquery,
             _ => Dialect::Joined,
         }
     }
@@ -36,6 +42,7 @@ impl Dialect {
             Dialect::Postgres => "PostgreSQL",
             Dialect::Mysql => "MySQL",
             Dialect::Sqlite => "SQLite",
+            Dialect::Bigquery => "BigQuery",
             Dialect::Joined => "SQL over several sources",
         }
     }
@@ -45,6 +52,7 @@ impl Dialect {
             Dialect::Postgres => &PostgreSqlDialect {},
             Dialect::Mysql => &MySqlDialect {},
             Dialect::Sqlite => &SQLiteDialect {},
+            Dialect::Bigquery => &BigQueryDialect {},
             Dialect::Joined => &GenericDialect {},
         }
     }
@@ -53,7 +61,7 @@ impl Dialect {
     pub(crate) fn folded(self, name: &str, is_quoted: bool) -> String {
         match self {
             Dialect::Postgres if !is_quoted => name.to_lowercase(),
-            Dialect::Postgres | Dialect::Mysql => name.to_owned(),
+            Dialect::Postgres | Dialect::Mysql | Dialect::Bigquery => name.to_owned(),
             Dialect::Sqlite | Dialect::Joined => name.to_lowercase(),
         }
     }

@@ -2,17 +2,23 @@
 
 use std::sync::Arc;
 
-use prospector_connect::Rows;
+use prospector_connect::{Column, FilterCondition, Rows, Table};
 use prospector_core::nearest;
 
 use crate::guard::{Checked, examine};
 use crate::history::History;
+use crate::scope::{self, Held, Loaded, MOST_LOADED, Scope, Subset};
 use crate::source::{Found, Source, resolve};
+use crate::view::View;
 use crate::{Dialect, Failure, hint, joined, native};
 
-/// Runs queries over these sources.
+/// So many of the rows that were loaded are shown.
+const FIRST: usize = 10;
+
+/// Runs queries over these sources, in one session: what it loads and answers, no other session sees.
 pub struct Engine {
-    pub(crate) sources: Vec<Source>,
+    pub(crate) sources: Arc<[Arc<Source>]>,
+    scope: Scope,
     pub(crate) history: History,
 }
 
@@ -33,12 +39,15 @@ pub struct Outcome {
     pub rows: Rows,
     /// Where they were made.
     pub way: Way,
-    /// The databases that were read.
+    /// The databases that were read; for a subset that was loaded, the one that it is from.
     pub databases: Vec<String>,
+    /// The tables that were read, as `database.table`; for a subset, the one that it is from.
+    pub tables: Vec<String>,
 }
 
 /// What is to be done for a query.
 pub(crate) struct Plan {
+    view: View,
     checked: Checked,
     pub(crate) found: Vec<Found>,
     /// The source and what it is sent; none where the query is run here.
@@ -48,7 +57,67 @@ pub(crate) struct Plan {
 impl Engine {
     /// An engine over these sources.
     pub fn new(sources: Vec<Source>) -> Arc<Self> {
-        Arc::new(Engine { sources, history: History::default() })
+        let sources = sources.into_iter().map(Arc::new).collect();
+        Arc::new(Engine { sources, scope: Scope::default(), history: History::default() })
+    }
+
+    /// Another session over the same sources, with nothing loaded and nothing answered. It costs next to nothing; a
+    /// server makes one for each of its clients.
+    pub fn session(&self) -> Arc<Self> {
+        Arc::new(Engine { sources: self.sources.clone(), scope: Scope::default(), history: History::default() })
+    }
+
+    /// The names of the databases.
+    pub fn databases(&self) -> Vec<&str> {
+        self.sources.iter().map(|source| source.name.as_str()).collect()
+    }
+
+    /// Whether there is no source at all.
+    pub fn is_empty(&self) -> bool {
+        self.sources.is_empty()
+    }
+
+    /// Loads rows of one table under a name of their own, which [`Engine::run`] of this session sees from then on as
+    /// `scoped.ALIAS`, or as plain `ALIAS`, before any table of that name. The source tests the conditions, and sends at
+    /// most `limit` rows of the wanted columns.
+    ///
+    /// # Errors
+    /// [`Failure`]: an unknown name, a condition that does not fit, a limit of more than 200,000, or what the source
+    /// says.
+    pub async fn load(&self, subset: &Subset) -> Result<Loaded, Failure> {
+        let alias = scope::alias(&subset.alias)?;
+        if subset.limit > MOST_LOADED {
+            let message = format!("the limit is {}, and {MOST_LOADED} is the most", subset.limit);
+            return Err(Failure::new("too_large", message).advise("add conditions, or load it in parts"));
+        }
+        let (source, table) = self.table(&subset.database, &subset.table)?;
+        conditions_fit(table, &subset.conditions)?;
+        let columns: Vec<Column> = match subset.columns.as_slice() {
+            [] => table.columns.clone(),
+            some => some.iter().map(|name| column(table, name).cloned()).collect::<Result<_, _>>()?,
+        };
+        let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
+        let rows = source.connector.rows(&table.name, &names, &subset.conditions, subset.limit).await;
+        let mut rows = rows.map_err(|error| hint::of_source(&error, &[]))?;
+        let batch = scope::batch(source.connector.kind(), &columns, &rows.rows);
+        let batch = batch.map_err(|reason| Failure::new("failed", reason))?;
+        let row_count = rows.rows.len();
+        self.scope.keep(Held {
+            table: Table { name: alias.clone(), columns: columns.clone(), ..Table::default() },
+            database: source.name.clone(),
+            origin: format!("{}.{}", source.name, table.name),
+            batch,
+        })?;
+        let truncated = std::mem::take(&mut rows.has_more);
+        rows.rows.truncate(FIRST);
+        rows.has_more = row_count > FIRST;
+        let (database, table) = (source.name.clone(), table.name.clone());
+        Ok(Loaded { alias, database, table, row_count, truncated, columns, first: rows })
+    }
+
+    /// Forgets what was loaded under that name; whether there was such.
+    pub fn unload(&self, alias: &str) -> bool {
+        self.scope.forget(alias)
     }
 
     /// The answer to one query, at most `cap` rows. Tables are named `database.table`, or without the database where that
@@ -61,15 +130,16 @@ impl Engine {
         let plan = self.plan(sql, database)?;
         let (rows, way) = match &plan.native {
             Some((source, text)) => {
-                let answer = self.sources[*source].connector.query(text, cap).await;
-                (answer.map_err(|error| hint::of_source(&error, &self.sources, &plan.found))?, Way::Native)
+                let answer = plan.view[*source].connector.query(text, cap).await;
+                (answer.map_err(|error| hint::of_source(&error, &plan.tables()))?, Way::Native)
             }
             None => {
-                let answer = joined::run(&self.sources, &plan.checked, &plan.found, cap).await;
-                (answer.map_err(|reason| hint::explained(&reason, &self.sources, &plan.found))?, Way::Joined)
+                let answer = joined::run(&plan.view, &plan.checked, &plan.found, cap).await;
+                (answer.map_err(|reason| hint::explained(&reason, &plan.tables()))?, Way::Joined)
             }
         };
-        Ok(Outcome { rows, way, databases: self.databases(&plan) })
+        let tables = sorted(plan.found.iter().map(|found| plan.view.origin(found)));
+        Ok(Outcome { rows, way, databases: plan.databases(), tables })
     }
 
     /// Whether the query would run: it is parsed, its names and types are checked, and the source explains it where it
@@ -81,17 +151,17 @@ impl Engine {
         let plan = self.plan(sql, database)?;
         let way = match &plan.native {
             Some((source, text)) => {
-                let answer = self.sources[*source].connector.explain(text).await;
-                answer.map_err(|error| hint::of_source(&error, &self.sources, &plan.found))?;
+                let answer = plan.view[*source].connector.explain(text).await;
+                answer.map_err(|error| hint::of_source(&error, &plan.tables()))?;
                 Way::Native
             }
             None => {
-                let answer = joined::validate(&self.sources, &plan.checked, &plan.found).await;
-                answer.map_err(|reason| hint::explained(&reason, &self.sources, &plan.found))?;
+                let answer = joined::validate(&plan.view, &plan.checked, &plan.found).await;
+                answer.map_err(|reason| hint::explained(&reason, &plan.tables()))?;
                 Way::Joined
             }
         };
-        Ok((way, self.databases(&plan)))
+        Ok((way, plan.databases()))
     }
 
     /// The source of that name, whatever its case.
@@ -106,18 +176,39 @@ impl Engine {
         })
     }
 
-    fn databases(&self, plan: &Plan) -> Vec<String> {
-        let mut names: Vec<String> = plan.found.iter().map(|found| self.sources[found.source].name.clone()).collect();
-        names.sort();
-        names.dedup();
-        names
+    /// The table of that name, as it is spelled or whatever its case.
+    ///
+    /// # Errors
+    /// The nearest names.
+    pub(crate) fn table(&self, database: &str, name: &str) -> Result<(&Source, &Table), Failure> {
+        let source = &self.sources[self.source(database)?];
+        let bare = name.strip_prefix(&format!("{}.", source.name)).unwrap_or(name);
+        let exact = source.tables.iter().find(|table| table.name == name || table.name == bare);
+        let found = exact.or_else(|| source.tables.iter().find(|table| table.name.eq_ignore_ascii_case(bare)));
+        if let Some(table) = found {
+            return Ok((source, table));
+        }
+        if source.withheld.iter().any(|withheld| withheld.eq_ignore_ascii_case(bare)) {
+            return Err(Failure::new("refused", format!("the table `{name}` may not be read"))
+                .advise("the catalog leaves it out; use the tables that list_tables shows"));
+        }
+        let near = nearest(bare, source.tables.iter().map(|table| table.name.as_str()), 3);
+        let failure = Failure::new("unknown_table", format!("{} has no table `{name}`", source.name));
+        Err(failure.advise(did_you_mean(&near, "there is no table at all")))
     }
 
     pub(crate) fn plan(&self, sql: &str, database: Option<&str>) -> Result<Plan, Failure> {
-        if let Some(name) = database {
+        let view = || View::new(&self.sources, &self.scope);
+        if let Some(name) = database.filter(|name| !name.eq_ignore_ascii_case(scope::SCOPED)) {
             let only = self.source(name)?;
             let dialect = self.sources[only].dialect();
-            return self.planned(sql, dialect, Some(only));
+            return match planned(view(), sql, dialect, Some(only)) {
+                // What was loaded can be joined with any database.
+                Err(failure) if failure.code == "unknown_table" => {
+                    planned(view(), sql, Dialect::Joined, None).ok().filter(Plan::is_scoped).ok_or(failure)
+                }
+                done => done,
+            };
         }
         // Which SQL it is shows in whose tables it names.
         let mut failures = Vec::new();
@@ -126,7 +217,7 @@ impl Engine {
             if !is_spoken {
                 continue;
             }
-            match self.planned(sql, dialect, None) {
+            match planned(view(), sql, dialect, None) {
                 Ok(plan) => return Ok(plan),
                 Err(failure) => failures.push(failure),
             }
@@ -141,22 +232,70 @@ impl Engine {
         failures.sort_by_key(rank);
         Err(failures.into_iter().next().unwrap_or_else(|| Failure::new("failed", "there is no database")))
     }
+}
 
-    fn planned(&self, sql: &str, dialect: Dialect, only: Option<usize>) -> Result<Plan, Failure> {
-        let checked = examine(dialect, sql)?;
-        let found = resolve(&self.sources, only, dialect, &checked.reads)?;
-        let native = match dialect {
-            Dialect::Joined => None,
-            _ => {
-                let first = only.or(found.first().map(|found| found.source));
-                let is_own =
-                    |at: usize| self.sources[at].dialect() == dialect && found.iter().all(|found| found.source == at);
-                let Some(source) = first.filter(|at| is_own(*at)) else {
-                    return Err(Failure::new("other", "the tables are elsewhere"));
-                };
-                Some((source, native::text(sql, &checked, &found, &self.sources[source])?))
-            }
-        };
-        Ok(Plan { checked, found, native })
+impl Plan {
+    /// The tables that it reads.
+    fn tables(&self) -> Vec<&Table> {
+        self.found.iter().map(|found| &self.view[found.source].tables[found.table]).collect()
     }
+
+    fn databases(&self) -> Vec<String> {
+        sorted(self.found.iter().map(|found| self.view.database(found)))
+    }
+
+    /// Whether it reads what was loaded.
+    fn is_scoped(&self) -> bool {
+        self.found.iter().any(|found| self.view.held(found).is_some())
+    }
+}
+
+fn planned(view: View, sql: &str, dialect: Dialect, only: Option<usize>) -> Result<Plan, Failure> {
+    let checked = examine(dialect, sql)?;
+    let found = resolve(&view, view.scoped().filter(|_| only.is_none()), only, dialect, &checked.reads)?;
+    let native = match dialect {
+        Dialect::Joined => None,
+        _ => {
+            let first = only.or(found.first().map(|found| found.source));
+            let is_own = |at: usize| view[at].dialect() == dialect && found.iter().all(|found| found.source == at);
+            let Some(source) = first.filter(|at| is_own(*at)) else {
+                return Err(Failure::new("other", "the tables are elsewhere"));
+            };
+            Some((source, native::text(sql, &checked, &found, &view[source])?))
+        }
+    };
+    Ok(Plan { view, checked, found, native })
+}
+
+/// The column of that name.
+///
+/// # Errors
+/// The nearest names.
+pub(crate) fn column<'a>(table: &'a Table, name: &str) -> Result<&'a Column, Failure> {
+    let exact = table.columns.iter().find(|column| column.name == name);
+    exact.or_else(|| table.column(name)).ok_or_else(|| {
+        let near = nearest(name, table.columns.iter().map(|column| column.name.as_str()), 3);
+        let failure = Failure::new("unknown_column", format!("{} has no column `{name}`", table.name));
+        failure.advise(did_you_mean(&near, "it has no column at all"))
+    })
+}
+
+/// Whether the table has the columns of all conditions.
+///
+/// # Errors
+/// The nearest names.
+pub(crate) fn conditions_fit(table: &Table, conditions: &[FilterCondition]) -> Result<(), Failure> {
+    conditions.iter().try_for_each(|condition| column(table, &condition.column).map(drop))
+}
+
+fn did_you_mean(near: &[String], otherwise: &str) -> String {
+    match near {
+        [] => otherwise.to_owned(),
+        near => format!("did you mean {}?", near.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+fn sorted(names: impl Iterator<Item = String>) -> Vec<String> {
+    let names: std::collections::BTreeSet<String> = names.collect();
+    names.into_iter().collect()
 }

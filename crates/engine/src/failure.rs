@@ -8,7 +8,7 @@ use serde::Serialize;
 #[error("{message}{}", suggestion.as_ref().map(|s| format!(" ({s})")).unwrap_or_default())]
 pub struct Failure {
     /// A stable word: `refused`, `syntax`, `unknown_table`, `unknown_column`, `unknown_function`, `type_mismatch`,
-    /// `timeout`, `memory`, `too_large`, `unavailable`, `failed`.
+    /// `timeout`, `memory`, `too_large`, `unavailable`, `unknown_database`, `invalid_arguments`, `failed`.
     #[serde(rename = "error")]
     pub code: &'static str,
     /// What is wrong, and where.

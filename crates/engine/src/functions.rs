@@ -132,6 +132,20 @@ const SQLITE: &[&str] = &[
     "fileio_*",
 ];
 
+/// What reads other places, or a table that is no plain part of the statement.
+const BIGQUERY: &[&str] = &[
+    "appends",
+    "changes",
+    "external_*",
+    "gap_fill",
+    "range_sessionize",
+    "vector_search",
+    "ai_*",
+    "ml_*",
+    "load_*",
+    "remote_*",
+];
+
 const JOINED: &[&str] = &["read_*", "parquet_metadata", "metadata_cache", "statistics_cache", "list_files_cache"];
 
 /// Whether a query may not call the function of that name, given without its schema, in lower case.
@@ -140,6 +154,7 @@ pub(crate) fn is_refused(dialect: Dialect, name: &str) -> bool {
         Dialect::Postgres => POSTGRES,
         Dialect::Mysql => MYSQL,
         Dialect::Sqlite => SQLITE,
+        Dialect::Bigquery => BIGQUERY,
         Dialect::Joined => JOINED,
     };
     let unknown = dialect == Dialect::Postgres && name.starts_with("pg_") && !POSTGRES_HARMLESS.contains(&name);

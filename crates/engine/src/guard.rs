@@ -356,6 +356,12 @@ impl Visitor for Judge {
                 }
                 ControlFlow::Continue(())
             }
+            // There they take whole tables, which are named nowhere else.
+            TableFactor::Table { name, .. } | TableFactor::Function { name, .. }
+                if self.dialect == Dialect::Bigquery =>
+            {
+                no(format!("`{name}` is a function in place of a table"), name.span(), "name a table, or use UNNEST")
+            }
             TableFactor::Table { name, .. } | TableFactor::Function { name, .. } => self.function(name),
             TableFactor::Derived { .. }
             | TableFactor::TableFunction { .. }

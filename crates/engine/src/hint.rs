@@ -1,13 +1,12 @@
 //! What a source says of a failed query, as advice.
 
-use prospector_connect::ConnectError;
+use prospector_connect::{ConnectError, Table};
 use prospector_core::nearest;
 
 use crate::Failure;
-use crate::source::{Found, Source};
 
 /// The failure, from the error of a connector.
-pub(crate) fn of_source(error: &ConnectError, sources: &[Source], found: &[Found]) -> Failure {
+pub(crate) fn of_source(error: &ConnectError, tables: &[&Table]) -> Failure {
     match error {
         ConnectError::Connect { .. } => {
             Failure::new("unavailable", error.to_string()).advise("try again later; the server cannot be reached")
@@ -15,21 +14,38 @@ pub(crate) fn of_source(error: &ConnectError, sources: &[Source], found: &[Found
         ConnectError::Unsupported { .. } | ConnectError::NoData { .. } => {
             Failure::new("unavailable", error.to_string()).advise("there are no rows to be had here")
         }
-        ConnectError::Read { reason, .. } | ConnectError::Open { reason, .. } => explained(reason, sources, found),
-        ConnectError::Condition { .. } => explained(&error.to_string(), sources, found),
+        ConnectError::Read { reason, .. } | ConnectError::Open { reason, .. } => explained(reason, tables),
+        ConnectError::Condition { .. } => explained(&error.to_string(), tables),
     }
 }
 
 /// The failure, from what was said.
-pub(crate) fn explained(reason: &str, sources: &[Source], found: &[Found]) -> Failure {
+pub(crate) fn explained(reason: &str, tables: &[&Table]) -> Failure {
     let lower = reason.to_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-    let tables = || found.iter().map(|found| &sources[found.source].tables[found.table]);
     let first = reason.lines().next().unwrap_or_default();
     let first: String = first.chars().take(400).collect();
-    if has(&["took too long", "statement timeout", "execution time exceeded"]) {
+    if has(&["took too long", "statement timeout", "execution time exceeded", "timed out"]) {
         return Failure::new("timeout", format!("the query took too long and was stopped: {first}"))
             .advise("add a WHERE, read fewer tables, or aggregate less at once");
+    }
+    let gone = [
+        "terminating connection",
+        "server closed the connection",
+        "connection reset",
+        "connection refused",
+        "broken pipe",
+        "unexpected end of file",
+        "expected to read",
+        "lost connection",
+        "connection was killed",
+        "server has gone away",
+        "shutting down",
+        "shutdown",
+    ];
+    if has(&gone) {
+        return Failure::new("unavailable", format!("the server went away: {first}"))
+            .advise("run the query again; where that fails too, try later");
     }
     if has(&["too large: "]) {
         return Failure::new("too_large", first)
@@ -44,7 +60,8 @@ pub(crate) fn explained(reason: &str, sources: &[Source], found: &[Found]) -> Fa
         || lower.contains("column") && lower.contains("does not exist");
     if is_column && let Some(name) = column.iter().find_map(|marker| after(reason, marker)) {
         let last = name.rsplit('.').next().unwrap_or(&name).to_owned();
-        let names: Vec<String> = tables()
+        let names: Vec<String> = tables
+            .iter()
             .flat_map(|table| table.columns.iter().map(move |column| format!("{}.{}", table.name, column.name)))
             .collect();
         let bare: Vec<&str> = names.iter().filter_map(|name| name.rsplit('.').next()).collect();

@@ -1,8 +1,9 @@
 //! Queries over several sources, and over files: each source sends the columns and rows that are needed, and DataFusion
 //! does the rest.
 
-mod column;
+pub(crate) mod column;
 mod filter;
+mod keys;
 mod provider;
 mod shown;
 
@@ -14,6 +15,7 @@ use std::time::Duration;
 use datafusion::dataframe::DataFrame;
 use datafusion::error::DataFusionError;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::physical_plan::collect;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion::sql::parser::Statement as Planned;
 use prospector_connect::Rows;
@@ -25,7 +27,8 @@ use sqlparser::tokenizer::Location;
 
 use crate::guard::Checked;
 use crate::source::{Found, Source};
-use provider::{Remote, Texts};
+use crate::view::View;
+use provider::{Fetched, Remote, Texts};
 
 /// No query may take longer.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -40,16 +43,19 @@ const MOST_MISMATCHES: usize = 8;
 ///
 /// # Errors
 /// What went wrong, as DataFusion or the source says it.
-pub(crate) async fn run(sources: &[Source], checked: &Checked, found: &[Found], cap: usize) -> Result<Rows, String> {
+pub(crate) async fn run(view: &View, checked: &Checked, found: &[Found], cap: usize) -> Result<Rows, String> {
     let asked = async {
         let texts = Texts::default();
         for _ in 0..MOST_MISMATCHES {
             let before = texts.lock().map_or(0, |texts| texts.len());
-            let frame = frame(sources, checked, found, &texts).await?;
+            let frame = frame(view, checked, found, &texts).await?;
             let answer = async {
                 let schema = frame.schema().as_arrow().clone();
-                let batches = frame.limit(0, Some(cap.saturating_add(1)))?.collect().await?;
-                shown::rows(sources, found, &schema, &batches, cap)
+                let (state, plan) = frame.limit(0, Some(cap.saturating_add(1)))?.into_parts();
+                let plan = keys::fetched(state.optimize(&plan)?).await?;
+                let physical = state.query_planner().create_physical_plan(&plan, &state).await?;
+                let batches = collect(physical, state.task_ctx()).await?;
+                shown::rows(view, found, &schema, &batches, cap)
             };
             match answer.await {
                 Err(_) if texts.lock().map_or(0, |texts| texts.len()) > before => {}
@@ -65,27 +71,26 @@ pub(crate) async fn run(sources: &[Source], checked: &Checked, found: &[Found], 
 }
 
 /// Names and types alone; no source is asked.
-pub(crate) async fn validate(sources: &[Source], checked: &Checked, found: &[Found]) -> Result<(), String> {
+pub(crate) async fn validate(view: &View, checked: &Checked, found: &[Found]) -> Result<(), String> {
     let planned = async {
-        let frame = frame(sources, checked, found, &Texts::default()).await?;
+        let frame = frame(view, checked, found, &Texts::default()).await?;
         frame.into_optimized_plan().map(drop)
     };
     planned.await.map_err(|error| plain(&error))
 }
 
-async fn frame(
-    sources: &[Source],
-    checked: &Checked,
-    found: &[Found],
-    texts: &Texts,
-) -> Result<DataFrame, DataFusionError> {
+async fn frame(view: &View, checked: &Checked, found: &[Found], texts: &Texts) -> Result<DataFrame, DataFusionError> {
     let runtime = RuntimeEnvBuilder::new().with_memory_limit(MEMORY, 1.0).build_arc()?;
     let session = SessionContext::new_with_config_rt(SessionConfig::new(), runtime);
     for found in found {
-        let source = &sources[found.source];
+        let source = &view[found.source];
         let table = &source.tables[found.table];
         let id = format!("{}.{}", source.name, table.name);
         if session.table_exist(registered(found))? {
+            continue;
+        }
+        if let Some(held) = view.held(found) {
+            session.register_table(registered(found), Arc::new(Fetched::whole(held.batch.clone())))?;
             continue;
         }
         session.register_table(
@@ -94,7 +99,7 @@ async fn frame(
         )?;
     }
     let mut query = checked.query.clone();
-    let _ = query.visit(&mut Renaming::new(sources, found));
+    let _ = query.visit(&mut Renaming::new(view, found));
     let statement = Planned::Statement(Box::new(Statement::Query(query)));
     let plan = session.state().statement_to_plan(statement).await?;
     session.execute_logical_plan(plan).await
@@ -107,7 +112,7 @@ fn registered(found: &Found) -> String {
 
 /// Puts the names inside DataFusion in the place of `database.table`.
 struct Renaming<'a> {
-    sources: &'a [Source],
+    sources: &'a [Arc<Source>],
     /// What is written at that place.
     found: HashMap<Location, &'a Found>,
     /// The last part of a name, and the databases that have such a table in the query.
@@ -115,7 +120,7 @@ struct Renaming<'a> {
 }
 
 impl<'a> Renaming<'a> {
-    fn new(sources: &'a [Source], found: &'a [Found]) -> Self {
+    fn new(sources: &'a [Arc<Source>], found: &'a [Found]) -> Self {
         let mut owners: HashMap<String, Vec<usize>> = HashMap::new();
         for found in found {
             let entry = owners.entry(last(&found.written)).or_default();

@@ -26,6 +26,10 @@
 //! let answer = engine.run(sql, None, 50).await?;
 //! assert_eq!(answer.rows.rows, [[serde_json::json!("Bob"), serde_json::json!(12.0)]]);
 //!
+//! engine.load(&prospector_engine::Subset::new("few", "shop", "shop_rows")).await?;
+//! let answer = engine.run("SELECT COUNT(*) FROM scoped.few", None, 50).await?;
+//! assert_eq!(answer.rows.rows, [[serde_json::json!(2)]]);
+//!
 //! let refused = engine.run("DELETE FROM shop.shop_rows", None, 50).await.unwrap_err();
 //! assert_eq!(refused.code, "refused");
 //! # Ok(()) }
@@ -34,6 +38,7 @@
 //! What it is not: it opens no source, and knows neither the catalog nor the index nor who asks. It never writes.
 
 mod answer;
+mod build;
 mod dialect;
 mod engine;
 mod failure;
@@ -43,14 +48,16 @@ mod hint;
 mod history;
 mod joined;
 mod native;
+mod scope;
 mod source;
 mod tools;
 mod typo;
+mod view;
 
-pub use answer::Shown;
 pub use dialect::Dialect;
 pub use engine::{Engine, Outcome, Way};
 pub use failure::Failure;
 pub use guard::check;
+pub use scope::{Loaded, Subset};
 pub use source::Source;
 pub use tools::tools;

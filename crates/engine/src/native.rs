@@ -51,12 +51,22 @@ pub(crate) fn text(sql: &str, checked: &Checked, found: &[Found], source: &Sourc
     Ok(text.trim().to_owned())
 }
 
-/// The name of a table as the source has it.
-fn written(dialect: Dialect, name: &str) -> String {
-    let quoted = |name: &str| match dialect {
+/// A name as an identifier.
+pub(crate) fn quoted(dialect: Dialect, name: &str) -> String {
+    match dialect {
         Dialect::Mysql => format!("`{}`", name.replace('`', "``")),
+        // A column inside a record is a path.
+        Dialect::Bigquery => {
+            let part = |part: &str| format!("`{}`", part.replace('\\', "\\\\").replace('`', "\\`"));
+            name.split('.').map(part).collect::<Vec<_>>().join(".")
+        }
         _ => format!("\"{}\"", name.replace('"', "\"\"")),
-    };
+    }
+}
+
+/// The name of a table as the source has it.
+pub(crate) fn written(dialect: Dialect, name: &str) -> String {
+    let quoted = |name: &str| quoted(dialect, name);
     match (dialect, name.split_once('.')) {
         (Dialect::Postgres, None) => format!("public.{}", quoted(name)),
         (Dialect::Postgres | Dialect::Mysql, Some((schema, table))) => format!("{}.{}", quoted(schema), quoted(table)),

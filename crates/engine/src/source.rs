@@ -39,17 +39,25 @@ pub(crate) struct Found {
     pub(crate) is_prefixed: bool,
 }
 
-/// Finds the table that each name means; `only` is the one database that the query may read.
+/// Finds the table that each name means; `only` is the one database that the query may read, and `first` the one whose
+/// tables need no prefix, whatever else is called so.
 pub(crate) fn resolve(
-    sources: &[Source],
+    sources: &[Arc<Source>],
+    first: Option<usize>,
     only: Option<usize>,
     dialect: Dialect,
     reads: &[ObjectName],
 ) -> Result<Vec<Found>, Failure> {
-    reads.iter().map(|written| one(sources, only, dialect, written)).collect()
+    reads.iter().map(|written| one(sources, first, only, dialect, written)).collect()
 }
 
-fn one(sources: &[Source], only: Option<usize>, dialect: Dialect, written: &ObjectName) -> Result<Found, Failure> {
+fn one(
+    sources: &[Arc<Source>],
+    first: Option<usize>,
+    only: Option<usize>,
+    dialect: Dialect,
+    written: &ObjectName,
+) -> Result<Found, Failure> {
     let parts: Vec<&Ident> = written.0.iter().filter_map(|part| part.as_ident()).collect();
     let open = || sources.iter().enumerate().filter(|(at, _)| only.is_none_or(|only| only == *at));
     let named = |source: &Source| parts.len() > 1 && parts[0].value.eq_ignore_ascii_case(&source.name);
@@ -57,6 +65,11 @@ fn one(sources: &[Source], only: Option<usize>, dialect: Dialect, written: &Obje
         if let Some(table) = table(known, dialect, &parts[1..]) {
             return Ok(Found { written: written.clone(), source, table, is_prefixed: true });
         }
+    }
+    if let Some(source) = first
+        && let Some(table) = table(&sources[source], dialect, &parts)
+    {
+        return Ok(Found { written: written.clone(), source, table, is_prefixed: false });
     }
     let bare: Vec<(usize, usize)> =
         open().filter_map(|(at, source)| Some((at, table(source, dialect, &parts)?))).collect();
@@ -88,21 +101,22 @@ fn table(source: &Source, dialect: Dialect, parts: &[&Ident]) -> Option<usize> {
         names => names.join("."),
     };
     let is_same = |name: &str| match dialect {
-        Dialect::Postgres | Dialect::Mysql => name == wanted,
+        Dialect::Postgres | Dialect::Mysql | Dialect::Bigquery => name == wanted,
         Dialect::Sqlite | Dialect::Joined => name.to_lowercase() == wanted,
     };
     source.tables.iter().position(|table| is_same(&table.name))
 }
 
 fn unknown(
-    sources: &[Source],
+    sources: &[Arc<Source>],
     only: Option<usize>,
     dialect: Dialect,
     written: &ObjectName,
     parts: &[&Ident],
 ) -> Failure {
     let bare = parts.iter().map(|part| part.value.as_str()).collect::<Vec<_>>().join(".");
-    let open = || sources.iter().enumerate().filter(|(at, _)| only.is_none_or(|only| only == *at)).map(|(_, s)| s);
+    let open =
+        || sources.iter().enumerate().filter(|(at, _)| only.is_none_or(|only| only == *at)).map(|(_, s)| s.as_ref());
     let is_withheld = |source: &Source| {
         let rest =
             bare.get(source.name.len() + 1..).filter(|_| bare.to_lowercase().starts_with(&source.name.to_lowercase()));
@@ -130,7 +144,7 @@ fn unknown(
         lower == bare.to_lowercase() || lower.ends_with(&format!(".{}", bare.to_lowercase()))
     });
     match (same, near.as_slice()) {
-        (Some(name), _) if matches!(dialect, Dialect::Postgres | Dialect::Mysql) => {
+        (Some(name), _) if matches!(dialect, Dialect::Postgres | Dialect::Mysql | Dialect::Bigquery) => {
             failure.advise(format!("names have a case here: write `{name}` so, in quotes where it has capitals"))
         }
         (_, []) => failure.advise("there is no table at all"),

@@ -175,3 +175,34 @@ fn what_is_too_long_or_too_deep_is_refused_and_nothing_overflows() {
         }
     }
 }
+
+#[test]
+fn queries_of_bigquery_only_read_plain_tables() {
+    for sql in [
+        "DELETE FROM shop.people WHERE true",
+        "MERGE shop.people p USING shop.new n ON p.id = n.id WHEN MATCHED THEN DELETE",
+        "CREATE TABLE shop.t AS SELECT 1",
+        "SELECT 1; DROP TABLE shop.people",
+        "EXPORT DATA OPTIONS(uri='gs://x/*.csv', format='CSV') AS SELECT * FROM shop.people",
+        "EXECUTE IMMEDIATE 'DROP TABLE shop.people'",
+        "CALL shop.remove()",
+        "DECLARE x INT64 DEFAULT 1",
+        "LOAD DATA INTO shop.t FROM FILES (format='CSV', uris=['gs://x'])",
+        "SELECT * FROM EXTERNAL_QUERY('connection', 'SELECT 1')",
+        "SELECT * FROM APPENDS(TABLE shop.secret)",
+        "SELECT * FROM ML.PREDICT(MODEL shop.m, TABLE shop.secret)",
+        "SELECT * FROM shop.made_here(1)",
+        "SELECT shop.f(id) FROM shop.people",
+        "SELECT 'it\\'; DROP TABLE shop.people",
+    ] {
+        assert!(check(Dialect::Bigquery, sql).is_err(), "{sql}");
+    }
+    for sql in [
+        "SELECT p.address.city, COUNTIF(p.age > 17) FROM `shop.people` AS p GROUP BY 1",
+        "SELECT i.sku FROM shop.orders, UNNEST(items) AS i WHERE i.sku = 'O\\'Brien'",
+        "SELECT EXTRACT(YEAR FROM at) FROM `shop.events_*` WHERE _TABLE_SUFFIX >= '20240101'",
+        "SELECT * FROM shop.people WHERE true QUALIFY ROW_NUMBER() OVER (PARTITION BY age ORDER BY id) = 1",
+    ] {
+        assert!(check(Dialect::Bigquery, sql).is_ok(), "{sql} {:?}", check(Dialect::Bigquery, sql));
+    }
+}

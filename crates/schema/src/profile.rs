@@ -35,6 +35,8 @@ pub(crate) struct Shown {
     min: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max: Option<Value>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    estimated: bool,
 }
 
 /// What is shown of the values of a table.
@@ -183,7 +185,8 @@ fn is_date(text: &str) -> bool {
 
 fn shown(statistics: &Statistics, range: bool) -> Shown {
     let end = |value: &Option<Value>| value.clone().filter(|_| range).map(short);
-    Shown { cardinality: statistics.cardinality, min: end(&statistics.min), max: end(&statistics.max) }
+    let (min, max) = (end(&statistics.min), end(&statistics.max));
+    Shown { cardinality: statistics.cardinality, min, max, estimated: statistics.estimated }
 }
 
 /// A value of bounded length.

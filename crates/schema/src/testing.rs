@@ -177,7 +177,7 @@ impl Connector for Fake {
                 _ => a.to_string().cmp(&b.to_string()),
             });
             let (min, max) = (values.first().cloned(), values.last().cloned());
-            Statistics { column: column.clone(), cardinality: values.len() as u64, min, max, nulls: 0 }
+            Statistics { column: column.clone(), cardinality: values.len() as u64, min, max, ..Statistics::default() }
         };
         Ok(columns.iter().map(statistics).collect())
     }

@@ -83,6 +83,7 @@ pub(crate) fn statistics<'a>(columns: impl Iterator<Item = (&'a Known, bool)>, r
                 min: end(min),
                 max: end(max),
                 nulls: nulls.as_u64().unwrap_or(0),
+                estimated: false,
             }
         })
         .collect()

@@ -74,7 +74,9 @@ pub(crate) async fn check_filters(source: &dyn Connector, is_typed: bool) {
     assert!(source.rows("people", &["id, 1".into()], &[], 1).await.is_err());
 
     let all = source.rows("people", &[], &[], 3).await.unwrap();
-    assert_eq!((all.columns.len(), all.rows.len(), all.has_more), (6, 3, true));
+    // Documents have an id of their own.
+    let columns = all.columns.iter().filter(|column| *column != "_id").count();
+    assert_eq!((columns, all.rows.len(), all.has_more), (6, 3, true));
     assert!(!source.rows("people", &[], &[], 4).await.unwrap().has_more);
     let both = [
         FilterCondition { column: "age".into(), op: FilterOp::Eq, value: json!(36) },

@@ -60,7 +60,7 @@ pub(super) fn fingerprint(
     let mut problems: Vec<Problem> = Vec::new();
     let mut seen: Vec<PathBuf> = vec![path.to_owned(), state.join("facts.sqlite")];
     // Only a server itself can say whether it changed.
-    if file.databases.iter().any(|entry| entry.server.is_some())
+    if file.databases.iter().any(|entry| entry.server.is_some() || entry.service.is_some())
         || file.documents.iter().any(|entry| entry.url.is_some() || entry.wiki.is_some())
         || file.apis.iter().any(|entry| entry.fetched.is_some())
     {

@@ -91,7 +91,7 @@ async fn one(found: Found, cache: Cache) -> (Option<Entry>, Vec<Problem>) {
         found.name,
         found.description,
         found.allow.join("\0"),
-        matches!(found.source, Source::Server(_)).then_some(&found.source)
+        (!matches!(found.source, Source::Files { .. })).then_some(&found.source)
     );
     let settled = fingerprint(&files, &settings);
     let key = format!("database {}", found.name);
@@ -165,19 +165,20 @@ pub(super) fn find(base: &Path, place: &str, entry: &DatabaseEntry, problems: &m
         Some((_, kind)) => kind,
         None => None,
     };
-    if let Some(server) = &entry.server {
-        if let Some(kind) = kind.filter(|kind| *kind != server.kind()) {
-            let reason = format!("the `url` is one of {}, and the `type` is {kind}", server.kind());
-            return fail(reason, "leave `type` out".into());
+    let server = entry.server.as_ref().map(|s| (s.kind(), s.database(), Source::Server(s.clone())));
+    let service = entry.service.as_ref().map(|s| (s.kind(), s.project(), Source::Service(s.clone())));
+    if let Some((own, database, source)) = server.or(service) {
+        if let Some(kind) = kind.filter(|kind| *kind != own) {
+            return fail(format!("the `url` is one of {own}, and the `type` is {kind}"), "leave `type` out".into());
         }
-        let Some(name) = entry.name.clone().or_else(|| server.database().map(str::to_owned)) else {
+        let Some(name) = entry.name.clone().or_else(|| database.map(str::to_owned)) else {
             return fail("the `url` names no database, and the entry has no `name`".into(), "write `name: ...`".into());
         };
         let written = entry.descriptions.as_ref().map(|written| base.join(written.replace("{name}", &name)));
         let found = Found {
             name,
             place: place.to_owned(),
-            source: Source::Server(server.clone()),
+            source,
             description: entry.description.clone(),
             descriptions: written.clone().filter(|path| path.is_file()),
             allow: entry.tables.clone(),
@@ -187,6 +188,9 @@ pub(super) fn find(base: &Path, place: &str, entry: &DatabaseEntry, problems: &m
             problems.push(problem.advise("correct `descriptions`, or leave it out"));
         }
         return vec![found];
+    }
+    if kind == Some(SourceKind::Dbt) {
+        return project(base, place, entry).map_or_else(|(reason, advice)| fail(reason, advice), |found| vec![found]);
     }
     let folder = base.join(&entry.path);
     let pattern = if folder.is_dir() { format!("{}/*", entry.path.trim_end_matches('/')) } else { entry.path.clone() };
@@ -247,6 +251,35 @@ pub(super) fn find(base: &Path, place: &str, entry: &DatabaseEntry, problems: &m
         .into_iter()
         .map(|found| Found { descriptions: found.descriptions.filter(|path| path.is_file()), ..found })
         .collect()
+}
+
+/// The dbt project of an entry: its manifest, or the folder that holds it, and the catalog beside it where there is one.
+/// Without a name it is called as the folder of the project.
+fn project(base: &Path, place: &str, entry: &DatabaseEntry) -> Result<Found, (String, String)> {
+    let mut manifest = base.join(&entry.path);
+    for inside in ["manifest.json", "target/manifest.json"] {
+        if manifest.is_dir() && manifest.join(inside).is_file() {
+            manifest.push(inside);
+        }
+    }
+    if !manifest.is_file() {
+        let advice = "write `path: target/manifest.json`, and make the file with `dbt docs generate`";
+        return Err((format!("there is no manifest of dbt at {}", manifest.display()), advice.into()));
+    }
+    let whole = std::path::absolute(&manifest).unwrap_or_else(|_| manifest.clone());
+    let folders = whole.ancestors().skip(1).filter_map(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+    let name = entry.name.clone().or_else(|| folders.into_iter().find(|name| name != "target"));
+    let name = name.unwrap_or_else(|| "dbt".to_owned());
+    let descriptions = descriptions(base, &name, &manifest, entry.descriptions.as_deref());
+    let catalog = Some(manifest.with_file_name("catalog.json")).filter(|path| path.is_file());
+    Ok(Found {
+        name,
+        place: place.to_owned(),
+        source: Source::files(SourceKind::Dbt, [manifest].into_iter().chain(catalog).collect()),
+        description: entry.description.clone(),
+        descriptions: descriptions.filter(|path| path.is_file()),
+        allow: entry.tables.clone(),
+    })
 }
 
 /// The file of descriptions: as written, with `{dir}` for the folder of the database and `{name}` for its name; else

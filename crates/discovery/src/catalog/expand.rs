@@ -34,13 +34,25 @@ pub(super) fn url_environment(url: &str, lookup: Environment<'_>) -> Result<Stri
     if scheme > at {
         return environment(url, lookup);
     }
-    let encoded = |name: &str| {
-        let letters = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-        let encode = |byte: u8| if letters(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
-        lookup(name).map(|value| value.bytes().map(encode).collect())
-    };
+    let encoded = |name: &str| lookup(name).map(|value| encoded(&value));
     let (user, rest) = url[scheme + 3..].split_at(at - scheme - 3);
     Ok(format!("{}{}{}", &url[..scheme + 3], environment(user, &encoded)?, environment(rest, lookup)?))
+}
+
+/// Any letters as a part of a URL.
+fn encoded(text: &str) -> String {
+    let letters = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    let encode = |byte: u8| if letters(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    text.bytes().map(encode).collect()
+}
+
+/// A URL of DynamoDB without a key, with the key of the environment where there is one, as other programs take it.
+pub(super) fn with_key(url: String, lookup: Environment<'_>) -> String {
+    let Some(rest) = url.strip_prefix("dynamodb://").filter(|rest| !rest.contains('@')) else { return url };
+    let (Some(id), Some(secret)) = (lookup("AWS_ACCESS_KEY_ID"), lookup("AWS_SECRET_ACCESS_KEY")) else { return url };
+    let mark = if rest.contains('?') { '&' } else { '?' };
+    let token = lookup("AWS_SESSION_TOKEN").map(|token| format!("{mark}session_token={}", encoded(&token)));
+    format!("dynamodb://{}:{}@{rest}{}", encoded(&id), encoded(&secret), token.unwrap_or_default())
 }
 
 /// Whether a path holds wildcards.
@@ -112,6 +124,21 @@ mod tests {
         assert_eq!(environment("plain $5", &lookup).unwrap(), "plain $5");
         assert_eq!(environment("${NOPE}", &lookup).unwrap_err(), "the environment variable `NOPE` is not set");
         assert!(environment("${DATA", &lookup).is_err());
+    }
+
+    #[test]
+    fn a_url_of_dynamodb_without_a_key_gets_that_of_the_environment() {
+        let lookup = |name: &str| match name {
+            "AWS_ACCESS_KEY_ID" => Some("AKIA".to_owned()),
+            "AWS_SECRET_ACCESS_KEY" => Some("a/b+c".to_owned()),
+            "AWS_SESSION_TOKEN" => Some("x=".to_owned()),
+            _ => None,
+        };
+        let check = |url: &str, expected: &str| assert_eq!(with_key(url.to_owned(), &lookup), expected);
+        check("dynamodb://eu-north-1", "dynamodb://AKIA:a%2Fb%2Bc@eu-north-1?session_token=x%3D");
+        check("dynamodb://k:s@eu-north-1", "dynamodb://k:s@eu-north-1");
+        check("mongodb://db/crm", "mongodb://db/crm");
+        assert_eq!(with_key("dynamodb://x?endpoint=y".into(), &|_| None), "dynamodb://x?endpoint=y");
     }
 
     #[test]

@@ -33,6 +33,35 @@ pub(crate) fn arrow_type(kind: &str, declared: &str) -> DataType {
             () if word == "date" => DataType::Date32,
             () => DataType::Utf8,
         },
+        // The types that a sample had, the most frequent first: `int | string`.
+        "mongodb" | "dynamodb" => {
+            let is_of = |words: &[&str]| word.split(" | ").all(|part| words.contains(&part));
+            match () {
+                () if is_of(&["int", "long", "integer"]) => DataType::Int64,
+                () if is_of(&["int", "long", "integer", "double", "decimal", "number"]) => DataType::Float64,
+                () if is_of(&["bool", "boolean"]) => DataType::Boolean,
+                () if is_of(&["date"]) => DataType::Timestamp(TimeUnit::Microsecond, None),
+                () => DataType::Utf8,
+            }
+        }
+        "elasticsearch" => match word.as_str() {
+            "long" | "integer" | "short" | "byte" => DataType::Int64,
+            "double" | "float" | "half_float" | "scaled_float" => DataType::Float64,
+            "boolean" => DataType::Boolean,
+            "date" | "date_nanos" => DataType::Timestamp(TimeUnit::Microsecond, None),
+            _ => DataType::Utf8,
+        },
+        "bigquery" | "cassandra" => match word.as_str() {
+            "int64" | "bigint" | "int" | "smallint" | "tinyint" | "counter" => DataType::Int64,
+            "float64" | "float" | "double" => DataType::Float64,
+            "bool" | "boolean" => DataType::Boolean,
+            "date" => DataType::Date32,
+            "timestamp" | "datetime" => DataType::Timestamp(TimeUnit::Microsecond, None),
+            "varint" => DataType::Decimal128(38, 0),
+            "numeric" => DataType::Decimal128(38, 9),
+            _ if starts(&["numeric", "bignumeric", "decimal"]) => decimal(&word).unwrap_or(DataType::Float64),
+            _ => DataType::Utf8,
+        },
         _ => match () {
             () if word == "uint64" => DataType::Decimal128(20, 0),
             () if starts(&["int8", "int16", "int32", "int64", "uint"]) => DataType::Int64,

@@ -8,7 +8,7 @@ use prospector_connect::{FilterCondition, FilterOp};
 use serde_json::{Value, json};
 
 /// A longer list is not sent.
-const LONGEST_LIST: usize = 500;
+pub(super) const LONGEST_LIST: usize = 500;
 
 /// A column that conditions may be about.
 pub(crate) struct Filtered<'a> {

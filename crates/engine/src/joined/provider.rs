@@ -11,7 +11,7 @@ use datafusion::datasource::memory::MemorySourceConfig;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
-use prospector_connect::{Connector, FilterCondition, Table};
+use prospector_connect::{Connector, FilterCondition, FilterOp, Table};
 
 use super::column::{array, arrow_type};
 use super::filter::{Filtered, condition};
@@ -59,15 +59,36 @@ impl Remote {
             let column = &self.table.columns[at];
             let declared = column.data_type.to_lowercase();
             // Text that is compared as text: not padded, not a number in disguise, not an enumeration.
-            let compares_texts =
-                ["varchar", "text", "character varying", "utf8"].iter().any(|word| declared.contains(word))
-                    && !declared.contains("[]");
+            let compares_texts = ["varchar", "text", "character varying", "utf8", "string", "objectid", "keyword", "ascii"]
+                .iter()
+                .any(|word| declared.contains(word))
+                // Lists are shown as a text that they are not.
+                && !declared.contains("[]")
+                && !declared.contains('<');
             Some(Filtered { name: &column.name, data_type: self.schema.field(at).data_type(), compares_texts })
         };
         condition(expression, &column)
     }
 
-    async fn batch(&self, wanted: &[usize], filters: &[Expr], limit: Option<usize>) -> Result<RecordBatch> {
+    /// The places of the columns that a scan reads.
+    pub(super) fn wanted(&self, projection: Option<&Vec<usize>>) -> Vec<usize> {
+        projection.cloned().unwrap_or_else(|| (0..self.schema.fields().len()).collect())
+    }
+
+    /// About how many rows meet the filters.
+    pub(super) fn expected(&self, filters: &[Expr]) -> u64 {
+        let rows = self.table.row_count.unwrap_or(u64::MAX / 2);
+        filters.iter().filter_map(|filter| self.condition(filter)).fold(rows, |rows, condition| match condition.op {
+            FilterOp::Eq | FilterOp::In => rows / 10,
+            _ => rows / 3,
+        })
+    }
+
+    /// The rows that meet the filters that the source can test, of these columns.
+    ///
+    /// # Errors
+    /// What the source says, or that there are too many.
+    pub(super) async fn batch(&self, wanted: &[usize], filters: &[Expr], limit: Option<usize>) -> Result<RecordBatch> {
         let failed = |reason: String| DataFusionError::External(reason.into());
         let conditions: Vec<FilterCondition> = filters.iter().filter_map(|filter| self.condition(filter)).collect();
         // A count needs rows, and no column of them.
@@ -136,9 +157,56 @@ impl TableProvider for Remote {
         filters: &[Expr],
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let wanted = projection.cloned().unwrap_or_else(|| (0..self.schema.fields().len()).collect());
+        let wanted = self.wanted(projection);
         let batch = self.batch(&wanted, filters, limit).await?;
         let schema = batch.schema();
         Ok(MemorySourceConfig::try_new_exec(&[vec![batch]], schema, None)?)
+    }
+}
+
+/// A table whose rows are here.
+#[derive(Debug)]
+pub(crate) struct Fetched {
+    schema: SchemaRef,
+    batch: RecordBatch,
+    /// Whether only the columns that the plan wants are here.
+    is_part: bool,
+}
+
+impl Fetched {
+    /// All columns.
+    pub(crate) fn whole(batch: RecordBatch) -> Self {
+        Fetched { schema: batch.schema(), batch, is_part: false }
+    }
+
+    /// The columns of a table that a plan wants, in its order.
+    pub(super) fn part(schema: SchemaRef, batch: RecordBatch) -> Self {
+        Fetched { schema, batch, is_part: true }
+    }
+
+    pub(super) fn batch(&self) -> &RecordBatch {
+        &self.batch
+    }
+}
+
+#[async_trait]
+impl TableProvider for Fetched {
+    fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    async fn scan(
+        &self,
+        _: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        _: &[Expr],
+        _: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let projection = projection.filter(|_| !self.is_part).cloned();
+        Ok(MemorySourceConfig::try_new_exec(&[vec![self.batch.clone()]], self.batch.schema(), projection)?)
     }
 }

@@ -1,5 +1,7 @@
 //! An answer of DataFusion as rows.
 
+use std::sync::Arc;
+
 use datafusion::arrow::array::{Array, RecordBatch};
 use datafusion::arrow::datatypes::{DataType, Schema};
 use datafusion::arrow::json::writer::{JsonArray, WriterBuilder};
@@ -12,7 +14,7 @@ use crate::source::{Found, Source};
 
 /// At most `cap` rows, under names as the sources spell them.
 pub(super) fn rows(
-    sources: &[Source],
+    sources: &[Arc<Source>],
     found: &[Found],
     schema: &Schema,
     batches: &[RecordBatch],

@@ -28,7 +28,8 @@ pub(super) struct Args {
 struct Query {
     /// What the query answers.
     question: String,
-    /// One SELECT. Name tables `database.table`. Over one database: in its own SQL. Over several: standard SQL.
+    /// One SELECT. Name tables `database.table`. Over one database: in its own SQL. Over several, and over what load_scoped
+    /// loaded (`scoped.ALIAS`): DataFusion's.
     sql: String,
     /// The database, where tables are named without it.
     #[serde(default)]
@@ -42,6 +43,7 @@ enum Answered {
     Rows {
         question: String,
         databases: Vec<String>,
+        tables: Vec<String>,
         executed: Way,
         #[serde(flatten)]
         shown: Shown,
@@ -74,6 +76,7 @@ impl Tool for ExecuteSql {
                 Ok(outcome) => Answered::Rows {
                     question: query.question,
                     databases: outcome.databases,
+                    tables: outcome.tables,
                     executed: outcome.way,
                     shown: shown(outcome.rows, each),
                 },
@@ -101,6 +104,6 @@ impl Tool for ExecuteSql {
     }
 
     fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
-        answer.as_array().into_iter().flatten().flat_map(super::databases).collect()
+        answer.as_array().into_iter().flatten().flat_map(super::tables).collect()
     }
 }

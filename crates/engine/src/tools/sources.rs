@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use prospector_connect::FilterCondition;
-use prospector_core::{Resource, ResourceKind, Tool, ToolError, nearest};
+use prospector_core::{Resource, ResourceKind, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::answer::{MOST_CHARACTERS, Shown, shown};
+use crate::engine::conditions_fit;
 use crate::{Engine, hint};
 
 /// So many rows are a preview.
@@ -80,34 +81,14 @@ impl Tool for GetSourcePreview {
     type Output = Preview;
 
     async fn call(&self, args: Args) -> Result<Preview, ToolError> {
-        let sources = &self.0.sources;
-        let source = &sources[self.0.source(&args.database)?];
-        let found = source.tables.iter().find(|table| table.name == args.table);
-        let found = found.or_else(|| source.tables.iter().find(|table| table.name.eq_ignore_ascii_case(&args.table)));
-        let Some(table) = found else {
-            return Err(ToolError::not_found(
-                "table",
-                &args.table,
-                source.tables.iter().map(|table| table.name.as_str()),
-            ));
-        };
-        for condition in &args.conditions {
-            if table.column(&condition.column).is_none() {
-                let near = nearest(&condition.column, table.columns.iter().map(|column| column.name.as_str()), 3);
-                let message = format!("{} has no column `{}`", table.name, condition.column);
-                return Err(ToolError::invalid(message, Some(format!("did you mean {}?", near.join(", ")))));
-            }
-        }
+        let (source, table) = self.0.table(&args.database, &args.table)?;
+        conditions_fit(table, &args.conditions)?;
         let rows = source.connector.rows(&table.name, &[], &args.conditions, PREVIEW).await;
-        let rows = rows.map_err(|error| hint::of_source(&error, sources, &[]))?;
+        let rows = rows.map_err(|error| hint::of_source(&error, &[table]))?;
         Ok(Preview { database: source.name.clone(), table: table.name.clone(), shown: shown(rows, MOST_CHARACTERS) })
     }
 
     fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
-        let text = |key: &str| answer.get(key).and_then(Value::as_str);
-        match (text("database"), text("table")) {
-            (Some(database), Some(table)) => vec![Resource::new(ResourceKind::Table, format!("{database}.{table}"))],
-            _ => Vec::new(),
-        }
+        super::table(answer)
     }
 }

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use prospector_core::{Resource, Tool, ToolError};
+use prospector_core::{Tool, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::{Engine, Failure, Way};
 
@@ -43,9 +42,5 @@ impl Tool for ValidateQuery {
             Ok((way, databases)) => Validated { valid: true, executes: Some(way), databases, failure: None },
             Err(failure) => Validated { valid: false, executes: None, databases: Vec::new(), failure: Some(failure) },
         })
-    }
-
-    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
-        super::databases(answer)
     }
 }

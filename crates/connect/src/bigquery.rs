@@ -1,0 +1,351 @@
+//! BigQuery, over REST and only asked: every statement is tried first, and must be a query that bills no more than the
+//! catalog allows.
+
+mod describe;
+mod job;
+mod sql;
+mod token;
+mod value;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures::{StreamExt, stream};
+use prospector_core::Problem;
+use reqwest::Method;
+use serde_json::Value;
+
+use crate::{
+    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Service, SourceKind, Statistics, Table,
+    shown,
+};
+use describe::{dataset, sharded, undescribed};
+use job::Jobs;
+use sql::{Known, SUFFIX, Statement, column, measured, quoted, sampled, select};
+use value::{base, rows};
+
+use crate::service::http::Asker;
+
+/// So many datasets are described at once.
+const AT_ONCE: usize = 4;
+
+/// So many columns are measured by one query.
+const COLUMNS_A_QUERY: usize = 200;
+
+/// A page of a list.
+const PAGE: usize = 1_000;
+
+/// A list is read up to so many pages.
+const MOST_PAGES: usize = 200;
+
+/// Datasets of a project of BigQuery.
+pub(crate) struct Bigquery {
+    jobs: Arc<Jobs>,
+}
+
+/// Where a table is, with its columns.
+struct Place {
+    /// All of it, as it stands behind `FROM`.
+    from: String,
+    /// A part of it that tells what it holds; the same where it is not many tables by date.
+    newest: String,
+    /// What stands for the `*`.
+    suffixes: Vec<String>,
+    columns: Vec<Known>,
+}
+
+impl Bigquery {
+    pub(crate) fn new(service: &Service) -> Self {
+        let tokens = token::Tokens::default();
+        Bigquery { jobs: Arc::new(Jobs { asker: Asker::new(service.clone()), tokens }) }
+    }
+
+    fn asker(&self) -> &Asker {
+        &self.jobs.asker
+    }
+
+    fn project(&self) -> &str {
+        self.asker().service().project().unwrap_or_default()
+    }
+
+    /// The items of a list, page after page.
+    async fn list(&self, path: &[&str], key: &str, what: &str) -> Result<Vec<Value>, ConnectError> {
+        let mut items = Vec::new();
+        let mut token: Option<String> = None;
+        for _ in 0..MOST_PAGES {
+            let mut parameters = vec![("maxResults", PAGE.to_string())];
+            parameters.extend(token.take().map(|token| ("pageToken", token)));
+            let answer = self.jobs.ask(Method::GET, path, &parameters, None).await;
+            let mut answer = answer.map_err(|unanswered| self.asker().unread(what, unanswered))?;
+            if let Some(Value::Array(more)) = answer.get_mut(key).map(Value::take) {
+                items.extend(more);
+            }
+            token = answer.get("nextPageToken").and_then(Value::as_str).map(str::to_owned);
+            if token.is_none() {
+                break;
+            }
+        }
+        Ok(items)
+    }
+
+    async fn datasets(&self) -> Result<Vec<String>, ConnectError> {
+        let named = self.asker().service().parts();
+        if !named.is_empty() {
+            return Ok(named.to_vec());
+        }
+        let found = self.list(&[self.project(), "datasets"], "datasets", "the list of datasets").await?;
+        let name = |item: &Value| item.pointer("/datasetReference/datasetId")?.as_str().map(str::to_owned);
+        Ok(found.iter().filter_map(name).collect())
+    }
+
+    /// The names of the tables of a dataset.
+    async fn names(&self, dataset: &str) -> Result<Vec<String>, ConnectError> {
+        let path = [self.project(), "datasets", dataset, "tables"];
+        let found = self.list(&path, "tables", &format!("the dataset {dataset}")).await?;
+        let name = |item: &Value| item.pointer("/tableReference/tableId")?.as_str().map(str::to_owned);
+        Ok(found.iter().filter_map(name).collect())
+    }
+
+    async fn place(&self, table: &str) -> Result<Place, ConnectError> {
+        let missing = || self.asker().refused(table, "there is no such table");
+        let (dataset, name) = table.split_once('.').ok_or_else(missing)?;
+        let named = self.asker().service().parts();
+        if !named.is_empty() && !named.iter().any(|known| known == dataset) {
+            return Err(missing());
+        }
+        let from = |name: &str| format!("{}.{}.{}", quoted(self.project()), quoted(dataset), quoted(name));
+        let (newest, suffixes) = match name.strip_suffix('*') {
+            None => (name.to_owned(), Vec::new()),
+            Some(prefix) => {
+                let groups = sharded(&self.names(dataset).await?);
+                let group = groups.into_iter().find(|group| group.name == name).ok_or_else(missing)?;
+                let suffixes = group.members.iter().map(|member| member[prefix.len()..].to_owned()).collect();
+                (group.members.into_iter().next().unwrap_or_default(), suffixes)
+            }
+        };
+        let path = [self.project(), "datasets", dataset, "tables", &newest];
+        let answer = self.jobs.ask(Method::GET, &path, &[], None).await;
+        let answer = answer.map_err(|unanswered| self.asker().unread(table, unanswered))?;
+        let mut columns = Vec::new();
+        let fields = answer.pointer("/schema/fields").and_then(Value::as_array);
+        flattened("", fields.map_or(&[][..], Vec::as_slice), &[], &mut columns);
+        if !suffixes.is_empty() {
+            columns.push(Known { name: SUFFIX.to_owned(), data_type: "STRING".to_owned(), lists: Vec::new() });
+        }
+        Ok(Place { from: from(name), newest: from(&newest), suffixes, columns })
+    }
+
+    fn named<'a>(&self, place: &'a Place, table: &str, name: &str) -> Result<&'a Known, ConnectError> {
+        let found = column(&place.columns, name);
+        found.ok_or_else(|| self.asker().refused(table, format!("it has no column {name}")))
+    }
+
+    fn wanted<'a>(&self, place: &'a Place, table: &str, names: &[String]) -> Result<Vec<&'a Known>, ConnectError> {
+        match names {
+            [] => Ok(place.columns.iter().collect()),
+            some => some.iter().map(|name| self.named(place, table, name)).collect(),
+        }
+    }
+
+    /// The answer to a statement of our own, under these names.
+    async fn asked(
+        &self,
+        table: &str,
+        statement: &Statement,
+        names: Option<Vec<String>>,
+        cap: usize,
+    ) -> Result<Rows, ConnectError> {
+        let answer = self.jobs.run(table, statement, cap).await?;
+        let own = |field: &Value| field.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let columns = names.unwrap_or_else(|| answer.fields.iter().map(own).collect());
+        Ok(Rows { columns, rows: rows(&answer.fields, &answer.rows), has_more: answer.has_more })
+    }
+}
+
+/// The columns of a schema as `tables.get` gives it: records by their fields, lists of records by both.
+fn flattened(path: &str, fields: &[Value], lists: &[usize], found: &mut Vec<Known>) {
+    for field in fields {
+        let word = |key: &str| field.get(key).and_then(Value::as_str).unwrap_or_default();
+        let name = if path.is_empty() { word("name").to_owned() } else { format!("{path}.{}", word("name")) };
+        let depth = name.split('.').count();
+        let is_list = word("mode") == "REPEATED";
+        let inner = field.get("fields").and_then(Value::as_array);
+        let mut lists = lists.to_vec();
+        if is_list {
+            lists.push(depth);
+        }
+        if is_list || inner.is_none() {
+            let data_type = if inner.is_some() { "STRUCT" } else { word("type") }.to_owned();
+            found.push(Known { name: name.clone(), data_type, lists: lists.clone() });
+        }
+        // BigQuery allows 15 levels.
+        if let Some(inner) = inner.filter(|_| depth <= 15) {
+            flattened(&name, inner, &lists, found);
+        }
+    }
+}
+
+#[async_trait]
+impl Connector for Bigquery {
+    fn kind(&self) -> &'static str {
+        SourceKind::Bigquery.as_str()
+    }
+
+    async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
+        let datasets = self.datasets().await?;
+        let (mut tables, mut problems, mut first) = (Vec::new(), Vec::new(), None);
+        if datasets.is_empty() {
+            let reason = "it shows no dataset: there is none, or who asks may not see any";
+            let problem = Problem::warning(self.asker().service().to_string(), reason);
+            problems.push(problem.advise("name the datasets in the catalog, and grant `BigQuery Metadata Viewer`"));
+        }
+        let asked = datasets.iter().map(|name| dataset(&self.jobs, self.project(), name));
+        let described: Vec<_> = stream::iter(asked.collect::<Vec<_>>()).buffered(AT_ONCE).collect().await;
+        for (name, described) in datasets.iter().zip(described) {
+            match described {
+                Ok(found) => tables.extend(found),
+                Err(error) => {
+                    problems.push(undescribed(&format!("{}.{name}", self.asker().service()), &error));
+                    first.get_or_insert(error);
+                }
+            }
+        }
+        match first {
+            Some(error) if tables.is_empty() => Err(error),
+            _ => Ok((tables, problems)),
+        }
+    }
+
+    async fn fingerprint(&self) -> Result<Option<String>, ConnectError> {
+        let mut stamps = Vec::new();
+        for name in self.datasets().await? {
+            let sql = format!(
+                "SELECT COUNT(*), MAX(last_modified_time), \
+                 FARM_FINGERPRINT(STRING_AGG(table_id, ',' ORDER BY table_id)) FROM {}.{}.__TABLES__",
+                quoted(self.project()),
+                quoted(&name)
+            );
+            let statement = Statement { sql, ..Statement::default() };
+            let stamp = match self.asked(&format!("the dataset {name}"), &statement, None, 1).await {
+                Ok(rows) => format!("{name} {:?}", rows.rows),
+                Err(error @ ConnectError::Connect { .. }) => return Err(error),
+                // Told of in the description.
+                Err(error) => format!("{name} {error}"),
+            };
+            stamps.push(stamp);
+        }
+        Ok(Some(stamps.join("; ")))
+    }
+
+    async fn sample(&self, table: &str, name: &str, request: &SampleRequest) -> Result<Samples, ConnectError> {
+        let place = self.place(table).await?;
+        let column = self.named(&place, table, name)?;
+        let needle = request.contains.as_deref().filter(|text| !text.is_empty());
+        if column.name == SUFFIX {
+            let found: Vec<&String> =
+                place.suffixes.iter().filter(|suffix| needle.is_none_or(|needle| suffix.contains(needle))).collect();
+            let values: Vec<Value> = found.iter().take(request.limit).map(|suffix| shown::text(suffix)).collect();
+            let complete = values.len() == found.len();
+            return Ok(Samples { values, distinct: found.len() as u64, complete });
+        }
+        let is_bytes = base(&column.data_type) == "BYTES";
+        if is_bytes && needle.is_some() {
+            // There is no text in bytes.
+            return Ok(Samples { complete: true, ..Samples::default() });
+        }
+        let statement = sampled(column, &place.newest, needle, request.limit);
+        let answer = self.asked(table, &statement, None, request.limit.max(1)).await?;
+        Ok(crate::server::samples(answer, request.limit, place.suffixes.is_empty(), is_bytes))
+    }
+
+    async fn statistics(&self, table: &str, names: &[String]) -> Result<Vec<Statistics>, ConnectError> {
+        let place = self.place(table).await?;
+        let wanted = self.wanted(&place, table, names)?;
+        let measurable: Vec<&Known> = wanted.iter().copied().filter(|column| column.name != SUFFIX).collect();
+        let mut found = Vec::with_capacity(wanted.len());
+        for part in measurable.chunks(COLUMNS_A_QUERY) {
+            let answer = self.asked(table, &measured(part, &place.newest), None, 1).await?;
+            let columns: Vec<(crate::filter::sql::Known, bool)> = part
+                .iter()
+                .map(|column| {
+                    let known =
+                        crate::filter::sql::Known { name: column.name.clone(), data_type: column.data_type.clone() };
+                    (known, base(&column.data_type) == "BYTES")
+                })
+                .collect();
+            let own = crate::server::statistics(columns.iter().map(|(known, is_bytes)| (known, *is_bytes)), answer);
+            found.extend(own.into_iter().zip(part).map(|(statistics, column)| Statistics {
+                estimated: !place.suffixes.is_empty() || !column.lists.is_empty(),
+                ..statistics
+            }));
+        }
+        if wanted.iter().any(|column| column.name == SUFFIX) {
+            found.push(Statistics {
+                column: SUFFIX.to_owned(),
+                cardinality: place.suffixes.len() as u64,
+                min: place.suffixes.iter().min().map(|suffix| shown::text(suffix)),
+                max: place.suffixes.iter().max().map(|suffix| shown::text(suffix)),
+                ..Statistics::default()
+            });
+        }
+        let order = |name: &str| wanted.iter().position(|column| column.name == name);
+        found.sort_by_key(|statistics| order(&statistics.column));
+        Ok(found)
+    }
+
+    async fn rows(
+        &self,
+        table: &str,
+        names: &[String],
+        conditions: &[FilterCondition],
+        limit: usize,
+    ) -> Result<Rows, ConnectError> {
+        let place = self.place(table).await?;
+        let wanted = self.wanted(&place, table, names)?;
+        let statement = select(table, &place.from, &wanted, &place.columns, conditions, limit)?;
+        let names = wanted.iter().map(|column| column.name.clone()).collect();
+        self.asked(table, &statement, Some(names), limit).await
+    }
+
+    async fn query(&self, sql: &str, cap: usize) -> Result<Rows, ConnectError> {
+        self.explain(sql).await?;
+        let sql = sql.trim().trim_end_matches(';').to_owned();
+        let statement = Statement { sql, ..Statement::default() };
+        self.asked("the answer to a query", &statement, None, cap).await
+    }
+
+    async fn explain(&self, sql: &str) -> Result<(), ConnectError> {
+        self.jobs.tried("the plan of a query", sql.trim().trim_end_matches(';')).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn records_and_lists_are_paths() {
+        let fields = json!([
+            {"name": "id", "type": "INTEGER", "mode": "REQUIRED"},
+            {"name": "to", "type": "RECORD", "fields": [{"name": "city", "type": "STRING"}]},
+            {"name": "items", "type": "RECORD", "mode": "REPEATED", "fields": [
+                {"name": "sku", "type": "STRING"}, {"name": "tags", "type": "STRING", "mode": "REPEATED"}]},
+        ]);
+        let mut found = Vec::new();
+        flattened("", fields.as_array().map_or(&[][..], Vec::as_slice), &[], &mut found);
+        let written: Vec<String> =
+            found.iter().map(|column| format!("{} {} {:?}", column.name, column.data_type, column.lists)).collect();
+        assert_eq!(
+            written,
+            [
+                "id INTEGER []",
+                "to.city STRING []",
+                "items STRUCT [1]",
+                "items.sku STRING [1]",
+                "items.tags STRING [1, 2]"
+            ]
+        );
+    }
+}

@@ -1,0 +1,313 @@
+//! What a dataset holds, asked with a few statements whatever the number of its tables.
+//! <https://cloud.google.com/bigquery/docs/information-schema-intro>
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use prospector_core::Problem;
+use serde_json::Value;
+
+use super::job::{Answer, Jobs};
+use super::sql::{SUFFIX, Statement, quoted};
+use super::value::{Parameter, rows};
+use crate::{Column, ConnectError, ForeignKey, Table};
+
+/// So many rows of a description are read.
+const MOST: usize = 500_000;
+
+/// More columns of one table are left out.
+const MOST_COLUMNS: usize = 2_000;
+
+/// A type is shown up to so many characters.
+const LONGEST_TYPE: usize = 120;
+
+/// The tables of one dataset.
+pub(super) async fn dataset(jobs: &Arc<Jobs>, project: &str, dataset: &str) -> Result<Vec<Table>, ConnectError> {
+    let place = format!("{}.{}", quoted(project), quoted(dataset));
+    let info = format!("{place}.INFORMATION_SCHEMA");
+    let ask = async |sql: String, parameters: Vec<Parameter>| -> Result<Vec<Vec<Value>>, ConnectError> {
+        let Answer { fields, rows: cells, .. } =
+            jobs.run(&format!("the dataset {dataset}"), &Statement { sql, parameters }, MOST).await?;
+        Ok(rows(&fields, &cells))
+    };
+    let named = ask(
+        format!(
+            "SELECT t.table_name, t.table_type, o.option_value FROM {info}.TABLES t LEFT JOIN {info}.TABLE_OPTIONS o \
+             ON o.table_name = t.table_name AND o.option_name = 'description' ORDER BY 1"
+        ),
+        Vec::new(),
+    )
+    .await?;
+    let names: Vec<String> = named.iter().map(|row| word(row, 0)).collect();
+    let groups = sharded(&names);
+    let newest: Vec<&str> = groups.iter().filter_map(|group| group.members.first()).map(String::as_str).collect();
+    let described = ask(
+        format!(
+            "SELECT p.table_name, p.field_path, p.data_type, p.description, c.is_nullable, c.is_partitioning_column, \
+             c.clustering_ordinal_position FROM {info}.COLUMN_FIELD_PATHS p JOIN {info}.COLUMNS c \
+             ON c.table_name = p.table_name AND c.column_name = p.column_name \
+             WHERE NOT REGEXP_CONTAINS(p.table_name, r'[0-9]{{8}}$') OR p.table_name IN UNNEST(SPLIT(@p1, ',')) \
+             OR p.table_name IN UNNEST(SPLIT(@p2, ',')) ORDER BY p.table_name, c.ordinal_position"
+        ),
+        vec![Parameter::text(newest.join(",")), Parameter::text(alone(&names, &groups).join(","))],
+    )
+    .await?;
+    let counted = ask(format!("SELECT table_id, row_count FROM {place}.__TABLES__"), Vec::new()).await?;
+    let keys = ask(
+        format!(
+            "SELECT k.constraint_name, k.table_name, t.constraint_type, k.column_name, k.ordinal_position, \
+             k.position_in_unique_constraint, u.table_name FROM {info}.KEY_COLUMN_USAGE k \
+             JOIN {info}.TABLE_CONSTRAINTS t ON t.constraint_name = k.constraint_name AND t.table_name = k.table_name \
+             LEFT JOIN (SELECT DISTINCT constraint_name, table_name FROM {info}.CONSTRAINT_COLUMN_USAGE) u \
+             ON u.constraint_name = k.constraint_name AND t.constraint_type = 'FOREIGN KEY' \
+             ORDER BY k.table_name, k.constraint_name, k.ordinal_position"
+        ),
+        Vec::new(),
+    )
+    .await?;
+    Ok(tables(dataset, &named, &groups, &described, &counted, &keys))
+}
+
+/// The text of a cell.
+fn word(row: &[Value], at: usize) -> String {
+    row.get(at).map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned)).unwrap_or_default()
+}
+
+/// Tables that are one by date.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Group {
+    /// With a `*` for the date.
+    pub(super) name: String,
+    /// The newest first.
+    pub(super) members: Vec<String>,
+}
+
+/// The tables whose names differ by a date of eight digits, unless their pattern would name others too.
+pub(super) fn sharded(names: &[String]) -> Vec<Group> {
+    let mut found: BTreeMap<&str, Vec<&String>> = BTreeMap::new();
+    for name in names {
+        if let Some(stem) = stem(name) {
+            found.entry(stem).or_default().push(name);
+        }
+    }
+    let group = |(stem, mut members): (&str, Vec<&String>)| {
+        let own: HashSet<&str> = members.iter().map(|name| name.as_str()).collect();
+        let is_own = |prefix: &str| !names.iter().any(|name| name.starts_with(prefix) && !own.contains(name.as_str()));
+        members.sort_by(|a, b| b.cmp(a));
+        // Where others begin so too, the century tells them apart.
+        let century = &members[0][stem.len()..stem.len() + 2];
+        let narrow = format!("{stem}{century}");
+        let prefix = match () {
+            () if is_own(stem) => stem.to_owned(),
+            () if is_own(&narrow) && members.iter().all(|name| name.starts_with(&narrow)) => narrow,
+            () => return None,
+        };
+        let members: Vec<String> = members.into_iter().cloned().collect();
+        (members.len() > 1).then_some(Group { name: format!("{prefix}*"), members })
+    };
+    found.into_iter().filter_map(group).collect()
+}
+
+/// Tables that end in eight digits and are no part of a group.
+fn alone<'a>(names: &'a [String], groups: &[Group]) -> Vec<&'a str> {
+    let grouped: HashSet<&String> = groups.iter().flat_map(|group| &group.members).collect();
+    let ends = |name: &&String| name.len() >= 8 && name.bytes().rev().take(8).all(|byte| byte.is_ascii_digit());
+    names.iter().filter(ends).filter(|name| !grouped.contains(name)).map(String::as_str).collect()
+}
+
+/// What stands before the date: `events_` of `events_20240131`.
+fn stem(name: &str) -> Option<&str> {
+    let at = name.len().checked_sub(8).filter(|at| *at > 0 && name.is_char_boundary(*at))?;
+    let (stem, date) = name.split_at(at);
+    let part = |range: std::ops::Range<usize>| date.get(range)?.parse::<u32>().ok();
+    let is_date = date.bytes().all(|byte| byte.is_ascii_digit())
+        && part(0..4).is_some_and(|year| (1970..2200).contains(&year))
+        && part(4..6).is_some_and(|month| (1..=12).contains(&month))
+        && part(6..8).is_some_and(|day| (1..=31).contains(&day));
+    is_date.then_some(stem)
+}
+
+fn tables(
+    dataset: &str,
+    named: &[Vec<Value>],
+    groups: &[Group],
+    described: &[Vec<Value>],
+    counted: &[Vec<Value>],
+    keys: &[Vec<Value>],
+) -> Vec<Table> {
+    let counts: HashMap<String, u64> =
+        counted.iter().filter_map(|row| Some((word(row, 0), row.get(1)?.as_u64()?))).collect();
+    let mut fields: HashMap<String, Vec<&Vec<Value>>> = HashMap::new();
+    described.iter().for_each(|row| fields.entry(word(row, 0)).or_default().push(row));
+    let grouped: HashSet<&String> = groups.iter().flat_map(|group| &group.members).collect();
+    let option: HashMap<String, (String, String)> =
+        named.iter().map(|row| (word(row, 0), (word(row, 1), unquoted(row.get(2))))).collect();
+    let mut made = Vec::new();
+    for row in named.iter().filter(|row| !grouped.contains(&word(row, 0))) {
+        let name = word(row, 0);
+        let (kind, description) = option.get(&name).cloned().unwrap_or_default();
+        let mut table = table(&name, description, fields.get(&name).map_or(&[][..], Vec::as_slice));
+        // The count of a view is always 0.
+        table.row_count =
+            counts.get(&name).copied().filter(|_| matches!(kind.as_str(), "BASE TABLE" | "CLONE" | "SNAPSHOT"));
+        if !matches!(kind.as_str(), "BASE TABLE" | "") {
+            note(&mut table.description, &kind.to_lowercase());
+        }
+        made.push(table);
+    }
+    for group in groups {
+        let (Some(newest), Some(oldest)) = (group.members.first(), group.members.last()) else { continue };
+        let description = option.get(newest).map(|(_, description)| description.clone()).unwrap_or_default();
+        let mut table = table(&group.name, description, fields.get(newest).map_or(&[][..], Vec::as_slice));
+        table.row_count = group.members.iter().map(|member| counts.get(member).copied()).sum();
+        let parts = group.members.len();
+        note(
+            &mut table.description,
+            &format!("{parts} tables by date, from {oldest} to {newest}; {SUFFIX} is what stands for the *"),
+        );
+        table.columns.push(Column {
+            name: SUFFIX.to_owned(),
+            data_type: "STRING".to_owned(),
+            description: "the end of the name of the table, with its date; conditions on it save reading".to_owned(),
+            ..Column::default()
+        });
+        made.push(table);
+    }
+    keyed(&mut made, keys);
+    for table in &mut made {
+        table.name = format!("{dataset}.{}", table.name);
+        for key in &mut table.foreign_keys {
+            key.table = format!("{dataset}.{}", key.table);
+        }
+    }
+    made.sort_by(|a, b| a.name.cmp(&b.name));
+    made
+}
+
+fn note(description: &mut String, more: &str) {
+    if !description.is_empty() {
+        description.push_str("; ");
+    }
+    description.push_str(more);
+}
+
+fn table(name: &str, description: String, fields: &[&Vec<Value>]) -> Table {
+    let mut table = Table { name: name.to_owned(), description, ..Table::default() };
+    let mut lists: Vec<String> = Vec::new();
+    let (mut partition, mut clusters) = (None, Vec::new());
+    for row in fields {
+        let (path, data_type) = (word(row, 1), word(row, 2));
+        if !path.contains('.') {
+            if word(row, 5) == "YES" {
+                partition = Some(path.clone());
+            }
+            if let Some(position) = row.get(6).and_then(Value::as_u64) {
+                clusters.push((position, path.clone()));
+            }
+        }
+        let is_list = data_type.starts_with("ARRAY<");
+        let around = lists.iter().rev().find(|list| path.starts_with(&format!("{list}.")));
+        let mut description = row.get(3).and_then(Value::as_str).unwrap_or_default().to_owned();
+        if let Some(around) = around {
+            note(&mut description, &format!("repeated: one for each record of {around}, with UNNEST({around})"));
+        } else if is_list {
+            note(&mut description, "repeated");
+        }
+        let is_repeated = is_list || around.is_some();
+        if is_list {
+            lists.push(path.clone());
+        }
+        // What a record holds comes with the next rows.
+        if data_type.starts_with("STRUCT<") || table.columns.len() >= MOST_COLUMNS {
+            continue;
+        }
+        let data_type = match data_type.chars().count() > LONGEST_TYPE {
+            true => data_type.chars().take(LONGEST_TYPE).chain("...".chars()).collect(),
+            false => data_type,
+        };
+        let nullable = word(row, 4) != "NO" || path.contains('.') || is_repeated;
+        table.columns.push(Column { name: path, data_type, nullable, primary_key: false, description });
+    }
+    if let Some(column) = partition {
+        note(&mut table.description, &format!("partitioned by {column}: a condition on it saves reading"));
+    }
+    clusters.sort();
+    if !clusters.is_empty() {
+        let names: Vec<String> = clusters.into_iter().map(|(_, name)| name).collect();
+        note(&mut table.description, &format!("clustered by {}", names.join(", ")));
+    }
+    table
+}
+
+/// A column of a foreign key: its name, the place of what it refers to in that table's key, and that table.
+type Part = (String, u64, String);
+
+/// Marks primary keys, and adds foreign ones, which refer to primary ones always.
+fn keyed(tables: &mut [Table], keys: &[Vec<Value>]) {
+    let mut primary: HashMap<String, BTreeMap<u64, String>> = HashMap::new();
+    // By table and name of the key.
+    let mut foreign: BTreeMap<(String, String), Vec<Part>> = BTreeMap::new();
+    for row in keys {
+        let (table, column) = (word(row, 1), word(row, 3));
+        let number = |at: usize| row.get(at).and_then(Value::as_u64).unwrap_or(0);
+        match word(row, 2).as_str() {
+            "PRIMARY KEY" => {
+                primary.entry(table).or_default().insert(number(4), column);
+            }
+            "FOREIGN KEY" => {
+                foreign.entry((table, word(row, 0))).or_default().push((column, number(5), word(row, 6)));
+            }
+            _ => {}
+        }
+    }
+    for table in tables.iter_mut() {
+        let own = primary.get(&table.name);
+        for column in &mut table.columns {
+            column.primary_key = own.is_some_and(|own| own.values().any(|name| *name == column.name));
+        }
+        for ((_, _), parts) in foreign.iter().filter(|((name, _), _)| *name == table.name) {
+            let Some((_, _, to)) = parts.first() else { continue };
+            let references: Option<Vec<String>> =
+                parts.iter().map(|(_, position, _)| primary.get(to)?.get(position).cloned()).collect();
+            let Some(references) = references else { continue };
+            let columns = parts.iter().map(|(column, _, _)| column.clone()).collect();
+            table.foreign_keys.push(ForeignKey { columns, table: to.clone(), references });
+        }
+    }
+}
+
+/// A text as `TABLE_OPTIONS` writes it: a literal of SQL.
+fn unquoted(value: Option<&Value>) -> String {
+    let Some(text) = value.and_then(Value::as_str) else { return String::new() };
+    serde_json::from_str::<String>(text).unwrap_or_else(|_| text.trim_matches('"').to_owned())
+}
+
+/// The problem of a dataset that cannot be described.
+pub(super) fn undescribed(dataset: &str, error: &ConnectError) -> Problem {
+    Problem::error(dataset, error.to_string())
+        .advise("grant `BigQuery Metadata Viewer` and `BigQuery Job User`, or leave the dataset out")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(names: &[&str], expected: &[&str]) {
+        let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+        let groups = sharded(&names);
+        let written: Vec<String> =
+            groups.iter().map(|group| format!("{} = {}", group.name, group.members.join(" "))).collect();
+        assert_eq!(written, expected);
+    }
+
+    #[test]
+    fn tables_by_date_are_one_unless_their_pattern_names_others() {
+        check(&["events_20240101", "events_20240102", "orders"], &["events_* = events_20240102 events_20240101"]);
+        check(
+            &["events_20240101", "events_20240102", "events_secret"],
+            &["events_20* = events_20240102 events_20240101"],
+        );
+        check(&["events_20240101", "events_20240102", "events_2024"], &[]);
+        check(&["events_20240101", "events_99999999", "20240101"], &[]);
+    }
+}

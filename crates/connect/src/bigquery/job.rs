@@ -1,0 +1,220 @@
+//! Jobs: a statement is sent, waited for and read page after page. One that nobody waits for is cancelled.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::sql::Statement;
+use super::token::Tokens;
+use crate::ConnectError;
+use crate::server::PATIENCE;
+use crate::service::http::{Asker, Question, Unanswered};
+
+/// How long one question waits for a job; a longer one is asked for again.
+const WAITING: Duration = Duration::from_secs(10);
+
+/// Rows a page.
+const PAGE: usize = 10_000;
+
+/// What asks BigQuery.
+pub(super) struct Jobs {
+    pub(super) asker: Asker,
+    pub(super) tokens: Tokens,
+}
+
+/// The answer to a statement.
+#[derive(Debug, Default)]
+pub(super) struct Answer {
+    pub(super) fields: Vec<Value>,
+    pub(super) rows: Vec<Value>,
+    pub(super) has_more: bool,
+}
+
+impl Jobs {
+    /// Asks, once more with a new token where the old one was not taken.
+    pub(super) async fn ask(
+        &self,
+        method: Method,
+        path: &[&str],
+        parameters: &[(&str, String)],
+        body: Option<Value>,
+    ) -> Result<Value, Unanswered> {
+        let mut is_new = false;
+        loop {
+            let token = self.tokens.token(&self.asker).await?;
+            let question = Question {
+                method: method.clone(),
+                path: ["bigquery", "v2", "projects"].into_iter().chain(path.iter().copied()).collect(),
+                parameters: parameters.to_vec(),
+                body: body.clone(),
+                patience: WAITING + Duration::from_secs(20),
+            };
+            match self.asker.ask(question, token.as_deref()).await {
+                Err(Unanswered::Locked(_)) if token.is_some() && !is_new => {
+                    self.tokens.forget().await;
+                    is_new = true;
+                }
+                answer => return answer,
+            }
+        }
+    }
+
+    fn project(&self) -> &str {
+        self.asker.service().project().unwrap_or_default()
+    }
+
+    fn unread(&self, table: &str, unanswered: Unanswered) -> ConnectError {
+        match unanswered {
+            Unanswered::Failed(status, reason) if reason.contains("limit for bytes billed") => {
+                self.asker.unread(table, Unanswered::Failed(status, format!("too large: {reason}")))
+            }
+            other => self.asker.unread(table, other),
+        }
+    }
+
+    /// The answer to a statement, at most `cap` rows.
+    pub(super) async fn run(
+        self: &Arc<Self>,
+        table: &str,
+        statement: &Statement,
+        cap: usize,
+    ) -> Result<Answer, ConnectError> {
+        let service = self.asker.service();
+        let parameters: Vec<Value> =
+            statement.parameters.iter().enumerate().map(|(at, one)| one.json(&format!("p{}", at + 1))).collect();
+        let page = cap.saturating_add(1).min(PAGE);
+        let mut body = json!({
+            "query": statement.sql,
+            "useLegacySql": false,
+            "maxResults": page,
+            "timeoutMs": WAITING.as_millis() as u64,
+            "jobTimeoutMs": PATIENCE.as_millis().to_string(),
+            "maximumBytesBilled": service.bytes_billed().to_string(),
+            "formatOptions": {"useInt64Timestamp": true},
+        });
+        if !parameters.is_empty() {
+            body["parameterMode"] = "NAMED".into();
+            body["queryParameters"] = parameters.into();
+        }
+        if let Some(location) = service.location() {
+            body["location"] = location.into();
+        }
+        if let [dataset] = service.parts() {
+            body["defaultDataset"] = json!({"projectId": self.project(), "datasetId": dataset});
+        }
+        let failed = |unanswered| self.unread(table, unanswered);
+        let start = Instant::now();
+        let mut answer = self.ask(Method::POST, &[self.project(), "queries"], &[], Some(body)).await.map_err(failed)?;
+        let mut running = Running::of(self.clone(), &answer);
+        let mut found = Answer::default();
+        loop {
+            if answer.get("jobComplete") == Some(&Value::Bool(false)) {
+                if start.elapsed() > PATIENCE {
+                    // Dropped, it is cancelled.
+                    return Err(failed(Unanswered::TooLong));
+                }
+                answer = self.page(&running, page, None).await.map_err(failed)?;
+                continue;
+            }
+            running.is_done = true;
+            if let Some(fields) = answer.pointer("/schema/fields").and_then(Value::as_array) {
+                found.fields.clone_from(fields);
+            }
+            if let Some(Value::Array(rows)) = answer.get_mut("rows").map(Value::take) {
+                found.rows.extend(rows);
+            }
+            let next = answer.get("pageToken").and_then(Value::as_str).filter(|token| !token.is_empty());
+            match next.map(str::to_owned) {
+                Some(token) if found.rows.len() <= cap => {
+                    answer = self.page(&running, page, Some(token)).await.map_err(failed)?;
+                }
+                more => {
+                    found.has_more = more.is_some() || found.rows.len() > cap;
+                    found.rows.truncate(cap);
+                    return Ok(found);
+                }
+            }
+        }
+    }
+
+    async fn page(&self, running: &Running, size: usize, token: Option<String>) -> Result<Value, Unanswered> {
+        let mut parameters = vec![
+            ("maxResults", size.to_string()),
+            ("timeoutMs", WAITING.as_millis().to_string()),
+            ("formatOptions.useInt64Timestamp", "true".to_owned()),
+        ];
+        parameters.extend(running.location.clone().map(|location| ("location", location)));
+        parameters.extend(token.map(|token| ("pageToken", token)));
+        self.ask(Method::GET, &[self.project(), "queries", &running.job], &parameters, None).await
+    }
+
+    /// Whether the statement would run and is one that only reads, without running it.
+    pub(super) async fn tried(&self, table: &str, sql: &str) -> Result<(), ConnectError> {
+        let service = self.asker.service();
+        let mut query = json!({"query": sql, "useLegacySql": false});
+        if let [dataset] = service.parts() {
+            query["defaultDataset"] = json!({"projectId": self.project(), "datasetId": dataset});
+        }
+        let mut body = json!({"configuration": {"dryRun": true, "query": query}});
+        if let Some(location) = service.location() {
+            body["jobReference"] = json!({"projectId": self.project(), "location": location});
+        }
+        let answer = self.ask(Method::POST, &[self.project(), "jobs"], &[], Some(body)).await;
+        let answer = answer.map_err(|unanswered| self.unread(table, unanswered))?;
+        if let Some(reason) = answer.pointer("/status/errorResult/message").and_then(Value::as_str) {
+            return Err(self.asker.refused(table, reason));
+        }
+        let kind = answer.pointer("/statistics/query/statementType").and_then(Value::as_str).unwrap_or("unknown");
+        if kind != "SELECT" {
+            return Err(self.asker.refused(table, format!("it is read-only here, and the statement is {kind}")));
+        }
+        let bytes = answer.pointer("/statistics/totalBytesProcessed").and_then(Value::as_str);
+        let bytes: u64 = bytes.and_then(|bytes| bytes.parse().ok()).unwrap_or(0);
+        if bytes > service.bytes_billed() {
+            let most = service.bytes_billed();
+            let reason = format!("too large: the query would read {bytes} bytes, and {most} are allowed");
+            return Err(self.asker.refused(table, reason));
+        }
+        Ok(())
+    }
+}
+
+/// A job that may still run.
+struct Running {
+    jobs: Arc<Jobs>,
+    job: String,
+    location: Option<String>,
+    is_done: bool,
+}
+
+impl Running {
+    fn of(jobs: Arc<Jobs>, answer: &Value) -> Running {
+        let word = |path: &str| answer.pointer(path).and_then(Value::as_str).map(str::to_owned);
+        Running {
+            jobs,
+            job: word("/jobReference/jobId").unwrap_or_default(),
+            location: word("/jobReference/location"),
+            is_done: false,
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if self.is_done || self.job.is_empty() {
+            return;
+        }
+        // Without a runtime the whole program ends, and the time limit of the job does the rest.
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let (jobs, job, location) = (self.jobs.clone(), std::mem::take(&mut self.job), self.location.take());
+        runtime.spawn(async move {
+            let parameters: Vec<(&str, String)> = location.into_iter().map(|location| ("location", location)).collect();
+            let path = [jobs.project(), "jobs", &job, "cancel"];
+            if let Err(error) = jobs.ask(Method::POST, &path, &parameters, None).await {
+                tracing::debug!(?error, "a job that nobody waits for could not be cancelled");
+            }
+        });
+    }
+}

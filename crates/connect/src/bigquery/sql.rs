@@ -1,0 +1,320 @@
+//! Statements over one table. A column is a path: through records by dots, through lists by `UNNEST`. Values are named
+//! parameters.
+
+use serde_json::Value;
+
+use super::value::{Parameter, base};
+use crate::filter::Test;
+use crate::filter::sql::escaped;
+use crate::{ConnectError, FilterCondition, FilterOp};
+
+/// The column by which one part of a table that is many by date is told from the next.
+pub(super) const SUFFIX: &str = "_TABLE_SUFFIX";
+
+/// A column.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Known {
+    /// The path, with dots.
+    pub(super) name: String,
+    pub(super) data_type: String,
+    /// How many names of the path lead to a list of which each item has the rest: `1` for `items` of `items.sku`.
+    pub(super) lists: Vec<usize>,
+}
+
+/// A statement and what is bound in it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Statement {
+    pub(super) sql: String,
+    pub(super) parameters: Vec<Parameter>,
+}
+
+impl Statement {
+    fn bind(&mut self, parameter: Parameter) -> String {
+        self.parameters.push(parameter);
+        format!("@p{}", self.parameters.len())
+    }
+}
+
+/// A name between backticks.
+pub(super) fn quoted(name: &str) -> String {
+    format!("`{}`", name.replace('\\', "\\\\").replace('`', "\\`"))
+}
+
+fn path<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    names.map(quoted).collect::<Vec<_>>().join(".")
+}
+
+impl Known {
+    /// From where the values come, and the value: nothing and the column itself, or the lists on its way.
+    fn unnested(&self) -> (Option<String>, String) {
+        if self.name == SUFFIX {
+            return (None, SUFFIX.to_owned());
+        }
+        let names: Vec<&str> = self.name.split('.').collect();
+        let (mut from, mut start, mut before) = (Vec::new(), 0, None);
+        for (depth, end) in self.lists.iter().enumerate() {
+            let own = path(names[start..*end].iter().copied());
+            let whole = before.map_or_else(|| own.clone(), |before| format!("{before}.{own}"));
+            from.push(format!("UNNEST({whole}) AS r{depth}"));
+            (start, before) = (*end, Some(format!("r{depth}")));
+        }
+        let rest = path(names[start..].iter().copied());
+        match before {
+            None => (None, rest),
+            Some(before) if rest.is_empty() => (Some(from.join(", ")), before),
+            Some(before) => (Some(from.join(", ")), format!("{before}.{rest}")),
+        }
+    }
+
+    /// The value of a row.
+    pub(super) fn value(&self) -> String {
+        match self.unnested() {
+            (None, value) => value,
+            (Some(from), value) => format!("TO_JSON_STRING(ARRAY(SELECT {value} FROM {from}))"),
+        }
+    }
+
+    /// Whether values are compared as they are.
+    fn is_plain(&self) -> bool {
+        !matches!(base(&self.data_type), "STRUCT" | "RECORD" | "ARRAY" | "JSON" | "GEOGRAPHY" | "RANGE" | "INTERVAL")
+    }
+
+    /// A value that can be counted.
+    fn key(&self, value: &str) -> String {
+        if self.is_plain() { value.to_owned() } else { format!("TO_JSON_STRING({value})") }
+    }
+
+    fn text(&self, value: &str) -> String {
+        match base(&self.data_type) {
+            _ if !self.is_plain() => format!("TO_JSON_STRING({value})"),
+            "BYTES" => format!("TO_HEX({value})"),
+            _ => format!("CAST({value} AS STRING)"),
+        }
+    }
+}
+
+/// The column of that name: as it is spelled, or else whatever its case.
+pub(super) fn column<'a>(known: &'a [Known], wanted: &str) -> Option<&'a Known> {
+    let exact = known.iter().find(|column| column.name == wanted);
+    exact.or_else(|| known.iter().find(|column| column.name.to_lowercase() == wanted.to_lowercase()))
+}
+
+/// The rows that meet the conditions, one more than `limit`.
+pub(super) fn select(
+    table: &str,
+    from: &str,
+    wanted: &[&Known],
+    known: &[Known],
+    conditions: &[FilterCondition],
+    limit: usize,
+) -> Result<Statement, ConnectError> {
+    // The names are known; two may be the same.
+    let list: Vec<String> =
+        wanted.iter().enumerate().map(|(at, column)| format!("{} AS c{at}", column.value())).collect();
+    let mut statement = Statement { sql: format!("SELECT {} FROM {from}", list.join(", ")), ..Statement::default() };
+    for (at, condition) in conditions.iter().enumerate() {
+        let failed = |reason: String| ConnectError::Condition {
+            table: table.to_owned(),
+            column: condition.column.clone(),
+            reason,
+        };
+        let column = column(known, &condition.column).ok_or_else(|| failed("there is no such column".to_owned()))?;
+        let test = condition.test().map_err(failed)?;
+        let clause = clause(column, &test, &mut statement).map_err(failed)?;
+        statement.sql += if at == 0 { " WHERE " } else { " AND " };
+        statement.sql += &clause;
+    }
+    statement.sql += &format!(" LIMIT {}", limit.saturating_add(1).min(i64::MAX as usize));
+    Ok(statement)
+}
+
+fn clause(column: &Known, test: &Test<'_>, statement: &mut Statement) -> Result<String, String> {
+    let (from, value) = column.unnested();
+    let any = |test: String| match &from {
+        None => test,
+        Some(from) => format!("EXISTS (SELECT 1 FROM {from} WHERE {test})"),
+    };
+    // BigQuery neither compares nor orders these.
+    let compared = if column.is_plain() { value.clone() } else { column.key(&value) };
+    let data_type = if column.is_plain() { column.data_type.as_str() } else { "STRING" };
+    let mut bind = |value: &Value| Parameter::of(data_type, value).map(|parameter| statement.bind(parameter));
+    Ok(match test {
+        Test::Null => match &from {
+            None => format!("{value} IS NULL"),
+            Some(_) => format!("NOT {}", any(format!("{value} IS NOT NULL"))),
+        },
+        Test::NotNull => any(format!("{value} IS NOT NULL")),
+        Test::Compare(FilterOp::Neq, wanted) if from.is_some() => {
+            let equal = any(format!("{compared} = {}", bind(wanted)?));
+            format!("({} AND NOT {equal})", any(format!("{value} IS NOT NULL")))
+        }
+        Test::Compare(op, wanted) => any(format!("{compared} {} {}", op.operator(), bind(wanted)?)),
+        Test::Between(low, high) => {
+            let (low, high) = (bind(low)?, bind(high)?);
+            any(format!("({compared} >= {low} AND {compared} <= {high})"))
+        }
+        Test::In { values, or_null } => {
+            let mut parts = Vec::new();
+            if !values.is_empty() {
+                let bound = values.iter().map(|value| bind(value)).collect::<Result<Vec<_>, _>>()?;
+                parts.push(any(format!("{compared} IN ({})", bound.join(", "))));
+            }
+            if *or_null {
+                parts.push(match &from {
+                    None => format!("{value} IS NULL"),
+                    Some(_) => format!("NOT {}", any(format!("{value} IS NOT NULL"))),
+                });
+            }
+            if parts.is_empty() { "FALSE".to_owned() } else { format!("({})", parts.join(" OR ")) }
+        }
+        Test::Like(pattern) => {
+            let pattern = statement.bind(Parameter::text(plain(pattern)));
+            any(format!("LOWER({}) LIKE LOWER({pattern})", column.text(&value)))
+        }
+    })
+}
+
+/// A pattern in which a backslash stands before what it may stand before only: BigQuery refuses others.
+fn plain(pattern: &str) -> String {
+    let mut out = String::new();
+    let mut letters = pattern.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => out += &letters.next().map(|taken| escaped(&taken.to_string())).unwrap_or_default(),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// The most frequent values, and how many distinct ones there are.
+pub(super) fn sampled(column: &Known, from: &str, contains: Option<&str>, limit: usize) -> Statement {
+    let (lists, value) = column.unnested();
+    let from = lists.map_or_else(|| from.to_owned(), |lists| format!("{from}, {lists}"));
+    let mut statement = Statement::default();
+    let mut filter = String::new();
+    if let Some(text) = contains {
+        let pattern = statement.bind(Parameter::text(format!("%{}%", escaped(text))));
+        filter = format!(" AND LOWER({}) LIKE LOWER({pattern})", column.text(&value));
+    }
+    let key = column.key(&value);
+    let shown = match base(&column.data_type) {
+        "BYTES" => "BYTE_LENGTH(k)",
+        "STRING" => "SUBSTR(k, 1, 201)",
+        _ => "k",
+    };
+    statement.sql = format!(
+        "SELECT {shown} AS v, COUNT(*) OVER () AS d FROM (SELECT {key} AS k, COUNT(*) AS n FROM {from} \
+         WHERE {value} IS NOT NULL{filter} GROUP BY 1) ORDER BY n DESC, k LIMIT {}",
+        // With no row at all the number of distinct values would stay unknown.
+        limit.clamp(1, 1_000_000)
+    );
+    statement
+}
+
+/// For each column the number of distinct values, the smallest, the largest, and how many rows have none.
+pub(super) fn measured(columns: &[&Known], from: &str) -> Statement {
+    let measures: Vec<String> = columns
+        .iter()
+        .enumerate()
+        .map(|(at, column)| {
+            let (lists, value) = column.unnested();
+            let key = column.key(&value);
+            let has_order = column.is_plain();
+            let end = |word: &str| match base(&column.data_type) {
+                _ if !has_order => "NULL".to_owned(),
+                "BYTES" => format!("BYTE_LENGTH({word}({value}))"),
+                "STRING" => format!("SUBSTR({word}({value}), 1, 201)"),
+                _ => format!("{word}({value})"),
+            };
+            match lists {
+                None => format!(
+                    "COUNT(DISTINCT {key}) AS d{at}, {} AS s{at}, {} AS l{at}, COUNTIF({value} IS NULL) AS n{at}",
+                    end("MIN"),
+                    end("MAX")
+                ),
+                // Each row says what its list holds; what they hold together cannot be counted beside other columns.
+                Some(lists) => {
+                    let of = |what: &str| format!("(SELECT {what} FROM {lists})");
+                    let (min, max) = match has_order {
+                        true => (format!("MIN({})", of(&end("MIN"))), format!("MAX({})", of(&end("MAX")))),
+                        false => ("NULL".to_owned(), "NULL".to_owned()),
+                    };
+                    format!(
+                        "APPROX_COUNT_DISTINCT({}) AS d{at}, {min} AS s{at}, {max} AS l{at}, \
+                         COUNTIF(NOT EXISTS (SELECT 1 FROM {lists} WHERE {value} IS NOT NULL)) AS n{at}",
+                        of(&format!("ANY_VALUE({key})"))
+                    )
+                }
+            }
+        })
+        .collect();
+    Statement { sql: format!("SELECT {} FROM {from}", measures.join(", ")), ..Statement::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn known() -> Vec<Known> {
+        let column = |name: &str, data_type: &str, lists: &[usize]| Known {
+            name: name.into(),
+            data_type: data_type.into(),
+            lists: lists.to_vec(),
+        };
+        vec![
+            column("id", "INT64", &[]),
+            column("to.city", "STRING", &[]),
+            column("items.lots.n", "INT64", &[1, 2]),
+            column("tags", "STRING", &[1]),
+            column("raw", "JSON", &[]),
+        ]
+    }
+
+    fn check(column: &str, op: FilterOp, value: Value, expected: &str) {
+        let condition = FilterCondition { column: column.into(), op, value };
+        let known = known();
+        let made = select("t", "`d`.`t`", &[&known[0]], &known, &[condition], 1);
+        let made = made.map_or_else(|error| error.to_string(), |made| made.sql);
+        let made = made.strip_prefix("SELECT `id` AS c0 FROM `d`.`t` WHERE ").unwrap_or(&made);
+        assert_eq!(made.trim_end_matches(" LIMIT 2"), expected);
+    }
+
+    #[test]
+    fn conditions_go_into_records_and_lists() {
+        check("ID", FilterOp::Gt, json!(5), "`id` > @p1");
+        check("to.city", FilterOp::Like, json!("a\\b%"), "LOWER(CAST(`to`.`city` AS STRING)) LIKE LOWER(@p1)");
+        check(
+            "items.lots.n",
+            FilterOp::Eq,
+            json!(5),
+            "EXISTS (SELECT 1 FROM UNNEST(`items`) AS r0, UNNEST(r0.`lots`) AS r1 WHERE r1.`n` = @p1)",
+        );
+        check(
+            "tags",
+            FilterOp::Eq,
+            json!(null),
+            "NOT EXISTS (SELECT 1 FROM UNNEST(`tags`) AS r0 WHERE r0 IS NOT NULL)",
+        );
+        check("raw", FilterOp::Eq, json!("{}"), "TO_JSON_STRING(`raw`) = @p1");
+        check("id", FilterOp::In, json!([]), "FALSE");
+        check(
+            "id` = 1 OR 1=1 --",
+            FilterOp::Eq,
+            json!(1),
+            "cannot filter t by id` = 1 OR 1=1 --: there is no such column",
+        );
+    }
+
+    #[test]
+    fn names_and_patterns_stay_what_they_are() {
+        assert_eq!(quoted("a`b\\"), "`a\\`b\\\\`");
+        assert_eq!(plain("50\\%\\a%\\\\"), "50\\%a%\\\\");
+        assert_eq!(
+            known()[2].value(),
+            "TO_JSON_STRING(ARRAY(SELECT r1.`n` FROM UNNEST(`items`) AS r0, UNNEST(r0.`lots`) AS r1))"
+        );
+    }
+}

@@ -1,0 +1,330 @@
+//! Cassandra and ScyllaDB, over CQL and only asked: every statement is a `SELECT`, with values bound.
+
+mod describe;
+mod plan;
+mod value;
+
+use std::sync::{Arc, Once};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use prospector_core::Problem;
+use scylla::client::PoolSize;
+use scylla::client::execution_profile::ExecutionProfile;
+use scylla::client::session::Session;
+use scylla::client::session_builder::SessionBuilder;
+use scylla::response::PagingState;
+use scylla::value::{CqlValue, Row};
+use serde_json::Value;
+use tokio::sync::OnceCell;
+
+use crate::document::Node;
+use crate::document::compare::meets;
+use crate::filter::Test;
+use crate::filter::sql::capped;
+use crate::server::{FIRST_ROWS, PATIENCE};
+use crate::tally::Tally;
+use crate::{
+    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Server, SourceKind, Statistics, Table,
+};
+use plan::{Known, plan, position, quoted};
+
+/// How long it may take to connect.
+const CONNECTING: Duration = Duration::from_secs(10);
+
+/// Rows a page.
+const PAGE: i32 = 2_000;
+
+/// So many rows tell what a table holds.
+const SAMPLED: usize = 10_000;
+
+/// The keyspaces of a cluster.
+pub(crate) struct Cassandra {
+    server: Server,
+    session: OnceCell<Session>,
+}
+
+/// What was read.
+struct Read {
+    rows: Vec<Vec<Node>>,
+    has_more: bool,
+}
+
+impl Cassandra {
+    pub(crate) fn new(server: &Server) -> Result<Self, ConnectError> {
+        let wrong = server.url().query_pairs().any(|(key, _)| key != "tls");
+        if wrong || server.database().is_some_and(|name| name.contains('/')) {
+            let reason = "the URL is cassandra://user:password@host:9042/keyspace, with ?tls=true or nothing behind it";
+            return Err(ConnectError::Connect { server: server.to_string(), reason: reason.to_owned() });
+        }
+        Ok(Cassandra { server: server.clone(), session: OnceCell::new() })
+    }
+
+    /// The keyspaces that are asked for by name.
+    fn keyspaces(&self) -> Vec<String> {
+        match self.server.schemas() {
+            [] => self.server.database().map(str::to_owned).into_iter().collect(),
+            some => some.to_vec(),
+        }
+    }
+
+    fn is_described(&self, keyspace: &str) -> bool {
+        let named = self.keyspaces();
+        if named.is_empty() { !describe::is_own(keyspace) } else { named.iter().any(|name| name == keyspace) }
+    }
+
+    /// What a table is called: those of the keyspace of the URL by their names alone.
+    fn name(&self, (keyspace, table): &(String, String)) -> String {
+        match self.server.database() == Some(keyspace) {
+            true => table.clone(),
+            false => format!("{keyspace}.{table}"),
+        }
+    }
+
+    fn unreached(&self, reason: impl Into<String>) -> ConnectError {
+        let reason = self.server.scrubbed(&reason.into());
+        ConnectError::Connect { server: self.server.to_string(), reason }
+    }
+
+    fn refused(&self, table: &str, reason: impl Into<String>) -> ConnectError {
+        let reason = self.server.scrubbed(&reason.into());
+        ConnectError::Read { place: self.server.to_string(), table: table.to_owned(), reason }
+    }
+
+    /// Why a statement failed.
+    fn unread(&self, table: &str, error: &dyn std::error::Error) -> ConnectError {
+        let text = error.to_string();
+        let has = |parts: &[&str]| parts.iter().any(|part| text.contains(part));
+        match () {
+            () if has(&["client timeout", "Timeout", "timed out"]) => {
+                self.refused(table, format!("it took too long and was stopped: {text}"))
+            }
+            () if has(&["doesn't have the right", "Unauthorized"]) => {
+                self.refused(table, format!("it is not allowed (permission denied): {text}"))
+            }
+            () if has(&["No connections in the pool", "onnection broken", "empty plan"]) => self.unreached(text),
+            () => self.refused(table, text),
+        }
+    }
+
+    async fn session(&self) -> Result<&Session, ConnectError> {
+        self.session.get_or_try_init(|| self.connected()).await
+    }
+
+    async fn connected(&self) -> Result<Session, ConnectError> {
+        static TLS: Once = Once::new();
+        let url = self.server.url();
+        let host = url.host_str().unwrap_or_default();
+        let decoded = |text: &str| percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned();
+        let profile = ExecutionProfile::builder().request_timeout(Some(PATIENCE)).build();
+        let mut builder = SessionBuilder::new()
+            .known_node(format!("{host}:{}", url.port().unwrap_or(9042)))
+            .connection_timeout(CONNECTING)
+            .pool_size(PoolSize::PerHost(std::num::NonZeroUsize::MIN))
+            .fetch_schema_metadata(false)
+            .default_execution_profile_handle(profile.into_handle());
+        if !url.username().is_empty() {
+            builder = builder.user(decoded(url.username()), decoded(url.password().unwrap_or_default()));
+        }
+        if url.query_pairs().any(|(key, value)| key == "tls" && value == "true") {
+            use rustls_platform_verifier::ConfigVerifierExt;
+            // Where two providers are compiled in, rustls must be told which; that another was installed before is fine.
+            TLS.call_once(|| {
+                let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
+            });
+            let config = rustls::ClientConfig::with_platform_verifier();
+            let config = config.map_err(|error| self.unreached(error.to_string()))?;
+            builder = builder.tls_context(Some(Arc::new(config)));
+        }
+        let connected = tokio::time::timeout(CONNECTING * 2, builder.build()).await;
+        let connected = connected.map_err(|_| self.unreached("it did not answer in time"))?;
+        connected.map_err(|error| self.unreached(error.to_string()))
+    }
+
+    /// At most `most` rows of a statement.
+    async fn read(&self, table: &str, cql: &str, values: Vec<CqlValue>, most: usize) -> Result<Read, ConnectError> {
+        let mut read = Read { rows: Vec::new(), has_more: false };
+        let take = |row: Vec<Node>, read: &mut Read| {
+            read.rows.push(row);
+            read.rows.len() < most
+        };
+        self.each(table, cql, values, &mut read, take).await?;
+        Ok(read)
+    }
+
+    /// Hands over one row after the other, until no more is wanted.
+    async fn each(
+        &self,
+        table: &str,
+        cql: &str,
+        values: Vec<CqlValue>,
+        read: &mut Read,
+        mut take: impl FnMut(Vec<Node>, &mut Read) -> bool,
+    ) -> Result<(), ConnectError> {
+        let session = self.session().await?;
+        let mut prepared = session.prepare(cql).await.map_err(|error| self.unread(table, &error))?;
+        prepared.set_page_size(PAGE);
+        let mut state = PagingState::start();
+        loop {
+            let page = session.execute_single_page(&prepared, &values, state).await;
+            let (result, next) = page.map_err(|error| self.unread(table, &error))?;
+            let rows = result.into_rows_result().map_err(|error| self.unread(table, &error))?;
+            let mut rows = rows.rows::<Row>().map_err(|error| self.unread(table, &error))?;
+            while let Some(row) = rows.next() {
+                let row = row.map_err(|error| self.unread(table, &error))?;
+                if !take(row.columns.into_iter().map(value::node).collect(), read) {
+                    read.has_more = rows.next().is_some() || !next.finished();
+                    return Ok(());
+                }
+            }
+            match next.into_paging_control_flow() {
+                std::ops::ControlFlow::Continue(next) => state = next,
+                std::ops::ControlFlow::Break(()) => return Ok(()),
+            }
+        }
+    }
+
+    /// Where the table is, with its columns.
+    async fn place(&self, table: &str) -> Result<((String, String), Vec<Known>), ConnectError> {
+        let missing = || self.refused(table, "there is no such table");
+        let place = match (table.split_once('.'), self.server.database()) {
+            (Some((keyspace, name)), _) => (keyspace.to_owned(), name.to_owned()),
+            (None, Some(keyspace)) => (keyspace.to_owned(), table.to_owned()),
+            (None, None) => return Err(missing()),
+        };
+        if !self.is_described(&place.0) {
+            return Err(missing());
+        }
+        let columns = self.columns(&place).await?;
+        if columns.is_empty() { Err(missing()) } else { Ok((place, columns)) }
+    }
+
+    /// The places of the columns of these names, or of all.
+    fn wanted(&self, table: &str, known: &[Known], names: &[String]) -> Result<Vec<usize>, ConnectError> {
+        if names.is_empty() {
+            return Ok((0..known.len()).collect());
+        }
+        let find = |name: &String| {
+            position(known, name).ok_or_else(|| self.refused(table, format!("it has no column {name}")))
+        };
+        names.iter().map(find).collect()
+    }
+
+    /// What the first rows hold in these columns, and whether they are all.
+    async fn tallied(&self, table: &str, names: &[String]) -> Result<(Vec<(String, Tally)>, bool), ConnectError> {
+        let (place, known) = self.place(table).await?;
+        let wanted = self.wanted(table, &known, names)?;
+        let cql = statement(&place, wanted.iter().map(|at| &known[*at]), "", SAMPLED + 1);
+        let mut tallies: Vec<(String, Tally)> =
+            wanted.iter().map(|at| (known[*at].name.clone(), Tally::default())).collect();
+        let read = self.read(table, &cql, Vec::new(), SAMPLED).await?;
+        for row in &read.rows {
+            tallies.iter_mut().zip(row).for_each(|((_, tally), node)| tally.add(node));
+        }
+        Ok((tallies, !read.has_more))
+    }
+}
+
+/// The statement that reads these columns.
+fn statement<'a>(
+    (keyspace, table): &(String, String),
+    columns: impl Iterator<Item = &'a Known>,
+    clause: &str,
+    limit: usize,
+) -> String {
+    let names: Vec<String> = columns.map(|column| quoted(&column.name)).collect();
+    let limit = limit.min(i32::MAX as usize);
+    format!("SELECT {} FROM {}.{}{clause} LIMIT {limit}", names.join(", "), quoted(keyspace), quoted(table))
+}
+
+#[async_trait]
+impl Connector for Cassandra {
+    fn kind(&self) -> &'static str {
+        SourceKind::Cassandra.as_str()
+    }
+
+    async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
+        self.described().await
+    }
+
+    async fn fingerprint(&self) -> Result<Option<String>, ConnectError> {
+        let what = "the version of the schema";
+        let cql = "SELECT schema_version FROM system.local WHERE key = 'local'";
+        let read = self.read(what, cql, Vec::new(), 1).await?;
+        let version = read.rows.into_iter().flatten().next().map(Node::json);
+        Ok(Some(version.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned()))
+    }
+
+    async fn sample(&self, table: &str, column: &str, request: &SampleRequest) -> Result<Samples, ConnectError> {
+        let (tallies, whole) = self.tallied(table, &[column.to_owned()]).await?;
+        let tally = tallies.into_iter().next().map(|(_, tally)| tally).unwrap_or_default();
+        Ok(tally.samples(request.contains.as_deref(), request.limit, whole))
+    }
+
+    async fn statistics(&self, table: &str, columns: &[String]) -> Result<Vec<Statistics>, ConnectError> {
+        let (tallies, whole) = self.tallied(table, columns).await?;
+        Ok(tallies.into_iter().map(|(name, tally)| tally.statistics(&name, whole)).collect())
+    }
+
+    async fn rows(
+        &self,
+        table: &str,
+        columns: &[String],
+        conditions: &[FilterCondition],
+        limit: usize,
+    ) -> Result<Rows, ConnectError> {
+        let (place, known) = self.place(table).await?;
+        let wanted = self.wanted(table, &known, columns)?;
+        let plan = plan(table, &known, conditions)?;
+        let names: Vec<String> = wanted.iter().map(|at| known[*at].name.clone()).collect();
+        if plan.is_empty {
+            return Ok(capped(names, Vec::new(), limit));
+        }
+        let tests: Vec<Test<'_>> = plan.rest.iter().filter_map(|(_, condition)| condition.test().ok()).collect();
+        // What is tested here is bounded, whatever is wanted.
+        let most = if tests.is_empty() { limit } else { limit.max(FIRST_ROWS as usize) };
+        let tested = plan.rest.iter().map(|(at, _)| *at);
+        let read: Vec<&Known> = wanted.iter().copied().chain(tested).map(|at| &known[at]).collect();
+        let cql = statement(&place, read.into_iter(), &plan.clause, most.saturating_add(1));
+        let mut found = Read { rows: Vec::new(), has_more: false };
+        let mut seen = 0;
+        let take = |mut row: Vec<Node>, found: &mut Read| {
+            seen += 1;
+            if row[wanted.len()..].iter().zip(&tests).all(|(node, test)| meets(&values(node), test)) {
+                row.truncate(wanted.len());
+                found.rows.push(row);
+            }
+            seen < most && found.rows.len() <= limit
+        };
+        self.each(table, &cql, plan.values, &mut found, take).await?;
+        let has_more = found.has_more || found.rows.len() > limit;
+        if found.rows.is_empty() && has_more && limit > 0 {
+            let names: Vec<&str> = plan.rest.iter().map(|(at, _)| known[*at].name.as_str()).collect();
+            let reason = format!(
+                "too large: the cluster cannot filter by {}, and none of the first {most} rows meets the condition; \
+                 give all of the partition key",
+                names.join(", ")
+            );
+            return Err(self.refused(table, reason));
+        }
+        let rows = found.rows.into_iter().map(|row| row.into_iter().map(cell).collect()).collect();
+        Ok(Rows { has_more, ..capped(names, rows, limit) })
+    }
+}
+
+/// The values to be tested, without nulls.
+fn values(node: &Node) -> Vec<&Node> {
+    match node {
+        Node::Null => Vec::new(),
+        Node::List(items) => items.iter().filter(|item| **item != Node::Null).collect(),
+        other => vec![other],
+    }
+}
+
+/// A value of a row; what has parts is a text.
+fn cell(node: Node) -> Value {
+    match node.json() {
+        value @ (Value::Array(_) | Value::Object(_)) => Value::String(value.to_string()),
+        other => other,
+    }
+}

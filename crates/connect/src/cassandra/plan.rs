@@ -1,0 +1,230 @@
+//! Which conditions a cluster answers itself: those on whole partition keys, on clustering keys behind them, and on a
+//! column with an index. All others would make it read everything; they are tested here.
+
+use scylla::value::CqlValue;
+use serde_json::Value;
+
+use super::value::fitting;
+use crate::filter::Test;
+use crate::{ConnectError, FilterCondition, FilterOp};
+
+/// So many partitions are asked for by one statement.
+const MOST_PARTITIONS: usize = 100;
+
+/// What a column is to its table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Role {
+    /// Part of the key by which rows are spread, at this place.
+    Partition(i32),
+    /// Part of the key by which rows are put in order, at this place.
+    Clustering(i32),
+    /// One value a partition.
+    Static,
+    Regular,
+}
+
+/// A column.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Known {
+    pub(super) name: String,
+    pub(super) data_type: String,
+    pub(super) role: Role,
+    pub(super) is_indexed: bool,
+}
+
+/// What is sent, and what is tested here.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    /// With `WHERE` before it, or nothing.
+    pub(super) clause: String,
+    pub(super) values: Vec<CqlValue>,
+    /// The columns and conditions that are tested here.
+    pub(super) rest: Vec<(usize, FilterCondition)>,
+    /// Whether no row can meet it.
+    pub(super) is_empty: bool,
+}
+
+/// A condition that was looked at.
+struct Looked {
+    column: usize,
+    /// With values as they are compared here.
+    condition: FilterCondition,
+    /// Its values as they are bound; none where one of them cannot be.
+    bound: Option<Vec<CqlValue>>,
+    is_sent: bool,
+}
+
+/// A name as an identifier.
+pub(super) fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// The place of the column of that name: as it is spelled, or else whatever its case.
+pub(super) fn position(known: &[Known], wanted: &str) -> Option<usize> {
+    let exact = known.iter().position(|column| column.name == wanted);
+    exact.or_else(|| known.iter().position(|column| column.name.to_lowercase() == wanted.to_lowercase()))
+}
+
+/// What is to be done for the conditions.
+pub(super) fn plan(table: &str, known: &[Known], conditions: &[FilterCondition]) -> Result<Plan, ConnectError> {
+    let mut looked = Vec::with_capacity(conditions.len());
+    for condition in conditions {
+        let failed = |reason: String| ConnectError::Condition {
+            table: table.to_owned(),
+            column: condition.column.clone(),
+            reason,
+        };
+        let column = position(known, &condition.column).ok_or_else(|| failed("there is no such column".to_owned()))?;
+        looked.push(look(column, &known[column].data_type, condition).map_err(failed)?);
+    }
+    let mut plan = Plan::default();
+    let is_empty_list = |condition: &FilterCondition| {
+        condition.op == FilterOp::In && condition.value.as_array().is_some_and(Vec::is_empty)
+    };
+    plan.is_empty = looked.iter().any(|looked| is_empty_list(&looked.condition));
+    send(known, &mut looked, &mut plan);
+    plan.rest = looked.into_iter().filter(|l| !l.is_sent).map(|l| (l.column, l.condition)).collect();
+    Ok(plan)
+}
+
+fn look(column: usize, data_type: &str, condition: &FilterCondition) -> Result<Looked, String> {
+    let mut condition = condition.clone();
+    let fit = |value: &Value| fitting(data_type, value);
+    let (value, bound) = match condition.test()? {
+        Test::Null | Test::NotNull | Test::Like(_) => (condition.value.clone(), None),
+        Test::Compare(_, value) => {
+            let (value, bound) = fit(value)?;
+            (value, bound.map(|bound| vec![bound]))
+        }
+        Test::Between(low, high) => {
+            let ((low, first), (high, last)) = (fit(low)?, fit(high)?);
+            (Value::from(vec![low, high]), first.zip(last).map(|(first, last)| vec![first, last]))
+        }
+        Test::In { values, or_null } => {
+            let fitted = values.into_iter().map(fit).collect::<Result<Vec<_>, _>>()?;
+            let (mut values, bound): (Vec<Value>, Vec<Option<CqlValue>>) = fitted.into_iter().unzip();
+            values.extend(or_null.then_some(Value::Null));
+            let bound = bound.into_iter().collect::<Option<Vec<_>>>().filter(|_| !or_null);
+            (Value::from(values), bound)
+        }
+    };
+    condition.value = value;
+    Ok(Looked { column, condition, bound, is_sent: false })
+}
+
+/// Moves what the cluster can answer into the clause.
+fn send(known: &[Known], looked: &mut [Looked], plan: &mut Plan) {
+    let mut keys: Vec<(Role, usize)> = known.iter().enumerate().map(|(at, column)| (column.role, at)).collect();
+    keys.sort();
+    let partition = keys.iter().filter(|(role, _)| matches!(role, Role::Partition(_)));
+    let one_of = |column: usize, looked: &[Looked]| {
+        looked.iter().position(|l| {
+            let is_kind = matches!(l.condition.op, FilterOp::Eq | FilterOp::In);
+            l.column == column && is_kind && l.bound.as_ref().is_some_and(|bound| !bound.is_empty())
+        })
+    };
+    let found: Option<Vec<usize>> = partition.map(|(_, column)| one_of(*column, looked)).collect();
+    let many = |found: &Vec<usize>| {
+        found.iter().map(|at| looked[*at].bound.as_ref().map_or(1, Vec::len)).fold(1usize, usize::saturating_mul)
+    };
+    let mut parts = Vec::new();
+    match found.filter(|found| !found.is_empty() && many(found) <= MOST_PARTITIONS) {
+        Some(found) => {
+            found.into_iter().for_each(|at| push(known, &mut looked[at], plan, &mut parts));
+            for (_, column) in keys.iter().filter(|(role, _)| matches!(role, Role::Clustering(_))) {
+                if let Some(at) = looked
+                    .iter()
+                    .position(|l| l.column == *column && l.condition.op == FilterOp::Eq && l.bound.is_some())
+                {
+                    push(known, &mut looked[at], plan, &mut parts);
+                    continue;
+                }
+                let is_range = |l: &Looked| {
+                    let range = matches!(
+                        l.condition.op,
+                        FilterOp::Gt | FilterOp::Gte | FilterOp::Lt | FilterOp::Lte | FilterOp::Between
+                    );
+                    l.column == *column && range && l.bound.is_some()
+                };
+                if let Some(at) = looked.iter().position(is_range) {
+                    push(known, &mut looked[at], plan, &mut parts);
+                }
+                break;
+            }
+        }
+        None => {
+            let indexed = looked
+                .iter()
+                .position(|l| known[l.column].is_indexed && l.condition.op == FilterOp::Eq && l.bound.is_some());
+            if let Some(at) = indexed {
+                push(known, &mut looked[at], plan, &mut parts);
+            }
+        }
+    }
+    if !parts.is_empty() {
+        plan.clause = format!(" WHERE {}", parts.join(" AND "));
+    }
+}
+
+fn push(known: &[Known], looked: &mut Looked, plan: &mut Plan, parts: &mut Vec<String>) {
+    let Some(bound) = looked.bound.take() else { return };
+    let name = quoted(&known[looked.column].name);
+    parts.push(match looked.condition.op {
+        FilterOp::In => format!("{name} IN ({})", vec!["?"; bound.len()].join(", ")),
+        FilterOp::Between => format!("{name} >= ? AND {name} <= ?"),
+        op => format!("{name} {} ?", op.operator()),
+    });
+    plan.values.extend(bound);
+    looked.is_sent = true;
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(conditions: &[(&str, FilterOp, Value)], clause: &str, values: usize, rest: &[&str]) {
+        let column = |name: &str, data_type: &str, role: Role, is_indexed: bool| Known {
+            name: name.into(),
+            data_type: data_type.into(),
+            role,
+            is_indexed,
+        };
+        let known = [
+            column("at", "int", Role::Clustering(0), false),
+            column("n", "int", Role::Clustering(1), false),
+            column("Shop", "text", Role::Partition(0), false),
+            column("day", "date", Role::Partition(1), false),
+            column("who", "text", Role::Regular, true),
+            column("paid", "decimal", Role::Regular, false),
+        ];
+        let conditions: Vec<FilterCondition> = conditions
+            .iter()
+            .map(|(column, op, value)| FilterCondition { column: (*column).into(), op: *op, value: value.clone() })
+            .collect();
+        let plan = plan("t", &known, &conditions).unwrap_or_default();
+        assert_eq!((plan.clause.trim_start_matches(" WHERE "), plan.values.len()), (clause, values));
+        assert_eq!(plan.rest.iter().map(|(at, _)| known[*at].name.as_str()).collect::<Vec<_>>(), rest);
+    }
+
+    #[test]
+    fn only_what_the_cluster_answers_without_reading_all_is_sent() {
+        use FilterOp::{Between, Eq, Gt, In, Like};
+        let key = [("shop", Eq, json!("x")), ("day", In, json!(["2024-01-31", "2024-02-01"]))];
+        let with = |more: &[(&'static str, FilterOp, Value)]| [&key[..], more].concat();
+        check(&key, "\"Shop\" = ? AND \"day\" IN (?, ?)", 3, &[]);
+        check(&key[..1], "", 0, &["Shop"]);
+        check(
+            &with(&[("at", Eq, json!(1)), ("n", Between, json!([1, 2])), ("paid", Gt, json!(1))]),
+            "\"Shop\" = ? AND \"day\" IN (?, ?) AND \"at\" = ? AND \"n\" >= ? AND \"n\" <= ?",
+            6,
+            &["paid"],
+        );
+        check(&with(&[("n", Eq, json!(1))]), "\"Shop\" = ? AND \"day\" IN (?, ?)", 3, &["n"]);
+        check(&[("who", Eq, json!("x' OR 1=1 --")), ("at", Eq, json!(1))], "\"who\" = ?", 1, &["at"]);
+        check(&[("who", Like, json!("x%"))], "", 0, &["who"]);
+        let days: Vec<Value> = (1..=200).map(|day| json!(format!("20{:02}-01-01", day % 90))).collect();
+        check(&[("shop", Eq, json!("x")), ("day", In, days.into())], "", 0, &["Shop", "day"]);
+    }
+}

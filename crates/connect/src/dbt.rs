@@ -1,0 +1,130 @@
+//! dbt projects: what `manifest.json` and `catalog.json` say of the tables of a warehouse. They describe, and hold no rows.
+
+mod artifact;
+mod checks;
+mod describe;
+
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use prospector_core::Problem;
+
+use crate::encoding::decode;
+use crate::{ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, SourceKind, Statistics, Table};
+use artifact::{Catalog, Manifest};
+
+/// A larger file is not read.
+const LARGEST: u64 = 1 << 30;
+
+/// What is answered to whoever asks for rows.
+const NO_ROWS: &str = "run queries: it describes the tables of a warehouse; make that warehouse a database of the catalog too, and ask it";
+
+/// The artifacts of a dbt project.
+pub(crate) struct Dbt {
+    manifest: PathBuf,
+    /// Beside the manifest where it is not named; it may be missing there.
+    catalog: PathBuf,
+    is_named: bool,
+}
+
+impl Dbt {
+    /// The manifest, and the catalog where there is a second path.
+    pub(crate) fn new(paths: &[PathBuf]) -> Result<Self, ConnectError> {
+        let wrong = |path: &Path, reason: &str| failed(path, reason);
+        let (manifest, catalog) = match paths {
+            [manifest] => (manifest, None),
+            [manifest, catalog] => (manifest, Some(catalog)),
+            [] => return Err(wrong(Path::new(""), "no path is given")),
+            [_, _, more, ..] => return Err(wrong(more, "a project has a manifest.json and a catalog.json")),
+        };
+        let is_named = catalog.is_some();
+        let catalog = catalog.cloned().unwrap_or_else(|| manifest.with_file_name("catalog.json"));
+        Ok(Dbt { manifest: manifest.clone(), catalog, is_named })
+    }
+
+    fn unsupported(&self) -> ConnectError {
+        ConnectError::Unsupported { place: format!("the dbt project of {}", self.manifest.display()), act: NO_ROWS }
+    }
+
+    fn no_data(&self) -> ConnectError {
+        ConnectError::NoData { place: self.manifest.display().to_string() }
+    }
+}
+
+fn failed(path: &Path, reason: impl Into<String>) -> ConnectError {
+    ConnectError::Open { kind: SourceKind::Dbt.as_str(), path: path.to_owned(), reason: reason.into() }
+}
+
+/// The text of a file.
+async fn text(path: &Path) -> Result<String, String> {
+    let size = tokio::fs::metadata(path).await.map(|data| data.len());
+    match size {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err("there is no such file".to_owned()),
+        Err(error) => Err(error.to_string()),
+        Ok(size) if size > LARGEST => Err(format!("it has {size} bytes, and {LARGEST} are read")),
+        Ok(_) => tokio::fs::read(path).await.map(|bytes| decode(bytes).0).map_err(|error| error.to_string()),
+    }
+}
+
+#[async_trait]
+impl Connector for Dbt {
+    fn kind(&self) -> &'static str {
+        SourceKind::Dbt.as_str()
+    }
+
+    async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
+        let manifest = text(&self.manifest).await.map_err(|reason| failed(&self.manifest, reason))?;
+        let is_there = self.is_named || tokio::fs::try_exists(&self.catalog).await.unwrap_or(false);
+        let catalog = if is_there { Some(text(&self.catalog).await) } else { None };
+        let places = (self.manifest.display().to_string(), self.catalog.display().to_string());
+        let read = move || {
+            let manifest = Manifest::read(&manifest)?;
+            let mut problems = Vec::new();
+            let unread = |reason: String| {
+                Problem::warning(&places.1, reason)
+                    .advise("the manifest alone is used; write it with `dbt docs generate`")
+            };
+            let catalog = match catalog.map(|text| text.and_then(|text| Catalog::read(&text))) {
+                Some(Ok(catalog)) => catalog,
+                Some(Err(reason)) => {
+                    problems.push(unread(reason));
+                    Catalog::default()
+                }
+                None => Catalog::default(),
+            };
+            let (tables, more) = describe::tables(manifest, catalog, &places.0);
+            problems.extend(more);
+            Ok((tables, problems))
+        };
+        let described =
+            tokio::task::spawn_blocking(read).await.map_err(|error| failed(&self.manifest, error.to_string()))?;
+        described.map_err(|reason: String| failed(&self.manifest, reason))
+    }
+
+    async fn sample(&self, _: &str, _: &str, _: &SampleRequest) -> Result<Samples, ConnectError> {
+        Err(self.no_data())
+    }
+
+    async fn statistics(&self, _: &str, _: &[String]) -> Result<Vec<Statistics>, ConnectError> {
+        Err(self.no_data())
+    }
+
+    async fn rows(&self, _: &str, _: &[String], _: &[FilterCondition], _: usize) -> Result<Rows, ConnectError> {
+        Err(self.unsupported())
+    }
+
+    async fn query(&self, _: &str, _: usize) -> Result<Rows, ConnectError> {
+        Err(self.unsupported())
+    }
+
+    async fn explain(&self, _: &str) -> Result<(), ConnectError> {
+        Err(self.unsupported())
+    }
+
+    fn has_data(&self) -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests;

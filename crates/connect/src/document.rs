@@ -1,0 +1,167 @@
+//! Documents, which have fields but no declared columns: a value of any store, and what it is called and shown as.
+//!
+//! A column is a path of names with dots between them, `address.city`. Where a list stands on the way, the path means
+//! that field of every item, and the type ends in `[]`.
+
+pub(crate) mod compare;
+pub(crate) mod inferred;
+
+use serde_json::{Map, Value};
+
+use crate::shown;
+
+/// Values are followed no deeper.
+pub(crate) const DEEPEST: usize = 32;
+
+/// A value of a document.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Node {
+    /// None.
+    Null,
+    /// The store's word for the type, and the value as JSON, whole.
+    Scalar(&'static str, Value),
+    /// Names and values, in the order of the document.
+    Object(Vec<(String, Node)>),
+    /// Items of any type.
+    List(Vec<Node>),
+}
+
+impl Node {
+    /// As JSON, whole.
+    pub(crate) fn json(self) -> Value {
+        match self {
+            Node::Null => Value::Null,
+            Node::Scalar(_, value) => value,
+            Node::Object(fields) => {
+                fields.into_iter().map(|(name, node)| (name, node.json())).collect::<Map<_, _>>().into()
+            }
+            Node::List(items) => items.into_iter().map(Node::json).collect::<Vec<_>>().into(),
+        }
+    }
+
+    /// What stands at the path; of a list, what stands there in each item that has it.
+    pub(crate) fn at(&self, path: &str) -> Node {
+        let mut found = Vec::new();
+        let is_listed = self.collect(path, &mut found);
+        match is_listed {
+            true => Node::List(found.into_iter().cloned().collect()),
+            false => found.first().map_or(Node::Null, |node| (*node).clone()),
+        }
+    }
+
+    /// The values at the path, those of lists one by one, without nulls.
+    pub(crate) fn values(&self, path: &str) -> Vec<&Node> {
+        let mut found = Vec::new();
+        self.collect(path, &mut found);
+        let mut flat = Vec::new();
+        for node in found {
+            match node {
+                Node::Null => {}
+                Node::List(items) => flat.extend(items.iter().filter(|item| **item != Node::Null)),
+                other => flat.push(other),
+            }
+        }
+        flat
+    }
+
+    /// Collects what stands at the path, and says whether there is a list on the way.
+    fn collect<'a>(&'a self, path: &str, found: &mut Vec<&'a Node>) -> bool {
+        match self {
+            Node::List(items) => {
+                for item in items.iter().filter(|item| matches!(item, Node::Object(_))) {
+                    item.collect(path, found);
+                }
+                true
+            }
+            Node::Object(fields) => {
+                let (name, rest) = path.split_once('.').map_or((path, None), |(name, rest)| (name, Some(rest)));
+                match (fields.iter().find(|(known, _)| known == name), rest) {
+                    (Some((_, node)), Some(rest)) => node.collect(rest, found),
+                    (Some((_, node)), None) => {
+                        found.push(node);
+                        false
+                    }
+                    (None, _) => false,
+                }
+            }
+            _ => false,
+        }
+    }
+}
+
+/// A JSON value as it is shown: long texts are cut, and what has parts is a text.
+pub(crate) fn short(value: Value) -> Value {
+    match value {
+        Value::String(text) => shown::text(&text),
+        Value::Array(_) | Value::Object(_) => shown::text(&value.to_string()),
+        other => other,
+    }
+}
+
+/// A value as it is shown: the same, and bytes are only named.
+pub(crate) fn brief(node: Node) -> Value {
+    let is_bytes = matches!(node, Node::Scalar("binary" | "binData", _));
+    match node.json() {
+        // Two digits a byte, behind `\x`.
+        Value::String(digits) if is_bytes => shown::blob(digits.len().saturating_sub(2) / 2),
+        other => short(other),
+    }
+}
+
+/// The smallest or the largest value, where that means something.
+pub(crate) fn end(node: Node) -> Option<Value> {
+    match node {
+        Node::Scalar("binary" | "binData", _) => None,
+        Node::Scalar(..) => Some(brief(node)),
+        _ => None,
+    }
+}
+
+/// Whether a field can be named in a path: no name in it is empty, an operator, or has what ends a text.
+pub(crate) fn is_usable(name: &str) -> bool {
+    !name.is_empty() && !name.starts_with('$') && !name.contains(['.', '\0'])
+}
+
+#[cfg(test)]
+pub(crate) use tests::node;
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// A document from JSON.
+    pub(crate) fn node(value: Value) -> Node {
+        match value {
+            Value::Null => Node::Null,
+            Value::Object(fields) => {
+                Node::Object(fields.into_iter().map(|(name, value)| (name, node(value))).collect())
+            }
+            Value::Array(items) => Node::List(items.into_iter().map(node).collect()),
+            Value::Bool(_) => Node::Scalar("bool", value),
+            Value::Number(_) => Node::Scalar("int", value),
+            Value::String(_) => Node::Scalar("string", value),
+        }
+    }
+
+    #[test]
+    fn a_path_goes_into_lists() {
+        let order = node(json!({
+            "id": 7, "to": {"city": "Oslo"}, "tags": ["a", null],
+            "items": [{"sku": "A", "lots": [{"n": 1}, {"n": 2}]}, {"sku": "B"}, 5]
+        }));
+        let check = |path: &str, whole: Value, values: usize| {
+            assert_eq!(order.at(path).json(), whole, "{path}");
+            assert_eq!(order.values(path).len(), values, "{path}");
+        };
+        check("id", json!(7), 1);
+        check("to.city", json!("Oslo"), 1);
+        check("to.gone", json!(null), 0);
+        check("gone.city", json!(null), 0);
+        check("id.city", json!(null), 0);
+        check("tags", json!(["a", null]), 1);
+        check("items.sku", json!(["A", "B"]), 2);
+        check("items.lots.n", json!([1, 2]), 2);
+    }
+}

@@ -1,0 +1,213 @@
+//! Amazon DynamoDB, read only: of all actions only `ListTables`, `DescribeTable`, `Query` and `Scan` are sent, as plain
+//! signed requests.
+
+mod condition;
+mod describe;
+mod scan;
+mod value;
+mod wire;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use prospector_core::Problem;
+use serde_json::{Map, Value, json};
+
+use crate::document::compare::meets;
+use crate::document::{Node, brief};
+use crate::filter::sql::{Known, capped, column, columns};
+use crate::server::PATIENCE;
+use crate::tally::Tally;
+use crate::{
+    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Server, SourceKind, Statistics, Table,
+};
+use scan::Scan;
+use wire::Wire;
+
+/// Values are sampled and measured in so many pages of a table, of 1 MB each.
+const PAGES: usize = 25;
+
+/// The tables of one account in one region.
+pub(crate) struct Dynamo {
+    wire: Wire,
+    /// What is known of tables, by their names.
+    known: Mutex<HashMap<String, Arc<Shape>>>,
+}
+
+/// What a table looks like.
+#[derive(Debug, Clone, Default)]
+struct Shape {
+    /// Its name, as it is spelled.
+    name: String,
+    fields: Vec<Known>,
+    /// The partition key and the letter of its type.
+    partition: Option<(String, String)>,
+    /// The sort key.
+    sort: Option<String>,
+}
+
+impl Dynamo {
+    pub(crate) fn new(server: &Server) -> Result<Self, ConnectError> {
+        Ok(Dynamo { wire: Wire::new(server)?, known: Mutex::default() })
+    }
+
+    /// What is known of a table, asked for where it is not yet.
+    async fn shape(&self, table: &str) -> Result<Arc<Shape>, ConnectError> {
+        if let Some(shape) = self.known.lock().ok().and_then(|known| known.get(table).cloned()) {
+            return Ok(shape);
+        }
+        let names = self.names().await?;
+        let folded = || names.iter().filter(|name| name.eq_ignore_ascii_case(table));
+        let name = match names.iter().find(|name| *name == table) {
+            Some(name) => name,
+            None if folded().count() == 1 => folded().next().unwrap_or(&names[0]),
+            None => return Err(self.wire.refused(table, "there is no such table")),
+        };
+        let (_, shape, _) = self.described(name).await?;
+        Ok(self.remember(table, shape))
+    }
+
+    fn remember(&self, name: &str, shape: Shape) -> Arc<Shape> {
+        let shape = Arc::new(shape);
+        if let Ok(mut known) = self.known.lock() {
+            known.insert(name.to_owned(), shape.clone());
+        }
+        shape
+    }
+
+    fn wanted(&self, shape: &Shape, names: &[String]) -> Result<Vec<String>, ConnectError> {
+        let found = columns(&shape.fields, names).map_err(|reason| self.wire.refused(&shape.name, reason))?;
+        Ok(found.into_iter().map(|field| field.name.clone()).collect())
+    }
+
+    /// The first items of a table, with these fields, and whether they are all of them.
+    async fn some(&self, shape: &Shape, paths: &[String]) -> Result<(Vec<Node>, bool), ConnectError> {
+        let mut scan = Scan::new(&self.wire, &shape.name).showing(paths);
+        let mut items = Vec::new();
+        for _ in 0..PAGES {
+            match scan.page(None).await? {
+                Some(page) => items.extend(page),
+                None => return Ok((items, true)),
+            }
+        }
+        Ok((items, scan.is_done()))
+    }
+}
+
+#[async_trait]
+impl Connector for Dynamo {
+    fn kind(&self) -> &'static str {
+        SourceKind::Dynamodb.as_str()
+    }
+
+    async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
+        self.all_described().await
+    }
+
+    async fn fingerprint(&self) -> Result<Option<String>, ConnectError> {
+        self.stamp().await.map(Some)
+    }
+
+    async fn sample(&self, table: &str, column: &str, request: &SampleRequest) -> Result<Samples, ConnectError> {
+        let shape = self.shape(table).await?;
+        let path = self.wanted(&shape, &[column.to_owned()])?.remove(0);
+        let (items, is_whole) =
+            self.wire.within(table, PATIENCE, self.some(&shape, std::slice::from_ref(&path))).await?;
+        let mut tally = Tally::default();
+        items.iter().for_each(|item| tally.add(&item.at(&path)));
+        let mut samples = tally.samples(request.contains.as_deref(), request.limit, is_whole);
+        let field = shape.fields.iter().find(|field| field.name == path);
+        if field.is_some_and(|field| field.data_type.starts_with("binary")) {
+            samples.values = samples.values.into_iter().map(|value| brief(Node::Scalar("binary", value))).collect();
+        }
+        Ok(samples)
+    }
+
+    async fn statistics(&self, table: &str, wanted: &[String]) -> Result<Vec<Statistics>, ConnectError> {
+        let shape = self.shape(table).await?;
+        let paths = self.wanted(&shape, wanted)?;
+        let (items, is_whole) = self.wire.within(table, PATIENCE, self.some(&shape, &paths)).await?;
+        let measured = paths.into_iter().map(|path| {
+            let mut tally = Tally::default();
+            items.iter().for_each(|item| tally.add(&item.at(&path)));
+            tally.statistics(&path, is_whole)
+        });
+        Ok(measured.collect())
+    }
+
+    async fn rows(
+        &self,
+        table: &str,
+        columns: &[String],
+        conditions: &[FilterCondition],
+        limit: usize,
+    ) -> Result<Rows, ConnectError> {
+        let shape = self.shape(table).await?;
+        let paths = self.wanted(&shape, columns)?;
+        let mut tests = Vec::with_capacity(conditions.len());
+        for condition in conditions {
+            let wrong = |reason: String| ConnectError::Condition {
+                table: table.to_owned(),
+                column: condition.column.clone(),
+                reason,
+            };
+            let field = column(&shape.fields, &condition.column);
+            let field = field.ok_or_else(|| wrong("there is no such column".to_owned()))?;
+            tests.push((field, condition.test().map_err(wrong)?));
+        }
+        let mut shown = paths.clone();
+        shown.extend(tests.iter().map(|(field, _)| field.name.clone()));
+        let mut scan = Scan::new(&self.wire, &shape.name).showing(&shown).meeting(&shape, &tests);
+        let read = async {
+            let mut rows: Vec<Vec<Value>> = Vec::new();
+            while rows.len() <= limit {
+                let first = tests.is_empty().then(|| limit + 1 - rows.len());
+                let Some(page) = scan.page(first).await? else { break };
+                // The table knows some of the conditions only; here they are all known.
+                let met =
+                    page.iter().filter(|item| tests.iter().all(|(field, test)| meets(&item.values(&field.name), test)));
+                rows.extend(met.map(|item| paths.iter().map(|path| item.at(path).json()).collect()));
+            }
+            Ok(rows)
+        };
+        let rows = self.wire.within(table, PATIENCE, read).await?;
+        Ok(capped(paths, rows, limit))
+    }
+}
+
+/// The names of the attributes that an expression is about, each of them bound: they may be reserved words, or anything.
+#[derive(Debug, Default)]
+struct Names(Vec<String>);
+
+impl Names {
+    /// The path as an expression writes it: `#n0.#n1`.
+    fn path(&mut self, path: &str) -> String {
+        let bound: Vec<String> = path.split('.').map(|name| self.one(name)).collect();
+        bound.join(".")
+    }
+
+    /// One name.
+    fn one(&mut self, name: &str) -> String {
+        let at = self.0.iter().position(|known| known == name).unwrap_or_else(|| {
+            self.0.push(name.to_owned());
+            self.0.len() - 1
+        });
+        format!("#n{at}")
+    }
+
+    /// Those that an expression of the request writes: DynamoDB refuses all others.
+    fn json(&self, request: &Map<String, Value>) -> Value {
+        let written = written(request);
+        let named = self.0.iter().enumerate().map(|(at, name)| (format!("#n{at}"), json!(name)));
+        named.filter(|(bound, _)| written.contains(bound)).collect::<Map<_, _>>().into()
+    }
+}
+
+/// The placeholders in the expressions of a request.
+fn written(request: &Map<String, Value>) -> HashSet<String> {
+    let expressions = ["FilterExpression", "KeyConditionExpression", "ProjectionExpression"];
+    let texts = expressions.iter().filter_map(|key| request.get(*key)?.as_str());
+    let is_sign = |letter: char| letter.is_ascii_alphanumeric() || [':', '#'].contains(&letter);
+    texts.flat_map(|text| text.split(move |letter| !is_sign(letter))).map(str::to_owned).collect()
+}

@@ -1,0 +1,170 @@
+//! Tables with their keys, the fields of their first items, and counts.
+
+use std::collections::HashMap;
+
+use futures::{StreamExt, stream};
+use prospector_core::Problem;
+use serde_json::{Map, Value, json};
+
+use super::scan::Scan;
+use super::wire::Action;
+use super::{Dynamo, Shape};
+use crate::document::inferred::Inferred;
+use crate::filter::sql::Known;
+use crate::{Column, ConnectError, Table};
+
+/// So many items are looked at, and no more than one page.
+const SAMPLED: usize = 500;
+
+/// So many tables are described at once.
+const AT_ONCE: usize = 8;
+
+/// No account has more tables than this by far.
+const MOST_PAGES: usize = 1_000;
+
+impl Dynamo {
+    /// The names of all tables.
+    pub(super) async fn names(&self) -> Result<Vec<String>, ConnectError> {
+        let mut names = Vec::new();
+        let mut request = Map::new();
+        for _ in 0..MOST_PAGES {
+            let answer = self.wire.ask(Action::ListTables, "the list of tables", &request).await?;
+            let page = answer.get("TableNames").and_then(Value::as_array).cloned().unwrap_or_default();
+            names.extend(page.into_iter().filter_map(|name| name.as_str().map(str::to_owned)));
+            match answer.get("LastEvaluatedTableName").filter(|name| name.is_string()) {
+                Some(last) => request.insert("ExclusiveStartTableName".to_owned(), last.clone()),
+                None => break,
+            };
+        }
+        Ok(names)
+    }
+
+    /// What the service says of a table.
+    async fn facts(&self, table: &str) -> Result<Value, ConnectError> {
+        let request = Map::from_iter([("TableName".to_owned(), json!(table))]);
+        let mut answer = self.wire.ask(Action::DescribeTable, table, &request).await?;
+        Ok(answer.get_mut("Table").map(Value::take).unwrap_or_default())
+    }
+
+    pub(super) async fn all_described(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
+        let names = self.names().await?;
+        let asked: Vec<_> = names.iter().map(|name| self.described(name)).collect();
+        let described: Vec<_> = stream::iter(asked).buffered(AT_ONCE).collect().await;
+        let (mut tables, mut problems, mut first) = (Vec::new(), Vec::new(), None);
+        for (name, described) in names.iter().zip(described) {
+            match described {
+                Ok((table, shape, notes)) => {
+                    self.remember(name, shape);
+                    tables.push(table);
+                    problems.extend(notes);
+                }
+                Err(error) => {
+                    let here = format!("{}: {name}", self.wire.place());
+                    let advice = "allow the key dynamodb:DescribeTable and dynamodb:Scan";
+                    problems.push(Problem::error(here, error.to_string()).advise(advice));
+                    first.get_or_insert(error);
+                }
+            }
+        }
+        match first {
+            Some(error) if tables.is_empty() => Err(error),
+            _ => Ok((tables, problems)),
+        }
+    }
+
+    /// What changes with the tables, their keys and, by powers of two, their sizes.
+    pub(super) async fn stamp(&self) -> Result<String, ConnectError> {
+        let names = self.names().await?;
+        let asked: Vec<_> = names.iter().map(|name| self.facts(name)).collect();
+        let facts: Vec<_> = stream::iter(asked).buffered(AT_ONCE).collect().await;
+        let mut stamp = String::new();
+        for (name, facts) in names.iter().zip(facts) {
+            let facts = facts.unwrap_or_default();
+            let items = facts.get("ItemCount").and_then(Value::as_u64).unwrap_or(0);
+            let keys =
+                (facts.get("KeySchema"), facts.get("GlobalSecondaryIndexes").and_then(Value::as_array).map(Vec::len));
+            stamp += &format!("{name}\u{1}{keys:?}\u{1}{}\u{2}", u64::BITS - items.leading_zeros());
+        }
+        Ok(stamp)
+    }
+
+    pub(super) async fn described(&self, name: &str) -> Result<(Table, Shape, Vec<Problem>), ConnectError> {
+        let facts = self.facts(name).await?;
+        let mut scan = Scan::new(&self.wire, name);
+        let mut inferred = Inferred::default();
+        scan.page(Some(SAMPLED)).await?.unwrap_or_default().iter().for_each(|item| inferred.add(item));
+        // A table that was read to its end was counted; the service counts every six hours.
+        let row_count_estimated = !scan.is_done();
+        let row_count = match row_count_estimated {
+            false => Some(inferred.documents()),
+            true => facts.get("ItemCount").and_then(Value::as_u64).map(|items| items.max(inferred.documents())),
+        };
+        let (mut columns, problems) = inferred.columns(&format!("{}: {name}", self.wire.place()));
+        let types: HashMap<&str, &str> = list(&facts, "AttributeDefinitions")
+            .iter()
+            .filter_map(|one| Some((one.get("AttributeName")?.as_str()?, one.get("AttributeType")?.as_str()?)))
+            .collect();
+        let (mut partition, mut sort) = (None, None);
+        for (role, key) in keys(&facts) {
+            let column = known(&mut columns, &key, types.get(key.as_str()).copied());
+            (column.primary_key, column.nullable) = (true, false);
+            column.description = format!("{role} key");
+            match role {
+                "partition" => {
+                    partition = Some((key.clone(), types.get(key.as_str()).copied().unwrap_or("S").to_owned()))
+                }
+                _ => sort = Some(key.clone()),
+            }
+        }
+        for index in list(&facts, "GlobalSecondaryIndexes").iter().chain(list(&facts, "LocalSecondaryIndexes")) {
+            let of = index.get("IndexName").and_then(Value::as_str).unwrap_or_default();
+            for (role, key) in keys(index) {
+                let column = known(&mut columns, &key, types.get(key.as_str()).copied());
+                let gap = if column.description.is_empty() { "" } else { "; " };
+                column.description += &format!("{gap}{role} key of the index {of}");
+            }
+        }
+        // The key comes first, wherever the items have it.
+        columns.sort_by_key(|column| match &column.name {
+            name if partition.as_ref().is_some_and(|(key, _)| key == name) => 0,
+            name if sort.as_ref() == Some(name) => 1,
+            _ => 2,
+        });
+        let fields = columns.iter().map(|c| Known { name: c.name.clone(), data_type: c.data_type.clone() }).collect();
+        let shape = Shape { name: name.to_owned(), fields, partition, sort };
+        let table = Table { name: name.to_owned(), row_count, row_count_estimated, columns, ..Table::default() };
+        Ok((table, shape, problems))
+    }
+}
+
+fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
+    value.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// The keys of a table or an index, each with what it is.
+fn keys(value: &Value) -> Vec<(&'static str, String)> {
+    let key = |key: &Value| {
+        let role = if key.get("KeyType")?.as_str()? == "HASH" { "partition" } else { "sort" };
+        Some((role, key.get("AttributeName")?.as_str()?.to_owned()))
+    };
+    list(value, "KeySchema").iter().filter_map(key).collect()
+}
+
+/// The column of a key: an empty table has items to infer it from no more than one without the index.
+fn known<'a>(columns: &'a mut Vec<Column>, name: &str, letter: Option<&str>) -> &'a mut Column {
+    let at = columns.iter().position(|column| column.name == name).unwrap_or_else(|| {
+        let data_type = match letter {
+            Some("N") => "number",
+            Some("B") => "binary",
+            _ => "string",
+        };
+        columns.push(Column {
+            name: name.to_owned(),
+            data_type: data_type.to_owned(),
+            nullable: true,
+            ..Column::default()
+        });
+        columns.len() - 1
+    });
+    &mut columns[at]
+}

@@ -1,0 +1,231 @@
+//! Signed requests: <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.LowLevelAPI.html>.
+
+use std::time::{Duration, SystemTime};
+
+use aws_credential_types::Credentials;
+use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, sign};
+use aws_sigv4::sign::v4;
+use serde_json::{Map, Value};
+use tokio::sync::OnceCell;
+use url::Url;
+
+use crate::{ConnectError, Server};
+
+/// How long it may take to connect, and to answer.
+const CONNECTING: Duration = Duration::from_secs(10);
+const ANSWERING: Duration = Duration::from_secs(30);
+
+/// How often a request is sent again that the service was too busy for, the first time after this long.
+const RETRIES: u32 = 4;
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// A page has 1 MB of data; written out as JSON it may be several.
+const LARGEST: usize = 32 << 20;
+
+/// What is ever asked. Nothing of it writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Action {
+    ListTables,
+    DescribeTable,
+    Query,
+    Scan,
+}
+
+impl Action {
+    fn target(self) -> &'static str {
+        match self {
+            Action::ListTables => "DynamoDB_20120810.ListTables",
+            Action::DescribeTable => "DynamoDB_20120810.DescribeTable",
+            Action::Query => "DynamoDB_20120810.Query",
+            Action::Scan => "DynamoDB_20120810.Scan",
+        }
+    }
+}
+
+/// Where the service is and who asks.
+pub(super) struct Wire {
+    server: Server,
+    endpoint: Url,
+    region: String,
+    credentials: Option<Credentials>,
+    secrets: Vec<String>,
+    http: OnceCell<reqwest::Client>,
+}
+
+impl Wire {
+    /// The service of `dynamodb://key:secret@region?endpoint=http://localhost:8000&session_token=...`.
+    pub(super) fn new(server: &Server) -> Result<Self, ConnectError> {
+        let failed = |reason: String| ConnectError::Connect { server: server.to_string(), reason };
+        let url = server.url();
+        let region = url.host_str().unwrap_or_default().to_owned();
+        if !region.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-') {
+            return Err(failed(format!("`{region}` is no region")));
+        }
+        let (mut endpoint, mut token) = (None, None);
+        for (key, value) in url.query_pairs() {
+            match key.as_ref() {
+                "endpoint" => endpoint = Some(value.into_owned()),
+                "session_token" => token = Some(value.into_owned()),
+                other => {
+                    return Err(failed(format!(
+                        "the URL has a parameter `{other}`, and only endpoint and session_token are known"
+                    )));
+                }
+            }
+        }
+        let domain = if region.starts_with("cn-") { "amazonaws.com.cn" } else { "amazonaws.com" };
+        let endpoint = endpoint.unwrap_or_else(|| format!("https://dynamodb.{region}.{domain}"));
+        let endpoint = Url::parse(&endpoint)
+            .ok()
+            .filter(|url| ["http", "https"].contains(&url.scheme()) && url.host_str().is_some())
+            .ok_or_else(|| failed("the endpoint is no URL that begins with https:// or http://".to_owned()))?;
+        let plain = |text: &str| percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned();
+        let secret = url.password().map(plain).filter(|secret| !secret.is_empty());
+        let secrets = secret.iter().chain(&token).filter(|secret| !secret.is_empty()).cloned().collect();
+        let credentials =
+            secret.map(|secret| Credentials::new(plain(url.username()), secret, token, None, "prospector"));
+        Ok(Wire { server: server.clone(), endpoint, region, credentials, secrets, http: OnceCell::new() })
+    }
+
+    pub(super) fn place(&self) -> String {
+        self.server.to_string()
+    }
+
+    /// The error of an act on a table.
+    pub(super) fn refused(&self, table: &str, reason: impl Into<String>) -> ConnectError {
+        ConnectError::Read { place: self.place(), table: table.to_owned(), reason: reason.into() }
+    }
+
+    fn unreached(&self, reason: impl Into<String>) -> ConnectError {
+        ConnectError::Connect { server: self.place(), reason: self.scrubbed(&reason.into()) }
+    }
+
+    fn scrubbed(&self, text: &str) -> String {
+        self.secrets.iter().fold(self.server.scrubbed(text), |text, secret| text.replace(secret.as_str(), "***"))
+    }
+
+    /// Waits for an act on a table no longer than that.
+    pub(super) async fn within<T>(
+        &self,
+        table: &str,
+        patience: Duration,
+        act: impl Future<Output = Result<T, ConnectError>>,
+    ) -> Result<T, ConnectError> {
+        let late = |_| Err(self.refused(table, "it took too long and was stopped"));
+        tokio::time::timeout(patience, act).await.unwrap_or_else(late)
+    }
+
+    async fn http(&self) -> Result<&reqwest::Client, ConnectError> {
+        let build = || async {
+            let mut http = reqwest::Client::builder()
+                .connect_timeout(CONNECTING)
+                .timeout(ANSWERING)
+                .redirect(reqwest::redirect::Policy::none());
+            let is_local =
+                self.endpoint.host_str().is_some_and(|host| ["localhost", "127.0.0.1", "[::1]"].contains(&host));
+            if is_local {
+                http = http.no_proxy();
+            }
+            http.build().map_err(|error| self.unreached(reason(&error)))
+        };
+        self.http.get_or_try_init(build).await
+    }
+
+    /// The answer to one request about a table.
+    pub(super) async fn ask(
+        &self,
+        action: Action,
+        table: &str,
+        request: &Map<String, Value>,
+    ) -> Result<Value, ConnectError> {
+        let body = serde_json::to_vec(request).map_err(|error| self.refused(table, error.to_string()))?;
+        for attempt in 0.. {
+            let (status, answer) = self.sent(action, &body).await?;
+            if (200..300).contains(&status) {
+                return Ok(answer);
+            }
+            let word = answer.get("__type").and_then(Value::as_str).unwrap_or_default();
+            let word = word.rsplit('#').next().unwrap_or_default();
+            let is_busy = status >= 500
+                || ["ProvisionedThroughputExceededException", "ThrottlingException", "RequestLimitExceeded"]
+                    .contains(&word);
+            if is_busy && attempt < RETRIES {
+                tokio::time::sleep(PAUSE * 2_u32.pow(attempt)).await;
+                continue;
+            }
+            let said = ["message", "Message"].iter().find_map(|key| answer.get(key)?.as_str()).unwrap_or_default();
+            let said = self.scrubbed(said);
+            return Err(match word {
+                "ResourceNotFoundException" => self.refused(table, "there is no such table"),
+                "UnrecognizedClientException"
+                | "InvalidSignatureException"
+                | "IncompleteSignatureException"
+                | "MissingAuthenticationTokenException"
+                | "ExpiredTokenException" => self.unreached(said.lines().next().unwrap_or(word)),
+                "" => self.unreached(format!("it answered with the status {status}")),
+                word => self.refused(table, format!("{word}: {said}")),
+            });
+        }
+        Err(self.unreached("it is too busy"))
+    }
+
+    async fn sent(&self, action: Action, body: &[u8]) -> Result<(u16, Value), ConnectError> {
+        const CONTENT: (&str, &str) = ("content-type", "application/x-amz-json-1.0");
+        let Some(credentials) = self.credentials.clone() else {
+            let advice = "no key is given: write dynamodb://${AWS_ACCESS_KEY_ID}:${AWS_SECRET_ACCESS_KEY}@region";
+            return Err(self.unreached(advice));
+        };
+        let identity = credentials.into();
+        let unsigned = |_| self.unreached("the request could not be signed");
+        let parameters = v4::SigningParams::builder()
+            .identity(&identity)
+            .region(&self.region)
+            .name("dynamodb")
+            .time(SystemTime::now())
+            .settings(SigningSettings::default())
+            .build()
+            .map_err(|_| self.unreached("the request could not be signed"))?
+            .into();
+        let target = ("x-amz-target", action.target());
+        let headers = [CONTENT, target].into_iter();
+        let signable = SignableRequest::new("POST", self.endpoint.as_str(), headers, SignableBody::Bytes(body));
+        let (signed, _) = sign(signable.map_err(unsigned)?, &parameters).map_err(unsigned)?.into_parts();
+        let mut request = self.http().await?.post(self.endpoint.clone()).header(CONTENT.0, CONTENT.1);
+        request = request.header(target.0, target.1);
+        for (name, value) in signed.headers() {
+            request = request.header(name, value);
+        }
+        let unsent = |error: reqwest::Error| self.unreached(reason(&error));
+        let mut answer = request.body(body.to_vec()).send().await.map_err(unsent)?;
+        let status = answer.status().as_u16();
+        let mut bytes = Vec::new();
+        while let Some(chunk) = answer.chunk().await.map_err(unsent)? {
+            bytes.extend_from_slice(&chunk);
+            if bytes.len() > LARGEST {
+                return Err(self.unreached(format!("an answer has more than {LARGEST} bytes")));
+            }
+        }
+        let is_good = (200..300).contains(&status);
+        let parsed = serde_json::from_slice(&bytes);
+        match parsed {
+            Ok(value) => Ok((status, value)),
+            Err(_) if !is_good => Ok((status, Value::Null)),
+            Err(error) => Err(self.unreached(format!("its answer is no JSON: {error}"))),
+        }
+    }
+}
+
+/// What went wrong, without the URL, which may hold secrets.
+fn reason(error: &reqwest::Error) -> String {
+    if error.is_timeout() {
+        return "it did not answer in time".to_owned();
+    }
+    let mut root: &dyn std::error::Error = error;
+    while let Some(source) = root.source() {
+        root = source;
+    }
+    match root.is::<reqwest::Error>() {
+        true => "it cannot be asked".to_owned(),
+        false => root.to_string(),
+    }
+}

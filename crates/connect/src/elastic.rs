@@ -1,0 +1,263 @@
+//! Elasticsearch and OpenSearch, over HTTP and only asked: what is sent are searches, and questions about mappings.
+
+mod condition;
+mod indices;
+mod mapping;
+mod measure;
+mod read;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use prospector_core::Problem;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::document::Node;
+use crate::filter::sql::capped;
+use crate::server::PATIENCE;
+use crate::service::http::{Asker, Question, Unanswered};
+use crate::{
+    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Service, SourceKind, Statistics, Table,
+};
+use indices::Listed;
+use mapping::{Field, MOST_FIELDS, fields};
+
+/// What is known of a table is asked again after this.
+const REMEMBERED: Duration = Duration::from_secs(60);
+
+/// Elasticsearch or OpenSearch.
+pub(crate) struct Elastic {
+    asker: Asker,
+    places: Mutex<HashMap<String, (Instant, Arc<Place>)>>,
+}
+
+/// Where a table is, with its fields.
+pub(crate) struct Place {
+    target: String,
+    /// What keeps others out where the target may name them too.
+    only: Option<Value>,
+    fields: Vec<Field>,
+}
+
+impl Place {
+    /// The field of that name: as it is spelled, or else whatever its case.
+    fn field(&self, wanted: &str) -> Option<&Field> {
+        let exact = self.fields.iter().find(|field| field.name == wanted);
+        exact.or_else(|| self.fields.iter().find(|field| field.name.to_lowercase() == wanted.to_lowercase()))
+    }
+}
+
+impl Elastic {
+    pub(crate) fn new(service: &Service) -> Self {
+        Elastic { asker: Asker::new(service.clone()), places: Mutex::default() }
+    }
+
+    async fn get(&self, path: &[&str], parameters: Vec<(&str, String)>) -> Result<Value, Unanswered> {
+        let question =
+            Question { method: Method::GET, path: path.to_vec(), parameters, body: None, patience: PATIENCE };
+        self.asker.ask(question, None).await
+    }
+
+    /// The names and patterns that are described.
+    fn patterns(&self) -> String {
+        match self.asker.service().parts() {
+            [] => "*".to_owned(),
+            parts => parts.join(","),
+        }
+    }
+
+    fn open() -> Vec<(&'static str, String)> {
+        vec![("expand_wildcards", "open".to_owned())]
+    }
+
+    async fn listed(&self) -> Result<Vec<Listed>, ConnectError> {
+        let answer = self.get(&["_resolve", "index", &self.patterns()], Self::open()).await;
+        Ok(indices::tables(&answer.map_err(|error| self.asker.unread("the list of indices", error))?))
+    }
+
+    /// The mappings by index; those of data streams are asked for by name where the pattern did not find them.
+    async fn mappings(&self, listed: &[Listed]) -> Result<HashMap<String, Value>, ConnectError> {
+        let failed = |error| self.asker.unread("the mappings", error);
+        let answer = self.get(&[&self.patterns(), "_mapping"], Self::open()).await.map_err(failed)?;
+        let mut found = by_index(answer);
+        for table in listed.iter().filter(|table| table.is_stream) {
+            if !table.indices.iter().any(|index| found.contains_key(index)) {
+                found.extend(by_index(self.get(&[&table.name, "_mapping"], Vec::new()).await.map_err(failed)?));
+            }
+        }
+        Ok(found)
+    }
+
+    /// How many documents each index has.
+    async fn counts(&self) -> Result<HashMap<String, u64>, Unanswered> {
+        let parameters = vec![
+            ("format", "json".to_owned()),
+            ("h", "index,docs.count".to_owned()),
+            ("expand_wildcards", "open,hidden".to_owned()),
+        ];
+        let answer = self.get(&["_cat", "indices", &self.patterns()], parameters).await?;
+        let count = |row: &Value| {
+            let number = row.get("docs.count")?;
+            let number = number.as_u64().or_else(|| number.as_str()?.parse().ok())?;
+            Some((row.get("index")?.as_str()?.to_owned(), number))
+        };
+        Ok(answer.as_array().into_iter().flatten().filter_map(count).collect())
+    }
+
+    /// Where the table is.
+    async fn place(&self, table: &str) -> Result<Arc<Place>, ConnectError> {
+        if let Ok(places) = self.places.lock()
+            && let Some((at, place)) = places.get(table)
+            && at.elapsed() < REMEMBERED
+        {
+            return Ok(place.clone());
+        }
+        let listed = self.listed().await?;
+        let exact = listed.iter().find(|listed| listed.name == table);
+        let found = exact.or_else(|| listed.iter().find(|listed| listed.name.eq_ignore_ascii_case(table)));
+        let found = found.ok_or_else(|| self.asker.refused(table, "there is no such table"))?;
+        let (target, is_wider) = found.target();
+        let mappings = self.get(&[&target, "_mapping"], Vec::new()).await;
+        let mappings = by_index(mappings.map_err(|error| self.asker.unread(table, error))?);
+        let own = found.indices.iter().filter_map(|index| mappings.get(index));
+        let only = is_wider.then(|| json!({"terms": {"_index": found.indices}}));
+        let place = Arc::new(Place { target, only, fields: fields(own).0 });
+        if let Ok(mut places) = self.places.lock() {
+            places.retain(|_, (at, _)| at.elapsed() < REMEMBERED);
+            places.insert(table.to_owned(), (Instant::now(), place.clone()));
+        }
+        Ok(place)
+    }
+
+    /// The fields of these names, or all.
+    fn wanted<'a>(&self, table: &str, place: &'a Place, names: &[String]) -> Result<Vec<&'a Field>, ConnectError> {
+        if names.is_empty() {
+            return Ok(place.fields.iter().collect());
+        }
+        names.iter().map(|name| self.named(table, place, name)).collect()
+    }
+
+    fn named<'a>(&self, table: &str, place: &'a Place, name: &str) -> Result<&'a Field, ConnectError> {
+        place.field(name).ok_or_else(|| self.asker.refused(table, format!("it has no column {name}")))
+    }
+}
+
+#[async_trait]
+impl Connector for Elastic {
+    fn kind(&self) -> &'static str {
+        SourceKind::Elasticsearch.as_str()
+    }
+
+    async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
+        let place = self.asker.service().to_string();
+        let listed = self.listed().await?;
+        let mut problems = Vec::new();
+        if listed.is_empty() {
+            let reason = "it shows no index: there is none, or who asks may not see any";
+            let problem = Problem::warning(place, reason);
+            problems.push(problem.advise("grant `view_index_metadata` and `read` on the indices, and name them"));
+            return Ok((Vec::new(), problems));
+        }
+        let mappings = self.mappings(&listed).await?;
+        let counts = match self.counts().await {
+            Ok(counts) => counts,
+            Err(error) => {
+                let reason = format!("documents cannot be counted: {}", self.asker.unread("the counts", error));
+                let advice = "grant `monitor` on the indices to see how many documents there are";
+                problems.push(Problem::warning(place.clone(), reason).advise(advice));
+                HashMap::new()
+            }
+        };
+        let mut tables = Vec::with_capacity(listed.len());
+        for one in listed {
+            let own: Vec<&Value> = one.indices.iter().filter_map(|index| mappings.get(index)).collect();
+            if own.is_empty() {
+                let reason = "its mapping is not shown: who asks may not see it";
+                problems.push(Problem::warning(format!("{place}: {}", one.name), reason));
+            }
+            let (fields, is_cut) = fields(own.iter().copied());
+            if is_cut {
+                let reason = format!("it has more than {MOST_FIELDS} fields, and the others are left out");
+                problems.push(Problem::warning(format!("{place}: {}", one.name), reason));
+            }
+            let note = own.first().and_then(|mapping| mapping.pointer("/_meta/description")?.as_str());
+            let notes: Vec<String> = note.map(str::to_owned).into_iter().chain(one.note()).collect();
+            let known: Option<Vec<u64>> = one.indices.iter().map(|index| counts.get(index).copied()).collect();
+            tables.push(Table {
+                name: one.name,
+                description: notes.join("; "),
+                row_count: known.filter(|_| !counts.is_empty()).map(|counts| counts.iter().sum()),
+                // Objects of lists are counted as documents too.
+                row_count_estimated: !counts.is_empty() && fields.iter().any(|field| field.nested.is_some()),
+                columns: fields.iter().map(Field::column).collect(),
+                foreign_keys: Vec::new(),
+            });
+        }
+        for table in &mut tables {
+            table.row_count_estimated &= table.row_count.is_some();
+        }
+        Ok((tables, problems))
+    }
+
+    async fn fingerprint(&self) -> Result<Option<String>, ConnectError> {
+        use std::hash::{DefaultHasher, Hash, Hasher};
+        let listed = self.listed().await?;
+        // There is no cheaper question that everybody may ask.
+        let mut mappings: Vec<(String, Value)> = self.mappings(&listed).await?.into_iter().collect();
+        mappings.sort_by(|a, b| a.0.cmp(&b.0));
+        let mut hasher = DefaultHasher::new();
+        for table in &listed {
+            (&table.name, &table.indices, &table.aliases).hash(&mut hasher);
+        }
+        for (index, mapping) in &mappings {
+            (index, mapping.to_string()).hash(&mut hasher);
+        }
+        Ok(Some(format!("{:016x}", hasher.finish())))
+    }
+
+    async fn sample(&self, table: &str, column: &str, request: &SampleRequest) -> Result<Samples, ConnectError> {
+        let place = self.place(table).await?;
+        let field = self.named(table, &place, column)?;
+        self.sampled(table, &place, field, request).await
+    }
+
+    async fn statistics(&self, table: &str, columns: &[String]) -> Result<Vec<Statistics>, ConnectError> {
+        let place = self.place(table).await?;
+        let wanted = self.wanted(table, &place, columns)?;
+        self.measured(table, &place, &wanted).await
+    }
+
+    async fn rows(
+        &self,
+        table: &str,
+        columns: &[String],
+        conditions: &[FilterCondition],
+        limit: usize,
+    ) -> Result<Rows, ConnectError> {
+        let place = self.place(table).await?;
+        let wanted = self.wanted(table, &place, columns)?;
+        let found = self.read(table, &place, &wanted, conditions, None, limit).await?;
+        let rows = found.rows.into_iter().map(|row| row.into_iter().map(cell).collect()).collect();
+        let names = wanted.iter().map(|field| field.name.clone()).collect();
+        let rows = capped(names, rows, limit);
+        Ok(Rows { has_more: found.has_more, ..rows })
+    }
+}
+
+/// A value of a row; lists and objects are texts.
+fn cell(node: Node) -> Value {
+    match node.json() {
+        value @ (Value::Array(_) | Value::Object(_)) => Value::String(value.to_string()),
+        other => other,
+    }
+}
+
+/// The mappings of an answer, by index.
+fn by_index(answer: Value) -> HashMap<String, Value> {
+    let Value::Object(indices) = answer else { return HashMap::new() };
+    let mapping = |mut index: Value| index.get_mut("mappings").map(Value::take);
+    indices.into_iter().filter_map(|(name, index)| Some((name, mapping(index)?))).collect()
+}

@@ -1,0 +1,268 @@
+//! Conditions in the query language of Elasticsearch. Values stand in JSON, where they are nothing but values. Where the
+//! index does not know enough, a clause finds more than meets the condition, and says that it does.
+
+use serde_json::{Value, json};
+
+use super::mapping::{Field, Shape};
+use crate::FilterOp;
+use crate::filter::{Test, boolean, number, text};
+
+/// What is sent, and whether what is found must be looked at again.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Clause {
+    pub(super) query: Value,
+    pub(super) is_wider: bool,
+}
+
+/// The clause of a test on a field.
+///
+/// # Errors
+/// Why the value does not fit, as a clause.
+pub(super) fn clause(field: &Field, test: &Test<'_>) -> Result<Clause, String> {
+    let plain = |query: Value| Clause { query, is_wider: false };
+    match (field.shape, test) {
+        (Shape::Id, test) => return Ok(of_id(test)),
+        (Shape::Opaque, _) => return Ok(Clause { query: json!({"match_all": {}}), is_wider: true }),
+        (_, Test::Null) => return Ok(plain(json!({"bool": {"must_not": [exists(field)]}}))),
+        (_, Test::NotNull) => return Ok(plain(exists(field))),
+        _ => {}
+    }
+    if let Test::In { values, or_null } = test {
+        let mut any = Vec::new();
+        let mut is_wider = false;
+        if !values.is_empty() {
+            let found = among(field, values)?;
+            is_wider = found.is_wider;
+            any.push(found.query);
+        }
+        if *or_null {
+            any.push(json!({"bool": {"must_not": [exists(field)]}}));
+        }
+        return Ok(match any.is_empty() {
+            true => plain(json!({"match_none": {}})),
+            false => Clause { query: either(any), is_wider },
+        });
+    }
+    if let Test::Compare(FilterOp::Neq, value) = test {
+        let equal = among(field, &[value])?;
+        // What is found by words only may be unequal all the same.
+        let query = match equal.is_wider && field.exact.is_none() {
+            true => exists(field),
+            false => json!({"bool": {"filter": [exists(field)], "must_not": [precise(field, value)?]}}),
+        };
+        return Ok(Clause { query, is_wider: equal.is_wider });
+    }
+    match field.shape {
+        Shape::Integer | Shape::Float | Shape::Date => match test {
+            Test::Compare(FilterOp::Eq, value) => among(field, &[value]),
+            Test::Compare(op, value) => Ok(plain(range(field, &field.name, &[(word(*op), value)])?)),
+            Test::Between(low, high) => Ok(plain(range(field, &field.name, &[("gte", low), ("lte", high)])?)),
+            _ => Ok(Clause { query: exists(field), is_wider: true }),
+        },
+        Shape::Boolean => match test {
+            Test::Compare(FilterOp::Eq, value) => among(field, &[value]),
+            _ => Ok(Clause { query: exists(field), is_wider: true }),
+        },
+        _ => texts(field, test),
+    }
+}
+
+/// Tests of texts.
+fn texts(field: &Field, test: &Test<'_>) -> Result<Clause, String> {
+    let Some((target, _)) = &field.exact else {
+        return match test {
+            Test::Compare(FilterOp::Eq, value) => among(field, &[value]),
+            _ => Ok(Clause { query: exists(field), is_wider: true }),
+        };
+    };
+    let query = match test {
+        Test::Compare(FilterOp::Eq, value) => return among(field, &[value]),
+        // Addresses and versions have an order of their own.
+        _ if field.shape == Shape::Address => exists(field),
+        Test::Compare(op, value) => within(field, json!({"range": {target: {word(*op): text(value)}}})),
+        Test::Between(low, high) => within(field, json!({"range": {target: {"gte": text(low), "lte": text(high)}}})),
+        Test::Like(pattern) => {
+            let wildcard = json!({"wildcard": {target: {"value": wildcard(pattern), "case_insensitive": true}}});
+            within(field, wildcard)
+        }
+        _ => exists(field),
+    };
+    Ok(Clause { query, is_wider: true })
+}
+
+/// One of the values.
+fn among(field: &Field, values: &[&Value]) -> Result<Clause, String> {
+    let made = |query: Value, is_wider: bool| Clause { query: nested(field, query), is_wider };
+    Ok(match field.shape {
+        Shape::Integer | Shape::Float => {
+            let numbers = values.iter().map(|value| numeric(value)).collect::<Result<Vec<_>, _>>()?;
+            made(json!({"terms": {&field.name: numbers}}), false)
+        }
+        Shape::Boolean => {
+            let flags = values.iter().map(|value| boolean(value)).collect::<Result<Vec<_>, _>>()?;
+            made(json!({"terms": {&field.name: flags}}), false)
+        }
+        Shape::Date => {
+            let days = values.iter().map(|value| range(field, &field.name, &[("gte", value), ("lte", value)]));
+            Clause { query: either(days.collect::<Result<Vec<_>, _>>()?), is_wider: false }
+        }
+        _ => {
+            let texts: Vec<String> = values.iter().map(|value| text(value)).collect();
+            match &field.exact {
+                Some((target, _)) => Clause { query: within(field, json!({"terms": {target: texts}})), is_wider: true },
+                None => {
+                    let phrase = |text: &String| json!({"match_phrase": {&field.name: {"query": text, "zero_terms_query": "all"}}});
+                    made(either(texts.iter().map(phrase).collect()), true)
+                }
+            }
+        }
+    })
+}
+
+/// What certainly has the value.
+fn precise(field: &Field, value: &Value) -> Result<Value, String> {
+    match (field.shape, &field.exact) {
+        (Shape::Exact | Shape::Address | Shape::Words, Some((target, _))) => {
+            Ok(nested(field, json!({"term": {target: text(value)}})))
+        }
+        _ => among(field, &[value]).map(|clause| clause.query),
+    }
+}
+
+fn of_id(test: &Test<'_>) -> Clause {
+    let ids = |values: Vec<String>| Clause { query: json!({"ids": {"values": values}}), is_wider: false };
+    match test {
+        Test::Compare(FilterOp::Eq, value) => ids(vec![text(value)]),
+        Test::In { values, .. } => ids(values.iter().map(|value| text(value)).collect()),
+        Test::Null => Clause { query: json!({"match_none": {}}), is_wider: false },
+        _ => Clause { query: json!({"match_all": {}}), is_wider: true },
+    }
+}
+
+fn range(field: &Field, target: &str, ends: &[(&str, &Value)]) -> Result<Value, String> {
+    let mut bounds = serde_json::Map::new();
+    for (word, value) in ends {
+        let value = if field.shape == Shape::Date { Value::String(moment(value)) } else { numeric(value)? };
+        bounds.insert((*word).to_owned(), value);
+    }
+    if field.shape == Shape::Date {
+        bounds.insert("format".to_owned(), "strict_date_optional_time_nanos||epoch_millis".into());
+    }
+    Ok(nested(field, json!({"range": {target: bounds}})))
+}
+
+/// A day is its first moment, as it is elsewhere; Elasticsearch would take it for all of the day.
+fn moment(value: &Value) -> String {
+    let text = text(value).trim().to_owned();
+    let is_day = text.len() == 10 && text.bytes().filter(|byte| *byte == b'-').count() == 2;
+    match text.split_once(' ') {
+        _ if is_day => format!("{text}T00:00:00.000Z"),
+        Some((day, time)) if day.len() == 10 => format!("{day}T{time}"),
+        _ => text,
+    }
+}
+
+fn numeric(value: &Value) -> Result<Value, String> {
+    let written = number(value)?;
+    let whole = || written.parse::<i64>().map(Value::from).or_else(|_| written.parse::<u64>().map(Value::from));
+    Ok(whole().unwrap_or_else(|_| written.parse::<f64>().map_or(Value::Null, Value::from)))
+}
+
+fn word(op: FilterOp) -> &'static str {
+    match op {
+        FilterOp::Gt => "gt",
+        FilterOp::Lt => "lt",
+        FilterOp::Lte => "lte",
+        _ => "gte",
+    }
+}
+
+/// Whether it has a value, also one that is too long for the index.
+pub(super) fn exists(field: &Field) -> Value {
+    let exists = json!({"exists": {"field": field.name}});
+    let is_own = field.exact.as_ref().is_some_and(|(target, _)| *target == field.name);
+    if is_own { within(field, exists) } else { nested(field, exists) }
+}
+
+/// What is asked of whole values, or the value is too long for the index that holds it whole.
+fn within(field: &Field, query: Value) -> Value {
+    match &field.exact {
+        Some((target, Some(_))) => either(vec![nested(field, query), json!({"term": {"_ignored": target}})]),
+        _ => nested(field, query),
+    }
+}
+
+fn nested(field: &Field, query: Value) -> Value {
+    match &field.nested {
+        Some(path) => json!({"nested": {"path": path, "query": query}}),
+        None => query,
+    }
+}
+
+fn either(mut queries: Vec<Value>) -> Value {
+    match queries.len() {
+        1 => queries.remove(0),
+        _ => json!({"bool": {"should": queries, "minimum_should_match": 1}}),
+    }
+}
+
+/// A pattern of `like` as Elasticsearch writes it.
+fn wildcard(pattern: &str) -> String {
+    let mut out = String::new();
+    let mut letters = pattern.chars();
+    while let Some(letter) = letters.next() {
+        let literal = match letter {
+            '%' => {
+                out.push('*');
+                continue;
+            }
+            '_' => {
+                out.push('?');
+                continue;
+            }
+            '\\' => letters.next(),
+            other => Some(other),
+        };
+        if let Some(literal) = literal {
+            if matches!(literal, '*' | '?' | '\\') {
+                out.push('\\');
+            }
+            out.push(literal);
+        }
+    }
+    out
+}
+
+/// A text as a regular expression of Lucene that finds it anywhere, whatever its case.
+pub(super) fn containing(text: &str) -> String {
+    let mut out = String::from(".*");
+    for letter in text.chars() {
+        let (lower, upper) = (letter.to_lowercase().next(), letter.to_uppercase().next());
+        match (lower, upper) {
+            (Some(lower), Some(upper)) if lower != upper => out.extend(['[', lower, upper, ']']),
+            _ if letter.is_alphanumeric() => out.push(letter),
+            _ => out.extend(['\\', letter]),
+        }
+    }
+    out + ".*"
+}
+
+/// A text as a wildcard that finds it anywhere.
+pub(super) fn around(text: &str) -> String {
+    wildcard(&format!("%{}%", crate::filter::sql::escaped(text)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_and_texts_stay_what_they_are() {
+        assert_eq!(wildcard("a%_\\%*?\\\\"), "a*?%\\*\\?\\\\");
+        assert_eq!(containing("5€ A.b"), ".*5\\€\\ [aA]\\.[bB].*");
+        assert_eq!(around("50%*"), "*50%\\**");
+        assert_eq!(moment(&json!("2024-01-31")), "2024-01-31T00:00:00.000Z");
+        assert_eq!(moment(&json!("2024-01-31 10:00:00")), "2024-01-31T10:00:00");
+        assert_eq!(moment(&json!(17)), "17");
+    }
+}

@@ -1,0 +1,292 @@
+//! Documents as rows: page after page of a scroll, looked at again where the index knew too little.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use reqwest::Method;
+use serde_json::{Map, Value, json};
+
+use super::condition::clause;
+use super::mapping::{Field, Shape};
+use super::{Elastic, Place};
+use crate::document::compare::meets;
+use crate::document::{DEEPEST, Node};
+use crate::filter::Test;
+use crate::server::{FIRST_ROWS, PATIENCE};
+use crate::service::http::Question;
+use crate::{ConnectError, FilterCondition};
+
+/// Documents a page.
+const PAGE: usize = 2_000;
+
+/// How long the server keeps what it found between two pages.
+const KEPT: &str = "1m";
+
+/// What a reading found.
+pub(super) struct Found {
+    /// For each document, the value of each field.
+    pub(super) rows: Vec<Vec<Node>>,
+    /// Whether there is more.
+    pub(super) has_more: bool,
+}
+
+/// A condition with its field.
+struct Tested<'a> {
+    at: usize,
+    test: Test<'a>,
+}
+
+impl Elastic {
+    /// The values of these fields in at most `limit` documents that meet all conditions, and `also`.
+    pub(super) async fn read(
+        &self,
+        table: &str,
+        place: &Place,
+        wanted: &[&Field],
+        conditions: &[FilterCondition],
+        also: Option<Value>,
+        limit: usize,
+    ) -> Result<Found, ConnectError> {
+        let mut fields: Vec<&Field> = wanted.to_vec();
+        let mut tested: Vec<Tested<'_>> = Vec::new();
+        let mut filters: Vec<Value> = place.only.iter().cloned().chain(also).collect();
+        for condition in conditions {
+            let failed = |reason: String| ConnectError::Condition {
+                table: table.to_owned(),
+                column: condition.column.clone(),
+                reason,
+            };
+            let field = place.field(&condition.column).ok_or_else(|| failed("there is no such column".to_owned()))?;
+            let test = condition.test().map_err(failed)?;
+            let clause = clause(field, &test).map_err(failed)?;
+            filters.push(clause.query);
+            if clause.is_wider {
+                tested.push(Tested { at: fields.len(), test });
+                fields.push(field);
+            }
+        }
+        // What is looked at again here is bounded, whatever is wanted.
+        let most = if tested.is_empty() { limit.saturating_add(1) } else { limit.max(FIRST_ROWS as usize) };
+        let page = if tested.is_empty() { most.min(PAGE) } else { PAGE };
+        let mut body = json!({
+            "query": {"bool": {"filter": filters}},
+            "size": page,
+            "sort": ["_doc"],
+            "track_total_hits": false,
+            "timeout": format!("{}s", PATIENCE.as_secs()),
+            "_source": sources(&fields),
+        });
+        let computed: Vec<&str> = fields.iter().filter(|f| f.is_computed).map(|field| field.name.as_str()).collect();
+        if !computed.is_empty() {
+            body["fields"] = json!(computed);
+        }
+        let is_long = most > page;
+        let mut scroll: Option<String> = None;
+        let mut found = Found { rows: Vec::new(), has_more: false };
+        let mut seen = 0;
+        let outcome = loop {
+            let answer = match &scroll {
+                None => self.search(table, place, body.clone(), is_long.then_some(KEPT)).await,
+                Some(scroll) => self.next(table, scroll).await,
+            };
+            let answer = match answer {
+                Ok(answer) => answer,
+                Err(error) => break Err(error),
+            };
+            if let Some(id) = answer.get("_scroll_id").and_then(Value::as_str) {
+                scroll = Some(id.to_owned());
+            }
+            let hits = answer.pointer("/hits/hits").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+            for hit in hits {
+                let document = Document::of(hit);
+                let mut row: Vec<Node> = fields.iter().map(|field| document.value(field)).collect();
+                if tested.iter().all(|tested| meets(&values(&row[tested.at]), &tested.test)) {
+                    row.truncate(wanted.len());
+                    found.rows.push(row);
+                }
+            }
+            seen += hits.len();
+            if hits.len() < page {
+                break Ok(());
+            }
+            if found.rows.len() > limit || seen >= most || scroll.is_none() {
+                found.has_more = true;
+                break Ok(());
+            }
+        };
+        if let Some(scroll) = scroll {
+            self.forget(scroll).await;
+        }
+        outcome?;
+        if found.rows.is_empty() && found.has_more && limit > 0 {
+            let names: Vec<&str> = tested.iter().map(|tested| fields[tested.at].name.as_str()).collect();
+            let reason = format!(
+                "too large: the index cannot filter by {}, and none of the first {seen} documents meets the condition",
+                names.join(", ")
+            );
+            return Err(self.asker.refused(table, reason));
+        }
+        found.has_more |= found.rows.len() > limit;
+        found.rows.truncate(limit);
+        Ok(found)
+    }
+
+    /// One search, whole or not at all.
+    pub(super) async fn search(
+        &self,
+        table: &str,
+        place: &Place,
+        body: Value,
+        scroll: Option<&str>,
+    ) -> Result<Value, ConnectError> {
+        let mut parameters = vec![("allow_partial_search_results", "false".to_owned())];
+        parameters.extend(scroll.map(|kept| ("scroll", kept.to_owned())));
+        let question = Question {
+            method: Method::POST,
+            path: vec![&place.target, "_search"],
+            parameters,
+            body: Some(body),
+            patience: PATIENCE,
+        };
+        let answer = self.asker.ask(question, None).await.map_err(|error| self.asker.unread(table, error))?;
+        self.whole(table, answer)
+    }
+
+    async fn next(&self, table: &str, scroll: &str) -> Result<Value, ConnectError> {
+        let question = Question {
+            method: Method::POST,
+            path: vec!["_search", "scroll"],
+            parameters: Vec::new(),
+            body: Some(json!({"scroll": KEPT, "scroll_id": scroll})),
+            patience: PATIENCE,
+        };
+        let answer = self.asker.ask(question, None).await.map_err(|error| self.asker.unread(table, error))?;
+        self.whole(table, answer)
+    }
+
+    /// Lets the server forget a scroll; it would do so by itself a minute later.
+    async fn forget(&self, scroll: String) {
+        let question = Question {
+            method: Method::DELETE,
+            path: vec!["_search", "scroll"],
+            parameters: Vec::new(),
+            body: Some(json!({"scroll_id": [scroll]})),
+            patience: Duration::from_secs(5),
+        };
+        if let Err(error) = self.asker.ask(question, None).await {
+            tracing::debug!(?error, "a scroll that is no longer needed could not be ended");
+        }
+    }
+
+    fn whole(&self, table: &str, answer: Value) -> Result<Value, ConnectError> {
+        if answer.get("timed_out") == Some(&Value::Bool(true)) {
+            return Err(self.asker.refused(table, "it took too long and was stopped"));
+        }
+        if answer.pointer("/_shards/failed").and_then(Value::as_u64).is_some_and(|failed| failed > 0) {
+            let reason = answer.pointer("/_shards/failures/0/reason/reason").and_then(Value::as_str);
+            let reason = format!("a part of the index did not answer: {}", reason.unwrap_or("it does not say why"));
+            return Err(self.asker.refused(table, reason));
+        }
+        Ok(answer)
+    }
+}
+
+/// Which parts of documents are sent.
+fn sources(fields: &[&Field]) -> Value {
+    let own = fields.iter().filter(|field| !field.is_computed && field.shape != Shape::Id);
+    let names: Vec<&str> = own.map(|field| field.name.as_str()).collect();
+    if names.is_empty() { Value::Bool(false) } else { json!({"includes": names}) }
+}
+
+/// The values to be tested, without nulls.
+fn values(node: &Node) -> Vec<&Node> {
+    match node {
+        Node::Null => Vec::new(),
+        Node::List(items) => items.iter().filter(|item| **item != Node::Null).collect(),
+        other => vec![other],
+    }
+}
+
+/// One document as it was found.
+struct Document<'a> {
+    id: &'a Value,
+    source: Node,
+    computed: HashMap<&'a str, &'a Value>,
+}
+
+impl<'a> Document<'a> {
+    fn of(hit: &'a Value) -> Document<'a> {
+        let computed = hit.get("fields").and_then(Value::as_object).into_iter().flatten();
+        Document {
+            id: hit.get("_id").unwrap_or(&Value::Null),
+            source: hit.get("_source").map_or(Node::Null, |source| node(source, 0)),
+            computed: computed.map(|(name, value)| (name.as_str(), value)).collect(),
+        }
+    }
+
+    /// The value of a field; a list of one is that one.
+    fn value(&self, field: &Field) -> Node {
+        let found = match field.shape {
+            Shape::Id => node(self.id, 0),
+            _ if field.is_computed => self.computed.get(field.name.as_str()).map_or(Node::Null, |value| node(value, 0)),
+            _ => self.source.at(&field.name),
+        };
+        match found {
+            Node::List(mut items) if items.len() == 1 => items.remove(0),
+            Node::List(items) if items.is_empty() => Node::Null,
+            other => other,
+        }
+    }
+}
+
+/// JSON in which a name may be a path.
+fn node(value: &Value, depth: usize) -> Node {
+    match value {
+        Value::Null => Node::Null,
+        Value::Object(_) if depth >= DEEPEST => Node::Scalar("object", value.clone()),
+        Value::Object(fields) => {
+            let mut made: Vec<(String, Node)> = Vec::new();
+            for (name, value) in unfolded(fields) {
+                made.push((name, node(&value, depth + 1)));
+            }
+            Node::Object(made)
+        }
+        Value::Array(items) => Node::List(items.iter().map(|item| node(item, depth + 1)).collect()),
+        Value::Bool(_) => Node::Scalar("boolean", value.clone()),
+        Value::Number(_) => Node::Scalar("number", value.clone()),
+        Value::String(_) => Node::Scalar("text", value.clone()),
+    }
+}
+
+/// `{"a.b": 1, "a": {"c": 2}}` as `{"a": {"b": 1, "c": 2}}`, one level of it.
+fn unfolded(fields: &Map<String, Value>) -> Map<String, Value> {
+    let mut made = Map::new();
+    for (name, value) in fields {
+        let (first, rest) = name.split_once('.').map_or((name.as_str(), None), |(first, rest)| (first, Some(rest)));
+        let value = match rest {
+            Some(rest) => Value::Object(Map::from_iter([(rest.to_owned(), value.clone())])),
+            None => value.clone(),
+        };
+        match (made.get_mut(first), value) {
+            (Some(Value::Object(known)), Value::Object(more)) => known.extend(more),
+            (Some(known), value) => *known = value,
+            (None, value) => {
+                made.insert(first.to_owned(), value);
+            }
+        }
+    }
+    made
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_may_be_a_path() {
+        let source = node(&json!({"a.b": 1, "a": {"c.d": [2, 3]}, "e": [{"f": 1}]}), 0);
+        assert_eq!(source.at("a.b").json(), 1);
+        assert_eq!(source.at("a.c.d").json(), json!([2, 3]));
+        assert_eq!(source.at("e.f").json(), json!([1]));
+    }
+}

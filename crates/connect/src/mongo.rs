@@ -1,0 +1,298 @@
+//! MongoDB servers, read only: of all commands only those that list, find, count and aggregate are sent, and no stage
+//! that writes or runs a script.
+
+mod condition;
+mod describe;
+mod pipeline;
+mod place;
+mod value;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures::{StreamExt, TryStreamExt, stream};
+use mongodb::Client;
+use mongodb::bson::{Bson, Document, doc};
+use mongodb::error::ErrorKind;
+use mongodb::options::{ClientOptions, ConnectionString};
+use prospector_core::Problem;
+use tokio::sync::OnceCell;
+
+use crate::document::{Node, brief, end};
+use crate::filter::sql::{Known, capped, column};
+use crate::server::{FIRST_ROWS, PATIENCE, SAMPLE_PATIENCE};
+use crate::{
+    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Server, SourceKind, Statistics, Table,
+};
+use place::Place;
+use value::node;
+
+/// Connections to one server at the same time.
+const AT_ONCE: u32 = 8;
+
+/// How long it may take to find a server that answers.
+const CONNECTING: Duration = Duration::from_secs(10);
+
+/// How much longer than its time limit on the server a command is waited for.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// A MongoDB server, with one database or several.
+pub(crate) struct Mongo {
+    server: Server,
+    client: OnceCell<Client>,
+    /// The fields of collections, by their names here, as they were inferred last.
+    known: Mutex<HashMap<String, Arc<Vec<Known>>>>,
+}
+
+impl Mongo {
+    pub(crate) fn new(server: &Server) -> Result<Self, ConnectError> {
+        ConnectionString::parse(server.whole_url()).map_err(|error| ConnectError::Connect {
+            server: server.to_string(),
+            reason: server.scrubbed(&error.to_string()),
+        })?;
+        Ok(Mongo { server: server.clone(), client: OnceCell::new(), known: Mutex::default() })
+    }
+
+    async fn client(&self) -> Result<&Client, ConnectError> {
+        let connect = || async {
+            let mut options = ClientOptions::parse(self.server.whole_url()).await?;
+            options.app_name = Some("prospector".to_owned());
+            options.connect_timeout.get_or_insert(CONNECTING);
+            options.server_selection_timeout.get_or_insert(CONNECTING);
+            options.max_pool_size.get_or_insert(AT_ONCE);
+            Client::with_options(options)
+        };
+        self.client.get_or_try_init(connect).await.map_err(|error| self.failed("", &error))
+    }
+
+    /// The same, once it was asked for.
+    fn client_ready(&self) -> mongodb::error::Result<&Client> {
+        self.client.get().ok_or_else(|| mongodb::error::Error::custom("not connected".to_owned()))
+    }
+
+    /// What went wrong, without the wrapping.
+    fn failed(&self, table: &str, error: &mongodb::error::Error) -> ConnectError {
+        let reason = match error.kind.as_ref() {
+            _ if is_timeout(error) => "it took too long and was stopped".to_owned(),
+            ErrorKind::Command(error) => error.message.clone(),
+            other => other.to_string(),
+        };
+        let reason = self.server.scrubbed(&reason);
+        let server = self.server.to_string();
+        match error.kind.as_ref() {
+            ErrorKind::Authentication { .. }
+            | ErrorKind::ServerSelection { .. }
+            | ErrorKind::DnsResolve { .. }
+            | ErrorKind::InvalidTlsConfig { .. }
+            | ErrorKind::ConnectionPoolCleared { .. }
+            | ErrorKind::Io(_) => ConnectError::Connect { server, reason },
+            _ => ConnectError::Read { place: server, table: table.to_owned(), reason },
+        }
+    }
+
+    fn refused(&self, table: &str, reason: impl Into<String>) -> ConnectError {
+        ConnectError::Read { place: self.server.to_string(), table: table.to_owned(), reason: reason.into() }
+    }
+
+    /// Waits for an act on a table for little longer than the server may take.
+    async fn within<T>(
+        &self,
+        table: &str,
+        patience: Duration,
+        act: impl Future<Output = mongodb::error::Result<T>>,
+    ) -> Result<T, ConnectError> {
+        match tokio::time::timeout(patience + GRACE, act).await {
+            Ok(done) => done.map_err(|error| self.failed(table, &error)),
+            Err(_) => Err(self.refused(table, "it took too long and was stopped")),
+        }
+    }
+
+    /// The fields of a collection, inferred anew where this is not known yet.
+    async fn fields(&self, place: &Place) -> Result<Arc<Vec<Known>>, ConnectError> {
+        if let Some(known) = self.known.lock().ok().and_then(|known| known.get(&place.name).cloned()) {
+            return Ok(known);
+        }
+        let (table, _) = self.described(place).await?;
+        Ok(self.remember(&table))
+    }
+
+    fn remember(&self, table: &Table) -> Arc<Vec<Known>> {
+        let columns = table.columns.iter();
+        let fields = columns.map(|c| Known { name: c.name.clone(), data_type: c.data_type.clone() });
+        let fields: Arc<Vec<Known>> = Arc::new(fields.collect());
+        if let Ok(mut known) = self.known.lock() {
+            known.insert(table.name.clone(), fields.clone());
+        }
+        fields
+    }
+
+    /// The path that a column is. One that the sample did not have is looked for in the whole collection.
+    async fn path(&self, place: &Place, fields: &[Known], wanted: &str) -> Result<Option<String>, ConnectError> {
+        if let Some(known) = column(fields, wanted) {
+            return Ok(Some(known.name.clone()));
+        }
+        if !wanted.split('.').all(crate::document::is_usable) {
+            return Ok(None);
+        }
+        let collection = place.of(self.client().await?);
+        let mut exists = Document::new();
+        exists.insert(wanted, doc! { "$exists": true });
+        let found = collection.find_one(exists).projection(doc! { "_id": 1 }).max_time(SAMPLE_PATIENCE);
+        let found = self.within(&place.name, SAMPLE_PATIENCE, async { found.await }).await?;
+        Ok(found.map(|_| wanted.to_owned()))
+    }
+
+    async fn paths(&self, place: &Place, fields: &[Known], wanted: &[String]) -> Result<Vec<String>, ConnectError> {
+        if wanted.is_empty() {
+            return Ok(fields.iter().map(|field| field.name.clone()).collect());
+        }
+        let mut paths = Vec::with_capacity(wanted.len());
+        for name in wanted {
+            let path = self.path(place, fields, name).await?;
+            paths.push(path.ok_or_else(|| self.refused(&place.name, format!("it has no column {name}")))?);
+        }
+        Ok(paths)
+    }
+
+    async fn aggregated(
+        &self,
+        place: &Place,
+        pipeline: Vec<Document>,
+        patience: Duration,
+    ) -> mongodb::error::Result<Option<Document>> {
+        let client = self.client_ready()?;
+        // What does not fit in memory is given up; nothing is written to the disk of the server for it.
+        let answer = place.of(client).aggregate(pipeline).max_time(patience).allow_disk_use(false).await?;
+        let all: Vec<Document> = answer.take(1).try_collect().await?;
+        Ok(all.into_iter().next())
+    }
+}
+
+/// Whether the server stopped a command at its time limit: `MaxTimeMSExpired`.
+fn is_timeout(error: &mongodb::error::Error) -> bool {
+    matches!(error.kind.as_ref(), ErrorKind::Command(error) if error.code == 50)
+}
+
+/// Whether it was too much for the server's memory, or too large for one answer: `ExceededMemoryLimit`,
+/// `QueryExceededMemoryLimitNoDiskUseAllowed`, `BSONObjectTooLarge`.
+fn is_too_much(error: &mongodb::error::Error) -> bool {
+    matches!(error.kind.as_ref(), ErrorKind::Command(error) if [146, 292, 10334].contains(&error.code))
+}
+
+#[async_trait]
+impl Connector for Mongo {
+    fn kind(&self) -> &'static str {
+        SourceKind::Mongodb.as_str()
+    }
+
+    async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
+        self.all_described().await
+    }
+
+    async fn fingerprint(&self) -> Result<Option<String>, ConnectError> {
+        self.stamp().await.map(Some)
+    }
+
+    async fn sample(&self, table: &str, column: &str, request: &SampleRequest) -> Result<Samples, ConnectError> {
+        let place = self.place(table).await?;
+        let fields = self.fields(&place).await?;
+        let path = self.paths(&place, &fields, &[column.to_owned()]).await?.remove(0);
+        let contains = request.contains.as_deref().filter(|text| !text.is_empty());
+        let asked = |first: Option<u32>| pipeline::samples(&fields, &path, contains, request.limit, first);
+        self.client().await?;
+        let whole = self.aggregated(&place, asked(None), SAMPLE_PATIENCE).await;
+        let (answer, is_whole) = match whole {
+            Err(error) if is_timeout(&error) || is_too_much(&error) => {
+                let some = self.aggregated(&place, asked(Some(FIRST_ROWS)), PATIENCE);
+                (self.within(&place.name, PATIENCE, some).await?, false)
+            }
+            whole => (whole.map_err(|error| self.failed(&place.name, &error))?, true),
+        };
+        let answer = answer.unwrap_or_default();
+        let list = |name: &str| answer.get_array(name).cloned().unwrap_or_default();
+        let distinct = list("distinct").first().and_then(Bson::as_document).map_or(0, |row| value::count(row, "n"));
+        let values = list("values").into_iter().take(request.limit);
+        let values: Vec<_> =
+            values.filter_map(|row| row.as_document()?.get("v").cloned()).map(|value| brief(node(value))).collect();
+        let complete = is_whole && values.len() as u64 == distinct;
+        Ok(Samples { values, distinct, complete })
+    }
+
+    async fn statistics(&self, table: &str, wanted: &[String]) -> Result<Vec<Statistics>, ConnectError> {
+        let place = self.place(table).await?;
+        let fields = self.fields(&place).await?;
+        let paths = self.paths(&place, &fields, wanted).await?;
+        self.client().await?;
+        let measured = paths.into_iter().map(|path| {
+            let (place, fields) = (&place, &fields);
+            async move {
+                let asked = |first| self.aggregated(place, pipeline::statistics(fields, &path, first), PATIENCE);
+                let (answer, estimated) = match asked(None).await {
+                    Err(error) if is_timeout(&error) || is_too_much(&error) => {
+                        (self.within(&place.name, PATIENCE, asked(Some(FIRST_ROWS))).await?, true)
+                    }
+                    whole => (whole.map_err(|error| self.failed(&place.name, &error))?, false),
+                };
+                let answer = answer.unwrap_or_default();
+                let at = |name: &str| end(answer.get(name).cloned().map_or(Node::Null, node));
+                Ok::<_, ConnectError>(Statistics {
+                    column: path,
+                    cardinality: value::count(&answer, "distinct"),
+                    min: at("min"),
+                    max: at("max"),
+                    nulls: value::count(&answer, "nulls"),
+                    estimated,
+                })
+            }
+        });
+        // Collected first: a stream that maps borrowed items to futures is not seen to be `Send`.
+        let measured: Vec<_> = measured.collect();
+        stream::iter(measured).buffered(AT_ONCE as usize / 2).try_collect().await
+    }
+
+    async fn rows(
+        &self,
+        table: &str,
+        columns: &[String],
+        conditions: &[FilterCondition],
+        limit: usize,
+    ) -> Result<Rows, ConnectError> {
+        let place = self.place(table).await?;
+        let fields = self.fields(&place).await?;
+        let paths = self.paths(&place, &fields, columns).await?;
+        let mut filters = Vec::with_capacity(conditions.len());
+        for condition in conditions {
+            let wrong = |reason: String| ConnectError::Condition {
+                table: table.to_owned(),
+                column: condition.column.clone(),
+                reason,
+            };
+            let path = self.path(&place, &fields, &condition.column).await?;
+            let path = path.ok_or_else(|| wrong("there is no such column".to_owned()))?;
+            let test = condition.test().map_err(wrong)?;
+            filters.push(condition::filter(&path, &test));
+        }
+        let filter = if filters.is_empty() {
+            Document::new()
+        } else {
+            doc! { "$and": filters }
+        };
+        let client = self.client().await?;
+        let read = async {
+            let limit = i64::try_from(limit.saturating_add(1)).unwrap_or(i64::MAX);
+            let collection = place.of(client);
+            let found = collection.find(filter).projection(pipeline::projection(&paths)).limit(limit);
+            let mut found = found.max_time(PATIENCE).await?;
+            let mut rows = Vec::new();
+            while let Some(document) = found.try_next().await? {
+                let document = node(Bson::Document(document));
+                rows.push(paths.iter().map(|path| document.at(path).json()).collect());
+            }
+            Ok(rows)
+        };
+        let rows = self.within(&place.name, PATIENCE, read).await?;
+        Ok(capped(paths, rows, limit))
+    }
+}

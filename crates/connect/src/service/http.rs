@@ -1,0 +1,246 @@
+//! Questions to a service over HTTP, and why one got no answer. No redirect is followed: what lets one in goes nowhere
+//! else.
+
+use std::sync::Once;
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use reqwest::{Client, Method, StatusCode};
+use serde_json::Value;
+use tokio::sync::OnceCell;
+
+use super::{Access, Service};
+use crate::ConnectError;
+
+/// How long it may take to connect.
+const CONNECTING: Duration = Duration::from_secs(10);
+
+/// How much longer than its time limit in the service an act is waited for.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// An answer may have so many bytes.
+const LONGEST_ANSWER: usize = 256 << 20;
+
+/// So much of what a service says of a failure is shown.
+const LONGEST_REASON: usize = 500;
+
+/// Asks a service.
+pub(crate) struct Asker {
+    service: Service,
+    client: OnceCell<Client>,
+}
+
+/// Why a question got no answer.
+#[derive(Debug)]
+pub(crate) enum Unanswered {
+    /// The service could not be reached.
+    Unreached(String),
+    /// It did not let anybody in.
+    Locked(String),
+    /// It let in, but does not allow this.
+    Forbidden(String),
+    /// There is no such thing.
+    Missing(String),
+    /// It took too long.
+    TooLong,
+    /// It said no for another reason, with this status.
+    Failed(u16, String),
+}
+
+/// One question.
+pub(crate) struct Question<'a> {
+    pub(crate) method: Method,
+    /// The parts of the path, each of which may hold anything.
+    pub(crate) path: Vec<&'a str>,
+    pub(crate) parameters: Vec<(&'a str, String)>,
+    pub(crate) body: Option<Value>,
+    pub(crate) patience: Duration,
+}
+
+impl Asker {
+    pub(crate) fn new(service: Service) -> Self {
+        Asker { service, client: OnceCell::new() }
+    }
+
+    pub(crate) fn service(&self) -> &Service {
+        &self.service
+    }
+
+    /// The client, made once it is needed.
+    pub(crate) async fn client(&self) -> Result<&Client, Unanswered> {
+        static TLS: Once = Once::new();
+        // Where two providers are compiled in, rustls must be told which; that another was installed before is fine.
+        TLS.call_once(|| {
+            let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
+        });
+        let made = || async {
+            Client::builder()
+                .user_agent(concat!("prospector/", env!("CARGO_PKG_VERSION")))
+                .redirect(reqwest::redirect::Policy::none())
+                .retry(reqwest::retry::never())
+                .connect_timeout(CONNECTING)
+                .build()
+                .map_err(|error| Unanswered::Unreached(reason(error)))
+        };
+        self.client.get_or_try_init(made).await
+    }
+
+    /// The JSON that answers the question, asked with what lets one in, or with `token` instead.
+    pub(crate) async fn ask(&self, question: Question<'_>, token: Option<&str>) -> Result<Value, Unanswered> {
+        let mut url = self.service.url().clone();
+        if let Ok(mut path) = url.path_segments_mut() {
+            path.pop_if_empty().extend(question.path.iter());
+        }
+        if !question.parameters.is_empty() {
+            url.query_pairs_mut().extend_pairs(question.parameters.iter().map(|(key, value)| (*key, value.as_str())));
+        }
+        let mut request = self.client().await?.request(question.method, url);
+        let authorization = match (token, self.service.access()) {
+            (Some(token), _) => Some(format!("Bearer {token}")),
+            (None, Access::Token(token)) => Some(format!("Bearer {token}")),
+            (None, Access::ApiKey(key)) => Some(format!("ApiKey {key}")),
+            (None, Access::User(name, password)) => Some(format!("Basic {}", basic(name, password))),
+            (None, Access::Open | Access::KeyFile(_)) => None,
+        };
+        if let Some(text) = authorization {
+            let wrong = |_| Unanswered::Locked("the token holds letters that cannot be sent".to_owned());
+            let mut value = HeaderValue::from_str(&text).map_err(wrong)?;
+            value.set_sensitive(true);
+            request = request.header(AUTHORIZATION, value);
+        }
+        if let Some(body) = question.body {
+            request = request.header(CONTENT_TYPE, "application/json").body(body.to_string());
+        }
+        self.answered(request, question.patience).await.map_err(|unanswered| self.scrubbed(unanswered, token))
+    }
+
+    /// What answers a request.
+    pub(crate) async fn answered(
+        &self,
+        request: reqwest::RequestBuilder,
+        patience: Duration,
+    ) -> Result<Value, Unanswered> {
+        let answer = async {
+            let mut response = request.send().await.map_err(unsent)?;
+            let status = response.status();
+            let mut bytes = Vec::new();
+            while let Some(part) = response.chunk().await.map_err(unsent)? {
+                if bytes.len() + part.len() > LONGEST_ANSWER {
+                    let reason = format!("too large: the answer has more than {} MiB", LONGEST_ANSWER >> 20);
+                    return Err(Unanswered::Failed(status.as_u16(), reason));
+                }
+                bytes.extend_from_slice(&part);
+            }
+            judged(status, &bytes)
+        };
+        tokio::time::timeout(patience + GRACE, answer).await.unwrap_or(Err(Unanswered::TooLong))
+    }
+
+    /// Without secrets, should one be in what was said.
+    fn scrubbed(&self, unanswered: Unanswered, token: Option<&str>) -> Unanswered {
+        let clean = |text: String| {
+            let secrets = self.service.access().secrets().into_iter().chain(token.map(str::to_owned));
+            secrets.filter(|secret| !secret.is_empty()).fold(text, |text, secret| text.replace(&secret, "***"))
+        };
+        match unanswered {
+            Unanswered::Unreached(text) => Unanswered::Unreached(clean(text)),
+            Unanswered::Locked(text) => Unanswered::Locked(clean(text)),
+            Unanswered::Forbidden(text) => Unanswered::Forbidden(clean(text)),
+            Unanswered::Missing(text) => Unanswered::Missing(clean(text)),
+            Unanswered::Failed(status, text) => Unanswered::Failed(status, clean(text)),
+            Unanswered::TooLong => Unanswered::TooLong,
+        }
+    }
+
+    /// The error of an act on a table.
+    pub(crate) fn unread(&self, table: &str, unanswered: Unanswered) -> ConnectError {
+        let server = self.service.to_string();
+        let read = |reason: String| ConnectError::Read { place: server.clone(), table: table.to_owned(), reason };
+        match unanswered {
+            Unanswered::Unreached(reason) => ConnectError::Connect { server, reason },
+            Unanswered::Locked(reason) => {
+                ConnectError::Connect { server, reason: format!("it does not let in who asks: {reason}") }
+            }
+            Unanswered::Forbidden(reason) => read(format!("it is not allowed (permission denied): {reason}")),
+            Unanswered::Missing(reason) => read(reason),
+            Unanswered::TooLong => read("it took too long and was stopped".to_owned()),
+            Unanswered::Failed(429, reason) => read(format!("the service is too busy: {reason}")),
+            Unanswered::Failed(_, reason) => read(reason),
+        }
+    }
+
+    /// The same for a reason of our own.
+    pub(crate) fn refused(&self, table: &str, reason: impl Into<String>) -> ConnectError {
+        self.unread(table, Unanswered::Failed(0, reason.into()))
+    }
+}
+
+/// A name and a password as they are sent.
+pub(super) fn basic(name: &str, password: &str) -> String {
+    STANDARD.encode(format!("{name}:{password}"))
+}
+
+fn judged(status: StatusCode, bytes: &[u8]) -> Result<Value, Unanswered> {
+    let parsed = serde_json::from_slice::<Value>(bytes);
+    if status.is_success() {
+        let wrong = |error| Unanswered::Failed(status.as_u16(), format!("the answer is no JSON: {error}"));
+        return parsed.map_err(wrong);
+    }
+    let said = parsed.ok().and_then(|answer| said(&answer)).unwrap_or_else(|| {
+        let text = String::from_utf8_lossy(bytes);
+        format!("{status} {}", text.chars().take(100).collect::<String>()).trim().to_owned()
+    });
+    // Google says with the same number that one asks too much.
+    let word = serde_json::from_slice::<Value>(bytes).ok();
+    let word = word.as_ref().and_then(|answer| answer.pointer("/error/errors/0/reason")?.as_str());
+    let is_quota = word.is_some_and(|word| matches!(word, "rateLimitExceeded" | "quotaExceeded" | "billingNotEnabled"));
+    let said: String = said.chars().take(LONGEST_REASON).collect();
+    Err(match status.as_u16() {
+        401 => Unanswered::Locked(said),
+        403 if is_quota => Unanswered::Failed(429, said),
+        403 => Unanswered::Forbidden(said),
+        404 => Unanswered::Missing(said),
+        408 | 504 => Unanswered::TooLong,
+        300..=399 => Unanswered::Failed(status.as_u16(), format!("it sends one elsewhere ({status}); correct the URL")),
+        other => Unanswered::Failed(other, said),
+    })
+}
+
+/// What a service says of a failure, as Elasticsearch, OpenSearch and Google write it.
+fn said(answer: &Value) -> Option<String> {
+    let error = answer.get("error")?;
+    let text = |value: Option<&Value>| value.and_then(Value::as_str).filter(|t| !t.is_empty()).map(str::to_owned);
+    let root = error.get("root_cause").and_then(|causes| causes.get(0)).and_then(|cause| text(cause.get("reason")));
+    let cause = error.get("caused_by").and_then(|cause| text(cause.get("reason")));
+    let main = text(error.get("reason"));
+    match (cause, root) {
+        (Some(cause), Some(root)) if !cause.contains(&root) => Some(format!("{root}: {cause}")),
+        (_, Some(root)) => Some(root),
+        (Some(cause), None) => Some(cause),
+        (None, None) => main,
+    }
+    .or_else(|| text(error.get("message")))
+    .or_else(|| text(answer.get("error_description")))
+    .or_else(|| text(Some(error)))
+}
+
+fn unsent(error: reqwest::Error) -> Unanswered {
+    if error.is_timeout() && !error.is_connect() { Unanswered::TooLong } else { Unanswered::Unreached(reason(error)) }
+}
+
+/// What went wrong, without the URL.
+fn reason(error: reqwest::Error) -> String {
+    let error = error.without_url();
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(&error);
+    while let Some(source) = cause {
+        let more = source.to_string();
+        if !text.contains(&more) {
+            text = format!("{text}: {more}");
+        }
+        cause = source.source();
+    }
+    text
+}

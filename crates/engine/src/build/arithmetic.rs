@@ -1,0 +1,161 @@
+//! Arithmetic over names: it is parsed, and written anew; nothing of the text itself reaches a source.
+
+use sqlparser::ast::{BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, UnaryOperator, Value};
+use sqlparser::dialect::GenericDialect;
+use sqlparser::parser::Parser;
+use sqlparser::tokenizer::Token;
+
+use super::invalid;
+use crate::Failure;
+
+/// A longer text is no calculation.
+const LONGEST: usize = 1_000;
+
+/// A value that is computed.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Arithmetic {
+    Number(String),
+    Name(String),
+    Negative(Box<Arithmetic>),
+    Two(char, Box<Arithmetic>, Box<Arithmetic>),
+    Call(&'static str, Vec<Arithmetic>),
+}
+
+/// The functions, with how many arguments they take at least and at most.
+const FUNCTIONS: [(&str, usize, usize); 3] = [("ABS", 1, 1), ("ROUND", 1, 2), ("COALESCE", 2, 8)];
+
+impl Arithmetic {
+    /// Reads an expression.
+    ///
+    /// # Errors
+    /// What of it is no arithmetic.
+    pub(crate) fn parse(text: &str) -> Result<Self, Failure> {
+        let wrong = |reason: String| {
+            let shown: String = text.chars().take(100).collect();
+            invalid(format!("`{shown}` is no calculation: {reason}")).advise(
+                "use names, numbers, + - * /, parentheses, abs, round and coalesce; names with blanks in \"...\"",
+            )
+        };
+        if text.len() > LONGEST {
+            return Err(wrong(format!("it is longer than {LONGEST} characters")));
+        }
+        let plain = |error: sqlparser::parser::ParserError| wrong(error.to_string());
+        let mut parser = Parser::new(&GenericDialect {}).with_recursion_limit(40).try_with_sql(text).map_err(plain)?;
+        let parsed = parser.parse_expr().map_err(plain)?;
+        if parser.peek_token().token != Token::EOF {
+            return Err(wrong(format!("there is `{}` after its end", parser.peek_token())));
+        }
+        made(&parsed).map_err(wrong)
+    }
+
+    /// The names in it.
+    pub(crate) fn names(&self) -> Vec<&str> {
+        match self {
+            Arithmetic::Number(_) => Vec::new(),
+            Arithmetic::Name(name) => vec![name],
+            Arithmetic::Negative(inner) => inner.names(),
+            Arithmetic::Two(_, left, right) => [left.names(), right.names()].concat(),
+            Arithmetic::Call(_, arguments) => arguments.iter().flat_map(Arithmetic::names).collect(),
+        }
+    }
+
+    /// The SQL of it, with each name as `written` has it. What is divided by zero is null, and division keeps the digits
+    /// after the point.
+    ///
+    /// # Errors
+    /// Those of `written`.
+    pub(crate) fn written(&self, written: &impl Fn(&str) -> Result<String, Failure>) -> Result<String, Failure> {
+        Ok(match self {
+            Arithmetic::Number(number) => number.clone(),
+            Arithmetic::Name(name) => written(name)?,
+            Arithmetic::Negative(inner) => format!("(- {})", inner.written(written)?),
+            Arithmetic::Two('/', left, right) => {
+                format!("({} * 1.0 / NULLIF({}, 0))", left.written(written)?, right.written(written)?)
+            }
+            Arithmetic::Two(sign, left, right) => {
+                format!("({} {sign} {})", left.written(written)?, right.written(written)?)
+            }
+            Arithmetic::Call(name, arguments) => {
+                let arguments: Vec<String> = arguments.iter().map(|a| a.written(written)).collect::<Result<_, _>>()?;
+                format!("{name}({})", arguments.join(", "))
+            }
+        })
+    }
+}
+
+fn made(expression: &Expr) -> Result<Arithmetic, String> {
+    Ok(match expression {
+        Expr::Nested(inner) => made(inner)?,
+        Expr::Value(value) => match &value.value {
+            Value::Number(number, _) if number.to_string().parse::<f64>().is_ok_and(f64::is_finite) => {
+                Arithmetic::Number(number.to_string())
+            }
+            other => return Err(format!("`{other}` is no number")),
+        },
+        Expr::Identifier(name) => Arithmetic::Name(name.value.clone()),
+        Expr::CompoundIdentifier(parts) => {
+            Arithmetic::Name(parts.iter().map(|part| part.value.as_str()).collect::<Vec<_>>().join("."))
+        }
+        Expr::UnaryOp { op: UnaryOperator::Minus, expr } => Arithmetic::Negative(Box::new(made(expr)?)),
+        Expr::BinaryOp { left, op, right } => {
+            let sign = match op {
+                BinaryOperator::Plus => '+',
+                BinaryOperator::Minus => '-',
+                BinaryOperator::Multiply => '*',
+                BinaryOperator::Divide => '/',
+                other => return Err(format!("`{other}` is not taken")),
+            };
+            Arithmetic::Two(sign, Box::new(made(left)?), Box::new(made(right)?))
+        }
+        Expr::Function(function) => {
+            let name = function.name.to_string().to_uppercase();
+            let known = FUNCTIONS.iter().find(|(known, ..)| *known == name);
+            let (name, least, most) = known.ok_or_else(|| format!("the function `{name}` is not taken"))?;
+            let FunctionArguments::List(list) = &function.args else {
+                return Err(format!("`{name}` needs arguments"));
+            };
+            let argument = |argument: &FunctionArg| match argument {
+                FunctionArg::Unnamed(FunctionArgExpr::Expr(expression)) => made(expression),
+                other => Err(format!("`{other}` is not taken")),
+            };
+            let is_plain = function.over.is_none() && function.filter.is_none() && list.clauses.is_empty();
+            if !is_plain || list.duplicate_treatment.is_some() || !(*least..=*most).contains(&list.args.len()) {
+                return Err(format!("`{name}` is not called so"));
+            }
+            Arithmetic::Call(name, list.args.iter().map(argument).collect::<Result<_, _>>()?)
+        }
+        other => {
+            let shown: String = other.to_string().chars().take(60).collect();
+            return Err(format!("`{shown}` is not taken"));
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: Result<&str, &str>) {
+        let written = Arithmetic::parse(text).and_then(|made| made.written(&|name| Ok(format!("<{name}>"))));
+        match (written, expected) {
+            (Ok(written), Ok(expected)) => assert_eq!(written, expected),
+            (Err(failure), Err(part)) => assert!(failure.message.contains(part), "{failure}"),
+            (written, _) => panic!("{text}: {written:?}"),
+        }
+    }
+
+    #[test]
+    fn arithmetic_is_taken_and_nothing_else() {
+        check("(a - b) / c", Ok("((<a> - <b>) * 1.0 / NULLIF(<c>, 0))"));
+        check("round(-\"unit price\" * 1.19, 2)", Ok("ROUND(((- <unit price>) * 1.19), 2)"));
+        check("orders.total + 1", Ok("(<orders.total> + 1)"));
+        check("a; DROP TABLE t", Err("after its end"));
+        check("(SELECT 1)", Err("not taken"));
+        check("pg_sleep(5)", Err("not taken"));
+        check("'x' + a", Err("no number"));
+        check("a OR 1", Err("not taken"));
+        check("round(a) OVER ()", Err("not called so"));
+        check(&"(".repeat(500), Err("no calculation"));
+        check(&"a+".repeat(600), Err("longer"));
+    }
+}

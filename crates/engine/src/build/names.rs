@@ -1,0 +1,169 @@
+//! What the names in a request mean: columns of tables, calculations over them, and the columns of the answer.
+
+use std::collections::BTreeMap;
+
+use prospector_connect::Table;
+use prospector_core::nearest;
+
+use super::request::{Aggregation, Calculation, QueryRequest};
+use super::write::{Class, Writer};
+use super::{Arithmetic, column, invalid};
+use crate::Failure;
+use crate::source::Source;
+
+/// The columns of a source as a request names them.
+pub(crate) struct Names<'a> {
+    source: &'a Source,
+    /// The table that needs no name.
+    pub(crate) root: usize,
+    calculations: BTreeMap<String, Arithmetic>,
+}
+
+/// A column of the answer.
+pub(crate) struct Output {
+    pub(crate) name: String,
+    pub(crate) class: Class,
+    /// How it is computed from others.
+    pub(crate) formula: Option<Arithmetic>,
+    is_dimension: bool,
+}
+
+impl Output {
+    /// Whether a condition on that name is about what was computed, and not about a column.
+    pub(crate) fn is_computed(&self, name: &str) -> bool {
+        !self.is_dimension && self.name.eq_ignore_ascii_case(name)
+    }
+}
+
+pub(crate) fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> Failure {
+    let near: Vec<String> = nearest(name, known, 3).iter().map(|name| format!("`{name}`")).collect();
+    let failure = Failure::new("unknown_column", format!("there is no {what} `{name}`"));
+    if near.is_empty() { failure } else { failure.advise(format!("did you mean {}?", near.join(", "))) }
+}
+
+impl<'a> Names<'a> {
+    pub(crate) fn new(source: &'a Source, root: &Table, calculations: &[Calculation]) -> Result<Self, Failure> {
+        let at = source.tables.iter().position(|table| table.name == root.name).unwrap_or(0);
+        let mut parsed = BTreeMap::new();
+        for calculation in calculations {
+            let made = Arithmetic::parse(&calculation.expression)?;
+            if parsed.insert(calculation.name.to_lowercase(), made).is_some() {
+                return Err(invalid(format!("two calculations are called `{}`", calculation.name)));
+            }
+        }
+        Ok(Names { source, root: at, calculations: parsed })
+    }
+
+    /// The table and the column of that name.
+    fn column(&self, name: &str) -> Result<(usize, &'a prospector_connect::Column), Failure> {
+        let root = &self.source.tables[self.root];
+        let missing = match column(root, name) {
+            Ok(found) => return Ok((self.root, found)),
+            Err(missing) => missing,
+        };
+        let Some((table, last)) = name.rsplit_once('.') else {
+            let elsewhere = self.source.tables.iter().filter(|table| table.column(name).is_some()).take(3);
+            let elsewhere: Vec<String> = elsewhere.map(|table| format!("`{}.{name}`", table.name)).collect();
+            return Err(match elsewhere.as_slice() {
+                [] => missing,
+                some => missing.advise(format!("did you mean {}?", some.join(", "))),
+            });
+        };
+        let tables = &self.source.tables;
+        let exact = tables.iter().position(|known| known.name == table);
+        let at = exact.or_else(|| tables.iter().position(|known| known.name.eq_ignore_ascii_case(table)));
+        let at = at.ok_or_else(|| {
+            let near: Vec<String> = nearest(table, tables.iter().map(|table| table.name.as_str()), 3);
+            Failure::new("unknown_table", format!("there is no table `{table}` for `{name}`"))
+                .advise(format!("did you mean {}?", near.join(", ")))
+        })?;
+        Ok((at, column(&tables[at], last)?))
+    }
+
+    /// The calculation over columns of that name.
+    fn calculation(&self, name: &str) -> Option<&Arithmetic> {
+        self.calculations.get(&name.to_lowercase())
+    }
+
+    /// The tables that are needed for that name.
+    pub(crate) fn tables(&self, name: &str) -> Result<Vec<usize>, Failure> {
+        match self.calculation(name) {
+            Some(made) => made.names().into_iter().map(|name| Ok(self.column(name)?.0)).collect(),
+            None => Ok(vec![self.column(name)?.0]),
+        }
+    }
+
+    /// What it holds.
+    pub(crate) fn class(&self, name: &str) -> Result<Class, Failure> {
+        match self.calculation(name) {
+            Some(_) => Ok(Class::Number),
+            None => Ok(Class::of(self.source.connector.kind(), &self.column(name)?.1.data_type)),
+        }
+    }
+
+    /// Its SQL.
+    pub(crate) fn written(&self, writer: &Writer, name: &str) -> Result<String, Failure> {
+        let plain = |name: &str| {
+            let (table, column) = self.column(name)?;
+            Ok(format!("t{table}.{}", writer.quoted(&column.name)))
+        };
+        match self.calculation(name) {
+            Some(made) => made.written(&plain),
+            None => plain(name),
+        }
+    }
+}
+
+/// The columns of the answer, in order; names that were not given are filled in.
+pub(crate) fn outputs(query: &mut QueryRequest, names: &Names<'_>) -> Result<Vec<Output>, Failure> {
+    let mut outputs: Vec<Output> = Vec::new();
+    for dimension in &mut query.dimensions {
+        let name = dimension.name();
+        dimension.name = Some(name.clone());
+        let class = if dimension.part.is_some() { Class::Text } else { names.class(&dimension.column)? };
+        outputs.push(Output { name, class, formula: None, is_dimension: true });
+    }
+    for measure in &mut query.measures {
+        let name = measure.name();
+        measure.name = Some(name.clone());
+        let class = match (&measure.column, measure.aggregation) {
+            (Some(column), Aggregation::Min | Aggregation::Max) => names.class(column)?,
+            (None, Aggregation::Count) | (Some(_), _) => Class::Number,
+            (None, other) => {
+                return Err(
+                    invalid(format!("{} needs a column", other.word())).advise("only rows can be counted without")
+                );
+            }
+        };
+        outputs.push(Output { name, class, formula: None, is_dimension: false });
+    }
+    // What is measured or grouped by is no column of the answer itself.
+    let used = |name: &str| {
+        let measured = query.measures.iter().filter_map(|measure| measure.column.as_deref());
+        measured.chain(query.dimensions.iter().map(|d| d.column.as_str())).any(|used| used.eq_ignore_ascii_case(name))
+    };
+    let mut formulas = Vec::new();
+    for calculation in query.calculations.iter().filter(|calculation| !used(&calculation.name)) {
+        let made = Arithmetic::parse(&calculation.expression)?;
+        for name in made.names() {
+            if !outputs.iter().any(|output| output.name.eq_ignore_ascii_case(name)) {
+                let failure = unknown("measure", name, outputs.iter().map(|output| output.name.as_str()));
+                let advice = "a calculation that no measure uses is over measures, by their names";
+                return Err(match failure.suggestion.clone() {
+                    Some(suggestion) => failure.advise(format!("{suggestion} ({advice})")),
+                    None => failure.advise(advice),
+                });
+            }
+        }
+        let name = calculation.name.clone();
+        formulas.push(Output { name, class: Class::Number, formula: Some(made), is_dimension: false });
+    }
+    outputs.extend(formulas);
+    for (at, output) in outputs.iter().enumerate() {
+        if outputs[..at].iter().any(|other| other.name.eq_ignore_ascii_case(&output.name)) {
+            return Err(invalid(format!("two columns of the answer are called `{}`", output.name))
+                .advise("give one of them another `name`"));
+        }
+    }
+    Ok(outputs)
+}

@@ -1,0 +1,302 @@
+//! How each dialect writes identifiers, values, parts of dates, bins and conditions.
+
+use datafusion::arrow::datatypes::DataType;
+use prospector_connect::{FilterCondition, FilterOp, FilterTest};
+use serde_json::Value;
+
+use super::invalid;
+use super::request::{Aggregation, DatePart, Dimension};
+use crate::joined::column::arrow_type;
+use crate::source::Source;
+use crate::{Dialect, Failure, native};
+
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Class {
+    Number,
+    Text,
+    Date,
+    Boolean,
+}
+
+impl Class {
+    /// By the source's own word for the type.
+    pub(crate) fn of(kind: &str, declared: &str) -> Class {
+        let word = declared.to_lowercase();
+        if kind == "sqlite" && (word.contains("date") || word.contains("time")) {
+            return Class::Date;
+        }
+        if kind == "sqlite" && word.contains("bool") {
+            return Class::Number;
+        }
+        match arrow_type(kind, declared) {
+            DataType::Boolean => Class::Boolean,
+            DataType::Date32 | DataType::Timestamp(..) => Class::Date,
+            data_type if data_type.is_numeric() => Class::Number,
+            _ => Class::Text,
+        }
+    }
+}
+
+/// Writes SQL for one source.
+pub(crate) struct Writer {
+    pub(crate) dialect: Dialect,
+}
+
+impl Writer {
+    pub(crate) fn quoted(&self, name: &str) -> String {
+        native::quoted(self.dialect, name)
+    }
+
+    /// The name of a table.
+    pub(crate) fn table(&self, source: &Source, at: usize) -> String {
+        native::written(self.dialect, &source.tables[at].name)
+    }
+
+    /// A text as a literal.
+    ///
+    /// # Errors
+    /// Where it holds a zero byte.
+    fn text(&self, text: &str) -> Result<String, Failure> {
+        if text.contains('\0') {
+            return Err(invalid("there is a zero byte in a value"));
+        }
+        let doubled = text.replace('\'', "''");
+        Ok(match self.dialect {
+            Dialect::Mysql => format!("'{}'", doubled.replace('\\', "\\\\")),
+            Dialect::Bigquery => format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'").replace('\n', "\\n")),
+            _ => format!("'{doubled}'"),
+        })
+    }
+
+    /// A value as a literal that is compared with such a column.
+    ///
+    /// # Errors
+    /// Where the column cannot hold it.
+    fn literal(&self, class: Class, value: &Value) -> Result<String, Failure> {
+        let plain = match value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        match class {
+            Class::Number => {
+                let number = if let Value::Bool(yes) = value { u8::from(*yes).to_string() } else { plain };
+                let number = number.trim();
+                let is_plain = number.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
+                match number.parse::<f64>() {
+                    Ok(parsed) if is_plain && parsed.is_finite() => Ok(match number.starts_with(['-', '+']) {
+                        true => format!("({number})"),
+                        false => number.to_owned(),
+                    }),
+                    _ => Err(Failure::new(
+                        "type_mismatch",
+                        format!("`{number}` is no number, and the column holds numbers"),
+                    )
+                    .advise("give a number, or another column")),
+                }
+            }
+            Class::Boolean => match plain.to_ascii_lowercase().as_str() {
+                "true" | "t" | "yes" | "1" => Ok("TRUE".to_owned()),
+                "false" | "f" | "no" | "0" => Ok("FALSE".to_owned()),
+                other => Err(Failure::new("type_mismatch", format!("`{other}` is neither true nor false"))
+                    .advise("give true or false")),
+            },
+            Class::Text | Class::Date => self.text(&plain),
+        }
+    }
+
+    /// One condition on a value.
+    ///
+    /// # Errors
+    /// Where the value has not the form that the comparison needs.
+    pub(crate) fn clause(&self, name: &str, class: Class, filter: &FilterCondition) -> Result<String, Failure> {
+        let literal = |value: &Value| self.literal(class, value);
+        let test = filter.test().map_err(|reason| invalid(format!("{}: {reason}", filter.column)))?;
+        Ok(match test {
+            FilterTest::Null => format!("{name} IS NULL"),
+            FilterTest::NotNull => format!("{name} IS NOT NULL"),
+            FilterTest::Compare(op, value) => {
+                let sign = match op {
+                    FilterOp::Neq => "<>",
+                    FilterOp::Gt => ">",
+                    FilterOp::Gte => ">=",
+                    FilterOp::Lt => "<",
+                    FilterOp::Lte => "<=",
+                    _ => "=",
+                };
+                format!("{name} {sign} {}", literal(value)?)
+            }
+            FilterTest::Between(low, high) => {
+                format!("({name} >= {} AND {name} <= {})", literal(low)?, literal(high)?)
+            }
+            FilterTest::In { values, or_null } => {
+                let list: Vec<String> = values.into_iter().map(literal).collect::<Result<_, _>>()?;
+                match (list.is_empty(), or_null) {
+                    (true, true) => format!("{name} IS NULL"),
+                    (true, false) => "1 = 0".to_owned(),
+                    (false, true) => format!("({name} IN ({}) OR {name} IS NULL)", list.join(", ")),
+                    (false, false) => format!("{name} IN ({})", list.join(", ")),
+                }
+            }
+            FilterTest::Like(pattern) => {
+                let pattern = self.text(&pattern)?;
+                match self.dialect {
+                    Dialect::Postgres => format!("CAST({name} AS text) ILIKE {pattern}"),
+                    Dialect::Mysql => format!("CAST({name} AS CHAR) LIKE {pattern}"),
+                    Dialect::Bigquery => format!("LOWER(CAST({name} AS STRING)) LIKE LOWER({pattern})"),
+                    Dialect::Sqlite => format!("{name} LIKE {pattern} ESCAPE '\\'"),
+                    Dialect::Joined => format!("CAST({name} AS VARCHAR) ILIKE {pattern}"),
+                }
+            }
+        })
+    }
+
+    /// A function over the rows of a group.
+    ///
+    /// # Errors
+    /// Where it needs a column and there is none.
+    pub(crate) fn aggregated(&self, value: Option<&str>, aggregation: Aggregation) -> Result<String, Failure> {
+        Ok(match (aggregation, value) {
+            (Aggregation::Count, None) => "COUNT(*)".to_owned(),
+            (Aggregation::CountDistinct, Some(value)) => format!("COUNT(DISTINCT {value})"),
+            (other, Some(value)) => format!("{}({value})", other.word().to_uppercase()),
+            (other, None) => return Err(invalid(format!("{} needs a column", other.word()))),
+        })
+    }
+
+    /// What is grouped by.
+    ///
+    /// # Errors
+    /// Where a date or a number is needed and the column holds none.
+    pub(crate) fn dimension(&self, value: &str, class: Class, dimension: &Dimension) -> Result<String, Failure> {
+        match (dimension.part, dimension.bin) {
+            (Some(_), Some(_)) => {
+                Err(invalid(format!("`{}` has both a part and a bin", dimension.column)).advise("leave one out"))
+            }
+            (Some(part), None) if matches!(class, Class::Date | Class::Text) => Ok(self.part(value, class, part)),
+            (Some(_), None) => Err(Failure::new("type_mismatch", format!("`{}` holds no dates", dimension.column))
+                .advise("leave `part` out, or take a column of dates")),
+            (None, Some(width)) if width > 0.0 && width.is_finite() && class == Class::Number => {
+                Ok(self.bin(value, width))
+            }
+            (None, Some(_)) if class != Class::Number => {
+                Err(Failure::new("type_mismatch", format!("`{}` holds no numbers", dimension.column))
+                    .advise("leave `bin` out, or take a column of numbers"))
+            }
+            (None, Some(_)) => Err(invalid("the width of a bin must be greater than 0")),
+            (None, None) => Ok(value.to_owned()),
+        }
+    }
+
+    fn bin(&self, value: &str, width: f64) -> String {
+        let width = if width.fract() == 0.0 && width < 1e15 { format!("{width:.0}") } else { width.to_string() };
+        let share = format!("{value} * 1.0 / {width}");
+        match self.dialect {
+            // SQLite may have been built without FLOOR.
+            Dialect::Sqlite => {
+                format!("(CAST({share} AS INTEGER) - ({share} < CAST({share} AS INTEGER))) * {width}")
+            }
+            _ => format!("FLOOR({share}) * {width}"),
+        }
+    }
+
+    fn part(&self, value: &str, class: Class, part: DatePart) -> String {
+        match self.dialect {
+            Dialect::Sqlite => sqlite_part(value, part),
+            Dialect::Mysql => mysql_part(value, part),
+            Dialect::Bigquery => bigquery_part(value, part),
+            Dialect::Postgres => {
+                let value = if class == Class::Date { value.to_owned() } else { format!("CAST({value} AS timestamp)") };
+                postgres_part(&value, part)
+            }
+            Dialect::Joined => {
+                let value = if class == Class::Date { value.to_owned() } else { format!("CAST({value} AS TIMESTAMP)") };
+                joined_part(&value, part)
+            }
+        }
+    }
+}
+
+/// <https://www.sqlite.org/lang_datefunc.html>
+fn sqlite_part(value: &str, part: DatePart) -> String {
+    let number = |format: &str| format!("CAST(strftime('{format}', {value}) AS INTEGER)");
+    let quarter = format!("(({} + 2) / 3)", number("%m"));
+    match part {
+        DatePart::Year => number("%Y"),
+        DatePart::Quarter => quarter,
+        DatePart::Month => number("%m"),
+        DatePart::Day => number("%d"),
+        DatePart::Weekday => number("%w"),
+        DatePart::Hour => number("%H"),
+        DatePart::YearQuarter => format!("strftime('%Y', {value}) || '-Q' || {quarter}"),
+        DatePart::YearMonth => format!("strftime('%Y-%m', {value})"),
+        DatePart::Date => format!("date({value})"),
+    }
+}
+
+/// <https://dev.mysql.com/doc/refman/8.4/en/date-and-time-functions.html>
+fn mysql_part(value: &str, part: DatePart) -> String {
+    match part {
+        DatePart::Year => format!("YEAR({value})"),
+        DatePart::Quarter => format!("QUARTER({value})"),
+        DatePart::Month => format!("MONTH({value})"),
+        DatePart::Day => format!("DAYOFMONTH({value})"),
+        DatePart::Weekday => format!("DAYOFWEEK({value}) - 1"),
+        DatePart::Hour => format!("HOUR({value})"),
+        DatePart::YearQuarter => format!("CONCAT(YEAR({value}), '-Q', QUARTER({value}))"),
+        DatePart::YearMonth => format!("DATE_FORMAT({value}, '%Y-%m')"),
+        DatePart::Date => format!("DATE_FORMAT({value}, '%Y-%m-%d')"),
+    }
+}
+
+/// <https://cloud.google.com/bigquery/docs/reference/standard-sql/date_functions>
+fn bigquery_part(value: &str, part: DatePart) -> String {
+    let number = |field: &str| format!("EXTRACT({field} FROM {value})");
+    let text = |format: &str| format!("FORMAT_DATE('{format}', CAST({value} AS DATE))");
+    match part {
+        DatePart::Year => number("YEAR"),
+        DatePart::Quarter => number("QUARTER"),
+        DatePart::Month => number("MONTH"),
+        DatePart::Day => number("DAY"),
+        DatePart::Weekday => format!("{} - 1", number("DAYOFWEEK")),
+        DatePart::Hour => number("HOUR"),
+        DatePart::YearQuarter => text("%Y-Q%Q"),
+        DatePart::YearMonth => text("%Y-%m"),
+        DatePart::Date => text("%Y-%m-%d"),
+    }
+}
+
+/// <https://www.postgresql.org/docs/current/functions-datetime.html>
+fn postgres_part(value: &str, part: DatePart) -> String {
+    let number = |field: &str| format!("CAST(EXTRACT({field} FROM {value}) AS integer)");
+    match part {
+        DatePart::Year => number("YEAR"),
+        DatePart::Quarter => number("QUARTER"),
+        DatePart::Month => number("MONTH"),
+        DatePart::Day => number("DAY"),
+        DatePart::Weekday => number("DOW"),
+        DatePart::Hour => number("HOUR"),
+        DatePart::YearQuarter => format!("to_char({value}, 'YYYY-\"Q\"Q')"),
+        DatePart::YearMonth => format!("to_char({value}, 'YYYY-MM')"),
+        DatePart::Date => format!("to_char({value}, 'YYYY-MM-DD')"),
+    }
+}
+
+/// <https://datafusion.apache.org/user-guide/sql/scalar_functions.html#time-and-date-functions>
+fn joined_part(value: &str, part: DatePart) -> String {
+    let number = |field: &str| format!("CAST(date_part('{field}', {value}) AS BIGINT)");
+    match part {
+        DatePart::Year => number("year"),
+        DatePart::Quarter => number("quarter"),
+        DatePart::Month => number("month"),
+        DatePart::Day => number("day"),
+        DatePart::Weekday => number("dow"),
+        DatePart::Hour => number("hour"),
+        DatePart::YearQuarter => {
+            let text = |field: &str| format!("CAST({} AS VARCHAR)", number(field));
+            format!("{} || '-Q' || {}", text("year"), text("quarter"))
+        }
+        DatePart::YearMonth => format!("to_char({value}, '%Y-%m')"),
+        DatePart::Date => format!("to_char({value}, '%Y-%m-%d')"),
+    }
+}

@@ -1,0 +1,203 @@
+//! Subsets of tables that were loaded under names of their own, for one session.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, RwLock};
+
+use async_trait::async_trait;
+use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use datafusion::arrow::datatypes::{DataType, Field, Schema};
+use prospector_connect::{
+    Column, ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Statistics, Table,
+};
+use prospector_core::Problem;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::Failure;
+use crate::joined::column::{array, arrow_type};
+use crate::source::Source;
+
+/// What stands before the name of a subset, where a query names it in full.
+pub(crate) const SCOPED: &str = "scoped";
+
+/// At most so many rows of a table are loaded at once.
+pub(crate) const MOST_LOADED: usize = 200_000;
+
+/// So many where nobody says.
+const USUALLY_LOADED: usize = 10_000;
+
+/// At most so many subsets in one session.
+const MOST_SUBSETS: usize = 32;
+
+/// All subsets of a session together take at most so many bytes.
+const MOST_BYTES: usize = 512 << 20;
+
+/// What is to be loaded: rows of one table under a name of their own.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Subset {
+    /// The name that queries call it by: letters, digits and `_`. One of the same name is replaced.
+    pub alias: String,
+    /// The database.
+    pub database: String,
+    /// The table.
+    pub table: String,
+    /// Only these columns; all where it is empty.
+    #[serde(default)]
+    pub columns: Vec<String>,
+    /// Conditions that the rows meet, tested by the source.
+    #[serde(default)]
+    pub conditions: Vec<FilterCondition>,
+    /// At most so many rows, 200000 at the most.
+    #[serde(default = "usually")]
+    pub limit: usize,
+}
+
+fn usually() -> usize {
+    USUALLY_LOADED
+}
+
+impl Subset {
+    /// All rows of a table, up to the usual limit of 10,000.
+    pub fn new(alias: impl Into<String>, database: impl Into<String>, table: impl Into<String>) -> Self {
+        Subset {
+            alias: alias.into(),
+            database: database.into(),
+            table: table.into(),
+            columns: Vec::new(),
+            conditions: Vec::new(),
+            limit: USUALLY_LOADED,
+        }
+    }
+}
+
+/// What was loaded.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Loaded {
+    /// The name that queries call it by, in lower case.
+    pub alias: String,
+    /// The database that it is from.
+    pub database: String,
+    /// The table, as the database spells it.
+    pub table: String,
+    /// How many rows were loaded.
+    pub row_count: usize,
+    /// Whether more rows meet the conditions than the limit let through.
+    pub truncated: bool,
+    /// The columns with their types.
+    pub columns: Vec<Column>,
+    /// The first rows, at most ten.
+    pub first: Rows,
+}
+
+/// A subset as it is held.
+pub(crate) struct Held {
+    /// The alias and the columns.
+    pub(crate) table: Table,
+    /// The database that it is from.
+    pub(crate) database: String,
+    /// The table that it is from, as `database.table`.
+    pub(crate) origin: String,
+    pub(crate) batch: RecordBatch,
+}
+
+/// The subsets of one session.
+#[derive(Default)]
+pub(crate) struct Scope {
+    held: RwLock<BTreeMap<String, Arc<Held>>>,
+}
+
+impl Scope {
+    /// Keeps a subset; one of the same name is replaced.
+    ///
+    /// # Errors
+    /// When there are too many, or they are too large.
+    pub(crate) fn keep(&self, held: Held) -> Result<(), Failure> {
+        let Ok(mut all) = self.held.write() else { return Err(Failure::new("failed", "the session is broken")) };
+        let others = || all.values().filter(|other| other.table.name != held.table.name);
+        if others().count() >= MOST_SUBSETS {
+            let message = format!("{MOST_SUBSETS} subsets are loaded already");
+            return Err(Failure::new("too_large", message).advise("load it under an alias that is not needed any more"));
+        }
+        let bytes: usize = others().map(|other| other.batch.get_array_memory_size()).sum();
+        if bytes + held.batch.get_array_memory_size() > MOST_BYTES {
+            let message = format!("the subsets of a session would take more than {} MB", MOST_BYTES >> 20);
+            return Err(Failure::new("memory", message).advise("load fewer columns, or add conditions"));
+        }
+        all.insert(held.table.name.clone(), Arc::new(held));
+        Ok(())
+    }
+
+    pub(crate) fn forget(&self, alias: &str) -> bool {
+        self.held.write().is_ok_and(|mut all| all.remove(&alias.to_lowercase()).is_some())
+    }
+
+    /// All of them as they are now, as one more source and what its tables hold.
+    pub(crate) fn snapshot(&self) -> Option<(Arc<Source>, Vec<Arc<Held>>)> {
+        let held: Vec<Arc<Held>> = self.held.read().ok()?.values().cloned().collect();
+        let tables = held.iter().map(|held| held.table.clone()).collect();
+        let source = Source { name: SCOPED.to_owned(), tables, withheld: Vec::new(), connector: Arc::new(Memory) };
+        (!held.is_empty()).then(|| (Arc::new(source), held))
+    }
+}
+
+/// The alias as queries are compared with it.
+///
+/// # Errors
+/// When it is no plain name.
+pub(crate) fn alias(written: &str) -> Result<String, Failure> {
+    let name = written.trim().to_lowercase();
+    let is_plain = name.len() <= 63
+        && name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
+        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+    if is_plain {
+        return Ok(name);
+    }
+    let message = format!("`{}` is no alias", written.chars().take(80).collect::<String>());
+    Err(Failure::new("invalid_arguments", message).advise("use letters, digits and `_`, such as `crm_2025`"))
+}
+
+/// The rows as columns of their types. A column that holds what its type does not allow is one of texts.
+pub(crate) fn batch(kind: &str, columns: &[Column], rows: &[Vec<Value>]) -> Result<RecordBatch, String> {
+    let (mut fields, mut arrays) = (Vec::new(), Vec::<ArrayRef>::new());
+    for (at, column) in columns.iter().enumerate() {
+        let values = || rows.iter().map(|row| row.get(at).cloned().unwrap_or_default());
+        let declared = arrow_type(kind, &column.data_type);
+        let made = match array(values(), &declared) {
+            Ok(made) => made,
+            Err(_) => array(values(), &DataType::Utf8)?,
+        };
+        fields.push(Field::new(column.name.to_lowercase(), made.data_type().clone(), true));
+        arrays.push(made);
+    }
+    let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
+    RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options)
+        .map_err(|error| error.to_string())
+}
+
+/// Stands where a source has its connector: subsets are read where they are held.
+struct Memory;
+
+fn unsupported<T>() -> Result<T, ConnectError> {
+    Err(ConnectError::Unsupported { place: SCOPED.to_owned(), act: "be asked but by a query" })
+}
+
+#[async_trait]
+impl Connector for Memory {
+    fn kind(&self) -> &'static str {
+        SCOPED
+    }
+
+    async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
+        unsupported()
+    }
+
+    async fn sample(&self, _: &str, _: &str, _: &SampleRequest) -> Result<Samples, ConnectError> {
+        unsupported()
+    }
+
+    async fn statistics(&self, _: &str, _: &[String]) -> Result<Vec<Statistics>, ConnectError> {
+        unsupported()
+    }
+}

@@ -1,0 +1,61 @@
+//! `load_scoped`
+
+use std::sync::Arc;
+
+use prospector_connect::Column;
+use prospector_core::{Resource, Tool, ToolError};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::answer::{MOST_CHARACTERS, Shown, shown};
+use crate::scope::MOST_LOADED;
+use crate::{Engine, Subset};
+
+pub(super) struct LoadScoped(pub(super) Arc<Engine>);
+
+/// What was loaded.
+#[derive(Serialize)]
+pub(super) struct Preview {
+    alias: String,
+    database: String,
+    table: String,
+    rows_loaded: usize,
+    truncated: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    advice: Option<String>,
+    types: Vec<String>,
+    preview: Shown,
+}
+
+impl Tool for LoadScoped {
+    const NAME: &'static str = "load_scoped";
+    const DESCRIPTION: &'static str = "Loads the rows of a table that meet conditions under an alias, and shows the first. \
+        Query them afterwards with execute_sql as scoped.ALIAS, in DataFusion's SQL, also with other tables.";
+    type Args = Subset;
+    type Output = Preview;
+
+    async fn call(&self, subset: Subset) -> Result<Preview, ToolError> {
+        let loaded = self.0.load(&subset).await?;
+        let advice = loaded.truncated.then(|| {
+            let more = "more rows meet the conditions: they are missing in whatever is computed from";
+            format!("{more} scoped.{}; add conditions, or load with a limit of up to {MOST_LOADED}", loaded.alias)
+        });
+        let typed = |column: &Column| format!("{} {}", column.name, column.data_type);
+        let mut preview = shown(loaded.first, MOST_CHARACTERS);
+        preview.next = preview.has_more.then(|| format!("SELECT ... FROM scoped.{}", loaded.alias));
+        Ok(Preview {
+            alias: loaded.alias,
+            database: loaded.database,
+            table: loaded.table,
+            rows_loaded: loaded.row_count,
+            truncated: loaded.truncated,
+            advice,
+            types: loaded.columns.iter().map(typed).collect(),
+            preview,
+        })
+    }
+
+    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
+        super::table(answer)
+    }
+}

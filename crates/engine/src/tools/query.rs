@@ -1,0 +1,252 @@
+//! `build_query`, `query_datasource` and `get_datasource_metadata`
+
+use std::sync::Arc;
+
+use prospector_connect::{Column, ForeignKey, Statistics, Table};
+use prospector_core::{Resource, Tool, ToolError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::answer::{MOST_CHARACTERS, MOST_ROWS, Shown, shown};
+use crate::build::{Built, Class, QueryRequest, build};
+use crate::{Engine, hint};
+
+pub(super) struct BuildQuery(pub(super) Arc<Engine>);
+
+impl Tool for BuildQuery {
+    const NAME: &'static str = "build_query";
+    const DESCRIPTION: &'static str = "Writes the SQL for measures, dimensions, filters, calculations and top N over a \
+        table and those that its keys lead to; nothing is run.";
+    type Args = QueryRequest;
+    type Output = Built;
+
+    async fn call(&self, request: QueryRequest) -> Result<Built, ToolError> {
+        let built = build(&self.0, &request)?;
+        // That it is a query that may run, whatever was put together.
+        self.0.plan(&built.sql, Some(&built.query.database))?;
+        Ok(built)
+    }
+}
+
+pub(super) struct QueryDatasource(pub(super) Arc<Engine>);
+
+/// The answer to a query that was built.
+#[derive(Serialize)]
+pub(super) struct Answered {
+    databases: Vec<String>,
+    tables: Vec<String>,
+    sql: String,
+    #[serde(flatten)]
+    shown: Shown,
+}
+
+impl Tool for QueryDatasource {
+    const NAME: &'static str = "query_datasource";
+    const DESCRIPTION: &'static str = "Builds a query as build_query does, runs it, and shows up to 50 rows.";
+    const MORE: &'static str = "ask for fewer dimensions or a top, or call again with a larger max_tokens";
+    type Args = QueryRequest;
+    type Output = Answered;
+
+    async fn call(&self, request: QueryRequest) -> Result<Answered, ToolError> {
+        let built = build(&self.0, &request)?;
+        let mut outcome = self.0.run(&built.sql, Some(&built.query.database), MOST_ROWS).await?;
+        if outcome.rows.columns.len() == built.columns.len() {
+            outcome.rows.columns = built.columns;
+        }
+        let mut shown = shown(outcome.rows, MOST_CHARACTERS);
+        if shown.has_more {
+            shown.next = Some("there are more rows: add filters or a top, or fewer dimensions".to_owned());
+        }
+        Ok(Answered { databases: outcome.databases, tables: outcome.tables, sql: built.sql, shown })
+    }
+
+    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
+        super::tables(answer)
+    }
+}
+
+pub(super) struct GetDatasourceMetadata(pub(super) Arc<Engine>);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Args {
+    /// The database.
+    database: String,
+    /// The table.
+    table: String,
+    /// Whether to read statistics of the columns, yes if not given; large tables take a while.
+    #[serde(default = "yes")]
+    statistics: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// What a column is likely to be good for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Role {
+    Measure,
+    Dimension,
+    Date,
+}
+
+/// A table as one who asks questions sees it.
+#[derive(Serialize)]
+pub(super) struct Metadata {
+    database: String,
+    table: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    description: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    row_count: Option<u64>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    row_count_estimated: bool,
+    columns: Vec<Described>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    foreign_keys: Vec<ForeignKey>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    without_statistics: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Described {
+    name: String,
+    #[serde(rename = "type")]
+    data_type: String,
+    role: Role,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    primary_key: bool,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    description: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cardinality: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nulls: Option<u64>,
+}
+
+impl Tool for GetDatasourceMetadata {
+    const NAME: &'static str = "get_datasource_metadata";
+    const DESCRIPTION: &'static str = "Shows the columns of a table with their types and statistics, and guesses which \
+        are measures, dimensions and dates.";
+    type Args = Args;
+    type Output = Metadata;
+
+    async fn call(&self, args: Args) -> Result<Metadata, ToolError> {
+        let (source, table) = self.0.table(&args.database, &args.table)?;
+        let (mut statistics, mut without) = (Vec::new(), None);
+        if args.statistics {
+            match source.connector.statistics(&table.name, &[]).await {
+                Ok(found) => statistics = found,
+                Err(error) => without = Some(hint::of_source(&error, &[table]).to_string()),
+            }
+        }
+        let described = |column: &Column| {
+            let found = statistics.iter().find(|found| found.column == column.name);
+            let kind = source.connector.kind();
+            Described {
+                name: column.name.clone(),
+                data_type: column.data_type.clone(),
+                role: role(kind, table, column, found),
+                primary_key: column.primary_key,
+                description: column.description.clone(),
+                cardinality: found.map(|found| found.cardinality),
+                min: found.and_then(|found| found.min.clone()),
+                max: found.and_then(|found| found.max.clone()),
+                nulls: found.map(|found| found.nulls).filter(|nulls| *nulls > 0),
+            }
+        };
+        Ok(Metadata {
+            database: source.name.clone(),
+            table: table.name.clone(),
+            description: table.description.clone(),
+            row_count: table.row_count,
+            row_count_estimated: table.row_count_estimated,
+            columns: table.columns.iter().map(described).collect(),
+            foreign_keys: table.foreign_keys.clone(),
+            without_statistics: without,
+        })
+    }
+
+    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
+        super::table(answer)
+    }
+}
+
+/// Words in the names of numbers that are no amounts.
+const NAMES_OF_CODES: [&str; 11] = ["id", "key", "code", "cd", "zip", "phone", "year", "month", "day", "number", "no"];
+
+/// By its type, its keys and its name: numbers are measures, unless they refer to something, are called like a code, or
+/// have no more than two values.
+fn role(kind: &str, table: &Table, column: &Column, statistics: Option<&Statistics>) -> Role {
+    let class = Class::of(kind, &column.data_type);
+    let looks_like_date = || {
+        let text = |end: Option<&Value>| end.and_then(Value::as_str).is_some_and(is_date);
+        statistics.is_some_and(|found| text(found.min.as_ref()) && text(found.max.as_ref()))
+    };
+    let refers = column.primary_key || table.foreign_keys.iter().any(|key| key.columns.contains(&column.name));
+    let lower = split(&column.name);
+    let is_code = NAMES_OF_CODES.iter().any(|word| lower.last().is_some_and(|last| last == word));
+    match class {
+        Class::Date => Role::Date,
+        Class::Text if looks_like_date() => Role::Date,
+        Class::Number if !refers && !is_code && statistics.is_none_or(|found| found.cardinality != 2) => Role::Measure,
+        _ => Role::Dimension,
+    }
+}
+
+/// Whether a text begins like `2025-03-09`.
+fn is_date(text: &str) -> bool {
+    let start = text.as_bytes().get(..10).unwrap_or_default();
+    start.len() == 10
+        && start.iter().enumerate().all(|(at, byte)| match at {
+            4 | 7 => *byte == b'-',
+            _ => byte.is_ascii_digit(),
+        })
+}
+
+/// The words of a name, in lower case: `InvoiceId`, `invoice_id`.
+fn split(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut before = '_';
+    for letter in name.chars() {
+        let starts = letter.is_uppercase() && before.is_lowercase();
+        if starts || !letter.is_alphanumeric() {
+            words.push(String::new());
+        }
+        if letter.is_alphanumeric()
+            && let Some(word) = words.last_mut()
+        {
+            word.extend(letter.to_lowercase());
+        }
+        before = letter;
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(name: &str, data_type: &str, expected: Role) {
+        let column = Column { name: name.into(), data_type: data_type.into(), ..Column::default() };
+        assert_eq!(role("postgres", &Table::default(), &column, None), expected, "{name}");
+    }
+
+    #[test]
+    fn a_role_is_guessed_from_type_and_name() {
+        check("total", "numeric(10,2)", Role::Measure);
+        check("CustomerId", "integer", Role::Dimension);
+        check("paid", "integer", Role::Measure);
+        check("zip", "integer", Role::Dimension);
+        check("ordered_at", "timestamp without time zone", Role::Date);
+        check("name", "text", Role::Dimension);
+    }
+}

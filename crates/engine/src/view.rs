@@ -1,0 +1,60 @@
+//! What a query may read: the sources of the engine, and what its session has loaded.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use crate::scope::{Held, Scope};
+use crate::source::{Found, Source};
+
+/// The sources; the last of them is the one of the subsets, where there are any.
+pub(crate) struct View {
+    sources: Vec<Arc<Source>>,
+    held: Vec<Arc<Held>>,
+}
+
+impl View {
+    pub(crate) fn new(sources: &[Arc<Source>], scope: &Scope) -> Self {
+        let mut view = View { sources: sources.to_vec(), held: Vec::new() };
+        if let Some((source, held)) = scope.snapshot() {
+            view.sources.push(source);
+            view.held = held;
+        }
+        view
+    }
+
+    /// The place of the source of the subsets.
+    pub(crate) fn scoped(&self) -> Option<usize> {
+        (!self.held.is_empty()).then(|| self.sources.len() - 1)
+    }
+
+    /// The subset, where the table is one.
+    pub(crate) fn held(&self, found: &Found) -> Option<&Arc<Held>> {
+        self.held.get(found.table).filter(|_| self.scoped() == Some(found.source))
+    }
+
+    /// The database that a table is from.
+    pub(crate) fn database(&self, found: &Found) -> String {
+        match self.held(found) {
+            Some(held) => held.database.clone(),
+            None => self.sources[found.source].name.clone(),
+        }
+    }
+
+    /// The table as `database.table`; of a subset, the one that it is from.
+    pub(crate) fn origin(&self, found: &Found) -> String {
+        match self.held(found) {
+            Some(held) => held.origin.clone(),
+            None => {
+                format!("{}.{}", self.sources[found.source].name, self.sources[found.source].tables[found.table].name)
+            }
+        }
+    }
+}
+
+impl Deref for View {
+    type Target = [Arc<Source>];
+
+    fn deref(&self) -> &[Arc<Source>] {
+        &self.sources
+    }
+}
