@@ -55,7 +55,9 @@
 //! # }
 //! ```
 //!
-//! What it is not: it calls no API, fetches no description over the network, and keeps no index of its own.
+//! [`invoke`] makes the call of an operation that the catalog allows to call, and leaves sending it to its caller.
+//!
+//! What it is not: it sends nothing itself, fetches no description over the network, and keeps no index of its own.
 
 mod compact;
 mod details;
@@ -64,6 +66,7 @@ mod document;
 mod error;
 mod folder;
 mod graphql;
+pub mod invoke;
 mod library;
 mod model;
 mod naming;

@@ -2,6 +2,7 @@
 
 mod apis;
 mod cache;
+mod calls;
 mod confluence;
 mod current;
 mod databases;
@@ -10,6 +11,7 @@ mod expand;
 mod file;
 mod names;
 mod node;
+mod services;
 mod web;
 
 use std::{
@@ -19,7 +21,7 @@ use std::{
 
 use prospector_api::ApiDiscovery;
 use prospector_connect::Connector;
-use prospector_core::{Problem, Record, ResourceKind, Severity, nearest};
+use prospector_core::{Problem, Record, ResourceKind, Severity, Toolset, nearest};
 use prospector_documents::{DocumentDiscovery, Refreshed};
 use prospector_engine::{Engine, Source};
 use prospector_facts::{Fact, FactDiscovery};
@@ -119,6 +121,8 @@ pub struct Catalog {
     pub refreshed: RefreshReport,
     /// How many documents changed since it was opened last.
     pub documents_refreshed: Refreshed,
+    /// What calls the APIs that may be called.
+    caller: Arc<calls::HttpCaller>,
     /// What reads each database of `schema`, in its order.
     connectors: Vec<Option<Arc<dyn Connector>>>,
 }
@@ -142,7 +146,9 @@ impl Catalog {
         let connectors = entries.iter().map(|entry| entry.connector.clone()).collect();
         let schema = Arc::new(SchemaDiscovery::new(entries));
         let web = Web::new(&state, &file.fetch, options.fresh);
-        let apis = Arc::new(apis::load(path, &base, file.apis, &cache, &web, &mut problems).await);
+        let (apis, callable) = apis::load(path, &base, file.apis, &cache, &web, &mut problems).await;
+        let apis = Arc::new(apis);
+        let caller = Arc::new(calls::HttpCaller::new(callable, &file.fetch.allow));
         let on_document = |done, total| (options.progress)("documents", done, total);
         let (documents, documents_refreshed) =
             documents::load(path, &base, file.documents, &cache, &web, &on_document, &mut problems).await;
@@ -158,6 +164,7 @@ impl Catalog {
         problems.extend(more);
 
         let mut catalog = Catalog {
+            caller,
             connectors,
             schema,
             apis,
@@ -210,7 +217,7 @@ impl Catalog {
     }
 
     /// An engine that runs read-only queries over its databases. Nothing of it is among the tools unless the caller adds
-    /// [`prospector_engine::tools`].
+    /// them with [`DiscoveryTools::with_engine`].
     pub fn engine(&self) -> Arc<Engine> {
         let known = self.schema.databases().zip(&self.connectors);
         let sources = known.filter_map(|(database, connector)| {
@@ -222,6 +229,11 @@ impl Catalog {
             })
         });
         Engine::new(sources.collect())
+    }
+
+    /// The tool that calls operations; nothing where no API may be called.
+    pub(crate) fn calls(&self) -> Toolset {
+        self.apis.calling(&self.caller.names(), self.caller.clone())
     }
 
     /// Whether it names nothing at all that could be opened.

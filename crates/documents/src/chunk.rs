@@ -1,142 +1,108 @@
 //! A long section in parts that are small enough to be found and shown.
+//!
+//! The rule: a part is whole blocks (paragraphs, list items, tables, code blocks) up to [`MAX_CHARS`]. A block that is
+//! longer is a part of its own, still whole, up to [`CEILING`]. Only what is longer than that is divided: a table between
+//! rows, with its head repeated; a code block at empty lines, else between lines, with its fence repeated; any other text
+//! between sentences. A row, line or sentence beyond the ceiling is cut between words.
 
-use std::ops::Range;
-
-use text_splitter::{MarkdownSplitter, TextSplitter};
+mod blocks;
+mod divide;
 
 use crate::Format;
+use blocks::{Kind, blocks};
+pub(crate) use blocks::{is_delimiter, is_row};
 
-/// A section up to this many characters stays whole.
+/// A section up to this many characters stays whole; about 300 tokens, in which an embedding still says what it is about.
 pub(crate) const MAX_CHARS: usize = 1_200;
+/// A block up to this many characters stays whole; about 500 tokens, the most that common transformers read of a text.
+pub(crate) const CEILING: usize = 2_000;
 /// A part below this is added to the one before or after it: alone it would be found for its few words only, and a
 /// lead-in belongs to its table.
 const MIN_CHARS: usize = 200;
-/// The splitter's work grows with the square of its input.
-const MAX_SPLIT_BYTES: usize = 32 * 1024;
 
-/// The parts of a section's text: whole paragraphs, list items, table rows and code blocks where they are not too long
-/// themselves. A part that begins inside a table gets its head again. Parts without a letter or digit are left out.
+/// The parts of a section's text. Those without a letter or digit are left out.
 pub(crate) fn split(text: &str, format: Format) -> Vec<String> {
-    if text.chars().count() <= MAX_CHARS {
+    if chars(text) <= MAX_CHARS {
         return Vec::from_iter(Some(text.to_owned()).filter(|text| readable(text)));
     }
-    let mut parts: Vec<Range<usize>> = Vec::new();
-    for block in blocks(text) {
-        let offset = block.start;
-        let found: Vec<Range<usize>> = match format {
-            Format::Text => ranges(TextSplitter::new(MAX_CHARS).chunk_indices(&text[block]), offset),
-            _ => ranges(MarkdownSplitter::new(MAX_CHARS).chunk_indices(&text[block]), offset),
-        };
-        for part in found {
-            match parts.last_mut() {
-                Some(last) if short(&text[part.clone()]) || short(&text[last.clone()]) => last.end = part.end,
-                _ => parts.push(part),
-            }
+    let mut parts = Parts::default();
+    for block in blocks(text, format) {
+        let whole = &text[block.range.clone()];
+        if chars(whole) <= CEILING {
+            parts.add(whole, block.kind);
+        } else {
+            divide::divide(whole, block.kind).iter().for_each(|piece| parts.add(piece, block.kind));
         }
     }
-    let tables = if format == Format::Text { Vec::new() } else { tables(text) };
-    parts
-        .into_iter()
-        .filter(|part| readable(&text[part.clone()]))
-        .map(|part| {
-            let inside = |table: &&Table| (table.head.end..table.end).contains(&part.start);
-            match tables.iter().find(inside) {
-                Some(table) => format!("{}{}", &text[table.head.clone()], &text[part]),
-                None => text[part].to_owned(),
-            }
-        })
-        .collect()
+    parts.close();
+    parts.done.retain(|part| readable(part));
+    parts.done
 }
 
-fn short(text: &str) -> bool {
-    text.chars().count() < MIN_CHARS
+/// Parts as they fill up.
+#[derive(Default)]
+struct Parts {
+    done: Vec<String>,
+    open: String,
+    /// Where in `open` its last block begins, where that is short prose: what leads in to a table or to code.
+    lead: Option<usize>,
+}
+
+impl Parts {
+    fn add(&mut self, piece: &str, kind: Kind) {
+        let limit = if is_short(&self.open) { CEILING + MIN_CHARS } else { MAX_CHARS };
+        if !fits(&self.open, piece, limit) {
+            let lead = self.lead.filter(|_| kind != Kind::Prose).map(|at| self.open.split_off(at));
+            self.close();
+            self.open = lead.unwrap_or_default();
+        }
+        self.lead = (kind == Kind::Prose && is_short(piece)).then_some(self.open.len());
+        self.open.push_str(piece);
+    }
+
+    fn close(&mut self) {
+        let part = std::mem::take(&mut self.open);
+        match self.done.last_mut() {
+            Some(last) if is_short(&part) && fits(last, &part, CEILING + MIN_CHARS) => last.push_str(&part),
+            _ => self.done.push(part),
+        }
+    }
+}
+
+fn is_short(text: &str) -> bool {
+    chars(text) < MIN_CHARS
+}
+
+fn fits(one: &str, other: &str, limit: usize) -> bool {
+    one.len() + other.len() <= limit || chars(one) + chars(other) <= limit
+}
+
+fn chars(text: &str) -> usize {
+    text.trim_end().chars().count()
 }
 
 fn readable(text: &str) -> bool {
     text.chars().any(char::is_alphanumeric)
 }
 
-fn ranges<'a>(parts: impl Iterator<Item = (usize, &'a str)>, offset: usize) -> Vec<Range<usize>> {
-    parts.map(|(start, part)| offset + start..offset + start + part.len()).collect()
-}
-
-/// The text in blocks that are not too large for the splitter, cut at empty lines, else at line ends.
-fn blocks(text: &str) -> Vec<Range<usize>> {
-    let mut blocks = Vec::new();
-    let mut start = 0;
-    while text.len() - start > MAX_SPLIT_BYTES {
-        let mut end = start + MAX_SPLIT_BYTES;
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        let part = &text[start..end];
-        let cut = part.rfind("\n\n").map(|at| at + 2).or_else(|| part.rfind('\n').map(|at| at + 1));
-        let end = cut.filter(|at| *at > 0).map_or(end, |at| start + at);
-        blocks.push(start..end);
-        start = end;
-    }
-    blocks.push(start..text.len());
-    blocks
-}
-
-struct Table {
-    /// The line of names and the line below it.
-    head: Range<usize>,
-    end: usize,
-}
-
-/// The tables whose rows begin with a bar.
-fn tables(text: &str) -> Vec<Table> {
-    let mut tables: Vec<Table> = Vec::new();
-    let mut previous = 0..0;
-    let mut at = 0;
-    let mut inside = false;
-    for line in text.split_inclusive('\n') {
-        let range = at..at + line.len();
-        at = range.end;
-        if !is_row(line) {
-            inside = false;
-        } else if inside {
-            if let Some(table) = tables.last_mut() {
-                table.end = range.end;
-            }
-        } else if is_delimiter(line) && is_row(&text[previous.clone()]) {
-            inside = true;
-            tables.push(Table { head: previous.start..range.end, end: range.end });
-        }
-        previous = range;
-    }
-    // A head as long as a part would crowd out the rows.
-    tables.retain(|table| table.head.len() < MAX_CHARS / 2);
-    tables
-}
-
-/// Whether a line is a row of a table.
-pub(crate) fn is_row(line: &str) -> bool {
-    line.trim_start().starts_with('|')
-}
-
-/// Whether a row is the one between the head and the rows of a table: `|---|:-:|`.
-pub(crate) fn is_delimiter(line: &str) -> bool {
-    is_row(line) && line.contains('-') && line.trim().chars().all(|c| matches!(c, '|' | '-' | ':' | ' '))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// The first words of each part.
-    fn check(text: &str, format: Format, expected: &[&str]) {
+    /// What each part begins with.
+    fn check(text: &str, format: Format, expected: &[&str]) -> Vec<String> {
         let parts = split(text, format);
         let starts: Vec<&str> =
             parts.iter().zip(expected).map(|(part, start)| part.get(..start.len()).unwrap_or(part)).collect();
         assert_eq!(starts, expected);
         assert_eq!(parts.len(), expected.len(), "{parts:?}");
-        assert!(parts.iter().all(|part| part.chars().count() <= MAX_CHARS + MIN_CHARS + MAX_CHARS / 2));
+        assert!(parts.iter().all(|part| chars(part) <= CEILING + MIN_CHARS), "{parts:?}");
+        parts
     }
 
-    fn paragraph(name: &str) -> String {
-        format!("{name} {}.\n\n", "word ".repeat(130).trim_end())
+    /// A paragraph of this many sentences of 40 characters.
+    fn paragraph(name: &str, sentences: usize) -> String {
+        format!("{name} {}\n\n", "It goes on for about forty characters. ".repeat(sentences).trim_end())
     }
 
     #[test]
@@ -147,42 +113,113 @@ mod tests {
     }
 
     #[test]
-    fn paragraphs_are_not_cut() {
-        let text = ["A", "B", "C"].map(paragraph).concat();
-        check(&text, Format::Markdown, &["A word", "B word", "C word"]);
-        check(&text, Format::Text, &["A word", "B word", "C word"]);
+    fn paragraphs_are_not_cut_and_the_parts_together_are_the_text() {
+        let text = ["A", "B", "C"].map(|name| paragraph(name, 17)).concat();
+        for format in [Format::Markdown, Format::Text] {
+            let parts = check(&text, format, &["A It", "B It", "C It"]);
+            assert_eq!(parts.concat(), text);
+        }
+        // One that is longer than a part.
+        let text = [paragraph("A", 17), paragraph("B", 45), paragraph("C", 17)].concat();
+        let parts = check(&text, Format::Markdown, &["A It", "B It", "C It"]);
+        assert_eq!(parts[1], paragraph("B", 45));
     }
 
     #[test]
     fn a_short_end_stays_with_what_is_before_it() {
-        check(&format!("{}{}End.", paragraph("A"), paragraph("B")), Format::Markdown, &["A word", "B word"]);
+        let text = format!("{}{}End.", paragraph("A", 17), paragraph("B", 17));
+        check(&text, Format::Markdown, &["A It", "B It"]);
     }
 
     #[test]
-    fn a_long_table_is_cut_between_rows_and_keeps_its_head() {
-        let rows: String = (0..60).map(|n| format!("| customer {n} | a discount of {n} percent |\n")).collect();
-        let text = format!("Rates.\n\n| who | rate |\n|-----|------|\n{rows}");
-        let parts = split(&text, Format::Markdown);
-        assert!(parts.len() > 1 && parts[0].starts_with("Rates.\n\n| who | rate |"), "{parts:?}");
-        assert!(
-            parts[1..].iter().all(|part| part.starts_with("| who | rate |\n|-----|------|\n| customer ")),
-            "{parts:?}"
+    fn a_paragraph_beyond_the_ceiling_is_cut_between_sentences() {
+        for format in [Format::Markdown, Format::Text] {
+            let parts = check(&paragraph("A", 80), format, &["A It", "It goes", "It goes"]);
+            assert!(parts.iter().all(|part| part.trim_end().ends_with("characters.")), "{parts:?}");
+            assert_eq!(parts.concat(), paragraph("A", 80));
+        }
+    }
+
+    fn table(rows: usize) -> String {
+        let rows: String = (0..rows).map(|n| format!("| customer {n} | a discount of {n} percent |\n")).collect();
+        format!("| who | rate |\n|-----|------|\n{rows}")
+    }
+
+    #[test]
+    fn a_table_stays_whole_up_to_the_ceiling() {
+        let text = format!("{}Rates.\n\n{}\n{}", paragraph("A", 20), table(40), paragraph("B", 20));
+        let parts = check(&text, Format::Markdown, &["A It", "Rates.\n\n| who", "B It"]);
+        assert_eq!(parts[1], format!("Rates.\n\n{}\n", table(40)));
+    }
+
+    #[test]
+    fn a_longer_table_is_cut_between_rows_and_keeps_its_head() {
+        let text = format!("Rates.\n\n{}", table(60));
+        let parts = check(
+            &text,
+            Format::Markdown,
+            &["Rates.\n\n| who", "| who | rate |\n|-----|------|\n| customer ", "| who"],
         );
         assert!(parts.iter().all(|part| part.trim_end().ends_with("percent |")), "{parts:?}");
+        // A table without bars around it, and one in a quote.
+        let bare: String = (0..90).map(|n| format!("customer {n} | a discount of {n}\n")).collect();
+        check(
+            &format!("who | rate\n--- | ---\n{bare}"),
+            Format::Markdown,
+            &["who | rate\n", "who | rate\n", "who | rate\n"],
+        );
+        let quoted = table(60).replace("| who", "> | who").replace("\n|", "\n> |");
+        check(&quoted, Format::Markdown, &["> | who | rate |\n> |---", "> | who | rate |\n> |---", "> | who"]);
     }
 
     #[test]
-    fn a_code_block_is_not_cut() {
-        let code = format!("```\n{}```", "call()\n\n".repeat(80));
-        let text = format!("{}{code}\n\n{}", paragraph("A"), paragraph("B"));
-        let parts = split(&text, Format::Markdown);
-        assert!(parts.iter().any(|part| part.contains(&code)), "{parts:?}");
+    fn a_code_block_stays_whole_up_to_the_ceiling() {
+        let code = format!("```\n{}```", "call()\n\n".repeat(200));
+        let text = format!("{}{code}\n\n{}", paragraph("A", 17), paragraph("B", 17));
+        let parts = check(&text, Format::Markdown, &["A It", "```\ncall()", "B It"]);
+        assert!(parts[1].contains(&code), "{parts:?}");
+    }
+
+    #[test]
+    fn a_longer_code_block_is_cut_at_empty_lines_and_keeps_its_fence() {
+        let body = "fn x() {\n    call();\n}\n\n".repeat(120);
+        let text = format!("Like this:\n\n~~~rust\n{body}~~~\n\n{}", paragraph("B", 17));
+        let parts =
+            check(&text, Format::Markdown, &["Like this:\n\n~~~rust\nfn", "~~~rust\nfn x", "~~~rust\nfn x", "B It"]);
+        assert!(parts[..3].iter().all(|part| part.trim_end().ends_with("}\n\n~~~")), "{parts:?}");
+        // Without empty lines, between lines; without an end, it ends all the same.
+        let text = format!("```\n{}", "call(1, 2);\n".repeat(250));
+        let parts = check(&text, Format::Markdown, &["```\ncall", "```\ncall", "```\ncall"]);
+        assert!(parts.iter().all(|part| part.trim_end().ends_with("\ncall(1, 2);\n```")), "{parts:?}");
+    }
+
+    #[test]
+    fn many_short_paragraphs_fill_a_part_and_no_more() {
+        let parts = split(&"A short one.\n\n".repeat(300), Format::Markdown);
+        assert!(parts.iter().all(|part| chars(part) <= MAX_CHARS + MIN_CHARS), "{parts:?}");
+        assert!(parts.len() <= 4, "{parts:?}");
+    }
+
+    #[test]
+    fn a_list_is_cut_between_its_items() {
+        let item = format!("- {}", paragraph("Item", 12));
+        let parts = check(&item.repeat(5), Format::Markdown, &["- Item", "- Item", "- Item"]);
+        assert_eq!(parts.concat(), item.repeat(5));
+        let nested = format!("- Outer\n{}", format!("  - {}", paragraph("Inner", 12)).repeat(5));
+        let parts = split(&nested, Format::Markdown);
+        assert!(parts[1..].iter().all(|part| part.starts_with("  - Inner")), "{parts:?}");
     }
 
     #[test]
     fn a_very_long_text_without_ends_is_cut_all_the_same() {
-        let parts = split(&"é".repeat(40_000), Format::Markdown);
-        assert_eq!(parts.iter().map(|part| part.chars().count()).sum::<usize>(), 40_000);
-        assert!(parts.len() >= 30);
+        for text in ["é".repeat(40_000), format!("| a |\n|---|\n| {} |", "é".repeat(40_000))] {
+            let parts = split(&text, Format::Markdown);
+            assert_eq!(parts.concat().matches('é').count(), 40_000);
+            assert!(parts.len() >= 20 && parts.iter().all(|part| chars(part) <= CEILING + MIN_CHARS));
+        }
+        let nested = format!("{}x", "+ ".repeat(100_000));
+        assert!(!split(&nested, Format::Markdown).is_empty());
+        let fence = format!("```{}\n{}", "x".repeat(5_000), "call()\n".repeat(1_000));
+        assert!(split(&fence, Format::Markdown).iter().all(|part| chars(part) <= CEILING + MIN_CHARS));
     }
 }

@@ -24,6 +24,11 @@
 //! # }
 //! ```
 //!
+//! A section of over 1,200 characters is indexed in parts of whole paragraphs, list items, tables and code blocks. A block of
+//! over 1,200 stays whole up to 2,000; only a longer one is divided: a table between rows, with its head repeated; a code
+//! block at empty lines, else between lines, with its fence repeated; other text between sentences. Each part carries the
+//! headings above it, and the first part of a document its description, tags, author and other fields of its front matter.
+//!
 //! Markdown, plain text, HTML, PDF, DOCX, XLSX and PPTX are read, within [`limits`]: a file that is damaged, encrypted
 //! or unpacks without end is a problem with its reason, and the rest loads. [`DocumentDiscovery::refresh`] loads again
 //! what changed. To add a format, add a variant to [`Format`] and a file in `formats/` that makes Markdown of it. To add

@@ -26,6 +26,9 @@ pub(crate) fn first_sentences(text: &str, format: Format) -> String {
     } else {
         plain
     };
+    if !plain.chars().any(char::is_alphanumeric) {
+        return String::new();
+    }
     let end = sentences(&plain).into_iter().take_while(|s| chars(&plain[..s.end]) <= MAX_DESCRIPTION).last();
     match end {
         Some(sentence) => plain[..sentence.end].trim_end().to_owned(),
@@ -246,7 +249,7 @@ fn is_item(line: &str) -> bool {
 }
 
 /// The sentences of a paragraph, together all of it. A point ends one where white space and no small letter follow.
-fn sentences(text: &str) -> Vec<Range<usize>> {
+pub(crate) fn sentences(text: &str) -> Vec<Range<usize>> {
     let mut sentences = Vec::new();
     let mut start = 0;
     let mut chars = text.char_indices().peekable();
@@ -356,6 +359,7 @@ mod tests {
         let cases = [
             ("**Big** [spenders](x). They (e.g. Ada) get 1.5 % off.", "Big spenders. They (e.g. Ada) get 1.5 % off."),
             ("", ""),
+            ("---\n\n***", ""),
             ("```sh\nrun x\n```", "```sh run x ```"),
             ("| a | b |\n|---|---|\n| 1 | 2 |", "a; b; 1; 2"),
         ];

@@ -26,6 +26,11 @@ pub(crate) fn records(documents: &[Document]) -> Vec<Record> {
                 records.push(record(document, section, part, n, first, &mut ids));
             }
         }
+        // Nothing but headings, none below another.
+        if let Some(section) = document.sections.first().filter(|_| records.len() == before) {
+            let headings: Vec<&str> = document.sections.iter().map(Section::heading).take(30).collect();
+            records.push(record(document, section, &headings.join("; "), 0, true, &mut ids));
+        }
     }
     records
 }
@@ -64,7 +69,7 @@ fn record(
         if document.name != section.heading() {
             record.aliases.push(document.name.clone());
         }
-        for line in [document.description.as_str(), &document.tags.join(", ")] {
+        for line in [document.description.as_str(), &document.tags.join(", "), &fields(document)] {
             if !line.trim().is_empty() && line != record.description {
                 record.body.push('\n');
                 record.body += &line.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -74,6 +79,27 @@ fn record(
     record.body.push_str("\n\n");
     record.body.push_str(text);
     record
+}
+
+/// How many characters of what a document says about itself are indexed.
+const MAX_FIELDS: usize = 400;
+
+/// Who wrote it, when, and what else it says about itself: `author: Ada Quill; date: 2025-03-04`.
+fn fields(document: &Document) -> String {
+    let first = |name: &str| !matches!(name, "author" | "authors" | "owner" | "date" | "created");
+    let mut fields: Vec<_> = document.metadata.iter().filter(|(name, _)| *name != "pages").collect();
+    fields.sort_by_key(|(name, _)| first(name));
+    let mut line = String::new();
+    for (name, value) in fields {
+        if line.chars().count() + name.chars().count() + value.chars().count() > MAX_FIELDS {
+            continue;
+        }
+        if !line.is_empty() {
+            line.push_str("; ");
+        }
+        line.push_str(&format!("{name}: {value}"));
+    }
+    line
 }
 
 /// The text of a record without what was put before it.
@@ -130,7 +156,21 @@ mod tests {
     }
 
     #[test]
+    fn what_a_document_says_about_itself_is_in_its_first_record() {
+        check(
+            "---\nstatus: draft\nauthor: [Ada Quill, Bo]\ndate: 2025-03-04\n---\n# Rules\n\nBe kind.",
+            &[(
+                "guides/rules#Rules",
+                "Rules",
+                &["guides/rules"],
+                "Rules\npolicy\nauthor: Ada Quill, Bo; date: 2025-03-04; status: draft\n\nBe kind.",
+            )],
+        );
+    }
+
+    #[test]
     fn an_empty_document_has_a_record_too() {
+        check("# A\n\n# B\n\n---\n", &[("guides/rules#A", "A", &["guides/rules"], "rules > A\npolicy\n\nA; B")]);
         check("", &[("guides/rules#rules", "rules", &["guides/rules"], "rules\npolicy\n\n")]);
     }
 

@@ -53,6 +53,8 @@ struct Listed {
     description: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tags: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_updated: Option<String>,
     sections: usize,
 }
 
@@ -71,6 +73,7 @@ impl Tool for ListDocuments {
             format: document.format,
             description: document.description.clone(),
             tags: document.tags.clone(),
+            last_updated: document.last_updated.clone(),
             sections: document.sections.len(),
         });
         Ok(Page::cut(listed.collect(), args.offset.unwrap_or(0), args.limit.unwrap_or(DEFAULT_LIMIT)))
@@ -340,6 +343,19 @@ mod tests {
             &[],
         )
         .await;
+    }
+
+    #[tokio::test]
+    async fn a_list_says_when_and_a_search_finds_who_wrote_it() {
+        let text = "---\nauthor: Ada Quill\nlastmod: 2025-03-04\n---\n# Parcels\n\nPack them well.";
+        let sources = [DocumentSource::inline("parcels", text), DocumentSource::inline("menu", "Soup and bread.")];
+        let discovery = Arc::new(DocumentDiscovery::load(&sources).0);
+        let index = Index::in_memory(discovery.records(), None).unwrap();
+        let tools = discovery.tools(&index);
+        let listed = tools.call("list_documents", json!({})).await.unwrap().value;
+        assert_eq!((&listed[0]["last_updated"], &listed[1]["last_updated"]), (&json!("2025-03-04"), &Value::Null));
+        let found = tools.call("search_documents", json!({"query": "what did Ada Quill write"})).await.unwrap().value;
+        assert_eq!(found[0]["document"], "parcels", "{found}");
     }
 
     #[tokio::test]

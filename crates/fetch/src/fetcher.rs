@@ -10,8 +10,8 @@ use std::{
 use reqwest::{
     Client, Response,
     header::{
-        ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, IF_MODIFIED_SINCE,
-        IF_NONE_MATCH, LAST_MODIFIED, LOCATION,
+        ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, IF_MODIFIED_SINCE, IF_NONE_MATCH,
+        LAST_MODIFIED, LOCATION,
     },
     redirect,
 };
@@ -79,6 +79,8 @@ pub struct Request {
     pub known: Validators,
     /// The `Authorization` header; never sent to another origin, wherever redirects lead.
     pub authorization: Option<String>,
+    /// More headers, by name, that may hold secrets as well, and go where `authorization` goes.
+    pub headers: Vec<(String, String)>,
     /// JSON to POST; without it, the request is a GET. A POST follows no redirect.
     pub json: Option<serde_json::Value>,
 }
@@ -236,13 +238,17 @@ impl Fetcher {
                 sent = sent.header(name, value);
             }
         }
-        if let Some(value) = request.authorization.as_ref().filter(|_| at_home) {
-            let mut value = reqwest::header::HeaderValue::from_str(value).map_err(|_| FetchError::Transport {
+        let authorization = request.authorization.iter().map(|value| ("Authorization", value.as_str()));
+        let more = request.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        for (name, value) in authorization.chain(more).filter(|_| at_home) {
+            let unsendable = || FetchError::Transport {
                 url: shown(url),
-                reason: "the Authorization header holds letters that cannot be sent".to_owned(),
-            })?;
+                reason: format!("the {name} header holds letters that cannot be sent"),
+            };
+            let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| unsendable())?;
+            let mut value = reqwest::header::HeaderValue::from_str(value).map_err(|_| unsendable())?;
             value.set_sensitive(true);
-            sent = sent.header(AUTHORIZATION, value);
+            sent = sent.header(key, value);
         }
         let limit = self.limits.connect + self.limits.stall;
         match timeout(limit, sent.send()).await {

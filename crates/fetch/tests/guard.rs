@@ -6,7 +6,7 @@ use std::{
     io::{self, Write},
     net::IpAddr,
     sync::{
-        Arc,
+        Arc, LazyLock,
         atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
@@ -46,8 +46,25 @@ fn names() -> Arc<Names> {
     ))
 }
 
+fn gzip(body: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(body).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn zlib(body: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(body).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// Eight megabytes of zeros, as gzip and as zlib.
+static BOMBS: LazyLock<(Vec<u8>, Vec<u8>)> = LazyLock::new(|| (gzip(&vec![0; 8 << 20]), zlib(&vec![0; 8 << 20])));
+
 /// A server that answers by the path; its port.
 async fn server() -> u16 {
+    // Packed before the clock runs: that takes longer than an answer may.
+    LazyLock::force(&BOMBS);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     tokio::spawn(async move {
@@ -72,23 +89,12 @@ async fn answer(mut stream: TcpStream) -> io::Result<()> {
         bytes.extend_from_slice(body);
         bytes
     };
-    let gzip = |body: &[u8]| {
-        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
-        encoder.write_all(body).unwrap();
-        encoder.finish().unwrap()
-    };
-    let zlib = |body: &[u8]| {
-        let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
-        encoder.write_all(body).unwrap();
-        encoder.finish().unwrap()
-    };
     let deflate = |body: &[u8]| {
         let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::best());
         encoder.write_all(body).unwrap();
         encoder.finish().unwrap()
     };
     let packed = |name: &str| format!("{text}Content-Encoding: {name}\r\n");
-    let zeros = vec![0; 8 << 20];
     let bytes = match path {
         "/ok" => whole(text, b"hello"),
         "/echo" => whole(text, head.as_bytes()),
@@ -97,9 +103,9 @@ async fn answer(mut stream: TcpStream) -> io::Result<()> {
         "/gzip" => whole(&packed("gzip"), &gzip(b"hello")),
         "/zlib" => whole(&packed("deflate"), &zlib(b"hello")),
         "/deflate" => whole(&packed("Deflate"), &deflate(b"hello")),
-        "/bomb" => whole(&packed("gzip"), &gzip(&zeros)),
-        "/zlib-bomb" => whole(&packed("deflate"), &zlib(&zeros)),
-        "/nested" => whole(&packed("gzip, gzip"), &gzip(&gzip(&zeros))),
+        "/bomb" => whole(&packed("gzip"), &BOMBS.0),
+        "/zlib-bomb" => whole(&packed("deflate"), &BOMBS.1),
+        "/nested" => whole(&packed("gzip, gzip"), &gzip(&BOMBS.0)),
         "/not-gzip" => whole(&packed("gzip"), b"hello"),
         "/brotli" => whole(&packed("br"), b"hello"),
         "/big" => format!("HTTP/1.1 200 OK\r\n{text}Content-Length: 99999999999\r\n\r\n").into_bytes(),
@@ -256,9 +262,12 @@ async fn a_key_is_sent_to_its_own_origin_only() {
     let sent = |url: String| {
         let fetcher = fetcher.clone();
         async move {
-            let request = Request { authorization: Some("Bearer k".into()), ..Request::get(url) };
+            let headers = vec![("X-Key".to_owned(), "my-key".to_owned())];
+            let request = Request { authorization: Some("Bearer k".into()), headers, ..Request::get(url) };
             let Ok(Fetched::Body { bytes, .. }) = fetcher.fetch(&request).await else { panic!("no body") };
-            String::from_utf8(bytes).unwrap().contains("Bearer k")
+            let text = String::from_utf8(bytes).unwrap();
+            assert_eq!(text.contains("Bearer k"), text.contains("my-key"), "{text}");
+            text.contains("Bearer k")
         }
     };
     assert!(sent(format!("http://wiki.test:{port}/to?/echo")).await);

@@ -120,22 +120,36 @@ impl Walk {
 /// Reads one skill; `None`, with a problem, where it cannot be used.
 fn read(folder: &Path, file: &Path, problems: &mut Vec<Problem>) -> Option<Skill> {
     let place = file.display().to_string();
-    let text = match text(file) {
-        Ok((text, lossy)) => {
-            if lossy {
-                problems.push(
-                    Problem::warning(&place, "the file is not UTF-8; some characters were replaced")
-                        .advise("save it as UTF-8"),
-                );
-            }
-            text
-        }
+    let (text, lossy) = match text(file) {
+        Ok(read) => read,
         Err(reason) => {
             problems.push(Problem::error(&place, reason));
             return None;
         }
     };
-    let split = match front_matter::split(&text) {
+    if lossy {
+        problems.push(
+            Problem::warning(&place, "the file is not UTF-8; some characters were replaced").advise("save it as UTF-8"),
+        );
+    }
+    let called = folder.canonicalize().ok().and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
+    let (skill, said) = Skill::parse(&text, &place, &called.unwrap_or_default());
+    problems.extend(said);
+    Some(Skill { path: folder.to_owned(), ..skill? })
+}
+
+impl Skill {
+    /// Reads the text of a `SKILL.md` that is in a folder of the name `called`; problems name it by `place`. Without a
+    /// description it is no skill. [`Skill::path`] is left empty.
+    pub fn parse(text: &str, place: &str, called: &str) -> (Option<Skill>, Vec<Problem>) {
+        let mut problems = Vec::new();
+        let skill = parse(&plain_lines(text), place, called, &mut problems);
+        (skill, problems)
+    }
+}
+
+fn parse(text: &str, place: &str, called: &str, problems: &mut Vec<Problem>) -> Option<Skill> {
+    let split = match front_matter::split(text) {
         Ok(split) => split,
         Err((line, reason)) => {
             problems.push(Problem::error(format!("{place}:{line}"), reason).advise(
@@ -146,53 +160,51 @@ fn read(folder: &Path, file: &Path, problems: &mut Vec<Problem>) -> Option<Skill
     };
     let Some(description) = split.fields.description else {
         problems.push(
-            Problem::error(&place, "the skill has no description")
+            Problem::error(place, "the skill has no description")
                 .advise("add a `description` that says what it does and when to use it"),
         );
         return None;
     };
-    let called = folder.canonicalize().ok().and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
-    let called = called.unwrap_or_default();
     let name = split.fields.name.unwrap_or_else(|| {
         problems.push(
-            Problem::warning(&place, format!("the skill has no name; it is called `{called}` like its folder"))
+            Problem::warning(place, format!("the skill has no name; it is called `{called}` like its folder"))
                 .advise("add a `name`"),
         );
-        called.clone()
+        called.to_owned()
     });
     if let Some(reason) = wrong_name(&name) {
         problems.push(
-            Problem::warning(&place, format!("the name `{name}` {reason}"))
+            Problem::warning(place, format!("the name `{name}` {reason}"))
                 .advise("use 1 to 64 small letters, digits and single hyphens"),
         );
     } else if name != called {
         problems.push(
-            Problem::warning(&place, format!("the name `{name}` is not that of its folder, `{called}`"))
+            Problem::warning(place, format!("the name `{name}` is not that of its folder, `{called}`"))
                 .advise("rename one of the two"),
         );
     }
     let length = description.chars().count();
     if length > 1024 {
         problems.push(
-            Problem::warning(&place, format!("the description has {length} characters; 1024 are allowed"))
+            Problem::warning(place, format!("the description has {length} characters; 1024 are allowed"))
                 .advise("shorten it"),
         );
     }
     if split.fields.compatibility.as_ref().is_some_and(|text| text.chars().count() > 500) {
         problems.push(
-            Problem::warning(&place, "the field `compatibility` has more than 500 characters").advise("shorten it"),
+            Problem::warning(place, "the field `compatibility` has more than 500 characters").advise("shorten it"),
         );
     }
     for (field, wanted) in &split.fields.ignored {
         problems.push(
-            Problem::warning(&place, format!("the field `{field}` was ignored: it must be {wanted}"))
+            Problem::warning(place, format!("the field `{field}` was ignored: it must be {wanted}"))
                 .advise("correct it, or take it out"),
         );
     }
     Some(Skill {
         name,
         description,
-        path: folder.to_owned(),
+        path: PathBuf::new(),
         license: split.fields.license,
         compatibility: split.fields.compatibility,
         metadata: split.fields.metadata,
@@ -214,7 +226,8 @@ fn text(file: &Path) -> Result<(String, bool), String> {
         return Err(format!("the file has more than {MAX_BYTES} bytes"));
     }
     let text = String::from_utf8_lossy(&bytes);
-    Ok((plain_lines(&text), std::str::from_utf8(&bytes).is_err()))
+    let lossy = std::str::from_utf8(&bytes).is_err();
+    Ok((text.into_owned(), lossy))
 }
 
 /// What the specification has against a name.

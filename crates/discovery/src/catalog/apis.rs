@@ -9,6 +9,7 @@ use prospector_core::Problem;
 
 use super::{
     cache::{self, Cache},
+    calls::Invoke,
     expand,
     file::ApiEntry,
     files,
@@ -18,7 +19,7 @@ use super::{
 /// Names of files that say nothing of the API; it is named after the folder then.
 const PLAIN_NAMES: [&str; 6] = ["api", "index", "main", "openapi", "schema", "swagger"];
 
-/// Loads what the entries name. A file is one API; of a pattern each file; of a folder each file that describes an API,
+/// Loads what the entries name, and which of it may be called. A file is one API; of a pattern each file; of a folder each file that describes an API,
 /// and its references may lead to any other file of the folder.
 pub(super) async fn load(
     catalog: &Path,
@@ -27,8 +28,9 @@ pub(super) async fn load(
     cache: &Cache,
     web: &Web,
     problems: &mut Vec<Problem>,
-) -> ApiDiscovery {
+) -> (ApiDiscovery, Vec<(String, Invoke)>) {
     let mut apis: Vec<Api> = Vec::new();
+    let mut callable: Vec<(String, Invoke)> = Vec::new();
     for entry in entries {
         let place = format!("{}:{}", catalog.display(), entry.line);
         let kind = match entry
@@ -49,6 +51,11 @@ pub(super) async fn load(
             if is_taken(&apis, &name, &place, problems) {
                 continue;
             }
+            let mut invoke = entry.invoke.clone();
+            if let Some(invoke) = invoke.as_mut().filter(|_| fetched::is_endpoint(url, kind)) {
+                invoke.base = Some(url.clone());
+            }
+            callable.extend(invoke.map(|invoke| (name.clone(), invoke)));
             let source = source(&entry, name, kind);
             apis.extend(fetched::load(&place, &entry, source, web, cache, problems).await);
             continue;
@@ -63,6 +70,7 @@ pub(super) async fn load(
             if is_taken(&apis, &name, &place, problems) {
                 continue;
             }
+            callable.extend(entry.invoke.clone().map(|invoke| (name.clone(), invoke)));
             let source = ApiSource { path: file, folder: folder.clone(), ..source(&entry, name, kind) };
             match load_one(&source, cache) {
                 Ok((api, more)) => {
@@ -73,7 +81,7 @@ pub(super) async fn load(
             }
         }
     }
-    ApiDiscovery::new(apis)
+    (ApiDiscovery::new(apis), callable)
 }
 
 /// What an entry says of an API, but for where its description is.
@@ -163,7 +171,8 @@ mod tests {
         let cache = Cache::new(folder.join("state"), false);
         let mut problems = Vec::new();
         let web = Web::new(folder, &Default::default(), false);
-        let apis = load(Path::new("c.yaml"), folder, vec![entry], &cache, &web, &mut problems).await;
+        let (apis, callable) = load(Path::new("c.yaml"), folder, vec![entry], &cache, &web, &mut problems).await;
+        assert!(callable.is_empty());
         assert_eq!(apis.operation_ids().collect::<Vec<_>>(), expected);
         assert_eq!(problems.len(), problems_expected, "{problems:?}");
     }

@@ -2,15 +2,17 @@
 
 use std::path::Path;
 
-use prospector_connect::Server;
+use prospector_connect::{Server, Service};
 use prospector_core::Problem;
 use prospector_fetch::Rule;
 
 use super::{
     CatalogError,
+    calls::{self, Invoke},
     confluence::{self, Wiki},
-    expand::{Environment, environment, url_environment},
+    expand::{Environment, environment, url_environment, with_key},
     node::{Fields, Placed},
+    services,
 };
 
 /// What the catalog file says, with values from the environment filled in.
@@ -41,6 +43,7 @@ pub(super) struct DatabaseEntry {
     /// Empty where it is on a server.
     pub(super) path: String,
     pub(super) server: Option<Server>,
+    pub(super) service: Option<Service>,
     pub(super) description: String,
     pub(super) descriptions: Option<String>,
     pub(super) tables: Vec<String>,
@@ -59,6 +62,8 @@ pub(super) struct ApiEntry {
     pub(super) url: Option<String>,
     pub(super) description: String,
     pub(super) operations: Vec<String>,
+    /// Whether and how it may be called.
+    pub(super) invoke: Option<Invoke>,
 }
 
 #[derive(Debug)]
@@ -154,18 +159,27 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn database(&mut self, at: usize, entry: Placed) -> Option<DatabaseEntry> {
-        let keys = ["path", "name", "type", "description", "descriptions", "tables", "url", "schemas"];
-        let mut fields = Fields::of(self.file, format!("databases[{at}]"), entry, &keys, self.problems)?;
+    fn database(&mut self, at: usize, mut entry: Placed) -> Option<DatabaseEntry> {
+        let what = format!("databases[{at}]");
+        let bigquery = services::bigquery(self.file, &what, &mut entry, self.lookup, self.problems).ok()?;
+        let own = ["path", "name", "type", "description", "descriptions", "tables", "url", "schemas", "bigquery"];
+        let keys: Vec<&str> = own.into_iter().chain(services::KEYS).collect();
+        let mut fields = Fields::of(self.file, what, entry, &keys, self.problems)?;
         let schemas = fields.texts("schemas");
         let server = server(&mut fields, &schemas, self.lookup);
-        let path = match server {
-            Some(_) => optional(&mut fields, "path", self.lookup).unwrap_or_default(),
-            None => required(&mut fields, "path", "the file of the database", self.lookup)?,
+        let service = bigquery.or(services::elasticsearch(&mut fields, self.lookup));
+        if fields.failed() {
+            return None;
+        }
+        let is_remote = server.is_some() || service.is_some();
+        let path = match is_remote {
+            true => optional(&mut fields, "path", self.lookup).unwrap_or_default(),
+            false => required(&mut fields, "path", "the file of the database", self.lookup)?,
         };
         let line = fields.line();
-        if server.is_some() && !path.is_empty() {
-            fields.fail(line, format!("databases[{at}] has both `path` and `url`"), "write one of the two");
+        if is_remote && !path.is_empty() || server.is_some() && service.is_some() {
+            let reason = format!("databases[{at}] has both `path` and `url`, or another address");
+            fields.fail(line, reason, "write one of them");
         } else if server.is_none() && !schemas.is_empty() {
             fields.fail(line, format!("databases[{at}] has `schemas` but no `url`"), "take `schemas` out");
         }
@@ -175,6 +189,7 @@ impl Reader<'_> {
             kind: plain(&mut fields, "type"),
             path,
             server,
+            service,
             description: plain(&mut fields, "description").unwrap_or_default(),
             descriptions: optional(&mut fields, "descriptions", self.lookup),
             tables: fields.texts("tables"),
@@ -183,7 +198,7 @@ impl Reader<'_> {
     }
 
     fn api(&mut self, at: usize, entry: Placed) -> Option<ApiEntry> {
-        let keys = ["path", "name", "type", "url", "description", "operations"];
+        let keys = ["path", "name", "type", "url", "description", "operations", "invoke", "headers"];
         let mut fields = Fields::of(self.file, format!("apis[{at}]"), entry, &keys, self.problems)?;
         let url = fields.text("url");
         let (path, fetched) = match (fields.has("path"), &url) {
@@ -192,7 +207,10 @@ impl Reader<'_> {
             }
             _ => (required(&mut fields, "path", "the file that describes the API", self.lookup)?, None),
         };
+        let served = url.as_ref().filter(|_| fetched.is_none());
+        let invoke = calls::invoke(&mut fields, served, fetched.as_deref(), self.lookup);
         let entry = ApiEntry {
+            invoke,
             line: fields.line(),
             name: plain(&mut fields, "name"),
             kind: plain(&mut fields, "type"),
@@ -288,8 +306,8 @@ fn server(fields: &mut Fields<'_>, schemas: &[String], lookup: Environment<'_>) 
     let server = url_environment(&text, lookup)
         .map_err(|reason| (reason, "set it, or write the value itself"))
         .and_then(|url| {
-            Server::new(&url, schemas)
-                .map_err(|reason| (reason, "write postgres:// or mysql://user:${NAME}@host/database"))
+            Server::new(&with_key(url, lookup), schemas)
+                .map_err(|reason| (reason, "write postgres://, mysql:// or mongodb://user:${NAME}@host/database"))
         });
     server.map_err(|(reason, advice)| fields.fail(line, format!("`url`: {reason}"), advice)).ok()
 }
@@ -382,7 +400,8 @@ mod tests {
         check(
             text,
             &["error: catalog.yaml:2: databases[0] has an unknown key `pth` \
-               (did you mean `path`? the keys are path, name, type, description, descriptions, tables, url, schemas)"],
+               (did you mean `path`? the keys are path, name, type, description, descriptions, tables, url, schemas, \
+               bigquery, elasticsearch, indices, token, api_key, user, password)"],
         );
         assert_eq!(read(text).0.databases.len(), 1);
     }

@@ -173,6 +173,11 @@ impl<'a> Fields<'a> {
         self.map.contains_key(key)
     }
 
+    /// Whether a key is there and holds a list.
+    pub(super) fn is_list(&self, key: &str) -> bool {
+        self.map.get(key).is_some_and(|placed| matches!(placed.node, Node::List(_)))
+    }
+
     /// Anything.
     pub(super) fn placed(&mut self, key: &str) -> Option<Placed> {
         self.map.shift_remove(key)

@@ -50,6 +50,12 @@ pub(super) fn name(url: &str) -> String {
     }
 }
 
+/// Whether a URL is that of a GraphQL endpoint, and not of a file.
+pub(super) fn is_endpoint(url: &str, kind: Option<ApiKind>) -> bool {
+    let path = Url::parse(url).map(|url| url.path().to_owned()).unwrap_or_default();
+    kind == Some(ApiKind::GraphQl) && !SCHEMA_FILES.iter().any(|end| path.ends_with(&format!(".{end}")))
+}
+
 /// Fetches and reads one. `source` has all but its path.
 pub(super) async fn load(
     place: &str,
@@ -67,8 +73,7 @@ pub(super) async fn load(
             return None;
         }
     };
-    let is_file = SCHEMA_FILES.iter().any(|end| origin.path().ends_with(&format!(".{end}")));
-    let endpoint = source.kind == Some(ApiKind::GraphQl) && !is_file;
+    let endpoint = is_endpoint(url, source.kind);
     let mut request = Request::get(url).accepting(web::API_TYPES);
     if endpoint {
         request.json = Some(json!({"query": INTROSPECTION, "operationName": "IntrospectionQuery"}));

@@ -1,0 +1,108 @@
+//! A GraphQL query: one field of the root, with arguments as variables.
+
+use graphql_parser::query::{Definition, OperationDefinition, Selection, parse_query};
+use prospector_core::ToolError;
+use serde_json::{Map, Value, json};
+
+use super::{check, refused};
+use crate::{Api, Operation, Shape};
+
+/// A longer selection is none that somebody wrote, and the parser descends into it.
+const LONGEST: usize = 4_000;
+const DEEPEST: usize = 24;
+
+/// The body of the request.
+pub(super) fn body(
+    api: &Api,
+    operation: &Operation,
+    arguments: &Map<String, Value>,
+    fields: Option<&str>,
+) -> Result<Value, ToolError> {
+    if operation.method != "QUERY" {
+        let reason = format!("`{}` is a {}; only queries are called", operation.name, operation.method.to_lowercase());
+        return Err(refused(reason, "name it in the plan instead".into()));
+    }
+    check(operation, operation.parameters.iter(), arguments)?;
+    let given: Vec<_> = operation.parameters.iter().filter(|p| arguments.contains_key(&p.name)).collect();
+    let list = |of: &dyn Fn(&str, &str) -> String| match given.is_empty() {
+        true => String::new(),
+        false => format!("({})", given.iter().map(|p| of(&p.name, &p.r#type)).collect::<Vec<_>>().join(", ")),
+    };
+    let variables = list(&|name, kind| format!("${name}: {kind}"));
+    let passed = list(&|name, _| format!("{name}: ${name}"));
+    let selection = match fields.map(|fields| fields.trim().trim_start_matches('{')) {
+        Some(fields) => format!(" {{ {} }}", braced(fields.trim())),
+        None => match simple_fields(api, operation.response_schema.as_ref()) {
+            Some(names) if names.is_empty() => return Err(no_fields(operation, "say what to select with `fields`")),
+            Some(names) => format!(" {{ {} }}", names.join(" ")),
+            None => String::new(),
+        },
+    };
+    let text = format!("query{variables} {{ {}{passed}{selection} }}", operation.path);
+    one_field(&text, &operation.path).map_err(|reason| no_fields(operation, &reason))?;
+    Ok(json!({"query": text, "variables": arguments}))
+}
+
+fn no_fields(operation: &Operation, reason: &str) -> ToolError {
+    let message = format!("`fields` of `{}`: {reason}", operation.name);
+    ToolError::invalid(message, Some("write names with spaces between them: id lines { sku }".into()))
+}
+
+/// Without the brace that closed what the caller opened.
+fn braced(fields: &str) -> &str {
+    let open = fields.matches('{').count();
+    match fields.strip_suffix('}') {
+        Some(inner) if fields.matches('}').count() > open => inner.trim_end(),
+        _ => fields,
+    }
+}
+
+/// That a text is one query with one field of the root, whatever was put into it.
+fn one_field(text: &str, field: &str) -> Result<(), String> {
+    let deepest = text.chars().scan(0_usize, |depth, c| {
+        match c {
+            '{' | '[' | '(' => *depth += 1,
+            '}' | ']' | ')' => *depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        Some(*depth)
+    });
+    if text.len() > LONGEST || deepest.max() > Some(DEEPEST) {
+        return Err("they are too long or too deep".to_owned());
+    }
+    let document = parse_query::<&str>(text).map_err(|error| error.to_string().replace('\n', " "))?;
+    let [Definition::Operation(OperationDefinition::Query(query))] = document.definitions.as_slice() else {
+        return Err("they are more than a selection".to_owned());
+    };
+    match query.selection_set.items.as_slice() {
+        [Selection::Field(only)] if only.name == field && only.directives.is_empty() => Ok(()),
+        _ => Err("they are more than a selection".to_owned()),
+    }
+}
+
+/// The fields of an answer that have no fields themselves; `None` where it is a value itself.
+fn simple_fields(api: &Api, shape: Option<&Shape>) -> Option<Vec<String>> {
+    match resolved(api, shape?)? {
+        Shape::Object { fields, .. } => Some(
+            fields
+                .iter()
+                .filter(|field| resolved(api, &field.shape).is_none())
+                .map(|field| field.name.clone())
+                .collect(),
+        ),
+        _ => Some(vec!["__typename".to_owned()]),
+    }
+}
+
+/// What a type is below its lists and names; `None` for a value.
+fn resolved<'a>(api: &'a Api, mut shape: &'a Shape) -> Option<&'a Shape> {
+    for _ in 0..16 {
+        shape = match shape {
+            Shape::List(item) => item,
+            Shape::Named(name) => api.types.get(name)?,
+            Shape::Word(_) => return None,
+            other => return Some(other),
+        };
+    }
+    Some(shape)
+}

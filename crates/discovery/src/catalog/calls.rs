@@ -1,0 +1,205 @@
+//! Calls of operations, where an entry of the catalog says `invoke`: through the guarded fetcher, without redirects.
+//!
+//! `invoke: true` allows the address that the catalog names for the API, or else the one that its description names;
+//! `invoke: [api.example.com]` allows these hosts alone. The `headers` of the entry, with values from the environment, go
+//! to hosts that the catalog names, never to one that only the description does.
+
+use std::{collections::HashMap, fmt, time::Duration};
+
+use async_trait::async_trait;
+use prospector_api::invoke::{Call, Caller, NotCalled, Reply};
+use prospector_fetch::{FetchError, Fetched, Fetcher, Limits, Policy, Request, Rule};
+use url::Url;
+
+use super::{
+    expand::{Environment, environment},
+    file::address as filled,
+    node::Fields,
+};
+
+/// The types of answers that are text.
+const ANSWER_TYPES: &[&str] = &[
+    "application/json",
+    "application/*+json",
+    "application/xml",
+    "application/*+xml",
+    "application/yaml",
+    "application/x-yaml",
+    "text/*",
+];
+/// A larger answer is not read; what is shown of it is much less.
+const MOST_BYTES: usize = 4 << 20;
+
+/// What an entry says about calling its API.
+#[derive(Clone, Default)]
+pub(super) struct Invoke {
+    /// The hosts that may be called; without any, the one where the API is served.
+    pub(super) hosts: Vec<Rule>,
+    /// Where the API is served, with values from the environment, where the catalog says it.
+    pub(super) base: Option<String>,
+    /// The host of a URL of the entry, which is trusted with the headers.
+    pub(super) named: Option<String>,
+    /// Names and values.
+    pub(super) headers: Vec<(String, String)>,
+}
+
+impl fmt::Debug for Invoke {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Invoke").field("hosts", &self.hosts).finish_non_exhaustive()
+    }
+}
+
+/// Whether an API may be called: `invoke: true`, or the hosts that may be; and with which `headers`.
+pub(super) fn invoke(
+    fields: &mut Fields<'_>,
+    served: Option<&(String, u64)>,
+    fetched: Option<&str>,
+    lookup: Environment<'_>,
+) -> Option<Invoke> {
+    let is_list = fields.is_list("invoke");
+    let names = if is_list { fields.texts("invoke") } else { Vec::new() };
+    let is_allowed = if is_list { !names.is_empty() } else { fields.flag("invoke").unwrap_or_default() };
+    let line = fields.line();
+    let mut hosts = Vec::new();
+    for host in names {
+        match environment(&host, lookup).and_then(|host| host.parse()) {
+            Ok(rule) => hosts.push(rule),
+            Err(reason) => fields.fail(line, format!("`invoke`: {reason}"), "write `invoke: [api.example.com]`"),
+        }
+    }
+    let mut headers = Vec::new();
+    for header in fields.texts("headers") {
+        // What is written may hold a secret.
+        let wrong = "one of the `headers` is not `Name: value`, or its value is not set";
+        match environment(&header, lookup).ok().as_deref().and_then(|header| header.split_once(':')) {
+            Some((name, value)) => headers.push((name.trim().to_owned(), value.trim().to_owned())),
+            None => fields.fail(line, wrong, "write `headers: ['X-Api-Key: ${NAME}']`"),
+        }
+    }
+    if !headers.is_empty() && !is_allowed {
+        fields.fail(line, "`headers` go with `invoke`", "write `invoke: true`");
+    }
+    if !is_allowed {
+        return None;
+    }
+    let base = served.and_then(|(written, line)| filled(fields, "url", written, *line, lookup));
+    let host = |url: &str| Url::parse(url).ok()?.host_str().map(str::to_owned);
+    let named = base.as_deref().or(fetched).and_then(host);
+    Some(Invoke { hosts, base, named, headers })
+}
+
+/// Calls the APIs that may be called.
+#[derive(Debug)]
+pub(super) struct HttpCaller {
+    /// By the name of the API.
+    apis: HashMap<String, (Invoke, Fetcher)>,
+}
+
+impl HttpCaller {
+    /// `allow` are the hosts of one's own network that may be asked.
+    pub(super) fn new(apis: Vec<(String, Invoke)>, allow: &[Rule]) -> Self {
+        let total = Duration::from_secs(30);
+        let limits = Limits { bytes: MOST_BYTES, total, redirects: 0, ..Limits::default() };
+        let with_fetcher = |(name, invoke): (String, Invoke)| {
+            let policy = match invoke.hosts.as_slice() {
+                [] => Policy { allow: allow.to_vec(), public: true },
+                hosts => Policy { allow: hosts.to_vec(), public: false },
+            };
+            (name, (invoke, Fetcher::new(policy).limits(limits)))
+        };
+        HttpCaller { apis: apis.into_iter().map(with_fetcher).collect() }
+    }
+
+    /// The names of the APIs.
+    pub(super) fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.apis.keys().cloned().collect();
+        names.sort();
+        names
+    }
+}
+
+/// The URL of a call.
+fn address(invoke: &Invoke, call: &Call) -> Result<Url, NotCalled> {
+    let Some(base) = invoke.base.as_ref().or(call.url.as_ref()) else {
+        return Err(refused(call, "nobody says where it is served", "write its address as `url` in the catalog"));
+    };
+    let wrong = || refused(call, "where it is served is no address", "write its `url` in the catalog");
+    let base = Url::parse(base).map_err(|_| wrong())?;
+    let url = Url::parse(&format!("{}{}", base.as_str().trim_end_matches('/'), call.path)).map_err(|_| wrong())?;
+    let url = if call.path.is_empty() { base.clone() } else { url };
+    if url.origin() != base.origin() || base.query().is_some() && !call.path.is_empty() {
+        return Err(wrong());
+    }
+    let trusted = !invoke.hosts.is_empty() || invoke.named.as_deref() == url.host_str();
+    if !invoke.headers.is_empty() && !trusted {
+        let host = url.host_str().unwrap_or_default();
+        let advice = format!("write `invoke: [{host}]` in the catalog");
+        return Err(refused(call, "its headers go only to hosts that the catalog names", &advice));
+    }
+    Ok(url)
+}
+
+fn refused(call: &Call, reason: &str, advice: &str) -> NotCalled {
+    NotCalled { reason: format!("`{}` is not called: {reason}", call.api), advice: advice.to_owned() }
+}
+
+#[async_trait]
+impl Caller for HttpCaller {
+    async fn call(&self, call: &Call) -> Result<Reply, NotCalled> {
+        let Some((invoke, fetcher)) = self.apis.get(&call.api) else {
+            return Err(refused(call, "the catalog does not allow it", "name it in the plan instead"));
+        };
+        let url = address(invoke, call)?;
+        let request = Request {
+            headers: invoke.headers.clone(),
+            json: call.query.clone(),
+            ..Request::get(url.as_str()).accepting(ANSWER_TYPES)
+        };
+        let failed = |error: FetchError| {
+            let is_listed = !invoke.hosts.is_empty();
+            let advice = match &error {
+                FetchError::Host { .. } | FetchError::Address { .. } if is_listed => {
+                    "add the host to `invoke`".to_owned()
+                }
+                _ => error.advice(),
+            };
+            NotCalled { reason: error.to_string(), advice }
+        };
+        match fetcher.fetch(&request).await.map_err(failed)? {
+            Fetched::Body { bytes, url, .. } => match String::from_utf8(bytes) {
+                Ok(text) => Ok(Reply { text, url }),
+                Err(_) => Err(refused(call, "its answer is no text", "name it in the plan instead")),
+            },
+            Fetched::Unchanged => Err(refused(call, "its answer is empty", "call it again")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(base: Option<&str>, served: Option<&str>, headers: bool, path: &str, expected: Result<&str, &str>) {
+        let headers = headers.then(|| ("X-Key".to_owned(), "s".to_owned())).into_iter().collect();
+        let named = base.and_then(|base| Url::parse(base).ok()?.host_str().map(str::to_owned));
+        let invoke = Invoke { base: base.map(str::to_owned), named, headers, ..Invoke::default() };
+        let call = Call { api: "shop".into(), url: served.map(str::to_owned), path: path.into(), query: None };
+        match (address(&invoke, &call), expected) {
+            (Ok(url), Ok(expected)) => assert_eq!(url.as_str(), expected),
+            (Err(error), Err(part)) => assert!(format!("{error:?}").contains(part), "{error:?}"),
+            (found, expected) => panic!("{found:?} is not {expected:?}"),
+        }
+    }
+
+    #[test]
+    fn a_call_goes_to_the_host_of_its_api() {
+        check(Some("https://a.net/v1/"), None, true, "/x?y=1", Ok("https://a.net/v1/x?y=1"));
+        check(Some("https://a.net/v1"), Some("https://b.net"), true, "/x", Ok("https://a.net/v1/x"));
+        check(None, Some("https://b.net/v2"), false, "/x", Ok("https://b.net/v2/x"));
+        check(None, Some("https://b.net/v2"), true, "/x", Err("invoke: [b.net]"));
+        check(Some("https://a.net/graphql?k=1"), None, true, "", Ok("https://a.net/graphql?k=1"));
+        check(Some("https://a.net"), None, false, "@evil.net/x", Err("no address"));
+        check(None, Some("/v1"), false, "/x", Err("no address"));
+        check(None, None, false, "/x", Err("write its address"));
+    }
+}

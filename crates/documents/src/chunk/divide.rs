@@ -1,0 +1,121 @@
+//! A block beyond the ceiling in pieces.
+
+use text_splitter::TextSplitter;
+
+use super::{CEILING, MAX_CHARS, blocks::Kind, chars};
+use crate::passage;
+
+/// The splitter's work grows with the square of its input.
+const MAX_SPLIT_BYTES: usize = 32 * 1024;
+
+/// The pieces of a block, each up to [`MAX_CHARS`], but for what cannot be divided well.
+pub(super) fn divide(block: &str, kind: Kind) -> Vec<String> {
+    match kind {
+        Kind::Table => table(block),
+        Kind::Code => code(block),
+        Kind::Prose => {
+            let sentences = passage::sentences(block).into_iter().map(|range| &block[range]);
+            packed(sentences, 0, |_| false)
+        }
+    }
+}
+
+/// Rows, with the head before each piece but the first, which has it anyway.
+fn table(block: &str) -> Vec<String> {
+    let (head, rows) = lines(block, 2);
+    // A head as long as a part would crowd out the rows.
+    if chars(head) > MAX_CHARS / 2 {
+        return packed(block.split_inclusive('\n'), 0, |_| false);
+    }
+    let pieces = packed(rows.split_inclusive('\n'), chars(head), |_| false);
+    pieces.into_iter().map(|rows| format!("{head}{rows}")).collect()
+}
+
+/// Lines, between the fences of the block.
+fn code(block: &str) -> Vec<String> {
+    let (open, rest) = lines(block, 1);
+    let start = open.find("```").into_iter().chain(open.find("~~~")).min();
+    let Some(start) = start.filter(|_| chars(open) <= MAX_CHARS / 2) else {
+        return packed(block.split_inclusive('\n'), 0, empty);
+    };
+    let mark = &open[start..start + 1];
+    let length = open[start..].chars().take_while(|c| mark.starts_with(*c)).count();
+    let fence = mark.repeat(length);
+    // What stands behind the closing fence are empty lines.
+    let last = rest.trim_end().rfind('\n').map_or(0, |at| at + 1);
+    let closing = rest[last..].trim_matches(|c: char| c.is_whitespace() || c == '>');
+    let body = if closing.len() >= length && closing.trim_matches(|c| mark.starts_with(c)).is_empty() {
+        &rest[..last]
+    } else {
+        rest
+    };
+    let before: String = open[..start].chars().filter(|c| c.is_whitespace() || *c == '>').collect();
+    let pieces = packed(body.split_inclusive('\n'), chars(open), empty);
+    pieces
+        .into_iter()
+        .map(|lines| {
+            let end = if lines.ends_with('\n') { "" } else { "\n" };
+            format!("{open}{lines}{end}{before}{fence}\n\n")
+        })
+        .collect()
+}
+
+fn empty(line: &str) -> bool {
+    line.trim_matches(|c: char| c.is_whitespace() || c == '>').is_empty()
+}
+
+/// The first lines of a text, and the rest.
+fn lines(text: &str, count: usize) -> (&str, &str) {
+    let end = text.match_indices('\n').nth(count - 1).map_or(text.len(), |(at, _)| at + 1);
+    text.split_at(end)
+}
+
+/// Units in pieces that leave room for `around` characters of head or fence; in its second half a piece rather ends after
+/// a unit that is a `seam`. A unit beyond the ceiling is cut between words.
+fn packed<'a>(units: impl Iterator<Item = &'a str>, around: usize, seam: impl Fn(&str) -> bool) -> Vec<String> {
+    let max = MAX_CHARS - around;
+    let mut pieces = Vec::new();
+    let mut open = String::new();
+    let mut length = 0;
+    // Where the last seam of the open piece is, in bytes and characters.
+    let mut cut: Option<(usize, usize)> = None;
+    for unit in units {
+        let count = unit.chars().count();
+        if length + count > max && !open.is_empty() {
+            let (at, before) = cut.filter(|(_, before)| *before > max / 2).unwrap_or((open.len(), length));
+            let rest = open.split_off(at);
+            pieces.push(std::mem::replace(&mut open, rest));
+            length -= before;
+            cut = None;
+        }
+        if length + count > CEILING - around {
+            pieces.extend(Some(std::mem::take(&mut open)).filter(|piece| !piece.is_empty()));
+            length = 0;
+            pieces.extend(words(unit, max));
+            continue;
+        }
+        open.push_str(unit);
+        length += count;
+        if seam(unit) {
+            cut = Some((open.len(), length));
+        }
+    }
+    pieces.extend(Some(open).filter(|piece| !piece.is_empty()));
+    pieces
+}
+
+/// A unit in pieces of up to `max` characters, cut between words where it has some.
+fn words(unit: &str, max: usize) -> Vec<String> {
+    let mut pieces = Vec::new();
+    let mut rest = unit;
+    while !rest.is_empty() {
+        let mut end = rest.len().min(MAX_SPLIT_BYTES);
+        while !rest.is_char_boundary(end) {
+            end -= 1;
+        }
+        let splitter = TextSplitter::new(max);
+        pieces.extend(splitter.chunks(&rest[..end]).map(|piece| format!("{piece} ")));
+        rest = &rest[end..];
+    }
+    pieces
+}

@@ -1,0 +1,1 @@
+SELECT a.b.c, "x y", `q`, 'it''s', E'\x41', $$z$$ FROM shop.orders o LEFT JOIN LATERAL (SELECT * FROM crm.k WHERE k.id = o.id) x ON TRUE WHERE o.a IN (1, 2) AND b BETWEEN 1 AND 2 -- end

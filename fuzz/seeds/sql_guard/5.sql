@@ -1,0 +1,1 @@
+SELECT CASE WHEN a THEN b END, CAST(a AS DECIMAL(10,2)), a::int[], x -> 'a' ->> 'b', INTERVAL '1 day', EXTRACT(YEAR FROM d) FROM generate_series(1, 3) g FOR UPDATE

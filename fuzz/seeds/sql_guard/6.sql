@@ -1,0 +1,1 @@
+SELECT * FROM t WHERE a = @x AND b LIKE '%' ESCAPE '\' AND c ~* 'x' GROUP BY GROUPING SETS ((a), ()) HAVING sum(b) > 1 # mysql

@@ -1,0 +1,1 @@
+SELECT * INTO OUTFILE '/tmp/x' FROM t
