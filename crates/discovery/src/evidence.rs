@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use prospector_documents::DocumentDiscovery;
 use prospector_facts::{Evidence, Passage};
 use prospector_schema::SchemaDiscovery;
-use prospector_search::Index;
+use prospector_search::{Embedder, Index, Role, StaticTable};
 
 /// The documents and the schema descriptions of a catalog.
 pub(crate) struct CatalogEvidence {
@@ -18,6 +18,27 @@ pub(crate) struct CatalogEvidence {
 impl CatalogEvidence {
     pub(crate) fn new(schema: &Arc<SchemaDiscovery>, documents: &Arc<DocumentDiscovery>, index: &Index) -> Self {
         CatalogEvidence { schema: schema.clone(), documents: documents.clone(), index: index.clone() }
+    }
+
+    /// What is said of a table or a column, by its id.
+    fn description(&self, id: &str) -> Option<String> {
+        for database in self.schema.databases() {
+            let Some(rest) = id.strip_prefix(&database.name).and_then(|rest| rest.strip_prefix('.')) else { continue };
+            for table in &database.tables {
+                let said = match rest.strip_prefix(&table.name) {
+                    Some("") => Some(&table.description),
+                    Some(column) => {
+                        let of = |column: &str| table.columns.iter().find(|known| known.name == column);
+                        column.strip_prefix('.').and_then(of).map(|column| &column.description)
+                    }
+                    None => None,
+                };
+                if let Some(said) = said.filter(|said| !said.is_empty()) {
+                    return Some(said.clone());
+                }
+            }
+        }
+        None
     }
 }
 
@@ -37,13 +58,39 @@ impl Evidence for CatalogEvidence {
                 relevance: passage.relevance.get(),
             })
             .collect();
-        for (name, text, relevance) in self.schema.passages(&self.index, question, limit) {
+        // Descriptions of tables are many and short: they must not crowd out what explains.
+        let descriptions = self.schema.passages(&self.index, question, limit);
+        let most = descriptions.len().min(limit / 3);
+        passages.truncate(limit - most);
+        let room = limit - passages.len();
+        for (name, text, relevance) in descriptions.into_iter().take(room) {
             let is_table = self.schema.resolve_table(&name).is_some();
             let source_type = if is_table { "table" } else { "column" }.to_owned();
             passages.push(Passage { source_type, name, text, relevance });
         }
         passages.sort_by(|a, b| b.relevance.total_cmp(&a.relevance));
-        passages.truncate(limit);
         passages
+    }
+
+    fn text(&self, source: &str) -> Option<String> {
+        let (name, section) = source.split_once('#').map_or((source, None), |(name, section)| (name, Some(section)));
+        if let Some(document) = self.documents.documents().iter().find(|document| document.name == name) {
+            return match section {
+                Some(section) => {
+                    let section = document.sections.iter().find(|known| known.full_name() == section)?;
+                    Some(section.text.clone())
+                }
+                None => Some(document.content.clone()),
+            };
+        }
+        self.description(source)
+    }
+
+    fn vectors(&self, words: &[&str]) -> Vec<Vec<f32>> {
+        let table = StaticTable::shipped();
+        table.and_then(|table| table.embed(Role::Query, words)).unwrap_or_else(|error| {
+            tracing::warn!(%error, "words of like meaning are not looked for");
+            Vec::new()
+        })
     }
 }

@@ -1,6 +1,9 @@
 //! The registry: every tool of every kind that the catalog has, and the one search over all kinds.
 
+use std::sync::Arc;
+
 use prospector_core::{Answer, Kind, Page, Relevance, Resource, ResourceKind, Tool, ToolError, ToolSpec, Toolset};
+use prospector_engine::Engine;
 use prospector_search::{Index, Query};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -61,12 +64,25 @@ impl DiscoveryTools {
             Profile::Full => (full, merged(absent)),
             Profile::Compact => compact::toolsets(catalog, full),
         };
-        DiscoveryTools { tools, absent }
+        // Whatever the profile: what may be called, the catalog says.
+        DiscoveryTools { tools: tools.merge(catalog.calls()), absent }
     }
 
     /// Only the one search over all kinds, which needs nothing but the index: see [`Catalog::open_index`].
     pub fn of_index(index: &Index) -> Self {
         DiscoveryTools { tools: Toolset::new().with(SearchAll { index: index.clone() }), absent: Toolset::new() }
+    }
+
+    /// These, and those that run queries in that session of an engine, as [`Catalog::engine`] makes one; they are not
+    /// among the tools of a profile. Nothing is added where there is no source with rows.
+    pub fn with_engine(mut self, engine: &Arc<Engine>) -> Self {
+        let tools = prospector_engine::tools(engine);
+        if engine.is_empty() {
+            self.absent = self.absent.merge(tools);
+        } else {
+            self.tools = self.tools.merge(tools);
+        }
+        self
     }
 
     /// The specifications, sorted by name.

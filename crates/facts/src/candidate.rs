@@ -1,18 +1,26 @@
 //! What may be the answer: a known fact or a unit of a passage, with how sure it makes the answer.
 
+use std::collections::HashSet;
+
 use crate::{
+    calibration,
     definition::{Definition, Pattern, definitions, fact_heads},
     evidence::Passage,
     fit::{Asking, Said},
+    lookup::{Lookup, Place},
     model::{Fact, Origin, Source},
     quantity::quantities,
     question::Shape,
     sentences::{Form, LONGEST_SENTENCE, Unit},
-    words::{regex, stems},
+    words::stems,
 };
 
 /// What is written down is never quite certain.
 pub(crate) const MOST: f64 = 0.97;
+/// What is left of the confidence of a stale fact: enough to be an answer, not to win over one.
+const STALE: f64 = 0.6;
+/// How sure a sentence makes an answer that covers all of the question and defines nothing.
+const LOOKED_UP: f64 = 0.85;
 const LONGEST_ANSWER: usize = 1_500;
 const LONGEST_EXCERPT: usize = 400;
 
@@ -27,33 +35,49 @@ pub(crate) struct Candidate {
     pub(crate) fit: f64,
     /// The sentence covers the question, but does not define what is asked for.
     pub(crate) covers: bool,
-    pub(crate) confidence: f64,
+    /// By which candidates are compared.
+    pub(crate) score: f64,
+    /// How likely it is to answer, as it is shown.
+    pub(crate) probability: f64,
     pub(crate) origin: Option<Origin>,
     pub(crate) scope: String,
 }
 
 /// The best way in which a unit answers.
 struct Best<'a> {
-    confidence: f64,
+    score: f64,
     fit: f64,
     covers: bool,
     definition: Option<&'a Definition>,
     key: Vec<String>,
 }
 
-pub(crate) fn from_fact(asking: &Asking, fact: &Fact) -> Option<Candidate> {
+pub(crate) fn from_fact(asking: &Asking, lookup: &Lookup<'_>, fact: &Fact) -> Option<Candidate> {
     let own = [fact.term.as_str(), &fact.definition, &fact.scope].into_iter().flat_map(stems).collect();
     let text = Said::only(own);
-    let (fit, key) = fact_heads(&fact.term)
+    let by_term = fact_heads(&fact.term)
         .into_iter()
-        .filter_map(|head| asking.fit(&head, &text).map(|fit| (fit, head)))
-        .max_by(|a, b| a.0.total_cmp(&b.0))?;
-    let confidence = fit * fact.confidence;
+        .filter_map(|head| asking.fit(&head, &text).map(|fit| (fit, fit, head)))
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    let unit = Unit::alone(&fact.definition, &fact.term);
+    let place = Place { unit: &unit, text: &Said::of(&unit), before: None, outer: &HashSet::new() };
+    let by_words = lookup
+        .answers(&asking.asked)
+        .then(|| lookup.found(&place))
+        .flatten()
+        .map(|found| (LOOKED_UP * found.score, found.coverage, asking.asked.content.clone()));
+    let covers = by_words.as_ref().is_some_and(|words| by_term.as_ref().is_none_or(|term| words.0 > term.0));
+    let (sure, fit, key) = if covers { by_words? } else { by_term? };
+    // What it rests on says something else by now.
+    let known = fact.confidence * if fact.stale { STALE } else { 1.0 };
+    let score = sure * known;
+    let probability = if covers { calibration::probability(sure) * known } else { score };
     let source = Source {
         source_type: fact.origin.as_str().to_owned(),
         name: if fact.source.is_empty() { fact.term.clone() } else { fact.source.clone() },
         excerpt: cut(&fact.definition, LONGEST_EXCERPT),
-        confidence,
+        confidence: probability,
+        stale: fact.stale,
     };
     Some(Candidate {
         term: Some(fact.term.clone()),
@@ -61,24 +85,24 @@ pub(crate) fn from_fact(asking: &Asking, fact: &Fact) -> Option<Candidate> {
         answer: cut(&fact.definition, LONGEST_ANSWER),
         source,
         fit,
-        covers: false,
-        confidence,
+        covers,
+        score,
+        probability,
         origin: Some(fact.origin),
         scope: fact.scope.clone(),
     })
 }
 
-pub(crate) fn from_unit(asking: &Asking, passage: &Passage, unit: &Unit, text: &Said) -> Option<Candidate> {
-    let asked = &asking.asked;
+pub(crate) fn from_unit(
+    asking: &Asking,
+    lookup: &Lookup<'_>,
+    passage: &Passage,
+    place: &Place<'_>,
+) -> Option<Candidate> {
+    let (asked, unit, text) = (&asking.asked, place.unit, place.text);
     let defined = definitions(unit);
     let trust = 0.9 + 0.1 * f64::from(passage.relevance.clamp(0.0, 1.0));
     let mut best: Option<Best<'_>> = None;
-    let mut offer = |new| {
-        let Best { confidence, .. } = new;
-        if best.as_ref().is_none_or(|top| confidence > top.confidence) {
-            best = Some(new);
-        }
-    };
     let has_value = !quantities(&unit.plain).is_empty() || unit.list.iter().any(|line| !quantities(line).is_empty());
     // What a data dictionary says of its tables and columns is not what a request turns on.
     let dictionary =
@@ -88,6 +112,8 @@ pub(crate) fn from_unit(asking: &Asking, passage: &Passage, unit: &Unit, text: &
             continue;
         }
         let strength = match definition.pattern {
+            // It tells what is there, not what holds.
+            Pattern::Row if dictionary && asked.shape == Shape::Ask => definition.strength * 0.7,
             Pattern::Threshold if !asked.value => 0.4,
             Pattern::Unit if !asked.unit => 0.4,
             Pattern::Short if !asked.short => 0.58,
@@ -96,52 +122,65 @@ pub(crate) fn from_unit(asking: &Asking, passage: &Passage, unit: &Unit, text: &
             _ => definition.strength,
         };
         let missing = asked.value && !has_value;
+        let unmet = asked.shape == Shape::Ask && lookup.is_strict() && !lookup.is_met_by(unit);
         for head in &definition.heads {
             if let Some(fit) = asking.fit(head, text) {
-                let fit = if missing { fit * 0.7 } else { fit };
-                let confidence = fit * strength * trust;
-                offer(Best { confidence, fit, covers: false, definition: Some(definition), key: head.clone() });
+                let fit = if unmet {
+                    fit * 0.5
+                } else if missing {
+                    fit * 0.7
+                } else {
+                    fit
+                };
+                let score = fit * strength * trust;
+                if best.as_ref().is_none_or(|top| score > top.score) {
+                    let (definition, key) = (Some(definition), head.clone());
+                    best = Some(Best { score, fit, covers: false, definition, key });
+                }
             }
         }
     }
-    let looks_up = match asked.shape {
-        Shape::Ask => !asked.value || has_value,
-        Shape::Define if asked.when => {
-            let tells = regex!(r"(?i)\b(?:when|if|once|after|before|at|on|within|until|from|by|each|every)\b");
-            has_value || tells.is_match(&unit.plain)
-        }
-        Shape::Define => asked.content.len() >= 3 && asked.value && has_value,
-        Shape::Request => false,
-    };
-    if looks_up && !unit.plain.ends_with('?') && unit.plain.len() <= LONGEST_SENTENCE && asked.content.len() >= 2 {
-        let coverage = asking.coverage(text);
-        // A list that says a bit of everything answers nothing.
-        let lead = Said::only(stems(&unit.plain).into_iter().collect());
-        if coverage >= 0.75 && (unit.list.is_empty() || asking.coverage(&lead) >= 0.5) {
-            let plain =
-                defined.iter().find(|d| d.strength >= 0.7 && !matches!(d.pattern, Pattern::Threshold | Pattern::Unit));
-            // A point in time is easily mentioned in passing.
-            let plainly = if asked.when { 0.7 } else { 0.85 };
-            let confidence = plainly * coverage * coverage * trust;
-            offer(Best { confidence, fit: coverage, covers: true, definition: plain, key: asked.content.clone() });
+    let mut with_before = None;
+    if lookup.answers(asked)
+        && !unit.plain.ends_with('?')
+        && unit.plain.len() <= LONGEST_SENTENCE
+        && let Some(found) = lookup.found(place)
+    {
+        let plain =
+            defined.iter().find(|d| d.strength >= 0.7 && !matches!(d.pattern, Pattern::Threshold | Pattern::Unit));
+        let score = LOOKED_UP * found.score * trust;
+        if best.as_ref().is_none_or(|top| score > top.score) {
+            with_before = place.before.filter(|_| found.with_before);
+            let key = asked.content.clone();
+            best = Some(Best { score, fit: found.coverage, covers: true, definition: plain, key });
         }
     }
-    let Best { confidence, fit, covers, definition, key } = best?;
+    let Best { score, fit, covers, definition, key } = best?;
+    let probability = calibration::probability(score).min(MOST);
     let source = Source {
         source_type: passage.source_type.clone(),
         name: passage.name.clone(),
         excerpt: cut(&with_list(&unit.text, &unit.list), LONGEST_EXCERPT),
-        confidence: confidence.min(MOST),
+        confidence: probability,
+        stale: false,
     };
+    let mut answer = spoken(unit, definition);
+    if let Some(before) = with_before {
+        answer = format!("{} {answer}", before.plain);
+    } else if covers && stems(&unit.label).iter().any(|stem| asked.content.contains(stem) && !text.own.contains(stem)) {
+        // The label says what the sentence leaves out.
+        answer = format!("{}: {answer}", unit.label);
+    }
     let named = definition.filter(|d| !d.term.is_empty() && !matches!(d.pattern, Pattern::Threshold | Pattern::Unit));
     Some(Candidate {
         term: named.map(|d| d.term.clone()),
         key,
-        answer: cut(&spoken(unit, definition), LONGEST_ANSWER),
+        answer: cut(&answer, LONGEST_ANSWER),
         source,
         fit,
         covers,
-        confidence: confidence.min(MOST),
+        score,
+        probability,
         origin: None,
         scope: String::new(),
     })

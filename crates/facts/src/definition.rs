@@ -290,7 +290,7 @@ fn codes(unit: &Unit) -> Vec<Definition> {
 }
 
 /// Whether a label only says what kind of remark follows.
-fn is_remark(label: &str) -> bool {
+pub(crate) fn is_remark(label: &str) -> bool {
     regex!(r"(?i)^(?:in (?:detail|short|brief|other words|particular|addition|practice|general)|namely|that is|for example|however|note|notes|examples?|important|tip|warning|caution|hint|see(?: also)?|sources?|todo|question|answer|[qa]|updated?|last updated|authors?|owners?|owned by|dates?|versions?|contacts?|steps?|step \d+|figure|table|remarks?|summary|valid from|tags|http|https|reason|result|exceptions?|definition|meaning|formula|rule|calculation|description)\b\.?\s*\d*$")
         .is_match(label.trim())
         // What follows a date is an event.
@@ -367,13 +367,15 @@ fn under_heading(unit: &Unit, core: &str, main: Option<&Definition>) -> Option<D
     Some(definition(name, core, Pattern::Heading, strength))
 }
 
-/// `average order value (AOV)`, `AOV (average order value)`: the short form is the term.
+/// `average order value (AOV)`, `AOV (average order value)`, `(AOV, average order value)`: the short form is the term.
 pub(crate) fn shorts(plain: &str) -> impl Iterator<Item = Definition> {
     let long_first =
         regex!(r"(?P<long>[\p{L}][\p{L}'’ -]{3,80}?)\s+\((?P<short>[A-Z][A-Za-z0-9&]{1,7})\)").captures_iter(plain);
     let short_first =
         regex!(r"\b(?P<short>[A-Z][A-Za-z0-9&]{1,7})\s+\((?P<long>[\p{L}][\p{L}'’ -]{3,80})\)").captures_iter(plain);
-    long_first.chain(short_first).filter_map(|found| {
+    let both =
+        regex!(r"\((?P<short>[A-Z][A-Za-z0-9&]{1,7}), (?P<long>[\p{L}][\p{L}'’ -]{3,80})\)").captures_iter(plain);
+    long_first.chain(short_first).chain(both).filter_map(|found| {
         let short = found["short"].to_owned();
         let long = spelled_out(&found["long"], &short)?;
         Some(Definition {

@@ -3,7 +3,7 @@
 use std::{
     collections::HashSet,
     path::PathBuf,
-    sync::{Arc, PoisonError, RwLock},
+    sync::{Arc, OnceLock, PoisonError, RwLock},
 };
 
 use chrono::{SecondsFormat, Utc};
@@ -12,7 +12,11 @@ use prospector_core::{Problem, Record, Toolset};
 use crate::{
     error::FactError,
     evidence::{Evidence, Passage},
-    model::{Fact, Origin, Resolution, Unresolved},
+    extract::{ExtractedFact, extract},
+    extractor::{Extractor, checked as borne_out, joined},
+    keep::{hash, mark_stale, to_keep},
+    model::{Fact, Resolution, Unresolved},
+    near::Near,
     question::{Asked, Shape},
     render::record,
     resolve::resolve,
@@ -22,7 +26,7 @@ use crate::{
 };
 
 /// Passages that are read for one question.
-const PASSAGES: usize = 12;
+const PASSAGES: usize = 24;
 /// A longer question is cut: nobody asks for a term in so many characters.
 const LONGEST_QUESTION: usize = 1_000;
 
@@ -37,6 +41,15 @@ pub struct Added {
     pub answers: Vec<String>,
 }
 
+/// What a text states.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Extracted {
+    /// What was found, in the order of the text; what only the model found comes last.
+    pub facts: Vec<ExtractedFact>,
+    /// What a model said and the text does not bear out, or why no model was of use.
+    pub note: Option<String>,
+}
+
 /// Resolves terms, and keeps what was learned.
 pub struct FactDiscovery {
     store: FactStore,
@@ -44,6 +57,7 @@ pub struct FactDiscovery {
     evidence: Option<Arc<dyn Evidence>>,
     /// The stored facts as they were read last: what is indexed, and what is used while the store cannot be read.
     stored: RwLock<Vec<Fact>>,
+    extractor: OnceLock<Arc<dyn Extractor>>,
 }
 
 impl FactDiscovery {
@@ -56,14 +70,63 @@ impl FactDiscovery {
     ) -> (FactDiscovery, Vec<Problem>) {
         let (catalog, mut problems) = checked(catalog_facts);
         let place = store.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
-        let discovery =
-            FactDiscovery { store: FactStore::new(store), catalog, evidence, stored: RwLock::new(Vec::new()) };
+        let discovery = FactDiscovery {
+            store: FactStore::new(store),
+            catalog,
+            evidence,
+            stored: RwLock::new(Vec::new()),
+            extractor: OnceLock::new(),
+        };
         if let Err(error) = discovery.refresh().await {
             let mut problem = Problem::error(place, error.reason());
             problem.advice = error.advice().map(str::to_owned);
             problems.push(problem);
         }
         (discovery, problems)
+    }
+
+    /// Lets a model read texts too, from now on. The first one stays.
+    pub fn extract_with(&self, extractor: Arc<dyn Extractor>) {
+        let _ = self.extractor.set(extractor);
+    }
+
+    /// What `text` states: by rules, and by a model where one was given. What the model says counts only where it is
+    /// quoted word for word.
+    pub async fn extract(&self, text: &str) -> Extracted {
+        let facts = extract(text);
+        let Some(extractor) = self.extractor.get() else { return Extracted { facts, note: None } };
+        match extractor.extract(text).await {
+            Ok(stated) => {
+                let (more, dropped) = borne_out(text, stated);
+                let note =
+                    (dropped > 0).then(|| format!("{dropped} of the model left out: not word for word in the text"));
+                Extracted { facts: joined(facts, more), note }
+            }
+            Err(reason) => Extracted { facts, note: Some(format!("read without the model: {reason}")) },
+        }
+    }
+
+    /// What a source says now, by its name as `resolve_fact` shows it: `rules#Customers`.
+    pub fn source_text(&self, source: &str) -> Option<String> {
+        self.evidence.as_ref().and_then(|evidence| evidence.text(source))
+    }
+
+    /// Extracts what a source states and keeps it: facts that went stale with an older text of it hold again as far as
+    /// it still states them. `None` where there is no such source.
+    ///
+    /// # Errors
+    /// [`FactError`] when the store cannot be written.
+    pub async fn extract_source(&self, source: &str) -> Result<Option<Extracted>, FactError> {
+        let Some(text) = self.source_text(source) else { return Ok(None) };
+        let extracted = self.extract(&text).await;
+        for mut fact in to_keep(source, &text, &extracted.facts) {
+            fact.recorded_at = now();
+            if wrong_with(&fact).is_none() {
+                self.store.add(&fact).await?;
+            }
+        }
+        self.refresh().await?;
+        Ok(Some(extracted))
     }
 
     /// What is indexed: one record a fact.
@@ -86,18 +149,20 @@ impl FactDiscovery {
             notes.push(format!("stored facts may be missing: {error}"));
         }
         let known: Vec<Fact> = self.snapshot().into_iter().chain(self.catalog.iter().cloned()).collect();
-        let mut resolution = resolve(&question, &known, &[]);
-        let said_by_user = resolution.sources.first().is_some_and(|s| s.source_type == Origin::User.as_str());
+        let mut resolution = resolve(&question, &known, &[], &Near::default());
         let asked = Asked::parse(&question);
-        // What a user said of the term needs no second opinion; in a request there may be more terms.
-        if let Some(evidence) = self.evidence.as_ref().filter(|_| !(said_by_user && asked.shape == Shape::Define)) {
+        // What a user said of the term wins, but what says otherwise is shown.
+        if let Some(evidence) = &self.evidence {
             let mut passages = evidence.passages(&asked.term, PASSAGES).await;
-            resolution = resolve(&question, &known, &passages);
+            let answer = |passages: &[Passage]| {
+                resolve(&question, &known, passages, &Near::of(&question, passages, evidence.as_ref()))
+            };
+            resolution = answer(&passages);
             let other = if asked.term == question { asked.content_words() } else { question.clone() };
             if resolution.answer.is_none() && !other.is_empty() {
                 let more = evidence.passages(&other, PASSAGES).await;
                 passages.extend(more.into_iter().filter(|new| !passages.contains(new)).collect::<Vec<Passage>>());
-                resolution = resolve(&question, &known, &passages);
+                resolution = answer(&passages);
             }
         }
         // A request for data that defines nothing is no open question.
@@ -111,6 +176,7 @@ impl FactDiscovery {
         {
             notes.push(format!("the question was not kept as open: {error}"));
         }
+        notes.extend(resolution.note.take());
         resolution.note = (!notes.is_empty()).then(|| notes.join("; "));
         resolution
     }
@@ -129,11 +195,13 @@ impl FactDiscovery {
         if fact.recorded_at.is_empty() {
             fact.recorded_at = now();
         }
+        fact.source_hash = self.source_text(&fact.source).map(|text| hash(&text)).unwrap_or_default();
+        fact.stale = false;
         let replaced = self.store.add(&fact).await?;
         self.refresh().await?;
         let mut answers = Vec::new();
         for open in self.store.unresolved().await? {
-            if !resolve(&open.question, std::slice::from_ref(&fact), &[]).needs_clarification {
+            if !resolve(&open.question, std::slice::from_ref(&fact), &[], &Near::default()).needs_clarification {
                 self.store.close(&open.question).await?;
                 answers.push(open.question);
             }
@@ -165,6 +233,9 @@ impl FactDiscovery {
     async fn refresh(&self) -> Result<(), FactError> {
         let mut facts = self.store.facts().await?;
         facts.sort_by_key(|fact| fact.origin);
+        if let Some(evidence) = &self.evidence {
+            mark_stale(&mut facts, evidence.as_ref());
+        }
         *self.stored.write().unwrap_or_else(PoisonError::into_inner) = facts;
         Ok(())
     }

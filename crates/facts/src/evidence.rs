@@ -21,4 +21,16 @@ pub struct Passage {
 pub trait Evidence: Send + Sync {
     /// The passages nearest to `question`, at most `limit`, best first. What fails is left out.
     async fn passages(&self, question: &str, limit: usize) -> Vec<Passage>;
+
+    /// What a source says now, by the name that its passages have; nothing where there is no such source. Facts that were
+    /// drawn from it are stale once it says something else.
+    fn text(&self, _source: &str) -> Option<String> {
+        None
+    }
+
+    /// A vector for each of `words`, in their order; those of words with a like meaning point the same way. Nothing where
+    /// there are none: then a word is only found as it is.
+    fn vectors(&self, _words: &[&str]) -> Vec<Vec<f32>> {
+        Vec::new()
+    }
 }

@@ -2,12 +2,13 @@
 
 use std::collections::HashSet;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     definition::{Definition, Pattern, definitions},
     model::two_digits,
     quantity::{Bound, quantities},
+    quote::Quotable,
     sentences::{Unit, units},
     words::{regex, stems},
 };
@@ -16,7 +17,7 @@ use crate::{
 pub const MOST_FACTS: usize = 200;
 
 /// The kind of thing that a text says of a term.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExtractedKind {
     /// What the term means.
@@ -40,7 +41,7 @@ pub struct ExtractedFact {
     pub definition: String,
     /// What kind of saying that is.
     pub kind: ExtractedKind,
-    /// The sentence, word for word.
+    /// Where the text says so, word for word: a part of it as it stands, line ends and marks included.
     pub evidence: String,
     /// How plainly it is said, 0 to 1.
     #[serde(serialize_with = "two_digits")]
@@ -60,8 +61,12 @@ pub struct ExtractedFact {
 pub fn extract(text: &str) -> Vec<ExtractedFact> {
     let mut seen = HashSet::new();
     let mut out = Vec::new();
+    let quotable = Quotable::new(text);
     for unit in units(text, "") {
-        for fact in from_unit(&unit) {
+        // What cannot be quoted is not claimed.
+        let Some(evidence) = quotable.quote(&unit.text) else { continue };
+        for mut fact in from_unit(&unit) {
+            fact.evidence = evidence.to_owned();
             let key = (fact.kind, stems(&fact.term), fact.definition.to_lowercase());
             if seen.insert(key) {
                 out.push(fact);
@@ -155,8 +160,7 @@ mod tests {
         let got: Vec<_> = facts.iter().map(|f| (f.kind, f.term.as_str(), f.definition.as_str())).collect();
         assert_eq!(got, expected, "{text}");
         for fact in &facts {
-            let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-            assert!(words(text).contains(&fact.evidence), "not verbatim: {}", fact.evidence);
+            assert!(text.contains(&fact.evidence), "not verbatim: {}", fact.evidence);
             assert!((0.0..=1.0).contains(&fact.confidence));
         }
     }
@@ -180,6 +184,10 @@ mod tests {
         check("net_margin = profit / net revenue", &[(Equality, "net_margin", "profit / net revenue")]);
         check("Gross profit equals revenue minus cost.", &[(Equality, "Gross profit", "revenue minus cost")]);
         check("We watch the average order value (AOV).", &[(Abbreviation, "AOV", "average order value")]);
+        check(
+            "It starts with a lesson (PTI, power tool introduction).",
+            &[(Abbreviation, "PTI", "power tool introduction")],
+        );
         check("KPI stands for key performance indicator.", &[(Abbreviation, "KPI", "key performance indicator")]);
         check("All totals are in USD.", &[(Unit, "totals", "in USD")]);
     }

@@ -68,9 +68,14 @@ impl Weights {
         Weights(count)
     }
 
-    fn weight(&self, stem: &str) -> f64 {
+    /// From 1 for what is nowhere down to 0 for what is everywhere.
+    pub(crate) fn rarity(&self, stem: &str) -> f64 {
         let seen = self.0.get(stem).copied().unwrap_or(0) as f64;
-        let rare = 1.0 / (1.0 + 0.5 * (1.0 + seen).ln());
+        1.0 / (1.0 + 0.5 * (1.0 + seen).ln())
+    }
+
+    fn weight(&self, stem: &str) -> f64 {
+        let rare = self.rarity(stem);
         if Asked::is_light(stem) { rare * 0.25 } else { rare }
     }
 

@@ -4,7 +4,7 @@
 //! catalog lists it), or it stands in a sentence of some document. [`FactDiscovery::resolve`] finds that sentence, says
 //! how sure it is and where the sentence is from, and says that somebody has to be asked where nothing is good enough or
 //! where sources contradict each other. What the somebody replies is kept with [`FactDiscovery::add`], in a file, and
-//! wins from then on.
+//! wins from then on. A fact that was drawn from a source is stale once the source says something else.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -51,28 +51,36 @@
 //! # }
 //! ```
 //!
-//! What it is not: it calls no model, reads no document and no schema itself (whoever does implements [`Evidence`]), and
-//! never makes an answer up: an answer is a stored definition or a sentence that stands in a source.
+//! What it is not: it calls no model, reads no document and no schema itself (whoever does implements [`Evidence`] and
+//! [`extractor::Extractor`]), and never makes an answer up: an answer is a stored definition or a sentence that stands in
+//! a source.
 
+mod calibration;
 mod candidate;
 mod definition;
 mod discovery;
 mod error;
 mod evidence;
 pub mod extract;
+pub mod extractor;
 mod fit;
+mod keep;
+mod lookup;
 pub mod model;
+mod near;
 mod quantity;
 mod question;
+mod quote;
 mod render;
 mod resolve;
 mod sentences;
 mod store;
 mod tools;
 mod verbs;
+mod wanted;
 mod words;
 
-pub use discovery::{Added, FactDiscovery};
+pub use discovery::{Added, Extracted, FactDiscovery};
 pub use error::FactError;
 pub use evidence::{Evidence, Passage};
 pub use model::{Fact, Origin, Resolution, Source};

@@ -53,6 +53,12 @@ pub struct Fact {
     pub recorded_at: String,
     /// Where it comes from.
     pub origin: Origin,
+    /// What `source` said when the fact was written down, hashed; empty where the source is nothing that can be read.
+    #[serde(skip)]
+    pub source_hash: String,
+    /// The source says something else by now: the fact may no longer hold.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stale: bool,
 }
 
 fn certain() -> f64 {
@@ -71,6 +77,8 @@ impl Fact {
             scope: String::new(),
             recorded_at: String::new(),
             origin,
+            source_hash: String::new(),
+            stale: false,
         }
     }
 }
@@ -88,6 +96,9 @@ pub struct Source {
     /// How sure this source alone makes the answer.
     #[serde(serialize_with = "two_digits")]
     pub confidence: f64,
+    /// A fact whose own source has changed since it was written down.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub stale: bool,
 }
 
 /// Another term of the question that has a definition.
@@ -121,6 +132,9 @@ pub struct Resolution {
     /// What the answer rests on, best first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<Source>,
+    /// What says otherwise, where what a user said won over it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub otherwise: Vec<Source>,
     /// Nothing is good enough, or sources disagree: ask, do not assume.
     pub needs_clarification: bool,
     /// What to clarify.
@@ -129,7 +143,7 @@ pub struct Resolution {
     /// Other terms of the question that are defined.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub related: Vec<Related>,
-    /// What could not be looked at or written down on the way.
+    /// What is out of date, or could not be looked at or written down on the way.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
@@ -141,6 +155,8 @@ pub struct Unresolved {
     pub question: String,
     /// How often it was asked.
     pub times: u32,
+    /// When it was asked first, RFC 3339.
+    pub first_asked: String,
     /// When it was asked last, RFC 3339.
     pub last_asked: String,
 }

@@ -24,8 +24,9 @@ pub(crate) struct Quantity {
     pub(crate) span: std::ops::Range<usize>,
 }
 
-/// Words for small numbers; `one` is left out, because it is mostly a pronoun.
+/// Words for small numbers; `one` is mostly a pronoun, and a number only with a bound or a unit.
 const NUMBER_WORDS: &[(&str, u32)] = &[
+    ("one", 1),
     ("two", 2),
     ("three", 3),
     ("four", 4),
@@ -53,7 +54,7 @@ fn pattern() -> &'static Regex {
         r"more than|greater than|over|above|exceed(?:s|ing|ed)?|beyond|at most|no more than|not more than|up to|",
         r"a maximum of|maximum(?: of)?|within|less than|fewer than|below|under|>=|≥|>|<=|≤|<)\s*(?:the last |a period of )?)?",
         r"(?P<money>[€$£]|\b(?:USD|EUR|GBP|CHF|JPY)\s?)?\s?",
-        r"(?P<number>\b\d[\d,]*(?:\.\d+)?|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty|ninety|hundred)\b)",
+        r"(?P<number>\b\d[\d,]*(?:\.\d+)?|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty|ninety|hundred)\b)",
         r"(?:\s?(?P<unit>%|€|\$|£|(?:percent|per cent|USD|EUR|GBP|CHF|JPY|dollars?|euros?|cents?|(?:business |working |calendar |consecutive )?days?|",
         r"weeks?|months?|years?|quarters?|hours?|minutes?|seconds?|orders?|items?|purchases?|points?|units?|times|pieces|",
         r"january|february|march|april|may|june|july|august|september|october|november|december)\b))?",
@@ -74,6 +75,9 @@ pub(crate) fn quantities(text: &str) -> Vec<Quantity> {
             continue;
         }
         let word = digits.as_str().to_lowercase();
+        if word == "one" && bound.is_empty() && group("unit").is_empty() {
+            continue;
+        }
         let spelled = NUMBER_WORDS.iter().find(|(name, _)| *name == word).map(|(_, value)| f64::from(*value));
         let Some(value) = spelled.or_else(|| number(&word).parse().ok()) else { continue };
         let (factor, unit) = unit(&raw);

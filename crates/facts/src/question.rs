@@ -37,6 +37,8 @@ pub(crate) struct Asked {
     pub(crate) when: bool,
     /// Data is wanted, which need the meaning of their terms: `which`, `how many`, `how much`.
     pub(crate) data: bool,
+    /// It tells to do something: `show me ..`.
+    pub(crate) order: bool,
 }
 
 /// Words of questions that no answer needs to repeat.
@@ -132,6 +134,7 @@ impl Asked {
             unit: regex!(r"\b(?:currenc(?:y|ies)|units?|denominated|measured in)\b").is_match(&lower),
             short: regex!(r"\b(?:stands? for|short for|abbreviat\w*|acronym|full form|spelled out)\b").is_match(&lower),
             when: regex!(r"(?i)^when\b").is_match(text),
+            order: is_order(text),
             data: regex!(r"^(?:which|how much|how many)\b").is_match(&text.to_lowercase())
                 && !regex!(r"^how many (?:days|hours|weeks|months|years|minutes|times|percent)\b").is_match(&text.to_lowercase()),
         };
@@ -257,7 +260,9 @@ fn trim_term(term: &str) -> String {
 
 static LEADING: LazyLock<Regex> = LazyLock::new(|| {
     let link = r"(?: used)? (?:of|for|to be|to count as|to become|behind|in|to qualify (?:as|for)) (?:an?|the|being an?|all|our)? ?";
-    Regex::new(&format!(r"(?i)^(?:\w+ )?(?:{ATTRIBUTES}){link}")).expect("constant")
+    let exact =
+        "exact|precise|official|current|lower|upper|full|required|general|usual|valid|present|common|minimum|maximum";
+    Regex::new(&format!(r"(?i)^(?:(?:{exact}) )?(?:{ATTRIBUTES}){link}")).expect("constant")
 });
 static TRAILING: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(&format!(r"(?i)\s+(?:{ATTRIBUTES})$")).expect("constant"));

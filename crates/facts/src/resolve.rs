@@ -1,6 +1,6 @@
 //! Question in, the sentence that answers it out: which sentence, and how sure.
 //!
-//! Each sentence of the passages, and each known fact, is a candidate. Its confidence is a product of
+//! Each sentence of the passages, and each known fact, is a candidate. Its score is a product of
 //!
 //! - **fit**: how well what it defines is what was asked for. 1 for the same stems; 0.8 where the question leaves out
 //!   the last word of the term (`VIP` for `VIP customer`); 0.4 where it leaves out the first (`revenue` for `net
@@ -8,17 +8,19 @@
 //!   covers, rare words weighing more, to the power 1.5. In a question that does not ask for one term, 1 where the
 //!   term stands in it as a run and 0.85 where its words are scattered; for questions proper (not requests for data)
 //!   times `0.15 + 0.85 * coverage * coverage`, or `0.7 + 0.3 * coverage` for a term of several words in a question for
-//!   data (`which VIP customers ..`). What only the heading says is covered by 0.6, in full where the sentence points to
-//!   it (`Shipping is not part of it`) or the heading is a question.
+//!   data (`which VIP customers ..`), and half of it where the sentence does not hold what is wanted, see
+//!   [`crate::wanted`]. What only the heading says is covered by 0.6, in full where the sentence points to it (`Shipping
+//!   is not part of it`) or the heading is a question.
 //! - **strength**: how plainly the sentence is a definition, see [`crate::definition`]; for a fact, its confidence.
 //!   A question for a value, a unit or an abbreviation also takes sentences that give one.
 //! - **relevance** of the passage, from 0.9 to 1.
 //!
-//! A sentence that defines nothing can still answer a question proper, with 0.85 times the square of the coverage, if
-//! that is 0.75 or more. Each further source that agrees adds 0.02. The same input always gives the same numbers.
+//! A sentence that defines nothing can still answer a question proper, see [`crate::lookup`]. The confidence that is shown
+//! is how often an answer of that score was right, see [`crate::calibration`]; each further source that agrees adds 0.02.
+//! The same input always gives the same numbers.
 //!
-//! Below [`FLOOR`] there is no answer. Where sentences of similar confidence on the same term contradict each other
-//! there is none either, but both are shown.
+//! Below [`FLOOR`] there is no answer. Where sentences of similar scores on the same term contradict each other there is
+//! none either, but both are shown.
 
 use std::collections::HashSet;
 
@@ -29,38 +31,49 @@ use crate::{
     definition::{Definition, Pattern, definitions, shorts},
     evidence::Passage,
     fit::{Asking, Said, Weights},
+    lookup::{Lookup, Place, about_the_same},
     model::{Fact, Origin, Related, Resolution},
+    near::Near,
     quantity::disagree,
     question::{Asked, Shape},
-    sentences::{Unit, units},
+    sentences::{Form, Unit, units},
     words::{same, stems, within},
 };
 
-/// The confidence below which there is no answer.
+/// The score below which there is no answer.
 pub(crate) const FLOOR: f64 = 0.5;
-/// Sources no further apart than this are of similar confidence.
+/// Candidates no further apart than this have similar scores.
 const SIMILAR: f64 = 0.15;
 /// At most this many sources, candidates and related terms are shown.
 const SHOWN: usize = 3;
 
 /// The answer from what is known and what was found. `facts` are in order of precedence.
-pub(crate) fn resolve(question: &str, facts: &[Fact], passages: &[Passage]) -> Resolution {
+pub(crate) fn resolve(question: &str, facts: &[Fact], passages: &[Passage], near: &Near) -> Resolution {
     let mut asked = Asked::parse(question);
     let said = read(passages);
     learn_short_forms(&mut asked, &said);
     let texts: Vec<Said> = said.iter().map(|(_, unit)| Said::of(unit)).collect();
     let asking = Asking { asked, order: stems(question), weights: Weights::of(&texts) };
     let asked = &asking.asked;
+    let lookup = Lookup::of(question, &asking, near);
+    let outers: Vec<HashSet<String>> =
+        said.iter().map(|(passage, _)| stems(&passage.name).into_iter().collect()).collect();
 
-    let mut candidates: Vec<Candidate> = facts.iter().filter_map(|fact| from_fact(&asking, fact)).collect();
+    let known = |fact| from_fact(&asking, &lookup, fact);
+    let mut candidates: Vec<Candidate> = facts.iter().filter_map(known).collect();
     drop_other_scopes(&mut candidates, &asking.order);
     let wanted: HashSet<&String> =
         asked.alternatives.iter().flat_map(|(stems, _)| stems).chain(&asked.content).collect();
     let joined: Vec<String> = asked.alternatives.iter().map(|(stems, _)| stems.concat()).collect();
-    for ((passage, unit), text) in said.iter().zip(&texts) {
+    for (at, ((passage, unit), text)) in said.iter().zip(&texts).enumerate() {
         let touches = wanted.iter().any(|stem| text.share(stem) > 0.0);
         if touches || joined.iter().any(|whole| normalized(&unit.plain).contains(whole.as_str())) {
-            candidates.extend(from_unit(&asking, passage, unit, text));
+            let before = at.checked_sub(1).map(|at| &said[at]);
+            let row = matches!(unit.form, Form::Row(_));
+            let before =
+                before.filter(|(other, above)| !row && other.name == passage.name && above.heading == unit.heading);
+            let place = Place { unit, text, before: before.map(|(_, unit)| unit), outer: &outers[at] };
+            candidates.extend(from_unit(&asking, &lookup, passage, &place));
         }
     }
     decide(question, asked, candidates, || {
@@ -139,24 +152,25 @@ fn decide(
         answer: None,
         confidence: 0.0,
         sources: Vec::new(),
+        otherwise: Vec::new(),
         needs_clarification: true,
         clarification: None,
         related: Vec::new(),
         note: None,
     };
-    // The sort is stable: at the same confidence what comes first, a user's fact before all, stays first.
-    candidates.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
-    let best = candidates.first().map_or(0.0, |c| c.confidence);
-    candidates.retain(|c| c.confidence >= FLOOR);
+    // The sort is stable: at the same score what comes first, a user's fact before all, stays first.
+    candidates.sort_by(|a, b| b.score.total_cmp(&a.score));
+    let best = candidates.first().map_or(0.0, |c| c.probability);
+    candidates.retain(|c| c.score >= FLOOR);
     if asked.shape == Shape::Request {
         // The more particular term is the one that a request turns on.
-        let weight = |c: &Candidate| c.confidence + 0.05 * c.key.len().min(4) as f64;
+        let weight = |c: &Candidate| c.score + 0.05 * c.key.len().min(4) as f64;
         candidates.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
     }
     if let Some(first) = candidates.first() {
         // What a user said of the same term wins over what is written.
         let meant = |c: &Candidate| one_topic(asked, c, first) || (asked.shape == Shape::Define && c.fit >= 0.75);
-        let said = candidates.iter().position(|c| c.origin == Some(Origin::User) && meant(c));
+        let said = candidates.iter().position(|c| by_user(c) && meant(c));
         if let Some(at) = said {
             let user = candidates.remove(at);
             candidates.insert(0, user);
@@ -171,12 +185,16 @@ fn decide(
     let rivals: Vec<&Candidate> = topic
         .iter()
         .copied()
-        .filter(|c| {
-            c.confidence >= top.confidence - SIMILAR && (top.origin != Some(Origin::User) || c.origin == top.origin)
-        })
+        .filter(|c| c.score >= top.score - SIMILAR || (by_user(&top) && c.score >= FLOOR))
         .filter(|c| disagree(&top.answer, &c.answer))
         .take(SHOWN)
         .collect();
+    let (rivals, otherwise): (Vec<&Candidate>, Vec<&Candidate>) =
+        rivals.into_iter().partition(|c| !by_user(&top) || by_user(c));
+    out.otherwise = otherwise.into_iter().map(|c| c.source.clone()).collect();
+    if top.source.stale {
+        out.note = Some(format!("`{}` has changed since this was written down", top.source.name));
+    }
     out.term = top.term.clone();
     if !rivals.is_empty() {
         let all: Vec<&Candidate> = std::iter::once(&top).chain(rivals).collect();
@@ -185,18 +203,25 @@ fn decide(
             scope => format!("{} (for {scope}): {}", c.source.name, c.answer),
         };
         out.answer = Some(all.iter().map(line).collect::<Vec<_>>().join("\n"));
-        out.confidence = top.confidence * 0.5;
+        out.confidence = top.probability * 0.5;
         out.sources = all.iter().map(|c| c.source.clone()).collect();
         let what = top.term.as_deref().unwrap_or(&asked.term);
         out.clarification =
             Some(format!("The sources disagree on `{what}`. Ask which one holds; add_fact keeps the reply."));
         return out;
     }
-    out.needs_clarification = false;
+    out.needs_clarification = top.source.stale;
+    if top.source.stale {
+        let what = top.term.as_deref().unwrap_or(&asked.term);
+        out.clarification = Some(format!(
+            "What is kept on `{what}` may be out of date. Read `{}` again; extract_facts_from_text or add_fact keeps it.",
+            top.source.name
+        ));
+    }
     out.answer = Some(top.answer.clone());
-    out.confidence = top.confidence;
+    out.confidence = top.probability;
     out.sources.push(top.source.clone());
-    if top.origin != Some(Origin::User) {
+    if !by_user(&top) {
         for other in topic.iter().filter(|c| alike(&top.answer, &c.answer) && !disagree(&top.answer, &c.answer)) {
             if out.sources.len() < SHOWN && !out.sources.iter().any(|s| s.name == other.source.name) {
                 out.sources.push(other.source.clone());
@@ -210,6 +235,11 @@ fn decide(
     out
 }
 
+/// Said by a user, of a source that still says so.
+fn by_user(candidate: &Candidate) -> bool {
+    candidate.origin == Some(Origin::User) && !candidate.source.stale
+}
+
 /// Whether one text repeats at least half of the other's words.
 fn alike(a: &str, b: &str) -> bool {
     let (a, b): (HashSet<String>, HashSet<String>) = (stems(a).into_iter().collect(), stems(b).into_iter().collect());
@@ -220,7 +250,7 @@ fn alike(a: &str, b: &str) -> bool {
 fn one_topic(asked: &Asked, a: &Candidate, b: &Candidate) -> bool {
     let both = a.fit >= 0.9 && b.fit >= 0.9;
     let term = same(&a.key, &b.key) || (asked.shape == Shape::Define && both);
-    a.covers == b.covers && if a.covers { both } else { term }
+    a.covers == b.covers && if a.covers { both && about_the_same(&a.answer, &b.answer) } else { term }
 }
 
 /// The best candidates for the other terms of the question, as far as their words are not all taken by better ones.
@@ -235,7 +265,7 @@ fn related(top: &Candidate, candidates: &[Candidate]) -> Vec<Related> {
                 term,
                 definition: candidate.answer.clone(),
                 source: candidate.source.name.clone(),
-                confidence: candidate.confidence,
+                confidence: candidate.probability,
             });
         }
     }

@@ -3,7 +3,7 @@
 //! The reading is line by line and forgiving: a passage is a cut-out, may begin in the middle of a list, and may come
 //! from a format that only looks like Markdown.
 
-use crate::words::regex;
+use crate::{definition::is_remark, words::regex};
 
 /// At most this many lines of a list, table or formula continue a sentence that ends in a colon.
 const MOST_CONTINUED: usize = 12;
@@ -33,6 +33,8 @@ pub(crate) struct Unit {
     pub(crate) plain: String,
     /// The nearest heading above that says something; a question just before.
     pub(crate) heading: String,
+    /// The label at the front of the paragraph, where this is a later sentence of it: `Urgent: all is lost. Call us.`
+    pub(crate) label: String,
     /// The sentence before, where this one begins with a pronoun for what that is about.
     pub(crate) before: String,
     /// Whether it is the first under its heading.
@@ -41,6 +43,22 @@ pub(crate) struct Unit {
     pub(crate) form: Form,
     /// The lines that belong to it where it ends in a colon, without marks.
     pub(crate) list: Vec<String>,
+}
+
+impl Unit {
+    /// `text` as one unit under `heading`.
+    pub(crate) fn alone(text: &str, heading: &str) -> Unit {
+        Unit {
+            text: text.to_owned(),
+            plain: plain(text),
+            heading: plain(heading),
+            label: String::new(),
+            before: String::new(),
+            first: true,
+            form: Form::Prose,
+            list: Vec::new(),
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -61,15 +79,7 @@ pub(crate) fn units(text: &str, heading: &str) -> Vec<Unit> {
     for (at, block) in blocks.iter().enumerate() {
         let heading =
             path.iter().rev().map(|(_, text)| text).find(|text| !is_generic(text)).cloned().unwrap_or_default();
-        let unit = |text: &str, form, first| Unit {
-            text: text.to_owned(),
-            plain: plain(text),
-            heading: heading.clone(),
-            before: String::new(),
-            first,
-            form,
-            list: Vec::new(),
-        };
+        let unit = |text: &str, form, first| Unit { form, first, ..Unit::alone(text, &heading) };
         match block {
             Block::Heading(level, text) => {
                 while path.len() > 1 && path.last().is_some_and(|(above, _)| above >= level) {
@@ -83,13 +93,17 @@ pub(crate) fn units(text: &str, heading: &str) -> Vec<Unit> {
             Block::Code(line) => units.push(unit(line, Form::Code, false)),
             Block::Paragraph(text) | Block::Item(_, text) => {
                 let form = if matches!(block, Block::Item(..)) { Form::Item } else { Form::Prose };
-                let (mut question, mut before) = (String::new(), String::new());
+                let (mut question, mut before, mut label) = (String::new(), String::new(), String::new());
                 for sentence in sentences(text) {
                     let mut next = unit(&sentence, form.clone(), first);
                     if regex!(r"^(?:It|They|This|These)\b").is_match(&next.plain) {
                         next.before = before;
                     }
                     before = next.plain.clone();
+                    match label_of(&next.plain) {
+                        Some(own) => label = own.to_owned(),
+                        None => next.label.clone_from(&label),
+                    }
                     if !question.is_empty() {
                         next.heading = std::mem::take(&mut question);
                         next.first = true;
@@ -115,6 +129,12 @@ pub(crate) fn units(text: &str, heading: &str) -> Vec<Unit> {
         first = false;
     }
     units
+}
+
+/// `Urgent` of `Urgent: the shop is down.`
+fn label_of(sentence: &str) -> Option<&str> {
+    let label = regex!(r"^(\p{Lu}[^:.!?;,]{1,40}):\s+\S").captures(sentence)?.get(1)?.as_str();
+    (label.split_whitespace().count() <= 4 && !is_remark(label)).then_some(label)
 }
 
 /// What follows a block that ends in a colon and belongs to it.
@@ -355,6 +375,16 @@ mod tests {
             "**What is churn?**\n\nLosing customers.\n\nWho is late? Nobody.",
             &[("What is churn?", "Losing customers."), ("What is churn?", "Who is late?"), ("Who is late?", "Nobody.")],
         );
+    }
+
+    #[test]
+    fn a_label_holds_until_the_next_one() {
+        let units = units(
+            "Urgent: the shop is down. Call at once. Low: a wish. Answer in a day.\n\nThe end. Note: none. So.",
+            "",
+        );
+        let labels: Vec<&str> = units.iter().map(|unit| unit.label.as_str()).collect();
+        assert_eq!(labels, ["", "Urgent", "", "Low", "", "", ""]);
     }
 
     #[test]

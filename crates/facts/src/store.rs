@@ -23,7 +23,7 @@ use crate::{
 /// Marks a file as a fact store (`PFct`), so that no other database is ever written to.
 const APPLICATION: i64 = 0x5046_6374;
 /// The version of the tables.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 /// How long a process waits for another one's write.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// No more open questions than this are kept; the ones asked longest ago go first.
@@ -33,14 +33,22 @@ const TABLES: &str = "
 CREATE TABLE IF NOT EXISTS facts (
     key TEXT NOT NULL, scope TEXT NOT NULL, origin TEXT NOT NULL,
     term TEXT NOT NULL, definition TEXT NOT NULL, source TEXT NOT NULL, confidence REAL NOT NULL,
-    reasoning TEXT NOT NULL, recorded_at TEXT NOT NULL,
+    reasoning TEXT NOT NULL, recorded_at TEXT NOT NULL, source_hash TEXT NOT NULL DEFAULT '',
     PRIMARY KEY (key, scope, origin)
 );
 CREATE TABLE IF NOT EXISTS unresolved (
-    key TEXT PRIMARY KEY, question TEXT NOT NULL, times INTEGER NOT NULL, last_asked TEXT NOT NULL
+    key TEXT PRIMARY KEY, question TEXT NOT NULL, times INTEGER NOT NULL, last_asked TEXT NOT NULL,
+    first_asked TEXT NOT NULL DEFAULT ''
 );
 PRAGMA application_id = 1346790260;
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
+";
+
+/// What version 1 lacks.
+const FROM_VERSION_1: &str = "
+ALTER TABLE facts ADD COLUMN source_hash TEXT NOT NULL DEFAULT '';
+ALTER TABLE unresolved ADD COLUMN first_asked TEXT NOT NULL DEFAULT '';
+PRAGMA user_version = 2;
 ";
 
 /// The store; nothing is opened before it is needed.
@@ -98,10 +106,11 @@ impl FactStore {
             .max_lifetime(None)
             .acquire_timeout(PATIENCE * 2)
             .connect_lazy_with(options);
-        if self.is_ready(&pool).await? {
+        let version = self.version(&pool).await?;
+        if version == VERSION {
             return Ok(pool);
         }
-        if self.path.is_some() {
+        if version == 0 && self.path.is_some() {
             // The switch to WAL does not wait for the lock of another process that makes the file at this moment.
             let mut tries = 0;
             while let Err(error) = sqlx::query("PRAGMA journal_mode = WAL").execute(&pool).await {
@@ -113,13 +122,17 @@ impl FactStore {
             }
         }
         let mut transaction = pool.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
-        sqlx::raw_sql(TABLES).execute(&mut *transaction).await.map_err(failed)?;
+        // Another process may have been quicker.
+        let now: i64 = sqlx::query_scalar("PRAGMA user_version").fetch_one(&mut *transaction).await.map_err(failed)?;
+        let tables = if now == 1 { FROM_VERSION_1 } else { TABLES };
+        sqlx::raw_sql(tables).execute(&mut *transaction).await.map_err(failed)?;
         transaction.commit().await.map_err(failed)?;
         Ok(pool)
     }
 
-    /// Whether the tables are there; an error where the file is not a store of this version, or not a database.
-    async fn is_ready(&self, pool: &SqlitePool) -> Result<bool, FactError> {
+    /// The version of the tables, 0 where there are none; an error where the file is not a store that this version
+    /// knows, or not a database.
+    async fn version(&self, pool: &SqlitePool) -> Result<i64, FactError> {
         // In one transaction, so that a file which another process makes meanwhile is seen before or after, not between.
         let read = async || {
             let mut transaction = pool.begin().await?;
@@ -134,9 +147,9 @@ impl FactStore {
         let foreign = |reason: String| FactError::Foreign { path: self.place().to_owned(), reason };
         match application {
             APPLICATION if version > VERSION => Err(foreign(format!("it has version {version}"))),
-            APPLICATION => Ok(true),
+            APPLICATION => Ok(version),
             _ if tables > 0 => Err(foreign("it holds other tables".into())),
-            _ => Ok(false),
+            _ => Ok(0),
         }
     }
 
@@ -151,7 +164,11 @@ impl FactStore {
     pub(crate) async fn add(&self, new: &Fact) -> Result<Option<Fact>, FactError> {
         let failed = |source| FactError::store("write to", self.place(), source);
         let pool = self.pool().await?;
-        let key = stems(&new.term).join(" ");
+        let mut key = stems(&new.term).join(" ");
+        // What two texts say of one term are two facts.
+        if new.origin == Origin::Extracted {
+            key = format!("{key} @ {}", new.source);
+        }
         let mut transaction = pool.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
         let old = sqlx::query("SELECT * FROM facts WHERE key = ? AND scope = ? AND origin = ?")
             .bind(&key)
@@ -162,8 +179,9 @@ impl FactStore {
             .and_then(|row| row.as_ref().map(fact).transpose())
             .map_err(failed)?;
         sqlx::query(
-            "INSERT OR REPLACE INTO facts (key, scope, origin, term, definition, source, confidence, reasoning, recorded_at)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO facts (key, scope, origin, term, definition, source, confidence, reasoning, recorded_at,
+                 source_hash)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )
         .bind(&key)
         .bind(&new.scope)
@@ -174,6 +192,7 @@ impl FactStore {
         .bind(new.confidence)
         .bind(&new.reasoning)
         .bind(&new.recorded_at)
+        .bind(&new.source_hash)
         .execute(&mut *transaction)
         .await
         .map_err(failed)?;
@@ -187,12 +206,13 @@ impl FactStore {
         let pool = self.pool().await?;
         let mut transaction = pool.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
         sqlx::query(
-            "INSERT INTO unresolved (key, question, times, last_asked) VALUES (?, ?, 1, ?)
+            "INSERT INTO unresolved (key, question, times, last_asked, first_asked) VALUES (?, ?, 1, ?, ?)
              ON CONFLICT (key) DO UPDATE SET
                  question = excluded.question, times = times + 1, last_asked = excluded.last_asked",
         )
         .bind(prospector_core::normalized(question))
         .bind(question)
+        .bind(now)
         .bind(now)
         .execute(&mut *transaction)
         .await
@@ -216,6 +236,7 @@ impl FactStore {
             Ok(Unresolved {
                 question: row.try_get("question")?,
                 times: row.try_get("times")?,
+                first_asked: first_asked(row)?,
                 last_asked: row.try_get("last_asked")?,
             })
         };
@@ -239,6 +260,12 @@ impl FactStore {
     }
 }
 
+/// A store of version 1 knew only the last time.
+fn first_asked(row: &SqliteRow) -> Result<String, sqlx::Error> {
+    let first: String = row.try_get("first_asked")?;
+    if first.is_empty() { row.try_get("last_asked") } else { Ok(first) }
+}
+
 fn is_busy(error: &sqlx::Error) -> bool {
     let code = error.as_database_error().and_then(|e| e.code()).and_then(|c| c.parse::<u32>().ok());
     // SQLITE_BUSY and SQLITE_LOCKED.
@@ -255,6 +282,8 @@ fn fact(row: &SqliteRow) -> Result<Fact, sqlx::Error> {
         scope: row.try_get("scope")?,
         recorded_at: row.try_get("recorded_at")?,
         origin: Origin::from_name(row.try_get("origin")?),
+        source_hash: row.try_get("source_hash")?,
+        stale: false,
     })
 }
 
@@ -297,6 +326,31 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_store_of_the_version_before_is_brought_up_to_date() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("facts.db");
+        let options = SqliteConnectOptions::new().filename(&path).create_if_missing(true);
+        let mut old = options.connect().await.unwrap();
+        sqlx::raw_sql(
+            "CREATE TABLE facts (key TEXT NOT NULL, scope TEXT NOT NULL, origin TEXT NOT NULL, term TEXT NOT NULL,
+                 definition TEXT NOT NULL, source TEXT NOT NULL, confidence REAL NOT NULL, reasoning TEXT NOT NULL,
+                 recorded_at TEXT NOT NULL, PRIMARY KEY (key, scope, origin));
+             CREATE TABLE unresolved (key TEXT PRIMARY KEY, question TEXT NOT NULL, times INTEGER NOT NULL,
+                 last_asked TEXT NOT NULL);
+             INSERT INTO facts VALUES ('churn', '', 'user', 'churn', 'loss', '', 1.0, '', '');
+             INSERT INTO unresolved VALUES ('a', 'a?', 1, '2026-01-01T00:00:00Z');
+             PRAGMA application_id = 1346790260; PRAGMA user_version = 1;",
+        )
+        .execute(&mut old)
+        .await
+        .unwrap();
+        sqlx::Connection::close(old).await.unwrap();
+        let store = FactStore::new(Some(path));
+        check_definitions(&store, &["loss"]).await;
+        assert_eq!(store.unresolved().await.unwrap()[0].first_asked, "2026-01-01T00:00:00Z");
+    }
+
+    #[tokio::test]
     async fn memory_is_enough_when_no_file_is_given() {
         let store = FactStore::new(None);
         check_definitions(&store, &[]).await;
@@ -311,6 +365,7 @@ mod tests {
         store.note_unresolved("what is a FLURB", "2026-01-02T00:00:00Z").await.unwrap();
         let open = store.unresolved().await.unwrap();
         assert_eq!((open.len(), open[0].times, open[0].question.as_str()), (1, 2, "what is a FLURB"));
+        assert_eq!((&*open[0].first_asked, &*open[0].last_asked), ("2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"));
         store.close("What is a flurb?").await.unwrap();
         assert!(store.unresolved().await.unwrap().is_empty());
     }

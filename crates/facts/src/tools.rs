@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    discovery::FactDiscovery,
+    discovery::{Extracted, FactDiscovery},
     error::FactError,
-    extract::{ExtractedFact, MOST_FACTS, extract},
+    extract::{ExtractedFact, MOST_FACTS},
     model::{Fact, Origin, Resolution, Unresolved},
 };
 
@@ -22,7 +22,7 @@ pub(crate) fn all(discovery: &Arc<FactDiscovery>) -> Toolset {
     Toolset::new()
         .with(ResolveFact(Arc::clone(discovery)))
         .with(AddFact(Arc::clone(discovery)))
-        .with(ExtractFacts)
+        .with(ExtractFacts(Arc::clone(discovery)))
         .with(ListKnownFacts(Arc::clone(discovery)))
         .with(GetUnresolvedFacts(Arc::clone(discovery)))
 }
@@ -56,7 +56,7 @@ impl Tool for ResolveFact {
     fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
         let mut out: Vec<Resource> = terms(std::slice::from_ref(answer)).collect();
         out.extend(terms(items(&answer["related"])));
-        for source in items(&answer["sources"]) {
+        for source in items(&answer["sources"]).iter().chain(items(&answer["otherwise"])) {
             if let (Some(kind), Some(name)) = (source["type"].as_str(), source["name"].as_str()) {
                 out.extend(places(kind, name.split('#').next().unwrap_or(name)));
             }
@@ -153,35 +153,60 @@ impl Tool for AddFact {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ExtractArgs {
-    /// The text, at most 100,000 characters.
-    text: String,
+    /// A text, at most 100,000 characters.
+    text: Option<String>,
+    /// Or a section, `document#section`: what it states is kept.
+    source: Option<String>,
 }
 
-struct ExtractFacts;
+struct ExtractFacts(Arc<FactDiscovery>);
 
 impl Tool for ExtractFacts {
     const NAME: &'static str = "extract_facts_from_text";
-    const DESCRIPTION: &'static str = "The definitions, thresholds, formulas, abbreviations and units that a text states, each with its sentence. Keeps nothing.";
+    const DESCRIPTION: &'static str =
+        "The definitions, thresholds, formulas, abbreviations and units that a text states, each with its words.";
     const MORE: &'static str = "pass a shorter part of the text, or a larger max_tokens";
     type Args = ExtractArgs;
     type Output = Page<ExtractedFact>;
 
     async fn call(&self, args: ExtractArgs) -> Result<Page<ExtractedFact>, ToolError> {
-        if args.text.chars().count() > LONGEST_TEXT {
+        let text = match (args.text, args.source) {
+            (Some(text), None) => text,
+            (None, Some(source)) => return self.of_source(&source).await,
+            _ => return Err(ToolError::invalid("pass a text or a source", Some("one of the two".into()))),
+        };
+        if text.chars().count() > LONGEST_TEXT {
             return Err(ToolError::invalid(
                 format!("the text is longer than {LONGEST_TEXT} characters"),
                 Some("pass it in parts".into()),
             ));
         }
-        let facts = extract(&args.text);
-        if facts.is_empty() {
-            return Ok(Page::nothing("the text defines nothing", Vec::new()));
-        }
-        let full = facts.len() == MOST_FACTS;
-        let mut page = Page::whole(facts);
-        page.note = full.then(|| format!("only the first {MOST_FACTS}; pass the rest of the text by itself"));
-        Ok(page)
+        Ok(page(self.0.extract(&text).await))
     }
+}
+
+impl ExtractFacts {
+    async fn of_source(&self, source: &str) -> Result<Page<ExtractedFact>, ToolError> {
+        match self.0.extract_source(source.trim()).await {
+            Ok(Some(extracted)) => Ok(page(extracted)),
+            Ok(None) => Err(ToolError::invalid(
+                format!("there is no source `{source}`"),
+                Some("name it as resolve_fact does: document#section".into()),
+            )),
+            Err(error) => Err(unavailable(&error)),
+        }
+    }
+}
+
+fn page(Extracted { facts, note }: Extracted) -> Page<ExtractedFact> {
+    let full = facts.len() == MOST_FACTS;
+    let cut = full.then(|| format!("only the first {MOST_FACTS}; pass the rest of the text by itself"));
+    if facts.is_empty() {
+        return Page::nothing(note.unwrap_or_else(|| "the text defines nothing".into()), Vec::new());
+    }
+    let mut page = Page::whole(facts);
+    page.note = [cut, note].into_iter().flatten().reduce(|cut, note| format!("{cut}; {note}"));
+    page
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -2,7 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use std::{path::Path, sync::Arc};
+use std::{
+    path::Path,
+    sync::{Arc, Mutex},
+};
 
 use async_trait::async_trait;
 use prospector_core::Toolset;
@@ -71,8 +74,8 @@ async fn resolving_reveals_the_term_and_where_it_is_from() {
             "question": "what is a big spender?",
             "term": "big spender",
             "answer": "A big spender is a customer who paid at least 100 in all.",
-            "confidence": 0.9,
-            "sources": [{"type": "document", "name": "rules#Customers", "confidence": 0.9,
+            "confidence": 0.96,
+            "sources": [{"type": "document", "name": "rules#Customers", "confidence": 0.96,
                          "excerpt": "A big spender is a customer who paid at least 100 in all."}],
             "needs_clarification": false
         }),
@@ -182,6 +185,42 @@ async fn a_text_is_read_and_nothing_is_kept() {
     )
     .await;
     check(&tools, "list_known_facts", json!({}), json!([])).await;
+}
+
+/// A text that changes.
+struct Changing(Mutex<&'static str>);
+
+#[async_trait]
+impl Evidence for Changing {
+    async fn passages(&self, _question: &str, _limit: usize) -> Vec<Passage> {
+        Vec::new()
+    }
+
+    fn text(&self, source: &str) -> Option<String> {
+        (source == "rules#Churn").then(|| self.0.lock().unwrap().to_string())
+    }
+}
+
+#[tokio::test]
+async fn a_fact_is_stale_while_its_source_says_something_else() {
+    let (old, new) = ("Churn means no order for 90 days.", "Churn means no order for 60 days.");
+    let text = Arc::new(Changing(Mutex::new(old)));
+    let (facts, _) = FactDiscovery::open(None, vec![], Some(text.clone())).await;
+    let tools = Arc::new(facts).tools();
+    let check = async |answer: &str, stale: bool| {
+        let got = tools.call("resolve_fact", json!({"question": "What is churn?"})).await.unwrap().value;
+        assert_eq!((&got["answer"], &got["needs_clarification"]), (&json!(answer), &json!(stale)), "{got:#}");
+        assert_eq!((got["sources"][0]["stale"] == true, got.get("note").is_some()), (stale, stale), "{got:#}");
+    };
+    let extract = async || tools.call("extract_facts_from_text", json!({"source": "rules#Churn"})).await.unwrap();
+    extract().await;
+    check(old, false).await;
+    *text.0.lock().unwrap() = new;
+    check(old, true).await;
+    extract().await;
+    check(new, false).await;
+    let missing = tools.call("extract_facts_from_text", json!({"source": "rules#Nothing"})).await.unwrap_err();
+    assert_eq!(missing.to_json()["error"], "invalid_arguments");
 }
 
 #[tokio::test]

@@ -175,6 +175,34 @@ async fn the_defining_sentence_is_the_answer_and_not_a_mention() {
 }
 
 #[tokio::test]
+async fn a_sentence_that_defines_nothing_answers_where_it_holds_what_is_wanted() {
+    async fn check(question: &str, answer: Option<&str>) {
+        let desk = "# Desk\n\n## Mail\n\nUrgent: the shop is down. First answer within 30 minutes. Low: a wish. First answer within \
+                    3 days. Parcels are packed by the storehouse team. They leave at 17:00 because the carrier comes then. \
+                    A parcel holds at most eight records, and labels are printed twice a day.\n";
+        let got = resolve(vec![("desk", desk.to_owned())], vec![], question).await;
+        assert_eq!(got.answer.as_deref(), answer, "{question}: {got:#?}");
+    }
+    check("How soon is the first answer to urgent mail?", Some("Urgent: First answer within 30 minutes.")).await;
+    check("Who packs the parcels?", Some("Parcels are packed by the storehouse team.")).await;
+    check(
+        "How often are labels printed?",
+        Some("A parcel holds at most eight records, and labels are printed twice a day."),
+    )
+    .await;
+    check(
+        "How many records can be packed in a parcel?",
+        Some("A parcel holds at most eight records, and labels are printed twice a day."),
+    )
+    .await;
+    // It names the parcels, and a number of something else.
+    check("How many parcels are packed?", None).await;
+    check("How long is a parcel kept?", None).await;
+    check("Who prints labels?", None).await;
+    check("What does a parcel cost?", None).await;
+}
+
+#[tokio::test]
 async fn what_is_not_written_down_is_asked_for_and_not_made_up() {
     let mut wrong = Vec::new();
     for question in [
@@ -211,6 +239,38 @@ async fn sources_that_contradict_each_other_are_both_shown() {
 }
 
 #[tokio::test]
+async fn thresholds_that_differ_for_one_term_are_a_conflict() {
+    async fn check(question: &str, rule: &str, expected: Option<[&str; 2]>) {
+        let policy = format!("# Policy\n\n## Money\n\n{rule}\n");
+        let got = resolve(vec![("policy", policy)], vec![], question).await;
+        let answer = got.answer.clone().unwrap_or_default();
+        assert_eq!(got.needs_clarification, expected.is_some(), "{question} {rule}: {got:#?}");
+        for part in expected.into_iter().flatten() {
+            assert!(answer.contains(part), "{question} {rule}: {answer}");
+        }
+        if expected.is_some() {
+            let names: Vec<&str> = got.sources.iter().map(|source| source.name.as_str()).collect();
+            assert!(names.contains(&"handbook#Payment") && names.contains(&"policy#Money"), "{names:?}");
+            assert!(got.clarification.unwrap().contains("disagree"));
+        }
+    }
+    let limit = "What is the maximum discount?";
+    check(limit, "Discounts may not exceed 30 % of the list price.", Some(["25 %", "30 %"])).await;
+    check(limit, "Discounts may be at most 25 percent.", None).await;
+    let overdue = "When is an invoice overdue?";
+    check(
+        overdue,
+        "An invoice is overdue once it has been unpaid for more than 14 days.",
+        Some(["30 days", "14 days"]),
+    )
+    .await;
+    // A question that is answered by a sentence that defines nothing.
+    let approval = "Who must approve refunds?";
+    check(approval, "Refunds above 300.00 must be approved by the finance lead.", Some(["500.00", "300.00"])).await;
+    check(approval, "Refunds above 500.00 must be approved by the finance lead.", None).await;
+}
+
+#[tokio::test]
 async fn sources_that_agree_strengthen_each_other() {
     let alone = resolve(vec![], vec![], "What is a VIP customer?").await;
     let policy = "# Policy\n\n## Customers\n\nA VIP customer is a customer who spent 45 or more.\n".to_owned();
@@ -225,6 +285,9 @@ async fn a_user_wins_over_the_documents_and_the_catalog_does_not() {
     let user = resolve(vec![], fact(Origin::User), "Show me VIP customer spending by quarter").await;
     assert_eq!(user.answer.as_deref(), Some("Spent at least 80.00."));
     assert_eq!(user.sources[0].source_type, "user");
+    let asked = resolve(vec![], fact(Origin::User), "what is a VIP customer").await;
+    assert!(!asked.needs_clarification && asked.answer.as_deref() == Some("Spent at least 80.00."), "{asked:#?}");
+    assert_eq!(asked.otherwise[0].name, "handbook#VIP customers");
     let catalog = resolve(vec![], fact(Origin::Catalog), "what is a VIP customer").await;
     assert!(catalog.needs_clarification && catalog.sources.len() == 2, "{catalog:#?}");
 }

@@ -26,10 +26,7 @@ const LABEL: usize = 20;
 
 /// The forms of ids, and the tool that the full set has where there are such things.
 const IDS: [(&str, &str); 5] = [
-    (
-        "list_databases",
-        "database, database.table, database.table#col* (these columns), database.table>table (joins), ",
-    ),
+    ("list_databases", "database, database.table, database.table#col* (these columns), database.table>table (joins), "),
     ("list_apis", "api, api.operation, api.operation#part, "),
     ("list_documents", "document, document#section, "),
     ("list_skills", "skill, skill#file, "),
