@@ -16,6 +16,7 @@ pub(crate) mod records;
 pub(crate) mod retrieval;
 mod seer;
 pub(crate) mod session;
+pub(crate) mod sql;
 mod table;
 pub(crate) mod tokens;
 

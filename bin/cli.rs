@@ -1,12 +1,17 @@
 //! The flags, as types.
 
-use std::path::PathBuf;
+mod bench;
+mod values;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
-use prospector_agent::Mode;
+use std::{net::SocketAddr, path::PathBuf};
+
+use clap::{Args, Parser, Subcommand};
+use prospector_agent::{Mode, Platform};
 use prospector_core::Kind;
-use prospector_discovery::{Profile, PromptForm};
-use prospector_search::Ranker;
+
+pub(crate) use bench::*;
+pub(crate) use values::{EmbedderName, FormatName, ProfileName, PromptName};
+use values::{kind, mode, platform};
 
 /// A question in, a verified JSON plan out.
 #[derive(Debug, Parser)]
@@ -21,6 +26,8 @@ use prospector_search::Ranker;
     after_long_help = "EXAMPLES\n  \
         planner init                                    write a small catalog.yaml here\n  \
         planner plan \"Revenue per country by quarter\"    plan a question\n  \
+        planner ask \"Revenue per country in 2024\"       answer a question from the data\n  \
+        planner chat                                    ask one question after the other\n  \
         planner search \"refund\" --kind document          look for something\n  \
         planner call get_table_schema '{\"database\": \"store\", \"table\": \"invoices\"}'\n  \
         planner plan \"...\" --model claude-sonnet-4-5     with ANTHROPIC_API_KEY set\n  \
@@ -34,9 +41,12 @@ use prospector_search::Ranker;
         ENVIRONMENT\n  \
         PROSPECTOR_CATALOG, PROSPECTOR_STATE, PROSPECTOR_MODEL   as --catalog, --state, --model\n  \
         PROSPECTOR_EMBEDDER                                      as --embedder\n  \
+        PROSPECTOR_TOKEN                                         a token that opens `planner serve`\n  \
         PROSPECTOR_LOG                                           what is logged to standard error (default: warn)\n  \
         ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL                    for Anthropic's models\n  \
         OPENAI_API_KEY, OPENAI_BASE_URL                          for OpenAI's, or any compatible server\n  \
+        GEMINI_API_KEY, GEMINI_BASE_URL                          for Google's models\n  \
+        OLLAMA_BASE_URL                                          for `ollama/NAME` (default: http://localhost:11434)\n  \
         ORT_DYLIB_PATH                                           the onnxruntime library that --embedder opens\n  \
         HF_ENDPOINT, HF_TOKEN                                    where --embedder model:NAME downloads from"
 )]
@@ -61,6 +71,12 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Plan how the catalog answers a question
     Plan(PlanArgs),
+    /// Answer a question from the data and the documents of the catalog
+    Ask(AskArgs),
+    /// Ask one question after the other
+    Chat(ChatArgs),
+    /// Match the records of two sources, step by step with the user
+    Reconcile(ReconcileArgs),
     /// Call one discovery tool
     Call(CallArgs),
     /// Run one read-only SQL query over the databases of the catalog
@@ -73,6 +89,10 @@ pub(crate) enum Command {
     Prompt(PromptArgs),
     /// Bring the index up to date, and list everything that is wrong
     Refresh(RefreshArgs),
+    /// Serve the tools to an MCP client over standard input and output
+    Mcp(McpArgs),
+    /// Serve the tools over HTTP, MCP over HTTP, and a page to ask on
+    Serve(ServeArgs),
     /// Check that every name in a plan exists and its steps hold together
     Check(CheckArgs),
     /// Write a small catalog to begin with
@@ -106,6 +126,116 @@ pub(crate) struct PlanArgs {
     pub(crate) profile: ProfileName,
     /// Say nothing on standard error but problems
     #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+impl PlanArgs {
+    /// A plan for a question, as questions are answered.
+    pub(crate) fn of(question: String, answering: &AnsweringArgs, mode: Option<Mode>) -> PlanArgs {
+        PlanArgs {
+            question,
+            model: answering.model.clone(),
+            mode,
+            max_rounds: answering.max_rounds,
+            max_calls: answering.max_calls,
+            prompt: None,
+            profile: answering.profile,
+            quiet: answering.quiet,
+        }
+    }
+}
+
+/// How questions are answered.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct AnsweringArgs {
+    /// The model that finds out [default: offline, or a provider's whose key is set]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// The model that writes the answer and the follow-up questions; a smaller one will do [default: the same]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) summary_model: Option<String>,
+    /// How to answer [default: by the words of the question]
+    #[arg(long, value_parser = mode)]
+    pub(crate) mode: Option<Mode>,
+    /// Where the answer is read: plain, markdown or slack
+    #[arg(long, default_value = "markdown", value_name = "NAME", value_parser = platform)]
+    pub(crate) platform: Platform,
+    /// At most this many rounds with the model
+    #[arg(long, default_value_t = 12, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100))]
+    pub(crate) max_rounds: u32,
+    /// At most this many tool calls
+    #[arg(long, default_value_t = 40, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) max_calls: u32,
+    /// At most this many seconds for one question
+    #[arg(long, default_value_t = 900, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    pub(crate) max_seconds: u32,
+    /// The set of discovery tools: one for each thing to do, or six that take ids of any kind
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) profile: ProfileName,
+    /// No follow-up questions
+    #[arg(long)]
+    pub(crate) no_follow_ups: bool,
+    /// Write each event as one line of JSON on standard error
+    #[arg(long)]
+    pub(crate) events: bool,
+    /// Say nothing on standard error but problems
+    #[arg(long, short, conflicts_with = "events")]
+    pub(crate) quiet: bool,
+}
+
+/// `planner ask`
+#[derive(Debug, Args)]
+pub(crate) struct AskArgs {
+    /// The question
+    pub(crate) question: String,
+    /// As JSON with queries, rows and what was checked, or the answer's text alone
+    #[arg(long, value_enum, default_value_t = FormatName::Json, value_name = "FORMAT")]
+    pub(crate) format: FormatName,
+    /// Go on with the conversation of that name, or begin it
+    #[arg(long, value_name = "NAME")]
+    pub(crate) session: Option<String>,
+    #[command(flatten)]
+    pub(crate) answering: AnsweringArgs,
+}
+
+/// `planner chat`
+#[derive(Debug, Args)]
+pub(crate) struct ChatArgs {
+    /// Go on with the conversation of that name, or begin it [default: one that is not kept]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) session: Option<String>,
+    #[command(flatten)]
+    pub(crate) answering: AnsweringArgs,
+}
+
+/// `planner reconcile`
+#[derive(Debug, Args)]
+pub(crate) struct ReconcileArgs {
+    /// What to match with what, such as "the bank's payments with our invoices of 2025" [default: the model asks]
+    pub(crate) what: Option<String>,
+    /// What the user says, one turn a line, from this file [default: standard input]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) answers: Option<PathBuf>,
+    /// Phases of your own from this file (YAML), over the same tools [default: the built-in ones]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) workflow: Option<PathBuf>,
+    /// The model [default: offline, or a provider's whose key is set]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// At most this many rounds with the model in one turn
+    #[arg(long, default_value_t = 30, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100))]
+    pub(crate) max_rounds: u32,
+    /// At most this many tool calls in one turn
+    #[arg(long, default_value_t = 60, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) max_calls: u32,
+    /// At most this many seconds for one turn
+    #[arg(long, default_value_t = 1_800, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    pub(crate) max_seconds: u32,
+    /// Write each event as one line of JSON on standard error
+    #[arg(long)]
+    pub(crate) events: bool,
+    /// Say nothing on standard error but problems
+    #[arg(long, short, conflicts_with = "events")]
     pub(crate) quiet: bool,
 }
 
@@ -187,6 +317,52 @@ pub(crate) struct RefreshArgs {
     pub(crate) all: bool,
 }
 
+/// `planner mcp`
+#[derive(Debug, Args)]
+pub(crate) struct McpArgs {
+    /// The set of tools: one for each thing to do, or six that take ids of any kind
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) profile: ProfileName,
+    /// The model of the tool `plan` [default: offline, or a provider's whose key is set]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+}
+
+/// `planner serve`
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// Where to listen; elsewhere than on this machine only with a token
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7474")]
+    pub(crate) listen: SocketAddr,
+    /// A file of tokens, one a line: the token, or sha256: and its hash; PROSPECTOR_TOKEN is one more
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// A name under which the server is reached, besides localhost and plain addresses; may be repeated
+    #[arg(long = "host-name", value_name = "NAME")]
+    pub(crate) host_names: Vec<String>,
+    /// An origin whose pages may ask, such as https://desk.example; may be repeated
+    #[arg(long = "origin", value_name = "ORIGIN")]
+    pub(crate) origins: Vec<String>,
+    /// The set of tools: one for each thing to do, or six that take ids of any kind
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) profile: ProfileName,
+    /// The model [default: offline, or a provider's whose key is set]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// At most this many requests at once
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_requests: Option<u32>,
+    /// At most this many plans and answers at once
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_runs: Option<u32>,
+    /// At most this many bytes in a request
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_body: Option<u32>,
+    /// How many seconds what is under way may go on after a signal to end
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) grace: Option<u32>,
+}
+
 /// `planner check`
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
@@ -200,254 +376,6 @@ pub(crate) struct InitArgs {
     /// Where
     #[arg(default_value = ".")]
     pub(crate) folder: PathBuf,
-}
-
-/// `planner bench`
-#[derive(Debug, Args)]
-pub(crate) struct BenchArgs {
-    /// What to measure
-    #[command(subcommand)]
-    pub(crate) command: BenchCommand,
-}
-
-/// What to measure.
-#[derive(Debug, Subcommand)]
-pub(crate) enum BenchCommand {
-    /// Recall, MRR and nDCG of the ranking, and its latency
-    Retrieval(RetrievalArgs),
-    /// Whether relevance is the share of hits that are right, and what the floor keeps back
-    Calibration(CalibrationArgs),
-    /// Tokens through discovery against everything in the prompt, and against an oracle
-    Tokens(TokensArgs),
-    /// Precision, recall and F1 of the plans, beside those with everything in the prompt
-    Plans(PlansArgs),
-}
-
-/// What is planned over, and by whom.
-#[derive(Debug, Args)]
-pub(crate) struct EstatesArgs {
-    /// The questions over the catalog, one a line: {"id", "query", "gold": [...], "kind"?, "dataset"?}
-    #[arg(long, value_name = "FILE", required_unless_present_any = ["estates", "replay"])]
-    pub(crate) queries: Option<PathBuf>,
-    /// A folder with catalog.yaml and queries.jsonl, instead of the catalog; may be repeated
-    #[arg(long = "estate", value_name = "FOLDER", conflicts_with_all = ["queries", "records"])]
-    pub(crate) estates: Vec<PathBuf>,
-    /// Tables and operations from this file, one JSON object a line, instead of the catalog
-    #[arg(long, value_name = "FILE")]
-    pub(crate) records: Option<PathBuf>,
-    /// The set of tools; may be repeated
-    #[arg(long = "profile", value_enum, value_name = "NAME")]
-    pub(crate) profiles: Vec<ProfileName>,
-    /// The model [default: offline]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) model: Option<String>,
-    /// Only N questions of each catalog, evenly spread
-    #[arg(long, value_name = "N")]
-    pub(crate) limit: Option<usize>,
-    /// The form of the prompt [default: by model and size]
-    #[arg(long, value_enum)]
-    pub(crate) prompt: Option<PromptName>,
-    /// Count the runs of this file, as --record wrote it, instead of asking a model
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["estates", "queries", "profiles", "model", "prompt", "limit"])]
-    pub(crate) replay: Option<PathBuf>,
-    /// Write the runs to this file, one JSON object a line
-    #[arg(long, value_name = "FILE", conflicts_with = "replay")]
-    pub(crate) record: Option<PathBuf>,
-    /// Write the table to this file too
-    #[arg(long, value_name = "FILE")]
-    pub(crate) markdown: Option<PathBuf>,
-    /// No table on standard error
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// `planner bench tokens`
-#[derive(Debug, Args)]
-pub(crate) struct TokensArgs {
-    #[command(flatten)]
-    pub(crate) over: EstatesArgs,
-    /// The model whose cache prices count [default: the model, or claude-sonnet-4-5 where it has none]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) prices: Option<String>,
-    /// Let the provider of this model count too, as Anthropic does without charge
-    #[arg(long, value_name = "MODEL")]
-    pub(crate) count: Option<String>,
-    /// Write a chart to this file, as SVG
-    #[arg(long, value_name = "FILE")]
-    pub(crate) chart: Option<PathBuf>,
-}
-
-/// `planner bench plans`
-#[derive(Debug, Args)]
-pub(crate) struct PlansArgs {
-    #[command(flatten)]
-    pub(crate) over: EstatesArgs,
-}
-
-/// What is searched, and how the report is printed.
-#[derive(Debug, Args)]
-pub(crate) struct CorpusArgs {
-    /// Records from this file, one JSON object a line, instead of the catalog
-    #[arg(long, value_name = "FILE")]
-    pub(crate) records: Option<PathBuf>,
-    /// Search only this kind [default: the kind of each question, or all]
-    #[arg(long, value_parser = kind)]
-    pub(crate) kind: Option<Kind>,
-    /// No table on standard error
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// `planner bench retrieval`
-#[derive(Debug, Args)]
-pub(crate) struct RetrievalArgs {
-    /// The questions, one a line: {"id", "query", "gold": [...], "kind"?, "dataset"?, "grades"?}
-    #[arg(long, value_name = "FILE")]
-    pub(crate) queries: PathBuf,
-    #[command(flatten)]
-    pub(crate) corpus: CorpusArgs,
-    /// How to rank: lexical, dense, rrf, full or all of them
-    #[arg(long, value_name = "NAME", default_value = "all", value_parser = ranker)]
-    pub(crate) ranker: Rankers,
-    /// Only the first N questions
-    #[arg(long, value_name = "N")]
-    pub(crate) limit: Option<usize>,
-}
-
-/// `planner bench calibration`
-#[derive(Debug, Args)]
-pub(crate) struct CalibrationArgs {
-    /// The questions, as for `bench retrieval`
-    #[arg(long, value_name = "FILE")]
-    pub(crate) queries: PathBuf,
-    /// Questions that nothing here answers; they need no `gold`
-    #[arg(long, value_name = "FILE")]
-    pub(crate) negatives: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) corpus: CorpusArgs,
-    /// Judge this many hits of each question
-    #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
-    pub(crate) hits: u32,
-    /// Only the first N questions of each file
-    #[arg(long, value_name = "N")]
-    pub(crate) limit: Option<usize>,
-}
-
-/// What makes vectors.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum EmbedderName {
-    /// The table that ships with the program.
-    Static,
-    /// None: words must match.
-    None,
-    /// A transformer by its name on a hub.
-    Model(String),
-    /// A transformer in a folder.
-    Folder(PathBuf),
-}
-
-impl EmbedderName {
-    /// `static`, `none`, `model:NAME`, or a path: whatever holds a separator or begins with a dot.
-    pub(crate) fn parse(name: &str) -> Result<EmbedderName, String> {
-        match name {
-            "static" => Ok(EmbedderName::Static),
-            "none" => Ok(EmbedderName::None),
-            _ if name.strip_prefix("model:").is_some_and(|model| !model.is_empty()) => {
-                Ok(EmbedderName::Model(name["model:".len()..].to_owned()))
-            }
-            _ if name.starts_with('.') || name.contains(['/', std::path::MAIN_SEPARATOR]) => {
-                Ok(EmbedderName::Folder(name.into()))
-            }
-            _ => Err("the embedders are static, none, model:NAME (such as model:all-MiniLM-L6-v2), and the path of a \
-                      folder that holds a model (such as ./minilm)"
-                .into()),
-        }
-    }
-}
-
-/// How an answer is printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FormatName {
-    /// For programs
-    Json,
-    /// For models: less than half the tokens
-    Text,
-}
-
-/// The sets of tools.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ProfileName {
-    /// Six tools that take ids of any kind
-    Compact,
-    /// A tool for each thing to do with each kind
-    Full,
-}
-
-impl From<ProfileName> for Profile {
-    fn from(name: ProfileName) -> Profile {
-        match name {
-            ProfileName::Compact => Profile::Compact,
-            ProfileName::Full => Profile::Full,
-        }
-    }
-}
-
-impl Default for ProfileName {
-    fn default() -> Self {
-        match Profile::DEFAULT {
-            Profile::Compact => ProfileName::Compact,
-            Profile::Full => ProfileName::Full,
-        }
-    }
-}
-
-/// The forms of a prompt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum PromptName {
-    /// Instructions, map and tools
-    Minimal,
-    /// All metadata, and tools
-    FullWithTools,
-    /// All metadata, no tools
-    Full,
-}
-
-impl From<PromptName> for PromptForm {
-    fn from(name: PromptName) -> PromptForm {
-        match name {
-            PromptName::Minimal => PromptForm::Minimal,
-            PromptName::FullWithTools => PromptForm::FullWithTools,
-            PromptName::Full => PromptForm::Full,
-        }
-    }
-}
-
-fn mode(name: &str) -> Result<Mode, String> {
-    let wanted = name.to_lowercase();
-    Mode::ALL
-        .into_iter()
-        .find(|mode| mode.as_str() == wanted)
-        .ok_or_else(|| format!("the modes are {}", Mode::ALL.map(Mode::as_str).join(", ")))
-}
-
-/// One ranker, or all.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Rankers(pub(crate) Option<Ranker>);
-
-fn ranker(name: &str) -> Result<Rankers, String> {
-    let wanted = name.to_lowercase();
-    if wanted == "all" {
-        return Ok(Rankers(None));
-    }
-    let found = Ranker::ALL.into_iter().find(|ranker| ranker.as_str() == wanted);
-    found
-        .map(|ranker| Rankers(Some(ranker)))
-        .ok_or_else(|| format!("the rankers are {}, all", Ranker::ALL.map(Ranker::as_str).join(", ")))
-}
-
-fn kind(name: &str) -> Result<Kind, String> {
-    Kind::from_name(&name.to_lowercase())
-        .ok_or_else(|| format!("the kinds are {}", Kind::ALL.map(Kind::as_str).join(", ")))
 }
 
 #[cfg(test)]

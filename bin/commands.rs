@@ -1,25 +1,35 @@
 //! The commands, one function each.
 
+mod ask;
 mod bench;
+mod chat;
 mod check;
 mod discover;
 mod economy;
 mod embedder;
 mod init;
+mod mcp;
 mod plan;
+mod reconcile;
+mod serve;
 mod sql;
 
+pub(crate) use ask::ask;
 pub(crate) use bench::bench;
+pub(crate) use chat::chat;
 pub(crate) use check::check;
 pub(crate) use discover::{call, prompt, refresh, search, tools};
 pub(crate) use init::init;
+pub(crate) use mcp::mcp;
 pub(crate) use plan::plan;
+pub(crate) use reconcile::reconcile;
+pub(crate) use serve::serve;
 pub(crate) use sql::sql;
 
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use prospector_agent::Offline;
+use prospector_agent::{Offline, extraction::ModelExtractor};
 use prospector_core::Problem;
 use prospector_discovery::{Catalog, CatalogError, CatalogOptions};
 use prospector_llm::{
@@ -102,6 +112,13 @@ fn capabilities(settings: &settings::Settings, name: &str) -> anyhow::Result<Mod
 }
 
 /// The model itself.
+/// Lets a language model read texts for facts too, where there is one.
+fn read_with(catalog: &Catalog, chat: &Arc<dyn ChatModel>) {
+    if chat.name() != Offline::NAME {
+        catalog.facts.extract_with(Arc::new(ModelExtractor::new(chat.clone())));
+    }
+}
+
 fn model(settings: &settings::Settings, name: &str) -> anyhow::Result<Arc<dyn ChatModel>> {
     if name == Offline::NAME {
         return Ok(Arc::new(Offline));

@@ -57,12 +57,17 @@ fn main() -> ExitCode {
 async fn run(command: Command, settings: &Settings) -> anyhow::Result<Exit> {
     match command {
         Command::Plan(args) => commands::plan(args, settings).await,
+        Command::Ask(args) => commands::ask(args, settings).await,
+        Command::Chat(args) => commands::chat(args, settings).await,
+        Command::Reconcile(args) => commands::reconcile(args, settings).await,
         Command::Call(args) => commands::call(args, settings).await,
         Command::Sql(args) => commands::sql(args, settings).await,
         Command::Tools(args) => commands::tools(args, settings).await,
         Command::Search(args) => commands::search(args, settings).await,
         Command::Prompt(args) => commands::prompt(args, settings).await,
         Command::Refresh(args) => commands::refresh(args, settings).await,
+        Command::Mcp(args) => commands::mcp(args, settings).await,
+        Command::Serve(args) => commands::serve(args, settings).await,
         Command::Check(args) => commands::check(args, settings).await,
         Command::Init(args) => commands::init(&args),
         Command::Bench(args) => commands::bench(args.command, settings).await,

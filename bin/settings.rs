@@ -16,6 +16,8 @@ pub(crate) struct Settings {
     pub(crate) home: Option<PathBuf>,
     pub(crate) log: String,
     pub(crate) providers: ProviderSettings,
+    /// What opens `planner serve`.
+    pub(crate) token: Option<String>,
     model: Option<String>,
     embedder: Option<EmbedderName>,
     embedder_variable: Option<String>,
@@ -29,6 +31,9 @@ impl Settings {
             anthropic_base_url: variable("ANTHROPIC_BASE_URL"),
             openai_api_key: variable("OPENAI_API_KEY").map(Secret::from),
             openai_base_url: variable("OPENAI_BASE_URL"),
+            gemini_api_key: variable("GEMINI_API_KEY").map(Secret::from),
+            gemini_base_url: variable("GEMINI_BASE_URL"),
+            ollama_base_url: variable("OLLAMA_BASE_URL"),
             ..ProviderSettings::default()
         };
         let found = || DEFAULT_CATALOGS.iter().map(PathBuf::from).find(|path| path.is_file());
@@ -38,6 +43,7 @@ impl Settings {
             home: variable("HOME").map(PathBuf::from),
             log: variable("PROSPECTOR_LOG").unwrap_or_else(|| "warn".into()),
             providers,
+            token: variable("PROSPECTOR_TOKEN"),
             model: variable("PROSPECTOR_MODEL"),
             embedder: cli.embedder.clone(),
             embedder_variable: variable("PROSPECTOR_EMBEDDER"),

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use anyhow::Context as _;
 use prospector_core::Record;
 use prospector_discovery::Catalog;
 use prospector_search::{Index, Ranker};
@@ -10,7 +11,7 @@ use serde::Serialize;
 use super::{Opening, economy, embedder, open};
 use crate::{
     Exit,
-    bench::{Corpus, calibration, chart, queries, records, retrieval},
+    bench::{Corpus, calibration, chart, queries, records, retrieval, sql},
     cli::{BenchCommand, CorpusArgs},
     output,
     settings::Settings,
@@ -47,6 +48,15 @@ pub(crate) async fn bench(command: BenchCommand, settings: &Settings) -> anyhow:
             let table = report.table();
             economy::write(args.over.markdown.as_deref(), &table)?;
             print(&report, &table, args.over.json)
+        }
+        BenchCommand::Sql(args) => {
+            let queries = sql::read(&args.queries)?;
+            let (catalog, _) = open(settings, Opening::Use).await?;
+            let (report, answers) = sql::measure(&catalog.engine(), &queries).await?;
+            if let Some(path) = &args.out {
+                std::fs::write(path, answers).with_context(|| format!("cannot write {}", path.display()))?;
+            }
+            print(&report, &report.table(), false)
         }
     }
 }

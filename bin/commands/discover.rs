@@ -54,6 +54,7 @@ async fn answer(
         None if has(&compact) && !has(&full) => compact,
         Some(Profile::Full) | None => full,
     };
+    let tools = if has(&tools) { tools } else { tools.with_engine(&catalog.engine()) };
     print(tool, arguments, format, &tools).await
 }
 
@@ -77,7 +78,9 @@ async fn print(tool: &str, arguments: Value, format: FormatName, tools: &Discove
 /// `planner tools`
 pub(crate) async fn tools(args: ToolsArgs, settings: &Settings) -> anyhow::Result<Exit> {
     let (catalog, _) = open(settings, Opening::Use).await?;
-    output::json(&DiscoveryTools::new(&catalog, args.profile.into()).specs())?;
+    let tools = DiscoveryTools::new(&catalog, args.profile.into());
+    let tools = if args.queries { tools.with_engine(&catalog.engine()) } else { tools };
+    output::json(&tools.specs())?;
     Ok(Exit::Good)
 }
 

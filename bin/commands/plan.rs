@@ -29,6 +29,7 @@ pub(crate) async fn plan(args: PlanArgs, settings: &Settings) -> anyhow::Result<
         opened = open(settings, Opening::Use) => opened?,
         () = cancel.cancelled() => anyhow::bail!("interrupted while the catalog was opened; the index is as it was"),
     };
+    super::read_with(&catalog, &chat);
     let tools = DiscoveryTools::new(&catalog, args.profile.into());
     let prompt = PromptBuilder::new(&catalog, &tools, prospector_agent::INSTRUCTIONS)
         .form(args.prompt.map(Into::into))
@@ -63,7 +64,7 @@ pub(crate) async fn plan(args: PlanArgs, settings: &Settings) -> anyhow::Result<
 
 /// Is cancelled when the user interrupts. Who interrupts again does not want to wait: that ends the program, and leaves
 /// the state whole, as any end does.
-fn interrupts() -> CancellationToken {
+pub(super) fn interrupts() -> CancellationToken {
     let cancel = CancellationToken::new();
     let interrupted = cancel.clone();
     tokio::spawn(async move {
@@ -86,14 +87,27 @@ fn exit(plan: &Plan) -> Exit {
 }
 
 /// One line for each thing that happens.
-fn tell(event: &Event) {
+pub(super) fn tell(event: &Event) {
     match event {
-        Event::Round { .. } => {}
+        Event::Round { .. } | Event::Answer { .. } | Event::Done { .. } => {}
+        Event::Phase { name, reason: None } => output::say(&format!("  phase {name}")),
+        Event::Phase { name, reason: Some(reason) } => output::say(&format!("  phase {name}: {reason}")),
         Event::Thinking { text } => output::say(&format!("  {}", text.lines().next().unwrap_or_default())),
+        Event::Tool { name, .. } if name == "think" || name == "execute_sql" => {}
         Event::Tool { name, arguments } => output::say(&format!("  {name} {arguments}")),
         Event::Result { name, failed: true, .. } => output::say(&format!("  {name} failed")),
-        Event::Result { .. } => {}
+        Event::Executing { id, sql, .. } => output::say(&format!("  {id}: {sql}")),
+        Event::Result { queries, .. } => {
+            for query in queries {
+                match (&query.error, query.rows) {
+                    (Some(error), _) => output::say(&format!("  {} failed: {error}", query.id)),
+                    (None, rows) => output::say(&format!("  {}: {} rows", query.id, rows.unwrap_or(0))),
+                }
+            }
+        }
+        Event::Followups { .. } => {}
+        Event::Error { message, .. } => output::say(&format!("  {message}")),
         Event::Verified { ok: true, .. } => {}
-        Event::Verified { failed, .. } => output::say(&format!("  {failed} names or steps do not hold")),
+        Event::Verified { failed, .. } => output::say(&format!("  {failed} names, steps or sentences do not hold")),
     }
 }

@@ -1,7 +1,7 @@
 //! `planner sql`: one read-only query over the databases of the catalog.
 
 use prospector_core::ToolError;
-use prospector_engine::tools;
+use prospector_discovery::{DiscoveryTools, Profile};
 use serde_json::json;
 
 use super::{Opening, open};
@@ -15,7 +15,7 @@ use crate::{
 /// `planner sql`
 pub(crate) async fn sql(args: SqlArgs, settings: &Settings) -> anyhow::Result<Exit> {
     let (catalog, _) = open(settings, Opening::Use).await?;
-    let tools = tools(&catalog.engine());
+    let tools = DiscoveryTools::new(&catalog, Profile::DEFAULT).with_engine(&catalog.engine());
     let mut query = json!({"question": "", "sql": args.sql});
     if let Some(database) = args.database {
         query["database"] = database.into();

@@ -19,6 +19,8 @@ pub struct Limits {
     pub output_tokens: u32,
     /// How long one tool call may take.
     pub call_time: Duration,
+    /// How long all of it may take; when four fifths of it are over, the model is told to finish.
+    pub run_time: Duration,
 }
 
 impl Default for Limits {
@@ -30,6 +32,7 @@ impl Default for Limits {
             context_tokens: Limits::context_of(32_768),
             output_tokens: 4_096,
             call_time: Duration::from_secs(60),
+            run_time: Duration::from_secs(900),
         }
     }
 }

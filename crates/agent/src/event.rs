@@ -1,15 +1,26 @@
-//! What happens in a run, as it happens.
+//! What happens in a run, as it happens: one stream for terminals and servers alike.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-/// One thing that happened.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(tag = "event", rename_all = "snake_case")]
+use crate::plan::{Ended, Metrics};
+
+/// One thing that happened. As JSON, `type` is the name of the variant in lower case.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
 pub enum Event {
     /// The model is asked.
     Round {
         /// Which round, from 1.
         number: u32,
+    },
+    /// A phase of a workflow begins.
+    Phase {
+        /// Its name; `end` after the last.
+        name: String,
+        /// Why it begins, where that is not that the one before is done.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
     },
     /// The model thinks aloud, before or beside its calls.
     Thinking {
@@ -21,7 +32,16 @@ pub enum Event {
         /// The tool.
         name: String,
         /// Its arguments.
-        arguments: serde_json::Value,
+        arguments: Value,
+    },
+    /// A query is run.
+    Executing {
+        /// Its number in the answer: `Q1`.
+        id: String,
+        /// What it answers.
+        question: String,
+        /// The query.
+        sql: String,
     },
     /// A tool answered.
     Result {
@@ -31,12 +51,53 @@ pub enum Event {
         failed: bool,
         /// How large the answer is.
         bytes: usize,
+        /// What each query of the call gave.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        queries: Vec<QueryRan>,
     },
     /// The draft was checked.
     Verified {
         /// Whether all of it holds.
         ok: bool,
-        /// How many names and steps failed.
+        /// How many names, steps or claims failed.
         failed: usize,
     },
+    /// The answer.
+    Answer {
+        /// Its text.
+        text: String,
+        /// Whether the run ended before the model had one.
+        best_effort: bool,
+    },
+    /// What may be asked next.
+    Followups {
+        /// The questions.
+        questions: Vec<String>,
+    },
+    /// Something went wrong that ends the run or leaves a part of it out.
+    Error {
+        /// A stable word.
+        code: String,
+        /// What is wrong.
+        message: String,
+    },
+    /// The run is over; nothing follows.
+    Done {
+        /// Why.
+        ended: Ended,
+        /// What it cost.
+        metrics: Box<Metrics>,
+    },
+}
+
+/// What one query gave.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QueryRan {
+    /// Its number in the answer: `Q1`.
+    pub id: String,
+    /// How many rows are shown; none where it failed.
+    pub rows: Option<usize>,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
 }

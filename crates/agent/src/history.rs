@@ -44,9 +44,9 @@ pub(crate) type Given = Result<Answer, Value>;
 impl History {
     /// A conversation that begins so. `fixed` is what is sent with it each time; beyond `limit` tokens of both, old results
     /// are shortened.
-    pub(crate) fn new(opening: String, fixed: Vec<String>, limit: u32) -> Self {
+    pub(crate) fn new(opening: Vec<Message>, fixed: Vec<String>, limit: u32) -> Self {
         History {
-            messages: vec![Message::User { text: opening }],
+            messages: opening,
             revealed: HashMap::new(),
             shown: HashMap::new(),
             calls: 0,
@@ -57,6 +57,18 @@ impl History {
 
     pub(crate) fn messages(&self) -> &[Message] {
         &self.messages
+    }
+
+    /// The calls of the last turn that have no results yet.
+    pub(crate) fn open_calls(&self) -> Vec<ToolCall> {
+        match self.messages.last() {
+            Some(Message::Assistant { calls, .. }) => calls.clone(),
+            _ => Vec::new(),
+        }
+    }
+
+    pub(crate) fn into_messages(self) -> Vec<Message> {
+        self.messages
     }
 
     pub(crate) fn say(&mut self, text: impl Into<String>) {
@@ -231,7 +243,8 @@ mod tests {
 
     /// What the results say after these rounds of answers.
     fn check(limit: u32, rounds: Vec<Vec<Answer>>, expected: &[&str]) -> History {
-        let mut history = History::new("Question".into(), vec!["You plan.".into()], limit);
+        let mut history =
+            History::new(vec![Message::User { text: "Question".into() }], vec!["You plan.".into()], limit);
         for (at, answers) in rounds.into_iter().enumerate() {
             let calls: Vec<ToolCall> = (0..answers.len()).map(|n| call(10 * at + n)).collect();
             history.assistant(String::new(), calls.clone());

@@ -7,7 +7,8 @@ pub const INSTRUCTIONS: Instructions<'static> =
     Instructions { with_tools: WITH_TOOLS, without_tools: WITHOUT_TOOLS, form: PLAN_FORM };
 
 /// The role, the process and the rules, for a model that can call tools.
-const WITH_TOOLS: &str = "You plan how a question is answered from a catalog of databases, APIs, documents, facts and skills. \
+const WITH_TOOLS: &str =
+    "You plan how a question is answered from a catalog of databases, APIs, documents, facts and skills. \
 Discover it with the tools.
 
 1. Discover: resolve_fact for each business term, search for everything else, then look at what you will use. Call in \

@@ -85,6 +85,30 @@ impl Mode {
         }
     }
 
+    /// Whether a question asks to do the last one again, perhaps with other values: then its mode stays.
+    pub fn repeats(question: &str) -> bool {
+        let question = question.trim().to_lowercase();
+        let begins =
+            ["redo", "again", "repeat", "once more", "the same", "rerun", "re-run", "try again", "do it again"];
+        begins.iter().any(|begin| {
+            question.strip_prefix(begin).is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric()))
+        })
+    }
+
+    /// What a model is told of the mode when it answers.
+    pub(crate) fn ask_instruction(self) -> &'static str {
+        match self {
+            Mode::Auditable => {
+                "Mode: auditable. Name every premise with its source and confidence, and give the query behind every \
+                 figure. Never assume a personal or missing value: ask for it in a line `Clarification: ...?`."
+            }
+            Mode::Exploratory => "Mode: exploratory. Find out from the data.",
+            Mode::Knowledge => {
+                "Mode: knowledge. Answer from facts and documents, and name them; query data only if they are not enough."
+            }
+        }
+    }
+
     /// What a model is told of the mode.
     pub(crate) fn instruction(self) -> &'static str {
         match self {
@@ -118,5 +142,15 @@ mod tests {
         check("What is the total revenue per country?", Mode::Exploratory);
         check("How is revenue per customer developing by month?", Mode::Exploratory);
         check("improve the checkout", Mode::Exploratory);
+    }
+
+    #[test]
+    fn a_request_to_repeat_is_known_by_its_beginning() {
+        for question in ["Redo with 2024", "again, please", "The same for Germany", "once more"] {
+            assert!(Mode::repeats(question), "{question}");
+        }
+        for question in ["Against whom?", "Is it the same?", "redone invoices"] {
+            assert!(!Mode::repeats(question), "{question}");
+        }
     }
 }

@@ -1,11 +1,14 @@
 //! The model without a model: a deterministic planner that speaks [`ChatModel`], calls the same tools in the same loop,
 //! and says in its plan what it is.
 //!
-//! Four rounds at most: look for everything the question may need; look at what was found; look at what that led to;
+//! A question that wants an answer, and not a plan, is turned into a query: see [`data`].
+//!
+//! A plan takes four rounds at most: look for everything the question may need; look at what was found; look at what that led to;
 //! write the plan. What it keeps is
 //! decided by the relevance that the search gives, not by understanding: see [`choose`].
 
 mod choose;
+mod data;
 mod draft;
 mod read;
 
@@ -18,7 +21,7 @@ use prospector_discovery::Route;
 use prospector_llm::{ChatEvent, ChatModel, ChatRequest, ChatResponse, LlmError, Message, ToolCall, Usage};
 use serde_json::{Value, json};
 
-use crate::{history, run::FINISH};
+use crate::{history, reconcile, run::FINISH};
 use read::Evidence;
 
 /// The deterministic planner.
@@ -45,6 +48,17 @@ impl ChatModel for Offline {
 
 /// The next turn: calls, or the plan.
 fn answer(request: &ChatRequest) -> ChatResponse {
+    if reconcile::offline::is_asked(request) {
+        return reconcile::offline::answer(request);
+    }
+    if data::is_asked(request) {
+        let has_describe = request.tools.iter().any(|tool| tool.name == "describe");
+        let search = request.tools.iter().find(|tool| tool.name == "search").filter(|_| has_describe);
+        return data::answer(request, &|calls| match search {
+            Some(search) => compact(calls, search),
+            None => calls,
+        });
+    }
     let evidence = Evidence::read(&request.messages);
     let round = request.messages.iter().filter(|message| matches!(message, Message::Assistant { .. })).count();
     let told_to_finish = matches!(request.messages.last(), Some(Message::User { text }) if text == FINISH);

@@ -1,5 +1,7 @@
 //! The plan: what a model drafts, and what is returned.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::Mode;
@@ -119,7 +121,7 @@ pub struct Verification {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ended {
-    /// The model gave a plan.
+    /// The model gave what was asked of it.
     #[default]
     Completed,
     /// The rounds were used up before there was a plan.
@@ -128,10 +130,33 @@ pub enum Ended {
     AllToolsFailed,
     /// The model answered, but not with a plan, and not after being asked again.
     NoPlan,
+    /// The same for an answer.
+    NoAnswer,
+    /// A phase failed, and its policy is to stop.
+    Stopped,
+    /// The time was used up.
+    TimeLimit,
     /// The provider of the model failed.
     ProviderFailed,
     /// The user, or the program, cancelled.
     Cancelled,
+}
+
+impl Ended {
+    /// The reason in a few words.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Ended::Completed => "it was completed",
+            Ended::RoundLimit => "the rounds were used up",
+            Ended::AllToolsFailed => "every tool call of a round failed",
+            Ended::NoPlan => "the model gave no plan",
+            Ended::NoAnswer => "the model gave no answer",
+            Ended::Stopped => "a phase failed",
+            Ended::TimeLimit => "the time was used up",
+            Ended::ProviderFailed => "the provider of the model failed",
+            Ended::Cancelled => "it was cancelled",
+        }
+    }
 }
 
 /// Where the time went, in milliseconds.
@@ -145,6 +170,17 @@ pub struct Durations {
     pub total: u64,
 }
 
+/// What the calls of one tool cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ToolMetrics {
+    /// How often it ran.
+    pub calls: u32,
+    /// How often it failed.
+    pub failed: u32,
+    /// How long it took in all, in milliseconds; calls of one round run at once.
+    pub milliseconds: u64,
+}
+
 /// What a run cost.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Metrics {
@@ -152,6 +188,12 @@ pub struct Metrics {
     pub model_calls: u32,
     /// Tool calls that ran.
     pub tool_calls: u32,
+    /// Those of them that failed.
+    #[serde(default)]
+    pub failed_calls: u32,
+    /// The calls of each tool.
+    #[serde(default)]
+    pub tools: BTreeMap<String, ToolMetrics>,
     /// Input tokens of all rounds, as the provider counted them (`offline`: o200k).
     pub input_tokens: u64,
     /// Output tokens of all rounds.

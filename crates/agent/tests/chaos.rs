@@ -4,11 +4,15 @@
 
 mod support;
 
-use std::{collections::HashMap, sync::Mutex};
+use std::{
+    collections::HashMap,
+    sync::{Mutex, atomic::Ordering},
+};
 
 use prospector_agent::{
-    Event, Limits,
+    Event, Goal, Judgement, Limits, Observe, Said, Start,
     plan::{Ended, Plan},
+    pursue,
 };
 use prospector_llm::{ChatRequest, Message, ToolCall};
 use serde_json::{Value, json};
@@ -164,16 +168,90 @@ async fn check(seed: u64) -> Ended {
     if outcome.plan.verification.ok {
         let shown = format!("{:?}", requests.last().map(|request| &request.messages));
         for table in outcome.plan.plan.steps.iter().flat_map(|step| &step.tables) {
-            assert!(shown.contains(&format!("\\n{table} | ")), "{context}: nobody looked at {table}");
+            assert!(shown.contains(&format!("\\n{table}")), "{context}: nobody looked at {table}");
         }
     }
     outcome.plan.ended
 }
 
+/// A goal that is reached by any plan, and else asks again.
+struct AnyPlan;
+
+impl Goal for AnyPlan {
+    fn finish(&self) -> &str {
+        "Finish."
+    }
+
+    fn judge(&mut self, said: Said<'_>, _: &Observe<'_>) -> Judgement {
+        match said.text {
+            "" => Judgement::GivenUp(Ended::NoAnswer),
+            text if text.contains("steps") => Judgement::Accepted,
+            _ => Judgement::Again("Go on.".into()),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_run_may_be_cancelled_at_each_point() {
+    let mut ends = Vec::new();
+    for seed in 0..60 {
+        for at in 1..12 {
+            ends.push(check_cancelled(seed, at).await);
+        }
+    }
+    assert!(ends.contains(&Ended::Cancelled) && ends.contains(&Ended::Completed), "{ends:?}");
+}
+
+/// Cancels the run when the event of that number happens: what it leaves is whole.
+async fn check_cancelled(seed: u64, at: usize) -> Ended {
+    let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    let limits = random.limits();
+    let random = Mutex::new(random);
+    let model = Scripted::new(|_| random.lock().expect("no panic").turn());
+    let (world, cancel, events) = (World::default(), CancellationToken::new(), Mutex::new(Vec::new()));
+    world.pauses.store(true, Ordering::Relaxed);
+    let observe = |event| {
+        let mut events = events.lock().expect("no panic");
+        events.push(event);
+        if events.len() == at {
+            cancel.cancel();
+        }
+    };
+    let start =
+        Start { messages: vec![Message::User { text: "Question".into() }], with_tools: true, ..Start::default() };
+    let ran = pursue(&mut AnyPlan, &model, &world, &world, start, limits, &cancel, &observe).await;
+    let events = events.into_inner().expect("no panic");
+    let context = format!("seed {seed}, cancelled at {at}, {:?}", ran.ended);
+    let (mut asked, mut answered) = (0, 0);
+    for (place, message) in ran.messages.iter().enumerate() {
+        if let Message::Assistant { calls, .. } = message {
+            asked += calls.len();
+            let Some(Message::ToolResults { results }) = ran.messages.get(place + 1) else {
+                assert!(calls.is_empty(), "{context}: calls without results");
+                continue;
+            };
+            let ids = |id: &str, name: &str| (id.to_owned(), name.to_owned());
+            let expected: Vec<_> = calls.iter().map(|call| ids(&call.id, &call.name)).collect();
+            let found: Vec<_> = results.iter().map(|result| ids(&result.call_id, &result.name)).collect();
+            assert_eq!(found, expected, "{context}");
+            answered += results.len();
+        }
+    }
+    assert_eq!(asked, answered, "{context}");
+    let told = events.iter().filter(|event| matches!(event, Event::Result { .. })).count();
+    assert_eq!(told, answered, "{context}");
+    let made = events.iter().filter(|event| matches!(event, Event::Tool { .. })).count();
+    assert_eq!(made, ran.metrics.tool_calls as usize, "{context}");
+    assert_eq!(ran.metrics.tools.values().map(|tool| tool.calls).sum::<u32>(), ran.metrics.tool_calls, "{context}");
+    assert!(ran.metrics.model_calls <= limits.rounds && ran.metrics.tool_calls <= limits.calls, "{context}");
+    assert_eq!(ran.failure.is_some(), ran.ended == Ended::ProviderFailed, "{context}");
+    ran.ended
+}
+
 /// Every call has exactly one result, in order, and a tool that failed too often is not called again.
 fn check_conversation(request: &ChatRequest, limits: Limits, context: &str) {
     let mut open: Option<&Vec<ToolCall>> = None;
-    let mut failures: HashMap<&str, u32> = HashMap::new();
+    let mut failures: HashMap<String, u32> = HashMap::new();
     for message in &request.messages {
         let Message::ToolResults { results } = message else {
             assert!(open.is_none(), "{context}: calls without results");
@@ -192,10 +270,12 @@ fn check_conversation(request: &ChatRequest, limits: Limits, context: &str) {
             let error = serde_json::from_str::<Value>(&result.content).unwrap_or_default()["error"].clone();
             assert_eq!(result.is_error, error.is_string(), "{context}: {}", result.content);
             assert_eq!(result.is_error, !result.content.starts_with("<data>"), "{context}: {}", result.content);
-            let is_out = before.get(result.name.as_str()).is_some_and(|n| *n >= limits.failures_per_tool);
+            // A name that differs in nothing but case and blanks is mended.
+            let name = result.name.trim().to_lowercase();
+            let is_out = before.get(&name).is_some_and(|n| *n >= limits.failures_per_tool);
             assert_eq!(error == "tool_removed", is_out, "{context}: {}", result.content);
             let refused = ["tool_removed", "no_calls_left", "no_rounds_left"].iter().any(|code| error == *code);
-            *failures.entry(&result.name).or_default() += u32::from(result.is_error && !refused);
+            *failures.entry(name).or_default() += u32::from(result.is_error && !refused);
         }
     }
     assert!(open.is_none(), "{context}: calls without results");
@@ -227,6 +307,7 @@ fn check_end(plan: &Plan, failed: bool, did: &[Did], events: &[Event], limits: L
         }
         Ended::NoPlan => assert!(did.last() == Some(&Did::Said) && drafts.last() != Some(&true), "{context}"),
         Ended::ProviderFailed => {}
+        Ended::NoAnswer | Ended::Stopped | Ended::TimeLimit => panic!("{context}: this is a plan, and there is time"),
         Ended::Cancelled => panic!("{context}: nobody cancelled"),
     }
 }

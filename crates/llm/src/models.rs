@@ -2,7 +2,7 @@
 //!
 //! Prices are US dollars per million tokens, as published by Anthropic and OpenAI and noted on 2026-11-21. Rates for
 //! long prompts, batches and cache writes are not in it. A model that only others serve has no price here: it depends on
-//! where it runs.
+//! where it runs; neither have Google's models, whose prices were not looked up.
 
 use prospector_core::nearest;
 
@@ -15,6 +15,8 @@ pub enum Provider {
     Anthropic,
     /// OpenAI, by the chat completions API; another address may be set, as for [`Provider::Compatible`].
     OpenAi,
+    /// Google, by its endpoint that speaks OpenAI's chat completions API.
+    Gemini,
     /// Any server that speaks OpenAI's chat completions API; its address must be set.
     Compatible,
     /// Nobody: the built-in planner, which needs no provider.
@@ -59,7 +61,7 @@ impl ModelInfo {
     }
 }
 
-use Provider::{Anthropic, Compatible, Offline, OpenAi};
+use Provider::{Anthropic, Compatible, Gemini, Offline, OpenAi};
 
 /// The known models. The longest pattern that a name begins with counts.
 #[rustfmt::skip]
@@ -123,6 +125,8 @@ pub const MODELS: &[ModelInfo] = &[
     paid("o3",                   OpenAi,    true,    200_000,   2.00,   8.00,  0.50),
     paid("o3-mini",              OpenAi,    true,    200_000,   1.10,   4.40,  0.55),
     paid("o4-mini",              OpenAi,    true,    200_000,   1.10,   4.40,  0.275),
+
+    free("gemini",               Gemini,    true,  1_048_576),
 
     free("gpt-oss",              Compatible, true,   131_072),
     free("llama2",               Compatible, false,    4_096),

@@ -7,7 +7,7 @@ use prospector_core::ToolSpec;
 use prospector_llm::{
     ChatEvent, ChatRequest, ChatResponse, Message, SystemBlock, ToolCall, ToolResult, Usage,
     fake::{Api, FakeProvider, KEY, Recorded, Turn},
-    providers::connect,
+    providers::{Settings, connect},
 };
 use serde_json::{Value, json};
 
@@ -158,6 +158,40 @@ async fn a_local_server_needs_no_key() {
     let model = connect("llama3.1:8b", &fake.settings()).unwrap();
     assert_eq!(model.complete(&question("Hello?")).await.unwrap().text, "Hi");
     fake.assert_clean();
+}
+
+#[tokio::test]
+async fn google_and_ollama_are_spoken_to_with_tools_and_results() {
+    for name in ["gemini-2.5-flash", "ollama/qwen3"] {
+        let script = [Turn::calls([("list_databases", json!({}))]), Turn::text("Two.")];
+        let fake = match name.starts_with("ollama") {
+            true => FakeProvider::start_without_key(script).await,
+            false => FakeProvider::start(script).await,
+        };
+        let there = fake.settings();
+        let settings = Settings {
+            gemini_api_key: there.openai_api_key.clone(),
+            gemini_base_url: there.openai_base_url.clone(),
+            ollama_base_url: there.openai_base_url.clone(),
+            ..Settings::default()
+        };
+        let model = connect(name, &settings).unwrap();
+        let mut request = question("How many databases?");
+        let called = model.complete(&request).await.unwrap();
+        assert_eq!(called.calls[0].name, "list_databases");
+        let result = ToolResult {
+            call_id: called.calls[0].id.clone(),
+            name: "list_databases".into(),
+            content: "[]".into(),
+            data: None,
+            is_error: false,
+        };
+        request.messages.push(Message::Assistant { text: called.text, calls: called.calls });
+        request.messages.push(Message::ToolResults { results: vec![result] });
+        assert_eq!(model.complete(&request).await.unwrap().text, "Two.");
+        assert_eq!(fake.requests()[0].body["model"], name.trim_start_matches("ollama/"));
+        fake.assert_clean();
+    }
 }
 
 #[tokio::test]

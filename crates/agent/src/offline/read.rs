@@ -155,10 +155,19 @@ impl Evidence {
         let whole = list("columns").map(|column| (text(column, "name"), text(column, "type")));
         // Of some columns a wide table shows no more than the names.
         let named = list("other_columns").filter_map(Value::as_str).map(|name| (name.to_owned(), String::new()));
-        self.schemas.push(Schema {
-            table: format!("{}.{}", text(value, "database"), text(value, "table")),
-            columns: whole.chain(named).collect(),
-        });
+        let id = format!("{}.{}", text(value, "database"), text(value, "table"));
+        // A search shows the keys of likely tables; a schema has them all.
+        let keys: Vec<String> = list("columns")
+            .filter_map(|column| {
+                let to = column["foreign_key"].as_str()?;
+                Some(format!("{}.{} = {to}", text(value, "table"), text(column, "name")))
+            })
+            .filter(|key| !self.tables.iter().any(|hit| hit.joins.iter().any(|join| join.contains(key.as_str()))))
+            .collect();
+        if let Some(hit) = self.tables.iter_mut().find(|hit| hit.id() == id) {
+            hit.joins.extend(keys);
+        }
+        self.schemas.push(Schema { table: id, columns: whole.chain(named).collect() });
     }
 
     fn resolution(&mut self, value: &Value) {

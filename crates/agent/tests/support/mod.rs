@@ -7,7 +7,7 @@ use std::{
     future,
     sync::{
         Mutex,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -44,6 +44,8 @@ pub(crate) struct World {
     pub(crate) called: Mutex<Vec<String>>,
     /// The calls that were answered, in the order of the answers.
     pub(crate) answered: Mutex<Vec<String>>,
+    /// Whether each call waits a moment, as a real one does: there a run may be cancelled.
+    pub(crate) pauses: AtomicBool,
     /// Told when a call begins to wait for ever.
     pub(crate) stuck: Notify,
 }
@@ -106,6 +108,9 @@ impl Tools for World {
 
     async fn call(&self, name: &str, arguments: Value) -> Result<Answer, ToolError> {
         self.called.lock().expect("no panic").push(name.to_owned());
+        if self.pauses.load(Ordering::Relaxed) {
+            tokio::task::yield_now().await;
+        }
         let answer = self.answer(name, &arguments).await;
         self.answered.lock().expect("no panic").push(name.to_owned());
         answer
@@ -231,6 +236,7 @@ impl<F: Fn(usize) -> Turn + Send + Sync> ChatModel for Scripted<F> {
     }
 
     async fn stream(&self, request: &ChatRequest) -> Result<BoxStream<'static, Result<ChatEvent, LlmError>>, LlmError> {
+        tokio::task::yield_now().await;
         let round = {
             let mut requests = self.requests.lock().expect("no panic");
             requests.push(request.clone());

@@ -246,6 +246,7 @@ impl FakeProvider {
             openai_base_url: Some(format!("{}/v1", self.address)),
             timeout: Duration::from_secs(20),
             retries: 2,
+            ..Settings::default()
         }
     }
 

@@ -1,10 +1,12 @@
-//! Anthropic, and any server that speaks OpenAI's chat completions, through `genai`.
+//! Anthropic, and OpenAI, Google, Ollama and any other server that speaks OpenAI's chat completions, through `genai`.
 //!
 //! [`connect`] finds the provider of a model by its name:
 //!
 //! | name | goes to |
 //! |---|---|
 //! | `anthropic/NAME` | Anthropic, whatever NAME is |
+//! | `gemini/NAME` | Google, by its endpoint for OpenAI's API, whatever NAME is |
+//! | `ollama/NAME` | Ollama's server on this machine, or where its address says, by the same API; no key is needed |
 //! | `openai/NAME` | the OpenAI-compatible server, or OpenAI where no address is set, whatever NAME is |
 //! | a name of [`crate::models::MODELS`] | the provider that the table says |
 //! | anything else | the OpenAI-compatible server, where its address is set |
@@ -46,6 +48,12 @@ pub struct Settings {
     pub openai_api_key: Option<Secret>,
     /// The address of an OpenAI-compatible server, what comes before `/chat/completions`: `http://localhost:11434/v1`.
     pub openai_base_url: Option<String>,
+    /// The key for Google's models.
+    pub gemini_api_key: Option<Secret>,
+    /// Another address for Google's endpoint that speaks OpenAI's API, what comes before `/chat/completions`.
+    pub gemini_base_url: Option<String>,
+    /// Another address for Ollama's server, with or without `/v1` at its end.
+    pub ollama_base_url: Option<String>,
     /// The longest silence: until an answer begins, and between two pieces of it.
     pub timeout: Duration,
     /// How often a request that failed in passing is sent again; 2 makes three attempts in all.
@@ -59,6 +67,9 @@ impl Default for Settings {
             anthropic_base_url: None,
             openai_api_key: None,
             openai_base_url: None,
+            gemini_api_key: None,
+            gemini_base_url: None,
+            ollama_base_url: None,
             timeout: Duration::from_secs(300),
             retries: 2,
         }
@@ -100,11 +111,18 @@ fn route(model: &str, settings: &Settings) -> Result<Route, LlmError> {
     if let Some(name) = name.strip_prefix("openai/").filter(|name| !name.is_empty()) {
         return openai(model, name, settings, true);
     }
+    if let Some(name) = name.strip_prefix("gemini/").filter(|name| !name.is_empty()) {
+        return gemini(model, name, settings);
+    }
+    if let Some(name) = name.strip_prefix("ollama/").filter(|name| !name.is_empty()) {
+        return ollama(model, name, settings);
+    }
     let has_server = settings.openai_base_url.as_deref().is_some_and(|address| !address.trim().is_empty());
     // A name with an owner (`meta-llama/…`) is one that neither Anthropic nor OpenAI uses.
     match model_info(name).map(|info| info.provider) {
         Some(Provider::Anthropic) if !name.contains('/') => anthropic(model, name, settings),
         Some(Provider::OpenAi) if !name.contains('/') => openai(model, name, settings, true),
+        Some(Provider::Gemini) if !name.contains('/') => gemini(model, name, settings),
         Some(Provider::Compatible) => openai(model, name, settings, false),
         Some(Provider::Offline) => Err(LlmError::UnknownModel {
             model: model.to_owned(),
@@ -139,6 +157,24 @@ fn openai(model: &str, name: &str, settings: &Settings, at_openai: bool) -> Resu
         None => "https://api.openai.com/v1",
     };
     Ok(Route { wire: Wire::OpenAi, name: name.to_owned(), base: base_url(model, VARIABLE, address)?, key })
+}
+
+fn gemini(model: &str, name: &str, settings: &Settings) -> Result<Route, LlmError> {
+    let address = settings.gemini_base_url.as_deref().map(str::trim).filter(|address| !address.is_empty());
+    let address = address.unwrap_or("https://generativelanguage.googleapis.com/v1beta/openai");
+    let base = base_url(model, "GEMINI_BASE_URL", address)?;
+    let key = key(model, "GEMINI_API_KEY", settings.gemini_api_key.as_ref())?;
+    let key = key.ok_or_else(|| missing(model, "GEMINI_API_KEY"))?;
+    Ok(Route { wire: Wire::OpenAi, name: name.to_owned(), base, key: Some(key) })
+}
+
+fn ollama(model: &str, name: &str, settings: &Settings) -> Result<Route, LlmError> {
+    let address = settings.ollama_base_url.as_deref().map(str::trim).filter(|address| !address.is_empty());
+    let mut base = base_url(model, "OLLAMA_BASE_URL", address.unwrap_or("http://localhost:11434"))?;
+    if !base.path().ends_with("/v1/") {
+        base.set_path(&format!("{}v1/", base.path()));
+    }
+    Ok(Route { wire: Wire::OpenAi, name: name.to_owned(), base, key: None })
 }
 
 fn missing(model: &str, what: &str) -> LlmError {
@@ -228,6 +264,18 @@ mod tests {
         check("my-model", &settings(), "unknown model `my-model`: the nearest known ones are");
         check("", &with_server("http://h/v1"), "unknown model ``");
         check("offline", &with_server("http://h/v1"), "unknown model `offline`: it is the built-in planner");
+    }
+
+    #[test]
+    fn google_and_ollama_are_reached_by_the_same_api() {
+        let google = Settings { gemini_api_key: Some("key-g".into()), ..Settings::default() };
+        let address = "https://generativelanguage.googleapis.com/v1beta/openai/";
+        check("gemini-2.5-pro", &google, &format!("OpenAi gemini-2.5-pro {address}"));
+        check("gemini/any", &google, &format!("OpenAi any {address}"));
+        check("gemini-2.5-pro", &Settings::default(), "model `gemini-2.5-pro` needs GEMINI_API_KEY");
+        check("ollama/qwen3:8b", &Settings::default(), "OpenAi qwen3:8b http://localhost:11434/v1/");
+        let there = Settings { ollama_base_url: Some("http://h:1/v1".into()), ..Settings::default() };
+        check("ollama/qwen3", &there, "OpenAi qwen3 http://h:1/v1/");
     }
 
     #[test]

@@ -1,0 +1,152 @@
+//! The flags of `planner bench`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use prospector_core::Kind;
+
+use super::values::{ProfileName, PromptName, Rankers, kind, ranker};
+
+/// `planner bench`
+#[derive(Debug, Args)]
+pub(crate) struct BenchArgs {
+    /// What to measure
+    #[command(subcommand)]
+    pub(crate) command: BenchCommand,
+}
+
+/// What to measure.
+#[derive(Debug, Subcommand)]
+pub(crate) enum BenchCommand {
+    /// Recall, MRR and nDCG of the ranking, and its latency
+    Retrieval(RetrievalArgs),
+    /// Whether relevance is the share of hits that are right, and what the floor keeps back
+    Calibration(CalibrationArgs),
+    /// Tokens through discovery against everything in the prompt, and against an oracle
+    Tokens(TokensArgs),
+    /// Precision, recall and F1 of the plans, beside those with everything in the prompt
+    Plans(PlansArgs),
+    /// Run queries whose answers are known, and write the answers for a comparison
+    Sql(SqlBenchArgs),
+}
+
+/// `planner bench sql`
+#[derive(Debug, Args)]
+pub(crate) struct SqlBenchArgs {
+    /// The queries over the catalog, one a line: {"id", "database", "sql"}
+    #[arg(long, value_name = "FILE")]
+    pub(crate) queries: PathBuf,
+    /// Write the answers to this file, one JSON object a line
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// What is planned over, and by whom.
+#[derive(Debug, Args)]
+pub(crate) struct EstatesArgs {
+    /// The questions over the catalog, one a line: {"id", "query", "gold": [...], "kind"?, "dataset"?}
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["estates", "replay"])]
+    pub(crate) queries: Option<PathBuf>,
+    /// A folder with catalog.yaml and queries.jsonl, instead of the catalog; may be repeated
+    #[arg(long = "estate", value_name = "FOLDER", conflicts_with_all = ["queries", "records"])]
+    pub(crate) estates: Vec<PathBuf>,
+    /// Tables and operations from this file, one JSON object a line, instead of the catalog
+    #[arg(long, value_name = "FILE")]
+    pub(crate) records: Option<PathBuf>,
+    /// The set of tools; may be repeated
+    #[arg(long = "profile", value_enum, value_name = "NAME")]
+    pub(crate) profiles: Vec<ProfileName>,
+    /// The model [default: offline]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// Only N questions of each catalog, evenly spread
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+    /// The form of the prompt [default: by model and size]
+    #[arg(long, value_enum)]
+    pub(crate) prompt: Option<PromptName>,
+    /// Count the runs of this file, as --record wrote it, instead of asking a model
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["estates", "queries", "profiles", "model", "prompt", "limit"])]
+    pub(crate) replay: Option<PathBuf>,
+    /// Write the runs to this file, one JSON object a line
+    #[arg(long, value_name = "FILE", conflicts_with = "replay")]
+    pub(crate) record: Option<PathBuf>,
+    /// Write the table to this file too
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
+    /// No table on standard error
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `planner bench tokens`
+#[derive(Debug, Args)]
+pub(crate) struct TokensArgs {
+    #[command(flatten)]
+    pub(crate) over: EstatesArgs,
+    /// The model whose cache prices count [default: the model, or claude-sonnet-4-5 where it has none]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) prices: Option<String>,
+    /// Let the provider of this model count too, as Anthropic does without charge
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) count: Option<String>,
+    /// Write a chart to this file, as SVG
+    #[arg(long, value_name = "FILE")]
+    pub(crate) chart: Option<PathBuf>,
+}
+
+/// `planner bench plans`
+#[derive(Debug, Args)]
+pub(crate) struct PlansArgs {
+    #[command(flatten)]
+    pub(crate) over: EstatesArgs,
+}
+
+/// What is searched, and how the report is printed.
+#[derive(Debug, Args)]
+pub(crate) struct CorpusArgs {
+    /// Records from this file, one JSON object a line, instead of the catalog
+    #[arg(long, value_name = "FILE")]
+    pub(crate) records: Option<PathBuf>,
+    /// Search only this kind [default: the kind of each question, or all]
+    #[arg(long, value_parser = kind)]
+    pub(crate) kind: Option<Kind>,
+    /// No table on standard error
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `planner bench retrieval`
+#[derive(Debug, Args)]
+pub(crate) struct RetrievalArgs {
+    /// The questions, one a line: {"id", "query", "gold": [...], "kind"?, "dataset"?, "grades"?}
+    #[arg(long, value_name = "FILE")]
+    pub(crate) queries: PathBuf,
+    #[command(flatten)]
+    pub(crate) corpus: CorpusArgs,
+    /// How to rank: lexical, dense, rrf, full or all of them
+    #[arg(long, value_name = "NAME", default_value = "all", value_parser = ranker)]
+    pub(crate) ranker: Rankers,
+    /// Only the first N questions
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+}
+
+/// `planner bench calibration`
+#[derive(Debug, Args)]
+pub(crate) struct CalibrationArgs {
+    /// The questions, as for `bench retrieval`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) queries: PathBuf,
+    /// Questions that nothing here answers; they need no `gold`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) negatives: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) corpus: CorpusArgs,
+    /// Judge this many hits of each question
+    #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(crate) hits: u32,
+    /// Only the first N questions of each file
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+}

@@ -1,0 +1,157 @@
+//! `planner chat`: one question after the other, at a terminal or from a pipe. Answers are texts on standard output.
+
+pub(super) mod line;
+
+use std::{collections::BTreeSet, path::Path};
+
+use anyhow::Context as _;
+use prospector_agent::{Answered, Mode, Session};
+use prospector_discovery::DiscoveryTools;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::ask::{Asked, Estate, Models, session, state};
+use crate::{Exit, cli::ChatArgs, output, settings::Settings};
+use line::Lines;
+
+/// The commands, and what each does.
+pub(super) const COMMANDS: [(&str, &str); 7] = [
+    ("/facts", "list the facts that are known"),
+    ("/help", "list the commands"),
+    ("/mode", "show the mode; /mode NAME sets it, /mode auto lets the question decide"),
+    ("/plan", "/plan QUESTION shows a plan instead of an answer"),
+    ("/quit", "end"),
+    ("/refresh", "read the catalog again"),
+    ("/save", "/save FILE writes the conversation: as Markdown where the name ends in .md, else as JSON"),
+];
+
+/// Asks until the input ends.
+pub(crate) async fn chat(args: ChatArgs, settings: &Settings) -> anyhow::Result<Exit> {
+    let models = Models::new(&args.answering, settings)?;
+    let mut estate = Estate::open(&args.answering, settings).await?;
+    let mut session = session(args.session.as_deref(), settings).await?;
+    let mut lines = Lines::open(&state(settings)?, names(&estate))?;
+    let mut mode = args.answering.mode;
+    if !session.turns().is_empty() {
+        output::say(&format!("{} turns of {} are known", session.turns().len(), session.name()));
+    }
+    while let Some(line) = lines.next()? {
+        let line = line.trim();
+        let (command, rest) =
+            line.split_once(char::is_whitespace).map_or((line, ""), |(head, rest)| (head, rest.trim()));
+        let done = match command {
+            "" => Ok(()),
+            "/quit" | "/exit" => break,
+            "/help" => help(),
+            "/facts" => facts(&estate).await,
+            "/mode" => set_mode(&mut mode, rest),
+            "/save" => save(&session, rest),
+            "/plan" if rest.is_empty() => Err(anyhow::anyhow!("say what to plan: /plan QUESTION")),
+            "/plan" => {
+                let plan = crate::cli::PlanArgs::of(rest.to_owned(), &args.answering, mode);
+                super::plan::plan(plan, settings).await.map(|_| ())
+            }
+            "/refresh" => match Estate::open(&args.answering, settings).await {
+                Ok(opened) => {
+                    estate = opened;
+                    lines.complete(names(&estate));
+                    output::text("The catalog was read again.")
+                }
+                Err(error) => Err(error),
+            },
+            _ if command.starts_with('/') => {
+                let near = prospector_core::nearest(command, COMMANDS.iter().map(|(name, _)| *name), 1);
+                Err(anyhow::anyhow!("there is no command {command}; did you mean {}?", near.join(" ")))
+            }
+            _ => {
+                let asked = Asked { args: &args.answering, models: &models, estate: &estate };
+                turn(&asked, line, mode, &mut session).await
+            }
+        };
+        // A turn that fails does not end the conversation.
+        if let Err(error) = done {
+            output::error(&error);
+        }
+    }
+    Ok(Exit::Good)
+}
+
+/// One question; an interrupt ends it, and not the conversation.
+async fn turn(asked: &Asked<'_>, question: &str, mode: Option<Mode>, session: &mut Session) -> anyhow::Result<()> {
+    let cancel = CancellationToken::new();
+    let interrupted = cancel.clone();
+    let watching = tokio::spawn(async move {
+        if tokio::signal::ctrl_c().await.is_ok() {
+            interrupted.cancel();
+        }
+    });
+    let outcome = asked.answer(question, mode, session, &cancel).await;
+    watching.abort();
+    let mut text = outcome.answered.answer.clone();
+    if !outcome.answered.follow_ups.is_empty() {
+        text.push_str("\n\nYou could ask:");
+        for question in &outcome.answered.follow_ups {
+            text.push_str(&format!("\n- {question}"));
+        }
+    }
+    output::text(&format!("{text}\n"))?;
+    match outcome.failure {
+        Some(failure) => Err(failure.into()),
+        None => Ok(()),
+    }
+}
+
+fn help() -> anyhow::Result<()> {
+    let lines: Vec<String> = COMMANDS.iter().map(|(name, what)| format!("{name:10} {what}")).collect();
+    output::text(&lines.join("\n"))
+}
+
+async fn facts(estate: &Estate) -> anyhow::Result<()> {
+    let tools = DiscoveryTools::new(&estate.catalog, prospector_discovery::Profile::Full);
+    let answer = tools.call("list_known_facts", json!({})).await?;
+    output::text(&answer.text())
+}
+
+fn set_mode(mode: &mut Option<Mode>, name: &str) -> anyhow::Result<()> {
+    match name.to_lowercase().as_str() {
+        "" => {}
+        "auto" => *mode = None,
+        name => {
+            let found = Mode::ALL.into_iter().find(|mode| mode.as_str() == name);
+            let names = || Mode::ALL.map(Mode::as_str).join(", ");
+            *mode = Some(found.with_context(|| format!("the modes are {} and auto", names()))?);
+        }
+    }
+    output::text(&format!("The mode is {}.", mode.map_or("chosen by the question", Mode::as_str)))
+}
+
+fn save(session: &Session, file: &str) -> anyhow::Result<()> {
+    anyhow::ensure!(!file.is_empty(), "say where to: /save FILE");
+    let answers: Vec<&Answered> = session.turns().iter().map(|turn| &turn.answered).collect();
+    let text = if Path::new(file).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("md")) {
+        answers.iter().map(|answered| markdown(answered)).collect::<Vec<_>>().join("\n")
+    } else {
+        serde_json::to_string_pretty(&answers)?
+    };
+    std::fs::write(file, text + "\n").with_context(|| format!("cannot write {file}"))?;
+    output::text(&format!("{} turns are in {file}.", answers.len()))
+}
+
+fn markdown(answered: &Answered) -> String {
+    let mut text = format!("## {}\n\n{}\n", answered.question, answered.answer);
+    for question in answered.questions.iter().filter(|question| question.error.is_none()) {
+        text.push_str(&format!("\n{}: {}\n\n```sql\n{}\n```\n", question.id, question.question, question.sql));
+    }
+    text
+}
+
+/// What is completed: commands, and the names of databases and tables.
+fn names(estate: &Estate) -> BTreeSet<String> {
+    let mut names: BTreeSet<String> = COMMANDS.iter().map(|(name, _)| (*name).to_owned()).collect();
+    for database in estate.catalog.schema.databases() {
+        names.insert(database.name.clone());
+        names.extend(database.tables.iter().map(|table| table.name.clone()));
+        names.extend(database.tables.iter().map(|table| format!("{}.{}", database.name, table.name)));
+    }
+    names
+}

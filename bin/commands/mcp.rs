@@ -1,0 +1,19 @@
+//! `planner mcp`: MCP over standard input and output. Nothing but the protocol is written there.
+
+use prospector_serve::Options;
+
+use super::serve::{open, signals};
+use crate::{Exit, cli::McpArgs, settings::Settings};
+
+/// `planner mcp`
+pub(crate) async fn mcp(args: McpArgs, settings: &Settings) -> anyhow::Result<Exit> {
+    let stop = signals()?;
+    let options = Options { state: Some(super::ask::state(settings)?), ..Options::default() };
+    let opening = open(args.model.as_deref(), args.profile.into(), options, settings);
+    let server = tokio::select! {
+        server = opening => server?,
+        () = stop.cancelled() => return Ok(Exit::Good),
+    };
+    server.stdio(stop).await?;
+    Ok(Exit::Good)
+}

@@ -1,0 +1,147 @@
+//! `planner reconcile`: a workflow in phases that matches the records of two sources, with the user. What the model says is
+//! told on standard error; the report on standard output is JSON.
+
+use std::{collections::VecDeque, path::Path, sync::Arc, time::Duration};
+
+use anyhow::Context as _;
+use prospector_agent::{
+    Event, Limits,
+    phases::{Conversation, Workflow},
+    plan::Ended,
+    reconcile::{RECONCILE, reconcile_tools},
+};
+use prospector_discovery::{DiscoveryTools, Instructions, Profile, PromptBuilder};
+
+use super::{
+    Opening,
+    ask::state,
+    capabilities,
+    chat::line::Lines,
+    model, open,
+    plan::{interrupts, tell},
+};
+use crate::{Exit, cli::ReconcileArgs, output, settings::Settings};
+
+/// A tool call may take so long: a recipe over all rows has several queries.
+const CALL_TIME: Duration = Duration::from_secs(300);
+
+/// Runs the workflow to its end, or to the end of what the user says.
+pub(crate) async fn reconcile(args: ReconcileArgs, settings: &Settings) -> anyhow::Result<Exit> {
+    let name = settings.model(args.model.as_deref());
+    let info = capabilities(settings, &name)?;
+    let chat = model(settings, &name)?;
+    let mut answers = Answers::open(args.answers.as_deref(), settings)?;
+    let (file, text) = match &args.workflow {
+        None => ("reconcile.yaml".to_owned(), RECONCILE.to_owned()),
+        Some(path) => {
+            let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+            (path.display().to_string(), text)
+        }
+    };
+    let cancel = interrupts();
+    let (catalog, _) = tokio::select! {
+        opened = open(settings, Opening::Use) => opened?,
+        () = cancel.cancelled() => anyhow::bail!("interrupted while the catalog was opened; the index is as it was"),
+    };
+    let engine = catalog.engine();
+    let tools = DiscoveryTools::new(&catalog, Profile::Compact).with_engine(&engine);
+    let own = reconcile_tools(&engine, state(settings)?.join("reconcile"));
+    let known = Conversation::tool_names(&tools, &own);
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    let workflow = match Workflow::read(&file, &text, &known) {
+        Ok(workflow) => workflow,
+        Err(problems) => {
+            let count = problems.len();
+            problems.iter().for_each(|problem| output::say(&problem.to_string()));
+            anyhow::bail!(
+                "the workflow {file} cannot be run: {count} {} wrong",
+                if count == 1 { "thing is" } else { "things are" }
+            );
+        }
+    };
+    let what = args.what.as_deref().map(str::trim).filter(|what| !what.is_empty());
+    let instructions = Instructions { with_tools: &workflow.role, without_tools: &workflow.role, form: "" };
+    let prompt = PromptBuilder::new(&catalog, &tools, instructions).build(&info, what.unwrap_or_default());
+    anyhow::ensure!(prompt.with_tools, "the model {name} cannot call tools, and a workflow needs them");
+    let limits = Limits {
+        rounds: args.max_rounds,
+        calls: args.max_calls,
+        run_time: Duration::from_secs(u64::from(args.max_seconds)),
+        call_time: CALL_TIME,
+        context_tokens: Limits::context_of(info.context),
+        ..Limits::default()
+    };
+    let (events, talkative) = (args.events, !args.quiet);
+    let observe = move |event: Event| {
+        if events {
+            output::say(&serde_json::to_string(&event).unwrap_or_default());
+        } else if talkative && (output::is_watched() || matches!(event, Event::Phase { .. })) {
+            tell(&event);
+        }
+    };
+    let mut conversation = Conversation::new(Arc::new(workflow), own, prompt.system, prompt.revealed, limits);
+    let mut said = what.map(str::to_owned);
+    let told = loop {
+        let turn = conversation.turn(said.as_deref(), chat.as_ref(), &tools, &catalog, &cancel, &observe);
+        let told = turn.await;
+        if !told.text.is_empty() && talkative && !events {
+            output::say(&format!("\n{}\n", told.text.trim()));
+        }
+        if conversation.is_over() || told.ended != Ended::Completed {
+            break told;
+        }
+        match answers.next()? {
+            Some(line) => said = Some(line),
+            None => {
+                output::say("the user said nothing more before the workflow was over");
+                break told;
+            }
+        }
+    };
+    let report = conversation.report();
+    let mut shown = serde_json::to_value(&report)?;
+    shown["answer"] = told.text.into();
+    output::json(&shown)?;
+    if let Some(failure) = &told.failure {
+        output::say(&format!("error: {failure}"));
+    }
+    if let Some(reason) = &report.stopped {
+        output::say(&format!("error: {reason}"));
+    }
+    Ok(match report.ended {
+        Ended::ProviderFailed if !report.completed => Exit::Provider,
+        _ if report.completed => Exit::Good,
+        _ => Exit::NotVerified,
+    })
+}
+
+/// What the user says.
+enum Answers {
+    File(VecDeque<String>),
+    Input(Box<Lines>),
+}
+
+impl Answers {
+    fn open(file: Option<&Path>, settings: &Settings) -> anyhow::Result<Answers> {
+        let Some(path) = file else {
+            return Ok(Answers::Input(Box::new(Lines::open(&state(settings)?, Default::default())?)));
+        };
+        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+        Ok(Answers::File(text.lines().map(str::to_owned).collect()))
+    }
+
+    /// The next line that is not empty; none at the end.
+    fn next(&mut self) -> anyhow::Result<Option<String>> {
+        loop {
+            let line = match self {
+                Answers::File(lines) => lines.pop_front(),
+                Answers::Input(lines) => lines.next()?,
+            };
+            match line.as_deref().map(str::trim) {
+                None => return Ok(None),
+                Some("") => {}
+                Some(line) => return Ok(Some(line.to_owned())),
+            }
+        }
+    }
+}

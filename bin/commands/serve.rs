@@ -1,0 +1,130 @@
+//! `planner serve`: HTTP, MCP over HTTP, and the page.
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use anyhow::Context as _;
+use prospector_discovery::{Catalog, CatalogOptions, Profile};
+use prospector_serve::{Limits, Opened, Options, Planner, ServeError, Server, Tokens};
+use tokio_util::sync::CancellationToken;
+
+use super::{advised, capabilities, embedder, model, read_with};
+use crate::{
+    Exit,
+    cli::ServeArgs,
+    output,
+    settings::{self, Settings},
+};
+
+/// What a shell calls a program that was told to end and did not want to wait.
+const TERMINATED: i32 = 143;
+
+/// `planner serve`
+pub(crate) async fn serve(args: ServeArgs, settings: &Settings) -> anyhow::Result<Exit> {
+    let mut tokens = Tokens::none();
+    if let Some(path) = &args.token_file {
+        tokens = Tokens::from_file(path)?;
+    }
+    if let Some(token) = &settings.token {
+        tokens = tokens.with(token).map_err(|reason| anyhow::anyhow!("PROSPECTOR_TOKEN cannot be used: {reason}"))?;
+    }
+    let usual = Limits::default();
+    let limits = Limits {
+        requests: args.max_requests.map_or(usual.requests, |most| most as usize),
+        runs: args.max_runs.map_or(usual.runs, |most| most as usize),
+        body_bytes: args.max_body.map_or(usual.body_bytes, |most| most as usize),
+        grace: args.grace.map_or(usual.grace, |seconds| Duration::from_secs(seconds.into())),
+        ..usual
+    };
+    let guarded = !tokens.is_none();
+    let state = Some(super::ask::state(settings)?);
+    let options = Options { tokens, hosts: args.host_names, origins: args.origins, state, limits };
+    let stop = signals()?;
+    let opening = open(args.model.as_deref(), args.profile.into(), options, settings);
+    let server = tokio::select! {
+        server = opening => server?,
+        () = stop.cancelled() => anyhow::bail!("stopped while the catalog was opened; the index is as it was"),
+    };
+    let listener = server.bind(args.listen).await.map_err(|error| match error {
+        ServeError::Unguarded { .. } => {
+            anyhow::anyhow!("{error} (set PROSPECTOR_TOKEN or name a --token-file, or listen on 127.0.0.1)")
+        }
+        ServeError::Listen { .. } => anyhow::anyhow!("{error} (name another address with --listen)"),
+        other => other.into(),
+    })?;
+    let address = listener.local_addr().context("the address is not known")?;
+    let whom = if guarded { "with a token" } else { "for anyone on this machine" };
+    output::say(&format!("listening on http://{address} {whom}; MCP at http://{address}/mcp"));
+    server.http(listener, stop).await?;
+    output::say("stopped");
+    Ok(Exit::Good)
+}
+
+/// A server over the catalog of the settings, which notices when another process has refreshed the index.
+pub(super) async fn open(
+    flag: Option<&str>,
+    profile: Profile,
+    options: Options,
+    settings: &Settings,
+) -> anyhow::Result<Arc<Server>> {
+    let name = settings.model(flag);
+    let chat = model(settings, &name)?;
+    let planner = Planner::new(chat.clone(), capabilities(settings, &name)?);
+    let path = settings.catalog()?.to_owned();
+    let (state, home, embedder) = (settings.state.clone(), settings.home.clone(), embedder::open(settings)?);
+    let index = super::ask::state(settings)?.join("index");
+    let opener = move |fresh: bool| -> Opened {
+        let options = CatalogOptions {
+            state: state.clone(),
+            environment: &settings::variable,
+            home: home.clone(),
+            embedder: embedder.clone(),
+            fresh,
+            ..CatalogOptions::default()
+        };
+        let opened = tokio::runtime::Handle::current().block_on(Catalog::open(&path, options));
+        let (catalog, problems) = opened.map_err(|error| format!("{:#}", advised(error)))?;
+        output::problems(&problems, false);
+        read_with(&catalog, &chat);
+        Ok((catalog, problems))
+    };
+    let server = Server::open(opener, profile, planner, options).await.context("the catalog cannot be used")?;
+    server.follow(move || stamp(&index));
+    Ok(server)
+}
+
+/// What tells one state of the index on disk from the next.
+fn stamp(index: &Path) -> Option<String> {
+    let current = std::fs::read_to_string(index.join("CURRENT")).ok()?;
+    let committed = index.join(current.trim()).join("lexical/meta.json");
+    let time = std::fs::metadata(committed).and_then(|file| file.modified()).ok()?;
+    Some(format!("{current} {time:?}"))
+}
+
+/// Is cancelled when the program is told to end. Who says it again does not want to wait.
+pub(super) fn signals() -> anyhow::Result<CancellationToken> {
+    let stop = CancellationToken::new();
+    let told = stop.clone();
+    #[cfg(unix)]
+    let mut terminated = {
+        use tokio::signal::unix::{SignalKind, signal};
+        signal(SignalKind::terminate()).context("cannot wait for signals")?
+    };
+    tokio::spawn(async move {
+        loop {
+            #[cfg(unix)]
+            tokio::select! {
+                _ = tokio::signal::ctrl_c() => {}
+                _ = terminated.recv() => {}
+            }
+            #[cfg(not(unix))]
+            if tokio::signal::ctrl_c().await.is_err() {
+                return;
+            }
+            if told.is_cancelled() {
+                std::process::exit(TERMINATED);
+            }
+            told.cancel();
+        }
+    });
+    Ok(stop)
+}

@@ -1,0 +1,121 @@
+//! The answer as the goal of a run: a text whose claims can be traced, sent back once where they cannot.
+
+use prospector_core::Answer;
+use prospector_llm::ToolCall;
+use serde_json::{Value, json};
+
+use super::{
+    instructions::FINISH,
+    ledger::Ledger,
+    trace::{Tracing, trace},
+};
+use crate::{
+    Mode,
+    event::{Event, QueryRan},
+    goal::{Goal, Judgement, Observe, Said},
+    plan::Ended,
+};
+
+/// The answer that a run is to produce.
+pub(crate) struct AnswerGoal {
+    pub(crate) question: String,
+    pub(crate) mode: Mode,
+    pub(crate) ledger: Ledger,
+    /// The last text that was an answer, with its marks.
+    pub(crate) answer: Option<(String, Tracing)>,
+    asked_again: bool,
+}
+
+impl AnswerGoal {
+    pub(crate) fn new(question: &str, mode: Mode) -> Self {
+        let question = question.to_owned();
+        AnswerGoal { question, mode, ledger: Ledger::default(), answer: None, asked_again: false }
+    }
+
+    /// Traces a text.
+    pub(crate) fn traced(&self, text: &str) -> (Tracing, String) {
+        trace(text, &self.question, &self.ledger.questions, &self.ledger.texts)
+    }
+
+    /// What is wrong with it as an answer.
+    fn complaint(&self, text: &str, tracing: &Tracing, cut: bool) -> Option<Value> {
+        if text.trim().is_empty() {
+            return Some(json!({"error": "no_answer", "message": "the answer is empty", "suggestion": FINISH}));
+        }
+        if cut {
+            return Some(json!({"error": "cut", "message": "the answer was cut", "suggestion": "make it shorter"}));
+        }
+        if !tracing.ok {
+            let failed: Vec<Value> = (tracing.claims.iter())
+                .filter(|claim| !claim.problems.is_empty())
+                .map(|claim| json!({"sentence": claim.text, "problems": claim.problems}))
+                .collect();
+            return Some(json!({
+                "error": "not_traced",
+                "message": "these sentences do not follow from the results",
+                "failed": failed,
+                "suggestion": "cite the query of each as [Q1], correct the number, or leave it out; then answer again",
+            }));
+        }
+        let rests = !self.ledger.premises.is_empty()
+            || self.ledger.questions.iter().any(|question| question.error.is_none())
+            || !clarifications(text).is_empty();
+        (self.mode == Mode::Auditable && !rests).then(|| {
+            json!({
+                "error": "no_premises",
+                "message": "an auditable answer rests on facts with a source or on queries, and this one on neither",
+                "suggestion": "use resolve_fact or execute_sql, or ask with a line `Clarification: ...?`",
+            })
+        })
+    }
+}
+
+impl Goal for AnswerGoal {
+    fn finish(&self) -> &str {
+        FINISH
+    }
+
+    fn judge(&mut self, said: Said<'_>, observe: &Observe<'_>) -> Judgement {
+        let (tracing, marked) = self.traced(said.text);
+        let failed = tracing.claims.iter().filter(|claim| !claim.problems.is_empty()).count();
+        let complaint = self.complaint(said.text, &tracing, said.cut);
+        observe(Event::Verified { ok: tracing.ok, failed });
+        if !said.text.trim().is_empty() {
+            self.answer = Some((marked, tracing));
+        }
+        match complaint {
+            None => Judgement::Accepted,
+            Some(complaint) if !self.asked_again => {
+                self.asked_again = true;
+                Judgement::Again(complaint.to_string())
+            }
+            Some(_) if self.answer.is_some() => Judgement::Accepted,
+            Some(_) => Judgement::GivenUp(Ended::NoAnswer),
+        }
+    }
+
+    fn has_result(&self) -> bool {
+        self.answer.is_some()
+    }
+
+    fn calling(&mut self, call: &ToolCall, observe: &Observe<'_>) {
+        self.ledger.calling(call, observe);
+    }
+
+    fn answered(&mut self, call: &ToolCall, given: &mut Result<Answer, Value>) -> Vec<QueryRan> {
+        self.ledger.answered(call, given)
+    }
+}
+
+/// What an answer asks back: its lines that begin with `Clarification:`.
+pub(crate) fn clarifications(text: &str) -> Vec<String> {
+    text.lines()
+        .filter_map(|line| {
+            let line = line.trim().trim_start_matches(['-', '*', '>', ' ']);
+            let (head, rest) = line.split_once(':')?;
+            let head = head.trim_matches(['*', '_', ' ']);
+            (head.eq_ignore_ascii_case("clarification")).then(|| rest.trim_matches(['*', ' ']).to_owned())
+        })
+        .filter(|question| !question.is_empty())
+        .collect()
+}

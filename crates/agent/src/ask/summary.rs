@@ -1,0 +1,103 @@
+//! The two steps after the data: a summary by a model that may be smaller, and follow-up questions.
+
+use prospector_llm::{ChatModel, ChatRequest, LlmError, Message, SystemBlock, Usage};
+use serde_json::{Value, json};
+
+use super::{
+    answered::DataQuestion,
+    instructions::{FOLLOW_UPS, SUMMARISE, form},
+    platform::Platform,
+};
+
+/// So many rows of each result are summarised.
+const ROWS: usize = 50;
+/// So many characters of the draft and of premises are shown.
+const DRAFT: usize = 4_000;
+/// At most so many follow-up questions, and so many characters of each.
+const FOLLOW_UPS_MOST: usize = 3;
+const FOLLOW_UP_LONGEST: usize = 160;
+
+/// What is summarised.
+pub(crate) struct Material<'a> {
+    pub(crate) question: &'a str,
+    pub(crate) questions: &'a [DataQuestion],
+    /// What the first step said.
+    pub(crate) draft: &'a str,
+}
+
+impl Material<'_> {
+    fn text(&self) -> String {
+        let results: Vec<Value> = (self.questions.iter().filter(|question| question.error.is_none()))
+            .map(|question| {
+                let rows: Vec<&Vec<Value>> = question.rows.iter().take(ROWS).collect();
+                json!({"id": question.id, "question": question.question, "sql": question.sql,
+                       "columns": question.columns, "rows": rows, "has_more": question.has_more})
+            })
+            .collect();
+        let draft: String = self.draft.chars().take(DRAFT).collect();
+        let data = json!({"results": results, "draft": draft}).to_string().replace('<', "\\u003c");
+        format!("Question: {}\n\n<data>{data}</data>", self.question)
+    }
+}
+
+/// The answer, written anew from the results.
+pub(crate) async fn summarise(
+    model: &dyn ChatModel,
+    material: &Material<'_>,
+    platform: Platform,
+    output_tokens: u32,
+) -> Result<(String, Usage), LlmError> {
+    let block = |text: &str, cache| SystemBlock { text: text.to_owned(), cache };
+    let system = vec![block(SUMMARISE, false), block(form(), false), block(platform.instruction(), true)];
+    complete(model, system, material.text(), output_tokens).await
+}
+
+/// Two or three questions that could be asked next.
+pub(crate) async fn follow_ups(
+    model: &dyn ChatModel,
+    material: &Material<'_>,
+) -> Result<(Vec<String>, Usage), LlmError> {
+    let system = vec![SystemBlock { text: FOLLOW_UPS.to_owned(), cache: true }];
+    let (text, usage) = complete(model, system, material.text(), 300).await?;
+    Ok((questions(&text), usage))
+}
+
+async fn complete(
+    model: &dyn ChatModel,
+    system: Vec<SystemBlock>,
+    text: String,
+    max_output_tokens: u32,
+) -> Result<(String, Usage), LlmError> {
+    let messages = vec![Message::User { text }];
+    let response = model.complete(&ChatRequest { system, messages, tools: Vec::new(), max_output_tokens }).await?;
+    Ok((response.text, response.usage))
+}
+
+/// The questions of a JSON array among whatever else, or of the lines.
+fn questions(text: &str) -> Vec<String> {
+    let array = text.find('[').zip(text.rfind(']')).filter(|(begin, end)| begin < end);
+    let parsed = array.and_then(|(begin, end)| serde_json::from_str::<Vec<String>>(&text[begin..=end]).ok());
+    let found = parsed.unwrap_or_else(|| {
+        let lines = text.lines().map(|line| line.trim_start_matches(|c: char| !c.is_alphabetic()).trim());
+        lines.filter(|line| line.ends_with('?')).map(str::to_owned).collect()
+    });
+    let usable = |question: &String| !question.trim().is_empty() && question.chars().count() <= FOLLOW_UP_LONGEST;
+    found.into_iter().map(|question| question.trim().to_owned()).filter(usable).take(FOLLOW_UPS_MOST).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &[&str]) {
+        assert_eq!(questions(text), expected, "{text}");
+    }
+
+    #[test]
+    fn questions_are_found_in_an_array_or_in_lines() {
+        check("[\"By year?\", \"By country?\"]", &["By year?", "By country?"]);
+        check("Here:\n```json\n[\"A?\",\"B?\",\"C?\",\"D?\"]\n```", &["A?", "B?", "C?"]);
+        check("1. By year?\n2. By country?\nThat is all.", &["By year?", "By country?"]);
+        check("nothing", &[]);
+    }
+}

@@ -1,0 +1,109 @@
+//! What a question asks of one database: a measure over one table, grouped, filtered, ranked. Every word that says
+//! something must have a meaning; where one has none, the question is not answered.
+
+mod defined;
+mod meaning;
+mod places;
+mod reader;
+
+use super::{
+    known::Known,
+    period::{Period, Unit},
+    text::{stem, words},
+};
+pub(super) use places::path;
+use reader::{GROUPING, Reader};
+
+/// A column by its place.
+pub(super) type Place = (usize, usize);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Aggregate {
+    Sum,
+    Average,
+    Max,
+    Min,
+    Distinct,
+}
+
+impl Aggregate {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Aggregate::Sum => "total",
+            Aggregate::Average => "average",
+            Aggregate::Max => "highest",
+            Aggregate::Min => "lowest",
+            Aggregate::Distinct => "number of different values",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Measure {
+    Rows,
+    Of(Aggregate, Place),
+    Ratio(Box<Measure>, Box<Measure>),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Test {
+    Is(String),
+    Compare(&'static str, String),
+    During(Period),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Filter {
+    pub(super) place: Place,
+    pub(super) test: Test,
+    /// The table that leads there, where the question names one.
+    pub(super) via: Option<usize>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Group {
+    pub(super) place: Place,
+    pub(super) unit: Option<Unit>,
+    pub(super) via: Option<usize>,
+}
+
+/// A question as it is understood.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Intent {
+    pub(super) subject: usize,
+    pub(super) measure: Measure,
+    /// How the measure is called, where a definition gives it.
+    pub(super) called: Option<String>,
+    pub(super) groups: Vec<Group>,
+    pub(super) filters: Vec<Filter>,
+    /// How many, and whether the largest.
+    pub(super) rank: Option<(usize, bool)>,
+    /// The terms whose definitions were used.
+    pub(super) terms: Vec<String>,
+    pub(super) notes: Vec<String>,
+}
+
+/// Why a question is not understood.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Stop {
+    /// These words mean nothing here; they may be values.
+    Words(Vec<String>),
+    /// Something else.
+    Reason(String),
+}
+
+fn stop<T>(reason: impl Into<String>) -> Result<T, Stop> {
+    Err(Stop::Reason(reason.into()))
+}
+
+/// Reads the question for one database.
+pub(super) fn read(known: &Known, database: &str) -> Result<Intent, Stop> {
+    let tables = known.tables.iter().filter(|table| table.database == database).collect();
+    let mut reader = Reader { known, tables, words: words(&known.question), mentions: Vec::new() };
+    reader.intent()
+}
+
+/// Whether a word is plainly no value to look for.
+pub(super) fn is_value(word: &str) -> bool {
+    word.chars().count() > 1 && !GROUPING.contains(&stem(word).as_str())
+}

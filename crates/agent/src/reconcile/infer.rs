@@ -1,0 +1,234 @@
+//! Rules from examples: which columns agree in the pairs that were confirmed, and how, but not in rows that are no pairs.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{
+    recipe::{Recipe, Rule, Side, Test, TestKind, margin},
+    subset::Subset,
+    value::{day, likeness, number, plain, text},
+};
+
+/// A test must be passed by this share of the pairs that have both values, and by so much more than of rows that are none.
+const AGREES: f64 = 0.85;
+const MORE_THAN_CHANCE: f64 = 0.3;
+
+/// Fewer pairs with both values say nothing.
+const LEAST: usize = 3;
+
+/// Dates that are further apart do not agree.
+const MOST_DAYS: i64 = 31;
+
+/// Texts that are less alike do not agree.
+const LEAST_ALIKE: f64 = 0.6;
+
+/// A column tells rows apart where so many of its values are different.
+const VARIED: f64 = 0.9;
+
+/// At most so many rules are suggested.
+const MOST_RULES: usize = 10;
+
+/// Two columns that agree.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Agreement {
+    /// The test that they pass.
+    #[serde(flatten)]
+    pub(crate) test: Test,
+    /// Of the pairs that have both values, the share that passes.
+    pub(crate) passed: f64,
+    /// How many pairs have both.
+    pub(crate) pairs: usize,
+    /// The share of rows that are no pairs and pass.
+    pub(crate) by_chance: f64,
+    /// Whether the columns tell rows apart.
+    pub(crate) identifies: bool,
+}
+
+/// What agrees in these pairs, given by the places of their rows, the most telling first.
+pub(crate) fn agreements(left: &Subset, right: &Subset, pairs: &[(usize, usize)]) -> Vec<Agreement> {
+    let mut found = Vec::new();
+    for (at, a) in left.columns.iter().enumerate() {
+        for (other, b) in right.columns.iter().enumerate() {
+            let cells = |(l, r): (usize, usize)| (&left.rows[l][at], &right.rows[r][other]);
+            let is_whole = |(l, r): &(&Value, &Value)| text(l).is_some() && text(r).is_some();
+            let true_cells: Vec<(&Value, &Value)> = pairs.iter().map(|pair| cells(*pair)).filter(is_whole).collect();
+            if true_cells.len() < LEAST.min(pairs.len()) || true_cells.len() * 2 < pairs.len() {
+                continue;
+            }
+            // Rows of different pairs are no pairs.
+            let crossed = pairs.iter().enumerate().flat_map(|(first, (l, _))| {
+                pairs.iter().enumerate().filter(move |(second, _)| *second != first).map(|(_, (_, r))| (*l, *r))
+            });
+            let false_cells: Vec<(&Value, &Value)> = crossed.map(cells).filter(is_whole).take(2_000).collect();
+            let identifies = left.variety(at) >= VARIED && right.variety(other) >= VARIED;
+            let tests = tests(a, b, &true_cells, &false_cells);
+            found.extend(tests.into_iter().filter_map(|test| {
+                let share = |cells: &[(&Value, &Value)]| {
+                    let passed = cells.iter().filter(|(l, r)| passes(&test, l, r)).count();
+                    if cells.is_empty() { 0.0 } else { passed as f64 / cells.len() as f64 }
+                };
+                let (passed, by_chance) = (share(&true_cells), share(&false_cells));
+                let agrees = passed >= AGREES && passed - by_chance >= MORE_THAN_CHANCE;
+                let shown = |share: f64| (share * 1_000.0).round() / 1_000.0;
+                agrees.then(|| Agreement {
+                    passed: shown(passed),
+                    pairs: true_cells.len(),
+                    by_chance: shown(by_chance),
+                    identifies: identifies && test.test != TestKind::Window,
+                    test,
+                })
+            }));
+        }
+    }
+    found.sort_by(|a, b| (b.passed - b.by_chance).total_cmp(&(a.passed - a.by_chance)));
+    // Each column agrees with one other only; of one pair of columns an exact test may stand beside a looser one.
+    let mut kept: Vec<Agreement> = Vec::new();
+    for agreement in found {
+        let clashes = kept.iter().any(|other| {
+            let same = (other.test.left == agreement.test.left, other.test.right == agreement.test.right);
+            same == (true, false) || same == (false, true)
+        });
+        if !clashes {
+            kept.push(agreement);
+        }
+    }
+    kept
+}
+
+/// The tests that two columns may pass, with limits a little wider than what was seen.
+fn tests(left: &str, right: &str, pairs: &[(&Value, &Value)], others: &[(&Value, &Value)]) -> Vec<Test> {
+    let test = |kind| Test {
+        left: left.to_owned(),
+        right: right.to_owned(),
+        test: kind,
+        within: None,
+        days: None,
+        threshold: None,
+    };
+    let both = |of: fn(&Value) -> Option<f64>| -> Option<Vec<f64>> {
+        pairs.iter().map(|(l, r)| Some((of(l)? - of(r)?).abs())).collect()
+    };
+    let most = |apart: &[f64]| apart.iter().copied().fold(0.0, f64::max);
+    let mut tests = vec![test(TestKind::Exact)];
+    if let Some(apart) = both(|value| day(value).map(|day| day as f64)) {
+        let days = most(&apart);
+        if days > 0.0 && days <= MOST_DAYS as f64 {
+            tests.push(Test { days: Some((days * 1.5).ceil() as u32), ..test(TestKind::Window) });
+        }
+    } else if let Some(apart) = both(number) {
+        let apart = most(&apart);
+        if apart > 0.0 {
+            tests.push(Test { within: Some(upwards(apart * 1.25)), ..test(TestKind::Tolerance) });
+        }
+    } else {
+        let alike = |cells: &[(&Value, &Value)]| -> Vec<f64> {
+            let alike = |cell: &(&Value, &Value)| {
+                likeness(&plain(&text(cell.0).unwrap_or_default()), &plain(&text(cell.1).unwrap_or_default()))
+            };
+            cells.iter().map(alike).collect()
+        };
+        let mut seen = alike(pairs);
+        seen.sort_by(f64::total_cmp);
+        // One of ten may be worse.
+        let least = seen.get(seen.len() / 10).copied().unwrap_or_default();
+        let chance = alike(others).into_iter().fold(0.0, f64::max);
+        let threshold = (((least + chance.min(least)) / 2.0).max(least - 0.1) * 100.0).floor() / 100.0;
+        if threshold >= LEAST_ALIKE && seen.first() < Some(&1.0) {
+            tests.push(Test { threshold: Some(threshold.min(0.95)), ..test(TestKind::Fuzzy) });
+        }
+    }
+    tests
+}
+
+/// The number with two digits, rounded up.
+fn upwards(number: f64) -> f64 {
+    let unit = 10f64.powf(number.log10().floor() - 1.0);
+    let rounded = (number / unit - 1e-9).ceil() * unit;
+    // Without the dust of binary fractions.
+    format!("{rounded:.8}").parse().unwrap_or(rounded)
+}
+
+/// Whether two values pass a test, as the SQL decides it.
+pub(crate) fn passes(test: &Test, left: &Value, right: &Value) -> bool {
+    let limit = test.limit().unwrap_or_default();
+    let near = |left: Option<f64>, right: Option<f64>| {
+        left.zip(right).is_some_and(|(left, right)| (left - right).abs() <= limit + limit * 1e-9 + 1e-9)
+    };
+    match test.test {
+        TestKind::Exact => match (number(left), number(right)) {
+            (Some(left), Some(right)) => left == right,
+            _ => text(left).zip(text(right)).is_some_and(|(left, right)| left.to_lowercase() == right.to_lowercase()),
+        },
+        TestKind::Tolerance => near(number(left), number(right)),
+        TestKind::Window => near(day(left).map(|day| day as f64), day(right).map(|day| day as f64)),
+        TestKind::Fuzzy => text(left).zip(text(right)).is_some_and(|(left, right)| {
+            let (left, right) = (plain(&left), plain(&right));
+            !left.is_empty() && likeness(&left, &right) >= limit - 1e-9
+        }),
+    }
+}
+
+/// A recipe from what agrees: what identifies with each of the others, all others together, all but one of them, and what
+/// nearly identifies with one of the others. None where nothing agrees, or no column tells the rows of a side apart.
+pub(crate) fn suggest(left: &Subset, right: &Subset, agreements: &[Agreement]) -> Option<Recipe> {
+    let key = |subset: &Subset| subset.unique_columns().first().map(|column| (*column).to_owned());
+    let side = |subset: &Subset| Some(Side { alias: subset.alias.clone(), key: key(subset)? });
+    let is_text_id = |one: &&Agreement| one.identifies && matches!(one.test.test, TestKind::Exact | TestKind::Fuzzy);
+    let same = |a: &Test, b: &Test| a.left == b.left && a.right == b.right;
+    // Of exact and looser tests of the same columns, the looser one supports others.
+    let mut supports: Vec<&Test> = Vec::new();
+    let ids: Vec<&Agreement> = agreements.iter().filter(is_text_id).collect();
+    for agreement in agreements.iter().filter(|one| !ids.iter().any(|id| same(&id.test, &one.test))) {
+        match supports.iter().position(|other| same(other, &agreement.test)) {
+            Some(at) if supports[at].test == TestKind::Exact => supports[at] = &agreement.test,
+            Some(_) => {}
+            None => supports.push(&agreement.test),
+        }
+    }
+    supports.truncate(5);
+    let mut rules: Vec<Rule> = Vec::new();
+    let mut add = |tests: Vec<&Test>| {
+        let name: Vec<String> = tests.iter().map(|test| named(test)).collect();
+        let name = name.join(" + ");
+        // Near dates and similar texts alone leave too much to compare.
+        let is_narrow = tests.iter().any(|test| matches!(test.test, TestKind::Exact | TestKind::Tolerance));
+        if is_narrow && rules.len() < MOST_RULES && rules.iter().all(|rule| rule.name != name) {
+            rules.push(Rule { name, tests: tests.into_iter().cloned().collect() });
+        }
+    };
+    let of = |kind: TestKind| ids.iter().filter(move |id| id.test.test == kind).map(|id| &id.test);
+    for id in of(TestKind::Exact) {
+        supports.iter().for_each(|support| add(vec![id, support]));
+        if supports.is_empty() {
+            add(vec![id]);
+        }
+    }
+    if supports.len() > 1 {
+        add(supports.clone());
+    }
+    for id in of(TestKind::Fuzzy) {
+        supports.iter().for_each(|support| add(vec![support, id]));
+    }
+    if supports.len() > 2 {
+        for without in (0..supports.len()).rev() {
+            let rest = supports.iter().enumerate().filter(|(at, _)| *at != without).map(|(_, test)| *test);
+            add(rest.collect());
+        }
+    }
+    let left_over: Vec<&Test> = if supports.is_empty() { of(TestKind::Fuzzy).collect() } else { supports.clone() };
+    if rules.is_empty() && !left_over.is_empty() {
+        let name = left_over.iter().map(|test| named(test)).collect::<Vec<_>>().join(" + ");
+        rules.push(Rule { name, tests: left_over.into_iter().cloned().collect() });
+    }
+    let (left, right) = (side(left)?, side(right)?);
+    (!rules.is_empty()).then_some(Recipe { left, right, rules, one_to_one: true, margin: margin() })
+}
+
+fn named(test: &Test) -> String {
+    let word = match test.test {
+        TestKind::Exact => "same",
+        TestKind::Fuzzy => "similar",
+        TestKind::Tolerance | TestKind::Window => "near",
+    };
+    format!("{word} {}", test.left)
+}

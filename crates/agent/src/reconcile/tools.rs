@@ -1,0 +1,430 @@
+//! The tools of the workflow, and what they remember of each other.
+
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use prospector_core::{Tool, ToolError, Toolset};
+use prospector_engine::Engine;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::{
+    infer::{agreements, suggest},
+    propose::{Pair, propose},
+    recipe::{Recipe, Rule, Side, margin},
+    run::{Outcome, run},
+    subset::Subset,
+    value::{self, first},
+    written,
+};
+
+/// So many pairs are proposed where nobody says, and at most.
+const USUALLY_PROPOSED: usize = 12;
+const MOST_PROPOSED: usize = 40;
+
+/// So many of each kind of result are shown; the files hold all.
+const SHOWN: usize = 8;
+
+/// A value is shown with so many characters, a row with so many columns.
+const LONGEST_SHOWN: usize = 80;
+const MOST_COLUMNS: usize = 16;
+
+/// So many rows are a sample where nobody says, and at most.
+const USUAL_SAMPLE: usize = 200;
+const MOST_SAMPLE: usize = 5_000;
+
+/// What passes where nobody says.
+const PRECISE: f64 = 0.95;
+const COMPLETE: f64 = 0.8;
+
+pub(super) fn tools(engine: Arc<Engine>, folder: PathBuf) -> Toolset {
+    let desk = Arc::new(Desk { engine, folder, known: Mutex::default() });
+    Toolset::new()
+        .with(ProposeMatch(desk.clone()))
+        .with(InferRules(desk.clone()))
+        .with(BuildRecipe(desk.clone()))
+        .with(ValidateRecipe(desk.clone()))
+        .with(RunSample(desk.clone()))
+        .with(RunFull(desk))
+}
+
+/// What the tools share.
+struct Desk {
+    engine: Arc<Engine>,
+    folder: PathBuf,
+    known: Mutex<Known>,
+}
+
+#[derive(Default, Clone)]
+struct Known {
+    left: String,
+    right: String,
+    /// The pairs that were proposed, by their names.
+    proposed: BTreeMap<String, Pair>,
+    /// What the user said of them.
+    confirmed: Vec<Pair>,
+    rejected: Vec<Pair>,
+    suggested: Option<Recipe>,
+    recipe: Option<Recipe>,
+}
+
+impl Desk {
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn both(&self, left: &str, right: &str) -> Result<(Subset, Subset), ToolError> {
+        let (left, right) = (Subset::read(&self.engine, left).await?, Subset::read(&self.engine, right).await?);
+        if left.alias == right.alias {
+            return Err(first("a subset is not matched with itself", "load the other source under another alias"));
+        }
+        Ok((left, right))
+    }
+
+    fn recipe(&self) -> Result<Recipe, ToolError> {
+        self.known().recipe.clone().ok_or_else(|| first("there is no recipe yet", "call build_recipe first"))
+    }
+}
+
+struct ProposeMatch(Arc<Desk>);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ProposeArgs {
+    /// The alias of one subset.
+    left: String,
+    /// The alias of the other.
+    right: String,
+    /// At most so many pairs, 12 if not given.
+    #[serde(default)]
+    limit: Option<usize>,
+}
+
+impl Tool for ProposeMatch {
+    const NAME: &'static str = "propose_match";
+    const DESCRIPTION: &'static str =
+        "Proposes example pairs of rows of two loaded subsets that look alike, for the user to confirm or reject.";
+    type Args = ProposeArgs;
+    type Output = Value;
+
+    async fn call(&self, args: ProposeArgs) -> Result<Value, ToolError> {
+        let (left, right) = self.0.both(&args.left, &args.right).await?;
+        let limit = args.limit.unwrap_or(USUALLY_PROPOSED).clamp(1, MOST_PROPOSED);
+        let (pairs, left, right) = blocking(move || (propose(&left, &right, limit), left, right)).await?;
+        let mut known = self.0.known();
+        *known = Known { left: left.alias.clone(), right: right.alias.clone(), ..Known::default() };
+        let mut shown = Vec::new();
+        for (at, pair) in pairs.iter().enumerate() {
+            let id = format!("p{}", at + 1);
+            shown.push(json!({
+                "id": id,
+                "similarity": (pair.similarity * 100.0).round() / 100.0,
+                "left": record(&left, pair.left),
+                "right": record(&right, pair.right),
+            }));
+            known.proposed.insert(id, *pair);
+        }
+        Ok(
+            json!({"left": left.alias, "right": right.alias, "rows": [left.rows.len(), right.rows.len()], "pairs": shown}),
+        )
+    }
+}
+
+struct InferRules(Arc<Desk>);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct InferArgs {
+    /// The ids of the pairs that the user confirmed.
+    confirmed: Vec<String>,
+    /// The ids of the pairs that the user rejected.
+    #[serde(default)]
+    rejected: Vec<String>,
+}
+
+impl Tool for InferRules {
+    const NAME: &'static str = "infer_rules";
+    const DESCRIPTION: &'static str = "Finds which columns agree in the pairs that the user confirmed (exactly, within a tolerance, within days, by similar text) and suggests rules.";
+    type Args = InferArgs;
+    type Output = Value;
+
+    async fn call(&self, args: InferArgs) -> Result<Value, ToolError> {
+        let known = self.0.known().clone();
+        if known.proposed.is_empty() {
+            return Err(first("no pairs are proposed", "call propose_match first"));
+        }
+        let pairs = |ids: &[String]| -> Result<Vec<Pair>, ToolError> {
+            let pair = |id: &String| {
+                let found = known.proposed.get(id.trim()).copied();
+                found
+                    .ok_or_else(|| ToolError::not_found("proposed pair", id, known.proposed.keys().map(String::as_str)))
+            };
+            ids.iter().map(pair).collect()
+        };
+        let (confirmed, rejected) = (pairs(&args.confirmed)?, pairs(&args.rejected)?);
+        if let Some(id) = args.confirmed.iter().find(|id| args.rejected.contains(id)) {
+            return Err(first(&format!("`{id}` is both confirmed and rejected"), "ask the user which"));
+        }
+        if confirmed.len() < 2 {
+            return Err(first("two confirmed pairs are the least", "ask the user to confirm more of them"));
+        }
+        let (left, right) = self.0.both(&known.left, &known.right).await?;
+        let places: Vec<(usize, usize)> = confirmed.iter().map(|pair| (pair.left, pair.right)).collect();
+        if places.iter().any(|(l, r)| *l >= left.rows.len() || *r >= right.rows.len()) {
+            return Err(first("the subsets were loaded anew since", "call propose_match again"));
+        }
+        let (agreeing, recipe) = blocking(move || {
+            let agreeing = agreements(&left, &right, &places);
+            let recipe = suggest(&left, &right, &agreeing);
+            (agreeing, recipe)
+        })
+        .await?;
+        let mut known = self.0.known();
+        known.confirmed = confirmed;
+        known.rejected = rejected;
+        known.suggested = recipe.clone();
+        known.recipe = None;
+        let found = agreeing.len();
+        Ok(json!({"found": found, "agreeing": agreeing, "suggested": recipe}))
+    }
+}
+
+struct BuildRecipe(Arc<Desk>);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct BuildArgs {
+    /// The rules, the surest first; those that infer_rules suggested if left out.
+    #[serde(default)]
+    rules: Vec<Rule>,
+    /// The column that tells the rows of the left subset apart; as suggested if left out.
+    #[serde(default)]
+    left_key: Option<String>,
+    /// The same for the right subset.
+    #[serde(default)]
+    right_key: Option<String>,
+    /// Whether a row is matched once at most; true if left out.
+    #[serde(default)]
+    one_to_one: Option<bool>,
+    /// Candidates whose scores (0 to 1) are nearer than this are not told apart; 0.04 if left out.
+    #[serde(default)]
+    margin: Option<f64>,
+}
+
+impl Tool for BuildRecipe {
+    const NAME: &'static str = "build_recipe";
+    const DESCRIPTION: &'static str =
+        "Makes a recipe of rules, and checks that it can be run. Without rules it takes the suggested ones.";
+    type Args = BuildArgs;
+    type Output = Value;
+
+    async fn call(&self, args: BuildArgs) -> Result<Value, ToolError> {
+        let known = self.0.known().clone();
+        if known.left.is_empty() {
+            return Err(first("no pairs are proposed", "call propose_match first"));
+        }
+        let (left, right) = self.0.both(&known.left, &known.right).await?;
+        let suggested = known.suggested.as_ref();
+        let key = |given: Option<String>, suggested: Option<&Side>, subset: &Subset| {
+            let own = || subset.unique_columns().first().map(|column| (*column).to_owned());
+            given.or_else(|| suggested.map(|side| side.key.clone())).or_else(own).unwrap_or_default()
+        };
+        let rules = match args.rules.is_empty() {
+            false => args.rules,
+            true => suggested.map(|recipe| recipe.rules.clone()).unwrap_or_default(),
+        };
+        let recipe = Recipe {
+            left: Side { key: key(args.left_key, suggested.map(|recipe| &recipe.left), &left), alias: known.left },
+            right: Side { key: key(args.right_key, suggested.map(|recipe| &recipe.right), &right), alias: known.right },
+            rules,
+            one_to_one: args.one_to_one.unwrap_or(true),
+            margin: args.margin.unwrap_or_else(margin),
+        };
+        let recipe = recipe.checked(&left, &right)?;
+        self.0.known().recipe = Some(recipe.clone());
+        Ok(json!({"recipe": recipe}))
+    }
+}
+
+struct ValidateRecipe(Arc<Desk>);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ValidateArgs {
+    /// The precision on the confirmed and rejected pairs that it must have, 0 to 1; 0.95 if not given.
+    #[serde(default)]
+    min_precision: Option<f64>,
+    /// The recall on the confirmed pairs that it must have, 0 to 1; 0.8 if not given.
+    #[serde(default)]
+    min_recall: Option<f64>,
+}
+
+impl Tool for ValidateRecipe {
+    const NAME: &'static str = "validate_recipe";
+    const DESCRIPTION: &'static str = "Runs the recipe, and says how it does on the pairs that the user confirmed and rejected, and how much stays ambiguous.";
+    type Args = ValidateArgs;
+    type Output = Value;
+
+    async fn call(&self, args: ValidateArgs) -> Result<Value, ToolError> {
+        let recipe = self.0.recipe()?;
+        let known = self.0.known().clone();
+        if known.confirmed.is_empty() {
+            return Err(first("no pair is confirmed", "call infer_rules with what the user confirmed"));
+        }
+        let outcome = run(&self.0.engine, &recipe, None).await?;
+        let key = |subset: &Subset, side: &Side, row: usize| {
+            subset.place(&side.key).and_then(|at| value::text(subset.rows.get(row)?.get(at)?)).unwrap_or_default()
+        };
+        let keys =
+            |pair: &Pair| (key(&outcome.left, &recipe.left, pair.left), key(&outcome.right, &recipe.right, pair.right));
+        let partner: BTreeMap<&str, &str> =
+            outcome.matched.iter().map(|matched| (matched.left.as_str(), matched.right.as_str())).collect();
+        let (mut found, mut wrong, mut missed) = (0, Vec::new(), Vec::new());
+        for (left, right) in known.confirmed.iter().map(keys) {
+            match partner.get(left.as_str()) {
+                Some(other) if *other == right => found += 1,
+                Some(other) => wrong.push(json!({"left": left, "right": other, "confirmed": right})),
+                None => missed.push(json!({"left": left, "right": right})),
+            }
+        }
+        for (left, right) in known.rejected.iter().map(keys) {
+            if partner.get(left.as_str()) == Some(&right.as_str()) {
+                wrong.push(json!({"left": left, "right": right, "rejected": true}));
+            }
+        }
+        let share = |part: usize, all: usize| if all == 0 { 0.0 } else { part as f64 / all as f64 };
+        let precision = share(found, found + wrong.len());
+        let recall = share(found, known.confirmed.len());
+        let passed =
+            precision >= args.min_precision.unwrap_or(PRECISE) && recall >= args.min_recall.unwrap_or(COMPLETE);
+        Ok(json!({
+            "passed": passed,
+            "precision": (precision * 1_000.0).round() / 1_000.0,
+            "recall": (recall * 1_000.0).round() / 1_000.0,
+            "confirmed": known.confirmed.len(),
+            "rejected": known.rejected.len(),
+            "wrong": wrong,
+            "missed": missed,
+            "counts": counts(&outcome),
+            "rules": outcome.rules,
+        }))
+    }
+}
+
+struct RunSample(Arc<Desk>);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct SampleArgs {
+    /// The first so many rows of the left subset by its key, 200 if not given.
+    #[serde(default)]
+    rows: Option<usize>,
+}
+
+impl Tool for RunSample {
+    const NAME: &'static str = "run_sample";
+    const DESCRIPTION: &'static str =
+        "Runs the recipe for some rows of the left subset, and shows pairs with their evidence. Nothing is written.";
+    type Args = SampleArgs;
+    type Output = Value;
+
+    async fn call(&self, args: SampleArgs) -> Result<Value, ToolError> {
+        let recipe = self.0.recipe()?;
+        let rows = args.rows.unwrap_or(USUAL_SAMPLE).clamp(1, MOST_SAMPLE);
+        let outcome = run(&self.0.engine, &recipe, Some(rows)).await?;
+        let mut shown = shown(&outcome, &recipe);
+        // Rows that belong to others of the left subset are not unmatched.
+        shown.shift_remove("unmatched_right");
+        Ok(Value::Object(shown))
+    }
+}
+
+struct RunFull(Arc<Desk>);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct FullArgs {}
+
+impl Tool for RunFull {
+    const NAME: &'static str = "run_full";
+    const DESCRIPTION: &'static str = "Runs the recipe over all rows, writes everything into files, and shows counts and some of each kind with evidence.";
+    type Args = FullArgs;
+    type Output = Value;
+
+    async fn call(&self, FullArgs {}: FullArgs) -> Result<Value, ToolError> {
+        let recipe = self.0.recipe()?;
+        let outcome = run(&self.0.engine, &recipe, None).await?;
+        let folder = self.0.folder.clone();
+        let (written, outcome, recipe) = blocking(move || {
+            let written = written::write(&folder, &recipe, &outcome);
+            (written, outcome, recipe)
+        })
+        .await?;
+        let folder = written.map_err(|error| {
+            let advice = "the user can name another folder for the state";
+            ToolError::unavailable(format!("the results cannot be written: {error}"), Some(advice.into()))
+        })?;
+        let mut shown = shown(&outcome, &recipe);
+        shown.insert("folder".into(), folder.display().to_string().into());
+        let files = ["matched", "unmatched_left", "unmatched_right", "ambiguous"].map(|name| format!("{name}.jsonl"));
+        shown.insert("files".into(), files.to_vec().into());
+        Ok(Value::Object(shown))
+    }
+}
+
+fn counts(outcome: &Outcome) -> Value {
+    json!({
+        "left": outcome.left.rows.len(),
+        "right": outcome.right.rows.len(),
+        "matched": outcome.matched.len(),
+        "unmatched_left": outcome.unmatched_left.len(),
+        "unmatched_right": outcome.unmatched_right.len(),
+        "ambiguous": outcome.ambiguous.len(),
+    })
+}
+
+/// Counts, and the first of each kind.
+fn shown(outcome: &Outcome, recipe: &Recipe) -> Map<String, Value> {
+    let rows = |subset: &Subset, side: &Side, rows: &[usize]| -> Value {
+        let key = subset.place(&side.key);
+        let row = |row: &usize| {
+            let key = key.and_then(|at| value::text(&subset.rows[*row][at]));
+            json!({"key": key, "row": record(subset, *row)})
+        };
+        rows.iter().take(SHOWN).map(row).collect()
+    };
+    // Where the values differ, there is something to see.
+    let differs = |at: &usize| outcome.matched[*at].evidence.iter().any(|seen| seen["differs"] == true);
+    let mut places: Vec<usize> = (0..outcome.matched.len()).collect();
+    places.sort_by_key(|at| !differs(at));
+    let matched: Vec<Value> = places.iter().take(SHOWN).map(|at| json!(outcome.matched[*at])).collect();
+    let ambiguous: Vec<Value> = outcome.ambiguous.iter().take(SHOWN).map(|one| json!(one)).collect();
+    let mut shown = Map::new();
+    shown.insert("counts".into(), counts(outcome));
+    shown.insert("rules".into(), json!(outcome.rules));
+    shown.insert("matched".into(), matched.into());
+    shown.insert("unmatched_left".into(), rows(&outcome.left, &recipe.left, &outcome.unmatched_left));
+    shown.insert("unmatched_right".into(), rows(&outcome.right, &recipe.right, &outcome.unmatched_right));
+    shown.insert("ambiguous".into(), ambiguous.into());
+    shown
+}
+
+/// A row as it is shown.
+fn record(subset: &Subset, row: usize) -> Value {
+    let cut = |value: Value| match value {
+        Value::String(text) if text.chars().count() > LONGEST_SHOWN => {
+            Value::String(text.chars().take(LONGEST_SHOWN).chain(['…']).collect())
+        }
+        other => other,
+    };
+    subset.record(row).into_iter().take(MOST_COLUMNS).map(|(name, value)| (name, cut(value))).collect()
+}
+
+/// Work that takes a while, away from the threads that wait for others.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, ToolError> {
+    tokio::task::spawn_blocking(work).await.map_err(ToolError::fatal)
+}

@@ -1,0 +1,88 @@
+//! Results in full, in files: one folder for each run, which appears when it is whole.
+
+use std::{
+    fs::{self, File},
+    io::{self, BufWriter, Write},
+    path::{Path, PathBuf},
+};
+
+use serde::Serialize;
+use serde_json::json;
+
+use super::{recipe::Recipe, run::Outcome, value};
+
+/// So many runs are kept in one folder; a number is never used twice.
+const MOST_RUNS: u32 = 100_000;
+
+/// Writes what a recipe found; the folder.
+///
+/// # Errors
+/// When a file cannot be written.
+pub(crate) fn write(folder: &Path, recipe: &Recipe, outcome: &Outcome) -> io::Result<PathBuf> {
+    fs::create_dir_all(folder)?;
+    let part = tempfile_in(folder)?;
+    let done = fill(&part, recipe, outcome).and_then(|()| publish(folder, &part));
+    if done.is_err() {
+        // What is half written is of no use.
+        let _ = fs::remove_dir_all(&part);
+    }
+    done
+}
+
+/// A folder that nobody else has.
+fn tempfile_in(folder: &Path) -> io::Result<PathBuf> {
+    for number in 0..MOST_RUNS {
+        let path = folder.join(format!(".part-{}-{number}", std::process::id()));
+        match fs::create_dir(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            done => return done.map(|()| path),
+        }
+    }
+    Err(io::Error::other("there are too many folders of runs that were not finished"))
+}
+
+/// Gives it the next number.
+fn publish(folder: &Path, part: &Path) -> io::Result<PathBuf> {
+    for number in 1..MOST_RUNS {
+        let path = folder.join(format!("run-{number}"));
+        if path.exists() {
+            continue;
+        }
+        match fs::rename(part, &path) {
+            // Another program was faster.
+            Err(_) if path.exists() => {}
+            done => return done.map(|()| path),
+        }
+    }
+    Err(io::Error::other("there are too many runs"))
+}
+
+fn fill(folder: &Path, recipe: &Recipe, outcome: &Outcome) -> io::Result<()> {
+    let mut file = File::create(folder.join("recipe.json"))?;
+    serde_json::to_writer_pretty(&mut file, recipe)?;
+    writeln!(file)?;
+    lines(folder, "matched", &outcome.matched)?;
+    lines(folder, "ambiguous", &outcome.ambiguous)?;
+    let sides = [
+        ("unmatched_left", &outcome.left, &recipe.left, &outcome.unmatched_left),
+        ("unmatched_right", &outcome.right, &recipe.right, &outcome.unmatched_right),
+    ];
+    for (name, subset, side, rows) in sides {
+        let key = subset.place(&side.key);
+        let record = |row: &usize| {
+            let key = key.and_then(|at| value::text(&subset.rows[*row][at]));
+            json!({"key": key, "row": subset.record(*row)})
+        };
+        lines(folder, name, rows.iter().map(record))?;
+    }
+    Ok(())
+}
+
+fn lines<T: Serialize>(folder: &Path, name: &str, items: impl IntoIterator<Item = T>) -> io::Result<()> {
+    let mut file = BufWriter::new(File::create(folder.join(format!("{name}.jsonl")))?);
+    for item in items {
+        serde_json::to_writer(&mut file, &item)?;
+        file.write_all(b"\n")?;
+    }
+    file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
+}

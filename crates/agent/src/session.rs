@@ -1,0 +1,265 @@
+//! A conversation of several turns: what is told of the earlier ones, and where they are kept.
+//!
+//! The current turn is told whole. Of older turns the question and the answer are told, without their tool calls and
+//! results; when even that is too long, the oldest become one line each, and at last only their number. Every result keeps
+//! an id (`t2.Q1`: the first query of the second turn), with which `get_previous_results` shows it again.
+
+mod store;
+
+use std::path::Path;
+
+use prospector_core::tokens;
+use prospector_llm::Message;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+pub use store::SessionError;
+use store::Store;
+
+use crate::{Mode, ask::Answered};
+
+/// So many characters of a turn's question and answer stand in its line.
+const LINE: usize = 120;
+/// A longer answer is cut when it is told again, in characters.
+const LONGEST_ANSWER: usize = 6_000;
+
+/// One question and its answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Turn {
+    /// Which turn, from 1.
+    pub number: u32,
+    /// The answer, with the question and the rows.
+    pub answered: Answered,
+    /// What was said in the run, tool calls and results included.
+    pub messages: Vec<Message>,
+}
+
+/// A conversation.
+#[derive(Debug)]
+pub struct Session {
+    name: String,
+    turns: Vec<Turn>,
+    store: Option<Store>,
+}
+
+impl Session {
+    /// A conversation that is kept nowhere.
+    pub fn unkept() -> Self {
+        Session { name: String::new(), turns: Vec::new(), store: None }
+    }
+
+    /// The conversation of that name, from `sessions.sqlite` in the state folder; a new one where there is none yet.
+    ///
+    /// # Errors
+    /// [`SessionError`] when the file cannot be read, or is something else.
+    pub async fn open(state: &Path, name: &str) -> Result<Self, SessionError> {
+        let store = Store::open(state).await?;
+        let turns = store.turns(name).await?;
+        Ok(Session { name: name.to_owned(), turns, store: Some(store) })
+    }
+
+    /// The names of the conversations that are kept, the latest first, with the number of their turns.
+    ///
+    /// # Errors
+    /// As for [`Session::open`].
+    pub async fn list(state: &Path) -> Result<Vec<(String, u32)>, SessionError> {
+        if !Store::exists(state) { Ok(Vec::new()) } else { Store::open(state).await?.names().await }
+    }
+
+    /// Its name; empty where it is kept nowhere.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The turns, the first one first.
+    pub fn turns(&self) -> &[Turn] {
+        &self.turns
+    }
+
+    /// How a question is to be answered: as the run that it repeats, or by its words.
+    pub fn mode(&self, question: &str) -> Mode {
+        match self.turns.last() {
+            Some(turn) if Mode::repeats(question) => turn.answered.mode,
+            _ => Mode::of(question),
+        }
+    }
+
+    /// Adds a turn, and keeps it.
+    ///
+    /// # Errors
+    /// [`SessionError`] when it cannot be written; the turn is there all the same.
+    pub async fn keep(&mut self, answered: &Answered, messages: Vec<Message>) -> Result<(), SessionError> {
+        let number = u32::try_from(self.turns.len() + 1).unwrap_or(u32::MAX);
+        self.turns.push(Turn { number, answered: answered.clone(), messages });
+        match (&self.store, self.turns.last()) {
+            (Some(store), Some(turn)) => store.keep(&self.name, turn).await,
+            _ => Ok(()),
+        }
+    }
+
+    /// What a model is told of the turns so far, within `limit` tokens (o200k).
+    pub fn history(&self, limit: u32) -> Vec<Message> {
+        let limit = limit as usize;
+        let whole: Vec<[Message; 2]> = self.turns.iter().map(told).collect();
+        let sizes: Vec<usize> = whole.iter().map(|turn| turn.iter().map(crate::history::size).sum()).collect();
+        // The latest turns as they were, as many as leave a quarter for the others.
+        let total: usize = sizes.iter().sum();
+        let room = if total <= limit { limit } else { limit * 3 / 4 };
+        let mut first = self.turns.len();
+        let mut used = 0;
+        while first > 0 && used + sizes[first - 1] <= room {
+            first -= 1;
+            used += sizes[first];
+        }
+        let mut messages = Vec::new();
+        if first > 0 {
+            messages.push(Message::User { text: self.summary(first, limit - used.min(limit)) });
+            messages.push(Message::Assistant { text: "I know.".into(), calls: Vec::new() });
+        }
+        messages.extend(whole.into_iter().skip(first).flatten());
+        messages
+    }
+
+    /// The first turns in one line each, the latest of them first to be kept.
+    fn summary(&self, turns: usize, room: usize) -> String {
+        const HEAD: &str = "Earlier in this conversation (get_previous_results shows a result by its id):";
+        let mut used = tokens::count(HEAD) + 40;
+        let mut lines: Vec<String> = Vec::new();
+        for turn in self.turns[..turns].iter().rev() {
+            let line = line(turn);
+            used += tokens::count(&line) + 1;
+            if used > room {
+                break;
+            }
+            lines.push(line);
+        }
+        let left = turns - lines.len();
+        lines.reverse();
+        if left > 0 {
+            lines.insert(0, format!("- {left} turns before these; get_previous_results lists their results"));
+        }
+        format!("{HEAD}\n{}", lines.join("\n"))
+    }
+
+    /// Every result of the session by its id, as `get_previous_results` shows it.
+    pub(crate) fn results(&self) -> Vec<(String, Value)> {
+        let of_turn = |turn: &Turn| -> Vec<(String, Value)> {
+            let shown = turn.answered.questions.iter().filter(|one| one.error.is_none() && one.reused.is_none());
+            shown
+                .map(|one| {
+                    let id = format!("t{}.{}", turn.number, one.id);
+                    let mut value = json!({"id": id, "question": one.question, "sql": one.sql,
+                        "databases": one.databases, "columns": one.columns, "rows": one.rows,
+                        "has_more": one.has_more});
+                    if let Some(database) = &one.database {
+                        value["database"] = database.as_str().into();
+                    }
+                    (id, value)
+                })
+                .collect()
+        };
+        self.turns.iter().flat_map(of_turn).collect()
+    }
+}
+
+/// A turn as it is told again: question and answer, and the ids of its results in place of the numbers.
+fn told(turn: &Turn) -> [Message; 2] {
+    let answered = &turn.answered;
+    let mut text: String = answered.answer.chars().take(LONGEST_ANSWER).collect();
+    let results: Vec<String> = (answered.questions.iter().filter(|one| one.error.is_none()))
+        .map(|one| {
+            let id = one.reused.clone().unwrap_or_else(|| format!("t{}.{}", turn.number, one.id));
+            format!("{} is {id} ({} rows)", one.id, one.rows.len())
+        })
+        .collect();
+    if !results.is_empty() {
+        text.push_str(&format!("\n(Results: {})", results.join(", ")));
+    }
+    if text.trim().is_empty() {
+        text = format!("(no answer: {})", answered.ended.reason());
+    }
+    [Message::User { text: answered.question.clone() }, Message::Assistant { text, calls: Vec::new() }]
+}
+
+fn line(turn: &Turn) -> String {
+    let cut = |text: &str| -> String {
+        let first = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+        let short: String = first.chars().take(LINE).collect();
+        if short.len() < first.len() { format!("{short}…") } else { short }
+    };
+    let ids: Vec<String> = (turn.answered.questions.iter())
+        .filter(|one| one.error.is_none() && one.reused.is_none())
+        .map(|one| format!("t{}.{}", turn.number, one.id))
+        .collect();
+    let ids = if ids.is_empty() { String::new() } else { format!(" ({})", ids.join(", ")) };
+    format!("- turn {}: {} -> {}{ids}", turn.number, cut(&turn.answered.question), cut(&turn.answered.answer))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+mod tests {
+    use super::*;
+    use crate::ask::DataQuestion;
+
+    fn answered(n: u32) -> Answered {
+        let question = DataQuestion {
+            id: "Q1".into(),
+            question: format!("what {n}"),
+            sql: "SELECT 1".into(),
+            columns: vec!["n".into()],
+            rows: vec![vec![json!(n)]],
+            ..DataQuestion::default()
+        };
+        Answered {
+            question: format!("Question number {n}?"),
+            answer: format!("It is {n} [Q1]. {}", "And so on. ".repeat(60)),
+            questions: vec![question],
+            ..Answered::default()
+        }
+    }
+
+    /// A session of so many turns, told within the limit.
+    async fn check(turns: u32, limit: u32, whole: usize) -> Vec<Message> {
+        let mut session = Session::unkept();
+        for n in 1..=turns {
+            session.keep(&answered(n), Vec::new()).await.unwrap();
+        }
+        let history = session.history(limit);
+        let size: usize = history.iter().map(crate::history::size).sum();
+        assert!(size <= limit as usize, "{size} > {limit}");
+        let told = history.iter().filter(|message| matches!(message, Message::User { text } if text.ends_with('?')));
+        assert_eq!(told.count(), whole);
+        history
+    }
+
+    #[tokio::test]
+    async fn what_fits_is_told_and_the_rest_in_lines() {
+        assert!(check(0, 1_000, 0).await.is_empty());
+        assert_eq!(check(3, 2_000, 3).await.len(), 6);
+        let history = check(50, 3_000, 8).await;
+        let Message::User { text } = &history[0] else { panic!("no summary") };
+        assert!(text.contains("turn 42: Question number 42? -> It is 42 [Q1].") && text.contains("(t42.Q1)"), "{text}");
+        assert!(text.contains("turns before these"), "{text}");
+    }
+
+    #[tokio::test]
+    async fn a_session_is_there_again_with_everything() {
+        let folder = tempfile::tempdir().unwrap();
+        let call = prospector_llm::ToolCall { id: "1".into(), name: "think".into(), arguments: json!({}) };
+        let messages = vec![
+            Message::User { text: "Question number 1?".into() },
+            Message::Assistant { text: String::new(), calls: vec![call] },
+        ];
+        for n in 1..=2 {
+            let mut session = Session::open(folder.path(), "mine").await.unwrap();
+            assert_eq!(session.turns().len(), n - 1);
+            session.keep(&answered(n as u32), messages.clone()).await.unwrap();
+        }
+        let session = Session::open(folder.path(), "mine").await.unwrap();
+        assert_eq!(session.turns()[0].messages, messages);
+        assert_eq!(session.turns()[1].answered, answered(2));
+        assert_eq!(session.results()[1].0, "t2.Q1");
+        assert!(Session::open(folder.path(), "other").await.unwrap().turns().is_empty());
+        assert_eq!(Session::list(folder.path()).await.unwrap(), [("mine".to_owned(), 2)]);
+    }
+}

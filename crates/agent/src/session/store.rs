@@ -1,0 +1,151 @@
+//! Conversations on disk: one SQLite file in the state folder, which several processes may use at once.
+
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use sqlx::{
+    ConnectOptions, Row, SqlitePool,
+    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions},
+};
+
+use super::Turn;
+
+/// The file.
+const FILE: &str = "sessions.sqlite";
+/// Marks the file (`PSes`), so that no other database is ever written to.
+const APPLICATION: i64 = 0x5053_6573;
+/// How long a process waits for another one's write.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+const TABLES: &str = "
+CREATE TABLE IF NOT EXISTS turns (
+    session TEXT NOT NULL, number INTEGER NOT NULL, recorded_at TEXT NOT NULL DEFAULT (datetime('now')),
+    question TEXT NOT NULL, answered TEXT NOT NULL, messages TEXT NOT NULL,
+    PRIMARY KEY (session, number)
+);
+PRAGMA application_id = 1347642739;
+PRAGMA user_version = 1;
+";
+
+/// A session could not be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// The file could not be used.
+    #[error("cannot {act} the sessions in {}: {source}", path.display())]
+    Store {
+        /// What was attempted.
+        act: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: sqlx::Error,
+    },
+    /// The file belongs to something else.
+    #[error("{} is no file of sessions; move it away", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Another process added a turn to the session in the meantime.
+    #[error("the session `{session}` was continued elsewhere; its turn {number} is not kept")]
+    Continued {
+        /// The session.
+        session: String,
+        /// The turn.
+        number: u32,
+    },
+}
+
+/// The file of sessions.
+#[derive(Debug)]
+pub(super) struct Store {
+    path: PathBuf,
+    pool: SqlitePool,
+}
+
+impl Store {
+    pub(super) fn exists(state: &Path) -> bool {
+        state.join(FILE).exists()
+    }
+
+    pub(super) async fn open(state: &Path) -> Result<Self, SessionError> {
+        let path = state.join(FILE);
+        // Where the folder cannot be made, opening the file says so.
+        let _ = std::fs::create_dir_all(state);
+        let options = SqliteConnectOptions::new()
+            .filename(&path)
+            .create_if_missing(true)
+            .journal_mode(SqliteJournalMode::Wal)
+            .busy_timeout(PATIENCE)
+            .disable_statement_logging();
+        let pool = SqlitePoolOptions::new()
+            .max_connections(1)
+            .acquire_timeout(PATIENCE)
+            .acquire_slow_threshold(PATIENCE)
+            .connect_lazy_with(options);
+        let store = Store { path, pool };
+        let id: i64 =
+            sqlx::query_scalar("PRAGMA application_id").fetch_one(&store.pool).await.map_err(store.failed("open"))?;
+        let tables: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM sqlite_master")
+            .fetch_one(&store.pool)
+            .await
+            .map_err(store.failed("open"))?;
+        if id != APPLICATION && (id != 0 || tables > 0) {
+            return Err(SessionError::Foreign { path: store.path });
+        }
+        sqlx::raw_sql(TABLES).execute(&store.pool).await.map_err(store.failed("prepare"))?;
+        Ok(store)
+    }
+
+    fn failed(&self, act: &'static str) -> impl FnOnce(sqlx::Error) -> SessionError + use<> {
+        let path = self.path.clone();
+        move |source| SessionError::Store { act, path, source }
+    }
+
+    /// The turns of a session. One that cannot be read, such as that of a later version, is left out with those after it.
+    pub(super) async fn turns(&self, session: &str) -> Result<Vec<Turn>, SessionError> {
+        let rows = sqlx::query("SELECT number, answered, messages FROM turns WHERE session = ? ORDER BY number")
+            .bind(session)
+            .fetch_all(&self.pool)
+            .await
+            .map_err(self.failed("read"))?;
+        let turn = |row: &sqlx::sqlite::SqliteRow| -> Option<Turn> {
+            Some(Turn {
+                number: u32::try_from(row.get::<i64, _>(0)).ok()?,
+                answered: serde_json::from_str(&row.get::<String, _>(1)).ok()?,
+                messages: serde_json::from_str(&row.get::<String, _>(2)).ok()?,
+            })
+        };
+        Ok(rows.iter().map_while(turn).collect())
+    }
+
+    pub(super) async fn names(&self) -> Result<Vec<(String, u32)>, SessionError> {
+        let rows =
+            sqlx::query("SELECT session, COUNT(*) FROM turns GROUP BY session ORDER BY MAX(recorded_at) DESC, session")
+                .fetch_all(&self.pool)
+                .await
+                .map_err(self.failed("read"))?;
+        Ok(rows.iter().map(|row| (row.get(0), u32::try_from(row.get::<i64, _>(1)).unwrap_or(0))).collect())
+    }
+
+    pub(super) async fn keep(&self, session: &str, turn: &Turn) -> Result<(), SessionError> {
+        let json = |value: &serde_json::Value| value.to_string();
+        let done = sqlx::query(
+            "INSERT OR IGNORE INTO turns (session, number, question, answered, messages) VALUES (?, ?, ?, ?, ?)",
+        )
+        .bind(session)
+        .bind(i64::from(turn.number))
+        .bind(&turn.answered.question)
+        .bind(json(&serde_json::to_value(&turn.answered).unwrap_or_default()))
+        .bind(json(&serde_json::to_value(&turn.messages).unwrap_or_default()))
+        .execute(&self.pool)
+        .await
+        .map_err(self.failed("write"))?;
+        match done.rows_affected() {
+            0 => Err(SessionError::Continued { session: session.to_owned(), number: turn.number }),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! Answers: numbered queries, claims that are traced, results that are used again, limits and the order of events.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod support;
+
+use std::{sync::Mutex, time::Duration};
+
+use prospector_agent::{
+    Answered, Ask, AskOutcome, Classification, Event, Limits, Mode, Platform, Session, Task, Tools, plan::Ended,
+};
+use prospector_core::{Answer, ToolError, ToolSpec};
+use prospector_llm::{ChatModel, ChatRequest, Message};
+use serde_json::{Value, json};
+use support::{Scripted, Turn, World};
+use tokio_util::sync::CancellationToken;
+
+/// A shop whose every query gives the same two rows, one that names `nothing` fails, and one that names `ever` hangs.
+struct Shop;
+
+impl Tools for Shop {
+    fn specs(&self) -> Vec<ToolSpec> {
+        let query =
+            json!({"type": "object", "properties": {"question": {"type": "string"}, "sql": {"type": "string"}}});
+        vec![
+            ToolSpec {
+                name: "execute_sql".into(),
+                description: "Runs queries.".into(),
+                input_schema: json!({"type": "object", "required": ["queries"],
+                    "properties": {"queries": {"type": "array", "items": query}}}),
+            },
+            ToolSpec {
+                name: "resolve_fact".into(),
+                description: "Defines.".into(),
+                input_schema: json!({"type": "object"}),
+            },
+        ]
+    }
+
+    async fn call(&self, name: &str, arguments: Value) -> Result<Answer, ToolError> {
+        tokio::task::yield_now().await;
+        if name == "resolve_fact" {
+            let value = json!({"term": "VIP", "answer": "A VIP spends at least 45.00.", "confidence": 0.9,
+                "needs_clarification": false, "sources": [{"name": "rules"}]});
+            return Ok(Answer::new(value, Vec::new()));
+        }
+        let Some(queries) = arguments["queries"].as_array() else { return Err(ToolError::invalid("no queries", None)) };
+        let mut answers = Vec::new();
+        for query in queries {
+            let sql = query["sql"].as_str().unwrap_or_default();
+            if sql.contains("ever") {
+                std::future::pending::<()>().await;
+            }
+            answers.push(match sql.contains("nothing") {
+                true => json!({"id": "result_1", "error": "unknown_table", "message": "there is no table `nothing`"}),
+                false => json!({"id": "result_1", "databases": ["shop"], "columns": ["country", "total"],
+                                "rows": [["Brazil", 1234.5], ["Portugal", 765.5]], "has_more": false}),
+            });
+        }
+        Ok(Answer::new(answers.into(), Vec::new()))
+    }
+}
+
+fn query(sql: &str) -> (&'static str, Value) {
+    ("execute_sql", json!({"queries": [{"question": "what?", "sql": sql}]}))
+}
+
+/// Asks in a session; what happened meanwhile.
+async fn ask(
+    model: &dyn ChatModel,
+    summary: Option<&dyn ChatModel>,
+    limits: Limits,
+    session: &mut Session,
+    question: &str,
+    cancel: &CancellationToken,
+    cancel_at: usize,
+) -> (AskOutcome, Vec<Event>) {
+    let events = Mutex::new(Vec::new());
+    let observe = |event| {
+        let mut events = events.lock().unwrap();
+        events.push(event);
+        if events.len() == cancel_at {
+            cancel.cancel();
+        }
+    };
+    let task = Task { question: question.into(), mode: session.mode(question), with_tools: true, ..support::task() };
+    let ask = Ask { model, summary, limits, platform: Platform::Markdown, follow_ups: false };
+    let outcome = ask.answer(&Shop, &World::default(), task, session, cancel, &observe).await;
+    (outcome, events.into_inner().unwrap())
+}
+
+/// One question in a new session.
+async fn check<F: Fn(usize) -> Turn + Send + Sync>(
+    script: F,
+    limits: Limits,
+    ended: Ended,
+) -> (Answered, Vec<Event>, Scripted<F>) {
+    let model = Scripted::new(script);
+    let mut session = Session::unkept();
+    let (outcome, events) =
+        ask(&model, None, limits, &mut session, "Revenue by country?", &CancellationToken::new(), 0).await;
+    assert_eq!(outcome.answered.ended, ended, "{:#?}", outcome.answered);
+    assert!(matches!(events.last(), Some(Event::Done { .. })), "{events:?}");
+    well_formed(&session.turns()[0].messages);
+    (outcome.answered, events, model)
+}
+
+/// Every call has exactly one result, in its place.
+fn well_formed(messages: &[Message]) {
+    let mut open: Vec<String> = Vec::new();
+    for message in messages {
+        match message {
+            Message::ToolResults { results } => {
+                let ids: Vec<String> = results.iter().map(|result| result.call_id.clone()).collect();
+                assert_eq!(std::mem::take(&mut open), ids);
+            }
+            _ => assert!(open.is_empty(), "calls without results: {open:?}"),
+        }
+        if let Message::Assistant { calls, .. } = message {
+            open = calls.iter().map(|call| call.id.clone()).collect();
+        }
+    }
+    assert!(open.is_empty(), "calls without results: {open:?}");
+}
+
+#[tokio::test]
+async fn queries_are_numbered_and_the_answer_is_traced_to_them() {
+    let script = |round| match round {
+        1 => Turn::call([("think", json!({"thought": "Look first."})), query("SELECT 1"), query("SELECT nothing")]),
+        2 => Turn::call([query("SELECT 2"), ("resolve_fact", json!({}))]),
+        _ => Turn::say("Brazil spent 1,234.50 [Q1], together 2,000 [Q3]. A VIP spends at least 45.00."),
+    };
+    let (answered, events, model) = check(script, Limits::default(), Ended::Completed).await;
+    assert!(answered.tracing.ok, "{:#?}", answered.tracing);
+    let ids: Vec<(&str, bool)> =
+        answered.questions.iter().map(|question| (question.id.as_str(), question.error.is_some())).collect();
+    assert_eq!(ids, [("Q1", false), ("Q2", true), ("Q3", false)]);
+    assert!(model.results(2)[1].contains("Q1") && model.results(2)[2].contains("Q2"), "{:?}", model.results(2));
+    assert_eq!(answered.tracing.claims[0].derived, ["2,000 is the sum of total in Q1"]);
+    assert_eq!((answered.classification, answered.thinking.len()), (Classification::Mixed, 1));
+    assert_eq!(answered.premises[0].source, "rules");
+    let kind = |event: &Event| serde_json::to_value(event).unwrap()["type"].as_str().unwrap().to_owned();
+    let kinds: Vec<String> = events.iter().map(kind).collect();
+    let place = |wanted: &str| kinds.iter().position(|kind| kind == wanted).unwrap();
+    assert!(
+        place("thinking") < place("executing")
+            && place("executing") < place("result")
+            && place("result") < place("answer")
+    );
+}
+
+#[tokio::test]
+async fn what_cannot_be_traced_goes_back_once_and_is_marked() {
+    let script = |round| match round {
+        1 => Turn::call([query("SELECT 1")]),
+        _ => Turn::say("Brazil spent 99 [Q1]. Portugal spent 765.5 [Q1]."),
+    };
+    let (answered, _, model) = check(script, Limits::default(), Ended::Completed).await;
+    assert_eq!(model.requests().len(), 3);
+    assert!(matches!(model.last_message(3), Message::User { text } if text.contains("99 is in no result")));
+    assert_eq!(answered.answer, "Brazil spent 99 [Q1]. [unverified] Portugal spent 765.5 [Q1].");
+    assert!(!answered.tracing.ok);
+}
+
+#[tokio::test]
+async fn arguments_are_mended_where_the_meaning_is_certain() {
+    let script = |round| match round {
+        1 => Turn::call([("Execute_SQL", json!({"sql": "SELECT 1"}))]),
+        _ => Turn::say("Brazil spent 1234.5 [Q1]."),
+    };
+    let (answered, ..) = check(script, Limits::default(), Ended::Completed).await;
+    assert_eq!(answered.questions[0].sql, "SELECT 1");
+}
+
+#[tokio::test]
+async fn a_run_that_reaches_a_limit_says_what_it_found() {
+    let limits = Limits { rounds: 3, ..Limits::default() };
+    let (answered, events, _) = check(|_| Turn::call([query("SELECT 1")]), limits, Ended::RoundLimit).await;
+    assert!(answered.best_effort && answered.answer.contains("Brazil | 1234.5") && answered.answer.contains("[Q1]"));
+    assert!(events.iter().any(|event| matches!(event, Event::Answer { best_effort: true, .. })));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_time_of_a_run_is_a_limit_too() {
+    let script = |round| match round {
+        1 => Turn::call([query("SELECT 1")]),
+        _ => Turn::call([query("SELECT 2"), query("SELECT ever")]),
+    };
+    let limits = Limits { run_time: Duration::from_secs(50), ..Limits::default() };
+    let (answered, events, _) = check(script, limits, Ended::TimeLimit).await;
+    // What had arrived in the round that was stopped is there.
+    let errors: Vec<bool> = answered.questions.iter().map(|question| question.error.is_some()).collect();
+    assert_eq!(errors, [false, false, true]);
+    assert_eq!(events.iter().filter(|event| matches!(event, Event::Result { .. })).count(), 3);
+}
+
+#[tokio::test]
+async fn an_auditable_answer_without_premises_goes_back() {
+    let model = Scripted::new(|_| Turn::say("Yes."));
+    let mut session = Session::unkept();
+    let cancel = CancellationToken::new();
+    ask(&model, None, Limits::default(), &mut session, "Prove that it rose", &cancel, 0).await;
+    assert!(matches!(model.last_message(2), Message::User { text } if text.contains("no_premises")));
+    assert_eq!(session.mode("redo it with 2024"), Mode::Auditable);
+    assert_eq!(session.mode("Revenue?"), Mode::Exploratory);
+}
+
+#[tokio::test]
+async fn a_second_model_writes_the_answer_from_the_results() {
+    let script = |round| if round == 1 { Turn::call([query("SELECT 1")]) } else { Turn::say("Done [Q1].") };
+    for (summary, expected) in
+        [("Brazil leads with 1,235 [Q1].", "Brazil leads with 1,235 [Q1]."), ("It is 77 [Q1].", "Done [Q1].")]
+    {
+        let (model, small) = (Scripted::new(script), Scripted::new(|_| Turn::say(summary)));
+        let mut session = Session::unkept();
+        let cancel = CancellationToken::new();
+        let (outcome, _) = ask(&model, Some(&small), Limits::default(), &mut session, "Who leads?", &cancel, 0).await;
+        assert_eq!(outcome.answered.answer, expected);
+        assert!(format!("{:?}", small.requests()[0].messages).contains("1234.5"), "it gets the rows");
+    }
+}
+
+/// The tokens of a request, by the bytes of what it holds.
+fn size(request: &ChatRequest) -> usize {
+    request.messages.iter().map(|message| prospector_core::tokens::count(&format!("{message:?}"))).sum()
+}
+
+#[tokio::test]
+async fn fifty_turns_stay_within_the_limit_and_the_second_ones_result_is_still_there() {
+    let limits = Limits { context_tokens: 6_000, ..Limits::default() };
+    let mut session = Session::unkept();
+    let cancel = CancellationToken::new();
+    for turn in 1..=50 {
+        let sql = format!("SELECT {turn}");
+        let long = "and so on, ".repeat(60);
+        let model = Scripted::new(|round| match round {
+            1 => Turn::call([query(&sql)]),
+            _ => Turn::say(format!("Brazil spent 1234.5 [Q1], {long}.")),
+        });
+        ask(&model, None, limits, &mut session, &format!("Question of turn {turn}?"), &cancel, 0).await;
+        let largest = model.requests().iter().map(size).max().unwrap();
+        assert!(largest < 6_000, "turn {turn}: {largest}");
+    }
+    let model = Scripted::new(|round| match round {
+        1 => Turn::call([("get_previous_results", json!({"id": "t2.Q1"}))]),
+        _ => Turn::say("In the second turn Portugal spent 765.50 [Q1]."),
+    });
+    let (outcome, _) =
+        ask(&model, None, limits, &mut session, "And Portugal, in my second question?", &cancel, 0).await;
+    let answered = outcome.answered;
+    assert!(answered.tracing.ok, "{:#?}", answered.tracing);
+    assert_eq!(
+        (answered.questions[0].reused.as_deref(), answered.questions[0].sql.as_str()),
+        (Some("t2.Q1"), "SELECT 2")
+    );
+    assert_eq!(session.turns().len(), 51);
+}
+
+#[tokio::test]
+async fn a_run_that_is_cancelled_anywhere_is_whole() {
+    let script = |round| match round {
+        1 => Turn::call([("think", json!({"thought": "x"})), query("SELECT 1"), query("SELECT nothing")]),
+        2 => Turn::call([query("SELECT 2"), ("no_such_tool", json!({}))]),
+        3 => Turn::say("Brazil spent 99 [Q1]."),
+        _ => Turn::say("Brazil spent 1234.5 [Q1]."),
+    };
+    let mut ends = Vec::new();
+    for at in 0..30 {
+        let model = Scripted::new(script);
+        let mut session = Session::unkept();
+        let cancel = CancellationToken::new();
+        let (outcome, events) = ask(&model, None, Limits::default(), &mut session, "Who?", &cancel, at).await;
+        let answered = outcome.answered;
+        well_formed(&session.turns()[0].messages);
+        assert!(
+            matches!(events.last(), Some(Event::Done { ended, .. }) if *ended == answered.ended),
+            "{at}: {events:?}"
+        );
+        let made = events.iter().filter(|event| matches!(event, Event::Tool { .. })).count();
+        assert_eq!(answered.metrics.tool_calls as usize, made);
+        assert!(!answered.answer.is_empty());
+        ends.push(answered.ended);
+    }
+    assert!(ends.contains(&Ended::Cancelled) && ends.contains(&Ended::Completed), "{ends:?}");
+}

@@ -1,0 +1,232 @@
+//! `planner reconcile` from the terminal: a scripted model behind a provider's API, and the model without a model, over a file
+//! and a database of 10,000 rows each.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+#[path = "../crates/agent/tests/support/ledger.rs"]
+mod ledger;
+#[path = "../crates/connect/tests/support/server.rs"]
+mod server;
+mod support;
+
+use ledger::Ledger;
+use prospector_llm::fake::{FakeProvider, KEY, Turn};
+use serde_json::{Value, json};
+use server::server;
+use sqlx::{AssertSqlSafe, Connection};
+use support::{Estate, Ran, items};
+
+const ROWS: usize = 10_000;
+const WHAT: &str = "Match ledger.invoices with bank.payments.";
+
+/// The payments in SQLite.
+async fn sqlite(ledger: &Ledger) -> Estate {
+    let estate = Estate::new("databases:\n- {name: ledger, path: invoices.csv}\n- {name: bank, path: bank.sqlite}\n")
+        .with("invoices.csv", ledger.invoices_csv());
+    let url = format!("sqlite://{}?mode=rwc", estate.path("bank.sqlite").display());
+    let mut connection = sqlx::SqliteConnection::connect(&url).await.unwrap();
+    sqlx::raw_sql(AssertSqlSafe(ledger.payments_sql())).execute(&mut connection).await.unwrap();
+    connection.close().await.unwrap();
+    estate
+}
+
+/// The payments in PostgreSQL.
+async fn postgres(ledger: &Ledger) -> Option<Estate> {
+    let mut url = server("PROSPECTOR_TEST_POSTGRES")?;
+    let mut connection = sqlx::PgConnection::connect(url.as_str()).await.unwrap();
+    for sql in ["DROP DATABASE IF EXISTS reconcile_test", "CREATE DATABASE reconcile_test"] {
+        sqlx::raw_sql(sql).execute(&mut connection).await.unwrap();
+    }
+    url.set_path("reconcile_test");
+    let mut connection = sqlx::PgConnection::connect(url.as_str()).await.unwrap();
+    sqlx::raw_sql(AssertSqlSafe(ledger.payments_sql())).execute(&mut connection).await.unwrap();
+    let yaml = format!("databases:\n- {{name: ledger, path: invoices.csv}}\n- {{name: bank, url: '{url}'}}\n");
+    Some(Estate::new(&yaml).with("invoices.csv", ledger.invoices_csv()))
+}
+
+/// The report, and what is written in full.
+struct Reconciled {
+    report: Value,
+    matched: Vec<Value>,
+    estate: Estate,
+}
+
+impl Reconciled {
+    #[track_caller]
+    fn of(ran: &Ran, estate: Estate) -> Self {
+        let report = ran.json(0);
+        let mut reconciled = Reconciled { report, matched: Vec::new(), estate };
+        reconciled.matched = reconciled.lines("matched");
+        reconciled
+    }
+
+    fn lines(&self, name: &str) -> Vec<Value> {
+        let file = self.estate.state().join("reconcile/run-1").join(format!("{name}.jsonl"));
+        let text = std::fs::read_to_string(file).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// It is right, whole, and says why.
+    #[track_caller]
+    fn check(&self, ledger: &Ledger) {
+        assert_eq!(self.report["completed"], true, "{:#}", self.report);
+        let pairs = self.matched.iter().map(|pair| (pair["left"].as_str().unwrap(), pair["right"].as_str().unwrap()));
+        let (precision, recall) = ledger.judge(pairs);
+        let rules = &self.report["products"]["result"]["rules"];
+        assert!(precision >= 0.99 && recall >= 0.93, "precision {precision}, recall {recall}: {rules:#}");
+        println!("{} matched, precision {precision:.4}, recall {recall:.4}", self.matched.len());
+        // No rule was a cross join.
+        let compared = items(rules).iter().map(|rule| rule["compared"].as_u64().unwrap()).max().unwrap();
+        assert!(compared < 5_000_000, "{rules:#}");
+        // Every row is matched or listed, and no row twice.
+        for (side, name) in [("left", "unmatched_left"), ("right", "unmatched_right")] {
+            let open = self.lines(name);
+            assert!(open.iter().all(|line| line["row"].is_object()), "{name}");
+            let matched = self.matched.iter().map(|pair| pair[side].as_str().unwrap());
+            let keys: std::collections::BTreeSet<&str> =
+                matched.chain(open.iter().map(|line| line["key"].as_str().unwrap())).collect();
+            assert_eq!((keys.len(), self.matched.len() + open.len()), (ROWS, ROWS), "{name}");
+        }
+        for pair in &self.matched {
+            assert!(pair["rule"].is_string() && !items(&pair["evidence"]).is_empty(), "{pair}");
+        }
+        // The model and the user see a part.
+        let shown = &self.report["products"]["result"];
+        assert!(items(&shown["matched"]).len() <= 8 && shown.to_string().len() < 16_000);
+        let phases: Vec<&str> =
+            items(&self.report["phases"]).iter().filter_map(|entered| entered["phase"].as_str()).collect();
+        let all = ["greeting", "intent", "scoping", "demonstration", "inference", "validation", "execution", "end"];
+        assert!(all.iter().all(|phase| phases.contains(phase)), "{phases:?}");
+    }
+}
+
+/// What a model does that knows its trade; with a failed call in each phase that has tools.
+fn script() -> Vec<Turn> {
+    let ids: Vec<String> = (1..=12).map(|number| format!("p{number}")).collect();
+    let pair = |left: &str, right: &str, test: Value| {
+        let mut fields = json!({"left": left, "right": right});
+        fields.as_object_mut().unwrap().extend(test.as_object().unwrap().clone());
+        fields
+    };
+    let reference = pair("reference", "purpose", json!({"test": "exact"}));
+    let amount = pair("amount", "paid", json!({"test": "tolerance", "within": 0.05}));
+    let date = pair("issued", "paid_on", json!({"test": "window", "days": 5}));
+    let name = pair("customer", "payer", json!({"test": "fuzzy", "threshold": 0.75}));
+    let rule = |name: &str, tests: &[&Value]| json!({"name": name, "tests": tests});
+    let rules = json!([
+        rule("reference and amount", &[&reference, &amount]),
+        rule("reference and name", &[&reference, &name]),
+        rule("amount, date and name", &[&amount, &date, &name]),
+        rule("amount and name", &[&amount, &name]),
+        rule("amount and date", &[&amount, &date]),
+    ]);
+    let load = |alias: &str, database: &str, table: &str| {
+        ("load_scoped", json!({"alias": alias, "database": database, "table": table, "limit": 50_000}))
+    };
+    let no_args = || json!({});
+    vec![
+        // Calls of a later phase are refused, and the next round goes on in the middle of a turn.
+        Turn::calls([load("inv", "ledger", "invoices"), ("advance", no_args())]),
+        Turn::calls([
+            ("describe", json!({"ids": ["ledger.invoices", "bank.payments"]})),
+            ("describe", json!({"idz": 1})),
+        ]),
+        Turn::calls([
+            ("advance", json!({"note": "ledger.invoices with bank.payments, all rows"})),
+            load("inv", "ledger", "invoices"),
+            load("pay", "bank", "paymentz"),
+            ("advance", no_args()),
+        ]),
+        Turn::calls([
+            load("pay", "bank", "payments"),
+            ("advance", no_args()),
+            ("propose_match", json!({"left": "inv", "right": "nothing"})),
+        ]),
+        Turn::calls([("propose_match", json!({"left": "inv", "right": "pay", "limit": 12})), ("advance", no_args())]),
+        Turn::text("Which of p1 to p12 are right?"),
+        Turn::calls([("advance", no_args()), ("infer_rules", json!({"confirmed": ["p99", "p1"]}))]),
+        Turn::calls([("infer_rules", json!({"confirmed": ids}))]),
+        Turn::calls([(
+            "build_recipe",
+            json!({"rules": [{"name": "x", "tests": [pair("amount", "payed", json!({"test": "exact"}))]}]}),
+        )]),
+        Turn::calls([("build_recipe", json!({"rules": rules})), ("advance", no_args()), ("run_full", no_args())]),
+        Turn::calls([("validate_recipe", json!({"min_recall": "most"})), ("run_sample", json!({"rows": 50}))]),
+        Turn::calls([("validate_recipe", no_args())]),
+        Turn::text("It passes. Shall I run it?"),
+        Turn::calls([("advance", no_args()), ("run_full", json!({"all": true})), ("run_full", no_args())]),
+        Turn::text("Done."),
+    ]
+}
+
+/// Runs the binary with these answers on standard input.
+async fn run(estate: Estate, fake: Option<&FakeProvider>, answers: &str) -> (Ran, Estate) {
+    let mut command = estate.planner();
+    command.args(["reconcile", WHAT]).write_stdin(answers.to_owned());
+    if let Some(fake) = fake {
+        command.args(["--model", "claude-sonnet-4-5"]).env("ANTHROPIC_API_KEY", KEY);
+        command.env("ANTHROPIC_BASE_URL", fake.settings().anthropic_base_url.unwrap());
+    }
+    command.timeout(std::time::Duration::from_secs(500));
+    tokio::task::spawn_blocking(move || (Ran::of(&mut command), estate)).await.unwrap()
+}
+
+async fn scripted(ledger: &Ledger, estate: Estate) {
+    let fake = FakeProvider::start(script()).await;
+    let (ran, estate) = run(estate, Some(&fake), "All of them are right.\nYes, run it.\n").await;
+    let reconciled = Reconciled::of(&ran, estate);
+    fake.assert_clean();
+    reconciled.check(ledger);
+    assert_eq!(reconciled.report["answer"], "Done.");
+    // Refused where it was too early.
+    let second = fake.requests()[1].body.to_string();
+    assert!(second.contains("wrong_phase"), "{second}");
+    let eleventh = fake.requests()[10].body.to_string();
+    assert!(eleventh.contains("is not a tool of the phase `validation`"), "{eleventh}");
+    // The tools are the same in every request, so that the provider's cache holds.
+    let requests = fake.requests();
+    assert!(requests.iter().all(|request| request.body["tools"] == requests[0].body["tools"]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_scripted_model_matches_a_file_and_sqlite() {
+    let ledger = Ledger::new(ROWS);
+    let estate = sqlite(&ledger).await;
+    scripted(&ledger, estate).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_scripted_model_matches_a_file_and_postgres() {
+    let ledger = Ledger::new(ROWS);
+    let Some(estate) = postgres(&ledger).await else { return };
+    scripted(&ledger, estate).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_model_the_suggested_rules_do() {
+    let ledger = Ledger::new(ROWS);
+    let estate = sqlite(&ledger).await;
+    let (ran, estate) = run(estate, None, "all\nyes\n").await;
+    Reconciled::of(&ran, estate).check(&ledger);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_does_not_come_to_its_end_says_so() {
+    let ledger = Ledger::new(60);
+    let estate = sqlite(&ledger).await;
+    // The user says nothing more.
+    let (ran, estate) = run(estate, None, "").await;
+    let report = ran.json(1);
+    assert_eq!((&report["completed"], &report["phase"]), (&json!(false), &json!("demonstration")), "{report:#}");
+    assert!(!estate.state().join("reconcile").exists(), "nothing is run before the user agrees");
+    // The tables are not there.
+    let mut command = estate.planner();
+    let ran = Ran::of(command.args(["reconcile", "Match ledger.invoicez with bank.payment."]).write_stdin("no\n"));
+    assert_eq!(ran.json(1)["completed"], false);
+    // A workflow of one's own that is wrong.
+    estate.write("own.yaml", "workflow: own\nbegin: one\nrole: x\nphases:\n- name: one\n  tools: [serch]\n  instructions: x\n  advance: [{to: end}]\n");
+    let path = estate.path("own.yaml").display().to_string();
+    let ran = estate.run(["reconcile", "--workflow", &path]);
+    let complaint = ran.complaint(2);
+    assert!(complaint.contains("own.yaml:6:11: there is no tool `serch` (did you mean search"), "{complaint}");
+}
