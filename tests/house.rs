@@ -23,6 +23,7 @@ const LEVELS: &[(&str, u32)] = &[
     ("facts", 3),
     ("discovery", 4),
     ("agent", 5),
+    ("serve", 6),
 ];
 
 /// A file of more lines is a room to divide.

@@ -160,7 +160,8 @@ async fn a_provider_counts_what_discovery_saves() {
     let fake = FakeProvider::start([]).await;
     let estate = Estate::sample();
     let queries = estate.state().with_extension("queries.jsonl");
-    std::fs::write(&queries, r#"{"id": "1", "query": "Revenue by country", "gold": ["music_store.invoices"]}"#).unwrap();
+    std::fs::write(&queries, r#"{"id": "1", "query": "Revenue by country", "gold": ["music_store.invoices"]}"#)
+        .unwrap();
     let arguments = ["bench", "tokens", "--prompt", "minimal", "--count", "claude-sonnet-4-5", "--queries"];
     let mut command = planner(&estate, &fake);
     command.args(arguments).arg(&queries);

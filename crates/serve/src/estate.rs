@@ -1,0 +1,141 @@
+//! What is served: one catalog with its tools, replaced as a whole when it is refreshed. Who has begun with the old one
+//! ends with it.
+
+use std::{
+    sync::{
+        Arc, OnceLock, PoisonError, RwLock,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use prospector_core::{Answer, Problem, ToolError};
+use prospector_discovery::{Catalog, DiscoveryTools, Profile};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    error::ServeError,
+    listing::{self, Entry},
+};
+
+/// A catalog as it was opened, with what could not be used of it; or why it could not be opened at all.
+pub type Opened = Result<(Catalog, Vec<Problem>), String>;
+
+/// Opens the catalog as it is now; with `true` what has not changed is read again too. It is called on a thread that may
+/// block.
+type Opener = dyn Fn(bool) -> Opened + Send + Sync;
+
+/// One state of the catalog.
+pub(crate) struct Served {
+    pub(crate) catalog: Catalog,
+    /// The tools of the profile that is served.
+    pub(crate) tools: DiscoveryTools,
+    /// All tools, for what is shown by kind.
+    pub(crate) full: DiscoveryTools,
+    /// What there is, facts apart, which may be added at any time.
+    pub(crate) entries: Vec<Entry>,
+    /// Which state this is, from 1.
+    pub(crate) generation: u64,
+    pub(crate) problems: Vec<Problem>,
+    /// Names and counts, for a model; made when it is asked for first.
+    pub(crate) map: OnceLock<String>,
+}
+
+impl Served {
+    fn new(catalog: Catalog, problems: Vec<Problem>, profile: Profile, generation: u64) -> Self {
+        Served {
+            tools: DiscoveryTools::new(&catalog, profile),
+            full: DiscoveryTools::new(&catalog, Profile::Full),
+            entries: listing::entries(&catalog),
+            catalog,
+            generation,
+            problems,
+            map: OnceLock::new(),
+        }
+    }
+
+    /// Calls a tool of the profile.
+    pub(crate) async fn call(&self, name: &str, arguments: Value) -> Result<Answer, ToolError> {
+        self.tools.call(name, arguments).await
+    }
+}
+
+/// The catalog that is served now, and how to open it again.
+pub(crate) struct Estate {
+    opener: Arc<Opener>,
+    profile: Profile,
+    now: RwLock<Arc<Served>>,
+    generation: AtomicU64,
+    one_at_a_time: tokio::sync::Mutex<()>,
+}
+
+impl Estate {
+    pub(crate) async fn open(opener: Arc<Opener>, profile: Profile) -> Result<Self, ServeError> {
+        let (catalog, problems) = on_a_thread(opener.clone(), false).await.map_err(ServeError::Catalog)?;
+        let served = Arc::new(Served::new(catalog, problems, profile, 1));
+        Ok(Estate {
+            opener,
+            profile,
+            now: RwLock::new(served),
+            generation: AtomicU64::new(1),
+            one_at_a_time: tokio::sync::Mutex::new(()),
+        })
+    }
+
+    /// The state that a request is answered from, from its beginning to its end.
+    pub(crate) fn now(&self) -> Arc<Served> {
+        self.now.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Opens the catalog again and serves what came out. Whoever asks meanwhile is answered from the old state; when it
+    /// cannot be opened, the old state stays.
+    pub(crate) async fn refresh(&self, all: bool) -> Result<Value, String> {
+        let _turn = self.one_at_a_time.lock().await;
+        let (catalog, problems) = on_a_thread(self.opener.clone(), all).await?;
+        let generation = self.generation.fetch_add(1, Ordering::SeqCst) + 1;
+        let served = Served::new(catalog, problems, self.profile, generation);
+        let said = json!({
+            "generation": generation,
+            "records": served.catalog.index.len(),
+            "changed": served.catalog.refreshed,
+            "documents": served.catalog.documents_refreshed,
+            "problems": served.problems.len(),
+        });
+        *self.now.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(served);
+        Ok(said)
+    }
+
+    /// Opens the catalog again whenever `stamp` says something new: another process has refreshed the index.
+    pub(crate) async fn follow(
+        &self,
+        stamp: &(dyn Fn() -> Option<String> + Send + Sync),
+        every: Duration,
+        until: &CancellationToken,
+    ) {
+        let mut known = stamp();
+        loop {
+            tokio::select! {
+                () = until.cancelled() => return,
+                () = tokio::time::sleep(every) => {}
+            }
+            let found = stamp();
+            if found.is_none() || found == known {
+                continue;
+            }
+            match self.refresh(false).await {
+                Ok(said) => tracing::info!(%said, "the index changed, and the catalog was opened again"),
+                Err(error) => tracing::warn!(%error, "the index changed, but the catalog cannot be opened again"),
+            }
+            // Opening it may have written the index itself.
+            known = stamp();
+        }
+    }
+}
+
+async fn on_a_thread(opener: Arc<Opener>, all: bool) -> Opened {
+    match tokio::task::spawn_blocking(move || opener(all)).await {
+        Ok(opened) => opened,
+        Err(_) => Err("opening the catalog was given up".into()),
+    }
+}

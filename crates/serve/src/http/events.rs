@@ -1,0 +1,52 @@
+//! What happens in a run, as server-sent events. Each has a number: who comes back with the last one that it saw gets the
+//! rest.
+
+use std::{convert::Infallible, sync::Arc};
+
+use axum::{
+    http::{HeaderMap, HeaderValue, header},
+    response::{
+        IntoResponse, Response, Sse,
+        sse::{Event, KeepAlive},
+    },
+};
+use futures::stream;
+
+use crate::{
+    error::Refusal,
+    runs::{Follower, Run},
+    server::Server,
+};
+
+/// Whether the client wants events.
+pub(crate) fn wanted(headers: &HeaderMap) -> bool {
+    let accepts = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    accepts.flat_map(|value| value.split(',')).any(|media| {
+        media.split(';').next().is_some_and(|essence| essence.trim().eq_ignore_ascii_case("text/event-stream"))
+    })
+}
+
+/// The number of the last event that the client saw; 0 where it saw none.
+pub(crate) fn last_seen(headers: &HeaderMap) -> Result<usize, Refusal> {
+    let Some(value) = headers.get("last-event-id") else { return Ok(0) };
+    let number = value.to_str().ok().and_then(|text| text.trim().parse().ok());
+    number.ok_or_else(|| {
+        Refusal::new("invalid_arguments", "Last-Event-ID is the number of an event")
+            .advise("leave it out to begin anew")
+    })
+}
+
+/// The events of a run after one of them.
+pub(crate) fn of(server: &Server, run: &Arc<Run>, after: usize) -> Response {
+    let follower = run.follow(after, server.options.limits.linger);
+    let events = stream::unfold(follower, |mut follower: Follower| async move {
+        let (number, happened) = follower.next().await?;
+        let event = Event::default().id(number.to_string()).event(&happened.name).data(happened.data.to_string());
+        Some((Ok::<_, Infallible>(event), follower))
+    });
+    let alive = KeepAlive::new().interval(server.options.limits.heartbeat).text("alive");
+    let mut response = Sse::new(events).keep_alive(alive).into_response();
+    // A proxy is not to hold it back.
+    response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
+    response
+}

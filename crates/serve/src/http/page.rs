@@ -1,0 +1,38 @@
+//! The page: files that are part of the program. Nothing of it comes from elsewhere, and nothing in it is data.
+
+use axum::{
+    extract::Path,
+    http::header,
+    response::{IntoResponse, Response},
+};
+
+use crate::error::Refusal;
+
+const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
+
+/// Every file beside the page itself.
+const ASSETS: [(&str, &str, &str); 8] = [
+    ("style.css", "text/css; charset=utf-8", include_str!("../page/style.css")),
+    ("main.js", JAVASCRIPT, include_str!("../page/main.js")),
+    ("api.js", JAVASCRIPT, include_str!("../page/api.js")),
+    ("dom.js", JAVASCRIPT, include_str!("../page/dom.js")),
+    ("answer.js", JAVASCRIPT, include_str!("../page/answer.js")),
+    ("plan.js", JAVASCRIPT, include_str!("../page/plan.js")),
+    ("catalog.js", JAVASCRIPT, include_str!("../page/catalog.js")),
+    ("icon.svg", "image/svg+xml", include_str!("../page/icon.svg")),
+];
+
+/// `GET /`
+pub(crate) async fn index() -> Response {
+    ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], include_str!("../page/index.html")).into_response()
+}
+
+/// `GET /assets/{name}`
+pub(crate) async fn asset(Path(name): Path<String>) -> Response {
+    match ASSETS.iter().find(|(known, ..)| *known == name) {
+        Some((_, media, text)) => {
+            ([(header::CONTENT_TYPE, *media), (header::CACHE_CONTROL, "no-cache")], *text).into_response()
+        }
+        None => Refusal::new("not_found", "there is no such file").into_response(),
+    }
+}

@@ -1,0 +1,305 @@
+//! The routes, one function each.
+
+use std::{collections::HashMap, sync::Arc};
+
+use axum::{
+    Json,
+    body::Bytes,
+    extract::{Path, Query, State},
+    http::{HeaderMap, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use prospector_core::{Kind, ResourceKind};
+use serde_json::{Value, json};
+
+use super::{Shared, events, reply::Reply};
+use crate::{
+    error::Refusal,
+    listing::KINDS,
+    metrics::Gauges,
+    planner::Asked,
+    runs::{Run, Task},
+};
+
+/// What this server is, for programs.
+const OPENAPI: &str = include_str!("openapi.json");
+
+/// Of one thing at most this much is shown.
+const MOST_TOKENS: usize = 20_000;
+
+/// `GET /healthz`: the process lives.
+pub(crate) async fn healthy() -> &'static str {
+    "ok\n"
+}
+
+/// `GET /readyz`: it takes requests.
+pub(crate) async fn ready(State(shared): State<Shared>) -> Response {
+    if shared.server.closing.is_cancelled() {
+        return (StatusCode::SERVICE_UNAVAILABLE, "closing\n").into_response();
+    }
+    "ready\n".into_response()
+}
+
+/// `GET /openapi.json`
+pub(crate) async fn openapi() -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], OPENAPI.replace("$VERSION", env!("CARGO_PKG_VERSION")))
+        .into_response()
+}
+
+/// `GET /metrics`
+pub(crate) async fn metrics(State(shared): State<Shared>) -> Response {
+    let served = shared.server.estate.now();
+    let sessions = shared.sessions.sessions.read().await.len();
+    let gauges = Gauges { sessions, records: served.catalog.index.len(), generation: served.generation };
+    let text = shared.server.metrics.text(&gauges);
+    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response()
+}
+
+/// `GET /v1/about`
+pub(crate) async fn about(State(shared): State<Shared>) -> Reply {
+    let served = shared.server.estate.now();
+    Ok(Json(json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "model": shared.server.planner.model.name(),
+        "generation": served.generation,
+        "records": served.catalog.index.len(),
+        "problems": served.problems.len(),
+        "things": served.counts(),
+        "tasks": Task::ALL.map(Task::as_str),
+        "sessions": shared.server.options.state.is_some(),
+    })))
+}
+
+/// `GET /v1/tools`
+pub(crate) async fn tools(State(shared): State<Shared>) -> Reply {
+    Ok(Json(json!({"items": shared.server.estate.now().tools.specs()})))
+}
+
+/// `POST /v1/tools/{name}`: the body is the arguments.
+pub(crate) async fn call(
+    State(shared): State<Shared>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Reply {
+    let arguments = if body.is_empty() { json!({}) } else { json(&headers, &body)? };
+    if !arguments.is_object() {
+        return Err(Refusal::new("invalid_arguments", "the arguments are no JSON object"));
+    }
+    Ok(Json(called(&shared, &name, arguments).await?))
+}
+
+async fn called(shared: &Shared, name: &str, arguments: Value) -> Result<Value, Refusal> {
+    let called = shared.server.call(name, arguments).await?;
+    let mut said = json!({"answer": called.answer.value});
+    if let Some(handle) = called.handle {
+        said["handle"] = handle.into();
+    }
+    Ok(said)
+}
+
+/// `GET /v1/search?q=&kind=&limit=`: over all kinds, whatever the profile.
+pub(crate) async fn search(State(shared): State<Shared>, Query(query): Query<HashMap<String, String>>) -> Reply {
+    only(&query, &["q", "kind", "limit"])?;
+    let mut arguments = json!({"query": query.get("q").map(String::as_str).unwrap_or_default()});
+    if let Some(kinds) = query.get("kind").filter(|kinds| !kinds.is_empty()) {
+        for kind in kinds.split(',') {
+            Kind::from_name(kind).ok_or_else(|| {
+                let kinds = Kind::ALL.map(Kind::as_str).join(", ");
+                Refusal::new("invalid_arguments", format!("there is no kind `{kind}`")).advise(kinds)
+            })?;
+        }
+        arguments["kinds"] = json!(kinds.split(',').collect::<Vec<_>>());
+    }
+    arguments["limit"] = number(&query, "limit", 8)?.into();
+    let served = shared.server.estate.now();
+    let answer = served.full.call("search", arguments).await?;
+    Ok(Json(json!({"answer": answer.value})))
+}
+
+/// `GET /v1/catalog?kind=&text=&offset=&limit=`
+pub(crate) async fn catalog(State(shared): State<Shared>, Query(query): Query<HashMap<String, String>>) -> Reply {
+    only(&query, &["kind", "text", "offset", "limit"])?;
+    let kind = match query.get("kind").filter(|kind| !kind.is_empty()) {
+        Some(kind) => Some(known(kind)?),
+        None => None,
+    };
+    let (offset, limit) = (number(&query, "offset", 0)?, number(&query, "limit", 100)?.clamp(1, 1_000));
+    let text = query.get("text").map(String::as_str).unwrap_or_default();
+    let part = shared.server.estate.now().list(kind, text, offset, limit);
+    Ok(Json(json!(part)))
+}
+
+/// `GET /v1/catalog/{kind}/{id}`
+pub(crate) async fn thing(State(shared): State<Shared>, Path((kind, id)): Path<(String, String)>) -> Reply {
+    let kind = known(&kind)?;
+    let answer = shared.server.estate.now().show(kind, &id, MOST_TOKENS).await?;
+    Ok(Json(json!({"kind": kind, "id": id, "answer": answer.value, "text": answer.text()})))
+}
+
+fn known(kind: &str) -> Result<ResourceKind, Refusal> {
+    KINDS.into_iter().find(|known| known.as_str() == kind).ok_or_else(|| {
+        let kinds = KINDS.map(ResourceKind::as_str).join(", ");
+        Refusal::new("not_found", format!("there is no kind `{kind}`")).advise(format!("the kinds are {kinds}"))
+    })
+}
+
+/// `POST /v1/plan`
+pub(crate) async fn plan(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
+    answer(&shared, Task::Plan, &headers, &body).await
+}
+
+/// `POST /v1/ask`
+pub(crate) async fn ask(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
+    answer(&shared, Task::Ask, &headers, &body).await
+}
+
+/// A question, as events or as one answer. Who wants one answer and goes away does not want it any more.
+async fn answer(shared: &Shared, task: Task, headers: &HeaderMap, body: &Bytes) -> Response {
+    let run = json(headers, body).and_then(|asked| {
+        let asked: Asked = serde_json::from_value(asked)
+            .map_err(|error| Refusal::new("invalid_arguments", error.to_string()).advise("see /openapi.json"))?;
+        shared.server.start(task, asked)
+    });
+    let run = match run {
+        Ok(run) => run,
+        Err(refusal) => return refusal.into_response(),
+    };
+    if events::wanted(headers) {
+        return events::of(&shared.server, &run, 0);
+    }
+    let guard = Guard(run.clone());
+    let end = run.ended().await;
+    drop(guard);
+    match &end.failure {
+        None => Json(&*end.result).into_response(),
+        Some(failure) => failure.with("result", &end.result),
+    }
+}
+
+/// Stops a run whose client has gone.
+struct Guard(Arc<Run>);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.0.stop("the client went away");
+    }
+}
+
+/// `GET /v1/runs/{handle}`
+pub(crate) async fn run(State(shared): State<Shared>, Path(handle): Path<String>) -> Reply {
+    let run = shared.server.runs.get(&handle)?;
+    let mut said = json!({"handle": run.handle, "task": run.task.as_str(), "question": run.question});
+    match run.end() {
+        None => said["state"] = "running".into(),
+        Some(end) => {
+            said["state"] = "ended".into();
+            said["result"] = (*end.result).clone();
+            if let Some(failure) = &end.failure {
+                said["failure"] = failure.to_json();
+            }
+        }
+    }
+    Ok(Json(said))
+}
+
+/// `DELETE /v1/runs/{handle}`: cancels it.
+pub(crate) async fn cancel(State(shared): State<Shared>, Path(handle): Path<String>) -> Result<StatusCode, Refusal> {
+    shared.server.runs.get(&handle)?.stop("the client cancelled it");
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `GET /v1/runs/{handle}/events`
+pub(crate) async fn events(
+    State(shared): State<Shared>,
+    Path(handle): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, Refusal> {
+    let run = shared.server.runs.get(&handle)?;
+    Ok(events::of(&shared.server, &run, events::last_seen(&headers)?))
+}
+
+/// `GET /v1/sessions`
+pub(crate) async fn sessions(State(shared): State<Shared>) -> Reply {
+    Ok(Json(shared.server.session_names().await?))
+}
+
+/// `POST /v1/sessions`: a name that nobody else has.
+pub(crate) async fn new_session() -> (StatusCode, Json<Value>) {
+    let name = format!("session_{}", uuid::Uuid::new_v4().simple());
+    (StatusCode::CREATED, Json(json!({"session": name})))
+}
+
+/// `GET /v1/sessions/{name}`
+pub(crate) async fn session(State(shared): State<Shared>, Path(name): Path<String>) -> Reply {
+    Ok(Json(shared.server.turns(&name).await?))
+}
+
+/// `GET /v1/results/{handle}?page=`
+pub(crate) async fn result(
+    State(shared): State<Shared>,
+    Path(handle): Path<String>,
+    Query(query): Query<HashMap<String, String>>,
+) -> Reply {
+    only(&query, &["page"])?;
+    Ok(Json(shared.server.fetch(&handle, number(&query, "page", 1)?)?))
+}
+
+/// `POST /v1/refresh?all=`: opens the catalog again.
+pub(crate) async fn refresh(State(shared): State<Shared>, Query(query): Query<HashMap<String, String>>) -> Reply {
+    only(&query, &["all"])?;
+    let all = match query.get("all").map(String::as_str) {
+        None | Some("false") => false,
+        Some("true" | "") => true,
+        Some(_) => return Err(Refusal::new("invalid_arguments", "all is true or false")),
+    };
+    let server = shared.server.clone();
+    // It is finished even when whoever asked for it goes away.
+    let refreshed = tokio::spawn(async move { server.estate.refresh(all).await }).await;
+    match refreshed {
+        Ok(Ok(said)) => Ok(Json(said)),
+        Ok(Err(error)) => {
+            tracing::error!(%error, "the catalog cannot be opened again");
+            Err(Refusal::new("unavailable", "the catalog cannot be opened again; the old one is still served")
+                .advise("the log of the server says why"))
+        }
+        Err(_) => Err(Refusal::new("internal", "the refresh broke off")),
+    }
+}
+
+/// No route.
+pub(crate) async fn nowhere() -> Refusal {
+    Refusal::new("not_found", "there is nothing here").advise("see /openapi.json")
+}
+
+/// A route, but not for that.
+pub(crate) async fn no_such_method() -> Refusal {
+    Refusal::new("method_not_allowed", "that cannot be done here").advise("see /openapi.json")
+}
+
+/// A body as JSON.
+fn json(headers: &HeaderMap, body: &Bytes) -> Result<Value, Refusal> {
+    let media = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    if !media.split(';').next().is_some_and(|essence| essence.trim().eq_ignore_ascii_case("application/json")) {
+        return Err(Refusal::new("unsupported_media_type", "the body is to be application/json"));
+    }
+    serde_json::from_slice(body).map_err(|error| Refusal::new("bad_request", format!("the body is no JSON: {error}")))
+}
+
+/// Refuses a parameter that is not known: it would be silently ignored.
+fn only(query: &HashMap<String, String>, known: &[&str]) -> Result<(), Refusal> {
+    match query.keys().find(|name| !known.contains(&name.as_str())) {
+        None => Ok(()),
+        Some(name) => Err(Refusal::new("invalid_arguments", format!("there is no parameter `{name}`"))
+            .advise(format!("the parameters are {}", known.join(", ")))),
+    }
+}
+
+fn number(query: &HashMap<String, String>, name: &str, default: usize) -> Result<usize, Refusal> {
+    match query.get(name).filter(|text| !text.is_empty()) {
+        None => Ok(default),
+        Some(text) => text.parse().map_err(|_| {
+            Refusal::new("invalid_arguments", format!("{name} is a number, not `{}`", text.escape_debug()))
+        }),
+    }
+}

@@ -1,0 +1,52 @@
+//! The tools of a catalog where people already work: over MCP, over HTTP with live events, and on a page that shows a
+//! question being answered.
+//!
+//! ```
+//! use prospector_discovery::{Catalog, CatalogOptions, Profile};
+//! use prospector_serve::{Opened, Options, Planner, Server};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let folder = tempfile::tempdir()?;
+//! let file = folder.path().join("catalog.yaml");
+//! std::fs::write(folder.path().join("orders.csv"), "order_id,country,total\n1,PT,9.50\n")?;
+//! std::fs::write(&file, "databases:\n- path: orders.csv\n")?;
+//!
+//! # tokio::runtime::Runtime::new()?.block_on(async {
+//! let open = move |_all: bool| -> Opened {
+//!     let opened = Catalog::open(&file, CatalogOptions::default());
+//!     tokio::runtime::Handle::current().block_on(opened).map_err(|error| error.to_string())
+//! };
+//! let server = Server::open(open, Profile::DEFAULT, Planner::offline(), Options::default()).await?;
+//! let listener = server.bind(([127, 0, 0, 1], 0).into()).await?;
+//! println!("http://{}", listener.local_addr()?);
+//! # let stop = tokio_util::sync::CancellationToken::new();
+//! # stop.cancel();
+//! server.http(listener, stop).await?;
+//! # Ok(()) })
+//! # }
+//! ```
+//!
+//! What it is not: it decides nothing. What a tool answers, what a plan is and what it costs is known below; here it is
+//! translated into two protocols, with limits, and given back when it is asked for again.
+
+mod error;
+mod estate;
+mod http;
+mod kept;
+mod listing;
+mod mcp;
+mod metrics;
+mod options;
+mod planner;
+mod results;
+mod runs;
+mod server;
+mod sessions;
+mod tokens;
+
+pub use error::ServeError;
+pub use estate::Opened;
+pub use options::{Limits, Options};
+pub use planner::Planner;
+pub use server::Server;
+pub use tokens::Tokens;

@@ -1,0 +1,54 @@
+//! The prompt `plan`: what the planner tells its own model, for the model of the client.
+
+use prospector_agent::{INSTRUCTIONS, Mode};
+use prospector_discovery::{PromptBuilder, PromptForm};
+use prospector_llm::models::UNLISTED;
+use rmcp::{
+    ErrorData,
+    model::{GetPromptRequestParams, GetPromptResult, ListPromptsResult, Prompt, PromptArgument, PromptMessage, Role},
+};
+use serde_json::Value;
+
+use super::refused;
+use crate::{error::Refusal, estate::Served};
+
+const PLAN: &str = "plan";
+
+/// All of them.
+pub(super) fn all() -> ListPromptsResult {
+    let question = PromptArgument::new("question").with_description("What is to be found out.").with_required(true);
+    let mode = PromptArgument::new("mode")
+        .with_description(format!("How to answer: {}.", Mode::ALL.map(Mode::as_str).join(", ")))
+        .with_required(false);
+    let about = "Plan how the catalog answers a question, with the tools of this server.";
+    let plan = Prompt::new(PLAN, Some(about), Some(vec![question, mode])).with_title("Plan a question");
+    ListPromptsResult::with_all_items(vec![plan])
+}
+
+/// One of them, filled in.
+pub(super) fn get(served: &Served, request: GetPromptRequestParams) -> Result<GetPromptResult, ErrorData> {
+    if request.name != PLAN {
+        let refusal = Refusal::new("not_found", format!("there is no prompt `{}`", request.name));
+        return Err(refused(&refusal.advise(format!("the prompt here is `{PLAN}`"))));
+    }
+    let arguments = request.arguments.unwrap_or_default();
+    let argument =
+        |name: &str| arguments.get(name).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
+    let Some(question) = argument("question") else {
+        return Err(refused(&Refusal::new("invalid_arguments", "the prompt `plan` needs a question")));
+    };
+    let mode = match argument("mode") {
+        None => Mode::of(question),
+        Some(name) => Mode::ALL.into_iter().find(|mode| mode.as_str() == name).ok_or_else(|| {
+            let modes = Mode::ALL.map(Mode::as_str).join(", ");
+            refused(&Refusal::new("invalid_arguments", format!("there is no mode `{name}`")).advise(modes))
+        })?,
+    };
+    let prompt = PromptBuilder::new(&served.catalog, &served.tools, INSTRUCTIONS)
+        .form(Some(PromptForm::Minimal))
+        .build(&UNLISTED, question);
+    let mut text: String = prompt.system.iter().map(|block| format!("{}\n\n", block.text)).collect();
+    text.push_str(&format!("Mode: {}.\n\nQuestion: {question}", mode.as_str()));
+    Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)])
+        .with_description("Plan how the catalog answers a question"))
+}

@@ -1,0 +1,130 @@
+//! Everything in the catalog as resources, `prospector://KIND/ID`, and what is kept under handles.
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use prospector_core::{Answer, ResourceKind};
+use rmcp::{
+    ErrorData,
+    model::{
+        CacheScope, ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource, ResourceContents,
+        ResourceTemplate,
+    },
+};
+
+use super::{refused, tools::as_data};
+use crate::{error::Refusal, estate::Served, listing::KINDS, server::Server};
+
+const SCHEME: &str = "prospector://";
+
+/// How many are listed at once.
+const PAGE: usize = 100;
+
+/// At most this much of one resource is shown.
+const MOST_TOKENS: usize = 20_000;
+
+/// What stands for itself in a URI (RFC 3986, unreserved characters).
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// The resources from a cursor on.
+pub(super) fn list(served: &Served, cursor: Option<String>) -> Result<ListResourcesResult, ErrorData> {
+    let offset = match cursor {
+        None => 0,
+        Some(cursor) => cursor
+            .strip_prefix('c')
+            .and_then(|digits| usize::from_str_radix(digits, 16).ok())
+            .ok_or_else(|| ErrorData::invalid_params("the cursor is none that was given out here", None))?,
+    };
+    let part = served.list(None, "", offset, PAGE);
+    let resources = part.items.into_iter().map(|entry| {
+        let resource = Resource::new(uri(entry.kind, &entry.id), entry.id.clone())
+            .with_title(format!("{} {}", entry.kind, entry.id))
+            .with_mime_type(media(entry.kind));
+        if entry.description.is_empty() { resource } else { resource.with_description(entry.description) }
+    });
+    let mut result = ListResourcesResult::with_all_items(resources.collect()).with_cache_scope(CacheScope::Private);
+    result.next_cursor = part.next.map(|next| format!("c{next:x}"));
+    Ok(result)
+}
+
+/// How the resources are named.
+pub(super) fn templates() -> ListResourceTemplatesResult {
+    let of_kind = |kind: ResourceKind| {
+        let form = match kind {
+            ResourceKind::Table => "database.table",
+            ResourceKind::Operation => "api.operation",
+            ResourceKind::Fact => "its term",
+            _ => "its name",
+        };
+        ResourceTemplate::new(format!("{SCHEME}{kind}/{{id}}"), kind.as_str())
+            .with_description(format!("The {kind} with that id: {form}."))
+            .with_mime_type(media(kind))
+    };
+    let mut templates: Vec<ResourceTemplate> = KINDS.into_iter().map(of_kind).collect();
+    templates.push(
+        ResourceTemplate::new(format!("{SCHEME}plan/{{handle}}"), "plan")
+            .with_description("A plan that was made here, by its handle.")
+            .with_mime_type("application/json"),
+    );
+    templates.push(
+        ResourceTemplate::new(format!("{SCHEME}result/{{handle}}/{{page}}"), "result")
+            .with_description("A page, from 1, of an answer that was cut, by its handle.")
+            .with_mime_type("text/plain"),
+    );
+    ListResourceTemplatesResult::with_all_items(templates).with_cache_scope(CacheScope::Private)
+}
+
+/// One of them.
+pub(super) async fn read(server: &Server, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+    let contents = match contents(server, uri).await {
+        Ok(contents) => contents,
+        Err(refusal) if matches!(refusal.code, "not_found" | "expired") => {
+            let error = refused(&refusal);
+            return Err(ErrorData::resource_not_found(error.message, error.data));
+        }
+        Err(refusal) => return Err(refused(&refusal)),
+    };
+    Ok(ReadResourceResult::new(vec![contents]).with_cache_scope(CacheScope::Private))
+}
+
+async fn contents(server: &Server, uri: &str) -> Result<ResourceContents, Refusal> {
+    let unknown = || {
+        Refusal::new("not_found", format!("`{uri}` is no resource"))
+            .advise(format!("a resource is {SCHEME}KIND/ID, as resources/list gives it"))
+    };
+    let (kind, id) = uri.strip_prefix(SCHEME).and_then(|rest| rest.split_once('/')).ok_or_else(unknown)?;
+    if kind == "result" {
+        let (handle, page) = id.split_once('/').unwrap_or((id, "1"));
+        let found = server.fetch(handle, page.parse().map_err(|_| unknown())?)?;
+        return Ok(ResourceContents::text(as_data(found["text"].as_str().unwrap_or_default()), uri));
+    }
+    if kind == "plan" {
+        return Ok(ResourceContents::text(server.fetch(id, 1)?.to_string(), uri).with_mime_type("application/json"));
+    }
+    let kind = KINDS.into_iter().find(|known| known.as_str() == kind).ok_or_else(unknown)?;
+    let id = percent_decode_str(id).decode_utf8().map_err(|_| unknown())?;
+    let answer = server.estate.now().show(kind, &id, MOST_TOKENS).await?;
+    Ok(ResourceContents::text(text(kind, &answer), uri).with_mime_type(media(kind)))
+}
+
+/// The text of a document or a skill as it is, and of everything else what a model is shown.
+fn text(kind: ResourceKind, answer: &Answer) -> String {
+    let own = match kind {
+        ResourceKind::Document | ResourceKind::Skill => answer.value["content"].as_str(),
+        _ => None,
+    };
+    match own {
+        Some(own) if answer.value.get("truncated").is_none() => own.to_owned(),
+        _ => answer.text(),
+    }
+}
+
+fn media(kind: ResourceKind) -> &'static str {
+    match kind {
+        ResourceKind::Document | ResourceKind::Skill => "text/markdown",
+        _ => "text/plain",
+    }
+}
+
+/// The name of a thing as a resource.
+fn uri(kind: ResourceKind, id: &str) -> String {
+    format!("{SCHEME}{kind}/{}", utf8_percent_encode(id, ESCAPED))
+}

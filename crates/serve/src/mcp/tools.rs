@@ -1,0 +1,266 @@
+//! The tools: those of the profile, `plan`, and `fetch` for what was too long or is asked for again.
+
+use std::sync::Arc;
+
+use prospector_agent::Mode;
+use prospector_core::{ToolError, compact};
+use rmcp::{
+    ErrorData, RoleServer,
+    model::{
+        CallToolRequestParams, CallToolResult, ContentBlock, JsonObject, ProgressNotificationParam, Tool,
+        ToolAnnotations,
+    },
+    service::RequestContext,
+};
+use serde_json::{Value, json};
+
+use super::{outputs, refused};
+use crate::{
+    error::Refusal,
+    estate::Served,
+    planner::Asked,
+    results::writes,
+    runs::{Run, Task},
+    server::Server,
+};
+
+const PLAN: &str = "plan";
+const ASK: &str = "ask";
+const FETCH: &str = "fetch";
+
+/// Every tool, in one order: those of the profile by name, then those of the server.
+pub(super) fn all(served: &Served) -> Vec<Tool> {
+    let mut tools: Vec<Tool> = (served.tools.specs().into_iter())
+        .map(|spec| tool(spec.name, spec.description, outputs::object(spec.input_schema)))
+        .collect();
+    if !served.catalog.is_empty() {
+        let description = "Plans how the catalog answers a question. Every name in the plan exists. Takes longer than the \
+                           other tools, and reports its progress.";
+        tools.push(tool(PLAN.into(), description.into(), asked_schema(Task::Plan)));
+        let description = "Answers a question from the data and documents of the catalog, with read-only queries, and \
+                           says what each claim rests on. Takes longer than the other tools, and reports its progress.";
+        tools.push(tool(ASK.into(), description.into(), asked_schema(Task::Ask)));
+    }
+    let description = "Gets a plan again, or the pages of an answer that was cut, by its handle.";
+    tools.push(tool(FETCH.into(), description.into(), fetch_schema()));
+    tools
+}
+
+fn tool(name: String, description: String, input: JsonObject) -> Tool {
+    let writes = writes(&name);
+    let calls_out = name == "invoke_operation";
+    // What the user says of a term replaces what was kept of it; what an operation of an API does is not known here.
+    let annotations = ToolAnnotations::with_title(title(&name))
+        .read_only(!writes)
+        .destructive(writes)
+        .idempotent(!calls_out)
+        .open_world(calls_out);
+    let output = outputs::schema(&name);
+    Tool::new(name, description, input).with_annotations(annotations).with_raw_output_schema(Arc::new(output))
+}
+
+/// `get_table_schema` as `Get table schema`.
+fn title(name: &str) -> String {
+    let words = name.replace('_', " ");
+    let mut letters = words.chars();
+    letters.next().map(|first| first.to_uppercase().collect::<String>() + letters.as_str()).unwrap_or_default()
+}
+
+fn asked_schema(task: Task) -> JsonObject {
+    let mut schema = json!({
+        "type": "object",
+        "properties": {
+            "question": {"type": "string"},
+            "mode": {"type": "string", "enum": Mode::ALL.map(Mode::as_str),
+                     "description": "By the words of the question, if not given."},
+            "max_rounds": {"type": "integer", "minimum": 2},
+            "max_calls": {"type": "integer", "minimum": 1},
+        },
+        "required": ["question"],
+    });
+    if task == Task::Ask {
+        schema["properties"]["session"] = json!({"type": "string",
+            "description": "The name of a conversation, to go on with what was asked in it before."});
+    }
+    outputs::object(schema)
+}
+
+fn fetch_schema() -> JsonObject {
+    outputs::object(json!({
+        "type": "object",
+        "properties": {
+            "handle": {"type": "string", "description": "As an earlier answer gave it."},
+            "page": {"type": "integer", "minimum": 1, "description": "Of a long answer; 1 if not given."},
+        },
+        "required": ["handle"],
+    }))
+}
+
+/// Calls one. What fails in a way that other arguments mend is a result; only what is no call at all is an error.
+pub(super) async fn call(
+    server: &Arc<Server>,
+    request: CallToolRequestParams,
+    context: RequestContext<RoleServer>,
+) -> Result<CallToolResult, ErrorData> {
+    let arguments = Value::Object(request.arguments.unwrap_or_default());
+    match request.name.as_ref() {
+        PLAN => run(server, Task::Plan, arguments, context).await,
+        ASK => run(server, Task::Ask, arguments, context).await,
+        FETCH => Ok(fetch(server, &arguments)),
+        name => {
+            let called = tokio::select! {
+                called = server.call(name, arguments) => called,
+                () = context.ct.cancelled() => return Ok(failed(&Refusal::new("cancelled", "the client cancelled it"))),
+            };
+            match called {
+                Ok(called) => {
+                    let mut text = as_data(&called.answer.text());
+                    let mut fields = outputs::object(called.answer.value);
+                    if let Some(handle) = called.handle {
+                        text.push_str(&format!("\nThe whole answer: {FETCH} with handle {handle}"));
+                        fields.insert("handle".into(), handle.into());
+                    }
+                    Ok(answered(text, fields, false))
+                }
+                Err(error @ ToolError::Respond { code: "unknown_tool", .. }) => Err(refused(&error.into())),
+                Err(error) => Ok(failed(&error.into())),
+            }
+        }
+    }
+}
+
+fn answered(text: String, fields: JsonObject, is_error: bool) -> CallToolResult {
+    let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+    result.structured_content = Some(Value::Object(fields));
+    result.is_error = Some(is_error);
+    result
+}
+
+fn failed(refusal: &Refusal) -> CallToolResult {
+    CallToolResult::structured_error(refusal.to_json())
+}
+
+/// A text from the catalog: marked, and unable to end the mark itself.
+pub(super) fn as_data(text: &str) -> String {
+    if compact::is_marked(text) {
+        return format!("<data>{}</data>", text.replace('<', "\\u003c"));
+    }
+    format!("<data>{text}</data>")
+}
+
+fn fetch(server: &Server, arguments: &Value) -> CallToolResult {
+    let Some(handle) = arguments["handle"].as_str() else {
+        return failed(
+            &Refusal::new("invalid_arguments", "handle is missing").advise("call it as fetch(handle, page?)"),
+        );
+    };
+    let page = arguments.get("page").map_or(Some(1), |page| page.as_u64().and_then(|page| usize::try_from(page).ok()));
+    let Some(page) = page else {
+        return failed(&Refusal::new("invalid_arguments", "page must be a number, from 1"));
+    };
+    match server.fetch(handle, page) {
+        Ok(found) => {
+            let text = match found["text"].as_str() {
+                Some(text) => format!("{}\n{}", as_data(text), found["next"].as_str().unwrap_or("(the last page)")),
+                None => found.to_string(),
+            };
+            answered(text, outputs::object(found), false)
+        }
+        Err(refusal) => failed(&refusal),
+    }
+}
+
+/// Stops a run whose caller has gone.
+struct Guard(Arc<Run>);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.0.stop("the client went away");
+    }
+}
+
+/// Sees a question through, with a notification for each thing that happens if the caller wants them.
+async fn run(
+    server: &Arc<Server>,
+    task: Task,
+    arguments: Value,
+    context: RequestContext<RoleServer>,
+) -> Result<CallToolResult, ErrorData> {
+    let asked: Asked = match serde_json::from_value(arguments) {
+        Ok(asked) => asked,
+        Err(error) => {
+            let usage = format!("call it as {}(question, mode?, max_rounds?, max_calls?)", task.as_str());
+            return Ok(failed(&Refusal::new("invalid_arguments", error.to_string()).advise(usage)));
+        }
+    };
+    let run = match server.start(task, asked) {
+        Ok(run) => run,
+        Err(refusal) => return Ok(failed(&refusal)),
+    };
+    let guard = Guard(run.clone());
+    let mut follower = run.follow(0, server.options.limits.linger);
+    let token = context.meta.get_progress_token();
+    loop {
+        let next = tokio::select! {
+            next = follower.next() => next,
+            () = context.ct.cancelled(), if !run.cancel.is_cancelled() => {
+                run.stop("the client cancelled it");
+                continue;
+            }
+        };
+        let Some((number, happened)) = next else { break };
+        if let (Some(token), Some(message)) = (&token, told(&happened.name, &happened.data)) {
+            let progress = ProgressNotificationParam::new(token.clone(), number as f64).with_message(message);
+            // A client that does not listen still gets its plan.
+            let _ = context.peer.notify_progress(progress).await;
+        }
+    }
+    let end = run.ended().await;
+    drop(guard);
+    let mut fields = outputs::object((*end.result).clone());
+    let Some(failure) = end.failure else {
+        // An answer is its text, and a plan its JSON.
+        let text = end.result["answer"].as_str().map_or_else(|| end.result.to_string(), str::to_owned);
+        return Ok(answered(text, fields, false));
+    };
+    for (key, value) in outputs::object(failure.to_json()) {
+        fields.insert(key, value);
+    }
+    Ok(answered(failure.to_json().to_string(), fields, true))
+}
+
+/// One line of what happened; `None` for what need not be said.
+fn told(name: &str, data: &Value) -> Option<String> {
+    let text = |field: &str| data[field].as_str().unwrap_or_default().to_owned();
+    match name {
+        "round" => Some(format!("round {}", data["number"])),
+        "thinking" => Some(text("text").lines().next().unwrap_or_default().chars().take(200).collect()),
+        "tool" => Some(format!("{} {}", text("name"), data["arguments"]).chars().take(200).collect()),
+        "executing" => Some(format!("{}: {}", text("id"), text("question")).chars().take(200).collect()),
+        "result" if data["failed"] == true => Some(format!("{} failed", text("name"))),
+        "verified" if data["ok"] == true => Some("every name in the plan exists".into()),
+        "verified" => Some(format!("{} names or steps do not hold", data["failed"])),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_becomes_a_title() {
+        assert_eq!(title("get_table_schema"), "Get table schema");
+        assert_eq!(title(""), "");
+    }
+
+    #[test]
+    fn the_answers_of_all_tools_are_known() {
+        for route in &prospector_discovery::ROUTES {
+            assert!(outputs::known().any(|known| known == route.full), "{} has no schema", route.full);
+        }
+        for own in ["search", "list", "describe", "sample", PLAN, ASK, FETCH] {
+            assert!(outputs::known().any(|known| known == own), "{own} has no schema");
+        }
+    }
+}

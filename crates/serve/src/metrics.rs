@@ -1,0 +1,154 @@
+//! What is counted, in the text format of Prometheus (exposition format 0.0.4).
+
+use std::{
+    collections::BTreeMap,
+    fmt::Write,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicI64, AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use serde_json::Value;
+
+use crate::runs::Task;
+
+/// Upper bounds of the histograms, in seconds.
+const BOUNDS: [f64; 10] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];
+
+/// Counters of one server. Labels come from fixed sets, so that their number is bounded.
+#[derive(Default)]
+pub(crate) struct Metrics {
+    counters: Mutex<BTreeMap<(&'static str, String), u64>>,
+    histograms: Mutex<BTreeMap<(&'static str, String), Histogram>>,
+    pub(crate) requests_now: AtomicI64,
+    pub(crate) connections_now: AtomicI64,
+    runs_now: AtomicI64,
+    input_tokens: AtomicU64,
+    output_tokens: AtomicU64,
+    cached_tokens: AtomicU64,
+}
+
+#[derive(Default, Clone)]
+struct Histogram {
+    buckets: [u64; BOUNDS.len()],
+    count: u64,
+    seconds: f64,
+}
+
+/// Every metric, with its type and what it says.
+const HELP: [(&str, &str, &str); 13] = [
+    ("prospector_requests_total", "counter", "Requests by route and status."),
+    ("prospector_request_seconds", "histogram", "Time to the head of the answer by route."),
+    ("prospector_refused_total", "counter", "Requests that were refused, by reason."),
+    ("prospector_tool_calls_total", "counter", "Tool calls by tool and outcome."),
+    ("prospector_runs_total", "counter", "Plans and answers by outcome."),
+    ("prospector_run_seconds", "histogram", "Time of plans and answers."),
+    ("prospector_requests", "gauge", "Requests being answered."),
+    ("prospector_connections", "gauge", "Open connections."),
+    ("prospector_runs", "gauge", "Plans and answers under way."),
+    ("prospector_tokens_total", "counter", "Tokens of models, by kind."),
+    ("prospector_mcp_sessions", "gauge", "Sessions of MCP clients."),
+    ("prospector_records", "gauge", "Records in the index."),
+    ("prospector_catalog_generation", "gauge", "How often the catalog was opened."),
+];
+
+/// What is not counted here, but known elsewhere.
+pub(crate) struct Gauges {
+    pub(crate) sessions: usize,
+    pub(crate) records: usize,
+    pub(crate) generation: u64,
+}
+
+impl Metrics {
+    fn count(&self, name: &'static str, labels: String) {
+        *self.counters.lock().unwrap_or_else(PoisonError::into_inner).entry((name, labels)).or_default() += 1;
+    }
+
+    fn observe(&self, name: &'static str, labels: String, time: Duration) {
+        let mut histograms = self.histograms.lock().unwrap_or_else(PoisonError::into_inner);
+        let histogram = histograms.entry((name, labels)).or_default();
+        let seconds = time.as_secs_f64();
+        for (bucket, bound) in histogram.buckets.iter_mut().zip(BOUNDS) {
+            *bucket += u64::from(seconds <= bound);
+        }
+        histogram.count += 1;
+        histogram.seconds += seconds;
+    }
+
+    pub(crate) fn requested(&self, route: &str, status: u16, time: Duration) {
+        self.count("prospector_requests_total", format!("route=\"{route}\",status=\"{status}\""));
+        self.observe("prospector_request_seconds", format!("route=\"{route}\""), time);
+    }
+
+    pub(crate) fn refused(&self, reason: &str) {
+        self.count("prospector_refused_total", format!("reason=\"{reason}\""));
+    }
+
+    pub(crate) fn tool_called(&self, tool: &str, worked: bool) {
+        let outcome = if worked { "ok" } else { "error" };
+        self.count("prospector_tool_calls_total", format!("tool=\"{tool}\",outcome=\"{outcome}\""));
+    }
+
+    pub(crate) fn run_began(&self, _task: Task) {
+        self.runs_now.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn run_ended(&self, task: Task, outcome: &str, time: Duration, result: &Value) {
+        self.runs_now.fetch_sub(1, Ordering::Relaxed);
+        let task = task.as_str();
+        self.count("prospector_runs_total", format!("task=\"{task}\",outcome=\"{outcome}\""));
+        self.observe("prospector_run_seconds", format!("task=\"{task}\""), time);
+        let tokens = |field: &str| result["metrics"][field].as_u64().unwrap_or_default();
+        self.input_tokens.fetch_add(tokens("input_tokens"), Ordering::Relaxed);
+        self.output_tokens.fetch_add(tokens("output_tokens"), Ordering::Relaxed);
+        self.cached_tokens.fetch_add(tokens("cached_tokens"), Ordering::Relaxed);
+    }
+
+    /// How many plans and answers are under way.
+    pub(crate) fn runs(&self) -> i64 {
+        self.runs_now.load(Ordering::Relaxed)
+    }
+
+    /// All of it as text.
+    pub(crate) fn text(&self, gauges: &Gauges) -> String {
+        let counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let histograms = self.histograms.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut text = String::new();
+        for (name, kind, help) in HELP {
+            // Writing to a string does not fail.
+            let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
+            let mut line = |labels: &str, value: String| {
+                let labels = if labels.is_empty() { String::new() } else { format!("{{{labels}}}") };
+                let _ = writeln!(text, "{name}{labels} {value}");
+            };
+            match name {
+                "prospector_requests" => line("", self.requests_now.load(Ordering::Relaxed).to_string()),
+                "prospector_connections" => line("", self.connections_now.load(Ordering::Relaxed).to_string()),
+                "prospector_runs" => line("", self.runs().to_string()),
+                "prospector_mcp_sessions" => line("", gauges.sessions.to_string()),
+                "prospector_records" => line("", gauges.records.to_string()),
+                "prospector_catalog_generation" => line("", gauges.generation.to_string()),
+                "prospector_tokens_total" => {
+                    line("kind=\"input\"", self.input_tokens.load(Ordering::Relaxed).to_string());
+                    line("kind=\"output\"", self.output_tokens.load(Ordering::Relaxed).to_string());
+                    line("kind=\"cached\"", self.cached_tokens.load(Ordering::Relaxed).to_string());
+                }
+                _ => {}
+            }
+            for ((_, labels), value) in counters.iter().filter(|((counter, _), _)| *counter == name) {
+                line(labels, value.to_string());
+            }
+            for ((_, labels), histogram) in histograms.iter().filter(|((known, _), _)| *known == name) {
+                for (bound, bucket) in BOUNDS.iter().zip(histogram.buckets) {
+                    let _ = writeln!(text, "{name}_bucket{{{labels},le=\"{bound}\"}} {bucket}");
+                }
+                let _ = writeln!(text, "{name}_bucket{{{labels},le=\"+Inf\"}} {}", histogram.count);
+                let _ = writeln!(text, "{name}_sum{{{labels}}} {}", histogram.seconds);
+                let _ = writeln!(text, "{name}_count{{{labels}}} {}", histogram.count);
+            }
+        }
+        text
+    }
+}

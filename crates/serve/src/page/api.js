@@ -1,0 +1,133 @@
+// The server: requests with the token of this tab, and streams of events that go on where they broke off.
+
+import { find } from "./dom.js";
+
+const TOKEN = "prospector-token";
+const RETRIES = 6;
+
+/** A refusal by the server, in its own words. */
+export class Refused extends Error {
+  constructor(status, body) {
+    const advice = body.suggestion ? ` (${body.suggestion})` : "";
+    super((body.message || `the server answered ${status}`) + advice);
+    this.status = status;
+    this.code = body.error;
+  }
+}
+
+function headers(more = {}) {
+  const token = sessionStorage.getItem(TOKEN);
+  return token ? { ...more, authorization: `Bearer ${token}` } : more;
+}
+
+/** Asks for the token, and waits for it. */
+let asking = null;
+function door(reason) {
+  asking ??= new Promise((resolve) => {
+    const dialog = find("door");
+    find("door-reason").textContent = reason;
+    find("token").value = "";
+    dialog.showModal();
+    dialog.addEventListener("cancel", (event) => event.preventDefault());
+    find("door-form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      sessionStorage.setItem(TOKEN, find("token").value.trim());
+      dialog.close();
+      asking = null;
+      resolve();
+    }, { once: true });
+  });
+  return asking;
+}
+
+async function request(path, options = {}, more = {}) {
+  for (;;) {
+    const had = sessionStorage.getItem(TOKEN);
+    const response = await fetch(path, { ...options, headers: headers(more), cache: "no-store" });
+    if (response.status === 401) {
+      await door(had ? "That token does not open it." : "It is kept in this tab only.");
+      continue;
+    }
+    if (!response.ok) throw new Refused(response.status, await response.json().catch(() => ({})));
+    return response;
+  }
+}
+
+export const get = async (path) => (await request(path)).json();
+export const post = async (path) => (await request(path, { method: "POST" })).json();
+export const cancel = (handle) => request(`/v1/runs/${encodeURIComponent(handle)}`, { method: "DELETE" });
+export const thing = (kind, id) => get(`/v1/catalog/${encodeURIComponent(kind)}/${id.split("/").map(encodeURIComponent).join("/")}`);
+
+/** Begins a task and tells every event of it. */
+export function begin(task, asked, tell, signal) {
+  const body = { method: "POST", body: JSON.stringify(asked), signal };
+  return follow(() => request(`/v1/${task}`, body, {
+    "content-type": "application/json", accept: "text/event-stream",
+  }), null, tell, signal);
+}
+
+/** Follows a run from its beginning, or from where it was left. */
+export function resume(handle, tell, signal) {
+  return follow(() => events(handle, 0, signal), handle, tell, signal);
+}
+
+function events(handle, after, signal) {
+  return request(`/v1/runs/${encodeURIComponent(handle)}/events`, { signal }, {
+    accept: "text/event-stream", ...(after ? { "last-event-id": String(after) } : {}),
+  });
+}
+
+async function follow(open, handle, tell, signal) {
+  let last = 0;
+  let tries = 0;
+  for (;;) {
+    try {
+      const response = await open();
+      for await (const event of parse(response.body)) {
+        tries = 0;
+        if (event.id) last = Number(event.id);
+        const data = JSON.parse(event.data);
+        if (event.name === "started") handle = data.handle;
+        tell(event.name, data);
+        if (event.name === "done") return;
+      }
+      throw new Error("the connection broke off");
+    } catch (error) {
+      if (signal.aborted || error instanceof Refused || !handle || ++tries > RETRIES) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 250 * 2 ** tries));
+      open = () => events(handle, last, signal);
+    }
+  }
+}
+
+/** The events of a stream, as https://html.spec.whatwg.org/multipage/server-sent-events.html has them. */
+async function* parse(body) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  let event = { name: "message", data: [], id: "" };
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      rest += value;
+      const lines = rest.split(/\r\n|\n|\r(?!$)/);
+      rest = lines.pop();
+      for (const line of lines) {
+        if (line === "") {
+          if (event.data.length) yield { ...event, data: event.data.join("\n") };
+          event = { name: "message", data: [], id: event.id };
+          continue;
+        }
+        const at = line.indexOf(":");
+        if (at === 0) continue;
+        const field = at < 0 ? line : line.slice(0, at);
+        const text = at < 0 ? "" : line.slice(at + 1).replace(/^ /, "");
+        if (field === "event") event.name = text;
+        else if (field === "data") event.data.push(text);
+        else if (field === "id") event.id = text;
+      }
+    }
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}

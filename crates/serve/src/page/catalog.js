@@ -1,0 +1,148 @@
+// The side panel: what there is, and each thing of it in full.
+
+import { get, thing } from "./api.js";
+import { count, el, find, many, shown } from "./dom.js";
+
+export const PLURALS = {
+  database: "databases", table: "tables", api: "APIs", operation: "operations", document: "documents", skill: "skills",
+  fact: "facts",
+};
+
+const PAGE = 60;
+let opener = null;
+let turn = 0;
+
+/** Gets the panel ready. */
+export function ready() {
+  for (const [kind, plural] of Object.entries(PLURALS)) find("kind").append(el("option", { value: kind }, plural));
+  let waiting;
+  find("filter").addEventListener("input", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => list(), 150);
+  });
+  find("kind").addEventListener("change", () => list());
+  find("browse").addEventListener("click", () => (find("panel").hidden ? browse() : close()));
+  find("close").addEventListener("click", close);
+  find("back").addEventListener("click", () => {
+    list();
+    find("filter").focus();
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && !find("panel").hidden && !find("door").open) close();
+    const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName ?? "");
+    if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey) {
+      event.preventDefault();
+      browse();
+    }
+  });
+}
+
+function show() {
+  if (find("panel").hidden) opener = document.activeElement;
+  find("panel").hidden = false;
+  find("layout").classList.add("open");
+  find("browse").setAttribute("aria-expanded", "true");
+}
+
+function close() {
+  find("panel").hidden = true;
+  find("layout").classList.remove("open");
+  find("browse").setAttribute("aria-expanded", "false");
+  (opener?.isConnected ? opener : find("browse")).focus();
+}
+
+/** Opens the list, of one kind or of everything. */
+export function browse(kind = find("kind").value) {
+  show();
+  find("kind").value = kind;
+  list();
+  find("filter").focus();
+}
+
+async function list(offset = 0) {
+  const mine = ++turn;
+  find("finder").hidden = false;
+  find("back").hidden = true;
+  find("panel-title").textContent = "Catalog";
+  const query = new URLSearchParams({ kind: find("kind").value, text: find("filter").value, offset, limit: PAGE });
+  try {
+    const part = await get(`/v1/catalog?${query}`);
+    if (mine !== turn) return;
+    const items = part.items.map((entry) => el("li", {},
+      el("button", { type: "button", onclick: () => open(entry.kind, entry.id), "aria-label": `${entry.kind} ${entry.id}` },
+        el("span", { class: `thing ${entry.kind}` }, entry.id),
+        entry.description ? el("p", {}, entry.description) : null)));
+    const body = find("panel-body");
+    if (offset === 0) body.replaceChildren(el("ul", { class: "entries", "aria-label": "Things of the catalog" }));
+    else body.querySelector(".more")?.remove();
+    body.querySelector(".entries").append(...items);
+    if (offset > 0) items[0]?.querySelector("button").focus();
+    if (part.next) {
+      const left = count(part.total - part.next);
+      body.append(el("button", { type: "button", class: "quiet more", onclick: () => list(part.next) }, `${left} more`));
+    }
+    say(part.total ? many(part.total, "thing") : "Nothing is named so.");
+  } catch (error) {
+    if (mine === turn) say(error.message, true);
+  }
+}
+
+/** Opens one thing. */
+export async function open(kind, id) {
+  const mine = ++turn;
+  show();
+  find("finder").hidden = true;
+  find("back").hidden = false;
+  find("panel-title").textContent = id;
+  find("panel-title").focus();
+  find("panel-body").replaceChildren();
+  say("Reading…");
+  try {
+    const { answer } = await thing(kind, id);
+    if (mine !== turn) return;
+    const cut = answer.truncated ? ", cut" : "";
+    find("panel-body").replaceChildren(whole(kind, answer));
+    say(`${kind}${cut}`);
+  } catch (error) {
+    if (mine === turn) say(error.message, true);
+  }
+}
+
+/** A document or a skill is its text; everything else is its fields. */
+function whole(kind, answer) {
+  if ((kind === "document" || kind === "skill") && typeof answer.content === "string") {
+    const { content, ...rest } = answer;
+    return el("div", {}, shown(rest), el("pre", { tabindex: 0 }, content));
+  }
+  if (kind === "table" && Array.isArray(answer.columns)) return tableOf(answer);
+  return shown(answer);
+}
+
+/** A table: what it is, then a line for each column with what is known of it. */
+function tableOf({ columns, description, row_count: rows, database, table, ...rest }) {
+  const flags = (column) => [
+    column.type,
+    column.primary_key ? "primary key" : null,
+    column.foreign_key ? `→ ${column.foreign_key}` : null,
+    column.nullable === false ? "not null" : null,
+    column.statistics?.cardinality !== undefined ? many(column.statistics.cardinality, "value") : null,
+  ].filter(Boolean).join(" · ");
+  const values = (column) => {
+    const samples = rest.sample_values?.[column.name];
+    return samples?.length ? `for example ${samples.slice(0, 5).join(", ")}` : null;
+  };
+  const { sample_values: shownAlready, ...others } = rest;
+  return el("div", {},
+    description ? el("p", {}, description) : null,
+    el("p", { class: "status" }, [`${table} of ${database}`, rows === undefined ? null : many(rows, "row")].filter(Boolean).join(" · ")),
+    el("ul", { class: "columns", "aria-label": "Columns" }, columns.map((column) => el("li", {},
+      el("span", { class: "name" }, column.name), " ", el("small", {}, flags(column)),
+      column.description ? el("p", {}, column.description) : null,
+      values(column) ? el("small", {}, values(column)) : null))),
+    Object.keys(others).length ? shown(others) : null);
+}
+
+function say(text, isBad = false) {
+  find("panel-status").textContent = text;
+  find("panel-status").classList.toggle("bad", isBad);
+}

@@ -1,0 +1,62 @@
+// Elements from data. Everything is set as text or as a known property, never as markup.
+
+/** An element with properties and children; a child that is no node becomes text. */
+export function el(tag, properties = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name === "class") node.className = value;
+    else if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else node.setAttribute(name, value === true ? "" : String(value));
+  }
+  node.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  return node;
+}
+
+export const find = (id) => document.getElementById(id);
+
+/** A number as people read it. */
+export const count = (number) => new Intl.NumberFormat("en").format(number);
+
+/** A word with its number. */
+export const many = (number, one, more = one + "s") => `${count(number)} ${number === 1 ? one : more}`;
+
+const DEEPEST = 6;
+const MOST_ROWS = 500;
+
+/** Any JSON value: objects as fields, lists of objects as tables, long texts as they are. */
+export function shown(value, depth = 0) {
+  if (value === null || value === undefined) return el("span", {}, "–");
+  if (typeof value !== "object") {
+    const text = String(value);
+    return text.includes("\n") ? el("pre", {}, text) : el("span", {}, text);
+  }
+  if (depth >= DEEPEST) return el("code", {}, JSON.stringify(value));
+  if (Array.isArray(value)) return list(value, depth);
+  const fields = Object.entries(value);
+  if (fields.length === 0) return el("span", {}, "–");
+  return el("dl", { class: "fields" }, fields.map(([name, inner]) =>
+    el("div", {},
+      el("dt", {}, name.replaceAll("_", " ")),
+      el("dd", { class: typeof inner === "object" && inner !== null ? "nested" : undefined }, shown(inner, depth + 1)))));
+}
+
+function list(items, depth) {
+  if (items.length === 0) return el("span", {}, "–");
+  const rows = items.slice(0, MOST_ROWS);
+  const isTable = rows.every((row) => row && typeof row === "object" && !Array.isArray(row));
+  if (!isTable) {
+    if (rows.every((row) => typeof row !== "object")) return el("span", {}, rows.join(", "));
+    return el("ul", {}, rows.map((row) => el("li", {}, shown(row, depth + 1))));
+  }
+  return table([...new Set(rows.flatMap((row) => Object.keys(row)))], rows, depth);
+}
+
+/** Rows with the same columns. */
+export function table(columns, rows, depth = 0) {
+  return el("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Table" },
+    el("table", {},
+      el("thead", {}, el("tr", {}, columns.map((name) => el("th", { scope: "col" }, name.replaceAll("_", " "))))),
+      el("tbody", {}, rows.slice(0, MOST_ROWS).map((row) =>
+        el("tr", {}, columns.map((name) => el("td", {}, name in row ? shown(row[name], depth + 1) : "")))))));
+}

@@ -1,0 +1,198 @@
+// The page: a question, what happens to it, and what comes of it.
+
+import { begin, cancel, get, post, Refused, resume } from "./api.js";
+import { browse, open, PLURALS, ready } from "./catalog.js";
+import { answer } from "./answer.js";
+import { count, el, find, many } from "./dom.js";
+import { plan } from "./plan.js";
+
+const TASKS = { plan: "Plan", ask: "Answer" };
+
+const SESSION = "prospector-session";
+
+let running = null;
+let conversations = false;
+let tools = 0;
+
+async function about() {
+  try {
+    const said = await get("/v1/about");
+    find("about").textContent = `${many(said.records, "record")} · model ${said.model}`;
+    find("counts").replaceChildren(...Object.entries(said.things).filter(([, number]) => number > 0).map(([kind, number]) =>
+      el("button", { type: "button", onclick: () => browse(kind) },
+        el("strong", {}, count(number)), el("span", {}, number === 1 ? kind : PLURALS[kind]))));
+    conversations = said.sessions;
+    choices(said.tasks);
+  } catch (error) {
+    find("about").textContent = error.message;
+  }
+}
+
+/** What can be done with a question; one thing alone is no choice. */
+function choices(tasks) {
+  const box = find("tasks");
+  for (const task of tasks) {
+    const input = el("input", { type: "radio", name: "task", value: task, checked: task === tasks[0], onchange: label });
+    box.append(el("label", {}, input, TASKS[task] ?? task));
+  }
+  box.hidden = tasks.length < 2;
+  label();
+}
+
+/** The conversation of this tab. */
+async function conversation() {
+  if (!sessionStorage.getItem(SESSION)) sessionStorage.setItem(SESSION, (await post("/v1/sessions")).session);
+  find("fresh").hidden = false;
+  return sessionStorage.getItem(SESSION);
+}
+
+const task = () => document.querySelector("input[name=task]:checked")?.value ?? "plan";
+const label = () => { find("send").textContent = TASKS[task()] ?? "Send"; };
+
+function status(text, kind = "") {
+  find("status").textContent = text;
+  find("status").className = `status ${kind}`;
+}
+
+/** Clears the page for a question. */
+function start(question) {
+  running?.abort();
+  running = new AbortController();
+  tools = 0;
+  find("examples").hidden = true;
+  find("run").hidden = false;
+  find("run-title").textContent = question;
+  find("timeline").replaceChildren();
+  find("result").replaceChildren();
+  find("tally").textContent = "";
+  find("trail").open = true;
+  find("send").disabled = true;
+  find("stop").hidden = false;
+  status("Thinking…", "busy");
+  return running.signal;
+}
+
+function over() {
+  find("send").disabled = false;
+  find("stop").hidden = true;
+}
+
+const line = (kind, ...children) => {
+  const item = el("li", { class: kind }, ...children);
+  find("timeline").append(item);
+  return item;
+};
+
+/** The arguments of a call, short. */
+function spoken(given) {
+  if (!given || typeof given !== "object") return String(given ?? "");
+  return Object.entries(given).map(([name, value]) =>
+    `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`).join(" · ");
+}
+
+/** The first call of that name that waits for its answer. */
+const pending = (name) =>
+  [...find("timeline").querySelectorAll("li.tool:not(.done):not(.failed)")].find((item) => item.dataset.name === name);
+
+/** What each event shows. */
+const TELL = {
+  started(data) {
+    find("run-title").textContent = data.question;
+    location.replace(`#${data.handle}`);
+  },
+  round(data) { line("round", `Round ${data.number}`); },
+  thinking(data) { line("thinking", data.text ?? ""); },
+  tool(data) {
+    tools += 1;
+    find("tally").textContent = `· ${many(tools, "call")}`;
+    const item = line("tool", el("div", { class: "call" },
+      el("span", { class: "name" }, data.name), el("span", { class: "with" }, spoken(data.arguments)), el("span", { class: "size" }, "…")));
+    item.dataset.name = data.name;
+    status(`Calling ${data.name}…`, "busy");
+  },
+  executing(data) {
+    const item = line("query", el("div", { class: "call" }, el("span", { class: "name" }, data.id),
+      el("span", { class: "with" }, data.question), el("span", { class: "size" }, "…")), el("pre", { tabindex: 0 }, data.sql));
+    item.dataset.query = data.id;
+    status("Running a query…", "busy");
+  },
+  result(data) {
+    for (const ran of data.queries ?? []) {
+      const query = [...find("timeline").querySelectorAll("li.query")].findLast((item) => item.dataset.query === ran.id);
+      query?.classList.add(ran.error ? "failed" : "done");
+      if (query) query.querySelector(".size").textContent = ran.error ?? many(ran.rows ?? 0, "row");
+    }
+    const item = pending(data.name);
+    if (!item) return;
+    item.classList.add(data.failed ? "failed" : "done");
+    item.querySelector(".size").textContent = data.failed ? "failed" : data.bytes === undefined ? "" : `${count(data.bytes)} bytes`;
+  },
+  verified(data) {
+    line(data.ok ? "tool done" : "tool failed", data.ok ? "Checked: all of it holds." : `Checked: ${count(data.failed)} of it do not hold.`);
+  },
+  plan(data) { find("result").replaceChildren(...plan(data, open)); },
+  answer(data) { find("result").replaceChildren(el("p", { class: "reason" }, data.text)); },
+  answered(data) { find("result").replaceChildren(...answer(data, open, again)); },
+  error(data) { status(data.message ?? "it failed", "bad"); },
+  done(data) {
+    const told = data.reason ? `${data.ended}: ${data.reason}` : "Done.";
+    status(told, data.reason ? "bad" : "");
+    find("trail").open = Boolean(data.reason);
+  },
+};
+
+function again(question) {
+  find("question").value = question;
+  find("ask").requestSubmit();
+  window.scrollTo({ top: 0 });
+}
+
+async function go(follow) {
+  try {
+    await follow((name, data) => TELL[name]?.(data));
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    status(error instanceof Refused ? error.message : `The connection is lost: ${error.message}`, "bad");
+  }
+  over();
+}
+
+find("ask").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const question = find("question").value.trim();
+  if (!question) return;
+  const asked = { question };
+  if (find("mode").value) asked.mode = find("mode").value;
+  const signal = start(question);
+  go(async (tell) => {
+    if (task() === "ask" && conversations) asked.session = await conversation();
+    await begin(task(), asked, tell, signal);
+  });
+});
+find("fresh").addEventListener("click", () => {
+  sessionStorage.removeItem(SESSION);
+  find("fresh").hidden = true;
+  find("question").focus();
+});
+find("question").addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+    event.preventDefault();
+    if (!find("send").disabled) find("ask").requestSubmit();
+  }
+});
+find("stop").addEventListener("click", () => {
+  const handle = location.hash.slice(1);
+  if (handle) cancel(handle).catch((error) => status(error.message, "bad"));
+});
+
+find("fresh").hidden = !sessionStorage.getItem(SESSION);
+ready();
+about();
+// A page that is loaded again goes on with what it showed.
+const handle = decodeURIComponent(location.hash.slice(1));
+if (/^run_[0-9a-f]{32}$/.test(handle)) {
+  const signal = start("…");
+  go((tell) => resume(handle, tell, signal));
+} else {
+  find("question").focus();
+}

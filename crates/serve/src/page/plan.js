@@ -1,0 +1,109 @@
+// A plan: its steps with their resources, the facts that it rests on, and what it cost.
+
+import { count, el, many } from "./dom.js";
+
+/** The lists of a step, and the kind of what stands in them. */
+const LISTS = [
+  ["databases", "database"], ["tables", "table"], ["columns", "column"], ["operations", "operation"],
+  ["documents", "document"], ["skills", "skill"],
+];
+
+const ENDS = {
+  completed: "completed",
+  round_limit: "ended: the rounds were used up",
+  all_tools_failed: "ended: every tool call failed",
+  no_plan: "ended: the model gave no plan",
+  provider_failed: "ended: the provider of the model failed",
+  cancelled: "cancelled: this is what was known by then",
+};
+
+/** A name that opens what it names. */
+export function chip(kind, id, open) {
+  // A column is shown in its table.
+  const target = kind === "column" ? ["table", id.slice(0, id.lastIndexOf("."))] : [kind, id];
+  return el("button", { type: "button", class: `thing ${kind}`, "aria-label": `${kind} ${id}`, onclick: () => open(...target) }, id);
+}
+
+const chips = (pairs, open) =>
+  pairs.length ? el("ul", { class: "things" }, pairs.map(([kind, id]) => el("li", {}, chip(kind, id, open)))) : null;
+
+/** Everything of a plan. */
+export function plan(found, open) {
+  return [
+    verdict(found),
+    found.reasoning ? el("p", { class: "reason" }, found.reasoning) : null,
+    part("Steps", found.plan.steps.length
+      ? el("ol", { class: "steps" }, found.plan.steps.map((step) => stepOf(step, open)))
+      : null),
+    part("Facts it rests on", facts(found.discovered_context.facts ?? [], open)),
+    part("To be clarified", found.clarifications.length
+      ? el("ul", { class: "questions" }, found.clarifications.map((text) => el("li", {}, text)))
+      : null),
+    part("Does not hold", found.verification.failed.length
+      ? el("ul", { class: "questions" }, found.verification.failed.map((failure) =>
+          el("li", {}, el("code", {}, failure.name), ` ${failure.reason}`,
+            failure.nearest?.length ? `; nearest: ${failure.nearest.join(", ")}` : "")))
+      : null),
+    cost(found.metrics),
+  ].filter(Boolean);
+}
+
+function verdict(found) {
+  const ok = found.verification.ok && found.ended === "completed";
+  const what = ok ? "Verified" : found.verification.ok ? "Not finished" : "Not verified";
+  const names = found.verification.ok ? `${many(found.verification.checked, "name or step", "names and steps")} checked`
+    : `${count(found.verification.failed.length)} of ${count(found.verification.checked)} do not hold`;
+  return el("p", { class: `verdict ${ok ? "good" : "bad"}` },
+    el("span", { class: "mark" }, `${ok ? "✓" : "✗"} ${what}`),
+    el("span", {}, `${names} · ${found.mode} · ${found.model} · ${ENDS[found.ended] ?? found.ended}`));
+}
+
+function part(title, body) {
+  return body ? el("section", {}, el("h3", {}, title), body) : null;
+}
+
+function stepOf(step, open) {
+  const named = LISTS.flatMap(([list, kind]) => (step[list] ?? []).map((id) => [kind, id]));
+  const flow = [
+    step.inputs?.length ? `from ${step.inputs.join(", ")}` : null,
+    step.outputs?.length ? `gives ${step.outputs.join(", ")}` : null,
+  ].filter(Boolean).join(" · ");
+  return el("li", { class: "step" },
+    el("span", { class: "number", "aria-hidden": "true" }, String(step.number)),
+    el("p", { class: "goal" }, el("span", { class: "away" }, `Step ${step.number}: `), step.goal),
+    chips(named, open),
+    flow ? el("p", { class: "flow" }, flow) : null);
+}
+
+export function facts(found, open) {
+  if (!found.length) return null;
+  return el("dl", { class: "facts" }, found.map((fact) => el("div", {},
+    el("dt", {}, fact.term),
+    el("dd", {}, fact.definition, " ",
+      el("small", {}, [fact.source, fact.confidence ? `${Math.round(fact.confidence * 100)} % sure` : null].filter(Boolean).join(" · "))))));
+}
+
+/** What a run cost, beside a prompt that holds everything. */
+export function cost(metrics) {
+  if (!metrics) return null;
+  const full = metrics.tokens_full_prompt ?? 0;
+  const used = Math.round(full * (1 - (metrics.saved ?? 0)));
+  const most = Math.max(full, used, 1);
+  const bar = (label, value) => [
+    el("dt", {}, label),
+    el("meter", { min: 0, max: most, value, "aria-label": `${label}: ${count(value)} tokens` }),
+    el("dd", {}, `${count(value)} tokens`),
+  ];
+  const saved = used <= full
+    ? `${Math.round((metrics.saved ?? 0) * 100)} % of the full prompt was not needed.`
+    : "Everything at once would have been shorter: the catalog is small.";
+  const seconds = ((metrics.durations_ms?.total ?? 0) / 1000).toFixed(1);
+  return el("section", { class: "cost", "aria-label": "Tokens" },
+    el("h3", {}, "Tokens"),
+    full ? el("dl", {}, bar("This run, its largest round", used), bar("Everything in the prompt", full)) : null,
+    el("p", {}, [
+      full ? saved : null,
+      `${many(metrics.model_calls ?? 0, "round")}, ${many(metrics.tool_calls ?? 0, "tool call")}, ${seconds} s; in all `
+      + `${count(metrics.input_tokens ?? 0)} tokens in (${count(metrics.cached_tokens ?? 0)} cached), ${count(metrics.output_tokens ?? 0)} out.`,
+    ].filter(Boolean).join(" ")));
+}

@@ -1,0 +1,220 @@
+// The page in a real browser: a question is planned and answered, things are opened, a reload loses nothing, and all of it
+// by keyboard and on a narrow screen. Screenshots go to the folder that is named.
+//
+//     npm install playwright-core
+//     node tests/outside/page.mjs target/debug/planner SCREENSHOTS
+//
+// It takes the browser from CHROMIUM, or /usr/bin/chromium.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createRequire } from "node:module";
+
+const require = createRequire(join(process.cwd(), "anything.js"));
+const { chromium } = require("playwright-core");
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
+const [planner, shots] = [resolve(process.argv[2]), resolve(process.argv[3])];
+mkdirSync(shots, { recursive: true });
+const TOKEN = "open-sesame-0123456789";
+const QUESTION = "Show me VIP customer spending trends by quarter";
+
+function serve(more = {}) {
+  const folder = mkdtempSync(join(tmpdir(), "prospector-"));
+  const server = spawn(planner, ["serve", "--listen", "127.0.0.1:0"], {
+    env: { PATH: process.env.PATH, HOME: folder, PROSPECTOR_STATE: join(folder, "state"), PROSPECTOR_CATALOG: join(root, "catalog/catalog.yaml"), ...more },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  return new Promise((done, failed) => {
+    let said = "";
+    server.stderr.on("data", (text) => {
+      said += text;
+      const found = /listening on (http:\/\/\S+)/.exec(said);
+      if (found) done({ server, url: found[1] });
+    });
+    server.on("exit", () => failed(new Error(said)));
+  });
+}
+
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+  args: ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync"],
+});
+const { server, url } = await serve();
+let checks = 0;
+const check = (holds, said) => { assert.ok(holds, said); checks += 1; };
+
+/** A page that fails on any error of its own and on any request elsewhere. */
+async function fresh(options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  const page = await context.newPage();
+  page.setDefaultTimeout(60_000);
+  const wrong = [];
+  page.on("pageerror", (error) => wrong.push(String(error)));
+  page.on("console", (message) => message.type() === "error" && wrong.push(message.text()));
+  page.on("request", (request) => !request.url().startsWith(options.at ?? url) && wrong.push(request.url()));
+  return { context, page, wrong };
+}
+
+async function shot(page, name, whole = true) {
+  await page.screenshot({ path: join(shots, `${name}.png`), fullPage: whole });
+}
+
+const done = (page) => page.waitForFunction(() => document.getElementById("send").disabled === false && document.getElementById("status").textContent !== "");
+
+async function planned(page) {
+  await page.goto(url);
+  await page.locator("#counts button").first().waitFor();
+  await page.locator("input[value=plan]").check({ force: true });
+  await page.locator("#question").fill(QUESTION);
+  await page.locator("#question").press("Control+Enter");
+  await done(page);
+}
+
+try {
+  // Light: plan, everything there.
+  {
+    const { context, page, wrong } = await fresh({ colorScheme: "light" });
+    await page.goto(url);
+    await page.locator("#counts button").first().waitFor();
+    await shot(page, "1-start-light");
+    await planned(page);
+    check(await page.locator(".verdict.good").count() === 1, "the plan is verified");
+    check(await page.locator(".step").count() > 0, "there are steps");
+    check(await page.locator("#timeline li.tool.done").count() > 2, "calls were shown");
+    check(await page.locator(".cost meter").count() === 2, "tokens are compared");
+    await shot(page, "2-plan-light");
+    // A thing of a step opens beside it, and Escape closes it and gives the focus back.
+    const thing = page.locator(".step .thing.table").first();
+    const name = await thing.textContent();
+    await thing.click();
+    await page.locator("#panel-body .columns li").first().waitFor();
+    check(await page.locator("#panel-title").textContent() === name, "the thing is named");
+    check(await page.evaluate(() => document.activeElement.id) === "panel-title", "the focus goes along");
+    check(await page.evaluate(() => { const panel = document.getElementById("panel"); return panel.scrollWidth <= panel.clientWidth; }), "it fits");
+    await shot(page, "3-table-light", false);
+    await page.keyboard.press("Escape");
+    check(await page.locator("#panel").isHidden(), "Escape closes");
+    check(await page.evaluate(() => document.activeElement.classList.contains("thing")), "the focus comes back");
+    // Loaded again, it shows the same.
+    await page.reload();
+    await done(page);
+    check(await page.locator(".verdict.good").count() === 1, "the plan survives a reload");
+    check(await page.locator("#run-title").textContent() === QUESTION, "so does the question");
+    assert.deepEqual(wrong, []);
+    await context.close();
+  }
+  // Reloaded in the middle: events go on where they were.
+  {
+    const { context, page, wrong } = await fresh();
+    await page.route("**/v1/runs/**", (route) => route.continue());
+    await page.goto(url);
+    await page.locator("#counts button").first().waitFor();
+    await page.locator("input[value=plan]").check({ force: true });
+    await page.locator("#question").fill(QUESTION);
+    await page.locator("#send").click();
+    await page.waitForFunction(() => location.hash.startsWith("#run_"));
+    await page.reload();
+    await done(page);
+    check(await page.locator(".verdict").count() === 1, "a run survives a reload in its middle");
+    assert.deepEqual(wrong.filter((text) => !text.includes("net::ERR_ABORTED")), []);
+    await context.close();
+  }
+  // Answered from data, dark.
+  {
+    const { context, page, wrong } = await fresh({ colorScheme: "dark" });
+    await page.goto(url);
+    await page.locator("#counts button").first().waitFor();
+    await shot(page, "4-start-dark");
+    await page.locator("input[value=ask]").check({ force: true });
+    await page.locator("#question").fill("How many customers are there by country?");
+    await page.locator("#send").click();
+    await done(page);
+    check(await page.locator("#result .reason").count() > 0, "there is an answer");
+    await shot(page, "5-answer-dark");
+    await planned(page);
+    await shot(page, "6-plan-dark");
+    assert.deepEqual(wrong, []);
+    await context.close();
+  }
+  // The catalog by keyboard alone.
+  {
+    const { context, page, wrong } = await fresh();
+    await page.goto(url);
+    await page.locator("#counts button").first().waitFor();
+    await page.locator("h1").click();
+    await page.keyboard.press("/");
+    await page.waitForFunction(() => document.activeElement.id === "filter");
+    await page.keyboard.type("refund");
+    await page.waitForFunction(() => /^\d+ things?$/.test(document.getElementById("panel-status").textContent)
+      && [...document.querySelectorAll(".entries button")].every((button) => /refund/i.test(button.textContent)));
+    for (const kind of ["document", "operation", "skill", "fact", "table", "api", "database"]) {
+      await page.locator("#filter").fill("");
+      await page.locator("#kind").selectOption(kind);
+      const first = page.locator(`.entries .thing.${kind}`).first();
+      await first.waitFor();
+      await page.waitForFunction((kind) => document.querySelectorAll(`.entries .thing:not(.${kind})`).length === 0, kind);
+      await page.locator(".entries button").first().focus();
+      await page.keyboard.press("Enter");
+      await page.waitForFunction(() => document.getElementById("panel-body").childElementCount > 0);
+      check(!(await page.locator("#panel-status").getAttribute("class")).includes("bad"), `a ${kind} opens`);
+      await page.locator("#back").press("Enter");
+      await page.locator(".entries").waitFor();
+    }
+    assert.deepEqual(wrong, []);
+    await context.close();
+  }
+  // Narrow.
+  {
+    const { context, page, wrong } = await fresh({ viewport: { width: 360, height: 740 }, colorScheme: "light" });
+    await planned(page);
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    check(wide <= 360, `nothing is wider than the screen: ${wide}`);
+    await shot(page, "7-plan-narrow");
+    await page.locator(".step .thing").first().click();
+    await page.waitForFunction(() => document.getElementById("panel-body").childElementCount > 0);
+    await shot(page, "8-panel-narrow", false);
+    check(await page.evaluate(() => document.documentElement.scrollWidth) <= 360, "nor is the panel");
+    assert.deepEqual(wrong, []);
+    await context.close();
+  }
+  // What a screen reader is told: landmarks, names, one main heading, live regions.
+  {
+    const { context, page } = await fresh();
+    await planned(page);
+    for (const [role, number] of [["main", 1], ["banner", 1], ["status", 1]]) {
+      check(await page.getByRole(role).count() >= number, `there is a ${role}`);
+    }
+    check(await page.getByRole("heading", { level: 1 }).count() === 1, "one main heading");
+    const nameless = await page.evaluate(() => [...document.querySelectorAll("button, input, select, textarea")]
+      .filter((node) => node.checkVisibility() && !(node.textContent.trim() || node.getAttribute("aria-label") || node.labels?.length)).length);
+    check(nameless === 0, `${nameless} controls have no name`);
+    await context.close();
+  }
+  // With a token: the page asks for it, and keeps it in this tab alone.
+  {
+    const guarded = await serve({ PROSPECTOR_TOKEN: TOKEN });
+    const { context, page } = await fresh({ at: guarded.url });
+    await page.goto(guarded.url);
+    await page.locator("#door[open]").waitFor();
+    await page.locator("#token").fill("wrong-sesame-0123456789");
+    await page.keyboard.press("Enter");
+    await page.getByText("That token does not open it.").waitFor();
+    await shot(page, "9-token", false);
+    await page.locator("#token").fill(TOKEN);
+    await page.keyboard.press("Enter");
+    await page.locator("#counts button").first().waitFor();
+    check(await page.evaluate(() => localStorage.length) === 0, "nothing is kept for longer");
+    await context.close();
+    guarded.server.kill();
+  }
+  console.log(`${checks} checks; the screenshots are in ${shots}`);
+} finally {
+  await browser.close();
+  server.removeAllListeners("exit");
+  server.kill();
+}

@@ -1,0 +1,156 @@
+//! `planner serve` as it is started: the real binary, a token from the environment, and a signal in the middle of a run.
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod support;
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
+    process::{Child, Command, Stdio},
+    sync::mpsc,
+    thread,
+    time::Duration,
+};
+
+use serde_json::{Value, json};
+
+use support::{Estate, VIP};
+
+const TOKEN: &str = "open-sesame-0123456789";
+
+struct Server {
+    child: Child,
+    address: String,
+    said: mpsc::Receiver<String>,
+}
+
+impl Server {
+    fn new(estate: &Estate, settings: &[(&str, &str)], args: &[&str]) -> Self {
+        let planner = estate.planner();
+        let mut command = Command::new(planner.get_program());
+        command.env_clear();
+        for (name, value) in planner.get_envs() {
+            command.env(name, value.unwrap());
+        }
+        command.envs(settings.iter().copied()).env("PROSPECTOR_TOKEN", TOKEN);
+        command.args(["serve", "--listen", "127.0.0.1:0"]).args(args);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let (sender, said) = mpsc::channel();
+        let errors = BufReader::new(child.stderr.take().unwrap());
+        thread::spawn(move || errors.lines().map_while(Result::ok).for_each(|line| drop(sender.send(line))));
+        let mut server = Server { child, address: String::new(), said };
+        let line = server.until("listening on http://");
+        server.address = line.split("http://").nth(1).unwrap().split(' ').next().unwrap().to_owned();
+        server
+    }
+
+    /// Waits for a line on standard error.
+    fn until(&self, wanted: &str) -> String {
+        loop {
+            let line = self.said.recv_timeout(Duration::from_secs(60)).expect("it does not say so");
+            assert!(!line.contains(TOKEN), "{line}");
+            if line.contains(wanted) {
+                return line;
+            }
+        }
+    }
+
+    fn send(&self, method: &str, path: &str, headers: &str, body: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        let length = body.len();
+        write!(
+            stream,
+            "{method} {path} HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {TOKEN}\r\ncontent-type: application/json\r\n\
+             {headers}content-length: {length}\r\nconnection: close\r\n\r\n{body}",
+            self.address
+        )
+        .unwrap();
+        stream
+    }
+
+    fn ask(&self, method: &str, path: &str, body: &str) -> (u16, String) {
+        read(self.send(method, path, "", body))
+    }
+
+    fn signal(&self) {
+        Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn read(mut stream: TcpStream) -> (u16, String) {
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    let status = text.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
+    (status, text.split_once("\r\n\r\n").map(|(_, body)| body.to_owned()).unwrap_or_default())
+}
+
+#[test]
+fn it_plans_for_who_has_the_token_and_ends_when_it_is_told_to() {
+    let estate = Estate::sample();
+    let mut server = Server::new(&estate, &[], &[]);
+    let asked = json!({"question": VIP}).to_string();
+    let (status, body) = server.ask("POST", "/v1/plan", &asked);
+    let plan: Value = serde_json::from_str(&body).unwrap_or_else(|error| panic!("{error} in {body}"));
+    assert_eq!(status, 200);
+    support::assert_sound(&plan);
+    server.signal();
+    server.until("stopped");
+    assert!(server.child.wait().unwrap().success());
+}
+
+/// The model is a server that never answers.
+#[test]
+fn a_signal_in_the_middle_of_a_run_cancels_it_with_a_reason() {
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1/", silent.local_addr().unwrap());
+    let held = thread::spawn(move || silent.incoming().map_while(Result::ok).take(1).collect::<Vec<_>>());
+    let estate = Estate::sample();
+    let settings = [("OPENAI_API_KEY", "sk-test-0123456789"), ("OPENAI_BASE_URL", url.as_str())];
+    let mut server = Server::new(&estate, &settings, &["--model", "gpt-4.1", "--grace", "0"]);
+    let asked = json!({"question": VIP}).to_string();
+    let stream = server.send("POST", "/v1/plan", "accept: text/event-stream\r\n", &asked);
+    let waiting = held.join().unwrap();
+    server.signal();
+    let (status, events) = read(stream);
+    assert_eq!(status, 200);
+    assert!(events.contains("the server is shutting down"), "{events}");
+    assert!(events.trim_end().lines().any(|line| line == "event: done"), "{events}");
+    server.until("stopped");
+    assert!(server.child.wait().unwrap().success());
+    drop(waiting);
+}
+
+#[test]
+fn a_refresh_by_another_process_is_noticed() {
+    let estate = Estate::copy();
+    let server = Server::new(&estate, &[], &[]);
+    let table = "/v1/catalog/table/visits.visits";
+    assert_eq!(server.ask("GET", table, "").0, 404);
+    estate.write("visits.csv", "day,visitors\n2025-01-01,7\n");
+    let catalog = estate.path("catalog.yaml");
+    let text = std::fs::read_to_string(&catalog).unwrap();
+    std::fs::write(&catalog, text.replacen("databases:\n", "databases:\n  - path: visits.csv\n", 1)).unwrap();
+    estate.run(["refresh"]).json(0);
+    let noticed = (0..300).any(|_| {
+        thread::sleep(Duration::from_millis(100));
+        server.ask("GET", table, "").0 == 200
+    });
+    assert!(noticed, "the new table is not served");
+}
+
+#[test]
+fn it_does_not_listen_elsewhere_without_a_token() {
+    let estate = Estate::sample();
+    let ran = estate.run(["serve", "--listen", "0.0.0.0:0"]);
+    assert!(ran.complaint(2).contains("set PROSPECTOR_TOKEN"), "{}", ran.err);
+}
