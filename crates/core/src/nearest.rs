@@ -9,7 +9,7 @@ pub fn normalized(name: &str) -> String {
 /// caller that names something wrong is always shown something right.
 ///
 /// Nearness is the larger of the Jaro-Winkler similarity of the [`normalized`] names and, where one contains the
-/// other, 0.9.
+/// other or a single slip of the keyboard lies between them, 0.9.
 pub fn nearest<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a str>, limit: usize) -> Vec<String> {
     let wanted = normalized(wanted);
     let mut scored: Vec<(f64, &str)> = candidates
@@ -19,8 +19,11 @@ pub fn nearest<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a str>, 
             let contained = wanted.len() >= 3
                 && name.len() >= 3
                 && (name.contains(wanted.as_str()) || wanted.contains(name.as_str()));
+            // Of short names, Jaro does not see that two letters changed places.
+            let slipped = wanted.len() >= 3 && strsim::osa_distance(&wanted, &name) <= 1;
             let similar = strsim::jaro_winkler(&wanted, &name);
-            (if contained { similar.max(0.9) } else { similar }, candidate)
+            let least = if slipped || contained { 0.9 } else { 0.0 };
+            (similar.max(least), candidate)
         })
         .collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
@@ -45,6 +48,7 @@ mod tests {
         check("CUSTOMER", &tables, "customers");
         check("InvoiceLine", &tables, "invoice_lines");
         check("zzz", &tables, "customers");
+        check("cvs", &["cassandra", "csv", "sqlite"], "csv");
     }
 
     #[test]
