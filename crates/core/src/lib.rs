@@ -40,6 +40,7 @@
 //! What it is not: it performs no I/O, and knows neither an index nor a data source nor a model.
 
 mod cap;
+mod causes;
 pub mod compact;
 mod nearest;
 mod page;
@@ -51,6 +52,7 @@ mod tool;
 mod toolset;
 
 pub use cap::cap;
+pub use causes::causes;
 pub use nearest::{nearest, normalized};
 pub use page::Page;
 pub use problem::{Problem, Severity};

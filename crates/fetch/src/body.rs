@@ -56,17 +56,7 @@ pub(crate) async fn read(mut response: Response, url: &str, limits: &Limits) -> 
 
 /// What failed, with its causes and without the URL, which may hold a secret.
 pub(crate) fn reason(error: reqwest::Error) -> String {
-    let error = error.without_url();
-    let mut text = error.to_string();
-    let mut cause = std::error::Error::source(&error);
-    while let Some(source) = cause {
-        let more = source.to_string();
-        if !text.contains(&more) {
-            text = format!("{text}: {more}");
-        }
-        cause = source.source();
-    }
-    text
+    prospector_core::causes(&error.without_url())
 }
 
 /// At most one byte more than `limit`: then it is too large.

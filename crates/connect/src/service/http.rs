@@ -232,15 +232,5 @@ fn unsent(error: reqwest::Error) -> Unanswered {
 
 /// What went wrong, without the URL.
 fn reason(error: reqwest::Error) -> String {
-    let error = error.without_url();
-    let mut text = error.to_string();
-    let mut cause = std::error::Error::source(&error);
-    while let Some(source) = cause {
-        let more = source.to_string();
-        if !text.contains(&more) {
-            text = format!("{text}: {more}");
-        }
-        cause = source.source();
-    }
-    text
+    prospector_core::causes(&error.without_url())
 }
