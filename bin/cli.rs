@@ -8,6 +8,7 @@ use std::{net::SocketAddr, path::PathBuf};
 use clap::{Args, Parser, Subcommand};
 use prospector_agent::{Mode, Platform};
 use prospector_core::Kind;
+use prospector_engine::options::Cluster;
 
 pub(crate) use bench::*;
 pub(crate) use values::{EmbedderName, FormatName, ProfileName, PromptName};
@@ -40,7 +41,7 @@ use values::{kind, mode, platform};
         3  the provider of the model failed\n\n\
         ENVIRONMENT\n  \
         PROSPECTOR_CATALOG, PROSPECTOR_STATE, PROSPECTOR_MODEL   as --catalog, --state, --model\n  \
-        PROSPECTOR_EMBEDDER                                      as --embedder\n  \
+        PROSPECTOR_EMBEDDER, PROSPECTOR_ENGINE                   as --embedder, --engine\n  \
         PROSPECTOR_TOKEN                                         a token that opens `planner serve`\n  \
         PROSPECTOR_LOG                                           what is logged to standard error (default: warn)\n  \
         ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL                    for Anthropic's models\n  \
@@ -61,6 +62,10 @@ pub(crate) struct Cli {
     /// [default: static]
     #[arg(long, global = true, value_name = "NAME", value_parser = EmbedderName::parse)]
     pub(crate) embedder: Option<EmbedderName>,
+    /// The scheduler of a Ballista cluster that joins databases and reads files, such as df://127.0.0.1:50050
+    /// [default: this process]
+    #[arg(long, global = true, value_name = "URL")]
+    pub(crate) engine: Option<Cluster>,
     /// What to do
     #[command(subcommand)]
     pub(crate) command: Command,

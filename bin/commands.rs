@@ -87,6 +87,7 @@ fn options(settings: &settings::Settings) -> anyhow::Result<CatalogOptions<'stat
         environment: &settings::variable,
         home: settings.home.clone(),
         embedder: embedder::open(settings)?,
+        cluster: settings.engine()?,
         ..CatalogOptions::default()
     })
 }

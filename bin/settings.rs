@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use prospector_engine::options::Cluster;
 use prospector_llm::providers::{Secret, Settings as ProviderSettings};
 
 use crate::cli::{Cli, EmbedderName};
@@ -21,6 +22,8 @@ pub(crate) struct Settings {
     model: Option<String>,
     embedder: Option<EmbedderName>,
     embedder_variable: Option<String>,
+    engine: Option<Cluster>,
+    engine_variable: Option<String>,
 }
 
 impl Settings {
@@ -47,6 +50,8 @@ impl Settings {
             model: variable("PROSPECTOR_MODEL"),
             embedder: cli.embedder.clone(),
             embedder_variable: variable("PROSPECTOR_EMBEDDER"),
+            engine: cli.engine.clone(),
+            engine_variable: variable("PROSPECTOR_ENGINE"),
         }
     }
 
@@ -71,6 +76,15 @@ impl Settings {
             (None, Some(name)) => EmbedderName::parse(name)
                 .map_err(|error| anyhow::anyhow!("PROSPECTOR_EMBEDDER is `{name}`, but {error}")),
             (None, None) => Ok(EmbedderName::Static),
+        }
+    }
+
+    /// What computes queries over several databases: the flag, the environment, or this process.
+    pub(crate) fn engine(&self) -> anyhow::Result<Option<Cluster>> {
+        match (&self.engine, &self.engine_variable) {
+            (Some(cluster), _) => Ok(Some(cluster.clone())),
+            (None, Some(url)) => url.parse().map(Some).map_err(|error| anyhow::anyhow!("PROSPECTOR_ENGINE: {error}")),
+            (None, None) => Ok(None),
         }
     }
 

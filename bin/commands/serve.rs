@@ -71,6 +71,7 @@ pub(super) async fn open(
     let planner = Planner::new(chat.clone(), capabilities(settings, &name)?);
     let path = settings.catalog()?.to_owned();
     let (state, home, embedder) = (settings.state.clone(), settings.home.clone(), embedder::open(settings)?);
+    let cluster = settings.engine()?;
     let index = super::ask::state(settings)?.join("index");
     let opener = move |fresh: bool| -> Opened {
         let options = CatalogOptions {
@@ -79,6 +80,7 @@ pub(super) async fn open(
             home: home.clone(),
             embedder: embedder.clone(),
             fresh,
+            cluster: cluster.clone(),
             ..CatalogOptions::default()
         };
         let opened = tokio::runtime::Handle::current().block_on(Catalog::open(&path, options));

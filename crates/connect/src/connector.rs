@@ -1,6 +1,7 @@
 //! The seam: what a data source must be able to do.
 
 use async_trait::async_trait;
+use datafusion::logical_expr::LogicalPlan;
 use prospector_core::Problem;
 
 use crate::{ConnectError, FilterCondition, Rows, SampleRequest, Samples, Statistics, Table};
@@ -56,6 +57,17 @@ pub trait Connector: Send + Sync {
     ) -> Result<Rows, ConnectError> {
         let _ = (table, columns, conditions, limit);
         Err(ConnectError::Unsupported { place: self.kind().to_owned(), act: "read rows by conditions" })
+    }
+
+    /// A plan of DataFusion that reads the table where it lies, with no limit on its rows: its columns have the names of
+    /// [`Connector::describe`], and each is of a type that can be compared; what is nested is a JSON text. `None` where
+    /// rows must be asked for, with [`Connector::rows`].
+    ///
+    /// # Errors
+    /// As for [`Connector::sample`].
+    async fn scan(&self, table: &str) -> Result<Option<LogicalPlan>, ConnectError> {
+        let _ = table;
+        Ok(None)
     }
 
     /// The answer to one query in the source's own SQL, at most `cap` rows. The session can read and nothing else, and

@@ -15,6 +15,7 @@ use datafusion::arrow::datatypes::{DataType, Int64Type, Schema};
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::functions_aggregate::count::count_all_window;
 use datafusion::functions_aggregate::expr_fn::{count, count_distinct, max, min};
+use datafusion::logical_expr::LogicalPlan;
 use datafusion::prelude::{DataFrame, SessionConfig, SessionContext, col, contains, ident, lit, lower};
 use futures::{FutureExt, StreamExt};
 use prospector_core::Problem;
@@ -193,6 +194,20 @@ impl Connector for Files {
         }
         Ok(capped(wanted.into_iter().map(|(name, _)| name).collect(), rows, limit))
     }
+
+    async fn scan(&self, table: &str) -> Result<Option<LogicalPlan>, ConnectError> {
+        let file = self.file(table)?;
+        // A reader that fails in the middle of a plan has no other way any more.
+        if file.types_are_guessed() && !file.is_read() {
+            described(file, self.session()).await.map_err(|reason| file.unopened(reason))?;
+        }
+        let frame = file.frame(self.session()).await?;
+        let columns = frame.schema().fields().iter();
+        let columns: Vec<_> =
+            columns.map(|field| comparable(ident(field.name()), field.data_type()).alias(field.name())).collect();
+        let frame = frame.select(columns).map_err(|error| file.unopened(plain(error)))?;
+        Ok(Some(frame.into_unoptimized_plan()))
+    }
 }
 
 /// The table that a file is, and what is off about it.
@@ -210,6 +225,7 @@ async fn described(file: &File, session: &SessionContext) -> Result<(Table, Vec<
         ConnectError::Open { reason, .. } | ConnectError::Read { reason, .. } => reason,
         error => error.to_string(),
     })?;
+    file.was_read();
     let schema = file.schema(session).await.map_err(|error| error.to_string())?;
     let columns = schema.fields().iter().map(|field| Column {
         name: field.name().clone(),

@@ -23,6 +23,7 @@ use prospector_api::ApiDiscovery;
 use prospector_connect::Connector;
 use prospector_core::{Problem, Record, ResourceKind, Severity, Toolset, nearest};
 use prospector_documents::{DocumentDiscovery, Refreshed};
+use prospector_engine::options::{Cluster, EngineOptions};
 use prospector_engine::{Engine, Source};
 use prospector_facts::{Fact, FactDiscovery};
 use prospector_schema::SchemaDiscovery;
@@ -50,6 +51,8 @@ pub struct CatalogOptions<'a> {
     pub embedder: Option<Arc<dyn Embedder>>,
     /// Describes every source anew, changed or not.
     pub fresh: bool,
+    /// What computes queries over several databases, or over files, in the place of this process.
+    pub cluster: Option<Cluster>,
     /// Told what is done of how many: of `sources`, then of `documents`, then of `records`; from several threads.
     pub progress: &'a (dyn Fn(&'static str, usize, usize) + Sync),
 }
@@ -62,6 +65,7 @@ impl Default for CatalogOptions<'_> {
             home: None,
             embedder: None,
             fresh: false,
+            cluster: None,
             progress: &|_, _, _| (),
         }
     }
@@ -125,6 +129,8 @@ pub struct Catalog {
     caller: Arc<calls::HttpCaller>,
     /// What reads each database of `schema`, in its order.
     connectors: Vec<Option<Arc<dyn Connector>>>,
+    /// What its engine may use.
+    engine: EngineOptions,
 }
 
 impl Catalog {
@@ -164,6 +170,11 @@ impl Catalog {
         problems.extend(more);
 
         let mut catalog = Catalog {
+            engine: EngineOptions {
+                scratch: Some(state.join("scratch")),
+                cluster: options.cluster.clone(),
+                described: Vec::new(),
+            },
             caller,
             connectors,
             schema,
@@ -219,16 +230,22 @@ impl Catalog {
     /// An engine that runs read-only queries over its databases. Nothing of it is among the tools unless the caller adds
     /// them with [`DiscoveryTools::with_engine`].
     pub fn engine(&self) -> Arc<Engine> {
-        let known = self.schema.databases().zip(&self.connectors);
-        let sources = known.filter_map(|(database, connector)| {
-            Some(Source {
-                name: database.name.clone(),
-                tables: database.tables.clone(),
-                withheld: database.withheld.clone(),
-                connector: connector.clone().filter(|connector| connector.has_data())?,
-            })
-        });
-        Engine::new(sources.collect())
+        let (mut sources, mut options) = (Vec::new(), self.engine.clone());
+        for (database, connector) in self.schema.databases().zip(&self.connectors) {
+            match connector.clone().filter(|connector| connector.has_data()) {
+                Some(connector) => sources.push(Source {
+                    name: database.name.clone(),
+                    tables: database.tables.clone(),
+                    withheld: database.withheld.clone(),
+                    connector,
+                }),
+                None => {
+                    let names = database.tables.iter().map(|table| format!("{}.{}", database.name, table.name));
+                    options.described.extend(names);
+                }
+            }
+        }
+        Engine::with(sources, options)
     }
 
     /// The tool that calls operations; nothing where no API may be called.

@@ -7,6 +7,7 @@ use prospector_core::nearest;
 
 use crate::guard::{Checked, examine};
 use crate::history::History;
+use crate::options::EngineOptions;
 use crate::scope::{self, Held, Loaded, MOST_LOADED, Scope, Subset};
 use crate::source::{Found, Source, resolve};
 use crate::view::View;
@@ -18,6 +19,7 @@ const FIRST: usize = 10;
 /// Runs queries over these sources, in one session: what it loads and answers, no other session sees.
 pub struct Engine {
     pub(crate) sources: Arc<[Arc<Source>]>,
+    options: Arc<EngineOptions>,
     scope: Scope,
     pub(crate) history: History,
 }
@@ -30,6 +32,8 @@ pub enum Way {
     Native,
     /// Here, over what the sources sent.
     Joined,
+    /// On a cluster, over files where they lie and what other sources sent.
+    Cluster,
 }
 
 /// An answer.
@@ -55,16 +59,23 @@ pub(crate) struct Plan {
 }
 
 impl Engine {
-    /// An engine over these sources.
+    /// An engine over these sources, in this process and its memory alone.
     pub fn new(sources: Vec<Source>) -> Arc<Self> {
+        Self::with(sources, EngineOptions::default())
+    }
+
+    /// An engine over these sources that may use more.
+    pub fn with(sources: Vec<Source>, options: EngineOptions) -> Arc<Self> {
         let sources = sources.into_iter().map(Arc::new).collect();
-        Arc::new(Engine { sources, scope: Scope::default(), history: History::default() })
+        let (options, scope, history) = (Arc::new(options), Scope::default(), History::default());
+        Arc::new(Engine { sources, options, scope, history })
     }
 
     /// Another session over the same sources, with nothing loaded and nothing answered. It costs next to nothing; a
     /// server makes one for each of its clients.
     pub fn session(&self) -> Arc<Self> {
-        Arc::new(Engine { sources: self.sources.clone(), scope: Scope::default(), history: History::default() })
+        let (sources, options) = (self.sources.clone(), self.options.clone());
+        Arc::new(Engine { sources, options, scope: Scope::default(), history: History::default() })
     }
 
     /// The names of the databases.
@@ -134,8 +145,8 @@ impl Engine {
                 (answer.map_err(|error| hint::of_source(&error, &plan.tables()))?, Way::Native)
             }
             None => {
-                let answer = joined::run(&plan.view, &plan.checked, &plan.found, cap).await;
-                (answer.map_err(|reason| hint::explained(&reason, &plan.tables()))?, Way::Joined)
+                let answer = joined::run(&plan.view, &plan.checked, &plan.found, cap, &self.options).await;
+                (answer.map_err(|reason| hint::explained(&reason, &plan.tables()))?, self.way())
             }
         };
         let tables = sorted(plan.found.iter().map(|found| plan.view.origin(found)));
@@ -156,12 +167,17 @@ impl Engine {
                 Way::Native
             }
             None => {
-                let answer = joined::validate(&plan.view, &plan.checked, &plan.found).await;
+                let answer = joined::validate(&plan.view, &plan.checked, &plan.found, &self.options).await;
                 answer.map_err(|reason| hint::explained(&reason, &plan.tables()))?;
-                Way::Joined
+                self.way()
             }
         };
         Ok((way, plan.databases()))
+    }
+
+    /// Where a query runs that no source can run alone.
+    fn way(&self) -> Way {
+        if self.options.cluster.is_some() { Way::Cluster } else { Way::Joined }
     }
 
     /// The source of that name, whatever its case.
@@ -170,6 +186,9 @@ impl Engine {
     /// The nearest names.
     pub(crate) fn source(&self, name: &str) -> Result<usize, Failure> {
         self.sources.iter().position(|source| source.name.eq_ignore_ascii_case(name)).ok_or_else(|| {
+            if let Some(failure) = self.options.only_described_database(name) {
+                return failure;
+            }
             let near = nearest(name, self.sources.iter().map(|source| source.name.as_str()), 3);
             let failure = Failure::new("unknown_database", format!("there is no database `{name}`"));
             failure.advise(format!("did you mean {}?", near.join(", ")))
@@ -202,10 +221,13 @@ impl Engine {
         if let Some(name) = database.filter(|name| !name.eq_ignore_ascii_case(scope::SCOPED)) {
             let only = self.source(name)?;
             let dialect = self.sources[only].dialect();
-            return match planned(view(), sql, dialect, Some(only)) {
+            return match planned(view(), sql, dialect, Some(only), &self.options) {
                 // What was loaded can be joined with any database.
                 Err(failure) if failure.code == "unknown_table" => {
-                    planned(view(), sql, Dialect::Joined, None).ok().filter(Plan::is_scoped).ok_or(failure)
+                    planned(view(), sql, Dialect::Joined, None, &self.options)
+                        .ok()
+                        .filter(Plan::is_scoped)
+                        .ok_or(failure)
                 }
                 done => done,
             };
@@ -217,14 +239,14 @@ impl Engine {
             if !is_spoken {
                 continue;
             }
-            match planned(view(), sql, dialect, None) {
+            match planned(view(), sql, dialect, None, &self.options) {
                 Ok(plan) => return Ok(plan),
                 Err(failure) => failures.push(failure),
             }
         }
         // The more it was understood, the better the advice.
         let rank = |failure: &Failure| match failure.code {
-            "refused" => 0,
+            "refused" | "unavailable" => 0,
             "unknown_table" => 1,
             "other" => 3,
             _ => 2,
@@ -250,9 +272,19 @@ impl Plan {
     }
 }
 
-fn planned(view: View, sql: &str, dialect: Dialect, only: Option<usize>) -> Result<Plan, Failure> {
+fn planned(
+    view: View,
+    sql: &str,
+    dialect: Dialect,
+    only: Option<usize>,
+    options: &EngineOptions,
+) -> Result<Plan, Failure> {
     let checked = examine(dialect, sql)?;
-    let found = resolve(&view, view.scoped().filter(|_| only.is_none()), only, dialect, &checked.reads)?;
+    let found = resolve(&view, view.scoped().filter(|_| only.is_none()), only, dialect, &checked.reads);
+    let found = found.map_err(|failure| match failure.code {
+        "unknown_table" => options.only_described(&checked.reads).unwrap_or(failure),
+        _ => failure,
+    })?;
     let native = match dialect {
         Dialect::Joined => None,
         _ => {

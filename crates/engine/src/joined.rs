@@ -1,9 +1,12 @@
 //! Queries over several sources, and over files: each source sends the columns and rows that are needed, and DataFusion
-//! does the rest.
+//! does the rest, here or on a cluster. Large files are scanned where they lie.
 
+#[cfg(feature = "ballista")]
+mod cluster;
 pub(crate) mod column;
 mod filter;
 mod keys;
+mod place;
 mod provider;
 mod shown;
 
@@ -12,9 +15,13 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use datafusion::arrow::array::RecordBatch;
 use datafusion::dataframe::DataFrame;
 use datafusion::error::DataFusionError;
+use datafusion::execution::SessionState;
+use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::collect;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion::sql::parser::Statement as Planned;
@@ -26,9 +33,10 @@ use sqlparser::ast::{
 use sqlparser::tokenizer::Location;
 
 use crate::guard::Checked;
+use crate::options::EngineOptions;
 use crate::source::{Found, Source};
 use crate::view::View;
-use provider::{Fetched, Remote, Texts};
+use provider::{Fetched, MOST_ROWS, Remote, Texts};
 
 /// No query may take longer.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -43,18 +51,24 @@ const MOST_MISMATCHES: usize = 8;
 ///
 /// # Errors
 /// What went wrong, as DataFusion or the source says it.
-pub(crate) async fn run(view: &View, checked: &Checked, found: &[Found], cap: usize) -> Result<Rows, String> {
+pub(crate) async fn run(
+    view: &View,
+    checked: &Checked,
+    found: &[Found],
+    cap: usize,
+    options: &EngineOptions,
+) -> Result<Rows, String> {
     let asked = async {
         let texts = Texts::default();
         for _ in 0..MOST_MISMATCHES {
             let before = texts.lock().map_or(0, |texts| texts.len());
-            let frame = frame(view, checked, found, &texts).await?;
+            let scans = if options.cluster.is_some() { Scans::All } else { Scans::Large };
+            let frame = frame(view, checked, found, &texts, scans, options).await?;
             let answer = async {
                 let schema = frame.schema().as_arrow().clone();
                 let (state, plan) = frame.limit(0, Some(cap.saturating_add(1)))?.into_parts();
                 let plan = keys::fetched(state.optimize(&plan)?).await?;
-                let physical = state.query_planner().create_physical_plan(&plan, &state).await?;
-                let batches = collect(physical, state.task_ctx()).await?;
+                let batches = computed(&state, plan, options).await?;
                 shown::rows(view, found, &schema, &batches, cap)
             };
             match answer.await {
@@ -70,17 +84,60 @@ pub(crate) async fn run(view: &View, checked: &Checked, found: &[Found], cap: us
     }
 }
 
+/// The rows of the plan, computed here or on the cluster.
+async fn computed(
+    state: &SessionState,
+    plan: LogicalPlan,
+    options: &EngineOptions,
+) -> Result<Vec<RecordBatch>, DataFusionError> {
+    #[cfg(feature = "ballista")]
+    if let Some(cluster) = &options.cluster {
+        return cluster::computed(state, plan, cluster, options.scratch.as_deref()).await;
+    }
+    let plan = state.optimize(&place::scanned(plan)?)?;
+    let physical = state.query_planner().create_physical_plan(&plan, state).await?;
+    collect(physical, state.task_ctx()).await
+}
+
+/// Which tables are scanned where they lie, if their sources can do that.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Scans {
+    None,
+    /// Those of more rows than are sent.
+    Large,
+    All,
+}
+
 /// Names and types alone; no source is asked.
-pub(crate) async fn validate(view: &View, checked: &Checked, found: &[Found]) -> Result<(), String> {
+pub(crate) async fn validate(
+    view: &View,
+    checked: &Checked,
+    found: &[Found],
+    options: &EngineOptions,
+) -> Result<(), String> {
     let planned = async {
-        let frame = frame(view, checked, found, &Texts::default()).await?;
+        let frame = frame(view, checked, found, &Texts::default(), Scans::None, options).await?;
         frame.into_optimized_plan().map(drop)
     };
     planned.await.map_err(|error| plain(&error))
 }
 
-async fn frame(view: &View, checked: &Checked, found: &[Found], texts: &Texts) -> Result<DataFrame, DataFusionError> {
-    let runtime = RuntimeEnvBuilder::new().with_memory_limit(MEMORY, 1.0).build_arc()?;
+async fn frame(
+    view: &View,
+    checked: &Checked,
+    found: &[Found],
+    texts: &Texts,
+    scans: Scans,
+    options: &EngineOptions,
+) -> Result<DataFrame, DataFusionError> {
+    let disk = match &options.scratch {
+        Some(folder) if std::fs::create_dir_all(folder).is_ok() => DiskManagerMode::Directories(vec![folder.clone()]),
+        _ => DiskManagerMode::Disabled,
+    };
+    let runtime = RuntimeEnvBuilder::new()
+        .with_memory_limit(MEMORY, 1.0)
+        .with_disk_manager_builder(DiskManagerBuilder::default().with_mode(disk))
+        .build_arc()?;
     let session = SessionContext::new_with_config_rt(SessionConfig::new(), runtime);
     for found in found {
         let source = &view[found.source];
@@ -93,10 +150,12 @@ async fn frame(view: &View, checked: &Checked, found: &[Found], texts: &Texts) -
             session.register_table(registered(found), Arc::new(Fetched::whole(held.batch.clone())))?;
             continue;
         }
-        session.register_table(
-            registered(found),
-            Arc::new(Remote::new(id, table, source.connector.clone(), texts.clone())),
-        )?;
+        let mut remote = Remote::new(id, table, source.connector.clone(), texts.clone());
+        let is_large = table.row_count.is_none_or(|rows| rows > MOST_ROWS as u64);
+        if scans == Scans::All || scans == Scans::Large && is_large {
+            remote = remote.scanned().await;
+        }
+        session.register_table(registered(found), Arc::new(remote))?;
     }
     let mut query = checked.query.clone();
     let _ = query.visit(&mut Renaming::new(view, found));

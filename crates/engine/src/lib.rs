@@ -48,6 +48,7 @@ mod hint;
 mod history;
 mod joined;
 mod native;
+pub mod options;
 mod scope;
 mod source;
 mod tools;

@@ -6,6 +6,8 @@
 mod built;
 #[path = "run/joined.rs"]
 mod joined;
+#[path = "run/large.rs"]
+mod large;
 #[path = "run/scoped.rs"]
 mod scoped;
 #[path = "run/servers.rs"]
@@ -13,5 +15,9 @@ mod servers;
 #[path = "run/stand_in.rs"]
 mod stand_in;
 mod support;
+#[path = "run/tables.rs"]
+mod tables;
+#[path = "run/warehouse.rs"]
+mod warehouse;
 #[path = "run/wrong.rs"]
 mod wrong;

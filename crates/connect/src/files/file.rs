@@ -3,7 +3,7 @@
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use datafusion::arrow::array::RecordBatch;
@@ -68,6 +68,8 @@ pub(super) struct File {
     opened: Vec<OnceCell<Opened>>,
     /// The first reading that has not failed yet.
     current: AtomicUsize,
+    /// Whether every value was read once, in the current reading.
+    is_read: AtomicBool,
 }
 
 /// A file that can be queried, and what is off about it.
@@ -79,7 +81,7 @@ struct Opened {
 impl File {
     pub(super) fn new(kind: SourceKind, table: String, path: PathBuf) -> Self {
         let opened = Reading::of(kind).iter().map(|_| OnceCell::new()).collect();
-        File { kind, table, path, opened, current: AtomicUsize::new(0) }
+        File { kind, table, path, opened, current: AtomicUsize::new(0), is_read: AtomicBool::new(false) }
     }
 
     pub(super) fn table(&self) -> &str {
@@ -95,6 +97,16 @@ impl File {
         Reading::of(self.kind).len() > 1
     }
 
+    /// Whether every value was read once.
+    pub(super) fn is_read(&self) -> bool {
+        self.is_read.load(Ordering::Relaxed)
+    }
+
+    /// Notes that every value was read.
+    pub(super) fn was_read(&self) {
+        self.is_read.store(true, Ordering::Relaxed);
+    }
+
     pub(super) fn unopened(&self, reason: String) -> ConnectError {
         ConnectError::Open { kind: self.kind.as_str(), path: self.path.clone(), reason }
     }
@@ -107,10 +119,20 @@ impl File {
 
     /// The columns.
     pub(super) async fn schema(&self, session: &SessionContext) -> Result<SchemaRef, ConnectError> {
+        Ok(self.provider(session).await?.schema())
+    }
+
+    /// All of it, to be queried.
+    pub(super) async fn frame(&self, session: &SessionContext) -> Result<DataFrame, ConnectError> {
+        let table = self.provider(session).await?;
+        session.read_table(table).map_err(|error| self.unopened(plain(error)))
+    }
+
+    async fn provider(&self, session: &SessionContext) -> Result<Arc<dyn TableProvider>, ConnectError> {
         let mut failed = String::new();
         for index in self.current.load(Ordering::Relaxed)..self.opened.len() {
             match self.open(index, session).await {
-                Ok(opened) => return Ok(opened.table.schema()),
+                Ok(opened) => return Ok(opened.table.clone()),
                 Err(reason) => failed = reason,
             }
         }

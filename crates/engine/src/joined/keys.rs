@@ -11,12 +11,12 @@ use datafusion::catalog::TableProvider;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, JoinType, NullEquality, ScalarValue};
 use datafusion::datasource::{provider_as_source, source_as_provider};
-use datafusion::error::Result;
+use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::{Expr, Join, LogicalPlan, TableScan};
 
 use super::filter::LONGEST_LIST;
-use super::provider::{Fetched, Remote};
+use super::provider::{Fetched, MOST_ROWS, Remote};
 
 /// A side with no more rows than this needs no condition.
 const FEW: u64 = 200;
@@ -65,8 +65,23 @@ pub(super) async fn fetched(plan: LogicalPlan) -> Result<LogicalPlan> {
                 filters.push(Expr::InList(InList { expr: column, list, negated: false }));
             }
         }
-        if edges.iter().any(|edge| edge.from.0 == at || edge.to.0 == at) {
-            read.insert(at, remote.batch(&remote.wanted(scan.projection.as_ref()), &filters, scan.fetch).await?);
+        let is_scanned = remote.place().is_some();
+        let is_read = match is_scanned {
+            // Its keys are of use to a source alone.
+            true => {
+                let is_sent = |edge: &Edge| edge.from.0 == at && !is_scanned_at(&scans[edge.to.0]);
+                edges.iter().any(is_sent) && remote.expected(&filters) <= MOST_ROWS as u64
+            }
+            false => edges.iter().any(|edge| edge.from.0 == at || edge.to.0 == at),
+        };
+        if !is_read {
+            continue;
+        }
+        match remote.batch(&remote.wanted(scan.projection.as_ref()), &filters, scan.fetch).await {
+            Ok(batch) => drop(read.insert(at, batch)),
+            // More than was expected is no loss where it can be scanned.
+            Err(DataFusionError::ResourcesExhausted(_)) if is_scanned => {}
+            Err(error) => return Err(error),
         }
     }
     let mut at = 0;
@@ -82,6 +97,10 @@ pub(super) async fn fetched(plan: LogicalPlan) -> Result<LogicalPlan> {
         })
     })?;
     Ok(replaced.data)
+}
+
+fn is_scanned_at(scan: &Scan) -> bool {
+    scan.provider.downcast_ref::<Remote>().is_some_and(|remote| remote.place().is_some())
 }
 
 /// The distinct values of a column, where they are few.

@@ -9,9 +9,9 @@ use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::datasource::memory::MemorySourceConfig;
 use datafusion::error::{DataFusionError, Result};
-use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
+use datafusion::logical_expr::{Expr, LogicalPlan, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
-use prospector_connect::{Connector, FilterCondition, FilterOp, Table};
+use prospector_connect::{Column, Connector, FilterCondition, FilterOp, Table};
 
 use super::column::{array, arrow_type};
 use super::filter::{Filtered, condition};
@@ -30,6 +30,14 @@ pub(crate) struct Remote {
     connector: Arc<dyn Connector>,
     schema: SchemaRef,
     texts: Texts,
+    place: Option<Place>,
+}
+
+/// What scans a table where it lies.
+struct Place {
+    plan: Arc<LogicalPlan>,
+    /// Where the plan has each column of the table.
+    columns: Vec<usize>,
 }
 
 impl std::fmt::Debug for Remote {
@@ -50,7 +58,33 @@ impl Remote {
                 Field::new(column.name.to_lowercase(), data_type, true)
             })
             .collect();
-        Remote { id, table: table.clone(), connector, schema: Arc::new(Schema::new(fields)), texts }
+        Remote { id, table: table.clone(), connector, schema: Arc::new(Schema::new(fields)), texts, place: None }
+    }
+
+    /// The same table, scanned where it lies if its source can do that; else as it is.
+    pub(crate) async fn scanned(mut self) -> Self {
+        // Why it cannot be read is said when its rows are asked for.
+        let Ok(Some(plan)) = self.connector.scan(&self.table.name).await else { return self };
+        let held = |column: &Column| plan.schema().fields().iter().position(|field| *field.name() == column.name);
+        let columns: Option<Vec<usize>> = self.table.columns.iter().map(held).collect();
+        let names: HashSet<&String> = self.schema.fields().iter().map(|field| field.name()).collect();
+        let are_distinct = names.len() == self.schema.fields().len();
+        self.place = columns.filter(|_| are_distinct).map(|columns| Place { plan: Arc::new(plan), columns });
+        self
+    }
+
+    /// What scans it where it lies.
+    pub(super) fn place(&self) -> Option<&Arc<LogicalPlan>> {
+        self.place.as_ref().map(|place| &place.plan)
+    }
+
+    /// Where that has the column.
+    pub(super) fn place_of(&self, column: usize) -> usize {
+        self.place.as_ref().map_or(column, |place| place.columns[column])
+    }
+
+    pub(super) fn field(&self, column: usize) -> &Field {
+        self.schema.field(column)
     }
 
     fn condition(&self, expression: &Expr) -> Option<FilterCondition> {
@@ -186,6 +220,15 @@ impl Fetched {
 
     pub(super) fn batch(&self) -> &RecordBatch {
         &self.batch
+    }
+
+    /// The rows of the columns that a scan reads.
+    #[cfg(feature = "ballista")]
+    pub(super) fn projected(&self, projection: Option<&Vec<usize>>) -> Result<RecordBatch> {
+        match projection.filter(|_| !self.is_part) {
+            Some(columns) => Ok(self.batch.project(columns)?),
+            None => Ok(self.batch.clone()),
+        }
     }
 }
 

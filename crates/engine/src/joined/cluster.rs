@@ -1,0 +1,196 @@
+//! A plan on a cluster: files are read where they lie, other rows are put into a folder that the executors read.
+
+use std::fs::File;
+use std::panic::AssertUnwindSafe;
+use std::path::Path;
+use std::sync::Arc;
+
+use ballista_core::config::BALLISTA_CLIENT_PULL;
+use ballista_core::execution_plans::DistributedQueryExec;
+use ballista_core::extension::SessionStateExt;
+use ballista_core::serde::protobuf::CancelJobParams;
+use ballista_core::serde::protobuf::scheduler_grpc_client::SchedulerGrpcClient;
+use datafusion::arrow::array::{ArrayRef, BooleanArray, RecordBatch};
+use datafusion::arrow::datatypes::{DataType, Field, Schema};
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::datasource::file_format::parquet::ParquetFormat;
+use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
+use datafusion::datasource::{provider_as_source, source_as_provider};
+use datafusion::error::{DataFusionError, Result};
+use datafusion::execution::{FunctionRegistry, SendableRecordBatchStream, SessionState};
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, TableScan};
+use datafusion::parquet::arrow::ArrowWriter;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{ExecutionPlan, collect, execute_stream};
+use datafusion_proto::protobuf::LogicalPlanNode;
+use futures::{FutureExt, StreamExt};
+
+use super::place;
+use super::provider::{Fetched, Remote};
+use crate::options::Cluster;
+
+/// The rows of the plan, computed by the cluster.
+///
+/// # Errors
+/// What a source or the cluster says, that it cannot be reached, or that there is no folder for what it reads.
+pub(super) async fn computed(
+    state: &SessionState,
+    plan: LogicalPlan,
+    cluster: &Cluster,
+    scratch: Option<&Path>,
+) -> Result<Vec<RecordBatch>> {
+    let handed = Handed::new(scratch)?;
+    let plan = handed.over(plan, state).await?;
+    let mut state = SessionState::new_ballista_state(cluster.scheduler())?;
+    // The name of a job is told at once only where its state is asked for; without a name it cannot be stopped.
+    state.config_mut().options_mut().set(BALLISTA_CLIENT_PULL, "true")?;
+    let physical = state.query_planner().create_physical_plan(&plan, &state).await?;
+    let mut job = Job { physical: physical.clone(), scheduler: cluster.scheduler(), is_done: false };
+    // The client of the cluster panics over answers that it does not expect.
+    let asked = AssertUnwindSafe(collect(physical, state.task_ctx())).catch_unwind().await;
+    job.is_done = true;
+    match asked {
+        Ok(Err(error)) if is_unreachable(&error) => Err(DataFusionError::External(
+            format!("the engine {cluster} cannot be reached: connection refused, or no scheduler of Ballista there")
+                .into(),
+        )),
+        Ok(done) => done,
+        Err(_) => Err(DataFusionError::External(format!("the engine {cluster} answered what was not expected").into())),
+    }
+}
+
+fn is_unreachable(error: &DataFusionError) -> bool {
+    let text = error.to_string().to_lowercase();
+    ["connecterror", "connection refused", "tcp connect error", "dns error", "transport error"]
+        .iter()
+        .any(|word| text.contains(word))
+}
+
+/// A query that the cluster works at. It is told to stop where nobody waits for the answer any more.
+struct Job {
+    physical: Arc<dyn ExecutionPlan>,
+    scheduler: String,
+    is_done: bool,
+}
+
+impl Drop for Job {
+    fn drop(&mut self) {
+        let query = self.physical.downcast_ref::<DistributedQueryExec<LogicalPlanNode>>();
+        let (Some(id), false) = (query.and_then(DistributedQueryExec::job_id), self.is_done) else { return };
+        let (Ok(runtime), scheduler) = (tokio::runtime::Handle::try_current(), self.scheduler.clone()) else { return };
+        runtime.spawn(async move {
+            if let Ok(mut client) = SchedulerGrpcClient::connect(scheduler).await {
+                // Whoever asked is gone; there is nobody to tell.
+                let _ = client.cancel_job(CancelJobParams { job_id: id.to_string() }).await;
+            }
+        });
+    }
+}
+
+/// The folder of one query, which is taken away with it.
+struct Handed {
+    folder: tempfile::TempDir,
+}
+
+impl Handed {
+    fn new(scratch: Option<&Path>) -> Result<Self> {
+        let scratch =
+            scratch.ok_or_else(|| DataFusionError::Configuration("a cluster needs a scratch folder".to_owned()))?;
+        std::fs::create_dir_all(scratch)?;
+        // The executors may belong to another user, and are told the whole path.
+        let folder = tempfile::Builder::new().prefix("query-").tempdir_in(std::path::absolute(scratch)?)?;
+        Ok(Handed { folder })
+    }
+
+    /// The plan over nothing but files.
+    async fn over(&self, plan: LogicalPlan, state: &SessionState) -> Result<LogicalPlan> {
+        let mut scans = Vec::new();
+        plan.apply_with_subqueries(|node| {
+            if let LogicalPlan::TableScan(scan) = node {
+                scans.push(scan.clone());
+            }
+            Ok(TreeNodeRecursion::Continue)
+        })?;
+        let mut read = Vec::with_capacity(scans.len());
+        for (at, scan) in scans.iter().enumerate() {
+            read.push(self.readable(at, scan, state).await?);
+        }
+        let mut read = read.into_iter();
+        let replaced = plan.transform_down_with_subqueries(|node| {
+            if !matches!(node, LogicalPlan::TableScan(_)) {
+                return Ok(Transformed::no(node));
+            }
+            let plan = read.next().ok_or_else(|| DataFusionError::Plan("a table has no file".to_owned()))?;
+            // What is below is done.
+            Ok(Transformed::new(plan, true, TreeNodeRecursion::Jump))
+        })?;
+        replaced.data.recompute_schema()
+    }
+
+    /// The same rows, read from files.
+    async fn readable(&self, at: usize, scan: &TableScan, state: &SessionState) -> Result<LogicalPlan> {
+        let provider = source_as_provider(&scan.source)?;
+        let batch = match (provider.downcast_ref::<Remote>(), provider.downcast_ref::<Fetched>()) {
+            (Some(remote), _) => match remote.place() {
+                Some(place) => {
+                    // Columns that nobody wants need no function.
+                    let plan = state.optimize(&place::of_table(scan, remote, place)?)?;
+                    if is_known(&plan, state)? {
+                        return Ok(plan);
+                    }
+                    let physical = state.query_planner().create_physical_plan(&plan, state).await?;
+                    return self.written(at, scan, execute_stream(physical, state.task_ctx())?).await;
+                }
+                None => remote.batch(&remote.wanted(scan.projection.as_ref()), &scan.filters, scan.fetch).await?,
+            },
+            (_, Some(held)) => held.projected(scan.projection.as_ref())?,
+            _ => return Err(DataFusionError::Plan(format!("{} cannot be handed over", scan.table_name))),
+        };
+        let batch = match batch.num_columns() {
+            // A file has no rows without columns.
+            0 => {
+                let nulls: ArrayRef = Arc::new(BooleanArray::new_null(batch.num_rows()));
+                let schema = Schema::new(vec![Field::new("_", DataType::Boolean, true)]);
+                RecordBatch::try_new(Arc::new(schema), vec![nulls])?
+            }
+            _ => batch,
+        };
+        let (schema, batches) = (batch.schema(), futures::stream::iter([Ok(batch)]));
+        self.written(at, scan, Box::pin(RecordBatchStreamAdapter::new(schema, batches))).await
+    }
+
+    /// The rows as a file of Parquet.
+    async fn written(&self, at: usize, scan: &TableScan, mut rows: SendableRecordBatchStream) -> Result<LogicalPlan> {
+        let (path, schema) = (self.folder.path().join(format!("{at}.parquet")), rows.schema());
+        let mut writer = ArrowWriter::try_new(File::create(&path)?, schema.clone(), None)?;
+        while let Some(batch) = rows.next().await {
+            writer.write(&batch?)?;
+        }
+        writer.close()?;
+        let url = ListingTableUrl::parse(path.to_string_lossy())?;
+        let config = ListingTableConfig::new(url)
+            .with_listing_options(ListingOptions::new(Arc::new(ParquetFormat::default())))
+            .with_schema(schema);
+        let table = Arc::new(ListingTable::try_new(config)?);
+        LogicalPlanBuilder::scan(scan.table_name.clone(), provider_as_source(table), None)?.build()
+    }
+}
+
+/// Whether executors can run it: it reads files alone, and calls no function of our own.
+fn is_known(plan: &LogicalPlan, state: &SessionState) -> Result<bool> {
+    let mut is_known = true;
+    plan.apply(|node| {
+        if let LogicalPlan::TableScan(scan) = node {
+            is_known &= source_as_provider(&scan.source)?.downcast_ref::<ListingTable>().is_some();
+        }
+        node.apply_expressions(|expression| {
+            expression.apply(|part| {
+                if let Expr::ScalarFunction(call) = part {
+                    is_known &= state.udf(call.name()).is_ok();
+                }
+                Ok(TreeNodeRecursion::Continue)
+            })
+        })
+    })?;
+    Ok(is_known)
+}

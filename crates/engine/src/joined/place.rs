@@ -1,0 +1,40 @@
+//! Tables that are scanned where they lie: what reads them is put into the plan in the place of the table.
+
+use std::sync::Arc;
+
+use datafusion::common::tree_node::Transformed;
+use datafusion::datasource::source_as_provider;
+use datafusion::error::Result;
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, TableScan, cast};
+
+use super::provider::Remote;
+
+/// The plan over the scans of the tables themselves, where they have such.
+pub(super) fn scanned(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let replaced = plan.transform_up_with_subqueries(|node| {
+        let LogicalPlan::TableScan(scan) = &node else { return Ok(Transformed::no(node)) };
+        let provider = source_as_provider(&scan.source)?;
+        match provider.downcast_ref::<Remote>().and_then(|remote| Some((remote, remote.place()?))) {
+            Some((remote, place)) => Ok(Transformed::yes(of_table(scan, remote, place)?)),
+            None => Ok(Transformed::no(node)),
+        }
+    })?;
+    replaced.data.recompute_schema()
+}
+
+/// The columns that the scan reads, under the names and of the types that the table has in the plan. What the scan was
+/// asked to leave out, the plan leaves out above it.
+pub(super) fn of_table(scan: &TableScan, remote: &Remote, place: &Arc<LogicalPlan>) -> Result<LogicalPlan> {
+    let mut wanted = remote.wanted(scan.projection.as_ref());
+    if wanted.is_empty() {
+        // Rows alone are counted by some column.
+        wanted.push(0);
+    }
+    let columns = wanted.iter().map(|at| {
+        let field = remote.field(*at);
+        let column = Expr::Column(place.schema().columns()[remote.place_of(*at)].clone());
+        cast(column, field.data_type().clone()).alias(field.name())
+    });
+    let columns: Vec<Expr> = columns.collect();
+    LogicalPlanBuilder::from(place.clone()).project(columns)?.alias(scan.table_name.clone())?.build()
+}

@@ -1,0 +1,89 @@
+//! Queries on a cluster of Ballista: a scheduler and two executors, each a process of its own, give what this process
+//! gives alone.
+
+#![cfg(feature = "ballista")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+#[path = "support/ballista.rs"]
+mod ballista;
+#[path = "run/tables.rs"]
+mod tables;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ballista::Ballista;
+use prospector_engine::options::EngineOptions;
+use prospector_engine::{Engine, Way};
+
+/// What the processes of the cluster run.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "a process of the cluster"]
+async fn member() {
+    ballista::member().await;
+}
+
+async fn engines(folder: &Path, cluster: &Ballista) -> (Arc<Engine>, Arc<Engine>) {
+    let scratch = folder.join("scratch");
+    let alone = EngineOptions { scratch: Some(scratch), ..EngineOptions::default() };
+    let together = EngineOptions { cluster: Some(cluster.url.parse().unwrap()), ..alone.clone() };
+    (Engine::with(tables::all(folder).await, alone), Engine::with(tables::all(folder).await, together))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cluster_answers_as_one_machine_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut cluster = Ballista::start("member", 2, folder.path());
+    let (alone, together) = engines(folder.path(), &cluster).await;
+    for sql in tables::QUERIES {
+        let (here, there) = (alone.run(sql, None, 50).await.unwrap(), together.run(sql, None, 50).await.unwrap());
+        assert_eq!((here.way, there.way), (Way::Joined, Way::Cluster));
+        assert_eq!(there.rows, here.rows, "{sql}");
+    }
+    assert!(cluster.has_worked(0) && cluster.has_worked(1), "only one of two executors has computed anything");
+    // One database is asked in its own SQL, cluster or not.
+    let native = together.run("SELECT count(*) FROM crm.customers", None, 5).await.unwrap();
+    assert_eq!(native.way, Way::Native);
+    // What was loaded is handed over too.
+    together.load(&prospector_engine::Subset::new("few", "crm", "customers")).await.unwrap();
+    let joined = "SELECT count(*) FROM scoped.few f JOIN shop.orders o ON o.customer_id = f.id";
+    assert_eq!(together.run(joined, None, 5).await.unwrap().rows.rows, [[serde_json::json!(tables::ORDERS)]]);
+    let wrong = together.run("SELECT missing FROM shop.orders", None, 5).await.unwrap_err();
+    assert_eq!(wrong.code, "unknown_column", "{wrong}");
+    // What fails in the middle fails with its reason, and leaves nothing.
+    let wrong = together.run("SELECT CAST(note AS BIGINT) FROM shop.orders", None, 5).await.unwrap_err();
+    assert_eq!(wrong.code, "type_mismatch", "{wrong}");
+    assert_eq!(std::fs::read_dir(folder.path().join("scratch")).unwrap().count(), 0);
+    // An executor that is gone is not missed.
+    cluster.lose(1);
+    let sql = tables::QUERIES[0];
+    let (here, there) = (alone.run(sql, None, 50).await.unwrap(), together.run(sql, None, 50).await.unwrap());
+    assert_eq!(there.rows, here.rows);
+    cluster.behead();
+    let gone = together.run(sql, None, 50).await.unwrap_err();
+    assert_eq!(gone.code, "unavailable", "{gone}");
+    assert!(gone.message.contains(&cluster.url), "{gone}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_query_that_nobody_waits_for_is_stopped_on_the_cluster() {
+    let folder = tempfile::tempdir().unwrap();
+    let cluster = Ballista::start("member", 1, folder.path());
+    let (_, together) = engines(folder.path(), &cluster).await;
+    together.run(tables::QUERIES[0], None, 50).await.unwrap();
+    let endless = "SELECT sum(length(regexp_replace(repeat(note, 500), '[ab]', 'xy', 'g'))) FROM shop.orders";
+    let before = cluster.ticks();
+    let asked = tokio::time::timeout(Duration::from_secs(4), together.run(endless, None, 5)).await;
+    assert!(asked.is_err(), "the query should take longer: {asked:?}");
+    assert!(cluster.ticks() > before + 50, "the executor should have been at work");
+    let deadline = Instant::now() + Duration::from_secs(30);
+    loop {
+        let before = cluster.ticks();
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        if cluster.ticks() <= before + 5 {
+            break;
+        }
+        assert!(Instant::now() < deadline, "the executor goes on");
+    }
+}

@@ -1,0 +1,194 @@
+//! What warehouses and document stores send, joined to a table elsewhere: each type as its connector writes it.
+
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use prospector_connect::{
+    Column, ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Statistics, Table,
+};
+use prospector_core::Problem;
+use prospector_engine::{Engine, Source};
+use serde_json::{Value, json};
+
+use crate::support::{DATA, source, sqlite};
+
+/// One table of a source of that kind. It sends all of its rows whatever the conditions, as a source may, and keeps what
+/// it was asked.
+struct Sending {
+    kind: &'static str,
+    table: Table,
+    rows: Vec<Vec<Value>>,
+    asked: Mutex<Vec<String>>,
+}
+
+#[async_trait]
+impl Connector for Sending {
+    fn kind(&self) -> &'static str {
+        self.kind
+    }
+
+    async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
+        Ok((vec![self.table.clone()], Vec::new()))
+    }
+
+    async fn sample(&self, _: &str, _: &str, _: &SampleRequest) -> Result<Samples, ConnectError> {
+        Ok(Samples::default())
+    }
+
+    async fn statistics(&self, _: &str, _: &[String]) -> Result<Vec<Statistics>, ConnectError> {
+        Ok(Vec::new())
+    }
+
+    async fn rows(
+        &self,
+        _: &str,
+        columns: &[String],
+        conditions: &[FilterCondition],
+        _: usize,
+    ) -> Result<Rows, ConnectError> {
+        let mut asked = self.asked.lock().unwrap();
+        asked.extend(conditions.iter().map(|condition| serde_json::to_string(condition).unwrap()));
+        let at = |name: &String| self.table.columns.iter().position(|column| column.name == *name).unwrap();
+        let rows = self.rows.iter().map(|row| columns.iter().map(|name| row[at(name)].clone()).collect()).collect();
+        Ok(Rows { columns: columns.to_vec(), rows, has_more: false })
+    }
+
+    async fn query(&self, sql: &str, _: usize) -> Result<Rows, ConnectError> {
+        self.asked.lock().unwrap().push(sql.to_owned());
+        Ok(Rows { columns: vec!["n".into()], rows: vec![vec![json!(2)]], has_more: false })
+    }
+}
+
+/// A source of that kind whose columns have those types, with two rows, and an engine that joins it to people.
+async fn engine(kind: &'static str, columns: &[(&str, &str, Value, Value)]) -> (Arc<Sending>, Arc<Engine>) {
+    let named = |(name, declared, _, _): &(&str, &str, Value, Value)| Column {
+        name: (*name).into(),
+        data_type: (*declared).into(),
+        nullable: true,
+        ..Column::default()
+    };
+    let rows = vec![columns.iter().map(|c| c.2.clone()).collect(), columns.iter().map(|c| c.3.clone()).collect()];
+    let table = Table {
+        name: "main.facts".into(),
+        columns: columns.iter().map(named).collect(),
+        row_count: Some(2),
+        ..Table::default()
+    };
+    let sending = Arc::new(Sending { kind, table: table.clone(), rows, asked: Mutex::default() });
+    let folder = tempfile::tempdir().unwrap();
+    let people = source("crm", sqlite(folder.path(), DATA).await).await;
+    // The file stays until the test ends.
+    std::mem::forget(folder);
+    let store = Source { name: "store".into(), tables: vec![table], withheld: Vec::new(), connector: sending.clone() };
+    (sending, Engine::new(vec![people, store]))
+}
+
+/// `where_` leaves one row of the two; what is shown of it, and what the source is asked.
+async fn check(kind: &'static str, columns: &[(&str, &str, Value, Value)], where_: &str, shown: Value, asked: &[&str]) {
+    let (sending, engine) = engine(kind, columns).await;
+    let list: Vec<String> = columns.iter().map(|(name, ..)| format!("f.\"{name}\"")).collect();
+    let sql = format!(
+        "SELECT p.name, {} FROM store.main.facts f JOIN crm.people p ON p.id = f.id WHERE {where_}",
+        list.join(", ")
+    );
+    let outcome = engine.run(&sql, None, 50).await.unwrap();
+    assert_eq!(json!(outcome.rows.rows), json!([shown]), "{sql}");
+    let mut conditions = sending.asked.lock().unwrap().clone();
+    conditions.sort();
+    assert_eq!(conditions, asked, "{sql}");
+}
+
+#[tokio::test]
+async fn what_bigquery_sends_is_compared_by_type() {
+    let columns = [
+        ("id", "INT64", json!(1), json!(2)),
+        ("price", "NUMERIC", json!(9.5), json!("12345678901234567890.125")),
+        ("rate", "FLOAT64", json!(0.25), json!(1e300)),
+        ("at", "TIMESTAMP", json!("2024-01-31T10:00:00.500Z"), json!(null)),
+        ("day", "DATE", json!("2024-01-31"), json!("1969-12-31")),
+        ("paid", "BOOL", json!(true), json!(null)),
+        ("to.city", "STRING", json!("Oslo"), json!("Bergen")),
+        ("tags", "ARRAY<STRING>", json!("[\"a\"]"), json!(null)),
+    ];
+    let first = json!(["Ada", 1, 9.5, 0.25, "2024-01-31T10:00:00.500", "2024-01-31", true, "Oslo", "[\"a\"]"]);
+    let second = json!(["Bob", 2, "12345678901234567890.125000000", 1e300, null, "1969-12-31", null, "Bergen", null]);
+    check(
+        "bigquery",
+        &columns,
+        "f.price < 10",
+        first.clone(),
+        &[r#"{"column":"price","op":"lt","value":"10.000000000"}"#],
+    )
+    .await;
+    check(
+        "bigquery",
+        &columns,
+        "f.day < DATE '2000-01-01'",
+        second.clone(),
+        &[r#"{"column":"day","op":"lt","value":"2000-01-01"}"#],
+    )
+    .await;
+    check("bigquery", &columns, "f.at >= TIMESTAMP '2024-01-01 00:00:00'", first.clone(), &[]).await;
+    check(
+        "bigquery",
+        &columns,
+        "f.\"to.city\" = 'Bergen'",
+        second,
+        &[r#"{"column":"to.city","op":"eq","value":"Bergen"}"#],
+    )
+    .await;
+    check("bigquery", &columns, "f.paid", first, &[]).await;
+}
+
+#[tokio::test]
+async fn one_bigquery_is_asked_in_its_own_sql() {
+    let (sending, engine) = engine("bigquery", &[("id", "INT64", json!(1), json!(2))]).await;
+    let sql = "SELECT COUNT(*) AS n FROM `main.facts` WHERE id > 0 -- all";
+    let outcome = engine.run(sql, Some("store"), 5).await.unwrap();
+    assert_eq!(json!(outcome.rows.rows), json!([[2]]));
+    let asked = sending.asked.lock().unwrap().clone();
+    assert_eq!(asked, ["SELECT COUNT(*) AS n FROM `main.facts` WHERE id > 0"]);
+    for refused in ["EXPORT DATA OPTIONS(uri='gs://x') AS SELECT 1", "SELECT * FROM EXTERNAL_QUERY('c', 'SELECT 1')"] {
+        let failure = engine.run(refused, Some("store"), 5).await.unwrap_err();
+        assert!(["refused", "syntax", "unknown_function"].contains(&failure.code), "{failure}");
+    }
+}
+
+#[tokio::test]
+async fn what_stores_send_is_compared_by_type() {
+    let cassandra = [
+        ("id", "bigint", json!(1), json!(2)),
+        ("big", "varint", json!("123456789012345678901234567890"), json!(7)),
+        ("cost", "decimal", json!(2.5), json!(40)),
+        ("at", "timestamp", json!("2024-01-31T10:00:00.000Z"), json!("2023-01-01T00:00:00.000Z")),
+        ("day", "date", json!("2024-01-31"), json!(null)),
+        ("tags", "set<text>", json!("[\"x\"]"), json!(null)),
+    ];
+    let first =
+        json!(["Ada", 1, "123456789012345678901234567890", 2.5, "2024-01-31T10:00:00", "2024-01-31", "[\"x\"]"]);
+    check("cassandra", &cassandra, "f.at > '2023-06-01'", first.clone(), &[]).await;
+    check("cassandra", &cassandra, "f.big > 10", first, &[r#"{"column":"big","op":"gt","value":"10"}"#]).await;
+    let mongo = [
+        ("id", "int | long", json!(1), json!(2)),
+        ("sum", "double | int", json!(1.5), json!(3)),
+        ("mixed", "int | string", json!(5), json!("five")),
+        ("at", "date", json!("2024-01-31T10:00:00.000Z"), json!(null)),
+        ("ok", "bool", json!(false), json!(true)),
+    ];
+    check(
+        "mongodb",
+        &mongo,
+        "f.mixed = 'five'",
+        json!(["Bob", 2, 3.0, "five", null, true]),
+        &[r#"{"column":"mixed","op":"eq","value":"five"}"#],
+    )
+    .await;
+    let dynamo = [("id", "number", json!(1), json!(2)), ("paid", "boolean", json!(true), json!(false))];
+    check("dynamodb", &dynamo, "NOT f.paid", json!(["Bob", 2.0, false]), &[]).await;
+    let elastic = [
+        ("id", "integer", json!(1), json!(2)),
+        ("score", "scaled_float", json!(0.5), json!(0.75)),
+        ("at", "date", json!("2024-01-31T10:00:00.000Z"), json!("2020-01-31T10:00:00.000Z")),
+    ];
+    check("elasticsearch", &elastic, "f.at < '2021-01-01'", json!(["Bob", 2, 0.75, "2020-01-31T10:00:00"]), &[]).await;
+}
