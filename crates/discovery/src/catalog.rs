@@ -13,6 +13,7 @@ mod names;
 mod node;
 mod services;
 mod web;
+pub(crate) mod web_search;
 
 use std::{
     path::{Path, PathBuf},
@@ -164,7 +165,8 @@ impl Catalog {
 
         let index = Index::open(&state.join("index"), options.embedder.clone())?;
         let known: Vec<Fact> = file.facts.into_iter().map(catalog_fact).collect();
-        let evidence = CatalogEvidence::new(&schema, &documents, &index);
+        let search = file.web_search.map(|entry| web.search(entry));
+        let evidence = CatalogEvidence::new(&schema, &documents, &index, search);
         let (facts, more) =
             FactDiscovery::open(Some(state.join("facts.sqlite")), known, Some(Arc::new(evidence))).await;
         problems.extend(more);

@@ -1,4 +1,4 @@
-//! What documents and schemas say, as evidence for facts.
+//! What documents and schemas say, and the web where it may be asked, as evidence for facts.
 
 use std::sync::Arc;
 
@@ -8,16 +8,25 @@ use prospector_facts::{Evidence, Passage};
 use prospector_schema::SchemaDiscovery;
 use prospector_search::{Embedder, Index, Role, StaticTable};
 
+use crate::catalog::web_search::WebSearch;
+
 /// The documents and the schema descriptions of a catalog.
 pub(crate) struct CatalogEvidence {
     schema: Arc<SchemaDiscovery>,
     documents: Arc<DocumentDiscovery>,
     index: Index,
+    /// Where the catalog names a server for it.
+    web: Option<WebSearch>,
 }
 
 impl CatalogEvidence {
-    pub(crate) fn new(schema: &Arc<SchemaDiscovery>, documents: &Arc<DocumentDiscovery>, index: &Index) -> Self {
-        CatalogEvidence { schema: schema.clone(), documents: documents.clone(), index: index.clone() }
+    pub(crate) fn new(
+        schema: &Arc<SchemaDiscovery>,
+        documents: &Arc<DocumentDiscovery>,
+        index: &Index,
+        web: Option<WebSearch>,
+    ) -> Self {
+        CatalogEvidence { schema: schema.clone(), documents: documents.clone(), index: index.clone(), web }
     }
 
     /// What is said of a table or a column, by its id.
@@ -70,6 +79,13 @@ impl Evidence for CatalogEvidence {
         }
         passages.sort_by(|a, b| b.relevance.total_cmp(&a.relevance));
         passages
+    }
+
+    async fn elsewhere(&self, question: &str, limit: usize) -> Result<Vec<Passage>, String> {
+        match &self.web {
+            Some(web) => web.passages(question, limit).await,
+            None => Ok(Vec::new()),
+        }
     }
 
     fn text(&self, source: &str) -> Option<String> {

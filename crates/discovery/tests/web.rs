@@ -59,6 +59,19 @@ async fn answer(site: Arc<Site>, request: Request) -> Response {
             let schema = json!({"queryType": {"name": "Query"}, "types": [query, {"kind": "SCALAR", "name": "Int"}]});
             typed("application/json", json!({"data": {"__schema": schema}}).to_string())
         }
+        "/search" => {
+            let query = request.uri().query().unwrap_or_default();
+            let authorized = request.headers().get("authorization").is_some_and(|value| value == "Bearer k3y");
+            if !authorized || !query.contains("format=json") {
+                return StatusCode::FORBIDDEN.into_response();
+            }
+            let content = "A zeroth-party datum is a datum that a customer gives of their own accord.";
+            let found =
+                json!({"url": "https://example.org/terms#z", "title": "Terms", "content": content, "score": 3.1});
+            let results =
+                if query.contains("zeroth") { json!([found, {"url": "https://example.org/none"}]) } else { json!([]) };
+            typed("application/json", json!({"query": "q", "results": results}).to_string())
+        }
         "/wiki/rest/api/content/search" => {
             let query = request.uri().query().unwrap_or_default();
             let cql = "cql=type+%3D+page+and+space+%3D+%22OPS%22+and+label+%3D+%22runbook%22";
@@ -241,4 +254,37 @@ async fn a_page_that_a_skill_links_to_is_fetched_only_from_hosts_that_are_allowe
     assert_eq!(*site.asked.lock().unwrap(), ["GET /rules"]);
     // A copy is no way around the guard.
     check("", "is not allowed").await;
+}
+
+#[tokio::test]
+async fn the_web_is_searched_where_it_is_named_and_nothing_nearer_answers() {
+    let site = Arc::new(Site::default());
+    let (host, _) = server(site.clone()).await;
+    let folder = tempfile::tempdir().unwrap();
+    let with = |search: &str| {
+        format!(
+            "documents: [{{name: rules, content: 'A churned customer is a customer without an order in 90 days.'}}]\n\
+             fetch: {{allow: ['{host}']}}\n{search}"
+        )
+    };
+    let named = with(&format!("web_search: {{url: 'http://{host}/search', token: k3y}}\n"));
+    let check = async |catalog: &str, question: &str, source: Value, asked: usize| {
+        site.asked.lock().unwrap().clear();
+        let (catalog, problems) = open(folder.path(), catalog, false).await;
+        assert!(problems.is_empty(), "{problems:?}");
+        let answer = call(&catalog, "resolve_fact", json!({"question": question})).await;
+        assert_eq!(answer["sources"].get(0).map_or(Value::Null, |source| source["name"].clone()), source, "{answer:#}");
+        assert_eq!(site.asked.lock().unwrap().len(), asked, "{question}");
+        answer
+    };
+    check(&named, "What is a churned customer?", json!("rules#rules"), 0).await;
+    check(&with(""), "What is a zeroth-party datum?", Value::Null, 0).await;
+    let answer = check(&named, "What is a zeroth-party datum?", json!("https://example.org/terms"), 1).await;
+    assert!(answer["note"].as_str().unwrap().contains("from the web"), "{answer:#}");
+    // The answer of the server is kept for a while.
+    check(&named, "What is a zeroth-party datum?", json!("https://example.org/terms"), 0).await;
+    let refused = named.replace("k3y", "oth3r");
+    let answer = check(&refused, "What is a wobbly quorum?", Value::Null, 1).await;
+    assert!(answer["note"].as_str().unwrap().contains("the web was not searched"), "{answer:#}");
+    assert!(!answer.to_string().contains("oth3r"), "{answer:#}");
 }

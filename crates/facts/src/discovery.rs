@@ -164,6 +164,21 @@ impl FactDiscovery {
                 passages.extend(more.into_iter().filter(|new| !passages.contains(new)).collect::<Vec<Passage>>());
                 resolution = answer(&passages);
             }
+            // Who asks for data does not ask the world.
+            if resolution.answer.is_none() && asked.shape != Shape::Request {
+                match evidence.elsewhere(&question, PASSAGES).await {
+                    Ok(found) if found.is_empty() => {}
+                    Ok(found) => {
+                        passages.extend(found);
+                        let wider = answer(&passages);
+                        if wider.answer.is_some() {
+                            notes.push("nothing in the catalog says it; this is from the web".to_owned());
+                            resolution = wider;
+                        }
+                    }
+                    Err(reason) => notes.push(format!("the web was not searched: {reason}")),
+                }
+            }
         }
         // A request for data that defines nothing is no open question.
         let kept = match (resolution.needs_clarification, asked.shape) {

@@ -22,6 +22,15 @@ pub trait Evidence: Send + Sync {
     /// The passages nearest to `question`, at most `limit`, best first. What fails is left out.
     async fn passages(&self, question: &str, limit: usize) -> Vec<Passage>;
 
+    /// Passages from outside, such as the web: asked for only where what is at hand does not answer. Their `source_type` is
+    /// `web`.
+    ///
+    /// # Errors
+    /// Why nobody answered, for the user to read.
+    async fn elsewhere(&self, _question: &str, _limit: usize) -> Result<Vec<Passage>, String> {
+        Ok(Vec::new())
+    }
+
     /// What a source says now, by the name that its passages have; nothing where there is no such source. Facts that were
     /// drawn from it are stale once it says something else.
     fn text(&self, _source: &str) -> Option<String> {

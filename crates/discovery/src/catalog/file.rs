@@ -25,6 +25,7 @@ pub(super) struct CatalogFile {
     pub(super) skills: Vec<SkillEntry>,
     pub(super) context_preload: Vec<PreloadEntry>,
     pub(super) fetch: FetchEntry,
+    pub(super) web_search: Option<WebSearchEntry>,
 }
 
 /// Which hosts may be asked for pages.
@@ -33,6 +34,19 @@ pub(super) struct FetchEntry {
     pub(super) allow: Vec<Rule>,
     /// Whether a page that nobody named in the catalog may be fetched from any public host.
     pub(super) public: bool,
+}
+
+/// What searches the web for facts that nothing in the catalog holds.
+pub(super) struct WebSearchEntry {
+    /// The search page of a SearXNG server, with values from the environment.
+    pub(super) url: String,
+    pub(super) token: Option<String>,
+}
+
+impl std::fmt::Debug for WebSearchEntry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WebSearchEntry").finish_non_exhaustive()
+    }
 }
 
 #[derive(Debug)]
@@ -100,7 +114,7 @@ pub(super) struct PreloadEntry {
 }
 
 const SECTIONS: &[&str] = &["databases", "apis", "documents", "facts", "skills", "context_preload"];
-const KEYS: &[&str] = &["databases", "apis", "documents", "facts", "skills", "context_preload", "fetch"];
+const KEYS: &[&str] = &["databases", "apis", "documents", "facts", "skills", "context_preload", "fetch", "web_search"];
 
 /// Reads the text of a catalog file.
 ///
@@ -132,7 +146,7 @@ pub(super) fn parse(
     for section in SECTIONS {
         sections.insert(*section, top.list(section));
     }
-    let fetch = top.placed("fetch");
+    let (fetch, web_search) = (top.placed("fetch"), top.placed("web_search"));
     let mut reader = Reader { file: &file, lookup, problems: &mut problems };
     let mut take = |section: &str| sections.remove(section).unwrap_or_default().into_iter().enumerate();
     catalog.databases = take("databases").filter_map(|(at, entry)| reader.database(at, entry)).collect();
@@ -142,6 +156,7 @@ pub(super) fn parse(
     catalog.skills = take("skills").filter_map(|(at, entry)| reader.skill(at, entry)).collect();
     catalog.context_preload = take("context_preload").filter_map(|(at, entry)| reader.pattern(at, entry)).collect();
     catalog.fetch = fetch.and_then(|entry| reader.fetch(entry)).unwrap_or_default();
+    catalog.web_search = web_search.and_then(|entry| reader.web_search(entry));
     Ok((catalog, problems))
 }
 
@@ -287,6 +302,21 @@ impl Reader<'_> {
         Some(FetchEntry { allow, public: fields.flag("public").unwrap_or_default() })
     }
 
+    fn web_search(&mut self, entry: Placed) -> Option<WebSearchEntry> {
+        let mut fields = Fields::of(self.file, "web_search", entry, &["url", "token"], self.problems)?;
+        let Some((written, line)) = fields.text("url") else {
+            let line = fields.line();
+            fields.fail(line, "web_search has no `url`", "write the search page of a SearXNG server");
+            return None;
+        };
+        let url = address(&mut fields, "url", &written, line, self.lookup);
+        let token = fields.text("token").and_then(|(token, line)| {
+            let token = environment(&token, self.lookup);
+            token.map_err(|reason| fields.fail(line, format!("`token`: {reason}"), "set it, or take it out")).ok()
+        });
+        url.filter(|_| !fields.failed()).map(|url| WebSearchEntry { url, token })
+    }
+
     fn pattern(&mut self, at: usize, entry: Placed) -> Option<PreloadEntry> {
         match entry.node {
             super::node::Node::Text(pattern) => Some(PreloadEntry { line: entry.line, pattern }),
@@ -364,140 +394,4 @@ fn required(fields: &mut Fields<'_>, key: &str, what: &str, lookup: Environment<
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn read(text: &str) -> (CatalogFile, Vec<String>) {
-        let lookup = |name: &str| (name == "DATA").then(|| "/data".to_owned());
-        let (file, problems) = parse(Path::new("catalog.yaml"), text, &lookup).unwrap();
-        (file, problems.iter().map(ToString::to_string).collect())
-    }
-
-    fn check(text: &str, expected: &[&str]) {
-        assert_eq!(read(text).1, expected);
-    }
-
-    #[test]
-    fn every_kind_of_entry_is_read() {
-        let (file, problems) = read(
-            "databases:\n- path: ${DATA}/shop.sqlite\n  tables: [a, b]\napis:\n- {path: shop.yaml, url: 'https://x/${KEY}'}\n\
-             documents:\n- name: hours\n  content: |\n    Open from 9.\nfacts:\n- {term: VIP, definition: important, confidence: 0.5}\n\
-             skills:\n- path: skills\ncontext_preload: [shop.a]\n",
-        );
-        assert!(problems.is_empty(), "{problems:?}");
-        assert_eq!(file.databases[0].path, "/data/shop.sqlite");
-        assert_eq!(file.databases[0].tables, ["a", "b"]);
-        assert_eq!(file.apis[0].url.as_deref(), Some("https://x/${KEY}"), "what may be a secret is not filled in");
-        assert_eq!(file.documents[0].content.as_deref(), Some("Open from 9.\n"));
-        assert_eq!(file.facts[0].confidence, 0.5);
-        assert_eq!(file.skills[0].path, "skills");
-        assert_eq!(file.context_preload[0].pattern, "shop.a");
-    }
-
-    #[test]
-    fn a_wrong_entry_is_reported_where_it_stands_and_the_others_live() {
-        let text = "databases:\n- pth: a.sqlite\n- path: b.sqlite\n";
-        check(
-            text,
-            &["error: catalog.yaml:2: databases[0] has an unknown key `pth` \
-               (did you mean `path`? the keys are path, name, type, description, descriptions, tables, url, schemas, \
-               bigquery, elasticsearch, indices, token, api_key, user, password)"],
-        );
-        assert_eq!(read(text).0.databases.len(), 1);
-    }
-
-    #[test]
-    fn a_password_in_a_url_is_encoded_and_never_shown() {
-        let lookup = |name: &str| match name {
-            "PASSWORD" => Some("p@ss/w#rd".to_owned()),
-            "URL" => Some("postgres://ada:p%40ss@db/crm".to_owned()),
-            _ => None,
-        };
-        let read = |text: &str| parse(Path::new("catalog.yaml"), text, &lookup).unwrap();
-        let (file, problems) = read(
-            "databases:\n- {name: crm, url: 'postgres://ada:${PASSWORD}@db:5433/crm', schemas: [a, b]}\n- {url: '${URL}'}\n",
-        );
-        assert!(problems.is_empty(), "{problems:?}");
-        let shown: Vec<_> = file.databases.iter().filter_map(|d| d.server.as_ref()).map(ToString::to_string).collect();
-        assert_eq!(shown, ["postgres://ada@db:5433/crm", "postgres://ada@db/crm"]);
-        assert!(!format!("{file:?}").contains("ss"), "{file:?}");
-
-        for text in [
-            "databases:\n- url: oracle://ada:${PASSWORD}@db/crm\n",
-            "databases:\n- url: postgres://ada:${PASSWORD}@db:x/crm\n",
-            "databases:\n- url: postgres://ada:${PASSWORD}@db/crm\n  path: a.db\n",
-            "databases:\n- url: postgres://ada:${NONE}@db/crm\n",
-        ] {
-            let (file, problems) = read(text);
-            assert!(file.databases.is_empty() && problems.len() == 1, "{problems:?}");
-            assert!(
-                !problems[0].to_string().contains("p@ss") && !problems[0].to_string().contains("p%40"),
-                "{problems:?}"
-            );
-        }
-    }
-
-    #[test]
-    fn wrong_types_missing_values_and_unknown_sections_say_what_to_write() {
-        check(
-            "databses: []\n",
-            &["error: catalog.yaml:1: the catalog has an unknown key `databses` (did you mean `databases`? \
-               the keys are databases, apis, documents, facts, skills, context_preload, fetch)"],
-        );
-        check(
-            "databases: shop.sqlite\n",
-            &["error: catalog.yaml:1: `databases` must be a list, not the text `shop.sqlite` \
-               (begin each entry with `- ` under `databases:`)"],
-        );
-        check(
-            "facts:\n- term: VIP\n  definition: x\n  confidence: very\n",
-            &["error: catalog.yaml:4: `confidence` of facts[0] must be a number from 0 to 1, not the text `very` \
-               (write `confidence: 0.9`)"],
-        );
-        check(
-            "skills:\n- path: ${HOMES}/skills\n",
-            &[
-                "error: catalog.yaml:2: `path`: the environment variable `HOMES` is not set (set it, or write the value itself)",
-            ],
-        );
-        check(
-            "apis:\n- name: x\n",
-            &["error: catalog.yaml:2: `path` is missing: the file that describes the API (write `path: ...`)"],
-        );
-    }
-
-    #[test]
-    fn what_is_fetched_is_named_and_who_may_be_asked_is_too() {
-        let (file, problems) = read(
-            "documents:\n- url: https://example.com${DATA}/a.md\napis:\n- url: https://example.com/openapi.json\n\
-             fetch: {allow: [wiki.local, '127.0.0.1:8080'], public: true}\n",
-        );
-        assert!(problems.is_empty(), "{problems:?}");
-        assert_eq!(file.documents[0].url.as_deref(), Some("https://example.com/data/a.md"));
-        assert_eq!(file.apis[0].fetched.as_deref(), Some("https://example.com/openapi.json"));
-        assert_eq!((file.fetch.allow.len(), file.fetch.public), (2, true));
-        check(
-            "fetch: {allow: ['https://x'], public: sometimes}\n",
-            &[
-                "error: catalog.yaml:1: `allow` of fetch: `https://x` is not a host or host:port \
-                 (write `allow: [wiki.local, 'host:8080']`)",
-                "error: catalog.yaml:1: `public` of fetch must be true or false, not the text `sometimes` \
-                 (write `public: false`)",
-            ],
-        );
-        check(
-            "documents:\n- url: /etc/passwd\n",
-            &["error: catalog.yaml:2: `url`: it is not fetched (write a URL that begins with https:// or http://)"],
-        );
-    }
-
-    #[test]
-    fn what_is_not_yaml_is_an_error_with_its_line() {
-        let error = parse(Path::new("c.yaml"), "databases:\n  - path: [a\nx: {", &|_| None).unwrap_err();
-        assert_eq!(error.to_string(), "c.yaml:3: not valid YAML: illegal placement of ':' indicator");
-        let error = parse(Path::new("c.yaml"), "- a\n", &|_| None).unwrap_err();
-        assert_eq!(error.to_string(), "c.yaml:1: the catalog must be a mapping, not a list");
-        let (file, problems) = read("# only a comment\n");
-        assert!(file.databases.is_empty() && problems.is_empty());
-    }
-}
+mod tests;

@@ -18,7 +18,10 @@ use prospector_documents::{Format, formats};
 use prospector_fetch::{FetchError, Fetcher, Freshness, Kept, Policy, Request, Saved};
 use prospector_skills::{PageText, Pages, Refusal};
 
-use super::file::FetchEntry;
+use super::{
+    file::{FetchEntry, WebSearchEntry},
+    web_search::WebSearch,
+};
 
 /// A younger copy of what the catalog names is used without asking.
 const YOUNG: Duration = Duration::from_secs(10 * 60);
@@ -86,6 +89,11 @@ impl Web {
     /// A copy of one; the problem says why there is none, or that it is an old one.
     pub(super) async fn copy(&self, place: &str, request: &Request, problems: &mut Vec<Problem>) -> Option<Saved> {
         used(place, self.named.get(request).await, problems)
+    }
+
+    /// What searches the web.
+    pub(super) fn search(&self, entry: WebSearchEntry) -> WebSearch {
+        WebSearch::new(self.named.clone(), entry)
     }
 
     /// What fetches the pages that skills link to.

@@ -1,0 +1,134 @@
+//! What a catalog file says, and what is said of a wrong one.
+
+use super::*;
+
+fn read(text: &str) -> (CatalogFile, Vec<String>) {
+    let lookup = |name: &str| (name == "DATA").then(|| "/data".to_owned());
+    let (file, problems) = parse(Path::new("catalog.yaml"), text, &lookup).unwrap();
+    (file, problems.iter().map(ToString::to_string).collect())
+}
+
+fn check(text: &str, expected: &[&str]) {
+    assert_eq!(read(text).1, expected);
+}
+
+#[test]
+fn every_kind_of_entry_is_read() {
+    let (file, problems) = read(
+        "databases:\n- path: ${DATA}/shop.sqlite\n  tables: [a, b]\napis:\n- {path: shop.yaml, url: 'https://x/${KEY}'}\n\
+         documents:\n- name: hours\n  content: |\n    Open from 9.\nfacts:\n- {term: VIP, definition: important, confidence: 0.5}\n\
+         skills:\n- path: skills\ncontext_preload: [shop.a]\n",
+    );
+    assert!(problems.is_empty(), "{problems:?}");
+    assert_eq!(file.databases[0].path, "/data/shop.sqlite");
+    assert_eq!(file.databases[0].tables, ["a", "b"]);
+    assert_eq!(file.apis[0].url.as_deref(), Some("https://x/${KEY}"), "what may be a secret is not filled in");
+    assert_eq!(file.documents[0].content.as_deref(), Some("Open from 9.\n"));
+    assert_eq!(file.facts[0].confidence, 0.5);
+    assert_eq!(file.skills[0].path, "skills");
+    assert_eq!(file.context_preload[0].pattern, "shop.a");
+}
+
+#[test]
+fn a_wrong_entry_is_reported_where_it_stands_and_the_others_live() {
+    let text = "databases:\n- pth: a.sqlite\n- path: b.sqlite\n";
+    check(
+        text,
+        &["error: catalog.yaml:2: databases[0] has an unknown key `pth` \
+           (did you mean `path`? the keys are path, name, type, description, descriptions, tables, url, schemas, \
+           bigquery, elasticsearch, indices, token, api_key, user, password)"],
+    );
+    assert_eq!(read(text).0.databases.len(), 1);
+}
+
+#[test]
+fn a_password_in_a_url_is_encoded_and_never_shown() {
+    let lookup = |name: &str| match name {
+        "PASSWORD" => Some("p@ss/w#rd".to_owned()),
+        "URL" => Some("postgres://ada:p%40ss@db/crm".to_owned()),
+        _ => None,
+    };
+    let read = |text: &str| parse(Path::new("catalog.yaml"), text, &lookup).unwrap();
+    let (file, problems) = read(
+        "databases:\n- {name: crm, url: 'postgres://ada:${PASSWORD}@db:5433/crm', schemas: [a, b]}\n- {url: '${URL}'}\n",
+    );
+    assert!(problems.is_empty(), "{problems:?}");
+    let shown: Vec<_> = file.databases.iter().filter_map(|d| d.server.as_ref()).map(ToString::to_string).collect();
+    assert_eq!(shown, ["postgres://ada@db:5433/crm", "postgres://ada@db/crm"]);
+    assert!(!format!("{file:?}").contains("ss"), "{file:?}");
+
+    for text in [
+        "databases:\n- url: oracle://ada:${PASSWORD}@db/crm\n",
+        "databases:\n- url: postgres://ada:${PASSWORD}@db:x/crm\n",
+        "databases:\n- url: postgres://ada:${PASSWORD}@db/crm\n  path: a.db\n",
+        "databases:\n- url: postgres://ada:${NONE}@db/crm\n",
+    ] {
+        let (file, problems) = read(text);
+        assert!(file.databases.is_empty() && problems.len() == 1, "{problems:?}");
+        assert!(!problems[0].to_string().contains("p@ss") && !problems[0].to_string().contains("p%40"), "{problems:?}");
+    }
+}
+
+#[test]
+fn wrong_types_missing_values_and_unknown_sections_say_what_to_write() {
+    check(
+        "databses: []\n",
+        &["error: catalog.yaml:1: the catalog has an unknown key `databses` (did you mean `databases`? \
+           the keys are databases, apis, documents, facts, skills, context_preload, fetch, web_search)"],
+    );
+    check(
+        "databases: shop.sqlite\n",
+        &["error: catalog.yaml:1: `databases` must be a list, not the text `shop.sqlite` \
+           (begin each entry with `- ` under `databases:`)"],
+    );
+    check(
+        "facts:\n- term: VIP\n  definition: x\n  confidence: very\n",
+        &["error: catalog.yaml:4: `confidence` of facts[0] must be a number from 0 to 1, not the text `very` \
+           (write `confidence: 0.9`)"],
+    );
+    check(
+        "skills:\n- path: ${HOMES}/skills\n",
+        &[
+            "error: catalog.yaml:2: `path`: the environment variable `HOMES` is not set (set it, or write the value itself)",
+        ],
+    );
+    check(
+        "apis:\n- name: x\n",
+        &["error: catalog.yaml:2: `path` is missing: the file that describes the API (write `path: ...`)"],
+    );
+}
+
+#[test]
+fn what_is_fetched_is_named_and_who_may_be_asked_is_too() {
+    let (file, problems) = read(
+        "documents:\n- url: https://example.com${DATA}/a.md\napis:\n- url: https://example.com/openapi.json\n\
+         fetch: {allow: [wiki.local, '127.0.0.1:8080'], public: true}\n",
+    );
+    assert!(problems.is_empty(), "{problems:?}");
+    assert_eq!(file.documents[0].url.as_deref(), Some("https://example.com/data/a.md"));
+    assert_eq!(file.apis[0].fetched.as_deref(), Some("https://example.com/openapi.json"));
+    assert_eq!((file.fetch.allow.len(), file.fetch.public), (2, true));
+    check(
+        "fetch: {allow: ['https://x'], public: sometimes}\n",
+        &[
+            "error: catalog.yaml:1: `allow` of fetch: `https://x` is not a host or host:port \
+             (write `allow: [wiki.local, 'host:8080']`)",
+            "error: catalog.yaml:1: `public` of fetch must be true or false, not the text `sometimes` \
+             (write `public: false`)",
+        ],
+    );
+    check(
+        "documents:\n- url: /etc/passwd\n",
+        &["error: catalog.yaml:2: `url`: it is not fetched (write a URL that begins with https:// or http://)"],
+    );
+}
+
+#[test]
+fn what_is_not_yaml_is_an_error_with_its_line() {
+    let error = parse(Path::new("c.yaml"), "databases:\n  - path: [a\nx: {", &|_| None).unwrap_err();
+    assert_eq!(error.to_string(), "c.yaml:3: not valid YAML: illegal placement of ':' indicator");
+    let error = parse(Path::new("c.yaml"), "- a\n", &|_| None).unwrap_err();
+    assert_eq!(error.to_string(), "c.yaml:1: the catalog must be a mapping, not a list");
+    let (file, problems) = read("# only a comment\n");
+    assert!(file.databases.is_empty() && problems.is_empty());
+}
