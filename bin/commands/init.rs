@@ -20,20 +20,28 @@ databases: []
 #    path: files/web_metrics.csv    # .csv .tsv .json .jsonl .parquet .arrow .sqlite .sql
 #    description: Daily visits by country and channel.
 #  - name: warehouse
-#    type: ddl                      # CREATE TABLE statements: a schema without its server
+#    type: ddl                      # CREATE TABLE statements: a schema without its server; or dbt, with its manifest.json
 #    path: schema/warehouse.sql
 #    tables: [orders, customers]    # only these
+#  - name: crm                      # postgres:// mysql:// mariadb:// mongodb:// dynamodb:// cassandra://
+#    url: "postgres://reader:${CRM_PASSWORD}@localhost:5432/crm"
+#    schemas: [public]
+#  - {name: logs, elasticsearch: "https://search.example:9200", api_key: "${ES_KEY}", indices: ["logs-*"]}
+#  - {name: sales, bigquery: {project: acme, datasets: [sales], credentials: key.json}}
 
 apis: []
 #  - name: shop
-#    path: apis/shop.openapi.yaml   # OpenAPI 3.0, or a GraphQL schema (.graphql)
+#    path: apis/shop.openapi.yaml   # OpenAPI 3, Swagger 2, or a GraphQL schema; or `url:` instead
+#    invoke: true                   # lets a model send its GETs and GraphQL queries
 
 documents:
   - name: about_this_catalog
     content: |
       # About this catalog
       It was written by `planner init`. Replace this document by your own business rules.
-#  - path: documents/*.md
+#  - path: documents/*.md           # Markdown, text, HTML, PDF, DOCX, XLSX, PPTX
+#  - url: https://example.com/rules.html
+#  - {confluence: https://wiki.example, space: OPS, token: '${WIKI_TOKEN}'}
 
 facts: []
 #  - term: fiscal year
@@ -44,6 +52,9 @@ skills: []
 
 context_preload: []
 #  - warehouse.orders               # tables worth pinning in the prompt
+
+# fetch: {allow: [wiki.local, '127.0.0.1:8080']}   # hosts on your own network that may be asked
+# web_search: {url: 'https://searx.example/search'}   # a SearXNG server, for facts that nothing here holds
 "#;
 
 /// Writes it, unless there is one.

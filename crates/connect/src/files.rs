@@ -12,6 +12,7 @@ use std::sync::OnceLock;
 use async_trait::async_trait;
 use datafusion::arrow::array::{AsArray, RecordBatch};
 use datafusion::arrow::datatypes::{DataType, Int64Type, Schema};
+use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::functions_aggregate::count::count_all_window;
 use datafusion::functions_aggregate::expr_fn::{count, count_distinct, max, min};
@@ -28,7 +29,7 @@ use crate::{
 use file::{File, plain};
 use value::{comparable, is_ordered, searchable, type_name, values, whole_values};
 
-/// All queries of a source together may use so much memory before they spill to disk or fail.
+/// All queries of a source together may use so much memory before they fail; nothing is written to disk.
 const MEMORY: usize = 2 << 30;
 
 /// So many columns are measured by one query.
@@ -52,7 +53,9 @@ impl Files {
 
     fn session(&self) -> &SessionContext {
         self.session.get_or_init(|| {
-            let runtime = RuntimeEnvBuilder::new().with_memory_limit(MEMORY, 1.0).build_arc().unwrap_or_default();
+            let no_disk = DiskManagerBuilder::default().with_mode(DiskManagerMode::Disabled);
+            let runtime = RuntimeEnvBuilder::new().with_memory_limit(MEMORY, 1.0).with_disk_manager_builder(no_disk);
+            let runtime = runtime.build_arc().unwrap_or_default();
             SessionContext::new_with_config_rt(SessionConfig::new(), runtime)
         })
     }
