@@ -32,7 +32,7 @@ use values::{kind, mode, platform};
         planner search \"refund\" --kind document          look for something\n  \
         planner call get_table_schema '{\"database\": \"store\", \"table\": \"invoices\"}'\n  \
         planner plan \"...\" --model claude-sonnet-4-5     with ANTHROPIC_API_KEY set\n  \
-        OPENAI_BASE_URL=http://localhost:11434/v1/ planner plan \"...\" --model qwen3\n\n\
+        planner plan \"...\" --model ollama/qwen3          with Ollama on this machine\n\n\
         OUTPUT\n  JSON on standard output and nothing else; progress and problems on standard error.\n\n\
         EXIT STATUS\n  \
         0  done; a plan is verified\n  \

@@ -64,6 +64,8 @@ impl Settings {
             "claude-sonnet-4-5".into()
         } else if self.providers.openai_api_key.is_some() && self.providers.openai_base_url.is_none() {
             "gpt-4.1".into()
+        } else if self.providers.gemini_api_key.is_some() {
+            "gemini-2.5-pro".into()
         } else {
             prospector_agent::Offline::NAME.into()
         }

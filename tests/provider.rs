@@ -1,4 +1,4 @@
-//! Plans by a model over HTTP: both APIs, and every way in which a provider fails, against a local stand-in.
+//! Plans by a model over HTTP: every API, and every way in which a provider fails, against a local stand-in.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 use support::{Estate, Ran, VIP, assert_holds, assert_sound, items};
 
 /// One model for each API.
-const MODELS: [&str; 2] = ["claude-sonnet-4-5", "gpt-4o"];
+const MODELS: [&str; 4] = ["claude-sonnet-4-5", "gpt-4o", "gemini-3-pro-preview", "ollama/qwen3:8b"];
 
-/// The binary with both providers at the stand-in.
+/// The binary with all providers at the stand-in.
 fn planner(estate: &Estate, fake: &FakeProvider) -> assert_cmd::Command {
     let mut command = estate.planner();
     for (name, value) in environment(fake) {
@@ -25,13 +25,16 @@ fn planner(estate: &Estate, fake: &FakeProvider) -> assert_cmd::Command {
     command
 }
 
-fn environment(fake: &FakeProvider) -> [(&'static str, String); 4] {
+fn environment(fake: &FakeProvider) -> [(&'static str, String); 7] {
     let settings = fake.settings();
     [
         ("ANTHROPIC_API_KEY", KEY.into()),
         ("OPENAI_API_KEY", KEY.into()),
         ("ANTHROPIC_BASE_URL", settings.anthropic_base_url.unwrap()),
         ("OPENAI_BASE_URL", settings.openai_base_url.unwrap()),
+        ("GEMINI_API_KEY", KEY.into()),
+        ("GEMINI_BASE_URL", settings.gemini_base_url.unwrap()),
+        ("OLLAMA_BASE_URL", settings.ollama_base_url.unwrap()),
     ]
 }
 
@@ -83,8 +86,9 @@ fn assert_failed(ran: &Ran, expected: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn both_apis_plan_with_the_tools() {
-    for (model, api) in MODELS.into_iter().zip([Api::Anthropic, Api::OpenAi]) {
+async fn every_api_plans_with_the_tools() {
+    let apis = [Api::Anthropic, Api::OpenAi, Api::Gemini, Api::Ollama];
+    for (model, api) in MODELS.into_iter().zip(apis) {
         let (ran, fake) = plan(look_and_plan(&["music_store.invoices"]), model).await;
         let plan = ran.json(0);
         assert_sound(&plan);
@@ -98,7 +102,11 @@ async fn both_apis_plan_with_the_tools() {
 
         let requests = fake.requests();
         assert!(requests.iter().all(|request| request.api == api));
-        assert_eq!(requests[0].body["model"], model);
+        let named = match api {
+            Api::Gemini => requests[0].path.contains(model),
+            _ => requests[0].body["model"] == model.trim_start_matches("ollama/"),
+        };
+        assert!(named, "{} {}", requests[0].path, requests[0].body["model"]);
         let first = requests[0].body.to_string();
         assert!(first.contains(VIP) && first.contains("describe"), "the question and the tools are sent");
         let second = requests[1].body.to_string();
@@ -222,10 +230,13 @@ async fn prose_instead_of_a_plan_is_asked_for_once_more() {
 async fn nobody_listens() {
     let address = FakeProvider::start([]).await.settings().anthropic_base_url.unwrap();
     let estate = Estate::sample();
-    for variable in ["ANTHROPIC_BASE_URL", "OPENAI_BASE_URL"] {
+    let variables = ["ANTHROPIC_BASE_URL", "OPENAI_BASE_URL", "GEMINI_BASE_URL", "OLLAMA_BASE_URL"];
+    for (model, variable) in MODELS.into_iter().zip(variables) {
         let mut command = estate.planner();
-        command.env("ANTHROPIC_API_KEY", KEY).env("OPENAI_API_KEY", KEY).env(variable, &address);
-        let model = if variable.starts_with("OPENAI") { MODELS[1] } else { MODELS[0] };
+        for key in ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"] {
+            command.env(key, KEY);
+        }
+        command.env(variable, &address);
         command.args(["plan", VIP, "--model", model]);
         let ran = tokio::task::spawn_blocking(move || Ran::of(&mut command)).await.unwrap();
         assert_failed(&ran, &format!("{address} cannot be reached"));
@@ -243,6 +254,7 @@ async fn the_model_is_the_one_whose_key_is_set() {
     assert_eq!(model(&[]), "offline");
     assert_eq!(model(&[("ANTHROPIC_API_KEY", "k"), ("OPENAI_API_KEY", "k")]), "claude-sonnet-4-5");
     assert_eq!(model(&[("OPENAI_API_KEY", "k")]), "gpt-4.1");
+    assert_eq!(model(&[("GEMINI_API_KEY", "k")]), "gemini-2.5-pro");
     assert_eq!(model(&[("OPENAI_BASE_URL", "http://localhost:1/v1")]), "offline");
     assert_eq!(model(&[("ANTHROPIC_API_KEY", "k"), ("PROSPECTOR_MODEL", "llama3.1")]), "llama3.1");
 }

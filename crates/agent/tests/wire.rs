@@ -1,4 +1,4 @@
-//! The loop over both wire formats, against the stand-in that refuses what a strict provider would refuse.
+//! The loop over every wire format, against the stand-in that refuses what a strict provider would refuse.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -18,7 +18,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 /// One model for each wire.
-const MODELS: [&str; 2] = ["claude-sonnet-4-5", "openai/some-model"];
+const MODELS: [&str; 4] = ["claude-sonnet-4-5", "openai/some-model", "gemini-3-pro-preview", "ollama/qwen3"];
 
 /// What a run over one wire left.
 struct Ran {
@@ -35,17 +35,19 @@ impl Ran {
 
     /// The last text of the user in the request of that round.
     fn told(&self, round: usize) -> String {
-        let messages = self.requests[round - 1].body["messages"].as_array();
-        let message = messages.and_then(|messages| messages.last()).expect("a message");
+        let message = messages(&self.requests[round - 1]).last().expect("a message");
         assert_eq!(message["role"], "user");
-        text(&message["content"])
+        text(if message["parts"].is_null() { &message["content"] } else { &message["parts"] })
     }
 }
 
 /// Runs the script over each wire; every request must be right, and the script used up.
-async fn check(script: impl Fn() -> Vec<Turn>, ended: Ended) -> [Ran; 2] {
-    let [anthropic, openai] = MODELS;
-    [check_one(anthropic, script(), ended).await, check_one(openai, script(), ended).await]
+async fn check(script: impl Fn() -> Vec<Turn>, ended: Ended) -> Vec<Ran> {
+    let mut ran = Vec::new();
+    for name in MODELS {
+        ran.push(check_one(name, script(), ended).await);
+    }
+    ran
 }
 
 async fn check_one(name: &str, script: Vec<Turn>, ended: Ended) -> Ran {
@@ -70,11 +72,15 @@ fn text(content: &Value) -> String {
 
 /// The names of the tools that a request offers.
 fn tools(request: &Recorded) -> Vec<&str> {
-    let tools = request.body["tools"].as_array().expect("tools").iter();
+    let tools = match request.api {
+        Api::Gemini => &request.body["tools"][0]["functionDeclarations"],
+        _ => &request.body["tools"],
+    };
+    let tools = tools.as_array().expect("tools").iter();
     tools
         .filter_map(|tool| match request.api {
-            Api::Anthropic => tool["name"].as_str(),
-            Api::OpenAi => tool["function"]["name"].as_str(),
+            Api::Anthropic | Api::Gemini => tool["name"].as_str(),
+            Api::OpenAi | Api::Ollama => tool["function"]["name"].as_str(),
         })
         .collect()
 }
@@ -83,13 +89,20 @@ fn tools(request: &Recorded) -> Vec<&str> {
 fn system(request: &Recorded) -> Value {
     match request.api {
         Api::Anthropic => request.body["system"].clone(),
-        Api::OpenAi => request.body["messages"][0].clone(),
+        Api::Gemini => request.body["systemInstruction"]["parts"].clone(),
+        Api::OpenAi | Api::Ollama => request.body["messages"][0].clone(),
     }
+}
+
+/// The turns of a request.
+fn messages(request: &Recorded) -> &[Value] {
+    let turns = if request.api == Api::Gemini { &request.body["contents"] } else { &request.body["messages"] };
+    turns.as_array().expect("turns")
 }
 
 /// All results that a request holds: id and content.
 fn results(request: &Recorded) -> Vec<(String, String)> {
-    let messages = request.body["messages"].as_array().expect("messages");
+    let messages = messages(request);
     let blocks = |message: &Value| message["content"].as_array().cloned().unwrap_or_default();
     let results: Vec<(Value, String)> = match request.api {
         Api::Anthropic => messages
@@ -98,7 +111,17 @@ fn results(request: &Recorded) -> Vec<(String, String)> {
             .filter(|block| block["type"] == "tool_result")
             .map(|block| (block["tool_use_id"].clone(), text(&block["content"])))
             .collect(),
-        Api::OpenAi => messages
+        Api::Gemini => messages
+            .iter()
+            .flat_map(|message| message["parts"].as_array().cloned().unwrap_or_default())
+            .map(|part| part["functionResponse"].clone())
+            .filter(Value::is_object)
+            .map(|response| {
+                let said = &response["response"];
+                (response["id"].clone(), text(said.get("output").unwrap_or(&said["error"])))
+            })
+            .collect(),
+        Api::OpenAi | Api::Ollama => messages
             .iter()
             .filter(|message| message["role"] == "tool")
             .map(|message| (message["tool_call_id"].clone(), text(&message["content"])))
@@ -180,7 +203,8 @@ async fn what_a_provider_caches_stays_the_same() {
                 assert_eq!(blocks[0], json!({"type": "text", "text": "You plan."}));
                 assert_eq!(blocks[1]["cache_control"], json!({"type": "ephemeral"}));
             }
-            Api::OpenAi => assert!(text(&blocks["content"]).starts_with("You plan."), "{blocks}"),
+            Api::Gemini => assert_eq!(blocks[0], json!({"text": "You plan."})),
+            Api::OpenAi | Api::Ollama => assert!(text(&blocks["content"]).starts_with("You plan."), "{blocks}"),
         }
         assert!(ran.told(1).ends_with("Question: Which customers spend most?"), "{}", ran.told(1));
     }
@@ -315,6 +339,9 @@ async fn a_refused_connection_ends_the_run() {
         anthropic_base_url: Some(address.clone()),
         openai_api_key: Some(KEY.into()),
         openai_base_url: Some(format!("{address}/v1")),
+        gemini_api_key: Some(KEY.into()),
+        gemini_base_url: Some(address.clone()),
+        ollama_base_url: Some(address),
         retries: 0,
         ..Settings::default()
     };

@@ -2,7 +2,7 @@
 //!
 //! A conversation is a [`ChatRequest`]: a system prompt in blocks, turns, and the tools that the model may call. A
 //! [`ChatModel`] streams the answer to it, and [`providers::connect`] finds the provider of a model by its name: Anthropic,
-//! OpenAI, or any server that speaks OpenAI's chat completions. What a model can do is in one table,
+//! OpenAI, Gemini, Ollama, or any server that speaks OpenAI's chat completions. What a model can do is in one table,
 //! [`models::MODELS`]. Who brings a model of their own implements one method:
 //!
 //! ```

@@ -15,9 +15,9 @@ pub enum Provider {
     Anthropic,
     /// OpenAI, by the chat completions API; another address may be set, as for [`Provider::Compatible`].
     OpenAi,
-    /// Google, by its endpoint that speaks OpenAI's chat completions API.
+    /// Google, by the Gemini API.
     Gemini,
-    /// Any server that speaks OpenAI's chat completions API; its address must be set.
+    /// Any server that speaks OpenAI's chat completions API; its address must be set. Under the name `ollama/NAME`, Ollama.
     Compatible,
     /// Nobody: the built-in planner, which needs no provider.
     Offline,
@@ -197,8 +197,8 @@ pub(crate) fn unknown(name: &str) -> LlmError {
         model: name.to_owned(),
         advice: format!(
             "the nearest known ones are {}; for a model of an OpenAI-compatible server set OPENAI_BASE_URL to its \
-             address (such as http://localhost:11434/v1); `anthropic/NAME` and `openai/NAME` send any name to that \
-             provider",
+             address (such as http://localhost:8000/v1); `anthropic/NAME`, `openai/NAME`, `gemini/NAME` and \
+             `ollama/NAME` send any name to that provider",
             near.join(", ")
         ),
     }

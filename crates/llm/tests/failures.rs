@@ -17,7 +17,8 @@ use prospector_llm::{
 use serde_json::json;
 use tokio::net::TcpListener;
 
-const MODELS: [&str; 2] = ["claude-sonnet-4-5", "openai/some-model"];
+/// One for each wire.
+const MODELS: [&str; 4] = ["claude-sonnet-4-5", "openai/some-model", "gemini-2.5-pro", "ollama/qwen3"];
 
 fn question() -> ChatRequest {
     ChatRequest {
@@ -107,7 +108,7 @@ async fn logs_hold_no_key() {
         connect(name, &fake.settings()).unwrap().complete(&question()).await.unwrap_err();
     }
     let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
-    assert_eq!(log.matches("sending again").count(), 4, "{log}");
+    assert_eq!(log.matches("sending again").count(), 2 * MODELS.len(), "{log}");
     assert!(!log.contains(KEY), "{log}");
 }
 
@@ -132,19 +133,85 @@ async fn what_is_not_the_protocol_is_nonsense() {
     check(|| vec![Turn::text("").cut()], "the most output tokens before it said anything", 1).await;
 }
 
+/// What each wire says in the middle of a stream when the model is overloaded; the status it stands for.
+fn errors_in_the_stream() -> [(&'static str, String, Option<u16>); 4] {
+    let named = json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}});
+    let google = json!({"error": {"code": 503, "message": "Overloaded", "status": "UNAVAILABLE"}});
+    let ollama = json!({"error": "Overloaded"});
+    [
+        (MODELS[0], format!("event: error\ndata: {named}\n\n"), Some(529)),
+        (MODELS[1], format!("data: {named}\n\n"), Some(529)),
+        (MODELS[2], format!("data: {google}\r\n\r\n"), Some(503)),
+        (MODELS[3], format!("{ollama}\n"), None),
+    ]
+}
+
+/// A first piece of text, which each wire writes in its way.
+fn first_piece(name: &str) -> &'static str {
+    match MODELS.iter().position(|model| *model == name) {
+        Some(0) => "event: content_block_delta\ndata: {\"delta\": {\"text\": \"Hi\"}}\n\n",
+        Some(1) => "data: {\"choices\": [{\"delta\": {\"content\": \"Hi\"}}]}\n\n",
+        Some(2) => "data: {\"candidates\": [{\"content\": {\"parts\": [{\"text\": \"Hi\"}]}}]}\r\n\r\n",
+        _ => "{\"message\": {\"role\": \"assistant\", \"content\": \"Hi\"}, \"done\": false}\n",
+    }
+}
+
 #[tokio::test]
 async fn an_error_event_is_reported_with_its_status() {
-    let overloaded = || {
-        let event = json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}});
-        Turn::raw("text/event-stream", format!("event: error\ndata: {event}\n\n"))
-    };
-    // There is no header to say when, so only one more attempt is waited for.
-    let fake = FakeProvider::start([overloaded(), overloaded()]).await;
-    for name in MODELS {
-        let settings = Settings { retries: 0, ..fake.settings() };
-        let error = connect(name, &settings).unwrap().complete(&question()).await.unwrap_err();
-        assert!(matches!(&error, LlmError::Status { status: 529, message, .. } if message == "Overloaded"), "{error}");
+    for (name, event, status) in errors_in_the_stream() {
+        // There is no header to say when, so nothing is sent again here.
+        for body in [event.clone(), format!("{}{event}", first_piece(name))] {
+            let fake = FakeProvider::start([Turn::raw("text/event-stream", body)]).await;
+            let settings = Settings { retries: 0, ..fake.settings() };
+            let error = connect(name, &settings).unwrap().complete(&question()).await.unwrap_err();
+            let found = match &error {
+                LlmError::Status { status, .. } => Some(*status),
+                _ => None,
+            };
+            assert_eq!(found, status, "{error}");
+            assert!(error.to_string().ends_with("Overloaded"), "{error}");
+        }
     }
+}
+
+#[tokio::test]
+async fn googles_hint_when_to_send_again_is_waited_for() {
+    let kind = "type.googleapis.com/google.rpc.RetryInfo";
+    let details = json!([{"@type": kind, "retryDelay": "1.1s"}]);
+    let quota = json!({"error": {"code": 429, "message": "Quota", "status": "RESOURCE_EXHAUSTED", "details": details}});
+    let in_the_stream = Turn::raw("text/event-stream", format!("data: {quota}\n\n"));
+    for refused in [Turn::failure(429).body(quota.to_string()), in_the_stream] {
+        let fake = FakeProvider::start([refused, Turn::text("fine")]).await;
+        let started = Instant::now();
+        connect(MODELS[2], &fake.settings()).unwrap().complete(&question()).await.unwrap();
+        assert!(started.elapsed() >= Duration::from_millis(1100), "{:?}", started.elapsed());
+    }
+}
+
+#[tokio::test]
+async fn what_google_withholds_is_told_with_its_reason() {
+    let ends = |end: serde_json::Value, expected: &'static str, requests: usize| async move {
+        let turn = || Turn::raw("text/event-stream", format!("data: {end}\n\n"));
+        let fake = FakeProvider::start((0..requests).map(|_| turn())).await;
+        let settings = Settings { retries: 1, ..fake.settings() };
+        let error = connect(MODELS[2], &settings).unwrap().complete(&question()).await.unwrap_err().to_string();
+        assert!(error.ends_with(expected), "{error}");
+        fake.assert_clean();
+    };
+    let stopped = |reason: &str| json!({"candidates": [{"content": {}, "finishReason": reason}]});
+    ends(json!({"promptFeedback": {"blockReason": "SAFETY"}}), "the provider blocked the prompt (SAFETY)", 1).await;
+    ends(stopped("SAFETY"), "the provider stopped it (SAFETY)", 1).await;
+    ends(stopped("RECITATION"), "the provider stopped it (RECITATION)", 1).await;
+    ends(stopped("MALFORMED_FUNCTION_CALL"), "the provider stopped it (MALFORMED_FUNCTION_CALL)", 2).await;
+}
+
+#[tokio::test]
+async fn a_model_that_ollama_does_not_have_is_named() {
+    let missing = Turn::failure(404).body(r#"{"error":"model 'qwen3' not found"}"#);
+    let fake = FakeProvider::start([missing]).await;
+    let error = connect(MODELS[3], &fake.settings()).unwrap().complete(&question()).await.unwrap_err().to_string();
+    let expected = "404: model 'qwen3' not found (`ollama pull qwen3` fetches it)";
+    assert_eq!(error, format!("model `ollama/qwen3`: the provider answered {expected}"));
 }
 
 #[tokio::test]
@@ -179,12 +246,30 @@ async fn a_stream_that_breaks_before_its_first_piece_is_sent_again() {
 
 #[tokio::test]
 async fn a_stream_without_its_end_is_nonsense() {
-    let claude = "event: content_block_delta\ndata: {\"delta\": {\"text\": \"Hi\"}}\n\n";
-    let openai = "data: {\"choices\": [{\"delta\": {\"content\": \"Hi\"}}]}\n\n";
-    for (name, body) in MODELS.into_iter().zip([claude, openai]) {
-        let fake = FakeProvider::start([Turn::raw("text/event-stream", body)]).await;
+    for name in MODELS {
+        let fake = FakeProvider::start([Turn::raw("text/event-stream", first_piece(name))]).await;
         let error = connect(name, &fake.settings()).unwrap().complete(&question()).await.unwrap_err();
         assert!(matches!(&error, LlmError::Nonsense { reason, .. } if reason == "it ended early"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_piece_that_does_not_end_is_given_up() {
+    for (name, begin) in [(MODELS[2], "data: {\"text\": \""), (MODELS[3], "{\"text\": \"")] {
+        let body = format!("{}{begin}{}", first_piece(name), "x".repeat(9 << 20));
+        let fake = FakeProvider::start([Turn::raw("text/event-stream", body)]).await;
+        let error = connect(name, &fake.settings()).unwrap().complete(&question()).await.unwrap_err().to_string();
+        assert!(error.ends_with("it does not end"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn garbage_between_the_pieces_is_nonsense() {
+    for name in MODELS {
+        let body = format!("{}event: content_block_delta\ndata: {{oops\n\n", first_piece(name));
+        let fake = FakeProvider::start([Turn::raw("text/event-stream", body)]).await;
+        let error = connect(name, &fake.settings()).unwrap().complete(&question()).await.unwrap_err().to_string();
+        assert!(error.contains("it holds something that is not JSON"), "{error}");
     }
 }
 
@@ -199,19 +284,34 @@ async fn a_refused_connection_is_named() {
         retries: 1,
         ..Settings::default()
     };
-    let error = connect("openai/m", &settings).unwrap().complete(&question()).await.unwrap_err();
-    let LlmError::Transport { reason, .. } = error else { panic!("{error}") };
-    assert!(reason.starts_with(&format!("{address} cannot be reached")), "{reason}");
-    assert!(reason.contains("refused") && !reason.contains("secret"), "{reason}");
+    let settings = Settings {
+        gemini_api_key: Some(KEY.into()),
+        gemini_base_url: Some(format!("{address}/v1beta?secret=1")),
+        ollama_base_url: Some(format!("{address}?secret=1")),
+        ..settings
+    };
+    for name in &MODELS[1..] {
+        let error = connect(name, &settings).unwrap().complete(&question()).await.unwrap_err();
+        let LlmError::Transport { reason, .. } = error else { panic!("{error}") };
+        assert!(reason.starts_with(&format!("{address} cannot be reached")), "{reason}");
+        assert!(reason.contains("refused") && !reason.contains("secret"), "{reason}");
+    }
 }
 
 #[tokio::test]
 async fn a_silent_provider_is_given_up() {
-    let fake = FakeProvider::start([Turn::silence()]).await;
-    let settings = Settings { timeout: Duration::from_millis(50), ..fake.settings() };
-    let error = connect(MODELS[0], &settings).unwrap().complete(&question()).await.unwrap_err();
-    assert!(matches!(&error, LlmError::Transport { reason, .. } if reason.ends_with("is silent for 50ms")), "{error}");
-    assert_eq!(fake.requests().len(), 1);
+    for name in MODELS {
+        for turn in [Turn::silence(), Turn::text("A text of some length. ".repeat(20)).stalled_at(60)] {
+            let fake = FakeProvider::start([turn]).await;
+            let settings = Settings { timeout: Duration::from_millis(50), ..fake.settings() };
+            let error = connect(name, &settings).unwrap().complete(&question()).await.unwrap_err();
+            let expected =
+                matches!(&error, LlmError::Transport { reason, .. } if reason.ends_with("is silent for 50ms"));
+            assert!(expected, "{error}");
+            assert_eq!(fake.requests().len(), 1);
+            until(|| fake.abandoned() == 1).await;
+        }
+    }
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Conversations over both wires, against the stand-in that refuses what a strict provider would refuse.
+//! Conversations over every wire, against the stand-in that refuses what a strict provider would refuse.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -7,12 +7,15 @@ use prospector_core::ToolSpec;
 use prospector_llm::{
     ChatEvent, ChatRequest, ChatResponse, Message, SystemBlock, ToolCall, ToolResult, Usage,
     fake::{Api, FakeProvider, KEY, Recorded, Turn},
-    providers::{Settings, connect},
+    providers::connect,
 };
 use serde_json::{Value, json};
 
 const CLAUDE: &str = "claude-sonnet-4-5";
 const SERVER: &str = "openai/team::qwen-max";
+const GEMINI: &str = "gemini-2.5-flash";
+const OLLAMA: &str = "ollama/hf.co/team/qwen3:8b";
+const WIRES: [&str; 4] = [CLAUDE, SERVER, GEMINI, OLLAMA];
 
 fn tool(name: &str) -> ToolSpec {
     let input_schema = json!({"type": "object", "properties": {"query": {"type": "string"}}});
@@ -161,35 +164,164 @@ async fn a_local_server_needs_no_key() {
 }
 
 #[tokio::test]
-async fn google_and_ollama_are_spoken_to_with_tools_and_results() {
-    for name in ["gemini-2.5-flash", "ollama/qwen3"] {
-        let script = [Turn::calls([("list_databases", json!({}))]), Turn::text("Two.")];
-        let fake = match name.starts_with("ollama") {
-            true => FakeProvider::start_without_key(script).await,
-            false => FakeProvider::start(script).await,
-        };
-        let there = fake.settings();
-        let settings = Settings {
-            gemini_api_key: there.openai_api_key.clone(),
-            gemini_base_url: there.openai_base_url.clone(),
-            ollama_base_url: there.openai_base_url.clone(),
-            ..Settings::default()
-        };
-        let model = connect(name, &settings).unwrap();
-        let mut request = question("How many databases?");
-        let called = model.complete(&request).await.unwrap();
-        assert_eq!(called.calls[0].name, "list_databases");
-        let result = ToolResult {
-            call_id: called.calls[0].id.clone(),
-            name: "list_databases".into(),
-            content: "[]".into(),
-            data: None,
-            is_error: false,
-        };
-        request.messages.push(Message::Assistant { text: called.text, calls: called.calls });
-        request.messages.push(Message::ToolResults { results: vec![result] });
-        assert_eq!(model.complete(&request).await.unwrap().text, "Two.");
-        assert_eq!(fake.requests()[0].body["model"], name.trim_start_matches("ollama/"));
+async fn three_rounds_with_gemini() {
+    let requests = check(GEMINI).await;
+    for request in &requests {
+        assert_eq!(request.api, Api::Gemini);
+        assert_eq!(request.path, "/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse");
+        assert_eq!(header(request, "x-goog-api-key"), Some(KEY));
+        assert_eq!(request.body["generationConfig"], json!({"maxOutputTokens": 1000}));
+        let system = json!({"parts": [{"text": "You plan. ü"}, {"text": "The map: chinook (11 tables)"}]});
+        assert_eq!(request.body["systemInstruction"], system);
+        let tools = request.body["tools"][0]["functionDeclarations"].as_array().unwrap();
+        let names: Vec<&Value> = tools.iter().map(|tool| &tool["name"]).collect();
+        assert_eq!(names, ["list_databases", "search_tables"]);
+    }
+    let results = &requests[1].body["contents"][2]["parts"];
+    let response = |at: usize| results[at]["functionResponse"].clone();
+    assert_eq!(response(0), json!({"name": "list_databases", "response": {"output": "{\"items\":[0]}"}}));
+    assert_eq!(response(1), json!({"name": "search_tables", "response": {"error": "no such table"}}));
+    let sent_back = &requests[2].body["contents"][3]["parts"][0]["functionCall"];
+    assert_eq!(sent_back["args"], json!({"invalid_arguments": "{\"query\": broken"}));
+    assert!(sent_back.get("id").is_none(), "ids that were made here are not sent");
+}
+
+#[tokio::test]
+async fn three_rounds_with_ollama() {
+    let requests = check(OLLAMA).await;
+    for request in &requests {
+        assert_eq!(request.api, Api::Ollama);
+        assert_eq!(request.body["model"], "hf.co/team/qwen3:8b");
+        assert_eq!(request.body["options"], json!({"num_ctx": 8192, "num_predict": 1000}));
+        assert_eq!((&request.body["truncate"], &request.body["shift"]), (&json!(false), &json!(false)));
+        assert!(request.body.get("think").is_none());
+        let system = &request.body["messages"][0];
+        assert_eq!(*system, json!({"role": "system", "content": "You plan. ü\n\nThe map: chinook (11 tables)"}));
+    }
+    let messages = &requests[1].body["messages"];
+    assert_eq!(
+        (&messages[3]["tool_name"], &messages[3]["content"]),
+        (&json!("list_databases"), &json!("{\"items\":[0]}"))
+    );
+    assert_eq!(messages[4]["content"], r#"{"error":"no such table"}"#);
+    let sent_back = &requests[2].body["messages"][5]["tool_calls"][0]["function"]["arguments"];
+    assert_eq!(*sent_back, json!({"invalid_arguments": "{\"query\": broken"}));
+}
+
+#[tokio::test]
+async fn parallel_calls_over_several_rounds_are_answered_one_by_one() {
+    for name in WIRES.into_iter().chain(["gemini-3-pro-preview", "ollama/llama3.1"]) {
+        let search = |query: &str| ("search_tables", json!({"query": query}));
+        let three = || Turn::calls([search("a"), search("b"), search("c")]);
+        let fake = FakeProvider::start([three(), three(), Turn::text("Done.")]).await;
+        let model = connect(name, &fake.settings()).unwrap();
+        let mut request = question("q");
+        let mut ids = Vec::new();
+        for _ in 0..2 {
+            let answer = model.complete(&request).await.unwrap();
+            let asked: Vec<&Value> = answer.calls.iter().map(|call| &call.arguments["query"]).collect();
+            assert_eq!(asked, ["a", "b", "c"], "{name}");
+            ids.extend(answer.calls.iter().map(|call| call.id.clone()));
+            go_on(&mut request, answer);
+        }
+        assert_eq!(model.complete(&request).await.unwrap().text, "Done.");
+        fake.assert_clean();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), 6, "{name}: every call of the conversation has its own id");
+    }
+}
+
+#[tokio::test]
+async fn gemini_gets_its_signatures_back_with_their_calls() {
+    let search = |query: &str| ("search_tables", json!({"query": query}));
+    let script = [
+        Turn::calls([("list_databases", json!({}))]).thinking("First I list them.", "c2ln"),
+        Turn::calls([search("x"), search("y")]).thinking("Both.", "c2lnMg=="),
+        Turn::text("There are two.").thinking("Done.", "c2lnMw=="),
+        Turn::text("Yes."),
+    ];
+    let fake = FakeProvider::start(script).await;
+    let model = connect("gemini-3-pro-preview", &fake.settings()).unwrap();
+    let mut request = question("q");
+    for _ in 0..2 {
+        let answer = model.complete(&request).await.unwrap();
+        assert_eq!(answer.text, "", "thinking is not text");
+        go_on(&mut request, answer);
+    }
+    let answer = model.complete(&request).await.unwrap();
+    request.messages.push(Message::Assistant { text: answer.text, calls: answer.calls });
+    request.messages.push(Message::User { text: "Sure?".into() });
+    assert_eq!(model.complete(&request).await.unwrap().text, "Yes.");
+    fake.assert_clean();
+    let contents = fake.requests()[3].body["contents"].clone();
+    let signature = |content: usize, part: usize| contents[content]["parts"][part]["thoughtSignature"].clone();
+    assert_eq!(signature(1, 0), "c2ln");
+    assert_eq!((signature(3, 0), signature(3, 1)), (json!("c2lnMg=="), Value::Null));
+    assert_eq!(signature(5, 0), "c2lnMw==");
+    assert_eq!(contents[3]["parts"][0]["functionCall"]["id"], "call_2_0", "ids of the provider are sent back");
+
+    // Another process takes the conversation up: it has no signatures, and says so in the way that is documented.
+    let fake = FakeProvider::start([Turn::text("No.")]).await;
+    let resumed = connect("gemini-3-pro-preview", &fake.settings()).unwrap();
+    assert_eq!(resumed.complete(&request).await.unwrap().text, "No.");
+    fake.assert_clean();
+    let contents = fake.requests()[0].body["contents"].clone();
+    assert_eq!(contents[1]["parts"][0]["thoughtSignature"], "skip_thought_signature_validator");
+}
+
+#[tokio::test]
+async fn ollama_gets_its_thoughts_back() {
+    let fake = FakeProvider::start([
+        Turn::calls([("list_databases", json!({}))]).thinking("First I list them. 数据", ""),
+        Turn::text("Done."),
+    ])
+    .await;
+    let model = connect(OLLAMA, &fake.settings()).unwrap();
+    let mut request = question("q");
+    let answer = model.complete(&request).await.unwrap();
+    assert_eq!(answer.text, "", "thinking is not text");
+    go_on(&mut request, answer);
+    model.complete(&request).await.unwrap();
+    fake.assert_clean();
+    assert_eq!(fake.requests()[1].body["messages"][2]["thinking"], "First I list them. 数据");
+}
+
+#[tokio::test]
+async fn ollama_loads_a_context_that_holds_the_prompt() {
+    let refused = Turn::failure(400)
+        .body(r#"{"error":"{\"error\":{\"code\":400,\"message\":\"request (9000 tokens) exceeds the available context size\"}}"}"#);
+    let fake = FakeProvider::start([Turn::text("a"), Turn::text("b"), refused, Turn::text("c"), Turn::text("d")]).await;
+    let model = connect("ollama/llama3.1", &fake.settings()).unwrap();
+    for question_ in ["short", &"many words ".repeat(10_000), "short again", "and again"] {
+        model.complete(&question(question_)).await.unwrap();
+    }
+    fake.assert_clean();
+    let sizes: Vec<u64> =
+        fake.requests().iter().map(|request| request.body["options"]["num_ctx"].as_u64().unwrap()).collect();
+    assert_eq!(sizes, [8_192, 32_768, 32_768, 65_536, 65_536], "it grows and never shrinks");
+}
+
+#[tokio::test]
+async fn schemas_are_told_in_words_that_every_wire_takes() {
+    let schema = json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object",
+        "properties": {
+            "any": true,
+            "size": {"$ref": "#/$defs/Size", "description": "How large."},
+            "kind": {"oneOf": [{"const": "a", "description": "first"}, {"const": "b"}]},
+            "limit": {"type": ["integer", "null"], "format": "uint", "default": 5},
+        },
+        "required": ["kind"],
+        "additionalProperties": false,
+        "$defs": {"Size": {"anyOf": [{"type": "integer", "exclusiveMinimum": 0}, {"type": "null"}]}},
+    });
+    for name in [GEMINI, OLLAMA] {
+        let fake = FakeProvider::start([Turn::text("Hi")]).await;
+        let mut request = question("q");
+        request.tools[0].input_schema = schema.clone();
+        connect(name, &fake.settings()).unwrap().complete(&request).await.unwrap();
         fake.assert_clean();
     }
 }
@@ -214,7 +346,7 @@ async fn openai_models_that_reason_are_asked_in_their_way() {
 
 #[tokio::test]
 async fn text_streams_in_order_and_the_whole_answer_comes_last() {
-    for name in [CLAUDE, SERVER] {
+    for name in WIRES {
         let text = "A longer answer in several pieces, mit Umläuten und 数据.";
         let fake = FakeProvider::start([Turn::text(text)]).await;
         let model = connect(name, &fake.settings()).unwrap();
@@ -235,7 +367,7 @@ async fn text_streams_in_order_and_the_whole_answer_comes_last() {
 
 #[tokio::test]
 async fn an_answer_at_the_limit_is_marked_as_cut() {
-    for name in [CLAUDE, SERVER] {
+    for name in WIRES {
         let script = [Turn::calls([("search_tables", json!("{\"query\": \"al"))]).cut()];
         let fake = FakeProvider::start(script).await;
         let answer = connect(name, &fake.settings()).unwrap().complete(&question("q")).await.unwrap();
@@ -271,7 +403,7 @@ async fn thinking_goes_back_unchanged_before_its_calls() {
 
 #[tokio::test]
 async fn the_stand_in_refuses_what_breaks_the_protocol() {
-    for name in [CLAUDE, SERVER] {
+    for name in WIRES {
         let fake = FakeProvider::start([Turn::calls([("list_databases", json!({}))])]).await;
         let model = connect(name, &fake.settings()).unwrap();
         let mut request = question("q");

@@ -4,10 +4,36 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::{Api, Recorded};
+use super::{Api, Recorded, gemini, ollama};
+
+/// What went before a request.
+#[derive(Clone, Copy)]
+pub(super) struct Past<'a> {
+    pub(super) earlier: &'a [Recorded],
+    pub(super) key: Option<&'a str>,
+    /// The tools and signatures of the calls that were signed.
+    pub(super) signed: &'a [(String, String)],
+}
 
 /// What is wrong with a request, given the ones before it.
-pub(super) fn violations(request: &Recorded, earlier: &[Recorded], key: Option<&str>) -> Vec<String> {
+pub(super) fn violations(request: &Recorded, past: Past<'_>) -> Vec<String> {
+    let body = &request.body;
+    let mut wrong = match request.api {
+        Api::Gemini => gemini::violations(request, past),
+        Api::Ollama => ollama::violations(request),
+        Api::Anthropic | Api::OpenAi => envelope(request, past.key),
+    };
+    wrong.extend(match request.api {
+        Api::Anthropic => anthropic_messages(body),
+        Api::OpenAi => openai_messages(body),
+        _ => Vec::new(),
+    });
+    wrong.extend(unstable_prefix(request, past.earlier));
+    wrong
+}
+
+/// What Anthropic and OpenAI want around the messages.
+fn envelope(request: &Recorded, key: Option<&str>) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut check = |right: bool, what: &str| {
         if !right {
@@ -19,36 +45,28 @@ pub(super) fn violations(request: &Recorded, earlier: &[Recorded], key: Option<&
     check(body["stream"] == true, "`stream` is not true");
     check(text(&body["model"]).is_some_and(|name| !name.is_empty()), "`model` is missing");
     check(has_limit(body), "no limit of output tokens is set");
-    match request.api {
-        Api::Anthropic => {
-            check(header(request, "x-api-key") == key, "`x-api-key` is not the key");
-            check(header(request, "anthropic-version").is_some(), "`anthropic-version` is missing");
-        }
-        Api::OpenAi => {
-            let expected = key.map(|key| format!("Bearer {key}"));
-            check(header(request, "authorization") == expected.as_deref(), "`authorization` is not the key");
-            check(body["stream_options"]["include_usage"] == true, "usage is not asked for");
-        }
+    if request.api == Api::Anthropic {
+        check(header(request, "x-api-key") == key, "`x-api-key` is not the key");
+        check(header(request, "anthropic-version").is_some(), "`anthropic-version` is missing");
+    } else {
+        let expected = key.map(|key| format!("Bearer {key}"));
+        check(header(request, "authorization") == expected.as_deref(), "`authorization` is not the key");
+        check(body["stream_options"]["include_usage"] == true, "usage is not asked for");
     }
     wrong.extend(tools(request));
     wrong.extend(system(request));
-    wrong.extend(match request.api {
-        Api::Anthropic => anthropic_messages(body),
-        Api::OpenAi => openai_messages(body),
-    });
-    wrong.extend(unstable_prefix(request, earlier));
     wrong
 }
 
-fn text(value: &Value) -> Option<&str> {
+pub(super) fn text(value: &Value) -> Option<&str> {
     value.as_str()
 }
 
-fn items(value: &Value) -> &[Value] {
+pub(super) fn items(value: &Value) -> &[Value] {
     value.as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
-fn header<'a>(request: &'a Recorded, name: &str) -> Option<&'a str> {
+pub(super) fn header<'a>(request: &'a Recorded, name: &str) -> Option<&'a str> {
     request.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
 }
 
@@ -56,15 +74,22 @@ fn has_limit(body: &Value) -> bool {
     ["max_tokens", "max_completion_tokens"].iter().any(|field| body[*field].as_u64().is_some_and(|limit| limit > 0))
 }
 
-/// Tools have names in strict order, descriptions, and object schemas.
 fn tools(request: &Recorded) -> Vec<String> {
+    let declared: Vec<(&Value, &Value)> = items(&request.body["tools"])
+        .iter()
+        .map(|tool| match request.api {
+            Api::Anthropic => (tool, &tool["input_schema"]),
+            _ => (&tool["function"], &tool["function"]["parameters"]),
+        })
+        .collect();
+    declarations(&declared)
+}
+
+/// Tools have names in strict order, descriptions, and object schemas.
+pub(super) fn declarations(declared: &[(&Value, &Value)]) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut last = "";
-    for tool in items(&request.body["tools"]) {
-        let (tool, schema) = match request.api {
-            Api::Anthropic => (tool, &tool["input_schema"]),
-            Api::OpenAi => (&tool["function"], &tool["function"]["parameters"]),
-        };
+    for (tool, schema) in declared {
         let name = text(&tool["name"]).unwrap_or_default();
         if name <= last {
             wrong.push(format!("the tool `{name}` is not sorted by name"));
@@ -97,7 +122,7 @@ fn system(request: &Recorded) -> Vec<String> {
                 wrong.push(format!("{marks} blocks carry `cache_control`"));
             }
         }
-        Api::OpenAi => {
+        _ => {
             let messages = items(&request.body["messages"]);
             let others = messages.iter().skip(1).filter(|message| message["role"] == "system").count();
             if others > 0 {
@@ -199,11 +224,11 @@ fn is_empty_list(content: &Value) -> bool {
     content.as_array().is_some_and(Vec::is_empty)
 }
 
-fn mismatch(at: usize, calls: &[&str], results: &[&str]) -> Option<String> {
+pub(super) fn mismatch(at: usize, calls: &[&str], results: &[&str]) -> Option<String> {
     (calls != results).then(|| format!("message {at}: the calls {calls:?} are answered by the results {results:?}"))
 }
 
-fn ids(at: usize, ids: &[&str]) -> Option<String> {
+pub(super) fn ids(at: usize, ids: &[&str]) -> Option<String> {
     let distinct: HashSet<&&str> = ids.iter().collect();
     (distinct.len() != ids.len() || ids.contains(&""))
         .then(|| format!("message {at}: the ids {ids:?} are not distinct"))
@@ -212,7 +237,8 @@ fn ids(at: usize, ids: &[&str]) -> Option<String> {
 /// A request that goes on with an earlier conversation repeats its system prompt and messages byte by byte.
 fn unstable_prefix(request: &Recorded, earlier: &[Recorded]) -> Option<String> {
     let turns = |request: &Recorded| -> Vec<String> {
-        let messages = items(&request.body["messages"]).iter();
+        let turns = if request.api == Api::Gemini { "contents" } else { "messages" };
+        let messages = items(&request.body[turns]).iter();
         messages.filter(|message| message["role"] != "system").map(without_marks).collect()
     };
     let now = turns(request);
@@ -230,7 +256,8 @@ fn unstable_prefix(request: &Recorded, earlier: &[Recorded]) -> Option<String> {
 fn prompt(request: &Recorded) -> String {
     match request.api {
         Api::Anthropic => request.body["system"].to_string(),
-        Api::OpenAi => {
+        Api::Gemini => request.body["systemInstruction"].to_string(),
+        Api::OpenAi | Api::Ollama => {
             let first = items(&request.body["messages"]).first();
             first.filter(|message| message["role"] == "system").map(Value::to_string).unwrap_or_default()
         }
@@ -263,13 +290,13 @@ mod tests {
             "model": "m", "stream": true, "max_tokens": 1, "stream_options": {"include_usage": true},
         });
         full.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
-        Recorded { api, headers: headers.to_vec(), body: full }
+        Recorded { api, path: String::new(), headers: headers.to_vec(), body: full }
     }
 
     /// `expected` is part of the only violation; none when empty.
     #[track_caller]
     fn check(api: Api, body: Value, expected: &str) {
-        let wrong = violations(&recorded(api, body), &[], Some("k"));
+        let wrong = violations(&recorded(api, body), Past { earlier: &[], key: Some("k"), signed: &[] });
         if expected.is_empty() {
             assert!(wrong.is_empty(), "{wrong:?}");
         } else {
@@ -331,7 +358,8 @@ mod tests {
         let next = |system: &str, first: Value| {
             let messages = json!([first, {"role": "assistant", "content": "a"}, user]);
             let request = recorded(Api::Anthropic, json!({"system": block(system), "messages": messages}));
-            violations(&request, std::slice::from_ref(&before), Some("k")).len()
+            let earlier = std::slice::from_ref(&before);
+            violations(&request, Past { earlier, key: Some("k"), signed: &[] }).len()
         };
         assert_eq!(next("s", user.clone()), 0);
         assert_eq!(next("changed", user.clone()), 1);

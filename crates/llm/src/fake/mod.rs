@@ -1,4 +1,4 @@
-//! A local stand-in for both providers, for tests: it speaks their streaming APIs, answers from a script, and refuses and
+//! A local stand-in for all providers, for tests: it speaks their streaming APIs, answers from a script, and refuses and
 //! records every request that a strict provider would refuse. Behind the feature `fake`.
 //!
 //! ```
@@ -19,6 +19,8 @@
 //! ```
 
 mod check;
+mod gemini;
+mod ollama;
 mod sse;
 
 use std::{
@@ -31,7 +33,7 @@ use axum::{
     Router,
     body::{Body, Bytes},
     extract::State as Shared,
-    http::{HeaderMap, StatusCode, header},
+    http::{HeaderMap, StatusCode, Uri, header},
     response::Response,
     routing::post,
 };
@@ -54,7 +56,8 @@ enum Kind {
     Failure {
         status: u16,
         retry_after: Option<String>,
-        body: String,
+        /// That of the API where it is `None`.
+        body: Option<String>,
     },
     Raw {
         content_type: String,
@@ -74,8 +77,17 @@ struct Script {
     usage: Usage,
     /// Stopped at the most output tokens.
     cut: bool,
-    /// The share of the stream that is sent before the connection breaks, in percent.
-    broken_at: Option<usize>,
+    ending: Ending,
+}
+
+/// How a stream ends; shares are in percent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    Whole,
+    /// After that share the connection breaks.
+    Break(usize),
+    /// After that share nothing comes any more.
+    Stall(usize),
 }
 
 impl Turn {
@@ -98,14 +110,13 @@ impl Turn {
             calls: calls.into_iter().map(|(name, arguments)| (name.into(), arguments)).collect(),
             usage: Usage { input_tokens: 100, output_tokens: 20, cached_tokens: 0 },
             cut: false,
-            broken_at: None,
+            ending: Ending::Whole,
         }))
     }
 
     /// A refusal with that status.
     pub fn failure(status: u16) -> Self {
-        let body = json!({"type": "error", "error": {"type": "api_error", "message": "scripted failure"}}).to_string();
-        Turn(Kind::Failure { status, retry_after: None, body })
+        Turn(Kind::Failure { status, retry_after: None, body: None })
     }
 
     /// 200 with a body that need not be the protocol.
@@ -129,7 +140,7 @@ impl Turn {
     /// The body of a refusal.
     pub fn body(mut self, text: impl Into<String>) -> Self {
         if let Kind::Failure { body, .. } = &mut self.0 {
-            *body = text.into();
+            *body = Some(text.into());
         }
         self
     }
@@ -151,7 +162,12 @@ impl Turn {
 
     /// The connection breaks after that share of the stream, in percent.
     pub fn broken_at(self, percent: usize) -> Self {
-        self.with(|script| script.broken_at = Some(percent))
+        self.with(|script| script.ending = Ending::Break(percent))
+    }
+
+    /// After that share of the stream, in percent, nothing comes any more and the connection stays open.
+    pub fn stalled_at(self, percent: usize) -> Self {
+        self.with(|script| script.ending = Ending::Stall(percent))
     }
 
     fn with(mut self, change: impl FnOnce(&mut Script)) -> Self {
@@ -169,6 +185,11 @@ pub enum Api {
     Anthropic,
     /// `/v1/chat/completions`
     OpenAi,
+    /// `/v1beta/models/NAME:streamGenerateContent`; a NAME with `gemini-3` plays a model that gives its calls ids and wants
+    /// its signatures back.
+    Gemini,
+    /// `/api/chat`; it never wants a key. A name with `llama` plays an older server, which gives calls no ids.
+    Ollama,
 }
 
 /// A request as it came in.
@@ -176,6 +197,8 @@ pub enum Api {
 pub struct Recorded {
     /// By which API.
     pub api: Api,
+    /// The path with the query.
+    pub path: String,
     /// The headers, names in lower case.
     pub headers: Vec<(String, String)>,
     /// The body.
@@ -195,6 +218,8 @@ struct State {
     requests: Vec<Recorded>,
     violations: Vec<String>,
     key: Option<String>,
+    /// The calls that were signed: their tools and signatures.
+    signed: Vec<(String, String)>,
     /// Answers whose client went away before their end.
     abandoned: usize,
 }
@@ -217,15 +242,13 @@ impl FakeProvider {
     async fn start_with_key(script: impl IntoIterator<Item = Turn>, key: Option<String>) -> Self {
         let script = script.into_iter().collect();
         let state = Arc::new(Mutex::new(State { script, key, ..State::default() }));
+        let api =
+            |api: Api| post(async move |shared, uri, headers, body| answer(api, shared, uri, headers, body).await);
         let routes = Router::new()
-            .route(
-                "/v1/messages",
-                post(async |shared, headers, body| answer(Api::Anthropic, shared, headers, body).await),
-            )
-            .route(
-                "/v1/chat/completions",
-                post(async |shared, headers, body| answer(Api::OpenAi, shared, headers, body).await),
-            )
+            .route("/v1/messages", api(Api::Anthropic))
+            .route("/v1/chat/completions", api(Api::OpenAi))
+            .route("/v1beta/models/{call}", api(Api::Gemini))
+            .route("/api/chat", api(Api::Ollama))
             .route("/v1/messages/count_tokens", post(count))
             .with_state(state.clone());
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
@@ -236,17 +259,19 @@ impl FakeProvider {
         FakeProvider { address, state, server }
     }
 
-    /// Settings with both providers at this server, short timeouts and three attempts.
+    /// Settings with all providers at this server, short timeouts and three attempts.
     pub fn settings(&self) -> Settings {
         let key = self.state().key.clone();
         Settings {
             anthropic_api_key: key.clone().map(Into::into),
             anthropic_base_url: Some(self.address.clone()),
-            openai_api_key: key.map(Into::into),
+            openai_api_key: key.clone().map(Into::into),
             openai_base_url: Some(format!("{}/v1", self.address)),
+            gemini_api_key: key.map(Into::into),
+            gemini_base_url: Some(format!("{}/v1beta", self.address)),
+            ollama_base_url: Some(self.address.clone()),
             timeout: Duration::from_secs(20),
             retries: 2,
-            ..Settings::default()
         }
     }
 
@@ -320,17 +345,24 @@ async fn count(Shared(state): Shared<Arc<Mutex<State>>>, headers: HeaderMap, bod
     respond(200, "application/json", json!({"input_tokens": tokens}).to_string().into())
 }
 
-async fn answer(api: Api, Shared(state): Shared<Arc<Mutex<State>>>, headers: HeaderMap, body: Bytes) -> Response {
-    let (turn, number) = {
+async fn answer(
+    api: Api,
+    Shared(state): Shared<Arc<Mutex<State>>>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let (turn, request, number) = {
         let mut locked = lock(&state);
         let headers = headers
             .iter()
             .map(|(name, value)| (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned()))
             .collect();
         let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
-        let request = Recorded { api, headers, body };
-        let mut wrong = check::violations(&request, &locked.requests, locked.key.as_deref());
-        locked.requests.push(request);
+        let request = Recorded { api, path: uri.to_string(), headers, body };
+        let past = check::Past { earlier: &locked.requests, key: locked.key.as_deref(), signed: &locked.signed };
+        let mut wrong = check::violations(&request, past);
+        locked.requests.push(request.clone());
         let number = locked.requests.len();
         let turn = if wrong.is_empty() { locked.script.pop_front() } else { None };
         if wrong.is_empty() && turn.is_none() {
@@ -339,13 +371,25 @@ async fn answer(api: Api, Shared(state): Shared<Arc<Mutex<State>>>, headers: Hea
         if !wrong.is_empty() {
             let message = wrong.join("; ");
             locked.violations.extend(wrong.iter().map(|violation| format!("request {number}: {violation}")));
-            return respond(400, "application/json", json!({"error": {"message": message}}).to_string().into());
+            return respond(400, "application/json", refusal(api, 400, &message).into());
         }
-        (turn.expect("a request without violations has a turn"), number)
+        let turn = turn.expect("a request without violations has a turn");
+        if let Kind::Answer(Script { thinking: Some((_, signature)), calls, .. }) = &turn.0 {
+            locked.signed.extend(calls.first().map(|(name, _)| (name.clone(), signature.clone())));
+        }
+        (turn, request, number)
     };
     match turn.0 {
-        Kind::Answer(script) => stream_answer(sse::body(api, &script, number), script.broken_at, state),
+        Kind::Answer(script) => {
+            let (content_type, body) = match api {
+                Api::Anthropic | Api::OpenAi => ("text/event-stream", sse::body(api, &script, number)),
+                Api::Gemini => ("text/event-stream", gemini::body(&script, number, &request.path)),
+                Api::Ollama => ("application/x-ndjson", ollama::body(&script, number, &request.body["model"])),
+            };
+            stream_answer(content_type, body, script.ending, state)
+        }
         Kind::Failure { status, retry_after, body } => {
+            let body = body.unwrap_or_else(|| refusal(api, status, "scripted failure"));
             let mut response = respond(status, "application/json", body.into());
             if let Some(value) = retry_after.and_then(|value| value.parse().ok()) {
                 response.headers_mut().insert(header::RETRY_AFTER, value);
@@ -360,31 +404,47 @@ async fn answer(api: Api, Shared(state): Shared<Arc<Mutex<State>>>, headers: Hea
     }
 }
 
+/// The body of a refusal as the API writes it.
+fn refusal(api: Api, status: u16, message: &str) -> String {
+    match api {
+        Api::Anthropic => json!({"type": "error", "error": {"type": "api_error", "message": message}}),
+        Api::OpenAi => json!({"error": {"message": message, "type": "server_error", "param": null, "code": null}}),
+        Api::Gemini => json!({"error": {"code": status, "message": message, "status": "UNKNOWN"}}),
+        Api::Ollama => json!({"error": message}),
+    }
+    .to_string()
+}
+
 /// Sends the text in pieces that end anywhere, as a network does.
-fn stream_answer(text: String, broken_at: Option<usize>, state: Arc<Mutex<State>>) -> Response {
+fn stream_answer(content_type: &str, text: String, ending: Ending, state: Arc<Mutex<State>>) -> Response {
     const PIECE: usize = 23;
     let mut bytes = text.into_bytes();
-    if let Some(percent) = broken_at {
+    if let Ending::Break(percent) | Ending::Stall(percent) = ending {
         bytes.truncate(bytes.len() * percent / 100);
     }
     let mut pieces: Vec<Result<Bytes, std::io::Error>> =
         bytes.chunks(PIECE).map(|piece| Ok(Bytes::copy_from_slice(piece))).collect();
-    if broken_at.is_some() {
+    if let Ending::Break(_) = ending {
         pieces.push(Err(std::io::Error::other("scripted break")));
     }
-    let mut watch = Watch { state, done: broken_at.is_some() };
+    let stalls = matches!(ending, Ending::Stall(_));
+    let mut watch = Watch { state, done: matches!(ending, Ending::Break(_)) };
     let last = pieces.len();
     let pieces = stream::iter(pieces).enumerate().then(move |(at, piece)| {
         // The closure owns the whole watch, so that it goes when the stream goes.
         let watch = &mut watch;
-        watch.done |= at + 1 == last;
+        let is_last = at + 1 == last;
+        watch.done |= is_last && !stalls;
         // Between two pieces the connection notices that the client is gone.
         async move {
             tokio::task::yield_now().await;
+            if is_last && stalls {
+                futures::future::pending::<()>().await;
+            }
             piece
         }
     });
-    respond(200, "text/event-stream", Body::from_stream(pieces))
+    respond(200, content_type, Body::from_stream(pieces))
 }
 
 /// Counts an answer that is dropped before its end.

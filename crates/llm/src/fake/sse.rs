@@ -1,4 +1,4 @@
-//! A scripted answer as the server-sent events of either API.
+//! A scripted answer as the server-sent events of Anthropic and of OpenAI.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use super::{Api, Script};
 pub(super) fn body(api: Api, script: &Script, number: usize) -> String {
     match api {
         Api::Anthropic => anthropic(script, number),
-        Api::OpenAi => openai(script, number),
+        _ => openai(script, number),
     }
 }
 
@@ -112,7 +112,7 @@ fn openai(script: &Script, number: usize) -> String {
     text
 }
 
-fn call_id(number: usize, at: usize) -> String {
+pub(super) fn call_id(number: usize, at: usize) -> String {
     format!("call_{number}_{at}")
 }
 
@@ -125,7 +125,7 @@ fn raw(arguments: &Value) -> String {
 }
 
 /// The text in pieces of a few characters.
-fn pieces(text: &str) -> impl Iterator<Item = String> + '_ {
+pub(super) fn pieces(text: &str) -> impl Iterator<Item = String> + '_ {
     let mut rest = text.chars().peekable();
     std::iter::from_fn(move || rest.peek().is_some().then(|| rest.by_ref().take(7).collect()))
 }

@@ -2,19 +2,21 @@
 
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use futures::StreamExt;
 use genai::chat::{ChatStream, ChatStreamEvent, ContentPart, StopReason, StreamEnd};
 use serde_json::{Map, Value};
 use tracing::{instrument::WithSubscriber, subscriber::NoSubscriber};
 
 use super::{
+    attempts::Pieces,
     failure::{Failure, Peer},
     thinking::Thinking,
 };
 use crate::{ChatEvent, ChatResponse, ToolCall, Usage};
 
 /// The longest answer in bytes; a model that repeats itself on a server without a limit goes on for ever.
-const LONGEST_ANSWER: usize = 4 << 20;
+pub(super) const LONGEST_ANSWER: usize = 4 << 20;
 
 /// An answer that is still coming in. Dropping it closes the connection.
 pub(super) struct Answer {
@@ -30,9 +32,9 @@ pub(super) struct Answer {
     pub(super) begun: bool,
 }
 
-impl Answer {
-    /// The next event; [`ChatEvent::Done`] is the last one.
-    pub(super) async fn next(&mut self) -> Result<ChatEvent, Failure> {
+#[async_trait]
+impl Pieces for Answer {
+    async fn next(&mut self) -> Result<ChatEvent, Failure> {
         loop {
             // `genai` logs bodies as they came, and those may quote the key.
             let Some(event) = self.stream.next().with_subscriber(NoSubscriber::default()).await else {
@@ -61,7 +63,9 @@ impl Answer {
             self.begun = true;
         }
     }
+}
 
+impl Answer {
     fn check_length(&self, more: usize) -> Result<(), Failure> {
         if self.text.len() + self.other + more > LONGEST_ANSWER {
             return Err(self.peer.nonsense("it does not end"));
@@ -77,7 +81,10 @@ impl Answer {
         let mut thoughts = Vec::new();
         for part in end.captured_content.map(|content| content.into_parts()).unwrap_or_default() {
             match part {
-                ContentPart::ToolCall(call) => calls.push(tool_call(call, &calls, cut)),
+                ContentPart::ToolCall(call) => {
+                    let id = free_id(call.call_id, &calls);
+                    calls.push(ToolCall { id, name: call.fn_name, arguments: arguments(call.fn_arguments, cut) });
+                }
                 ContentPart::ThoughtSignature(_) | ContentPart::ReasoningContent(_) | ContentPart::Custom(_) => {
                     thoughts.push(part);
                 }
@@ -85,33 +92,35 @@ impl Answer {
             }
         }
         if self.text.trim().is_empty() && calls.is_empty() {
-            let reason = match &stop {
-                _ if cut => "it reached the most output tokens before it said anything".to_owned(),
-                Some(stop) => format!("it is empty (stop reason `{}`)", stop.raw()),
-                None => "it is empty".to_owned(),
-            };
-            return Err(self.peer.nonsense(&reason));
+            return Err(empty(&self.peer, cut, stop.as_ref().map(|stop| stop.raw())));
         }
         self.thinking.keep(self.fingerprint, thoughts);
         Ok(ChatResponse { text: std::mem::take(&mut self.text), calls, usage, cut })
     }
 }
 
-fn tool_call(call: genai::chat::ToolCall, before: &[ToolCall], cut: bool) -> ToolCall {
-    // Some local servers give every call the same id, or none; the results must tell them apart.
+/// The failure of an answer that says nothing.
+pub(super) fn empty(peer: &Peer, cut: bool, stop: Option<&str>) -> Failure {
+    peer.nonsense(&match stop {
+        _ if cut => "it reached the most output tokens before it said anything".to_owned(),
+        Some(stop) => format!("it is empty (stop reason `{stop}`)"),
+        None => "it is empty".to_owned(),
+    })
+}
+
+/// Some local servers give every call the same id, or none; the results must tell them apart.
+fn free_id(id: String, before: &[ToolCall]) -> String {
     let taken = |id: &str| id.is_empty() || before.iter().any(|other| other.id == id);
-    let id = if taken(&call.call_id) {
-        let free = (before.len()..).map(|n| format!("call_{n}")).find(|id| !taken(id));
-        free.unwrap_or_default()
-    } else {
-        call.call_id
-    };
-    ToolCall { id, name: call.fn_name, arguments: arguments(call.fn_arguments, cut) }
+    if !taken(&id) {
+        return id;
+    }
+    let free = (before.len()..).map(|n| format!("call_{n}")).find(|id| !taken(id));
+    free.unwrap_or_default()
 }
 
 /// Arguments that are not JSON stay a string. None at all mean no arguments, unless the answer was cut before them; an
 /// object that was encoded twice is an object.
-fn arguments(arguments: Value, cut: bool) -> Value {
+pub(super) fn arguments(arguments: Value, cut: bool) -> Value {
     match arguments {
         Value::Null => Value::Object(Map::new()),
         Value::String(text) if text.trim().is_empty() && !cut => Value::Object(Map::new()),
@@ -156,15 +165,10 @@ mod tests {
 
     #[test]
     fn calls_get_ids_of_their_own() {
-        let call = |id: &str| genai::chat::ToolCall {
-            call_id: id.into(),
-            fn_name: "f".into(),
-            fn_arguments: json!({}),
-            thought_signatures: None,
-        };
         let mut calls: Vec<ToolCall> = Vec::new();
         for id in ["", "a", "a", "call_0"] {
-            calls.push(tool_call(call(id), &calls, false));
+            let id = free_id(id.into(), &calls);
+            calls.push(ToolCall { id, name: "f".into(), arguments: json!({}) });
         }
         let ids: Vec<&str> = calls.iter().map(|call| call.id.as_str()).collect();
         assert_eq!(ids, ["call_0", "a", "call_2", "call_3"]);

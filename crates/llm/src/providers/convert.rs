@@ -1,22 +1,27 @@
 //! Our request as `genai` takes it.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
-
 use genai::chat as wire;
-use serde::Serialize;
+use prospector_core::ToolSpec;
 use serde_json::{Value, json};
 
-use super::{Wire, thinking::Thinking};
+use super::thinking::{Fingerprint, Thinking};
 use crate::{ChatRequest, Message, SystemBlock, ToolCall, ToolResult};
+
+/// The APIs that `genai` speaks for us.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dialect {
+    Anthropic,
+    OpenAi,
+}
 
 /// Anthropic takes no more cache marks in one request.
 const MOST_CACHE_MARKS: usize = 4;
 
 /// The request, and its fingerprint: the key of the thinking that the answer may begin with.
-pub(super) fn request(request: &ChatRequest, to: Wire, thinking: &Thinking) -> (wire::ChatRequest, u64) {
+pub(super) fn request(request: &ChatRequest, to: Dialect, thinking: &Thinking) -> (wire::ChatRequest, u64) {
     let mut messages = match to {
-        Wire::Anthropic => system_blocks(&request.system),
-        Wire::OpenAi => system_text(&request.system),
+        Dialect::Anthropic => system_blocks(&request.system),
+        Dialect::OpenAi => system_text(&request.system),
     };
     let mut seen = Fingerprint::default();
     seen.add(&request.system);
@@ -60,13 +65,16 @@ fn is_marked(block: &SystemBlock) -> bool {
 /// All blocks in one message: many servers take only one, and only at the beginning. Where the model wants to be told what
 /// to cache (OpenAI's later ones), `genai` puts the mark at the end of it.
 fn system_text(blocks: &[SystemBlock]) -> Vec<wire::ChatMessage> {
-    let texts: Vec<&str> = blocks.iter().map(|block| block.text.as_str()).filter(|text| !text.is_empty()).collect();
-    if texts.is_empty() {
-        return Vec::new();
-    }
-    let message = wire::ChatMessage::system(texts.join("\n\n"));
+    let Some(text) = joined(blocks) else { return Vec::new() };
+    let message = wire::ChatMessage::system(text);
     let marked = blocks.iter().any(is_marked);
     vec![if marked { message.with_options(wire::CacheControl::Ephemeral) } else { message }]
+}
+
+/// The system prompt as one text; `None` where it says nothing.
+pub(super) fn joined(blocks: &[SystemBlock]) -> Option<String> {
+    let texts: Vec<&str> = blocks.iter().map(|block| block.text.as_str()).filter(|text| !text.is_empty()).collect();
+    (!texts.is_empty()).then(|| texts.join("\n\n"))
 }
 
 /// Empty texts are left out, since Anthropic refuses them; a turn without text and calls is left out whole.
@@ -89,7 +97,7 @@ fn assistant(mut parts: Vec<wire::ContentPart>, text: &str, calls: &[ToolCall]) 
 }
 
 /// Providers take only objects back, whatever the model produced.
-fn arguments(arguments: &Value) -> Value {
+pub(super) fn arguments(arguments: &Value) -> Value {
     match arguments {
         Value::Object(_) => arguments.clone(),
         Value::Null => json!({}),
@@ -108,17 +116,22 @@ fn tool_results(results: &[ToolResult]) -> Option<wire::ChatMessage> {
     (!responses.is_empty()).then(|| responses.into())
 }
 
-/// `genai` has no flag for a failed call, so the content says it.
-fn content(result: &ToolResult) -> String {
+/// Where the API has no flag for a failed call, the content says it.
+pub(super) fn content(result: &ToolResult) -> String {
     let says_so = || serde_json::from_str::<Value>(&result.content).is_ok_and(|content| content.get("error").is_some());
     if result.is_error && !says_so() { json!({"error": result.content}).to_string() } else { result.content.clone() }
 }
 
-fn tools(request: &ChatRequest) -> Option<Vec<wire::Tool>> {
-    let mut specs: Vec<_> = request.tools.iter().collect();
-    // The order is part of the cacheable prefix.
+/// The tools by name: their order is part of the cacheable prefix.
+pub(super) fn sorted(tools: &[ToolSpec]) -> Vec<&ToolSpec> {
+    let mut specs: Vec<_> = tools.iter().collect();
     specs.sort_by(|a, b| a.name.cmp(&b.name));
-    let tool = |spec: &&prospector_core::ToolSpec| {
+    specs
+}
+
+fn tools(request: &ChatRequest) -> Option<Vec<wire::Tool>> {
+    let specs = sorted(&request.tools);
+    let tool = |spec: &&ToolSpec| {
         wire::Tool::new(spec.name.as_str())
             .with_description(spec.description.as_str())
             .with_schema(spec.input_schema.clone())
@@ -126,25 +139,8 @@ fn tools(request: &ChatRequest) -> Option<Vec<wire::Tool>> {
     (!specs.is_empty()).then(|| specs.iter().map(tool).collect())
 }
 
-/// A hash of what was sent so far.
-#[derive(Default)]
-struct Fingerprint(DefaultHasher);
-
-impl Fingerprint {
-    fn add(&mut self, part: &impl Serialize) {
-        // Strings, numbers and JSON values always serialize.
-        serde_json::to_string(part).unwrap_or_default().hash(&mut self.0);
-    }
-
-    fn value(&self) -> u64 {
-        self.0.finish()
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use prospector_core::ToolSpec;
-
     use super::*;
 
     fn block(text: &str, cache: bool) -> SystemBlock {
@@ -191,13 +187,13 @@ mod tests {
     }
 
     /// The converted sample as JSON.
-    fn check(to: Wire) -> Value {
+    fn check(to: Dialect) -> Value {
         serde_json::to_value(request(&sample(), to, &Thinking::default()).0).unwrap()
     }
 
     #[test]
     fn anthropic_gets_its_blocks_one_by_one_with_their_marks() {
-        let messages = check(Wire::Anthropic)["messages"].clone();
+        let messages = check(Dialect::Anthropic)["messages"].clone();
         assert_eq!(messages[0]["options"], json!({"cache_control": "Ephemeral"}));
         assert_eq!(messages[1]["role"], "System");
         assert!(messages[1].get("options").is_none());
@@ -213,21 +209,21 @@ mod tests {
 
     #[test]
     fn openai_gets_one_system_text() {
-        let messages = check(Wire::OpenAi)["messages"].clone();
+        let messages = check(Dialect::OpenAi)["messages"].clone();
         assert_eq!(messages[0]["content"].to_string().matches("static\\n\\nmap").count(), 1, "{messages}");
         assert_eq!(messages.as_array().unwrap().len(), 4);
     }
 
     #[test]
     fn broken_arguments_become_an_object_and_failures_say_so() {
-        let text = check(Wire::OpenAi).to_string();
+        let text = check(Dialect::OpenAi).to_string();
         assert!(text.contains(r#"{"invalid_arguments":"{oops"}"#), "{text}");
         assert!(text.contains(r#"{\"error\":\"bad\"}"#), "{text}");
     }
 
     #[test]
     fn tools_are_sorted() {
-        let tools = check(Wire::OpenAi)["tools"].clone();
+        let tools = check(Dialect::OpenAi)["tools"].clone();
         assert_eq!([&tools[0]["name"], &tools[1]["name"]], ["list", "search"]);
     }
 
@@ -236,11 +232,11 @@ mod tests {
         let thinking = Thinking::default();
         let mut asked = sample();
         asked.messages.truncate(1);
-        let (_, fingerprint) = request(&asked, Wire::Anthropic, &thinking);
+        let (_, fingerprint) = request(&asked, Dialect::Anthropic, &thinking);
         thinking.keep(fingerprint, vec![wire::ContentPart::ThoughtSignature("signed".into())]);
 
         let sent = |request_: &ChatRequest| {
-            let (converted, _) = request(request_, Wire::Anthropic, &thinking);
+            let (converted, _) = request(request_, Dialect::Anthropic, &thinking);
             serde_json::to_string(&converted).unwrap().contains("signed")
         };
         assert!(sent(&sample()));

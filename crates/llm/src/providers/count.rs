@@ -2,14 +2,12 @@
 //! takes the body of a request without its limits
 //! (<https://docs.anthropic.com/en/api/messages-count-tokens>).
 
-use std::time::SystemTime;
-
 use reqwest::{Client, Url, header::HeaderMap};
 use serde_json::{Value, json};
 
 use super::{
-    Route,
-    failure::{Failure, Peer, retry_after, words},
+    failure::{Failure, Peer},
+    route::Route,
     secret::Secret,
 };
 use crate::{ChatRequest, Message};
@@ -40,9 +38,7 @@ impl Counter {
         let (status, headers): (_, HeaderMap) = (answer.status(), answer.headers().clone());
         let text = answer.text().await.map_err(|error| peer.broken(error.into()))?;
         if !status.is_success() {
-            let reason = words(&text).unwrap_or_else(|| status.canonical_reason().unwrap_or("no reason").to_owned());
-            let after = retry_after(&headers, SystemTime::now());
-            return Err(Failure { after, ..peer.status(status.as_u16(), &reason) });
+            return Err(peer.refused(status, &headers, &text));
         }
         let counted = serde_json::from_str::<Value>(&text).ok().and_then(|answer| answer["input_tokens"].as_u64());
         counted.ok_or_else(|| peer.nonsense("the count has no `input_tokens`"))

@@ -3,10 +3,16 @@
 use std::time::{Duration, SystemTime};
 
 use genai::webc::StreamTimeout;
-use reqwest::header::{HeaderMap, RETRY_AFTER};
+use reqwest::{
+    StatusCode,
+    header::{HeaderMap, RETRY_AFTER},
+};
 use serde_json::Value;
 
-use super::secret::{Secret, shown};
+use super::{
+    route::Route,
+    secret::{Secret, shown},
+};
 use crate::LlmError;
 
 /// The longest pause that `retry-after` can ask for. A request whose provider asks for more is sent again after this long.
@@ -34,6 +40,11 @@ pub(super) struct Peer {
 }
 
 impl Peer {
+    pub(super) fn new(model: &str, route: &Route, timeout: Duration) -> Self {
+        let origin = route.base.origin().ascii_serialization();
+        Peer { model: model.to_owned(), origin, key: route.key.clone(), timeout }
+    }
+
     pub(super) fn nonsense(&self, reason: &str) -> Failure {
         let error = LlmError::Nonsense { model: self.model.clone(), reason: self.shown(reason) };
         Failure { error, again: false, after: None }
@@ -43,10 +54,7 @@ impl Peer {
         use genai::Error;
         match error {
             Error::WebStream { error, .. } => self.broken(error),
-            Error::HttpError { status, body, headers, canonical_reason } => {
-                let words = words(&body).unwrap_or(canonical_reason);
-                Failure { after: retry_after(&headers, SystemTime::now()), ..self.status(status.as_u16(), &words) }
-            }
+            Error::HttpError { status, body, headers, .. } => self.refused(status, &headers, &body),
             Error::ChatResponse { body, .. } => self.reported(&body),
             Error::StreamParse { serde_error, .. } => {
                 self.nonsense(&format!("it holds something that is not JSON ({serde_error})"))
@@ -63,7 +71,7 @@ impl Peer {
             Err(error) => error,
         };
         let error = match error.downcast::<StreamTimeout>() {
-            Ok(_) => return self.transport(&format!("{} is silent for {:?}", self.origin, self.timeout)),
+            Ok(_) => return self.silent(),
             Err(error) => error,
         };
         match error.downcast::<reqwest::Error>() {
@@ -79,11 +87,24 @@ impl Peer {
         }
     }
 
+    /// Nothing came in for too long.
+    pub(super) fn silent(&self) -> Failure {
+        self.transport(&format!("{} is silent for {:?}", self.origin, self.timeout))
+    }
+
+    /// An answer whose status is not that of success.
+    pub(super) fn refused(&self, status: StatusCode, headers: &HeaderMap, body: &str) -> Failure {
+        let reason = words(body).unwrap_or_else(|| status.canonical_reason().unwrap_or("no reason").to_owned());
+        let hint = || retry_delay(&serde_json::from_str(body).ok()?);
+        let after = retry_after(headers, SystemTime::now()).or_else(hint);
+        Failure { after, ..self.status(status.as_u16(), &reason) }
+    }
+
     /// An error event in the stream, after the status said that all is well.
-    fn reported(&self, body: &Value) -> Failure {
+    pub(super) fn reported(&self, body: &Value) -> Failure {
         let words = words(&body.to_string()).unwrap_or_else(|| "an error without a message".into());
         match reported_status(body) {
-            Some(status) => self.status(status, &words),
+            Some(status) => Failure { after: retry_delay(body), ..self.status(status, &words) },
             None => self.nonsense(&format!("the provider reports: {words}")),
         }
     }
@@ -103,8 +124,14 @@ impl Peer {
     }
 }
 
-/// What the body of a refusal says; `None` where it is empty.
+/// What the body of a refusal says; `None` where it is empty. Ollama hands on errors of what it runs as JSON inside the
+/// text, so that is looked into once.
 pub(super) fn words(body: &str) -> Option<String> {
+    let text = said(body)?;
+    if text.starts_with('{') && text != body { said(&text) } else { Some(text) }
+}
+
+fn said(body: &str) -> Option<String> {
     const PLACES: [&str; 6] = ["/error/message", "/0/error/message", "/message", "/error", "/detail", ""];
     let text = match serde_json::from_str::<Value>(body) {
         Ok(json) => PLACES
@@ -148,6 +175,17 @@ pub(super) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Durati
     Some(pause.min(LONGEST_PAUSE))
 }
 
+/// What Google's errors say instead of `retry-after`: a `google.rpc.RetryInfo` among the details, whose `retryDelay` is a
+/// text such as `12.5s` (<https://github.com/googleapis/googleapis/blob/master/google/rpc/error_details.proto>). At most
+/// [`LONGEST_PAUSE`].
+fn retry_delay(body: &Value) -> Option<Duration> {
+    let error = ["/error", "/0/error"].iter().find_map(|place| body.pointer(place))?;
+    let is_hint = |detail: &&Value| detail["@type"].as_str().is_some_and(|name| name.ends_with("google.rpc.RetryInfo"));
+    let hint = error.get("details")?.as_array()?.iter().find(is_hint)?;
+    let seconds = hint["retryDelay"].as_str()?.strip_suffix('s')?.parse::<f64>().ok()?;
+    Some(Duration::try_from_secs_f64(seconds).ok()?.min(LONGEST_PAUSE))
+}
+
 /// An error and its causes in one line.
 fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
@@ -161,7 +199,6 @@ fn chain(error: &dyn std::error::Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use reqwest::StatusCode;
     use serde_json::json;
 
     use super::*;
@@ -182,7 +219,7 @@ mod tests {
         }
         peer().failure(genai::Error::HttpError {
             status: StatusCode::from_u16(status).unwrap(),
-            canonical_reason: "Reason".into(),
+            canonical_reason: "ignored".into(),
             body: body.into(),
             headers: Box::new(headers),
         })
@@ -194,12 +231,14 @@ mod tests {
 
     #[test]
     fn only_passing_refusals_are_sent_again() {
+        let says = |status: u16| format!("model `m`: the provider answered {status}: Reason");
         for status in [429, 500, 502, 503, 504, 529] {
-            check(refused(status, None, ""), &format!("model `m`: the provider answered {status}: Reason"), true);
+            check(refused(status, None, "Reason"), &says(status), true);
         }
         for status in [301, 400, 401, 403, 404, 413, 422, 501] {
-            check(refused(status, None, ""), &format!("model `m`: the provider answered {status}: Reason"), false);
+            check(refused(status, None, "Reason"), &says(status), false);
         }
+        check(refused(404, None, ""), "model `m`: the provider answered 404: Not Found", false);
     }
 
     #[test]
@@ -211,6 +250,7 @@ mod tests {
         says(r#"{"error":"no"}"#, "no");
         says(r#"[{"error":{"message":"no"}}]"#, "no");
         says(r#"{"detail":[1]}"#, r#"{"detail":[1]}"#);
+        says(r#"{"error":"{\"error\":{\"code\":400,\"message\":\"too long\"}}"}"#, "too long");
         says("<html>\n no </html>", "<html> no </html>");
     }
 
@@ -228,6 +268,25 @@ mod tests {
         headers.insert(RETRY_AFTER, "Wed, 21 Oct 2015 07:28:10 GMT".parse().unwrap());
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_445_412_483);
         assert_eq!(retry_after(&headers, now), Some(Duration::from_secs(7)));
+    }
+
+    #[test]
+    fn googles_hint_when_to_send_again_is_found_in_the_body() {
+        let hint = |delay: &str| {
+            let kind = "type.googleapis.com/google.rpc.RetryInfo";
+            let details =
+                json!([{"@type": "type.googleapis.com/google.rpc.Help"}, {"@type": kind, "retryDelay": delay}]);
+            json!({"error": {"code": 429, "message": "Quota", "status": "RESOURCE_EXHAUSTED", "details": details}})
+        };
+        let pause = |body: &Value| refused(429, None, &body.to_string()).after;
+        assert_eq!(pause(&hint("1.5s")), Some(Duration::from_millis(1500)));
+        assert_eq!(pause(&json!([hint("2s")])), Some(Duration::from_secs(2)));
+        assert_eq!(pause(&hint("3600s")), Some(LONGEST_PAUSE));
+        for odd in ["soon", "-1s", "s", "NaNs"] {
+            assert_eq!(pause(&hint(odd)), None, "{odd}");
+        }
+        assert_eq!(refused(429, Some("3"), &hint("1s").to_string()).after, Some(Duration::from_secs(3)));
+        assert_eq!(peer().reported(&hint("1s")).after, Some(Duration::from_secs(1)));
     }
 
     #[test]

@@ -74,7 +74,9 @@ pub(super) fn shown(text: &str, key: Option<&Secret>) -> String {
 }
 
 fn push_word(clean: &mut String, word: &str) {
-    let looks_like_a_key = (word.starts_with("sk-") && word.len() >= 8) || word.contains("***");
+    let looks_like_a_key = (word.starts_with("sk-") && word.len() >= 8)
+        || (word.starts_with("AIza") && word.len() >= 30)
+        || word.contains("***");
     clean.push_str(if looks_like_a_key { HIDDEN } else { word });
 }
 
@@ -93,6 +95,7 @@ mod tests {
         check("Incorrect API key provided: sk-abcde***wxyz. See", "Incorrect API key provided: [hidden]. See");
         check("key very-p**********0123 is wrong", "key [hidden] is wrong");
         check("other sk-ant-api03-AAAA key", "other [hidden] key");
+        check("API key AIzaSyA0123456789abcdefghijklmnopqrstuv is bad", "API key [hidden] is bad");
         check("plain *emphasis*, task-force", "plain *emphasis*, task-force");
     }
 

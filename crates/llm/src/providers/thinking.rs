@@ -3,23 +3,36 @@
 //! Claude models that think expect their signed thinking back with the answer it led to, unchanged, and only while
 //! everything before it is unchanged too. The conversation as this crate knows it has no place for it, so a provider keeps
 //! the thinking of its last answers under a fingerprint of the request that was answered.
+//!
+//! Gemini models sign single calls, and expect the signature back with its call, whatever became of the turns before it.
+//! Those are kept under the id of the call.
 
-use std::{collections::VecDeque, sync::Mutex};
+use std::{
+    collections::VecDeque,
+    hash::{DefaultHasher, Hash, Hasher},
+    sync::Mutex,
+};
 
 use genai::chat::ContentPart;
+use serde::Serialize;
 
 /// More than the rounds of all conversations that go on at the same time.
 const KEPT: usize = 256;
+/// The same for calls.
+const SIGNATURES_KEPT: usize = 1024;
 
 #[derive(Default)]
-pub(super) struct Thinking(Mutex<VecDeque<(u64, Vec<ContentPart>)>>);
+pub(super) struct Thinking {
+    answers: Mutex<VecDeque<(u64, Vec<ContentPart>)>>,
+    signatures: Mutex<VecDeque<(String, String)>>,
+}
 
 impl Thinking {
     pub(super) fn keep(&self, fingerprint: u64, parts: Vec<ContentPart>) {
         if parts.is_empty() {
             return;
         }
-        let mut kept = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut kept = self.answers.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if kept.len() == KEPT {
             kept.pop_front();
         }
@@ -28,8 +41,38 @@ impl Thinking {
 
     /// The thinking that the answer to that request began with.
     pub(super) fn recall(&self, fingerprint: u64) -> Vec<ContentPart> {
-        let kept = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let kept = self.answers.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         kept.iter().rev().find(|(key, _)| *key == fingerprint).map(|(_, parts)| parts.clone()).unwrap_or_default()
+    }
+
+    /// Keeps the signature of a call.
+    pub(super) fn sign(&self, call: &str, signature: String) {
+        let mut kept = self.signatures.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if kept.len() == SIGNATURES_KEPT {
+            kept.pop_front();
+        }
+        kept.push_back((call.to_owned(), signature));
+    }
+
+    /// The signature of the call of that id.
+    pub(super) fn signature(&self, call: &str) -> Option<String> {
+        let kept = self.signatures.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        kept.iter().rev().find(|(id, _)| id == call).map(|(_, signature)| signature.clone())
+    }
+}
+
+/// A hash of what was sent so far.
+#[derive(Default)]
+pub(super) struct Fingerprint(DefaultHasher);
+
+impl Fingerprint {
+    pub(super) fn add(&mut self, part: &impl Serialize) {
+        // Strings, numbers and JSON values always serialize.
+        serde_json::to_string(part).unwrap_or_default().hash(&mut self.0);
+    }
+
+    pub(super) fn value(&self) -> u64 {
+        self.0.finish()
     }
 }
 
@@ -51,6 +94,17 @@ mod tests {
         thinking.keep(2, Vec::new());
         check(&thinking, 1, &["second"]);
         check(&thinking, 2, &[]);
+    }
+
+    #[test]
+    fn signatures_belong_to_calls() {
+        let thinking = Thinking::default();
+        for n in 0..=SIGNATURES_KEPT {
+            thinking.sign(&format!("call {n}"), format!("signature {n}"));
+        }
+        assert_eq!(thinking.signature("call 0"), None, "only the last ones are kept");
+        assert_eq!(thinking.signature("call 1").as_deref(), Some("signature 1"));
+        assert_eq!(thinking.signature("another"), None);
     }
 
     #[test]

@@ -1,0 +1,218 @@
+//! An answer's JSON values as they come in over HTTP: server-sent events or one value a line.
+
+use std::{sync::Arc, time::Duration};
+
+use reqwest::{RequestBuilder, Response};
+use serde_json::Value;
+use tracing::{instrument::WithSubscriber, subscriber::NoSubscriber};
+
+use super::{
+    answer::LONGEST_ANSWER,
+    failure::{Failure, Peer},
+};
+
+/// The most bytes of one value, which holds a piece of an answer.
+const LONGEST_FRAME: usize = 2 * LONGEST_ANSWER;
+/// The most bytes of all values together: much around little text.
+const LONGEST_STREAM: usize = 64 * LONGEST_ANSWER;
+/// The most bytes of a refusal that are read.
+const LONGEST_REFUSAL: usize = 1 << 16;
+
+/// How values are told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Framing {
+    /// Server-sent events, of which only the data counts
+    /// (<https://html.spec.whatwg.org/multipage/server-sent-events.html>).
+    Events,
+    /// One value a line.
+    Lines,
+}
+
+/// The values of one answer. Dropping it closes the connection.
+pub(super) struct Frames {
+    response: Response,
+    peer: Arc<Peer>,
+    splitter: Splitter,
+    received: usize,
+    ended: bool,
+}
+
+impl Frames {
+    /// Sends the request and waits for the status.
+    pub(super) async fn open(request: RequestBuilder, framing: Framing, peer: Arc<Peer>) -> Result<Self, Failure> {
+        let sent = tokio::time::timeout(peer.timeout, request.send().with_subscriber(NoSubscriber::default())).await;
+        let mut response = sent.map_err(|_| peer.silent())?.map_err(|error| peer.broken(error.into()))?;
+        let status = response.status();
+        if !status.is_success() {
+            let headers = response.headers().clone();
+            let body = refusal(&mut response, peer.timeout).await;
+            return Err(peer.refused(status, &headers, &String::from_utf8_lossy(&body)));
+        }
+        Ok(Frames { response, peer, splitter: Splitter::new(framing), received: 0, ended: false })
+    }
+
+    /// The next value, waited for at most so long; `None` after the last one.
+    pub(super) async fn next(&mut self, patience: Duration) -> Result<Option<Value>, Failure> {
+        loop {
+            if let Some(frame) = self.splitter.next() {
+                return match serde_json::from_slice(&frame) {
+                    Ok(value) => Ok(Some(value)),
+                    Err(_) if frame == b"[DONE]" => continue,
+                    Err(error) => Err(self.peer.nonsense(&format!("it holds something that is not JSON ({error})"))),
+                };
+            }
+            if self.ended {
+                // What was not ended properly may still be whole.
+                return Ok(self.splitter.rest().and_then(|frame| serde_json::from_slice(&frame).ok()));
+            }
+            let chunk = self.response.chunk().with_subscriber(NoSubscriber::default());
+            let chunk = tokio::time::timeout(patience, chunk).await.map_err(|_| self.peer.silent())?;
+            match chunk.map_err(|error| self.peer.broken(error.into()))? {
+                Some(bytes) => {
+                    self.received += bytes.len();
+                    self.splitter.push(&bytes);
+                }
+                None => self.ended = true,
+            }
+            if self.splitter.pending() > LONGEST_FRAME || self.received > LONGEST_STREAM {
+                return Err(self.peer.nonsense("it does not end"));
+            }
+        }
+    }
+}
+
+/// What could be read of a refusal.
+async fn refusal(response: &mut Response, timeout: Duration) -> Vec<u8> {
+    let mut body = Vec::new();
+    while body.len() < LONGEST_REFUSAL {
+        let chunk = response.chunk().with_subscriber(NoSubscriber::default());
+        match tokio::time::timeout(timeout, chunk).await {
+            Ok(Ok(Some(bytes))) => body.extend_from_slice(&bytes),
+            _ => break,
+        }
+    }
+    body
+}
+
+/// Bytes in, frames out.
+struct Splitter {
+    framing: Framing,
+    buffer: Vec<u8>,
+    /// What stands before it was handed on.
+    start: usize,
+    /// Between `start` and here there is no end of a line.
+    searched: usize,
+    /// The data of the event so far.
+    data: Option<Vec<u8>>,
+}
+
+impl Splitter {
+    fn new(framing: Framing) -> Self {
+        Splitter { framing, buffer: Vec::new(), start: 0, searched: 0, data: None }
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        self.buffer.drain(..self.start);
+        self.searched -= self.start;
+        self.start = 0;
+        self.buffer.extend_from_slice(bytes);
+    }
+
+    /// Bytes that are not part of a whole frame yet.
+    fn pending(&self) -> usize {
+        self.buffer.len() - self.start + self.data.as_ref().map_or(0, Vec::len)
+    }
+
+    fn next(&mut self) -> Option<Vec<u8>> {
+        while let Some(line) = self.line() {
+            let frame = match self.framing {
+                Framing::Lines => Some(line),
+                Framing::Events if line.is_empty() => self.data.take(),
+                Framing::Events => {
+                    self.add(&line);
+                    None
+                }
+            };
+            if let Some(frame) = frame.filter(|frame| !frame.trim_ascii().is_empty()) {
+                return Some(frame.trim_ascii().to_vec());
+            }
+        }
+        None
+    }
+
+    /// What is left when nothing more comes.
+    fn rest(&mut self) -> Option<Vec<u8>> {
+        let line = self.buffer.split_off(self.start);
+        self.buffer.clear();
+        self.start = 0;
+        self.searched = 0;
+        match self.framing {
+            Framing::Lines => Some(line),
+            Framing::Events => {
+                self.add(line.trim_ascii_end());
+                self.data.take()
+            }
+        }
+    }
+
+    fn line(&mut self) -> Option<Vec<u8>> {
+        let Some(at) = self.buffer[self.searched..].iter().position(|byte| *byte == b'\n') else {
+            self.searched = self.buffer.len();
+            return None;
+        };
+        let end = self.searched + at;
+        let line = &self.buffer[self.start..end];
+        let line = line.strip_suffix(b"\r").unwrap_or(line).to_vec();
+        self.start = end + 1;
+        self.searched = self.start;
+        Some(line)
+    }
+
+    /// Takes in a line of an event; names, ids and comments are left out.
+    fn add(&mut self, line: &[u8]) {
+        let Some(data) = line.strip_prefix(b"data:") else { return };
+        let data = data.strip_prefix(b" ").unwrap_or(data);
+        match &mut self.data {
+            Some(before) => {
+                before.push(b'\n');
+                before.extend_from_slice(data);
+            }
+            None => self.data = Some(data.to_vec()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The frames, whatever the pieces are that the bytes come in.
+    #[track_caller]
+    fn check(framing: Framing, text: &str, expected: &[&str], rest: Option<&str>) {
+        for size in 1..=text.len() {
+            let mut splitter = Splitter::new(framing);
+            let mut frames = Vec::new();
+            for piece in text.as_bytes().chunks(size) {
+                splitter.push(piece);
+                while let Some(frame) = splitter.next() {
+                    frames.push(String::from_utf8(frame).unwrap());
+                }
+            }
+            assert_eq!(frames, expected, "in pieces of {size}");
+            let left = splitter.rest().filter(|left| !left.is_empty());
+            assert_eq!(left.map(|left| String::from_utf8(left).unwrap()).as_deref(), rest, "in pieces of {size}");
+            assert_eq!(splitter.pending(), 0);
+        }
+    }
+
+    #[test]
+    fn lines_are_told_apart() {
+        check(Framing::Lines, "{\"ü\":1}\n\r\n  \n[2]\r\n{\"cut", &["{\"ü\":1}", "[2]"], Some("{\"cut"));
+    }
+
+    #[test]
+    fn events_are_told_apart() {
+        let text = ": hello\n\nevent: x\ndata: {\"数\":\ndata:1}\r\n\r\nid: 1\n\ndata:\n\ndata: 2\n\ndata: 3";
+        check(Framing::Events, text, &["{\"数\":\n1}", "2"], Some("3"));
+    }
+}

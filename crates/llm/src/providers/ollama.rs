@@ -1,0 +1,19 @@
+//! Ollama's own API: `POST api/chat`, one JSON value a line
+//! (<https://github.com/ollama/ollama/blob/main/docs/api.md#generate-a-chat-completion>).
+
+mod ask;
+mod context;
+mod read;
+
+pub(super) use ask::body;
+pub(super) use context::Context;
+pub(super) use read::read;
+
+use reqwest::Url;
+
+/// The address of the chat.
+pub(super) fn address(base: &Url) -> Url {
+    let mut url = base.clone();
+    url.set_path(&format!("{}api/chat", base.path()));
+    url
+}
