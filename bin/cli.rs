@@ -6,7 +6,7 @@ mod values;
 use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand};
-use prospector_agent::{Mode, Platform};
+use prospector_agent::{Mode, ask::Platform};
 use prospector_core::Kind;
 use prospector_engine::options::Cluster;
 
@@ -49,7 +49,8 @@ use values::{kind, mode, platform};
         GEMINI_API_KEY, GEMINI_BASE_URL                          for Google's models\n  \
         OLLAMA_BASE_URL                                          for `ollama/NAME` (default: http://localhost:11434)\n  \
         ORT_DYLIB_PATH                                           the onnxruntime library that --embedder opens\n  \
-        HF_ENDPOINT, HF_TOKEN                                    where --embedder model:NAME downloads from"
+        HF_ENDPOINT, HF_TOKEN                                    where --embedder model:NAME downloads from\n  \
+        OTEL_EXPORTER_OTLP_ENDPOINT, _HEADERS, ...               where traces are sent, by OTLP over HTTP (default: nowhere)"
 )]
 pub(crate) struct Cli {
     /// The catalog file [default: catalog.yaml or catalog/catalog.yaml here]
@@ -328,9 +329,12 @@ pub(crate) struct McpArgs {
     /// The set of tools: one for each thing to do, or six that take ids of any kind
     #[arg(long, value_enum, default_value_t)]
     pub(crate) profile: ProfileName,
-    /// The model of the tool `plan` [default: offline, or a provider's whose key is set]
+    /// The model of the tools `plan` and `ask` [default: offline, or a provider's whose key is set]
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
+    /// The model that writes answers and follow-up questions; a smaller one will do [default: the same]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) summary_model: Option<String>,
 }
 
 /// `planner serve`
@@ -354,6 +358,9 @@ pub(crate) struct ServeArgs {
     /// The model [default: offline, or a provider's whose key is set]
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
+    /// The model that writes answers and follow-up questions; a smaller one will do [default: the same]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) summary_model: Option<String>,
     /// At most this many requests at once
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_requests: Option<u32>,

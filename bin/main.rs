@@ -1,7 +1,7 @@
 //! `planner`: a question in, a verified JSON plan out.
 //!
 //! This binary is thin: flags are types ([`cli`]), a command is one function ([`commands`]), the environment is read in
-//! one place ([`settings`]), and everything else is in the crates.
+//! one place ([`settings`]), what is logged and traced is decided in one ([`telemetry`]), and everything else is in the crates.
 
 mod bench;
 mod cli;
@@ -9,6 +9,7 @@ mod commands;
 mod output;
 mod progress;
 mod settings;
+mod telemetry;
 
 use std::process::ExitCode;
 
@@ -16,6 +17,7 @@ use clap::Parser;
 
 use cli::{Cli, Command};
 use settings::Settings;
+use telemetry::Telemetry;
 
 /// How the program ends; the README lists them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,11 +35,7 @@ enum Exit {
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let settings = Settings::from_environment(&cli);
-    tracing_subscriber::fmt()
-        .with_writer(std::io::stderr)
-        .with_env_filter(tracing_subscriber::EnvFilter::new(&settings.log))
-        .without_time()
-        .init();
+    let telemetry = Telemetry::begin(&settings);
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -51,6 +49,7 @@ fn main() -> ExitCode {
     });
     // A tool or a download that still runs is not waited for.
     runtime.shutdown_background();
+    telemetry.end();
     ExitCode::from(exit as u8)
 }
 

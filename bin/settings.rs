@@ -19,6 +19,7 @@ pub(crate) struct Settings {
     pub(crate) providers: ProviderSettings,
     /// What opens `planner serve`.
     pub(crate) token: Option<String>,
+    pub(crate) export: Export,
     model: Option<String>,
     embedder: Option<EmbedderName>,
     embedder_variable: Option<String>,
@@ -47,6 +48,7 @@ impl Settings {
             log: variable("PROSPECTOR_LOG").unwrap_or_else(|| "warn".into()),
             providers,
             token: variable("PROSPECTOR_TOKEN"),
+            export: Export::from_environment(),
             model: variable("PROSPECTOR_MODEL"),
             embedder: cli.embedder.clone(),
             embedder_variable: variable("PROSPECTOR_EMBEDDER"),
@@ -116,6 +118,32 @@ impl Settings {
             endpoint: variable("HF_ENDPOINT"),
             token: variable("HF_TOKEN"),
             progress: crate::output::is_watched(),
+        }
+    }
+}
+
+/// What the variables of OpenTelemetry say of whether spans are sent, where to and how. The others that its specification
+/// names (headers, timeouts, samplers, attributes of the resource) are read by its SDK, under the same names.
+pub(crate) struct Export {
+    pub(crate) disabled: bool,
+    /// The exporter of traces by its name.
+    pub(crate) exporter: Option<String>,
+    /// The variable that names the collector, and its value.
+    pub(crate) endpoint: Option<(&'static str, String)>,
+    /// The variable that names the protocol, and its value.
+    pub(crate) protocol: Option<(&'static str, String)>,
+    pub(crate) service: Option<String>,
+}
+
+impl Export {
+    fn from_environment() -> Export {
+        let either = |names: [&'static str; 2]| names.into_iter().find_map(|name| Some((name, variable(name)?)));
+        Export {
+            disabled: variable("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true")),
+            exporter: variable("OTEL_TRACES_EXPORTER"),
+            endpoint: either(["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"]),
+            protocol: either(["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"]),
+            service: variable("OTEL_SERVICE_NAME"),
         }
     }
 }

@@ -96,6 +96,51 @@ fn questions_about_data_get_correct_figures() {
     );
 }
 
+/// A question that goes on from the one before gets what the whole question would get, and says how it was understood.
+#[test]
+fn a_question_may_go_on_from_the_one_before() {
+    let estate = Estate::sample();
+    let ask = |session: &str, question: &str| estate.run(["ask", question, "--session", session]).json(0);
+    let check = |session: &str, question: &str, whole: &str, sql: &str| {
+        let answered = ask(session, question);
+        let expected = estate.run(["sql", sql]).json(0);
+        assert!(!items(&expected[0]["rows"]).is_empty(), "{sql} gives nothing");
+        assert!(is_same(&answered["questions"][0]["rows"], &expected[0]["rows"]), "{answered:#}\n{expected:#}");
+        assert_eq!(answered["tracing"]["ok"], true, "{answered:#}");
+        let text = answered["answer"].as_str().unwrap();
+        assert!(text.starts_with(&format!("Understood as: “{whole}” [Q1]")), "{text}");
+    };
+    ask("time", "What was the gross revenue by quarter in 2025?");
+    let by = |part: &str| {
+        format!(
+            "SELECT {part} AS t, SUM(total) FROM music_store.invoices WHERE stat_cd = 'P' AND invoice_date LIKE '2024%' \
+             GROUP BY t ORDER BY t"
+        )
+    };
+    let quarter = by("'2024-Q' || ((substr(invoice_date, 6, 2) + 2) / 3)");
+    check("time", "And in 2024?", "What was the gross revenue by quarter in 2024", &quarter);
+    let month = by("substr(invoice_date, 1, 7)");
+    check("time", "the same by month", "What was the gross revenue by month in 2024", &month);
+    ask("place", "How many customers are there?");
+    let brazil = "SELECT COUNT(*) FROM music_store.customers WHERE country_cd = 'BR'";
+    check("place", "only in Brazil", "How many customers are there for Brazil", brazil);
+    let japan = "SELECT COUNT(*) FROM music_store.customers WHERE country_cd = 'JP'";
+    check("place", "and in Japan?", "How many customers are there for Japan", japan);
+    check("place", "what about Brazil?", "How many customers are there for Brazil", brazil);
+
+    let declines = |session: &str, question: &str, reason: &str| {
+        let answered = ask(session, question);
+        let text = answered["answer"].as_str().unwrap();
+        assert!(text.starts_with("I cannot answer this:") && text.contains(reason), "{question}: {text}");
+        assert_eq!(answered["questions"], json!([]), "{answered:#}");
+    };
+    declines("place", "only in Japan", "asks for Brazil already");
+    declines("place", "and in 2024?", "was not answered from data");
+    ask("group", "How many invoices are there per payment method?");
+    declines("group", "the same by year", "in a way that I do not follow");
+    declines("new", "and in 2023?", "names nothing");
+}
+
 #[test]
 fn what_it_cannot_do_it_says() {
     let estate = Estate::sample();

@@ -14,6 +14,7 @@ use std::{
     time::Duration,
 };
 
+use prospector_llm::fake::{FakeProvider, KEY, Turn};
 use serde_json::{Value, json};
 
 use support::{Estate, VIP};
@@ -106,6 +107,26 @@ fn it_plans_for_who_has_the_token_and_ends_when_it_is_told_to() {
     server.signal();
     server.until("stopped");
     assert!(server.child.wait().unwrap().success());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_model_writes_the_answer_and_what_may_follow() {
+    let said = "Brazil has 69 customers [Q1].";
+    let fake = FakeProvider::start([Turn::text(said), Turn::text("[\"How many in Chile?\", \"By year?\"]")]).await;
+    let base = fake.settings().anthropic_base_url.unwrap();
+    let settings = [("ANTHROPIC_API_KEY", KEY), ("ANTHROPIC_BASE_URL", base.as_str())];
+    let args = ["--model", "offline", "--summary-model", "claude-haiku-4-5"];
+    let asked = json!({"question": "How many customers are there in Brazil?"}).to_string();
+    let (status, body) = tokio::task::block_in_place(|| {
+        let estate = Estate::sample();
+        Server::new(&estate, &settings, &args).ask("POST", "/v1/ask", &asked)
+    });
+    assert_eq!(status, 200, "{body}");
+    let answered: Value = serde_json::from_str(&body).unwrap_or_else(|error| panic!("{error} in {body}"));
+    fake.assert_clean();
+    assert_eq!(answered["answer"], said);
+    assert_eq!(answered["follow_ups"], json!(["How many in Chile?", "By year?"]));
+    assert_eq!(answered["model"], "offline");
 }
 
 /// The model is a server that never answers.

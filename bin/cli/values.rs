@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use prospector_agent::{Mode, Platform};
+use prospector_agent::{Mode, ask::Platform};
 use prospector_core::Kind;
 use prospector_discovery::{Profile, PromptForm};
 use prospector_search::Ranker;

@@ -7,7 +7,13 @@ use std::{
     time::Duration,
 };
 
-use prospector_agent::{ASK_INSTRUCTIONS, Answered, Ask, AskOutcome, Event, Limits, Mode, Session, Task, plan::Ended};
+use prospector_agent::{
+    Limits, Mode, Task,
+    ask::{ASK_INSTRUCTIONS, Answered, Ask, AskOutcome},
+    event::Event,
+    plan::Ended,
+    session::Session,
+};
 use prospector_discovery::{Catalog, DiscoveryTools, PromptBuilder};
 use prospector_llm::{ChatModel, models::ModelInfo};
 use tokio_util::sync::CancellationToken;

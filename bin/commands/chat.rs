@@ -5,12 +5,15 @@ pub(super) mod line;
 use std::{collections::BTreeSet, path::Path};
 
 use anyhow::Context as _;
-use prospector_agent::{Answered, Mode, Session};
+use prospector_agent::{Mode, ask::Answered, session::Session};
 use prospector_discovery::DiscoveryTools;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::ask::{Asked, Estate, Models, session, state};
+use super::{
+    ask::{Asked, Estate, Models, session, state},
+    plan::planned,
+};
 use crate::{Exit, cli::ChatArgs, output, settings::Settings};
 use line::Lines;
 
@@ -49,9 +52,9 @@ pub(crate) async fn chat(args: ChatArgs, settings: &Settings) -> anyhow::Result<
             "/plan" if rest.is_empty() => Err(anyhow::anyhow!("say what to plan: /plan QUESTION")),
             "/plan" => {
                 let plan = crate::cli::PlanArgs::of(rest.to_owned(), &args.answering, mode);
-                super::plan::plan(plan, settings).await.map(|_| ())
+                interruptible(async |cancel| planned(plan, settings, &cancel).await).await.map(|_| ())
             }
-            "/refresh" => match Estate::open(&args.answering, settings).await {
+            "/refresh" => match interruptible(async |cancel| reopened(&args, settings, &cancel).await).await {
                 Ok(opened) => {
                     estate = opened;
                     lines.complete(names(&estate));
@@ -76,17 +79,33 @@ pub(crate) async fn chat(args: ChatArgs, settings: &Settings) -> anyhow::Result<
     Ok(Exit::Good)
 }
 
-/// One question; an interrupt ends it, and not the conversation.
-async fn turn(asked: &Asked<'_>, question: &str, mode: Option<Mode>, session: &mut Session) -> anyhow::Result<()> {
+/// Work that an interrupt ends, and not the conversation.
+async fn interruptible<T>(work: impl AsyncFnOnce(CancellationToken) -> T) -> T {
     let cancel = CancellationToken::new();
     let interrupted = cancel.clone();
     let watching = tokio::spawn(async move {
         if tokio::signal::ctrl_c().await.is_ok() {
+            // What follows does not stand on the line of the terminal's ^C.
+            output::say("");
             interrupted.cancel();
         }
     });
-    let outcome = asked.answer(question, mode, session, &cancel).await;
+    let done = work(cancel).await;
     watching.abort();
+    done
+}
+
+/// The catalog as it is now.
+async fn reopened(args: &ChatArgs, settings: &Settings, cancel: &CancellationToken) -> anyhow::Result<Estate> {
+    tokio::select! {
+        opened = Estate::open(&args.answering, settings) => opened,
+        () = cancel.cancelled() => anyhow::bail!("interrupted; the catalog stays as it was read before"),
+    }
+}
+
+/// One question.
+async fn turn(asked: &Asked<'_>, question: &str, mode: Option<Mode>, session: &mut Session) -> anyhow::Result<()> {
+    let outcome = interruptible(async |cancel| asked.answer(question, mode, session, &cancel).await).await;
     let mut text = outcome.answered.answer.clone();
     if !outcome.answered.follow_ups.is_empty() {
         text.push_str("\n\nYou could ask:");

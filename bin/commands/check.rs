@@ -5,7 +5,7 @@ use std::io::Read;
 use anyhow::Context as _;
 use prospector_agent::{
     plan::{Draft, Plan},
-    verify,
+    verify::verify,
 };
 
 use super::{Opening, open};

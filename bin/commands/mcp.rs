@@ -9,7 +9,8 @@ use crate::{Exit, cli::McpArgs, settings::Settings};
 pub(crate) async fn mcp(args: McpArgs, settings: &Settings) -> anyhow::Result<Exit> {
     let stop = signals()?;
     let options = Options { state: Some(super::ask::state(settings)?), ..Options::default() };
-    let opening = open(args.model.as_deref(), args.profile.into(), options, settings);
+    let models = (args.model.as_deref(), args.summary_model.as_deref());
+    let opening = open(models, args.profile.into(), options, settings);
     let server = tokio::select! {
         server = opening => server?,
         () = stop.cancelled() => return Ok(Exit::Good),

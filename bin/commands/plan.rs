@@ -1,7 +1,8 @@
 //! `planner plan`
 
 use prospector_agent::{
-    Event, Limits, Mode, Task,
+    Limits, Mode, Task,
+    event::Event,
     plan::{Ended, Plan},
     run,
 };
@@ -16,6 +17,11 @@ const INTERRUPTED: i32 = 130;
 
 /// Plans a question.
 pub(crate) async fn plan(args: PlanArgs, settings: &Settings) -> anyhow::Result<Exit> {
+    planned(args, settings, &interrupts()).await
+}
+
+/// The same, until it is cancelled.
+pub(super) async fn planned(args: PlanArgs, settings: &Settings, cancel: &CancellationToken) -> anyhow::Result<Exit> {
     let question = args.question.trim().to_owned();
     if question.is_empty() {
         anyhow::bail!("the question is empty");
@@ -24,7 +30,6 @@ pub(crate) async fn plan(args: PlanArgs, settings: &Settings) -> anyhow::Result<
     let name = settings.model(args.model.as_deref());
     let info = capabilities(settings, &name)?;
     let chat = model(settings, &name)?;
-    let cancel = interrupts();
     let (catalog, _) = tokio::select! {
         opened = open(settings, Opening::Use) => opened?,
         () = cancel.cancelled() => anyhow::bail!("interrupted while the catalog was opened; the index is as it was"),
@@ -54,7 +59,7 @@ pub(crate) async fn plan(args: PlanArgs, settings: &Settings) -> anyhow::Result<
             tell(&event);
         }
     };
-    let outcome = run(chat.as_ref(), &tools, &catalog, task, limits, &cancel, &observe).await;
+    let outcome = run(chat.as_ref(), &tools, &catalog, task, limits, cancel, &observe).await;
     output::json(&outcome.plan)?;
     if let Some(failure) = &outcome.failure {
         output::say(&format!("error: {failure}"));
@@ -101,6 +106,7 @@ pub(super) fn tell(event: &Event) {
             for query in queries {
                 match (&query.error, query.rows) {
                     (Some(error), _) => output::say(&format!("  {} failed: {error}", query.id)),
+                    (None, Some(1)) => output::say(&format!("  {}: 1 row", query.id)),
                     (None, rows) => output::say(&format!("  {}: {} rows", query.id, rows.unwrap_or(0))),
                 }
             }

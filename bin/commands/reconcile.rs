@@ -5,7 +5,8 @@ use std::{collections::VecDeque, path::Path, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use prospector_agent::{
-    Event, Limits,
+    Limits,
+    event::Event,
     phases::{Conversation, Workflow},
     plan::Ended,
     reconcile::{RECONCILE, reconcile_tools},

@@ -39,7 +39,8 @@ pub(crate) async fn serve(args: ServeArgs, settings: &Settings) -> anyhow::Resul
     let state = Some(super::ask::state(settings)?);
     let options = Options { tokens, hosts: args.host_names, origins: args.origins, state, limits };
     let stop = signals()?;
-    let opening = open(args.model.as_deref(), args.profile.into(), options, settings);
+    let models = (args.model.as_deref(), args.summary_model.as_deref());
+    let opening = open(models, args.profile.into(), options, settings);
     let server = tokio::select! {
         server = opening => server?,
         () = stop.cancelled() => anyhow::bail!("stopped while the catalog was opened; the index is as it was"),
@@ -59,16 +60,18 @@ pub(crate) async fn serve(args: ServeArgs, settings: &Settings) -> anyhow::Resul
     Ok(Exit::Good)
 }
 
-/// A server over the catalog of the settings, which notices when another process has refreshed the index.
+/// A server over the catalog of the settings, which notices when another process has refreshed the index. The models are the
+/// one that finds out and the one that writes, by their flags.
 pub(super) async fn open(
-    flag: Option<&str>,
+    (flag, summary): (Option<&str>, Option<&str>),
     profile: Profile,
     options: Options,
     settings: &Settings,
 ) -> anyhow::Result<Arc<Server>> {
     let name = settings.model(flag);
     let chat = model(settings, &name)?;
-    let planner = Planner::new(chat.clone(), capabilities(settings, &name)?);
+    let summary = summary.map(|name| model(settings, name)).transpose()?;
+    let planner = Planner { summary, ..Planner::new(chat.clone(), capabilities(settings, &name)?) };
     let path = settings.catalog()?.to_owned();
     let (state, home, embedder) = (settings.state.clone(), settings.home.clone(), embedder::open(settings)?);
     let cluster = settings.engine()?;

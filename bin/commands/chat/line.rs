@@ -7,9 +7,11 @@ use std::{
 };
 
 use rustyline::{
-    Config, Context, Editor, Helper, completion::Completer, error::ReadlineError, highlight::Highlighter, hint::Hinter,
-    history::FileHistory, validate::Validator,
+    CompletionType, Config, Context, Editor, Helper, completion::Completer, error::ReadlineError,
+    highlight::Highlighter, hint::Hinter, history::FileHistory, validate::Validator,
 };
+
+use crate::output;
 
 /// The file of the history, in the state folder.
 const HISTORY: &str = "chat_history.txt";
@@ -30,7 +32,11 @@ impl Lines {
         if !std::io::stdin().is_terminal() {
             return Ok(Lines::Piped);
         }
-        let config = Config::builder().max_history_size(KEPT)?.auto_add_history(true).build();
+        let config = Config::builder()
+            .max_history_size(KEPT)?
+            .auto_add_history(true)
+            .completion_type(CompletionType::List)
+            .build();
         let mut editor = Editor::with_config(config)?;
         editor.set_helper(Some(Names(names)));
         let path = state.join(HISTORY);
@@ -49,19 +55,27 @@ impl Lines {
     /// The next line; none at the end of the input.
     pub(in crate::commands) fn next(&mut self) -> anyhow::Result<Option<String>> {
         tokio::task::block_in_place(|| match self {
-            Lines::Edited(editor, path) => loop {
-                match editor.readline("? ") {
-                    Ok(line) => {
-                        // A history that cannot be written is no reason to stop.
-                        let _ = editor.save_history(path);
-                        return Ok(Some(line));
+            Lines::Edited(editor, path) => {
+                let mut interrupted = false;
+                loop {
+                    match editor.readline("? ") {
+                        Ok(line) => {
+                            // A history that cannot be written is no reason to stop; another conversation may add to it too.
+                            let _ = editor.append_history(path);
+                            return Ok(Some(line));
+                        }
+                        // An interrupt empties the line. Who interrupts again wants to leave.
+                        Err(ReadlineError::Interrupted) => {
+                            if interrupted {
+                                output::say("Ctrl-D ends");
+                            }
+                            interrupted = true;
+                        }
+                        Err(ReadlineError::Eof) => return Ok(None),
+                        Err(error) => return Err(error.into()),
                     }
-                    // An interrupt empties the line.
-                    Err(ReadlineError::Interrupted) => continue,
-                    Err(ReadlineError::Eof) => return Ok(None),
-                    Err(error) => return Err(error.into()),
                 }
-            },
+            }
             Lines::Piped => {
                 let mut line = String::new();
                 let read = std::io::stdin().lock().read_line(&mut line)?;

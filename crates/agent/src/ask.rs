@@ -11,6 +11,7 @@ pub(crate) mod trace;
 
 use prospector_llm::{ChatModel, LlmError, SystemBlock, Usage};
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 pub use answered::{Answered, Classification, DataQuestion};
 pub use instructions::ASK_INSTRUCTIONS;
@@ -18,12 +19,13 @@ pub use platform::Platform;
 pub use trace::{Claim, Tracing};
 
 use crate::{
-    Limits, Session,
+    Limits,
     event::Event,
     goal::{Observe, Ran},
     plan::Ended,
     rounds::{Start, pursue},
     run::{Task, Tools},
+    session::Session,
     verify::Names,
 };
 use goal::{AnswerGoal, clarifications};
@@ -87,7 +89,7 @@ impl Ask<'_> {
         let mut goal = AnswerGoal::new(&task.question, task.mode);
         let tools = AskTools::new(tools, session);
         let ran = pursue(&mut goal, self.model, &tools, names, start, self.limits, cancel, observe).await;
-        let Ran { ended, failure, mut metrics, messages, .. } = ran;
+        let Ran { ended, failure, mut metrics, messages, span, .. } = ran;
         let mut usage = Usage::default();
         let mut best_effort = false;
         let (mut tracing, mut answer) = match goal.answer.take() {
@@ -102,7 +104,7 @@ impl Ask<'_> {
         if let Some(model) = self.summary.filter(|_| finished && has_data) {
             let material = Material { question: &task.question, questions: &goal.ledger.questions, draft: &answer };
             let step = summary::summarise(model, &material, self.platform, self.limits.output_tokens);
-            if let Some((text, used)) = self.step("summary", step, cancel, observe).await {
+            if let Some((text, used)) = self.step("summary", step.instrument(span.clone()), cancel, observe).await {
                 usage += used;
                 metrics.model_calls += 1;
                 let (traced, marked) = goal.traced(&text);
@@ -118,7 +120,9 @@ impl Ask<'_> {
             let material = Material { question: &task.question, questions: &goal.ledger.questions, draft: &answer };
             let model = self.summary.unwrap_or(self.model);
             let step = summary::follow_ups(model, &material);
-            if let Some((questions, used)) = self.step("follow_ups", step, cancel, observe).await {
+            if let Some((questions, used)) =
+                self.step("follow_ups", step.instrument(span.clone()), cancel, observe).await
+            {
                 usage += used;
                 metrics.model_calls += 1;
                 follow_ups = questions;

@@ -10,6 +10,8 @@ use prospector_facts::{
 use prospector_llm::{ChatModel, ChatRequest, Message, SystemBlock};
 use serde::Deserialize;
 
+use crate::spans;
+
 /// A text is read in parts of about this many characters, divided between paragraphs.
 const PART: usize = 20_000;
 /// No more parts of one text are read: a model costs money and time.
@@ -40,7 +42,7 @@ impl ModelExtractor {
             tools: Vec::new(),
             max_output_tokens: MOST_OUTPUT,
         };
-        let answer = self.0.complete(&request).await.map_err(|error| error.to_string())?;
+        let answer = spans::complete(self.0.as_ref(), &request).await.map_err(|error| error.to_string())?;
         stated(&answer.text)
     }
 }

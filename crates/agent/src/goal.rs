@@ -1,4 +1,4 @@
-//! What a run is to produce. The loop knows nothing of plans, answers or phases: a goal does.
+//! What a run is to produce, and the loop that pursues it. The loop knows nothing of plans, answers or phases: a goal does.
 
 use std::collections::HashSet;
 
@@ -6,6 +6,7 @@ use prospector_core::{Answer, Resource};
 use prospector_llm::{Message, ToolCall};
 use serde_json::Value;
 
+pub use crate::rounds::{Start, pursue};
 use crate::{
     event::{Event, QueryRan},
     plan::Ended,
@@ -41,6 +42,11 @@ pub enum Judgement {
 /// The list of tools stays the same during a run, so that a provider's cache holds: what may not be called now is refused,
 /// by [`Goal::refuses`] before the calls of a round, or by the tools themselves, in the order of the calls.
 pub trait Goal: Send {
+    /// What a run to it is called where runs are traced: one word, such as `plan`.
+    fn name(&self) -> &str {
+        "run"
+    }
+
     /// What the model is to do when no more calls will be made, as an order: `Output the plan now.`
     fn finish(&self) -> &str;
 
@@ -95,4 +101,6 @@ pub struct Ran {
     pub metrics: crate::plan::Metrics,
     /// The whole conversation, the opening included. Every call has exactly one result, whatever ended the run.
     pub messages: Vec<Message>,
+    /// What a step after the run belongs to, where runs are traced.
+    pub(crate) span: tracing::Span,
 }

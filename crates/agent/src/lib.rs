@@ -31,11 +31,11 @@
 //!
 //! What it is not: it knows no provider and no data source, and it prints nothing.
 
-mod ask;
+pub mod ask;
 mod budget;
-mod event;
+pub mod event;
 pub mod extraction;
-mod goal;
+pub mod goal;
 mod history;
 mod instructions;
 mod mend;
@@ -47,17 +47,12 @@ pub mod plan;
 pub mod reconcile;
 mod rounds;
 mod run;
-mod session;
-mod verify;
+pub mod session;
+mod spans;
+pub mod verify;
 
-pub use ask::{ASK_INSTRUCTIONS, Answered, Ask, AskOutcome, Claim, Classification, DataQuestion, Platform, Tracing};
 pub use budget::Limits;
-pub use event::{Event, QueryRan};
-pub use goal::{Goal, Judgement, Observe, Ran, Said};
 pub use instructions::INSTRUCTIONS;
 pub use mode::Mode;
 pub use offline::Offline;
-pub use rounds::{Start, pursue};
 pub use run::{Outcome, Task, Tools, run};
-pub use session::{Session, SessionError, Turn};
-pub use verify::{Names, verify};

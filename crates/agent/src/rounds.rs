@@ -11,7 +11,7 @@ use prospector_llm::{ChatModel, ChatRequest, ChatResponse, LlmError, Message, Sy
 use serde_json::{Value, json};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
-use tracing::Instrument;
+use tracing::{Instrument, Span};
 
 use crate::{
     Limits,
@@ -22,6 +22,7 @@ use crate::{
     mend,
     plan::{Durations, Ended, Metrics, ToolMetrics},
     run::Tools,
+    spans,
     verify::Names,
 };
 
@@ -79,7 +80,7 @@ pub async fn pursue(
         tools_time: Duration::ZERO,
         started: Instant::now(),
     };
-    let span = tracing::info_span!("run", model = model.name(), ended = tracing::field::Empty);
+    let span = spans::run(run.goal.name(), model.name());
     let ended = tokio::select! {
         biased;
         () = cancel.cancelled() => Ok(Ended::Cancelled),
@@ -91,8 +92,8 @@ pub async fn pursue(
         Ok(ended) => (ended, None),
         Err(error) => (Ended::ProviderFailed, Some(error)),
     };
-    span.record("ended", ended.reason());
-    run.finish(ended, failure)
+    spans::ended(&span, ended);
+    run.finish(ended, failure, span)
 }
 
 struct Run<'a, T> {
@@ -151,7 +152,7 @@ impl<T: Tools> Run<'_, T> {
             self.metrics.model_calls += 1;
             let number = self.metrics.model_calls;
             (self.observe)(Event::Round { number });
-            let span = tracing::info_span!("round", number);
+            let span = spans::round(number);
             let response = self.ask().instrument(span.clone()).await?;
             if !response.text.trim().is_empty() && !response.calls.is_empty() {
                 (self.observe)(Event::Thinking { text: response.text.clone() });
@@ -190,7 +191,7 @@ impl<T: Tools> Run<'_, T> {
             max_output_tokens: self.limits.output_tokens,
         };
         let started = Instant::now();
-        let response = self.model.complete(&request).await;
+        let response = spans::complete(self.model, &request).await;
         self.model_time += started.elapsed();
         let response = response?;
         self.usage += response.usage;
@@ -234,10 +235,14 @@ impl<T: Tools> Run<'_, T> {
                 continue;
             }
             let (tools, time_limit) = (self.tools, self.limits.call_time);
-            let span = tracing::info_span!("tool", name = mended.name.as_str());
+            let span = spans::tool(self.specs.iter().find(|spec| spec.name == mended.name).map(|spec| &*spec.name));
+            let marked = span.clone();
             let work = async move {
                 let started = Instant::now();
                 let given = called(tools, mended, time_limit).await;
+                if let Err((_, error)) = &given {
+                    spans::failed(&marked, error["error"].as_str().unwrap_or("_OTHER"));
+                }
                 (at, Arrived { given, took: started.elapsed() })
             };
             pending.push(work.instrument(span));
@@ -332,7 +337,7 @@ impl<T: Tools> Run<'_, T> {
         }
     }
 
-    fn finish(mut self, ended: Ended, failure: Option<LlmError>) -> Ran {
+    fn finish(mut self, ended: Ended, failure: Option<LlmError>, span: Span) -> Ran {
         // A run that was stopped in the middle of a round keeps what had arrived, and a conversation that holds.
         let open = self.history.open_calls();
         if !open.is_empty() {
@@ -361,7 +366,7 @@ impl<T: Tools> Run<'_, T> {
             ended = ended.reason(),
             "the run is over"
         );
-        Ran { ended, failure, seen: self.seen, metrics, messages: self.history.into_messages() }
+        Ran { ended, failure, seen: self.seen, metrics, messages: self.history.into_messages(), span }
     }
 }
 

@@ -93,6 +93,10 @@ struct PlanGoal<'a> {
 }
 
 impl Goal for PlanGoal<'_> {
+    fn name(&self) -> &str {
+        "plan"
+    }
+
     fn finish(&self) -> &str {
         FINISH
     }

@@ -7,7 +7,11 @@ mod support;
 use std::{sync::Mutex, time::Duration};
 
 use prospector_agent::{
-    Answered, Ask, AskOutcome, Classification, Event, Limits, Mode, Platform, Session, Task, Tools, plan::Ended,
+    Limits, Mode, Task, Tools,
+    ask::{Answered, Ask, AskOutcome, Classification, Platform},
+    event::Event,
+    plan::Ended,
+    session::Session,
 };
 use prospector_core::{Answer, ToolError, ToolSpec};
 use prospector_llm::{ChatModel, ChatRequest, Message};

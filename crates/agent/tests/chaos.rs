@@ -10,9 +10,10 @@ use std::{
 };
 
 use prospector_agent::{
-    Event, Goal, Judgement, Limits, Observe, Said, Start,
+    Limits,
+    event::Event,
+    goal::{Goal, Judgement, Observe, Said, Start, pursue},
     plan::{Ended, Plan},
-    pursue,
 };
 use prospector_llm::{ChatRequest, Message, ToolCall};
 use serde_json::{Value, json};

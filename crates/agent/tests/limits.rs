@@ -7,7 +7,7 @@ mod support;
 use std::time::Duration;
 
 use futures::join;
-use prospector_agent::{Event, Limits, Outcome, plan::Ended};
+use prospector_agent::{Limits, Outcome, event::Event, plan::Ended};
 use prospector_llm::Message;
 use serde_json::json;
 use support::{SECRET, Scripted, TABLES, TOOLS, Turn, World, go, plan};

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use prospector_agent::{INSTRUCTIONS, Limits, Mode, Offline, Task, plan::Ended, plan::Plan, run, verify};
+use prospector_agent::{INSTRUCTIONS, Limits, Mode, Offline, Task, plan::Ended, plan::Plan, run, verify::verify};
 use prospector_discovery::{Catalog, CatalogOptions, DiscoveryTools, Profile, PromptBuilder, PromptForm};
 use prospector_llm::models::model_info;
 

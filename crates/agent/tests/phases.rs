@@ -9,9 +9,11 @@ use std::{
 };
 
 use prospector_agent::{
-    Event, Limits, Names, Tools,
+    Limits, Tools,
+    event::Event,
     phases::{Conversation, Told, Workflow, WorkflowReport},
     plan::Ended,
+    verify::Names,
 };
 use prospector_core::{Answer, ResourceKind, ToolError, ToolSpec, Toolset};
 use prospector_llm::Message;

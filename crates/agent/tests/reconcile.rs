@@ -14,7 +14,8 @@ use std::{
 
 use ledger::Ledger;
 use prospector_agent::{
-    Event, Limits, Offline, Tools,
+    Limits, Offline, Tools,
+    event::Event,
     phases::{Conversation, WorkflowReport},
     plan::Ended,
     reconcile::{reconcile_tools, reconcile_workflow},

@@ -6,7 +6,7 @@ mod support;
 
 use std::time::Duration;
 
-use prospector_agent::{Event, Limits, Outcome, plan::Ended};
+use prospector_agent::{Limits, Outcome, event::Event, plan::Ended};
 use prospector_llm::{
     LlmError,
     fake::{Api, FakeProvider, KEY, Recorded, Turn},

@@ -3,8 +3,11 @@
 use std::sync::Arc;
 
 use prospector_agent::{
-    ASK_INSTRUCTIONS, Ask, AskOutcome, Event, INSTRUCTIONS, Limits, Mode, Offline, Outcome, Platform, Session, Task,
+    INSTRUCTIONS, Limits, Mode, Offline, Outcome, Task,
+    ask::{ASK_INSTRUCTIONS, Ask, AskOutcome, Platform},
+    event::Event,
     run,
+    session::Session,
 };
 use prospector_discovery::{DiscoveryTools, Instructions, PromptBuilder};
 use prospector_llm::{
@@ -24,7 +27,9 @@ const LONGEST_QUESTION: usize = 10_000;
 pub struct Planner {
     /// The model.
     pub model: Arc<dyn ChatModel>,
-    /// What is known of it.
+    /// The model that writes an answer and the questions that could follow; where there is none, the first one does.
+    pub summary: Option<Arc<dyn ChatModel>>,
+    /// What is known of the first one.
     pub info: ModelInfo,
     /// What one question may cost; a caller may ask for less.
     pub limits: Limits,
@@ -40,7 +45,7 @@ impl Planner {
     /// A planner with this model, and as many rounds and calls as are usual.
     pub fn new(model: Arc<dyn ChatModel>, info: ModelInfo) -> Self {
         let limits = Limits { context_tokens: Limits::context_of(info.context), ..Limits::default() };
-        Planner { model, info, limits }
+        Planner { model, summary: None, info, limits }
     }
 }
 
@@ -122,7 +127,7 @@ impl Planner {
         let task = self.task(served, &tools, ASK_INSTRUCTIONS, &asked.question, mode);
         let ask = Ask {
             model: self.model.as_ref(),
-            summary: None,
+            summary: self.summary.as_deref(),
             limits: asked.limits(self.limits),
             platform: asked.platform.unwrap_or_default(),
             follow_ups: true,

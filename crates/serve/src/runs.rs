@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use prospector_agent::{Event, plan::Ended};
+use prospector_agent::{event::Event, plan::Ended};
 use prospector_llm::LlmError;
 use serde::Serialize;
 use serde_json::{Value, json};

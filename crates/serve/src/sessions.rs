@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use prospector_agent::{Session, SessionError};
+use prospector_agent::session::{self, Session, SessionError};
 use serde_json::{Value, json};
 
 use crate::{error::Refusal, server::Server};
@@ -82,7 +82,7 @@ impl Server {
         if session.turns().is_empty() {
             return Err(Refusal::new("not_found", format!("there is no session `{name}`")).advise("see /v1/sessions"));
         }
-        let turn = |turn: &prospector_agent::Turn| json!({"number": turn.number, "answered": turn.answered});
+        let turn = |turn: &session::Turn| json!({"number": turn.number, "answered": turn.answered});
         Ok(json!({"session": name, "turns": session.turns().iter().map(turn).collect::<Vec<_>>()}))
     }
 }

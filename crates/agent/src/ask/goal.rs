@@ -71,6 +71,10 @@ impl AnswerGoal {
 }
 
 impl Goal for AnswerGoal {
+    fn name(&self) -> &str {
+        "ask"
+    }
+
     fn finish(&self) -> &str {
         FINISH
     }

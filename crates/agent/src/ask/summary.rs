@@ -8,6 +8,7 @@ use super::{
     instructions::{FOLLOW_UPS, SUMMARISE, form},
     platform::Platform,
 };
+use crate::spans;
 
 /// So many rows of each result are summarised.
 const ROWS: usize = 50;
@@ -69,7 +70,8 @@ async fn complete(
     max_output_tokens: u32,
 ) -> Result<(String, Usage), LlmError> {
     let messages = vec![Message::User { text }];
-    let response = model.complete(&ChatRequest { system, messages, tools: Vec::new(), max_output_tokens }).await?;
+    let request = ChatRequest { system, messages, tools: Vec::new(), max_output_tokens };
+    let response = spans::complete(model, &request).await?;
     Ok((response.text, response.usage))
 }
 

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::{Session, run::Tools};
+use crate::{run::Tools, session::Session};
 
 /// The name of the tool for thoughts.
 pub(crate) const THINK: &str = "think";

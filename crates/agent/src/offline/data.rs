@@ -5,6 +5,7 @@
 //! period, a defined term. Where one has none, there is no query. Joins go from many rows to one only, so that no row
 //! counts twice.
 
+mod follow_up;
 mod intent;
 mod known;
 mod period;
@@ -55,7 +56,7 @@ pub(super) fn answer(request: &ChatRequest, translate: &dyn Fn(Vec<Call>) -> Vec
     if first == SUMMARISE {
         return said(drafted(material()));
     }
-    let known = Known::read(&request.messages);
+    let known = settled(Known::read(&request.messages));
     let told_to_finish = matches!(request.messages.last(), Some(Message::User { text }) if text == FINISH);
     let has = |name: &str| request.tools.iter().any(|tool| tool.name == name);
     if !told_to_finish && known.result.is_none() {
@@ -79,13 +80,25 @@ pub(super) fn answer(request: &ChatRequest, translate: &dyn Fn(Vec<Call>) -> Vec
     said(written(&known, has("execute_sql")))
 }
 
+/// The same with a question that takes a value of the one before out for its own, once both are known.
+fn settled(known: Known) -> Known {
+    let Ok(Some(follow_up)) = &known.follow_up else { return known };
+    let speaks = |database: &&str| known.speaks.iter().any(|(name, _)| name == database);
+    let other = databases(&known).into_iter().filter(speaks).find_map(|one| follow_up.with_other_value(&known, one));
+    match other {
+        Some(other) => Known { question: other.whole.clone(), follow_up: Ok(Some(other)), ..known },
+        None => known,
+    }
+}
+
 /// What is found out next.
 fn next(known: &Known, has_engine: bool) -> Vec<(&'static str, Value)> {
-    if known.auditable && is_personal(&known.question) {
+    if known.follow_up.is_err() || known.auditable && is_personal(&known.question) {
         return Vec::new();
     }
     if known.rounds == 0 {
-        return first_look(&known.question);
+        let searched = known.follow_up.as_ref().ok().and_then(Option::as_ref).map(|one| one.searched());
+        return first_look(&known.question, searched.unwrap_or(&known.question));
     }
     let tables = tables_to_look_at(known);
     if !tables.is_empty() && known.rounds < 5 {
@@ -119,10 +132,10 @@ fn next(known: &Known, has_engine: bool) -> Vec<(&'static str, Value)> {
     }
 }
 
-fn first_look(question: &str) -> Vec<(&'static str, Value)> {
+fn first_look(question: &str, searched: &str) -> Vec<(&'static str, Value)> {
     let mut calls = vec![
         ("resolve_fact", json!({"question": question})),
-        ("search_tables", json!({"query": question, "limit": 8})),
+        ("search_tables", json!({"query": searched, "limit": 8})),
         ("search_documents", json!({"query": question, "limit": 3})),
         ("list_sources", json!({})),
     ];
@@ -184,10 +197,16 @@ fn understood(known: &Known) -> Result<(Intent, String), Stop> {
         let stop = match known.speaks.iter().find(|(name, _)| name == database) {
             None => Stop::Reason(format!("the catalog has the schema of {database}, but not its rows")),
             Some((_, speaks)) => match intent::read(known, database) {
-                Ok(intent) => match sql::write(&intent, &tables, Speaks::of(speaks)) {
-                    Ok(sql) => return Ok((intent, sql)),
-                    Err(reason) => Stop::Reason(reason),
-                },
+                Ok(intent) => {
+                    let held = match &known.follow_up {
+                        Ok(Some(follow_up)) => follow_up.holds(known, database, &intent),
+                        _ => Ok(()),
+                    };
+                    match held.and_then(|()| sql::write(&intent, &tables, Speaks::of(speaks)).map_err(Stop::Reason)) {
+                        Ok(sql) => return Ok((intent, sql)),
+                        Err(stop) => stop,
+                    }
+                }
                 Err(stop) => stop,
             },
         };
@@ -242,11 +261,17 @@ fn written(known: &Known, has_engine: bool) -> String {
             "Clarification: the question rests on something that only you know; which value is meant?\n\n{WHO}"
         );
     }
+    if let Err(reason) = &known.follow_up {
+        return declined(known, reason);
+    }
     if known.knowledge {
         return explained(known).unwrap_or_else(|| declined(known, "no fact or document of the catalog explains it"));
     }
     match (understood(known), &known.result) {
-        (Ok((intent, _)), Some(result)) if result.get("rows").is_some() => told(known, &intent, result),
+        (Ok((intent, _)), Some(result)) if result.get("rows").is_some() => {
+            let line = known.follow_up.as_ref().ok().and_then(Option::as_ref).map(|one| one.line());
+            line.unwrap_or_default() + &told(known, &intent, result)
+        }
         (_, Some(result)) => {
             let message = result["message"].as_str().unwrap_or("it failed");
             declined(known, &format!("the query did not run: {message}"))
@@ -447,7 +472,8 @@ fn uncapital(text: &str) -> String {
 fn follow_ups(material: &str) -> String {
     let question =
         material.strip_prefix("Question: ").and_then(|rest| rest.split("\n\n<data>").next()).unwrap_or_default();
-    let question = question.trim().trim_end_matches(['?', '.']);
+    let draft = drafted(material);
+    let question = follow_up::understood_as(&draft).unwrap_or(question).trim().trim_end_matches(['?', '.']);
     let lower = question.to_lowercase();
     let mut found = Vec::new();
     for unit in ["year", "quarter"] {

@@ -14,6 +14,10 @@ const FINISH: &str = "Tell the user now where this stands, and what comes next."
 pub(super) struct PhaseGoal(pub(super) Standing);
 
 impl Goal for PhaseGoal {
+    fn name(&self) -> &str {
+        "workflow"
+    }
+
     fn finish(&self) -> &str {
         FINISH
     }

@@ -14,7 +14,7 @@ use std::{
 
 use async_trait::async_trait;
 use futures::{StreamExt, stream, stream::BoxStream};
-use prospector_agent::{Event, Limits, Mode, Names, Outcome, Task, Tools, run};
+use prospector_agent::{Limits, Mode, Outcome, Task, Tools, event::Event, run, verify::Names};
 use prospector_core::{Answer, Resource, ResourceKind, ToolError, ToolSpec};
 use prospector_llm::{
     ChatEvent, ChatModel, ChatRequest, ChatResponse, LlmError, Message, SystemBlock, ToolCall, Usage,

@@ -3,7 +3,10 @@
 use prospector_llm::{Message, ToolCall};
 use serde_json::Value;
 
-use super::text::{stem, stems};
+use super::{
+    follow_up::{self, FollowUp},
+    text::{stem, stems},
+};
 
 /// A definition that was resolved.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,9 +76,12 @@ pub(super) struct Values {
 }
 
 /// All of it.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Known {
+    /// The question in full, where it could be made that.
     pub(super) question: String,
+    /// How it goes on from the one before; or why it cannot be told.
+    pub(super) follow_up: Result<Option<FollowUp>, String>,
     pub(super) knowledge: bool,
     pub(super) auditable: bool,
     pub(super) definitions: Vec<Definition>,
@@ -94,9 +100,27 @@ pub(super) struct Known {
 }
 
 impl Known {
+    fn new() -> Known {
+        Known {
+            question: String::new(),
+            follow_up: Ok(None),
+            knowledge: false,
+            auditable: false,
+            definitions: Vec::new(),
+            hits: Vec::new(),
+            documents: Vec::new(),
+            tables: Vec::new(),
+            values: Vec::new(),
+            speaks: Vec::new(),
+            result: None,
+            calls: Vec::new(),
+            rounds: 0,
+        }
+    }
+
     /// Reads the turn that runs.
     pub(super) fn read(messages: &[Message]) -> Known {
-        let mut known = Known::default();
+        let mut known = Known::new();
         let is_opening = |message: &Message| matches!(message, Message::User { text } if text.starts_with("Mode: ") && text.contains("\n\nQuestion: "));
         let begin = messages.iter().rposition(is_opening).unwrap_or(0);
         let mut calls: Vec<ToolCall> = Vec::new();
@@ -124,6 +148,12 @@ impl Known {
                     }
                 }
             }
+        }
+        if !known.knowledge {
+            known.follow_up = follow_up::read(&known.question, &follow_up::before(&messages[..begin]));
+        }
+        if let Ok(Some(follow_up)) = &known.follow_up {
+            known.question = follow_up.whole.clone();
         }
         known
     }

@@ -11,6 +11,15 @@ pub(super) struct Period {
     pub(super) to: String,
 }
 
+impl Period {
+    /// How many months it has; none where it has no beginning or no end.
+    pub(super) fn months(&self) -> Option<i32> {
+        let month = |day: &str| Some(day.get(..4)?.parse::<i32>().ok()? * 12 + day.get(5..7)?.parse::<i32>().ok()?);
+        let is_open = self.from.starts_with("0000") || self.to.starts_with("9999");
+        Some(month(&self.to)? - month(&self.from)?).filter(|_| !is_open)
+    }
+}
+
 /// Units that data are grouped by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unit {

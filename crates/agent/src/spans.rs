@@ -1,0 +1,124 @@
+//! The spans of a run: `run` holds its rounds, a round its call of the model and those of the tools.
+//!
+//! Names and attributes are those of the OpenTelemetry conventions for generative AI
+//! (<https://opentelemetry.io/docs/specs/semconv/gen-ai/>), where they have one. They are names, counts and stable words: what was
+//! asked, what a tool was called with and what it answered never stand in a span.
+
+use std::borrow::Cow;
+
+use prospector_llm::{
+    ChatModel, ChatRequest, ChatResponse, LlmError,
+    models::{Provider, model_info},
+};
+use tracing::{Instrument, Span, field::Empty, info_span};
+
+use crate::plan::Ended;
+
+/// A run to a goal.
+pub(crate) fn run(goal: &str, model: &str) -> Span {
+    info_span!(
+        "run",
+        otel.name = format!("invoke_agent {goal}"),
+        otel.kind = "internal",
+        gen_ai.operation.name = "invoke_agent",
+        gen_ai.agent.name = goal,
+        gen_ai.request.model = model,
+        prospector.ended = Empty,
+        "error.type" = Empty,
+        otel.status_code = Empty,
+    )
+}
+
+/// How a run ended.
+pub(crate) fn ended(span: &Span, ended: Ended) {
+    if span.is_disabled() {
+        return;
+    }
+    let word = serde_json::to_value(ended).unwrap_or_default();
+    let word = word.as_str().unwrap_or_default();
+    span.record("prospector.ended", word);
+    if ended != Ended::Completed {
+        failed(span, word);
+    }
+}
+
+/// A round of a run.
+pub(crate) fn round(number: u32) -> Span {
+    info_span!("round", prospector.round = i64::from(number))
+}
+
+/// The call of a tool. One that is not known is not named: its name is whatever a model wrote.
+pub(crate) fn tool(name: Option<&str>) -> Span {
+    let name = name.unwrap_or("unknown");
+    info_span!(
+        "tool",
+        otel.name = format!("execute_tool {name}"),
+        otel.kind = "internal",
+        gen_ai.operation.name = "execute_tool",
+        gen_ai.tool.name = name,
+        "error.type" = Empty,
+        otel.status_code = Empty,
+    )
+}
+
+/// Marks a span as failed, by a stable word.
+pub(crate) fn failed(span: &Span, word: &str) {
+    span.record("error.type", word);
+    span.record("otel.status_code", "ERROR");
+}
+
+/// Sends the conversation and waits for the whole answer, in a span of its own.
+///
+/// # Errors
+/// As [`ChatModel::complete`].
+pub(crate) async fn complete(model: &dyn ChatModel, request: &ChatRequest) -> Result<ChatResponse, LlmError> {
+    let name = model.name();
+    let (provider, kind) = provider(name);
+    let span = info_span!(
+        "chat",
+        otel.name = format!("chat {name}"),
+        otel.kind = kind,
+        gen_ai.operation.name = "chat",
+        gen_ai.provider.name = provider,
+        gen_ai.request.model = name,
+        gen_ai.request.max_tokens = i64::from(request.max_output_tokens),
+        gen_ai.usage.input_tokens = Empty,
+        gen_ai.usage.output_tokens = Empty,
+        gen_ai.usage.cache_read.input_tokens = Empty,
+        "error.type" = Empty,
+        otel.status_code = Empty,
+    );
+    let answered = model.complete(request).instrument(span.clone()).await;
+    match &answered {
+        Ok(response) => {
+            let count = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
+            span.record("gen_ai.usage.input_tokens", count(response.usage.input_tokens));
+            span.record("gen_ai.usage.output_tokens", count(response.usage.output_tokens));
+            span.record("gen_ai.usage.cache_read.input_tokens", count(response.usage.cached_tokens));
+        }
+        Err(error) => failed(&span, &word(error)),
+    }
+    answered
+}
+
+/// The conventions' name for who serves a model, and whether that is another process.
+fn provider(model: &str) -> (&'static str, &'static str) {
+    match model_info(model).map(|info| info.provider) {
+        Some(Provider::Anthropic) => ("anthropic", "client"),
+        Some(Provider::OpenAi) => ("openai", "client"),
+        Some(Provider::Gemini) => ("gcp.gemini", "client"),
+        Some(Provider::Offline) => ("prospector", "internal"),
+        // Whoever it is, what it speaks is known.
+        _ => ("openai_compatible", "client"),
+    }
+}
+
+/// A failure as the conventions want it: the status where there was one.
+fn word(error: &LlmError) -> Cow<'static, str> {
+    match error {
+        LlmError::Status { status, .. } => status.to_string().into(),
+        LlmError::Transport { .. } => "transport".into(),
+        LlmError::Nonsense { .. } => "no_usable_answer".into(),
+        _ => "_OTHER".into(),
+    }
+}
