@@ -17,12 +17,15 @@ struct Client {
     child: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
-    _estate: Estate,
+    estate: Estate,
 }
 
 impl Client {
     fn new() -> Self {
-        let estate = Estate::sample();
+        Client::over(Estate::sample())
+    }
+
+    fn over(estate: Estate) -> Self {
         let planner = estate.planner();
         let mut command = Command::new(planner.get_program());
         command.env_clear();
@@ -33,7 +36,7 @@ impl Client {
             command.arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let input = child.stdin.take();
         let output = BufReader::new(child.stdout.take().unwrap());
-        let mut client = Client { child, input, output, _estate: estate };
+        let mut client = Client { child, input, output, estate };
         let began = client.ask(json!({"id": 0, "method": "initialize", "params": {
             "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}}));
         assert_eq!(began["result"]["serverInfo"]["name"], "prospector", "{began}");
@@ -105,6 +108,30 @@ fn what_is_no_protocol_is_answered_or_ignored_and_does_not_end_it() {
     writeln!(client.input.as_mut().unwrap(), "{{\"jsonrpc\": \"2.0\", \"id\": 5, \"method\": \"no/such\"}}").unwrap();
     let pong = client.ask(json!({"id": 6, "method": "ping"}));
     assert!(pong["result"].is_object(), "{pong}");
+}
+
+#[test]
+fn it_says_when_another_process_refreshed_the_catalog() {
+    let estate = Estate::new("databases:\n- path: orders.csv\n").with("orders.csv", "order_id,total\n1,9.50\n");
+    let mut client = Client::over(estate);
+    client.estate.write("returns.csv", "return_id,order_id\n1,1\n");
+    client.estate.write("catalog.yaml", "databases:\n- path: orders.csv\n- path: returns.csv\n");
+    assert_eq!(client.estate.run(["refresh"]).code, Some(0));
+    let told = (100..250).any(|id| {
+        client.tell(json!({"id": id, "method": "ping"}));
+        let mut told = false;
+        loop {
+            let said = client.next();
+            if said["id"] == id {
+                std::thread::sleep(std::time::Duration::from_millis(200));
+                return told;
+            }
+            told |= said["method"] == "notifications/resources/list_changed";
+        }
+    });
+    assert!(told, "nothing is said");
+    let listed = client.ask(json!({"id": 1, "method": "resources/list"}));
+    assert!(listed.to_string().contains("prospector://table/returns.returns"), "{listed}");
 }
 
 #[cfg(unix)]

@@ -19,6 +19,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
@@ -149,9 +150,52 @@ def served(planner, environment, profile):
         check(server.wait(timeout=60) == 0, "the server did not end well")
 
 
-def inspect(folder, target, label):
-    """The inspector's command line: one process a call."""
+async def until_told(planner, environment, folder, opened, label):
+    """Another process refreshes a catalog that has grown, and the client is told."""
+    told = asyncio.Event()
+    async def heard(message):
+        if "ResourceListChanged" in repr(message) or "resources/list_changed" in repr(message):
+            told.set()
+    async with opened as streams, ClientSession(streams[0], streams[1], message_handler=heard) as session:
+        await session.initialize()
+        before = len((await session.list_resources()).resources)
+        # The stream of a session over HTTP is opened beside.
+        await asyncio.sleep(1)
+        (folder / "more.csv").write_text("more_id,total\n1,2\n")
+        with open(folder / "catalog.yaml", "a") as catalog:
+            catalog.write("- path: more.csv\n")
+        subprocess.run([planner, "refresh"], env=environment, check=True, capture_output=True)
+        await asyncio.wait_for(told.wait(), 30)
+        after = len((await session.list_resources()).resources)
+        check(after > before, f"{label}: {before} and {after} resources")
+    print(f"{label}: told of a refresh by another process")
+
+
+@contextlib.contextmanager
+def small(folder, environment):
+    """A catalog of one table, to grow."""
+    folder = pathlib.Path(tempfile.mkdtemp(dir=folder))
+    (folder / "orders.csv").write_text("order_id,total\n1,9.50\n")
+    (folder / "catalog.yaml").write_text("databases:\n- path: orders.csv\n")
+    yield folder, {**environment, "PROSPECTOR_STATE": f"{folder}/state", "PROSPECTOR_CATALOG": f"{folder}/catalog.yaml"}
+
+
+async def changes(planner, folder, environment):
+    with small(folder, environment) as (own, settings):
+        opened = stdio_client(StdioServerParameters(command=planner, args=["mcp"], env=settings))
+        await until_told(planner, settings, own, opened, "python, stdio")
+    with small(folder, environment) as (own, settings), served(planner, settings, "compact") as url:
+        await until_told(planner, settings, own, streamable_http_client(url), "python, http")
+
+
+def inspect(folder, target, label, lasts):
+    """The inspector's command line: one process a call, and over a pipe one server a call too. `lasts` says that the
+    server stays, and handles with it."""
+    began = time.monotonic()
+    calls = 0
     def run(*more):
+        nonlocal calls
+        calls += 1
         command = ["npx", "--no-install", "mcp-inspector", "--cli", *target, *more]
         ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=180)
         check(ran.returncode == 0, f"{label}: {' '.join(more)}: {ran.stderr[-2000:]} {ran.stdout[-500:]}")
@@ -165,12 +209,21 @@ def inspect(folder, target, label):
         arguments = [part for name, value in given.items() for part in ("--tool-arg", f"{name}={text(value)}")]
         result = run("--method", "tools/call", "--tool-name", tool["name"], *arguments)
         check(not result.get("isError"), f"{label}: {tool['name']}: {result}")
+        check(isinstance(result.get("structuredContent"), dict), f"{label}: {tool['name']} has no structured content")
         if tool["name"] == "plan":
-            check(result["structuredContent"]["verification"]["ok"], f"{label}: the plan is not verified")
+            plan = result["structuredContent"]
+            check(plan["verification"]["ok"], f"{label}: the plan is not verified")
+    result = run("--method", "tools/call", "--tool-name", "fetch", "--tool-arg", f"handle={plan['handle']}")
+    if lasts:
+        check(result["structuredContent"] == plan, f"{label}: the plan has changed")
+    else:
+        check(result["structuredContent"]["error"] == "expired", f"{label}: a handle outlives its server: {result}")
     resources = run("--method", "resources/list")["resources"]
     run("--method", "resources/read", "--uri", resources[0]["uri"])
-    run("--method", "prompts/list")
-    print(f"{label}: {len(tools)} tools, all called, {len(resources)} resources on the first page, a plan")
+    run("--method", "prompts/get", "--prompt-name", "plan", "--prompt-args", f"question={QUESTION}")
+    seconds = time.monotonic() - began
+    print(f"{label}: {len(tools)} tools, all called, {len(resources)} resources on the first page, a plan of "
+          f"{len(plan['plan']['steps'])} steps; {calls} processes in {seconds:.0f} s")
 
 
 async def main():
@@ -182,16 +235,17 @@ async def main():
     with tempfile.TemporaryDirectory() as folder:
         environment = {"PATH": os.environ["PATH"], "HOME": folder, "PROSPECTOR_STATE": f"{folder}/state",
                        "PROSPECTOR_CATALOG": str(ROOT / "catalog/catalog.yaml")}
+        await changes(planner, folder, environment)
         for profile in ("compact", "full"):
             await over_pipe(planner, environment, profile)
             with served(planner, environment, profile) as url:
                 await over_http(url, profile)
                 if given.inspector:
-                    inspect(given.inspector, [url, "--transport", "http"], f"inspector, http, {profile}")
+                    inspect(given.inspector, [url, "--transport", "http"], f"inspector, http, {profile}", lasts=True)
             if given.inspector:
                 # The inspector passes its own environment on.
                 os.environ.update({key: environment[key] for key in ("PROSPECTOR_STATE", "PROSPECTOR_CATALOG")})
-                inspect(given.inspector, [planner, "mcp", "--profile", profile], f"inspector, stdio, {profile}")
+                inspect(given.inspector, [planner, "mcp", "--profile", profile], f"inspector, stdio, {profile}", lasts=False)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync } from "node:fs";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -178,8 +178,113 @@ try {
     await page.locator(".step .thing").first().click();
     await page.waitForFunction(() => document.getElementById("panel-body").childElementCount > 0);
     await shot(page, "8-panel-narrow", false);
+    check(await page.evaluate(() => document.getElementById("main").inert), "what the panel hides is out of reach");
     check(await page.evaluate(() => document.documentElement.scrollWidth) <= 360, "nor is the panel");
+    await page.keyboard.press("Escape");
+    check(await page.evaluate(() => !document.getElementById("main").inert && document.activeElement.classList.contains("thing")), "and then it is not");
     assert.deepEqual(wrong, []);
+    await context.close();
+  }
+  // The send button gives the focus on, and the end is said in words.
+  {
+    const { context, page, wrong } = await fresh();
+    await page.goto(url);
+    await page.locator("#counts button").first().waitFor();
+    await page.locator("#question").fill(QUESTION);
+    await page.locator("#send").press("Enter");
+    await page.waitForFunction(() => document.activeElement.id === "run-title");
+    await done(page);
+    await page.getByText("Done: verified.").waitFor();
+    checks += 2;
+    assert.deepEqual(wrong, []);
+    await context.close();
+  }
+  // What the address names is gone: the page says so, and begins anew.
+  {
+    const { context, page, wrong } = await fresh();
+    await page.goto(`${url}/#run_${"0".repeat(32)}`);
+    await page.getByText("That question is not kept any more").waitFor();
+    await page.locator("#counts button").first().waitFor();
+    check(await page.evaluate(() => location.hash) === "", "it is not asked for again");
+    check(await page.locator("#send").isEnabled(), "another question can be asked");
+    assert.deepEqual(wrong.filter((text) => !text.includes("404") && !text.includes("410")), []);
+    await context.close();
+  }
+  // A tool that fails, and a plan of many steps and long names, on a narrow screen.
+  {
+    const { context, page, wrong } = await fresh({ viewport: { width: 360, height: 740 } });
+    const long = `warehouse.${"a_very_long_name_".repeat(8)}${"x".repeat(80)}`;
+    const steps = Array.from({ length: 60 }, (_, at) => ({
+      number: at + 1, goal: `Query ${long}`, tables: [long], columns: [`${long}.first`, `${long}.second`], inputs: [], outputs: [`step_${at + 1}_results`],
+    }));
+    const plan = {
+      question: QUESTION, mode: "exploratory", model: "a model", reasoning: "", discovered_context: {}, plan: { steps }, clarifications: [],
+      verification: { ok: false, checked: 60, failed: [{ name: long, reason: "does not exist", nearest: ["warehouse.a"] }] }, ended: "completed",
+    };
+    const events = [
+      ["started", { handle: `run_${"1".repeat(32)}`, question: QUESTION }], ["round", { number: 1 }],
+      ["tool", { name: "describe", arguments: { ids: [long] } }], ["result", { name: "describe", failed: true, bytes: 120 }],
+      ["plan", plan], ["done", { ended: "completed" }],
+    ];
+    const body = events.map(([name, data], at) => `id: ${at + 1}\nevent: ${name}\ndata: ${JSON.stringify(data)}\n\n`).join("");
+    await page.route("**/v1/plan", (route) => route.fulfill({ status: 200, contentType: "text/event-stream", body }));
+    await planned(page);
+    check(await page.locator(".step").count() === 60, "every step is there");
+    check(await page.locator("#timeline li.failed .size").textContent() === "failed", "the call that failed says so");
+    await page.getByText("Done: not verified.").waitFor();
+    check(await page.evaluate(() => document.documentElement.scrollWidth) <= 360, "no name is wider than the screen");
+    await page.locator(".step").first().scrollIntoViewIfNeeded();
+    await shot(page, "10-long-narrow", false);
+    assert.deepEqual(wrong, []);
+    await context.close();
+  }
+  // Nothing in the catalog, and something wrong with it.
+  {
+    const folder = mkdtempSync(join(tmpdir(), "prospector-"));
+    writeFileSync(join(folder, "catalog.yaml"), "databases:\n- path: missing.csv\n");
+    const empty = await serve({ PROSPECTOR_CATALOG: join(folder, "catalog.yaml") });
+    const { context, page, wrong } = await fresh({ at: empty.url });
+    await page.goto(empty.url);
+    await page.locator("#nothing").waitFor();
+    check((await page.locator("#about").textContent()).includes("1 problem"), "the problem is counted");
+    await page.locator("#browse").click();
+    await page.getByText("Nothing is named so.").waitFor();
+    await page.keyboard.press("Escape");
+    await page.locator("#question").fill(QUESTION);
+    await page.locator("#send").click();
+    await done(page);
+    check(await page.locator("#result .verdict.good").count() === 0, "a plan of nothing is not called verified");
+    await page.getByText("Nothing in this catalog answers").waitFor();
+    await shot(page, "11-empty");
+    assert.deepEqual(wrong, []);
+    await context.close();
+    empty.server.removeAllListeners("exit");
+    empty.server.kill();
+  }
+  // Every colour can be read (WCAG 2.2, 1.4.3 and 1.4.11).
+  for (const colorScheme of ["light", "dark"]) {
+    const { context, page } = await fresh({ colorScheme });
+    await page.goto(url);
+    const weak = await page.evaluate(() => {
+      const style = getComputedStyle(document.documentElement);
+      const light = (name) => {
+        const [r, g, b] = style.getPropertyValue(name).trim().slice(1).match(/../g).map((two) => parseInt(two, 16) / 255)
+          .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+      };
+      const contrast = (one, other) => {
+        const [low, high] = [light(one), light(other)].sort((a, b) => a - b);
+        return (high + 0.05) / (low + 0.05);
+      };
+      const texts = ["--ink", "--soft", "--accent", "--good", "--bad"];
+      const pairs = texts.flatMap((text) => ["--paper", "--sheet", "--tint"].map((ground) => [text, ground, 4.5]));
+      pairs.push(["--accent-ink", "--accent", 4.5]);
+      for (const mark of ["--edge", "--table", "--operation", "--document", "--skill", "--fact"]) pairs.push([mark, "--sheet", 3]);
+      return pairs.filter(([text, ground, least]) => contrast(text, ground) < least)
+        .map(([text, ground]) => `${text} on ${ground}: ${contrast(text, ground).toFixed(2)}`);
+    });
+    assert.deepEqual(weak, [], colorScheme);
+    checks += 1;
     await context.close();
   }
   // What a screen reader is told: landmarks, names, one main heading, live regions.

@@ -2,10 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use std::{
-    io::{Cursor, Read},
-    path::PathBuf,
-};
+mod support;
+
+use std::io::Read;
 
 use flate2::{Compression, write::ZlibEncoder};
 use prospector_documents::{
@@ -13,37 +12,8 @@ use prospector_documents::{
     formats::{convert, parse},
     limits,
 };
-use zip::{ZipWriter, write::SimpleFileOptions};
 
-fn file(name: &str) -> Vec<u8> {
-    std::fs::read(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/files").join(name)).unwrap()
-}
-
-/// That nothing comes out but a reason.
-fn check(bytes: Vec<u8>, format: Format, part: &str) {
-    let (converted, problems) = convert("x", bytes, format);
-    assert_eq!(converted.text.chars().take(100).collect::<String>(), "");
-    let said = problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
-    assert!(said.contains(part), "`{said}` does not say `{part}`");
-}
-
-/// The sample DOCX or XLSX with one part replaced.
-fn replaced(name: &str, part: &str, with: &mut dyn Read) -> Vec<u8> {
-    let mut archive = zip::ZipArchive::new(Cursor::new(file(name))).unwrap();
-    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
-    let options = SimpleFileOptions::default();
-    for at in 0..archive.len() {
-        let mut entry = archive.by_index(at).unwrap();
-        let name = entry.name().unwrap().into_owned();
-        writer.start_file(name.as_str(), options).unwrap();
-        if name == part {
-            std::io::copy(with, &mut writer).unwrap();
-        } else {
-            std::io::copy(&mut entry, &mut writer).unwrap();
-        }
-    }
-    writer.finish().unwrap().into_inner()
-}
+use support::{check, declared, file, part, with};
 
 /// A PDF of one page with this content and this form.
 fn pdf(content: &[u8], packed: bool, form: &str) -> Vec<u8> {
@@ -79,27 +49,162 @@ fn pdf(content: &[u8], packed: bool, form: &str) -> Vec<u8> {
 
 #[test]
 fn what_unpacks_without_end_is_refused() {
-    let mut zeros = std::io::repeat(0).take(200 << 20);
-    let bomb = replaced("handbook.docx", "word/document.xml", &mut zeros);
-    assert!(bomb.len() < 4 << 20);
-    check(bomb, Format::Docx, "at most 64 MB are read");
-
     let mut packed = ZlibEncoder::new(Vec::new(), Compression::fast());
     std::io::copy(&mut std::io::repeat(b' ').take(200 << 20), &mut packed).unwrap();
     check(pdf(&packed.finish().unwrap(), true, ""), Format::Pdf, "at most 64 MB are read");
 }
 
+/// A sheet with these rows, and with what follows them.
+fn sheet(rows: &str, rest: &str) -> String {
+    format!("<worksheet><sheetData>{rows}</sheetData>{rest}</worksheet>")
+}
+
+/// The sample workbook with another first sheet.
+fn workbook(sheet: &str) -> Vec<u8> {
+    with("budget.xlsx", &[(SHEET, sheet)])
+}
+
+const SHEET: &str = "xl/worksheets/sheet1.xml";
+
+#[test]
+fn cells_that_fill_rows_are_refused() {
+    let many = format!("over {} cells", limits::CELLS);
+    let check = |bytes: Vec<u8>| check(bytes, Format::Xlsx, &many);
+    let rows = |cell: fn(usize) -> String| -> String {
+        (1..=100).map(|n| format!("<row r=\"{n}\">{}</row>", cell(n))).collect()
+    };
+    // A value at the end of each row fills it: 16,384 cells.
+    let ends = rows(|n| format!("<c r=\"XFD{n}\"><v>1</v></c>"));
+    check(workbook(&sheet(&ends, "")));
+    // So does an empty cell that owns a merge, has a comment or a picture.
+    let empty = rows(|n| format!("<c r=\"XFD{n}\"></c>"));
+    let merges: String = (1..=100).map(|n| format!("<mergeCell ref=\"XFD{n}:XFD{n}\"></mergeCell>")).collect();
+    check(workbook(&sheet(&empty, &format!("<mergeCells>{merges}</mergeCells>"))));
+    check(workbook(&sheet(&rows(|n| format!("<c r=\"XFD{n}\" vm=\"1\"/>")), "")));
+    let notes: String = (1..=100).map(|n| format!("<comment ref=\"xfd{n}\"><text><t>x</t></text></comment>")).collect();
+    let kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/comments";
+    let told =
+        format!("<Relationships><Relationship Id=\"r1\" Type=\"{kind}\" Target=\"../odd.xml\"/></Relationships>");
+    check(with(
+        "budget.xlsx",
+        &[
+            (SHEET, &sheet(&empty, "")),
+            ("xl/odd.xml", &format!("<comments><commentList>{notes}</commentList></comments>")),
+            ("xl/worksheets/_rels/sheet1.xml.rels", &told),
+        ],
+    ));
+    // Cells without a place stand after the one before; cells in one place are all kept.
+    check(workbook(&sheet(&format!("<row>{}</row>", "<c/>".repeat(300_000)), "")));
+    check(workbook(&sheet(&format!("<row>{}</row>", "<c r=\"A1\"><v>1</v></c>".repeat(300_000)), "")));
+    // A sheet is a sheet wherever it lies.
+    let moved = part("budget.xlsx", "xl/_rels/workbook.xml.rels").replace("worksheets/sheet1.xml", "odd.xml");
+    check(with("budget.xlsx", &[("xl/_rels/workbook.xml.rels", &moved), ("xl/odd.xml", &sheet(&ends, ""))]));
+}
+
+#[test]
+fn cells_that_say_that_they_are_wide_are_refused() {
+    let many = format!("over {} cells", limits::CELLS);
+    let cells = "<w:tc><w:tcPr><w:gridSpan w:val=\"1000\"/></w:tcPr><w:p/></w:tc>".repeat(300);
+    let xml = format!("<w:document><w:body><w:tbl><w:tr>{cells}</w:tr></w:tbl></w:body></w:document>");
+    check(with("handbook.docx", &[("word/document.xml", &xml)]), Format::Docx, &many);
+    let cells = "<a:tc gridSpan=\"4000000000\"><a:txBody/></a:tc>".repeat(300);
+    let xml = format!("<p:sld><a:tbl><a:tr>{cells}</a:tr></a:tbl></p:sld>");
+    check(with("launch.pptx", &[("ppt/slides/slide1.xml", &xml)]), Format::Pptx, &many);
+}
+
+#[test]
+fn what_is_copied_for_each_that_refers_to_it_is_counted() {
+    // A string of 100 KB, of entities alone, in 1,000 cells.
+    let others = "<si><t>x</t></si>".repeat(20);
+    let strings = format!("<sst><si><t>{}</t></si>{others}</sst>", "&#65;".repeat(100_000));
+    let rows: String =
+        (1..=1_000).map(|n| format!("<row r=\"{n}\"><c r=\"A{n}\" t=\"s\"><v>0</v></c></row>")).collect();
+    let bomb = with("budget.xlsx", &[(SHEET, &sheet(&rows, "")), ("xl/sharedStrings.xml", &strings)]);
+    check(bomb, Format::Xlsx, "the cells hold very much text");
+    // An address of a megabyte on 1,000 runs.
+    let kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/hyperlink";
+    let told = format!(
+        "<Relationships><Relationship Id=\"r1\" Type=\"{kind}\" Target=\"https://x.example/{}\" \
+         TargetMode=\"External\"/></Relationships>",
+        "a".repeat(1 << 20)
+    );
+    let runs = "<w:r><w:t>x</w:t></w:r>".repeat(1_000);
+    let xml =
+        format!("<w:document><w:body><w:p><w:hyperlink r:id=\"r1\">{runs}</w:hyperlink></w:p></w:body></w:document>");
+    let bomb = with("handbook.docx", &[("word/document.xml", &xml), ("word/_rels/document.xml.rels", &told)]);
+    check(bomb, Format::Docx, "take the longest links out");
+    // Entities of entities: no parser here knows them.
+    let laughs: String = (1..30).map(|n| format!("<!ENTITY l{n} \"&l{};&l{};\">", n - 1, n - 1)).collect();
+    let xml = format!(
+        "<!DOCTYPE w [<!ENTITY l0 \"ha\">{laughs}]><w:document><w:body><w:p><w:r><w:t>&l29;</w:t></w:r></w:p>\
+         </w:body></w:document>"
+    );
+    let (converted, _) = convert("x", with("handbook.docx", &[("word/document.xml", &xml)]), Format::Docx);
+    assert!(converted.text.len() < 1_000, "{}", converted.text.len());
+}
+
+#[test]
+fn a_sheet_may_be_large_where_it_is_empty() {
+    let read = |bytes: Vec<u8>| {
+        let (converted, problems) = convert("x", bytes, Format::Xlsx);
+        assert!(problems.is_empty(), "{problems:?}");
+        assert!(converted.text.contains("| Support | 14 |"), "the other sheet is there");
+        converted.text
+    };
+    // A million of them take a parser that is not optimised longer than a file may take.
+    let rows: String = (948_577..=1_048_576).map(|n| format!("<row r=\"{n}\"></row>")).collect();
+    let plain = read(workbook(&sheet("", "")));
+    assert_eq!(read(workbook(&sheet(&rows, ""))), plain, "rows without cells are nothing");
+    assert_eq!(read(workbook(&sheet("<row><c r=\"XFD1048576\" s=\"1\"/></row>", ""))), plain, "nor is a style");
+    let last = "<row r=\"1048576\"><c r=\"XFD1048576\"><v>last</v></c></row>";
+    let text = read(workbook(&sheet(last, "")));
+    assert!(text.contains("last") && text.len() < 1 << 20, "{}", text.len());
+}
+
+#[test]
+fn what_a_package_says_of_itself_is_not_trusted() {
+    // Far more than there is: it is not waited for.
+    let liar = declared(file("launch.pptx"), "ppt/slides/slide1.xml", u32::MAX - 1);
+    check(liar, Format::Pptx, "at most 64 MB are read");
+    // Names that lead out of the folder lead nowhere: nothing is written, and nothing else is read.
+    let text = |bytes: Vec<u8>, format| convert("x", bytes, format).0.text;
+    let folder = tempfile::tempdir().unwrap();
+    let outside = folder.path().join("outside.xml");
+    let up = format!("{}{}", "../".repeat(20), outside.display());
+    let absolute = outside.display().to_string();
+    let parts = ["../word/document.xml", &up, &absolute, "..\\..\\outside.xml"].map(|name| (name, "<w:document/>"));
+    assert_eq!(text(with("handbook.docx", &parts), Format::Docx), text(file("handbook.docx"), Format::Docx));
+    assert!(!outside.exists());
+    // Nor do relationships that name what lies outside.
+    std::fs::write(&outside, "<p:sld><a:t>outside</a:t></p:sld>").unwrap();
+    for target in [up.as_str(), &absolute, &format!("file://{absolute}")] {
+        let told = part("launch.pptx", "ppt/_rels/presentation.xml.rels").replace("slides/slide1.xml", target);
+        let found = text(with("launch.pptx", &[("ppt/_rels/presentation.xml.rels", &told)]), Format::Pptx);
+        assert!(!found.contains("outside"), "{target}: {found}");
+    }
+}
+
+#[test]
+fn elements_that_are_nested_without_end_are_refused() {
+    let parts = [
+        ("handbook.docx", "word/document.xml", Format::Docx),
+        ("handbook.docx", "docProps/core.xml", Format::Docx),
+        ("handbook.docx", "word/_rels/document.xml.rels", Format::Docx),
+        ("budget.xlsx", SHEET, Format::Xlsx),
+        ("budget.xlsx", "xl/sharedStrings.xml", Format::Xlsx),
+        ("launch.pptx", "ppt/slides/slide1.xml", Format::Pptx),
+        ("launch.pptx", "ppt/_rels/presentation.xml.rels", Format::Pptx),
+    ];
+    for (name, part, format) in parts {
+        let deep = with(name, &[(part, &"<a>".repeat(10_000))]);
+        check(deep, format, &format!("the elements of `{part}` are nested over {} deep", limits::XML_DEPTH));
+    }
+}
+
 #[test]
 fn small_files_that_grow_are_refused() {
-    // 20,000 rows of 16,384 cells, all but one of each empty.
-    let rows: String = (1..=20_000).map(|n| format!("<row r=\"{n}\"><c r=\"XFD{n}\"><v>1</v></c></row>")).collect();
-    let sheet = format!("<worksheet><sheetData>{rows}</sheetData></worksheet>");
-    let bomb = replaced("budget.xlsx", "xl/worksheets/sheet1.xml", &mut sheet.as_bytes());
-    check(bomb, Format::Xlsx, &format!("over {} cells", limits::CELLS));
-
     let tables = "<w:tbl><w:tr><w:tc>".repeat(50);
-    let bomb = replaced("handbook.docx", "word/document.xml", &mut tables.as_bytes());
-    check(bomb, Format::Docx, "tables stand in tables");
+    check(with("handbook.docx", &[("word/document.xml", &tables)]), Format::Docx, "tables stand in tables");
 
     check("<div>".repeat(100_000).into_bytes(), Format::Html, "nested");
     check("<b>x</b><i>y</i>".repeat(100_000).into_bytes(), Format::Html, "side by side");
@@ -132,6 +237,7 @@ fn no_damage_makes_a_parser_panic() {
     let formats = [
         ("handbook.docx", Format::Docx),
         ("budget.xlsx", Format::Xlsx),
+        ("launch.pptx", Format::Pptx),
         ("handbook.html", Format::Html),
         ("budget.pdf", Format::Pdf),
     ];

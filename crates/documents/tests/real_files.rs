@@ -80,7 +80,7 @@ fn a_slide_is_a_section_that_is_named_by_its_title() {
 
 #[test]
 fn an_encrypted_file_says_so() {
-    for name in ["encrypted.docx", "encrypted.xlsx", "encrypted.pdf"] {
+    for name in ["encrypted.docx", "encrypted.xlsx", "encrypted.pptx", "encrypted.pdf"] {
         let (documents, problems) = DocumentSource::path(file(name)).load();
         assert!(documents.is_empty());
         assert!(problems[0].place.ends_with(name) && problems[0].reason.contains("encrypted"), "{problems:?}");

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    changes::{Changes, Lists},
     error::ServeError,
     listing::{self, Entry},
 };
@@ -66,6 +67,8 @@ pub(crate) struct Estate {
     opener: Arc<Opener>,
     profile: Profile,
     now: RwLock<Arc<Served>>,
+    /// Of what clients list.
+    pub(crate) changes: Changes,
     generation: AtomicU64,
     one_at_a_time: tokio::sync::Mutex<()>,
 }
@@ -77,6 +80,7 @@ impl Estate {
         Ok(Estate {
             opener,
             profile,
+            changes: Changes::new(Lists::of(&served)),
             now: RwLock::new(served),
             generation: AtomicU64::new(1),
             one_at_a_time: tokio::sync::Mutex::new(()),
@@ -86,6 +90,11 @@ impl Estate {
     /// The state that a request is answered from, from its beginning to its end.
     pub(crate) fn now(&self) -> Arc<Served> {
         self.now.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Looks whether what clients list has changed, after something that may have changed it.
+    pub(crate) fn look(&self) {
+        self.changes.look(|| Lists::of(&self.now()));
     }
 
     /// Opens the catalog again and serves what came out. Whoever asks meanwhile is answered from the old state; when it
@@ -103,17 +112,18 @@ impl Estate {
             "problems": served.problems.len(),
         });
         *self.now.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(served);
+        self.look();
         Ok(said)
     }
 
-    /// Opens the catalog again whenever `stamp` says something new: another process has refreshed the index.
+    /// Opens the catalog again whenever `stamp` says something else than `known`: another process has refreshed the index.
     pub(crate) async fn follow(
         &self,
         stamp: &(dyn Fn() -> Option<String> + Send + Sync),
+        mut known: Option<String>,
         every: Duration,
         until: &CancellationToken,
     ) {
-        let mut known = stamp();
         loop {
             tokio::select! {
                 () = until.cancelled() => return,
@@ -123,12 +133,13 @@ impl Estate {
             if found.is_none() || found == known {
                 continue;
             }
+            // What comes while it is opened is looked at again. If that was written by opening it, the next time writes
+            // nothing.
+            known = found;
             match self.refresh(false).await {
                 Ok(said) => tracing::info!(%said, "the index changed, and the catalog was opened again"),
                 Err(error) => tracing::warn!(%error, "the index changed, but the catalog cannot be opened again"),
             }
-            // Opening it may have written the index itself.
-            known = stamp();
         }
     }
 }

@@ -42,7 +42,7 @@ pub(crate) struct Shared {
 
 /// Every route, behind the guards.
 pub(crate) fn router(server: &Arc<Server>) -> Router {
-    let sessions = Arc::new(LocalSessionManager::default());
+    let sessions = Arc::new(mcp::sessions(server));
     let mcp = mcp::service(server, &sessions);
     let shared = Shared { server: server.clone(), sessions };
     Router::new()
@@ -66,7 +66,7 @@ pub(crate) fn router(server: &Arc<Server>) -> Router {
         .route("/v1/runs/{handle}/events", get(routes::events))
         .route("/v1/results/{handle}", get(routes::result))
         .route("/v1/refresh", post(routes::refresh))
-        .route("/mcp", any_service(mcp))
+        .route("/mcp", any_service(mcp).layer(middleware::from_fn_with_state(shared.clone(), mcp::before)))
         .fallback(routes::nowhere)
         .method_not_allowed_fallback(routes::no_such_method)
         // The last one is asked first.
@@ -101,10 +101,15 @@ pub(crate) async fn serve(server: &Arc<Server>, listener: TcpListener, stop: Can
     }
     drop(listener);
     server.close().await;
-    server.closed.cancel();
-    if tokio::time::timeout(LAST_WORDS, graceful.shutdown()).await.is_err() {
-        tracing::warn!("connections that did not end were dropped");
+    // Whoever listens is told that it ends; what does not end by itself is ended.
+    let mut ended = std::pin::pin!(graceful.shutdown());
+    if tokio::time::timeout(LAST_WORDS, &mut ended).await.is_err() {
+        server.closed.cancel();
+        if tokio::time::timeout(LAST_WORDS, &mut ended).await.is_err() {
+            tracing::warn!("connections that did not end were dropped");
+        }
     }
+    server.closed.cancel();
 }
 
 fn connect(

@@ -29,6 +29,7 @@
 //! What it is not: it decides nothing. What a tool answers, what a plan is and what it costs is known below; here it is
 //! translated into two protocols, with limits, and given back when it is asked for again.
 
+mod changes;
 mod error;
 mod estate;
 mod http;

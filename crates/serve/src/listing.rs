@@ -19,7 +19,7 @@ pub(crate) const KINDS: [ResourceKind; 7] = [
 ];
 
 /// One thing of the catalog.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct Entry {
     pub(crate) kind: ResourceKind,
     /// What a plan names.
@@ -78,13 +78,18 @@ pub(crate) struct Part {
 }
 
 impl Served {
+    /// The facts that are known by now.
+    pub(crate) fn facts(&self) -> Vec<Entry> {
+        (self.catalog.facts.records().into_iter())
+            .map(|fact| Entry { kind: ResourceKind::Fact, id: fact.name, description: first_line(&fact.description) })
+            .collect()
+    }
+
     /// What there is of a kind, or of every kind: `limit` things from `offset` on, of those whose id or description
     /// holds `text`.
     pub(crate) fn list(&self, kind: Option<ResourceKind>, text: &str, offset: usize, limit: usize) -> Part {
         let wanted = text.trim().to_lowercase();
-        let facts: Vec<Entry> = (self.catalog.facts.records().into_iter())
-            .map(|fact| Entry { kind: ResourceKind::Fact, id: fact.name, description: first_line(&fact.description) })
-            .collect();
+        let facts = self.facts();
         let holds = |text: &str| text.to_lowercase().contains(&wanted);
         let fits = |entry: &&Entry| {
             kind.is_none_or(|kind| entry.kind == kind)

@@ -1,10 +1,12 @@
 //! The Model Context Protocol: the tools of the profile, a plan with progress, and everything in the catalog as resources.
 //! The SDK speaks the protocol of 2026-07-28 and the older ones.
 
+mod changes;
 mod outputs;
 mod prompts;
 mod resources;
 mod tools;
+mod transport;
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -16,9 +18,9 @@ use rmcp::{
     model::{
         CacheScope, CallToolRequestParams, CallToolResponse, GetPromptRequestParams, GetPromptResponse, Implementation,
         ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-        ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, Tool,
+        ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
     },
-    service::{RequestContext, ServerInitializeError},
+    service::{NotificationContext, RequestContext, ServerInitializeError, SubscriptionContext},
     transport::streamable_http_server::{
         StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
     },
@@ -28,14 +30,29 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{error::ServeError, estate::Served, server::Server};
 
+pub(crate) use transport::before;
+
 /// One client's view of the server.
-#[derive(Clone)]
 pub(crate) struct Handler {
     server: Arc<Server>,
+    session: changes::Session,
+}
+
+impl Handler {
+    fn new(server: &Arc<Server>) -> Self {
+        Handler { server: server.clone(), session: changes::Session::default() }
+    }
 }
 
 /// How the service is called that speaks it over HTTP.
 pub(crate) type Service = StreamableHttpService<Handler, LocalSessionManager>;
+
+/// The sessions of older clients over HTTP.
+pub(crate) fn sessions(server: &Server) -> LocalSessionManager {
+    let mut sessions = LocalSessionManager::default();
+    sessions.session_config.keep_alive = Some(server.options.limits.session_idle);
+    sessions
+}
 
 /// The service for one path of an HTTP server. Whoever is let in by the server is let in here.
 pub(crate) fn service(server: &Arc<Server>, sessions: &Arc<LocalSessionManager>) -> Service {
@@ -43,8 +60,8 @@ pub(crate) fn service(server: &Arc<Server>, sessions: &Arc<LocalSessionManager>)
     config.max_request_body_bytes = server.options.limits.body_bytes;
     config.sse_keep_alive = Some(server.options.limits.heartbeat);
     config.cancellation_token = server.closed.clone();
-    let handler = Handler { server: server.clone() };
-    StreamableHttpService::new(move || Ok(handler.clone()), sessions.clone(), config)
+    let server = server.clone();
+    StreamableHttpService::new(move || Ok(Handler::new(&server)), sessions.clone(), config)
 }
 
 /// Speaks it over a pair of streams, a message a line, until the input ends or `stop`.
@@ -55,7 +72,7 @@ pub(crate) async fn pipe(
     stop: CancellationToken,
 ) -> Result<(), ServeError> {
     let ended = server.closed.clone();
-    let handler = Handler { server: server.clone() };
+    let handler = Handler::new(server);
     let running = rmcp::service::serve_server_with_ct(handler, (input, output), ended.clone());
     let running = tokio::select! {
         running = running => running,
@@ -98,7 +115,14 @@ impl Served {
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().enable_prompts().build();
+        // There is one prompt, always; which tools and things there are is up to the catalog.
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_tool_list_changed()
+            .enable_resources()
+            .enable_resources_list_changed()
+            .enable_prompts()
+            .build();
         let about = Implementation::new("prospector", env!("CARGO_PKG_VERSION")).with_title("Prospector");
         ServerConfig::new(capabilities)
             .with_server_info(about)
@@ -163,6 +187,20 @@ impl ServerHandler for Handler {
         _context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         prompts::get(&self.server.estate.now(), request).map(Into::into)
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        changes::tell(&self.server, &self.session, context.peer);
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        // The SDK takes out what the capabilities do not offer.
+        Some(requested.clone())
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        changes::listen(&self.server, &context).await;
+        Ok(())
     }
 }
 

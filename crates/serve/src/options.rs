@@ -30,6 +30,8 @@ pub struct Limits {
     pub runs: usize,
     /// Sessions of MCP clients at once; more are refused with 503.
     pub sessions: usize,
+    /// How long such a session lives when its client says nothing and does not listen.
+    pub session_idle: Duration,
     /// Bytes of a request's body.
     pub body_bytes: usize,
     /// How long a client may take to send the head of a request, or to begin the next one.
@@ -59,6 +61,7 @@ impl Default for Limits {
             requests: 512,
             runs: 256,
             sessions: 512,
+            session_idle: Duration::from_secs(300),
             body_bytes: 1024 * 1024,
             head_time: Duration::from_secs(15),
             body_time: Duration::from_secs(15),

@@ -50,7 +50,10 @@ impl Long {
 }
 
 /// Tools that change something: here, or where an API leads.
-const WRITING: [&str; 2] = ["add_fact", "invoke_operation"];
+const WRITING: [&str; 3] = ["add_fact", "extract_facts_from_text", "invoke_operation"];
+
+/// Those of them that do more, or say something else, when they are called again.
+const ONCE: [&str; 2] = ["add_fact", "invoke_operation"];
 
 /// Whether a tool changes something.
 pub(crate) fn writes(tool: &str) -> bool {
@@ -86,7 +89,10 @@ impl Server {
         let again = arguments.clone();
         let work = async {
             let answer = served.call(name, arguments).await?;
-            if writes(name) || !is_cut(&answer.value, 0) {
+            if writes(name) {
+                self.estate.look();
+            }
+            if ONCE.contains(&name) || !is_cut(&answer.value, 0) {
                 return Ok(Called { answer, handle: None });
             }
             let mut more = if again.is_object() { again } else { json!({}) };

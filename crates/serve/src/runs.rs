@@ -228,6 +228,8 @@ impl Server {
                 work.await
             }
         };
+        // What was learned on the way is listed from now on.
+        self.estate.look();
         // A defect of one run is not that of the others.
         let end = end.unwrap_or_else(|error| {
             tracing::error!(%error, "a run broke off");

@@ -73,8 +73,8 @@ impl Server {
     /// Opens the catalog again whenever `stamp` gives something new, until the server closes: so that a refresh by
     /// another process is noticed.
     pub fn follow(self: &Arc<Self>, stamp: impl Fn() -> Option<String> + Send + Sync + 'static) {
-        let server = self.clone();
-        tokio::spawn(async move { server.estate.follow(&stamp, LOOK, &server.closing).await });
+        let (server, known) = (self.clone(), stamp());
+        tokio::spawn(async move { server.estate.follow(&stamp, known, LOOK, &server.closing).await });
     }
 
     /// Listens on an address.

@@ -74,7 +74,7 @@ async fn every_tool_says_all_of_itself() {
         assert!(names.contains(&"plan") && names.contains(&"fetch") && names.contains(&"search"), "{names:?}");
         for tool in &tools {
             let said = tool.annotations.as_ref().unwrap();
-            let writes = tool.name == "add_fact";
+            let writes = ["add_fact", "extract_facts_from_text"].contains(&tool.name.as_ref());
             assert_eq!(said.read_only_hint, Some(!writes), "{}", tool.name);
             assert_eq!((said.destructive_hint, said.idempotent_hint), (Some(writes), Some(true)), "{}", tool.name);
             assert_eq!(said.open_world_hint, Some(false), "{}", tool.name);

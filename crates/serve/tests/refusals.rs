@@ -149,24 +149,171 @@ async fn mcp_over_http_refuses_as_it_says() {
         assert_eq!(said.status, status, "{body}: {said:?}");
         said
     };
-    // Malformed JSON-RPC.
-    for body in ["{", "[]", "{\"id\": 1}", "{\"jsonrpc\": \"1.0\", \"id\": 1, \"method\": \"ping\"}"] {
-        let said = server.request("POST", "/mcp", &[JSON, BOTH], body).await;
-        assert!((400..500).contains(&said.status), "{body}: {said:?}");
+    // Malformed JSON-RPC, as that says it: no JSON, and no message.
+    let malformed = [
+        ("", -32_700, json!(null)),
+        ("{", -32_700, json!(null)),
+        ("{\"jsonrpc\": \"2.0\", \"method\": \"ping\", \"params\": \"\\ud800\"}", -32_700, json!(null)),
+        ("[]", -32_600, json!(null)),
+        ("[{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"ping\"}]", -32_600, json!(null)),
+        ("1", -32_600, json!(null)),
+        ("{\"id\": 1}", -32_600, json!(1)),
+        ("{\"jsonrpc\": \"1.0\", \"id\": \"a\", \"method\": \"ping\"}", -32_600, json!("a")),
+    ];
+    for (body, code, id) in malformed {
+        let said = check(&[BOTH], body, 400).await.json();
+        assert_eq!(
+            (&said["jsonrpc"], &said["error"]["code"], &said["id"]),
+            (&json!("2.0"), &json!(code), &id),
+            "{body}"
+        );
     }
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    assert_eq!(check(&[BOTH], &deep, 400).await.json()["error"]["code"], -32_700);
+    let plain = server.request("POST", "/mcp", &[("content-type", "text/plain"), BOTH], &initialize()).await;
+    assert_eq!(plain.status, 415, "{plain:?}");
     check(&[("accept", "application/json")], &initialize(), 406).await;
     // A session that is not there, and none where one is needed.
     let ping = json!({"jsonrpc": "2.0", "id": 2, "method": "ping"}).to_string();
     check(&[BOTH, ("mcp-session-id", "0123")], &ping, 404).await;
+    for (method, accept) in [("GET", "text/event-stream"), ("DELETE", "*/*")] {
+        let said = server.request(method, "/mcp", &[("accept", accept), ("mcp-session-id", "0123")], "").await;
+        assert_eq!(said.status, 404, "{method}: {said:?}");
+    }
     let said = check(&[BOTH], &ping, 400).await;
     assert!(said.body.to_lowercase().contains("session"), "{said:?}");
     // A version that does not exist.
     check(&[BOTH, ("mcp-session-id", "0123"), ("mcp-protocol-version", "1999-01-01")], &ping, 400).await;
-    let opened = server.send("POST", "/mcp", &[JSON, BOTH], &initialize()).await;
-    server.until("/metrics", |said| said.body.contains("prospector_mcp_sessions 1\n")).await;
+    let opened = check(&[BOTH], &initialize(), 200).await;
+    let session = opened.header("mcp-session-id").unwrap().to_owned();
     let said = check(&[BOTH], &initialize(), 503).await;
     assert_eq!(said.header("retry-after"), Some("1"));
-    drop(opened);
+    // What the session is asked for, and is not there: an error of JSON-RPC.
+    let own = [BOTH, ("mcp-session-id", session.as_str()), ("mcp-protocol-version", "2025-06-18")];
+    let call = |name: &str| json!({"name": name, "arguments": {}});
+    let wrong = [
+        ("no/such", json!({}), -32_601),
+        ("subscriptions/listen", json!({"notifications": {}}), -32_601),
+        ("resources/subscribe", json!({"uri": "prospector://document/rules"}), -32_601),
+        ("tools/call", call("serach"), -32_602),
+        ("resources/read", json!({"uri": "file:///etc/passwd"}), -32_002),
+        ("prompts/get", json!({"name": "plna"}), -32_602),
+    ];
+    for (method, params, code) in wrong {
+        let body = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params}).to_string();
+        let said = check(&own, &body, 200).await;
+        assert!(said.body.contains(&format!("\"code\":{code}")), "{method}: {said:?}");
+        assert!(said.body.contains("\"id\":7"), "{method}: {said:?}");
+    }
+    assert_eq!(server.request("DELETE", "/mcp", &own, "").await.status, 204);
+    check(&own, &ping, 404).await;
+    // Another revision has other errors: a header that contradicts its body, and a revision that is not known.
+    let meta = |version: &str| {
+        json!({"io.modelcontextprotocol/protocolVersion": version, "io.modelcontextprotocol/clientCapabilities": {},
+               "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"}})
+    };
+    let listing = |version: &str| {
+        json!({"jsonrpc": "2.0", "id": 8, "method": "tools/list", "params": {"_meta": meta(version)}}).to_string()
+    };
+    let new = ("mcp-protocol-version", "2026-07-28");
+    check(&[BOTH, new, ("mcp-method", "tools/list")], &listing("2026-07-28"), 200).await;
+    for (headers, version) in [
+        (vec![BOTH, new, ("mcp-method", "tools/call")], "2026-07-28"),
+        (vec![BOTH, new], "2026-07-28"),
+        (vec![BOTH, ("mcp-protocol-version", "2999-01-01"), ("mcp-method", "tools/list")], "2999-01-01"),
+    ] {
+        let said = check(&headers, &listing(version), 400).await.json();
+        assert!(said["error"]["code"].is_i64() && said["id"] == 8, "{headers:?}: {said}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_said_twice_or_at_length_is_refused() {
+    let server = Running::new(Planner::offline(), guarded()).await;
+    let (bearer, own) = (format!("Bearer {TOKEN}"), server.address.to_string());
+    let check = async |headers: &[(&str, &str)], status: u16| {
+        let said = server.request("GET", "/v1/about", headers, "").await;
+        assert_eq!(said.status, status, "{headers:?}: {said:?}");
+    };
+    let (token, host) = (("authorization", bearer.as_str()), ("host", own.as_str()));
+    check(&[token, host], 200).await;
+    check(&[token, host, ("host", "evil.example")], 400).await;
+    check(&[token, ("authorization", "Bearer other-sesame-0123456789"), host], 401).await;
+    let friend = ("origin", "https://friend.example");
+    check(&[token, host, friend, ("origin", "https://evil.example")], 403).await;
+    check(&[token, host, ("x-long", &"x".repeat(1 << 20))], 431).await;
+    // A browser asks first: only pages that may ask are told so.
+    for (origin, status) in [("https://friend.example", 204), ("https://evil.example", 403)] {
+        let asks = [("origin", origin), host, ("access-control-request-method", "POST")];
+        let said = server.request("OPTIONS", "/mcp", &asks, "").await;
+        let allowed = said.header("access-control-allow-origin");
+        assert_eq!((said.status, allowed), (status, (status == 204).then_some(origin)), "{said:?}");
+        for method in ["POST", "DELETE"] {
+            let said = server.request(method, "/mcp", &[token, host, ("origin", origin), JSON, BOTH], "{}").await;
+            assert_eq!(said.status == 403, status == 403, "{method} {origin}: {said:?}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_answer_holds_a_secret() {
+    const SECRET: &str = "hunter2-of-the-catalog";
+    let folder = support::estate();
+    let file = folder.path().join("catalog.yaml");
+    let catalog = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(folder.path().join("shop.json"), "{\"openapi\": \"3.0.3\", \"info\": {\"title\": \"S\", \"version\": \"1\"}, \"paths\": {\"/a\": {\"get\": {\"operationId\": \"a\"}}}}").unwrap();
+    let sources = format!("databases:\n- {{name: crm, url: \"postgres://reader:{SECRET}@127.0.0.1:1/crm\"}}\n");
+    let apis = format!("apis:\n- path: shop.json\n  headers: ['X-Key: {SECRET}']\n");
+    std::fs::write(&file, apis + &catalog.replace("databases:\n", &sources)).unwrap();
+    let server = Running::over(folder, Planner::offline(), guarded()).await;
+    let bearer = format!("Bearer {TOKEN}");
+    let check = |said: &Said, what: &str| {
+        for secret in [SECRET, TOKEN, "wrong-sesame-0123456789"] {
+            assert!(!said.body.contains(secret) && !said.head.contains(secret), "{what}: {said:?}");
+        }
+    };
+    for token in [bearer.as_str(), "Bearer wrong-sesame-0123456789", &format!("Basic {TOKEN}"), TOKEN] {
+        let headers = [("authorization", token), JSON, BOTH];
+        let paths = [
+            "/v1/about",
+            "/v1/tools",
+            "/v1/catalog",
+            "/v1/catalog/database/crm",
+            "/v1/catalog/table/crm.users",
+            "/metrics",
+            "/v1/catalog/api/shop",
+            "/v1/search?q=crm",
+            "/v1/runs/nothing",
+            "/openapi.json",
+            "/v1/nothing",
+            "/mcp",
+        ];
+        for path in paths {
+            check(&server.request("GET", path, &headers, "").await, path);
+        }
+        let bodies = [
+            ("/v1/tools/list_tables", json!({"database": "crm"})),
+            ("/v1/tools/list", json!({"of": "crm"})),
+            ("/v1/tools/describe", json!({"ids": ["shop", "shop.a", "crm"]})),
+            ("/v1/plan", json!({"question": "users of crm by key of shop"})),
+            ("/v1/refresh", json!({})),
+            ("/mcp", json!({"jsonrpc": "2.0", "id": 1, "method": "ping"})),
+            ("/mcp", json!({"not": "a message"})),
+        ];
+        for (path, body) in bodies {
+            check(&server.request("POST", path, &headers, &body.to_string()).await, path);
+        }
+    }
+    // A token in the wrong place opens nothing, and is not repeated.
+    let said = server.request("GET", &format!("/v1/about?token={TOKEN}"), &[], "").await;
+    assert_eq!(said.status, 401);
+    check(&said, "in the query");
+    check(&server.request("GET", &format!("/{TOKEN}"), &[("authorization", &bearer)], "").await, "in the path");
+    let session = [("authorization", bearer.as_str()), JSON, BOTH, ("mcp-session-id", TOKEN)];
+    check(
+        &server.request("POST", "/mcp", &session, "{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"ping\"}").await,
+        "as a session",
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -156,7 +156,7 @@ fn write_table(table: &Table, out: &mut String) -> Result<(), Refused> {
     for (row, columns) in table.rows.iter().zip(table.cell_columns()) {
         let mut line: Vec<String> = Vec::new();
         for (cell, column) in row.cells.iter().zip(columns) {
-            // What a merged cell covers stays empty.
+            // What a merged cell covers stays empty. How far cells reach together was counted in the package.
             line.resize(column.max(line.len()), String::new());
             line.push(cell_words(&cell.content, &cell.nested_tables));
         }

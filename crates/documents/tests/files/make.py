@@ -32,6 +32,7 @@ FILES = [
     ("launch.fodp", "launch.pptx", "Impress MS PowerPoint 2007 XML", None),
     ("handbook.fodt", "encrypted.docx", "MS Word 2007 XML", PASSWORD),
     ("budget.fods", "encrypted.xlsx", "Calc MS Excel 2007 XML", PASSWORD),
+    ("launch.fodp", "encrypted.pptx", "Impress MS PowerPoint 2007 XML", PASSWORD),
 ]
 
 

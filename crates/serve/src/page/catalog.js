@@ -1,7 +1,7 @@
 // The side panel: what there is, and each thing of it in full.
 
 import { get, thing } from "./api.js";
-import { count, el, find, many, shown } from "./dom.js";
+import { count, el, find, many, named, shown } from "./dom.js";
 
 export const PLURALS = {
   database: "databases", table: "tables", api: "APIs", operation: "operations", document: "documents", skill: "skills",
@@ -21,6 +21,7 @@ export function ready() {
     waiting = setTimeout(() => list(), 150);
   });
   find("kind").addEventListener("change", () => list());
+  narrow.addEventListener("change", cover);
   find("browse").addEventListener("click", () => (find("panel").hidden ? browse() : close()));
   find("close").addEventListener("click", close);
   find("back").addEventListener("click", () => {
@@ -37,15 +38,25 @@ export function ready() {
   });
 }
 
+/** On a narrow screen the panel lies over everything else, which then cannot be reached. */
+const narrow = matchMedia("(max-width: 60rem)");
+
+function cover() {
+  const covers = narrow.matches && !find("panel").hidden;
+  for (const node of [find("main"), document.querySelector(".top"), document.querySelector(".skip")]) node.inert = covers;
+}
+
 function show() {
   if (find("panel").hidden) opener = document.activeElement;
   find("panel").hidden = false;
+  cover();
   find("layout").classList.add("open");
   find("browse").setAttribute("aria-expanded", "true");
 }
 
 function close() {
   find("panel").hidden = true;
+  cover();
   find("layout").classList.remove("open");
   find("browse").setAttribute("aria-expanded", "false");
   (opener?.isConnected ? opener : find("browse")).focus();
@@ -70,7 +81,7 @@ async function list(offset = 0) {
     if (mine !== turn) return;
     const items = part.items.map((entry) => el("li", {},
       el("button", { type: "button", onclick: () => open(entry.kind, entry.id), "aria-label": `${entry.kind} ${entry.id}` },
-        el("span", { class: `thing ${entry.kind}` }, entry.id),
+        el("span", { class: `thing ${entry.kind}` }, named(entry.id)),
         entry.description ? el("p", {}, entry.description) : null)));
     const body = find("panel-body");
     if (offset === 0) body.replaceChildren(el("ul", { class: "entries", "aria-label": "Things of the catalog" }));
@@ -93,7 +104,7 @@ export async function open(kind, id) {
   show();
   find("finder").hidden = true;
   find("back").hidden = false;
-  find("panel-title").textContent = id;
+  find("panel-title").replaceChildren(named(id));
   find("panel-title").focus();
   find("panel-body").replaceChildren();
   say("Reading…");

@@ -13,6 +13,9 @@ export function el(tag, properties = {}, ...children) {
   return node;
 }
 
+/** A name that may be broken after its dots and underscores. */
+export const named = (id) => el("span", {}, id.split(/(?<=[._/])/).flatMap((part, at) => (at ? [el("wbr"), part] : [part])));
+
 export const find = (id) => document.getElementById(id);
 
 /** A number as people read it. */

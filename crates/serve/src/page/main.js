@@ -17,7 +17,9 @@ let tools = 0;
 async function about() {
   try {
     const said = await get("/v1/about");
-    find("about").textContent = `${many(said.records, "record")} · model ${said.model}`;
+    find("about").textContent = [many(said.records, "record"), `model ${said.model}`,
+      said.problems ? `${many(said.problems, "problem")} in the catalog: "planner refresh" says which` : null].filter(Boolean).join(" · ");
+    find("nothing").hidden = Object.values(said.things).some((number) => number > 0);
     find("counts").replaceChildren(...Object.entries(said.things).filter(([, number]) => number > 0).map(([kind, number]) =>
       el("button", { type: "button", onclick: () => browse(kind) },
         el("strong", {}, count(number)), el("span", {}, number === 1 ? kind : PLURALS[kind]))));
@@ -56,6 +58,7 @@ function status(text, kind = "") {
 
 /** Clears the page for a question. */
 function start(question) {
+  const sent = document.activeElement === find("send");
   running?.abort();
   running = new AbortController();
   tools = 0;
@@ -66,15 +69,29 @@ function start(question) {
   find("result").replaceChildren();
   find("tally").textContent = "";
   find("trail").open = true;
+  find("trail").hidden = false;
   find("send").disabled = true;
+  // A button that is disabled would lose the focus to nothing.
+  if (sent) find("run-title").focus();
   find("stop").hidden = false;
   status("Thinking…", "busy");
   return running.signal;
 }
 
 function over() {
+  const stopped = document.activeElement === find("stop");
   find("send").disabled = false;
   find("stop").hidden = true;
+  if (stopped) find("run-title").focus();
+}
+
+/** What the address names is not there any more. */
+function gone(message) {
+  history.replaceState(null, "", location.pathname);
+  find("run-title").textContent = "That question is not kept any more";
+  find("trail").hidden = true;
+  find("examples").hidden = false;
+  status(message, "bad");
 }
 
 const line = (kind, ...children) => {
@@ -135,7 +152,9 @@ const TELL = {
   answered(data) { find("result").replaceChildren(...answer(data, open, again)); },
   error(data) { status(data.message ?? "it failed", "bad"); },
   done(data) {
-    const told = data.reason ? `${data.ended}: ${data.reason}` : "Done.";
+    // Who hears the page hears how it ended.
+    const verdict = document.querySelector("#result .verdict .mark")?.textContent.replace(/^\S+ /, "");
+    const told = data.reason ? `${data.ended}: ${data.reason}` : verdict ? `Done: ${verdict.toLowerCase()}.` : "Done.";
     status(told, data.reason ? "bad" : "");
     find("trail").open = Boolean(data.reason);
   },
@@ -152,7 +171,8 @@ async function go(follow) {
     await follow((name, data) => TELL[name]?.(data));
   } catch (error) {
     if (error.name === "AbortError") return;
-    status(error instanceof Refused ? error.message : `The connection is lost: ${error.message}`, "bad");
+    if (error instanceof Refused && ["expired", "not_found"].includes(error.code)) gone(error.message);
+    else status(error instanceof Refused ? error.message : `The connection is lost: ${error.message}`, "bad");
   }
   over();
 }

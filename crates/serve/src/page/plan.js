@@ -1,11 +1,10 @@
 // A plan: its steps with their resources, the facts that it rests on, and what it cost.
 
-import { count, el, many } from "./dom.js";
+import { count, el, many, named } from "./dom.js";
 
 /** The lists of a step, and the kind of what stands in them. */
 const LISTS = [
-  ["databases", "database"], ["tables", "table"], ["columns", "column"], ["operations", "operation"],
-  ["documents", "document"], ["skills", "skill"],
+  ["databases", "database"], ["tables", "table"], ["operations", "operation"], ["documents", "document"], ["skills", "skill"],
 ];
 
 const ENDS = {
@@ -18,14 +17,28 @@ const ENDS = {
 };
 
 /** A name that opens what it names. */
-export function chip(kind, id, open) {
+export function chip(kind, id, open, label = id) {
   // A column is shown in its table.
   const target = kind === "column" ? ["table", id.slice(0, id.lastIndexOf("."))] : [kind, id];
-  return el("button", { type: "button", class: `thing ${kind}`, "aria-label": `${kind} ${id}`, onclick: () => open(...target) }, id);
+  return el("button", { type: "button", class: `thing ${kind}`, "aria-label": `${kind} ${id}`, onclick: () => open(...target) }, named(label));
 }
 
 const chips = (pairs, open) =>
   pairs.length ? el("ul", { class: "things" }, pairs.map(([kind, id]) => el("li", {}, chip(kind, id, open)))) : null;
+
+/** Columns, under the table that they belong to. */
+function columns(ids, open) {
+  if (!ids?.length) return null;
+  const tables = new Map();
+  for (const id of ids) {
+    const table = id.slice(0, id.lastIndexOf("."));
+    tables.set(table, [...(tables.get(table) ?? []), id]);
+  }
+  return el("dl", { class: "columns-of" }, [...tables].map(([table, columns]) => el("div", {},
+    el("dt", {}, named(table)),
+    el("dd", {}, el("ul", { class: "things" }, columns.map((id) =>
+      el("li", {}, chip("column", id, open, id.slice(table.length + 1)))))))));
+}
 
 /** Everything of a plan. */
 export function plan(found, open) {
@@ -50,6 +63,10 @@ export function plan(found, open) {
 
 function verdict(found) {
   const ok = found.verification.ok && found.ended === "completed";
+  if (ok && found.plan.steps.length === 0) {
+    return el("p", { class: "verdict" }, el("span", { class: "mark" }, "– Nothing to plan with"),
+      el("span", {}, `nothing in the catalog fits well enough · ${found.mode} · ${found.model}`));
+  }
   const what = ok ? "Verified" : found.verification.ok ? "Not finished" : "Not verified";
   const names = found.verification.ok ? `${many(found.verification.checked, "name or step", "names and steps")} checked`
     : `${count(found.verification.failed.length)} of ${count(found.verification.checked)} do not hold`;
@@ -63,7 +80,7 @@ function part(title, body) {
 }
 
 function stepOf(step, open) {
-  const named = LISTS.flatMap(([list, kind]) => (step[list] ?? []).map((id) => [kind, id]));
+  const things = LISTS.flatMap(([list, kind]) => (step[list] ?? []).map((id) => [kind, id]));
   const flow = [
     step.inputs?.length ? `from ${step.inputs.join(", ")}` : null,
     step.outputs?.length ? `gives ${step.outputs.join(", ")}` : null,
@@ -71,7 +88,8 @@ function stepOf(step, open) {
   return el("li", { class: "step" },
     el("span", { class: "number", "aria-hidden": "true" }, String(step.number)),
     el("p", { class: "goal" }, el("span", { class: "away" }, `Step ${step.number}: `), step.goal),
-    chips(named, open),
+    chips(things, open),
+    columns(step.columns, open),
     flow ? el("p", { class: "flow" }, flow) : null);
 }
 

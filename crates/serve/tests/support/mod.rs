@@ -91,7 +91,8 @@ impl Running {
         Running::over(folder, Planner::offline(), Options { state, ..Options::default() }).await
     }
 
-    async fn over(folder: TempDir, planner: Planner, options: Options) -> Self {
+    /// One over another catalog.
+    pub(crate) async fn over(folder: TempDir, planner: Planner, options: Options) -> Self {
         let server = server(&folder, Profile::DEFAULT, planner, options).await;
         let listener = server.bind(([127, 0, 0, 1], 0).into()).await.unwrap();
         let address = listener.local_addr().unwrap();

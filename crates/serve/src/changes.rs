@@ -1,0 +1,124 @@
+//! When the lists that clients keep have changed: which things there are, and which tools.
+
+use std::{
+    hash::{DefaultHasher, Hash, Hasher},
+    sync::{Mutex, PoisonError},
+};
+
+use tokio::sync::watch;
+
+use crate::estate::Served;
+
+/// The lists, as far as one state of them is told from another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Lists {
+    resources: u64,
+    tools: u64,
+}
+
+impl Lists {
+    /// What a client of these things and these tools has listed.
+    pub(crate) fn of(served: &Served) -> Self {
+        let mut resources = DefaultHasher::new();
+        served.entries.hash(&mut resources);
+        served.facts().hash(&mut resources);
+        let mut tools = DefaultHasher::new();
+        for spec in served.tools.specs() {
+            (spec.name, spec.description, spec.input_schema.to_string()).hash(&mut tools);
+        }
+        // With nothing in the catalog there is nothing to plan.
+        served.catalog.is_empty().hash(&mut tools);
+        Lists { resources: resources.finish(), tools: tools.finish() }
+    }
+}
+
+/// How often each list has changed.
+#[derive(Debug, Clone, Copy, Default)]
+struct Counts {
+    resources: u64,
+    tools: u64,
+}
+
+/// The lists as they were last looked at, and who waits for the next change.
+pub(crate) struct Changes {
+    last: Mutex<Lists>,
+    counts: watch::Sender<Counts>,
+}
+
+impl Changes {
+    pub(crate) fn new(lists: Lists) -> Self {
+        Changes { last: Mutex::new(lists), counts: watch::Sender::default() }
+    }
+
+    /// Looks again, and tells those who wait if something is new.
+    pub(crate) fn look(&self, lists: impl FnOnce() -> Lists) {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = lists();
+        let changed = Changed { resources: now.resources != last.resources, tools: now.tools != last.tools };
+        *last = now;
+        if changed.resources || changed.tools {
+            self.counts.send_modify(|counts| {
+                counts.resources += u64::from(changed.resources);
+                counts.tools += u64::from(changed.tools);
+            });
+        }
+    }
+
+    /// Waits for changes from now on.
+    pub(crate) fn follow(&self) -> Follower {
+        let counts = self.counts.subscribe();
+        let seen = *counts.borrow();
+        Follower { counts, seen }
+    }
+}
+
+/// What has changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Changed {
+    pub(crate) resources: bool,
+    pub(crate) tools: bool,
+}
+
+/// Somebody who waits for changes. Several that came meanwhile are one.
+pub(crate) struct Follower {
+    counts: watch::Receiver<Counts>,
+    seen: Counts,
+}
+
+impl Follower {
+    /// The next change; `None` when there will be none.
+    pub(crate) async fn next(&mut self) -> Option<Changed> {
+        self.counts.changed().await.ok()?;
+        let now = *self.counts.borrow_and_update();
+        let changed = Changed { resources: now.resources != self.seen.resources, tools: now.tools != self.seen.tools };
+        self.seen = now;
+        Some(changed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt;
+
+    use super::*;
+
+    const FIRST: Lists = Lists { resources: 1, tools: 1 };
+
+    fn check(looks: &[Lists], expected: Option<Changed>) {
+        let changes = Changes::new(FIRST);
+        let mut follower = changes.follow();
+        looks.iter().for_each(|lists| changes.look(|| *lists));
+        assert_eq!(follower.next().now_or_never().flatten(), expected, "{looks:?}");
+        assert_eq!(follower.next().now_or_never(), None, "told once");
+    }
+
+    #[test]
+    fn only_what_has_changed_is_told_and_once() {
+        check(&[FIRST, FIRST], None);
+        check(&[Lists { resources: 2, ..FIRST }], Some(Changed { resources: true, tools: false }));
+        let both = Lists { resources: 2, tools: 2 };
+        check(&[Lists { tools: 2, ..FIRST }, both, both], Some(Changed { resources: true, tools: true }));
+        // There and back again: it may have been listed in between.
+        check(&[both, FIRST], Some(Changed { resources: true, tools: true }));
+    }
+}

@@ -1,0 +1,118 @@
+//! What is done about HTTP beside the SDK: messages that are none, sessions that are ended, and sessions that live as long
+//! as their client listens.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{
+    Json,
+    body::{Body, Bytes, to_bytes},
+    extract::{Request, State},
+    http::{HeaderMap, Method, StatusCode, header},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use futures::StreamExt;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::http::Shared;
+
+/// JSON-RPC 2.0, section 5.1: what is no JSON.
+const PARSE_ERROR: i64 = -32_700;
+
+/// And what is no message.
+const INVALID_REQUEST: i64 = -32_600;
+
+/// What stands before the service of the SDK.
+pub(crate) async fn before(State(shared): State<Shared>, request: Request, next: Next) -> Response {
+    let session = request.headers().get("mcp-session-id").and_then(|id| id.to_str().ok()).map(str::to_owned);
+    match (request.method(), session) {
+        (&Method::POST, _) => said(request, next).await,
+        (&Method::GET, Some(session)) => {
+            let response = next.run(request).await;
+            if response.status() == StatusCode::OK { listened(&shared, session, response) } else { response }
+        }
+        (&Method::DELETE, Some(session)) => {
+            if !shared.sessions.sessions.read().await.contains_key(session.as_str()) {
+                return (StatusCode::NOT_FOUND, "Not Found: Session not found").into_response();
+            }
+            let response = next.run(request).await;
+            // Some clients take `accepted` for a failure; and it has been done.
+            if response.status() == StatusCode::ACCEPTED { StatusCode::NO_CONTENT.into_response() } else { response }
+        }
+        _ => next.run(request).await,
+    }
+}
+
+/// A message. The SDK takes what is none for a wrong media type.
+async fn said(request: Request, next: Next) -> Response {
+    let (parts, body) = request.into_parts();
+    // It was read within the limit before.
+    let Ok(bytes) = to_bytes(body, usize::MAX).await else { return StatusCode::BAD_REQUEST.into_response() };
+    let is_json = is_json(&parts.headers);
+    let response = next.run(Request::from_parts(parts, Body::from(bytes.clone()))).await;
+    if is_json && response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE { malformed(&bytes) } else { response }
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let media = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    media.split(';').next().is_some_and(|essence| essence.trim().eq_ignore_ascii_case("application/json"))
+}
+
+fn malformed(bytes: &Bytes) -> Response {
+    let (code, message, id) = match serde_json::from_slice::<Value>(bytes) {
+        Err(error) => (PARSE_ERROR, format!("Parse error: {error}"), Value::Null),
+        Ok(message) => {
+            let id = message.get("id").filter(|id| id.is_string() || id.is_number()).cloned();
+            let reason =
+                if message.is_array() { "one message at a time" } else { "this is no message of JSON-RPC 2.0" };
+            (INVALID_REQUEST, format!("Invalid Request: {reason}"), id.unwrap_or_default())
+        }
+    };
+    let error = json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}});
+    (StatusCode::BAD_REQUEST, Json(error)).into_response()
+}
+
+/// A session ends when its client was silent for long, but not while that listens. The stream ends when the server closes.
+fn listened(shared: &Shared, session: String, response: Response) -> Response {
+    let over = CancellationToken::new();
+    let server = &shared.server;
+    let every = server.options.limits.session_idle / 3;
+    tokio::spawn(keep(shared.sessions.clone(), session, every, over.clone(), server.closed.clone()));
+    let over = over.drop_guard();
+    let closing = server.closing.clone().cancelled_owned();
+    response.map(|body| {
+        let told = body.into_data_stream().take_until(closing);
+        Body::from_stream(told.inspect(move |_| {
+            // It is dropped with the stream.
+            let _ = &over;
+        }))
+    })
+}
+
+/// Says something to a session now and then.
+async fn keep(
+    sessions: Arc<LocalSessionManager>,
+    session: String,
+    every: Duration,
+    over: CancellationToken,
+    closed: CancellationToken,
+) {
+    loop {
+        tokio::select! {
+            () = over.cancelled() => return,
+            () = closed.cancelled() => return,
+            () = tokio::time::sleep(every) => {}
+        }
+        let handle = sessions.sessions.read().await.get(session.as_str()).cloned();
+        // There is no request of that number, so nothing is closed; but the session has heard something.
+        let heard = match handle {
+            Some(handle) => handle.close_request_wise_channel(u64::MAX).await,
+            None => return,
+        };
+        if heard.is_err() {
+            return;
+        }
+    }
+}
