@@ -11,6 +11,10 @@ use crate::document::{self, pointed};
 const MOST_FILES: usize = 1_000;
 const MOST_BYTES: usize = 64 << 20;
 
+/// How many folders below that of the API a file may be. A server that answers every path with the same text would lead
+/// deeper and deeper.
+const MOST_FOLDERS: usize = 32;
+
 /// How many references may lead to one another.
 const MOST_STEPS: usize = 48;
 
@@ -170,6 +174,9 @@ fn joined(from: &str, file: &str) -> Result<String, &'static str> {
             part => parts.push(part),
         }
     }
+    if parts.len() > MOST_FOLDERS {
+        return Err("leads through too many folders");
+    }
     Ok(parts.join("/"))
 }
 
@@ -214,6 +221,16 @@ mod tests {
         check("gone.yaml#/x", Err("`api/gone.yaml`, which cannot be read: there is no such file"));
         check("../parts/broken.json", Err("cannot parse it as JSON"));
         check("#/circle", Err("goes round in a circle"));
+    }
+
+    #[test]
+    fn files_that_lead_deeper_and_deeper_come_to_an_end() {
+        let text = json!({"x": {"$ref": "+/definitions/D"}, "y": {"$ref": "fuzz.yaml#/x"}});
+        let (library, problems) = Library::new(text.clone(), "fuzz.yaml", &|_| Ok(text.to_string()));
+        assert_eq!(problems, []);
+        assert!(library.others().count() < 2 * MOST_FOLDERS, "{}", library.others().count());
+        let last = Node { document: library.documents.len() - 1, value: &json!({"$ref": "+/definitions/D"}) };
+        assert!(library.resolved(last).unwrap_err().contains("too many folders"));
     }
 
     #[test]
