@@ -100,6 +100,9 @@ pub(super) fn tell(event: &Event) {
         Event::Thinking { text } => output::say(&format!("  {}", text.lines().next().unwrap_or_default())),
         Event::Tool { name, .. } if name == "think" || name == "execute_sql" => {}
         Event::Tool { name, arguments } => output::say(&format!("  {name} {arguments}")),
+        Event::Result { name, failed: true, reason: Some(reason), .. } => {
+            output::say(&format!("  {name} failed: {reason}"));
+        }
         Event::Result { name, failed: true, .. } => output::say(&format!("  {name} failed")),
         Event::Executing { id, sql, .. } => output::say(&format!("  {id}: {sql}")),
         Event::Result { queries, .. } => {

@@ -49,6 +49,9 @@ pub enum Event {
         name: String,
         /// Whether it failed.
         failed: bool,
+        /// Why, as the model is told, at most 300 characters.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
         /// How large the answer is.
         bytes: usize,
         /// What each query of the call gave.

@@ -26,6 +26,9 @@ use crate::{
     verify::Names,
 };
 
+/// The reason why a call failed is told in so many characters.
+const LONGEST_REASON: usize = 300;
+
 /// What a run begins with.
 #[derive(Debug, Clone, Default)]
 pub struct Start {
@@ -317,10 +320,12 @@ impl<T: Tools> Run<'_, T> {
             ran.push(self.goal.answered(&mended, &mut one));
             given.push((call, one));
         }
-        let failed: Vec<bool> = given.iter().map(|(_, answer)| answer.is_err()).collect();
+        let failures: Vec<Option<Option<String>>> =
+            given.iter().map(|(_, answer)| answer.as_ref().err().map(reason_of)).collect();
         let sizes = self.history.results(given);
-        for ((call, queries), (failed, bytes)) in calls.iter().zip(ran).zip(failed.into_iter().zip(sizes)) {
-            (self.observe)(Event::Result { name: call.name.clone(), failed, bytes, queries });
+        for ((call, queries), (failure, bytes)) in calls.iter().zip(ran).zip(failures.into_iter().zip(sizes)) {
+            let (name, failed) = (call.name.clone(), failure.is_some());
+            (self.observe)(Event::Result { name, failed, reason: failure.flatten(), bytes, queries });
         }
         (worked, mendable)
     }
@@ -391,4 +396,9 @@ async fn called(tools: &impl Tools, call: ToolCall, time_limit: Duration) -> Res
 
 fn milliseconds(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Why a call failed, in short.
+fn reason_of(error: &Value) -> Option<String> {
+    error["message"].as_str().map(|message| message.chars().take(LONGEST_REASON).collect())
 }

@@ -55,7 +55,7 @@ async fn a_model_that_never_stops_calling_is_warned_and_stopped() {
     // The round that was promised came, the calls of the last one are refused.
     assert_eq!(world.calls(), 4);
     assert!(model.results(5)[0].starts_with("<data>"));
-    assert!(matches!(events.last(), Some(Event::Result { failed: true, .. })), "{events:?}");
+    assert!(matches!(events.last(), Some(Event::Result { failed: true, reason: Some(_), .. })), "{events:?}");
     assert_eq!(outcome.plan.discovered_context.tables, TABLES);
     assert!(outcome.plan.plan.steps.is_empty() && !outcome.plan.verification.ok);
 }

@@ -142,6 +142,7 @@ const TELL = {
     const item = pending(data.name);
     if (!item) return;
     item.classList.add(data.failed ? "failed" : "done");
+    if (data.failed && data.reason) item.append(el("p", { class: "why" }, data.reason));
     item.querySelector(".size").textContent = data.failed ? "failed" : data.bytes === undefined ? "" : `${count(data.bytes)} bytes`;
   },
   verified(data) {
