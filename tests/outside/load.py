@@ -23,6 +23,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -154,13 +155,15 @@ class Server:
     def __init__(self, planner, folder):
         self.environment = {"PATH": os.environ["PATH"], "HOME": folder, "PROSPECTOR_STATE": f"{folder}/state",
                             "PROSPECTOR_CATALOG": f"{folder}/catalog/catalog.yaml"}
-        self.planner = planner
+        self.planner, self.said = planner, []
         self.process = subprocess.Popen([planner, "serve", "--listen", "127.0.0.1:0"], env=self.environment,
                                         stderr=subprocess.PIPE, text=True)
         for line in self.process.stderr:
             if found := re.search(r"listening on http://[^:]+:(\d+)", line):
                 self.port = int(found.group(1))
                 break
+        # A server whose words nobody reads waits for a reader.
+        threading.Thread(target=lambda: self.said.extend(self.process.stderr), daemon=True).start()
 
 
 def verdict(tally, what):
@@ -199,6 +202,7 @@ async def measured(given, server, folder):
     mean = lambda part: sum(part) / max(1, len(part))
     parts = ", ".join(f"{mean(samples[at * fifth:(at + 1) * fifth]):.0f}" for at in range(5))
     print(f"  memory, MiB, means of the fifths: {parts}; most {max(samples):.0f}")
+    print(f"  the server said {len(server.said)} lines, such as {server.said[:1]}")
     verdict(tally, "errors under load")
 
     tally, until = Tally(), time.monotonic() + 3600
