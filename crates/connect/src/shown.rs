@@ -35,6 +35,12 @@ pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
     })
 }
 
+/// The bytes that pairs of hexadecimal digits stand for: what follows `\x` in the [`hexadecimal`] text.
+pub(crate) fn bytes_of(digits: &str) -> Option<Vec<u8>> {
+    let pair = |at: usize| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok();
+    (0..digits.len()).step_by(2).map(pair).collect()
+}
+
 /// JSON has no infinity.
 pub(crate) fn float(number: f64) -> Value {
     Number::from_f64(number).map_or_else(|| Value::String(number.to_string()), Value::Number)
@@ -49,6 +55,17 @@ mod tests {
         let long = "ä".repeat(LONGEST + 1);
         assert_eq!(cut(&long).chars().count(), LONGEST);
         assert_eq!(cut("ä"), "ä");
+    }
+
+    #[test]
+    fn bytes_are_read_as_they_are_written() {
+        let check =
+            |digits: &str, expected: Option<&[u8]>| assert_eq!(bytes_of(digits).as_deref(), expected, "{digits}");
+        check(hexadecimal(&[0, 255]).trim_start_matches("\\x"), Some(&[0, 255]));
+        check("", Some(&[]));
+        check("0", None);
+        check("0g", None);
+        check("äa", None);
     }
 
     #[test]

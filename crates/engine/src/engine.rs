@@ -167,7 +167,7 @@ impl Engine {
                 Way::Native
             }
             None => {
-                let answer = joined::validate(&plan.view, &plan.checked, &plan.found, &self.options).await;
+                let answer = joined::validate(&plan.view, &plan.checked, &plan.found).await;
                 answer.map_err(|reason| hint::explained(&reason, &plan.tables()))?;
                 self.way()
             }

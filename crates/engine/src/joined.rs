@@ -12,6 +12,7 @@ mod shown;
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -63,7 +64,7 @@ pub(crate) async fn run(
         for _ in 0..MOST_MISMATCHES {
             let before = texts.lock().map_or(0, |texts| texts.len());
             let scans = if options.cluster.is_some() { Scans::All } else { Scans::Large };
-            let frame = frame(view, checked, found, &texts, scans, options).await?;
+            let frame = frame(view, checked, found, &texts, scans, options.scratch.as_deref()).await?;
             let answer = async {
                 let schema = frame.schema().as_arrow().clone();
                 let (state, plan) = frame.limit(0, Some(cap.saturating_add(1)))?.into_parts();
@@ -109,14 +110,9 @@ enum Scans {
 }
 
 /// Names and types alone; no source is asked.
-pub(crate) async fn validate(
-    view: &View,
-    checked: &Checked,
-    found: &[Found],
-    options: &EngineOptions,
-) -> Result<(), String> {
+pub(crate) async fn validate(view: &View, checked: &Checked, found: &[Found]) -> Result<(), String> {
     let planned = async {
-        let frame = frame(view, checked, found, &Texts::default(), Scans::None, options).await?;
+        let frame = frame(view, checked, found, &Texts::default(), Scans::None, None).await?;
         frame.into_optimized_plan().map(drop)
     };
     planned.await.map_err(|error| plain(&error))
@@ -128,10 +124,12 @@ async fn frame(
     found: &[Found],
     texts: &Texts,
     scans: Scans,
-    options: &EngineOptions,
+    scratch: Option<&Path>,
 ) -> Result<DataFrame, DataFusionError> {
-    let disk = match &options.scratch {
-        Some(folder) if std::fs::create_dir_all(folder).is_ok() => DiskManagerMode::Directories(vec![folder.clone()]),
+    let disk = match scratch {
+        Some(folder) if std::fs::create_dir_all(folder).is_ok() => {
+            DiskManagerMode::Directories(vec![folder.to_path_buf()])
+        }
         _ => DiskManagerMode::Disabled,
     };
     let runtime = RuntimeEnvBuilder::new()

@@ -109,7 +109,7 @@ impl Parameter {
             "BYTES" => {
                 let text = text(value);
                 let bytes = match text.strip_prefix("\\x") {
-                    Some(digits) => bytes_of(digits).ok_or_else(|| "the bytes are wrong".to_owned())?,
+                    Some(digits) => shown::bytes_of(digits).ok_or_else(|| "the bytes are wrong".to_owned())?,
                     None => text.into_bytes(),
                 };
                 made("BYTES", STANDARD.encode(bytes))
@@ -121,11 +121,6 @@ impl Parameter {
     pub(super) fn json(&self, name: &str) -> Value {
         json!({"name": name, "parameterType": {"type": self.kind}, "parameterValue": {"value": self.value}})
     }
-}
-
-fn bytes_of(digits: &str) -> Option<Vec<u8>> {
-    let pair = |at: usize| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok();
-    (0..digits.len()).step_by(2).map(pair).collect()
 }
 
 /// The type without its parameters: `NUMERIC(10, 2)` is a `NUMERIC`.

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::column_of;
 use super::value::{comparable, comparable_type, searchable};
 use crate::filter::{Test, boolean, number, text};
-use crate::{FilterCondition, FilterOp};
+use crate::{FilterCondition, FilterOp, shown};
 
 /// The rows that meet the condition.
 ///
@@ -61,7 +61,8 @@ fn literal(value: &Value, data_type: &DataType) -> Result<Expr, String> {
         DataType::Boolean => Ok(lit(boolean(value)?)),
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView => {
             let text = text(value);
-            let bytes = text.strip_prefix("\\x").map(bytes_of).unwrap_or_else(|| Some(text.clone().into_bytes()));
+            let bytes =
+                text.strip_prefix("\\x").map(shown::bytes_of).unwrap_or_else(|| Some(text.clone().into_bytes()));
             bytes.map(|bytes| lit(ScalarValue::Binary(Some(bytes)))).ok_or_else(|| "the bytes are wrong".to_owned())
         }
         _ if data_type.is_string() => Ok(lit(text(value))),
@@ -69,13 +70,7 @@ fn literal(value: &Value, data_type: &DataType) -> Result<Expr, String> {
         _ => {
             let text = text(value);
             let scalar = ScalarValue::try_from_string(text.clone(), data_type);
-            scalar.map(lit).map_err(|_| format!("`{}` is no {data_type}", crate::shown::cut(&text)))
+            scalar.map(lit).map_err(|_| format!("`{}` is no {data_type}", shown::cut(&text)))
         }
     }
-}
-
-/// The bytes that pairs of hexadecimal digits stand for.
-fn bytes_of(digits: &str) -> Option<Vec<u8>> {
-    let pairs = digits.as_bytes().chunks(2);
-    pairs.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok().filter(|p| p.len() == 2)?, 16).ok()).collect()
 }

@@ -310,10 +310,7 @@ impl Reader<'_> {
             return None;
         };
         let url = address(&mut fields, "url", &written, line, self.lookup);
-        let token = fields.text("token").and_then(|(token, line)| {
-            let token = environment(&token, self.lookup);
-            token.map_err(|reason| fields.fail(line, format!("`token`: {reason}"), "set it, or take it out")).ok()
-        });
+        let token = optional(&mut fields, "token", self.lookup);
         url.filter(|_| !fields.failed()).map(|url| WebSearchEntry { url, token })
     }
 

@@ -3,6 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use genai::webc::StreamTimeout;
+use prospector_core::causes;
 use reqwest::{
     StatusCode,
     header::{HeaderMap, RETRY_AFTER},
@@ -76,11 +77,11 @@ impl Peer {
         };
         match error.downcast::<reqwest::Error>() {
             Ok(error) if error.is_body() || error.is_decode() => {
-                Failure { again: true, ..self.nonsense(&format!("it broke off ({})", chain(&error.without_url()))) }
+                Failure { again: true, ..self.nonsense(&format!("it broke off ({})", causes(&error.without_url()))) }
             }
             Ok(error) => {
                 let again = error.is_connect() || !error.is_timeout() && !error.is_builder();
-                let reason = format!("{} cannot be reached: {}", self.origin, chain(&error.without_url()));
+                let reason = format!("{} cannot be reached: {}", self.origin, causes(&error.without_url()));
                 Failure { again, ..self.transport(&reason) }
             }
             Err(error) => self.nonsense(&error.to_string()),
@@ -184,17 +185,6 @@ fn retry_delay(body: &Value) -> Option<Duration> {
     let hint = error.get("details")?.as_array()?.iter().find(is_hint)?;
     let seconds = hint["retryDelay"].as_str()?.strip_suffix('s')?.parse::<f64>().ok()?;
     Some(Duration::try_from_secs_f64(seconds).ok()?.min(LONGEST_PAUSE))
-}
-
-/// An error and its causes in one line.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text = format!("{text}: {cause}");
-        source = cause.source();
-    }
-    text
 }
 
 #[cfg(test)]
