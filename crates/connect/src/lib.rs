@@ -64,6 +64,7 @@ mod server;
 mod service;
 mod shown;
 mod source;
+pub mod sql;
 mod sqlite;
 #[cfg(any(feature = "cassandra", feature = "dynamodb", feature = "elasticsearch"))]
 mod tally;

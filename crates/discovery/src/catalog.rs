@@ -238,7 +238,7 @@ impl Catalog {
                 Some(connector) => sources.push(Source {
                     name: database.name.clone(),
                     tables: database.tables.clone(),
-                    withheld: database.withheld.clone(),
+                    functions: database.functions.clone(),
                     connector,
                 }),
                 None => {

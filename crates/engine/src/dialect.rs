@@ -56,13 +56,4 @@ impl Dialect {
             Dialect::Joined => &GenericDialect {},
         }
     }
-
-    /// A name as the engine compares it, from how it is written.
-    pub(crate) fn folded(self, name: &str, is_quoted: bool) -> String {
-        match self {
-            Dialect::Postgres if !is_quoted => name.to_lowercase(),
-            Dialect::Postgres | Dialect::Mysql | Dialect::Bigquery => name.to_owned(),
-            Dialect::Sqlite | Dialect::Joined => name.to_lowercase(),
-        }
-    }
 }

@@ -138,7 +138,7 @@ impl Engine {
     /// # Errors
     /// [`Failure`]: why it was refused or failed, and what to do instead.
     pub async fn run(&self, sql: &str, database: Option<&str>, cap: usize) -> Result<Outcome, Failure> {
-        let plan = self.plan(sql, database)?;
+        let plan = self.plan(sql, database).await?;
         let (rows, way) = match &plan.native {
             Some((source, text)) => {
                 let answer = plan.view[*source].connector.query(text, cap).await;
@@ -159,7 +159,7 @@ impl Engine {
     /// # Errors
     /// As for [`Engine::run`].
     pub async fn validate(&self, sql: &str, database: Option<&str>) -> Result<(Way, Vec<String>), Failure> {
-        let plan = self.plan(sql, database)?;
+        let plan = self.plan(sql, database).await?;
         let way = match &plan.native {
             Some((source, text)) => {
                 let answer = plan.view[*source].connector.explain(text).await;
@@ -207,53 +207,56 @@ impl Engine {
         if let Some(table) = found {
             return Ok((source, table));
         }
-        if source.withheld.iter().any(|withheld| withheld.eq_ignore_ascii_case(bare)) {
-            return Err(Failure::new("refused", format!("the table `{name}` may not be read"))
-                .advise("the catalog leaves it out; use the tables that list_tables shows"));
-        }
         let near = nearest(bare, source.tables.iter().map(|table| table.name.as_str()), 3);
-        let failure = Failure::new("unknown_table", format!("{} has no table `{name}`", source.name));
-        Err(failure.advise(did_you_mean(&near, "there is no table at all")))
+        let failure = Failure::new("unknown_table", format!("{} has no table `{name}` that may be read", source.name));
+        Err(failure.advise(did_you_mean(&near, "use the tables that list_tables shows")))
     }
 
-    pub(crate) fn plan(&self, sql: &str, database: Option<&str>) -> Result<Plan, Failure> {
-        let view = || View::new(&self.sources, &self.scope);
-        if let Some(name) = database.filter(|name| !name.eq_ignore_ascii_case(scope::SCOPED)) {
-            let only = self.source(name)?;
-            let dialect = self.sources[only].dialect();
-            return match planned(view(), sql, dialect, Some(only), &self.options) {
-                // What was loaded can be joined with any database.
-                Err(failure) if failure.code == "unknown_table" => {
-                    planned(view(), sql, Dialect::Joined, None, &self.options)
-                        .ok()
-                        .filter(Plan::is_scoped)
-                        .ok_or(failure)
-                }
-                done => done,
-            };
-        }
-        // Which SQL it is shows in whose tables it names.
-        let mut failures = Vec::new();
-        for dialect in Dialect::ALL {
-            let is_spoken = dialect == Dialect::Joined || self.sources.iter().any(|source| source.dialect() == dialect);
-            if !is_spoken {
-                continue;
-            }
-            match planned(view(), sql, dialect, None, &self.options) {
-                Ok(plan) => return Ok(plan),
-                Err(failure) => failures.push(failure),
-            }
-        }
-        // The more it was understood, the better the advice.
-        let rank = |failure: &Failure| match failure.code {
-            "refused" | "unavailable" => 0,
-            "unknown_table" => 1,
-            "other" => 3,
-            _ => 2,
+    /// What is to be done for a query. It is parsed on a thread that may block: that takes up to a second for a text that was
+    /// made to take long.
+    pub(crate) async fn plan(&self, sql: &str, database: Option<&str>) -> Result<Plan, Failure> {
+        let only = match database.filter(|name| !name.eq_ignore_ascii_case(scope::SCOPED)) {
+            Some(name) => Some(self.source(name)?),
+            None => None,
         };
-        failures.sort_by_key(rank);
-        Err(failures.into_iter().next().unwrap_or_else(|| Failure::new("failed", "there is no database")))
+        let (view, options, sql) = (View::new(&self.sources, &self.scope), self.options.clone(), sql.to_owned());
+        let planned = tokio::task::spawn_blocking(move || plan(&view, &sql, only, &options)).await;
+        planned.unwrap_or_else(|_| Err(Failure::new("failed", "the statement could not be taken apart")))
     }
+}
+
+/// What is to be done for a query over one database, or over any.
+fn plan(view: &View, sql: &str, only: Option<usize>, options: &EngineOptions) -> Result<Plan, Failure> {
+    if let Some(only) = only {
+        return match planned(view, sql, view[only].dialect(), Some(only), options) {
+            // What was loaded can be joined with any database.
+            Err(failure) if failure.code == "unknown_table" => {
+                planned(view, sql, Dialect::Joined, None, options).ok().filter(Plan::is_scoped).ok_or(failure)
+            }
+            done => done,
+        };
+    }
+    // Which SQL it is shows in whose tables it names.
+    let mut failures = Vec::new();
+    for dialect in Dialect::ALL {
+        let is_spoken = dialect == Dialect::Joined || view.iter().any(|source| source.dialect() == dialect);
+        if !is_spoken {
+            continue;
+        }
+        match planned(view, sql, dialect, None, options) {
+            Ok(plan) => return Ok(plan),
+            Err(failure) => failures.push(failure),
+        }
+    }
+    // The more it was understood, the better the advice.
+    let rank = |failure: &Failure| match failure.code {
+        "refused" | "unavailable" | "too_large" => 0,
+        "unknown_table" => 1,
+        "other" => 3,
+        _ => 2,
+    };
+    failures.sort_by_key(rank);
+    Err(failures.into_iter().next().unwrap_or_else(|| Failure::new("failed", "there is no database")))
 }
 
 impl Plan {
@@ -273,16 +276,22 @@ impl Plan {
 }
 
 fn planned(
-    view: View,
+    view: &View,
     sql: &str,
     dialect: Dialect,
     only: Option<usize>,
     options: &EngineOptions,
 ) -> Result<Plan, Failure> {
-    let checked = examine(dialect, sql)?;
-    let found = resolve(&view, view.scoped().filter(|_| only.is_none()), only, dialect, &checked.reads);
+    let spoken = view
+        .iter()
+        .enumerate()
+        .filter(|(at, source)| source.dialect() == dialect && only.is_none_or(|only| only == *at));
+    let functions: Vec<String> = spoken.flat_map(|(_, source)| source.functions.iter().cloned()).collect();
+    let checked = examine(dialect, &functions, sql)?;
+    let reads = &checked.rewritten.reads;
+    let found = resolve(view, view.scoped().filter(|_| only.is_none()), only, dialect, reads);
     let found = found.map_err(|failure| match failure.code {
-        "unknown_table" => options.only_described(&checked.reads).unwrap_or(failure),
+        "unknown_table" => options.only_described(reads).unwrap_or(failure),
         _ => failure,
     })?;
     let native = match dialect {
@@ -293,10 +302,10 @@ fn planned(
             let Some(source) = first.filter(|at| is_own(*at)) else {
                 return Err(Failure::new("other", "the tables are elsewhere"));
             };
-            Some((source, native::text(sql, &checked, &found, &view[source])?))
+            Some((source, native::text(&checked, &found, &view[source])?))
         }
     };
-    Ok(Plan { view, checked, found, native })
+    Ok(Plan { view: view.clone(), checked, found, native })
 }
 
 /// The column of that name.

@@ -1,169 +1,126 @@
-//! Functions that do more than compute: they read files, wait, change settings, stop others, or run text as SQL.
+//! Functions that a query may call: those known to compute from their arguments, or to give the time or a random value,
+//! and to do nothing else. All others are refused: they may read tables and files, wait, hold locks, change settings, run
+//! text as SQL, or tell what is hidden. The catalog can allow more for a database.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use crate::Dialect;
 
-/// Refused everywhere, whatever the source: extensions bring them along. A `*` stands for any end.
-const EVERYWHERE: &[&str] = &[
-    "benchmark",
-    "dblink*",
-    "edit",
-    "eval",
-    "exec",
-    "http",
-    "http_*",
-    "load_extension",
-    "load_file",
-    "lo_*",
-    "pg_sleep*",
-    "readfile",
-    "shell",
-    "sleep",
-    "sys_eval",
-    "sys_exec",
-    "sys_get",
-    "sys_set",
-    "system",
-    "url_*",
-    "writefile",
-    "xp_*",
-];
-
-const POSTGRES: &[&str] = &[
-    "aws_*",
-    "binary_upgrade_*",
-    "brin_desummarize_range",
-    "brin_summarize_*",
-    "connectby",
-    "convert_from_file",
-    "copy_*",
-    "crosstab*",
-    "cursor_to_xml*",
-    "current_setting",
-    "currval",
-    "database_to_xml*",
-    "file_*",
-    "get_raw_page",
-    "gin_clean_pending_list",
-    "inet_client_*",
-    "inet_server_*",
-    "lastval",
-    "loread",
-    "lowrite",
-    "nextval",
-    "plperl_*",
-    "plpgsql_*",
-    "plpython*",
-    "postgres_fdw_*",
-    "query_to_xml*",
-    "schema_to_xml*",
-    "set_config",
-    "setval",
-    "table_to_xml*",
-    "ts_rewrite",
-    "ts_stat",
-    "txid_*",
-    "xpath_table",
-    "xslt_process",
-    "session_preload",
-    "cron_*",
-    "has_*_privilege",
-];
-
-/// What of `pg_*` computes, and no more.
-const POSTGRES_HARMLESS: &[&str] =
-    &["pg_typeof", "pg_column_size", "pg_size_pretty", "pg_size_bytes", "pg_input_is_valid", "pg_collation_for"];
-
-const MYSQL: &[&str] = &[
-    "get_lock",
-    "gtid_*",
-    "is_free_lock",
-    "is_used_lock",
-    "last_insert_id",
-    "lastval",
-    "lib_mysqludf_*",
-    "master_*",
-    "name_const",
-    "nextval",
-    "asynchronous_*",
-    "ps_*",
-    "release_all_locks",
-    "release_lock",
-    "reverse_soundex",
-    "setval",
-    "source_pos_wait",
-    "wait_*",
-    "wsrep_*",
-    "can_access_*",
-    "get_dd_*",
-    "internal_*",
-    "extractvalue",
-    "updatexml",
-    "previous",
-];
-
-const SQLITE: &[&str] = &[
-    "fts3_tokenizer",
-    "fts5",
-    "fts5_*",
-    "fsdir",
-    "geopoly_*",
-    "lsdir",
-    "ls_*",
-    "pragma_*",
-    "sqlite_*",
-    "zeroblob",
-    "randomblob",
-    "zipfile*",
-    "dbstat",
-    "bytecode",
-    "tables_used",
-    "csv",
-    "lsmode",
-    "getenv",
-    "define",
-    "undefine",
-    "changes",
-    "total_changes",
-    "last_insert_rowid",
-    "carray",
-    "stmt",
-    "wholenumber",
-    "completion",
-    "fileio_*",
-];
-
-/// What reads other places, or a table that is no plain part of the statement.
-const BIGQUERY: &[&str] = &[
-    "appends",
-    "changes",
-    "external_*",
-    "gap_fill",
-    "range_sessionize",
-    "vector_search",
-    "ai_*",
-    "ml_*",
-    "load_*",
-    "remote_*",
-];
-
-const JOINED: &[&str] = &["read_*", "parquet_metadata", "metadata_cache", "statistics_cache", "list_files_cache"];
-
-/// Whether a query may not call the function of that name, given without its schema, in lower case.
-pub(crate) fn is_refused(dialect: Dialect, name: &str) -> bool {
-    let own = match dialect {
-        Dialect::Postgres => POSTGRES,
-        Dialect::Mysql => MYSQL,
-        Dialect::Sqlite => SQLITE,
-        Dialect::Bigquery => BIGQUERY,
-        Dialect::Joined => JOINED,
-    };
-    let unknown = dialect == Dialect::Postgres && name.starts_with("pg_") && !POSTGRES_HARMLESS.contains(&name);
-    unknown || EVERYWHERE.iter().chain(own).any(|pattern| matches(pattern, name))
+/// Names in small letters; lines that begin with `#` are for people.
+fn names(list: &'static str) -> BTreeSet<&'static str> {
+    list.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace).collect()
 }
 
-fn matches(pattern: &str, name: &str) -> bool {
-    match pattern.split_once('*') {
-        Some((start, end)) => name.len() >= start.len() + end.len() && name.starts_with(start) && name.ends_with(end),
-        None => pattern == name,
+static POSTGRES: LazyLock<BTreeSet<&str>> = LazyLock::new(|| names(include_str!("functions/postgres.txt")));
+static MYSQL: LazyLock<BTreeSet<&str>> = LazyLock::new(|| names(include_str!("functions/mysql.txt")));
+static SQLITE: LazyLock<BTreeSet<&str>> = LazyLock::new(|| names(include_str!("functions/sqlite.txt")));
+static BIGQUERY: LazyLock<BTreeSet<&str>> = LazyLock::new(|| names(include_str!("functions/bigquery.txt")));
+static JOINED: LazyLock<BTreeSet<&str>> = LazyLock::new(|| names(include_str!("functions/joined.txt")));
+
+fn list(dialect: Dialect) -> &'static BTreeSet<&'static str> {
+    match dialect {
+        Dialect::Postgres => &POSTGRES,
+        Dialect::Mysql => &MYSQL,
+        Dialect::Sqlite => &SQLITE,
+        Dialect::Bigquery => &BIGQUERY,
+        Dialect::Joined => &JOINED,
+    }
+}
+
+/// What stands before the point in names of BigQuery's functions.
+pub(crate) const BIGQUERY_FAMILIES: &[&str] = &["hll_count", "net", "safe"];
+
+/// All of them, in small letters, in order.
+pub(crate) fn allowed(dialect: Dialect) -> impl Iterator<Item = &'static str> {
+    list(dialect).iter().copied()
+}
+
+/// Whether a query may call the function of that name, given without its schema and in small letters.
+pub(crate) fn is_allowed(dialect: Dialect, name: &str) -> bool {
+    list(dialect).contains(name)
+}
+
+/// Whether the function of that name may stand in the place of a table. In SQLite and MariaDB a table may be called like a
+/// function, so that only these few are.
+pub(crate) fn gives_rows(dialect: Dialect, name: &str) -> bool {
+    let known: &[&str] = match dialect {
+        Dialect::Postgres => return is_allowed(dialect, name),
+        Dialect::Sqlite => &["generate_series", "json_each", "json_tree"],
+        Dialect::Joined => &["generate_series", "range"],
+        Dialect::Mysql | Dialect::Bigquery => &[],
+    };
+    known.contains(&name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Functions that every engine would have to be asked about one by one: none of them may come into a list.
+    #[test]
+    fn what_does_more_than_compute_is_in_no_list() {
+        let never = [
+            "benchmark",
+            "current_query",
+            "current_setting",
+            "currval",
+            "database",
+            "dblink",
+            "eval",
+            "get_lock",
+            "json_populate_record",
+            "lastval",
+            "last_insert_id",
+            "last_insert_rowid",
+            "load_extension",
+            "load_file",
+            "lo_export",
+            "name_const",
+            "nextval",
+            "obj_description",
+            "pg_input_is_valid",
+            "pg_read_file",
+            "pg_sleep",
+            "query_to_xml",
+            "readfile",
+            "release_lock",
+            "schema",
+            "session_user",
+            "set_config",
+            "setval",
+            "sleep",
+            "sqlite_source_id",
+            "system_user",
+            "to_regclass",
+            "ts_rewrite",
+            "ts_stat",
+            "user",
+            "version",
+            "writefile",
+            "zeroblob",
+            "randomblob",
+            "fts3_tokenizer",
+            "extractvalue",
+            "updatexml",
+            "external_query",
+            "read_csv",
+        ];
+        for dialect in Dialect::ALL {
+            for name in never {
+                assert!(!is_allowed(dialect, name), "{dialect:?}: {name}");
+            }
+        }
+    }
+
+    #[test]
+    fn names_are_in_small_letters() {
+        for dialect in Dialect::ALL {
+            assert!(allowed(dialect).count() > 100, "{dialect:?}");
+            for name in allowed(dialect) {
+                let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '.');
+                assert!(name.chars().all(is_plain), "{name}");
+            }
+        }
     }
 }

@@ -18,7 +18,7 @@
 //!     std::fs::write(&path, text)?;
 //!     let connector = open(&prospector_connect::Source::files(SourceKind::Csv, vec![path]))?;
 //!     let (tables, _) = connector.describe().await?;
-//!     sources.push(Source { name: name.into(), tables, withheld: Vec::new(), connector });
+//!     sources.push(Source { name: name.into(), tables, functions: Vec::new(), connector });
 //! }
 //! let engine = Engine::new(sources);
 //!
@@ -49,6 +49,7 @@ mod history;
 mod joined;
 mod native;
 pub mod options;
+mod rewrite;
 mod scope;
 mod source;
 mod tools;

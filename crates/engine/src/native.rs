@@ -1,75 +1,163 @@
-//! The text that a source is sent: as it was written, without comments and without the name of the database.
+//! The text that a source is sent: the query as it was written anew, with the names that the source has for its tables.
 
-use sqlparser::ast::Spanned;
+use std::collections::HashSet;
 
-use crate::guard::{Checked, Places};
+use prospector_core::nearest;
+use sqlparser::ast::{Ident, ObjectName};
+
+use crate::guard::{Checked, examine, refused};
+use crate::rewrite::{Piece, Rewritten};
 use crate::source::{Found, Source};
 use crate::{Dialect, Failure};
 
+/// Columns that every table of PostgreSQL has and nobody describes.
+const SYSTEM_COLUMNS: [&str; 6] = ["cmax", "cmin", "ctid", "tableoid", "xmax", "xmin"];
+
 /// The statement in the names of the source.
-pub(crate) fn text(sql: &str, checked: &Checked, found: &[Found], source: &Source) -> Result<String, Failure> {
+///
+/// # Errors
+/// Where a column that is named with its table is none of it, in PostgreSQL; where the text would not be read as it is
+/// meant.
+pub(crate) fn text(checked: &Checked, found: &[Found], source: &Source) -> Result<String, Failure> {
     let dialect = source.dialect();
-    let places = Places::new(sql);
-    let mut changes: Vec<(usize, usize, String)> =
-        checked.cuts.iter().map(|(start, end)| (*start, *end, " ".to_owned())).collect();
-    for found in found {
-        // PostgreSQL looks in other schemas first unless told.
-        if !found.is_prefixed && dialect != Dialect::Postgres {
-            continue;
-        }
-        let span = found.written.span();
-        if span.start.line == 0 {
-            let message = format!("`{}` cannot be placed in the statement", found.written);
-            return Err(Failure::new("refused", message).advise("write the table without its database"));
-        }
-        let (start, end) = places.range(span);
-        changes.push((start, end, written(dialect, &source.tables[found.table].name)));
+    let rewritten = &checked.rewritten;
+    if dialect == Dialect::Postgres {
+        check_attributes(rewritten, found, source)?;
     }
-    for parts in checked.qualified.iter().filter(|parts| parts.len() > 2) {
+    let table = |at: usize| found.get(at).map(|found| written(dialect, &source.tables[found.table].name));
+    let column = |parts: &[Ident]| {
         let names_source = parts[0].value.eq_ignore_ascii_case(&source.name);
-        let follows = |found: &&Found| {
+        let follows = |found: &Found| {
             let last = found.written.0.iter().rev().filter_map(|part| part.as_ident()).next();
             found.is_prefixed && last.is_some_and(|last| last.value.eq_ignore_ascii_case(&parts[parts.len() - 2].value))
         };
-        if names_source && parts[0].span.start.line > 0 && found.iter().any(|found| follows(&found)) {
-            let (start, end) = places.range(parts[0].span);
-            let dot = sql[end..].find('.').map_or(end, |dot| end + dot + 1);
-            changes.push((start, dot, String::new()));
+        let rest = if names_source && found.iter().any(follows) { &parts[1..] } else { parts };
+        qualified(dialect, rest)
+    };
+    let text = assemble(rewritten, table, column)?;
+    check_round_trip(dialect, &source.functions, rewritten)?;
+    Ok(text)
+}
+
+/// The pieces in one, with what stands for tables and columns.
+fn assemble(
+    rewritten: &Rewritten,
+    table: impl Fn(usize) -> Option<String>,
+    column: impl Fn(&[Ident]) -> String,
+) -> Result<String, Failure> {
+    let mut text = String::new();
+    for piece in &rewritten.pieces {
+        match piece {
+            Piece::Text(part) => text.push_str(part),
+            Piece::Column(parts) => text.push_str(&column(parts)),
+            Piece::Table { at, alias } => {
+                text.push_str(&table(*at).ok_or_else(|| refused("a table of the query was not found"))?);
+                if let Some(alias) = alias {
+                    text.push_str(" AS ");
+                    text.push_str(alias);
+                }
+            }
         }
     }
-    changes.sort();
-    let (mut text, mut at) = (String::with_capacity(sql.len()), 0);
-    for (start, end, new) in changes {
-        if start < at {
+    Ok(text)
+}
+
+/// Whether the text that is sent is read as the tree that was judged: read again, it must be written as the same text.
+fn check_round_trip(dialect: Dialect, functions: &[String], rewritten: &Rewritten) -> Result<(), Failure> {
+    let plain = |rewritten: &Rewritten| {
+        let name =
+            |name: &ObjectName| -> Vec<Ident> { name.0.iter().filter_map(|part| part.as_ident()).cloned().collect() };
+        let table = |at: usize| rewritten.reads.get(at).map(|read| qualified(dialect, &name(read)));
+        assemble(rewritten, table, |parts| qualified(dialect, parts))
+    };
+    let once = plain(rewritten)?;
+    let again = examine(dialect, functions, &once).and_then(|checked| plain(&checked.rewritten));
+    match again {
+        Ok(twice) if twice == once => Ok(()),
+        _ => Err(refused(format!(
+            "the statement cannot be written so that {} is sure to read it alike",
+            dialect.as_str()
+        ))
+        .advise("write it in a plainer form, one expression at a time")),
+    }
+}
+
+/// Whether each name behind a point is a column. In PostgreSQL `row.name` calls the function `name` where there is no such
+/// column.
+fn check_attributes(rewritten: &Rewritten, found: &[Found], source: &Source) -> Result<(), Failure> {
+    let dialect = Dialect::Postgres;
+    let last = |name: &ObjectName| name.0.iter().rev().filter_map(|part| part.as_ident()).next().cloned();
+    let columns = |found: &Found| source.tables[found.table].columns.iter().map(|column| column.name.as_str());
+    let all: HashSet<&str> = found.iter().flat_map(columns).collect();
+    for (qualifier, attribute) in &rewritten.attributes {
+        let name = dialect.meant(attribute);
+        if SYSTEM_COLUMNS.contains(&name.as_str()) {
             continue;
         }
-        text.push_str(&sql[at..start]);
-        text.push_str(&new);
-        at = end;
+        // What a table is called in the query: its alias, or its own name.
+        let owners: Vec<&Found> = qualifier.as_ref().map_or_else(Vec::new, |qualifier| {
+            let wanted = dialect.meant(qualifier);
+            let tables = rewritten.pieces.iter().filter_map(|piece| match piece {
+                Piece::Table { at, alias } => Some((*at, alias)),
+                Piece::Text(_) | Piece::Column(_) => None,
+            });
+            tables
+                .filter(|(at, alias)| match alias {
+                    Some(alias) => *alias == dialect.quote(&wanted),
+                    None => rewritten.reads.get(*at).and_then(last).is_some_and(|last| dialect.meant(&last) == wanted),
+                })
+                .filter_map(|(at, _)| found.get(at))
+                .collect()
+        });
+        let is_known = match owners.as_slice() {
+            [] => all.contains(name.as_str()) || rewritten.made.contains(&name),
+            // Columns can be named anew behind an alias.
+            owners => {
+                owners.iter().any(|owner| columns(owner).any(|column| column == name))
+                    || rewritten.renamed.contains(&name)
+            }
+        };
+        if !is_known {
+            let failure = Failure::new("unknown_column", format!("there is no column `{}`", name.escape_debug()));
+            let near = nearest(&name, all.iter().copied(), 3);
+            return Err(match near.as_slice() {
+                [] => failure.advise("look the columns up with get_table_schema"),
+                near => failure.advise(format!(
+                    "did you mean {}? names with capitals may need quotes",
+                    near.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+                )),
+            });
+        }
     }
-    text.push_str(&sql[at..]);
-    Ok(text.trim().to_owned())
+    Ok(())
+}
+
+/// A name of several parts, of which the last may be all columns.
+fn qualified(dialect: Dialect, parts: &[Ident]) -> String {
+    let part = |part: &Ident| match (part.quote_style, part.value.as_str()) {
+        (None, "*") => "*".to_owned(),
+        _ => dialect.quote(&dialect.meant(part)),
+    };
+    parts.iter().map(part).collect::<Vec<_>>().join(".")
 }
 
 /// A name as an identifier.
 pub(crate) fn quoted(dialect: Dialect, name: &str) -> String {
     match dialect {
-        Dialect::Mysql => format!("`{}`", name.replace('`', "``")),
         // A column inside a record is a path.
-        Dialect::Bigquery => {
-            let part = |part: &str| format!("`{}`", part.replace('\\', "\\\\").replace('`', "\\`"));
-            name.split('.').map(part).collect::<Vec<_>>().join(".")
-        }
-        _ => format!("\"{}\"", name.replace('"', "\"\"")),
+        Dialect::Bigquery => name.split('.').map(|part| dialect.quote(part)).collect::<Vec<_>>().join("."),
+        _ => dialect.quote(name),
     }
 }
 
-/// The name of a table as the source has it.
+/// The name of a table as the source has it, such that nothing else can be meant.
 pub(crate) fn written(dialect: Dialect, name: &str) -> String {
     let quoted = |name: &str| quoted(dialect, name);
     match (dialect, name.split_once('.')) {
+        // PostgreSQL looks in other schemas first unless told.
         (Dialect::Postgres, None) => format!("public.{}", quoted(name)),
         (Dialect::Postgres | Dialect::Mysql, Some((schema, table))) => format!("{}.{}", quoted(schema), quoted(table)),
+        (Dialect::Sqlite, _) => format!("main.{}", quoted(name)),
         _ => quoted(name),
     }
 }

@@ -137,7 +137,7 @@ impl Scope {
     pub(crate) fn snapshot(&self) -> Option<(Arc<Source>, Vec<Arc<Held>>)> {
         let held: Vec<Arc<Held>> = self.held.read().ok()?.values().cloned().collect();
         let tables = held.iter().map(|held| held.table.clone()).collect();
-        let source = Source { name: SCOPED.to_owned(), tables, withheld: Vec::new(), connector: Arc::new(Memory) };
+        let source = Source { name: SCOPED.to_owned(), tables, functions: Vec::new(), connector: Arc::new(Memory) };
         (!held.is_empty()).then(|| (Arc::new(source), held))
     }
 }

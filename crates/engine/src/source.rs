@@ -15,8 +15,8 @@ pub struct Source {
     pub name: String,
     /// The tables that queries may read.
     pub tables: Vec<Table>,
-    /// The names of those that they may not, to be told apart from those that do not exist.
-    pub withheld: Vec<String>,
+    /// Functions that queries may call beyond those that only compute, as `name` or `schema.name`.
+    pub functions: Vec<String>,
     /// What reads it.
     pub connector: Arc<dyn Connector>,
 }
@@ -89,8 +89,13 @@ fn one(
 
 /// The table of that name, as the dialect compares names.
 fn table(source: &Source, dialect: Dialect, parts: &[&Ident]) -> Option<usize> {
-    let folded: Vec<String> =
-        parts.iter().map(|part| dialect.folded(&part.value, part.quote_style.is_some())).collect();
+    let meant = |part: &&Ident| match dialect {
+        Dialect::Postgres | Dialect::Mysql | Dialect::Bigquery => dialect.meant(part),
+        Dialect::Sqlite => part.value.to_ascii_lowercase(),
+        // The words of such a query are in small letters already.
+        Dialect::Joined => part.value.clone(),
+    };
+    let folded: Vec<String> = parts.iter().map(meant).collect();
     let own = match dialect {
         Dialect::Postgres => "public",
         Dialect::Sqlite => "main",
@@ -102,7 +107,8 @@ fn table(source: &Source, dialect: Dialect, parts: &[&Ident]) -> Option<usize> {
     };
     let is_same = |name: &str| match dialect {
         Dialect::Postgres | Dialect::Mysql | Dialect::Bigquery => name == wanted,
-        Dialect::Sqlite | Dialect::Joined => name.to_lowercase() == wanted,
+        Dialect::Sqlite => name.to_ascii_lowercase() == wanted,
+        Dialect::Joined => name.to_lowercase() == wanted,
     };
     source.tables.iter().position(|table| is_same(&table.name))
 }
@@ -117,18 +123,6 @@ fn unknown(
     let bare = parts.iter().map(|part| part.value.as_str()).collect::<Vec<_>>().join(".");
     let open =
         || sources.iter().enumerate().filter(|(at, _)| only.is_none_or(|only| only == *at)).map(|(_, s)| s.as_ref());
-    let is_withheld = |source: &Source| {
-        let rest =
-            bare.get(source.name.len() + 1..).filter(|_| bare.to_lowercase().starts_with(&source.name.to_lowercase()));
-        source
-            .withheld
-            .iter()
-            .any(|name| name.eq_ignore_ascii_case(&bare) || rest.is_some_and(|rest| name.eq_ignore_ascii_case(rest)))
-    };
-    if open().any(is_withheld) {
-        return Failure::new("refused", format!("the table `{written}` may not be read"))
-            .advise("the catalog leaves it out; use the tables that list_tables shows");
-    }
     let names: Vec<String> = open()
         .flat_map(|source| {
             source.tables.iter().map(move |table| match only {
@@ -137,7 +131,7 @@ fn unknown(
             })
         })
         .collect();
-    let failure = Failure::new("unknown_table", format!("there is no table `{written}`"));
+    let failure = Failure::new("unknown_table", format!("there is no table `{written}` that may be read"));
     let near = nearest(&bare, names.iter().map(String::as_str), 3);
     let same = names.iter().find(|name| {
         let lower = name.to_lowercase();
@@ -147,10 +141,10 @@ fn unknown(
         (Some(name), _) if matches!(dialect, Dialect::Postgres | Dialect::Mysql | Dialect::Bigquery) => {
             failure.advise(format!("names have a case here: write `{name}` so, in quotes where it has capitals"))
         }
-        (_, []) => failure.advise("there is no table at all"),
+        (_, []) => failure.advise("use the tables that list_tables shows"),
         (_, near) => {
             let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
-            failure.advise(format!("did you mean {}?", near.join(", ")))
+            failure.advise(format!("did you mean {}? list_tables shows all of them", near.join(", ")))
         }
     }
 }

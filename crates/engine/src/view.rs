@@ -7,6 +7,7 @@ use crate::scope::{Held, Scope};
 use crate::source::{Found, Source};
 
 /// The sources; the last of them is the one of the subsets, where there are any.
+#[derive(Clone)]
 pub(crate) struct View {
     sources: Vec<Arc<Source>>,
     held: Vec<Arc<Held>>,

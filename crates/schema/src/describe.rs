@@ -31,6 +31,7 @@ pub async fn describe(
         description: description.to_owned(),
         tables,
         withheld,
+        functions: Vec::new(),
     };
     let dropped = database.settle_keys();
     if let Some(first) = dropped.first() {

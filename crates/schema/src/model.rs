@@ -18,10 +18,13 @@ pub struct Database {
     pub description: String,
     /// The tables that may be used, in the source's order.
     pub tables: Vec<Table>,
-    /// The names of the tables that its allow-list leaves out. Nothing else of them is kept; the names only serve to say
-    /// "not allowed" instead of "not found".
+    /// The names of the tables that its allow-list leaves out. Nothing else of them is kept, and no answer tells them from
+    /// tables that do not exist.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub withheld: Vec<String>,
+    /// Functions that queries may call beyond those that only compute, as `name` or `schema.name`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub functions: Vec<String>,
 }
 
 impl Database {
@@ -80,6 +83,7 @@ mod tests {
         let mut database = Database {
             tables: vec![table("Orders", &["Id*", "Customer"]), table("Customers", &["ID*", "name"])],
             withheld: vec!["Salaries".into()],
+            functions: Vec::new(),
             ..Database::default()
         };
         database.tables[0].foreign_keys = vec![key];

@@ -5,10 +5,10 @@ use sqlparser::dialect::{
     BigQueryDialect, ClickHouseDialect, DatabricksDialect, Dialect, DuckDbDialect, GenericDialect, HiveDialect,
     MsSqlDialect, MySqlDialect, OracleDialect, PostgreSqlDialect, RedshiftSqlDialect, SQLiteDialect, SnowflakeDialect,
 };
-use sqlparser::parser::Parser;
 
 use super::salvage::saved;
 use super::split::words;
+use crate::sql::parse_text;
 
 /// In the order in which they are tried.
 const DIALECTS: [&dyn Dialect; 13] = [
@@ -84,7 +84,7 @@ pub(super) fn parse(text: &str, meaning: Meaning) -> Result<Parsed, Failure> {
 pub(super) fn in_any_dialect(text: &str) -> Result<Vec<Statement>, Failure> {
     let mut furthest = Failure::default();
     for dialect in DIALECTS {
-        match Parser::parse_sql(dialect, text) {
+        match parse_text(dialect, text) {
             Ok(statements) => return Ok(statements),
             Err(error) => {
                 let failure = Failure::new(&error.to_string());

@@ -27,6 +27,7 @@ pub(super) struct Found {
     description: String,
     pub(super) descriptions: Option<PathBuf>,
     allow: Vec<String>,
+    functions: Vec<String>,
 }
 
 /// Opens and describes every database of the catalog.
@@ -60,11 +61,16 @@ pub(super) async fn load(
     let mut described = Vec::with_capacity(total);
     // Each on a thread of its own: reading what was described before is work too, and all there is to do most times.
     let spawn = |found: Found| {
-        let (place, task) = (found.place.clone(), tokio::spawn(one(found, cache.clone())));
+        let (place, functions) = (found.place.clone(), found.functions.clone());
+        let task = tokio::spawn(one(found, cache.clone()));
         async move {
             let failed =
                 |error| (None, vec![Problem::error(place, format!("the database cannot be described: {error}"))]);
-            task.await.unwrap_or_else(failed)
+            let (mut entry, problems) = task.await.unwrap_or_else(failed);
+            if let Some(entry) = &mut entry {
+                entry.database.functions = functions;
+            }
+            (entry, problems)
         }
     };
     let mut tasks = stream::iter(found).map(spawn).buffered(AT_ONCE);
@@ -182,6 +188,7 @@ pub(super) fn find(base: &Path, place: &str, entry: &DatabaseEntry, problems: &m
             description: entry.description.clone(),
             descriptions: written.clone().filter(|path| path.is_file()),
             allow: entry.tables.clone(),
+            functions: entry.functions.clone(),
         };
         if let Some(path) = written.filter(|path| !path.is_file()) {
             let problem = Problem::error(place, format!("there is no file of descriptions {}", path.display()));
@@ -228,6 +235,7 @@ pub(super) fn find(base: &Path, place: &str, entry: &DatabaseEntry, problems: &m
             description: entry.description.clone(),
             descriptions,
             allow: entry.tables.clone(),
+            functions: entry.functions.clone(),
         }
     };
     let found: Vec<Found> = match (&entry.name, many) {
@@ -279,6 +287,7 @@ fn project(base: &Path, place: &str, entry: &DatabaseEntry) -> Result<Found, (St
         description: entry.description.clone(),
         descriptions: descriptions.filter(|path| path.is_file()),
         allow: entry.tables.clone(),
+        functions: entry.functions.clone(),
     })
 }
 

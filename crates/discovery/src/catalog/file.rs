@@ -61,6 +61,8 @@ pub(super) struct DatabaseEntry {
     pub(super) description: String,
     pub(super) descriptions: Option<String>,
     pub(super) tables: Vec<String>,
+    /// Functions that queries may call beyond the usual ones.
+    pub(super) functions: Vec<String>,
 }
 
 #[derive(Debug, Default)]
@@ -177,7 +179,18 @@ impl Reader<'_> {
     fn database(&mut self, at: usize, mut entry: Placed) -> Option<DatabaseEntry> {
         let what = format!("databases[{at}]");
         let bigquery = services::bigquery(self.file, &what, &mut entry, self.lookup, self.problems).ok()?;
-        let own = ["path", "name", "type", "description", "descriptions", "tables", "url", "schemas", "bigquery"];
+        let own = [
+            "path",
+            "name",
+            "type",
+            "description",
+            "descriptions",
+            "tables",
+            "functions",
+            "url",
+            "schemas",
+            "bigquery",
+        ];
         let keys: Vec<&str> = own.into_iter().chain(services::KEYS).collect();
         let mut fields = Fields::of(self.file, what, entry, &keys, self.problems)?;
         let schemas = fields.texts("schemas");
@@ -192,6 +205,14 @@ impl Reader<'_> {
             false => required(&mut fields, "path", "the file of the database", self.lookup)?,
         };
         let line = fields.line();
+        let functions = fields.texts("functions");
+        let is_plain = |name: &String| {
+            !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '$'))
+        };
+        if let Some(wrong) = functions.iter().find(|name| !is_plain(name)) {
+            let reason = format!("databases[{at}] allows `{wrong}`, which is no name of a function");
+            fields.fail(line, reason, "write `functions: [name, schema.name]`");
+        }
         if is_remote && !path.is_empty() || server.is_some() && service.is_some() {
             let reason = format!("databases[{at}] has both `path` and `url`, or another address");
             fields.fail(line, reason, "write one of them");
@@ -208,6 +229,7 @@ impl Reader<'_> {
             description: plain(&mut fields, "description").unwrap_or_default(),
             descriptions: optional(&mut fields, "descriptions", self.lookup),
             tables: fields.texts("tables"),
+            functions,
         };
         (!fields.failed()).then_some(entry)
     }

@@ -24,7 +24,7 @@ impl Tool for BuildQuery {
     async fn call(&self, request: QueryRequest) -> Result<Built, ToolError> {
         let built = build(&self.0, &request)?;
         // That it is a query that may run, whatever was put together.
-        self.0.plan(&built.sql, Some(&built.query.database))?;
+        self.0.plan(&built.sql, Some(&built.query.database)).await?;
         Ok(built)
     }
 }

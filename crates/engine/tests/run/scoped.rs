@@ -91,7 +91,7 @@ async fn the_tool_previews_and_says_what_is_missing_or_wrong() {
     for (args, error) in [
         (json!({"alias": "two words", "database": "shop", "table": "people"}), "invalid_arguments"),
         (json!({"alias": "a", "database": "shop", "table": "poeple"}), "unknown_table"),
-        (json!({"alias": "a", "database": "shop", "table": "secret"}), "refused"),
+        (json!({"alias": "a", "database": "shop", "table": "secret"}), "unknown_table"),
         (json!({"alias": "a", "database": "shop", "table": "people", "columns": ["nam"]}), "unknown_column"),
         (json!({"alias": "a", "database": "shop", "table": "people", "limit": 1000000}), "too_large"),
     ] {

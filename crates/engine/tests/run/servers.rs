@@ -150,7 +150,7 @@ async fn a_password_never_shows() {
         ] {
             let connector = open(&Place::Server(Server::new(url.as_str(), &[]).unwrap())).unwrap();
             let tables = vec![prospector_connect::Table { name: "people".into(), ..Default::default() }];
-            let source = Source { name: "shop".into(), tables, withheld: Vec::new(), connector };
+            let source = Source { name: "shop".into(), tables, functions: Vec::new(), connector };
             said.push(Engine::new(vec![source]).run("SELECT 1 FROM people", None, 5).await.unwrap_err());
         }
         let password = own.password().unwrap();

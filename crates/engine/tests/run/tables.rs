@@ -40,7 +40,7 @@ pub(crate) async fn all(folder: &Path) -> Vec<Source> {
     let mut sources = Vec::new();
     for (name, connector) in [("shop", shop(folder)), ("log", log(folder)), ("crm", crm(folder).await)] {
         let (tables, _) = connector.describe().await.unwrap();
-        sources.push(Source { name: name.into(), tables, withheld: Vec::new(), connector });
+        sources.push(Source { name: name.into(), tables, functions: Vec::new(), connector });
     }
     sources
 }

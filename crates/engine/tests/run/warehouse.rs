@@ -79,7 +79,7 @@ async fn engine(kind: &'static str, columns: &[(&str, &str, Value, Value)]) -> (
     let people = source("crm", sqlite(folder.path(), DATA).await).await;
     // The file stays until the test ends.
     std::mem::forget(folder);
-    let store = Source { name: "store".into(), tables: vec![table], withheld: Vec::new(), connector: sending.clone() };
+    let store = Source { name: "store".into(), tables: vec![table], functions: Vec::new(), connector: sending.clone() };
     (sending, Engine::new(vec![people, store]))
 }
 
@@ -147,7 +147,7 @@ async fn one_bigquery_is_asked_in_its_own_sql() {
     let outcome = engine.run(sql, Some("store"), 5).await.unwrap();
     assert_eq!(json!(outcome.rows.rows), json!([[2]]));
     let asked = sending.asked.lock().unwrap().clone();
-    assert_eq!(asked, ["SELECT COUNT(*) AS n FROM `main.facts` WHERE id > 0"]);
+    assert_eq!(asked, ["SELECT count(*) AS `n` FROM `main`.`facts` WHERE `id` > 0"]);
     for refused in ["EXPORT DATA OPTIONS(uri='gs://x') AS SELECT 1", "SELECT * FROM EXTERNAL_QUERY('c', 'SELECT 1')"] {
         let failure = engine.run(refused, Some("store"), 5).await.unwrap_err();
         assert!(["refused", "syntax", "unknown_function"].contains(&failure.code), "{failure}");

@@ -34,7 +34,9 @@ async fn a_wrong_query_is_answered_with_what_would_be_right() {
     check(&engine, "SELECT nmae FROM shop.people", "unknown_column", "`people.name`").await;
     check(&engine, "SELECT p.nmae FROM crm.people p", "unknown_column", "`people.name`").await;
     check(&engine, "SELECT * FROM shop.poeple", "unknown_table", "shop.people").await;
-    check(&engine, "SELECT * FROM shop.secret", "refused", "list_tables").await;
+    // What may not be read is answered like what does not exist.
+    check(&engine, "SELECT * FROM shop.secret", "unknown_table", "list_tables").await;
+    check(&engine, "SELECT * FROM shop.secrets", "unknown_table", "list_tables").await;
     check(&engine, "SELECT name FROM crm.people WHERE id > 'x'", "type_mismatch", "CAST").await;
     check(&engine, "SELECT nosuch(id) FROM shop.people", "unknown_function", "function").await;
 }
@@ -51,7 +53,7 @@ async fn what_a_server_cannot_do_is_told_with_what_would_help() {
     ] {
         let tables = vec![prospector_connect::Table { name: "people".into(), ..Default::default() }];
         let connector = Arc::new(Failing(reason));
-        let engine = Engine::new(vec![Source { name: "shop".into(), tables, withheld: Vec::new(), connector }]);
+        let engine = Engine::new(vec![Source { name: "shop".into(), tables, functions: Vec::new(), connector }]);
         check(&engine, "SELECT 1 FROM people", error, suggestion).await;
     }
 }

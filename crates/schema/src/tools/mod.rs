@@ -50,12 +50,14 @@ fn find_table<'a>(
         return Ok((known, at));
     }
     let database = &known.database;
-    if named(&database.withheld, table, String::as_str).is_some() {
-        let message = format!("table `{table}` of database `{}` is not allowed by the catalog", database.name);
-        return Err(ToolError::unavailable(message, Some("plan without it, or say that it is needed".into())));
-    }
     let tables: Vec<&str> = database.tables.iter().map(|table| table.name.as_str()).collect();
     let mut error = missing("table", table, &format!("in database `{}`", database.name), &tables);
+    if let ToolError::Respond { suggestion: Some(suggestion), .. } = &mut error
+        && !database.withheld.is_empty()
+    {
+        // The same for one that is not allowed and one that does not exist.
+        suggestion.push_str(" list_tables shows all that may be used");
+    }
     let elsewhere: Vec<&str> = (discovery.known.iter())
         .filter(|other| other.table(table).is_some())
         .map(|other| other.database.name.as_str())

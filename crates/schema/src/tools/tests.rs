@@ -102,14 +102,19 @@ async fn a_wrong_name_is_answered_with_the_nearest_and_where_else_it_is() {
         &[],
     )
     .await;
-    check(
-        "get_table_schema",
-        json!({"database": "shop", "table": "Salaries"}),
-        json!({"error": "unavailable", "message": "table `Salaries` of database `shop` is not allowed by the catalog",
-               "suggestion": "plan without it, or say that it is needed"}),
-        &[],
-    )
-    .await;
+    // One that exists and is not allowed, and one that does not exist.
+    for table in ["Salaries", "Celeries"] {
+        check(
+            "get_table_schema",
+            json!({"database": "shop", "table": table}),
+            wrong(
+                &format!("there is no table `{table}` in database `shop`"),
+                "did you mean `invoices`, `customers`? list_tables shows all that may be used",
+            ),
+            &[],
+        )
+        .await;
+    }
 }
 
 #[tokio::test]

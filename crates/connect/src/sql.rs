@@ -1,0 +1,160 @@
+//! Parsing SQL that somebody else wrote, in bounded time and on a stack that does not overflow.
+
+mod bounded;
+
+use sqlparser::ast::Statement;
+use sqlparser::dialect::Dialect;
+use sqlparser::keywords::Keyword;
+use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
+
+use bounded::Bounded;
+
+/// Brackets inside one another.
+pub const MAX_NESTING: usize = 60;
+
+/// Opening parentheses with nothing between them. Each can begin a query or a join, and both are tried.
+pub const MAX_PARENTHESES_IN_A_ROW: usize = 12;
+
+/// Steps of the parser; a long script of one statement takes a few thousand.
+const MAX_STEPS: u32 = 200_000;
+
+/// The stack of one parse. It is reserved, and used only as far as the text is deep.
+const STACK: usize = 16 << 20;
+
+/// The statements of a text.
+///
+/// # Errors
+/// What sqlparser says; [`ParserError::RecursionLimitExceeded`] where the text is nested too deep, or needs too many
+/// attempts to be understood.
+pub fn parse_text(dialect: &'static dyn Dialect, text: &str) -> Result<Vec<Statement>, ParserError> {
+    parse_tokens(dialect, Tokenizer::new(dialect, text).tokenize_with_location()?)
+}
+
+/// The statements of a text that is taken apart into tokens already.
+///
+/// # Errors
+/// As for [`parse_text`].
+pub fn parse_tokens(dialect: &'static dyn Dialect, tokens: Vec<TokenWithSpan>) -> Result<Vec<Statement>, ParserError> {
+    if is_too_deep(&tokens) {
+        return Err(ParserError::RecursionLimitExceeded);
+    }
+    stacker::grow(STACK, || {
+        let bounded = Bounded::new(dialect, MAX_STEPS);
+        Parser::new(&bounded).with_tokens_with_locations(tokens).parse_statements()
+    })
+}
+
+/// Whether brackets are nested deeper than the parser can follow at a bounded cost.
+fn is_too_deep(tokens: &[TokenWithSpan]) -> bool {
+    let (mut depth, mut in_a_row, mut is_after_type) = (0_usize, 0_usize, false);
+    for token in tokens.iter().map(|token| &token.token).filter(|token| !matches!(token, Token::Whitespace(_))) {
+        match token {
+            Token::LParen | Token::LBracket | Token::LBrace => depth += 1,
+            Token::Lt if is_after_type => depth += 1,
+            Token::RParen | Token::RBracket | Token::RBrace | Token::Gt => depth = depth.saturating_sub(1),
+            Token::ShiftRight => depth = depth.saturating_sub(2),
+            _ => {}
+        }
+        in_a_row = if matches!(token, Token::LParen) { in_a_row + 1 } else { 0 };
+        is_after_type = matches!(token, Token::Word(word) if matches!(
+            word.keyword,
+            Keyword::ARRAY | Keyword::STRUCT | Keyword::MAP | Keyword::TUPLE | Keyword::NESTED
+        ));
+        if depth > MAX_NESTING || in_a_row > MAX_PARENTHESES_IN_A_ROW {
+            return true;
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use sqlparser::dialect::{
+        BigQueryDialect, ClickHouseDialect, DuckDbDialect, GenericDialect, HiveDialect, MsSqlDialect, MySqlDialect,
+        PostgreSqlDialect, SQLiteDialect, SnowflakeDialect,
+    };
+
+    use super::*;
+
+    const DIALECTS: [&dyn Dialect; 10] = [
+        &GenericDialect {},
+        &PostgreSqlDialect {},
+        &MySqlDialect {},
+        &SQLiteDialect {},
+        &BigQueryDialect {},
+        &MsSqlDialect {},
+        &SnowflakeDialect {},
+        &HiveDialect {},
+        &ClickHouseDialect {},
+        &DuckDbDialect {},
+    ];
+
+    /// Texts whose parse would not end, or would overflow the stack; each ends with an error here, and soon.
+    #[test]
+    fn what_would_take_forever_is_given_up() {
+        let nested = |open: &str, times: usize, core: &str, close: &str| {
+            format!("SELECT {}{core}{}", open.repeat(times), close.repeat(times))
+        };
+        let texts = [
+            nested("CAST(", 24, "1", ""),
+            nested("CAST(", 45, "1 1", " AS INT)"),
+            nested("EXTRACT(YEAR FROM ", 45, "1 1", ")"),
+            nested("TRIM(", 45, "1 1", ")"),
+            nested("CASE WHEN ", 45, "1 1", " THEN 1 END"),
+            nested("INTERVAL ", 3_000, "1 1", ""),
+            nested("NOT ", 3_000, "1 1", ""),
+            nested("- ", 3_000, "1 1", ""),
+            nested("EXISTS (SELECT ", 40, "1 1", ")"),
+            nested("f(x => ", 55, "1 1", ")"),
+            nested("{fn f(", 28, "1 1", ")}"),
+            nested("ARRAY[", 55, "1 1", "]"),
+            format!("CREATE TABLE t (a {}INT{})", "ARRAY<".repeat(4_200), ">".repeat(4_200)),
+            format!("CREATE TABLE t (a {}INT{})", "STRUCT<b ".repeat(4_200), ">".repeat(4_200)),
+            format!("CREATE TABLE t (a INT DEFAULT {}1 1{})", "CAST(".repeat(26), " AS INT)".repeat(26)),
+            format!("SELECT * FROM {}t JOIN", "(".repeat(40)),
+            format!("SELECT * FROM {}t JOIN", "( (SELECT * FROM ".repeat(25)),
+        ];
+        for text in &texts {
+            for dialect in DIALECTS {
+                assert!(parse_text(dialect, text).is_err(), "{dialect:?}: {}", &text[..60]);
+            }
+        }
+    }
+
+    /// A bounded parser reads what the plain one reads.
+    #[test]
+    fn what_is_ordinary_is_read_as_without_bounds() {
+        let texts = [
+            include_str!("../../engine/tests/corpus/harmless.sql"),
+            include_str!("../../engine/tests/corpus/common.sql"),
+            include_str!("../../engine/tests/corpus/postgres.sql"),
+            include_str!("../../engine/tests/corpus/mysql.sql"),
+            include_str!("../../engine/tests/corpus/sqlite.sql"),
+        ];
+        let mut read = 0;
+        for line in texts.iter().flat_map(|text| text.lines()).filter(|line| !line.starts_with("##")) {
+            let line = line.split(" --> ").next().unwrap_or(line);
+            for dialect in DIALECTS {
+                let plain = Parser::parse_sql(dialect, line).ok();
+                read += usize::from(plain.is_some());
+                assert_eq!(parse_text(dialect, line).ok(), plain, "{dialect:?}: {line}");
+            }
+        }
+        assert!(read > 2_000, "{read}");
+    }
+
+    #[test]
+    fn a_statement_as_people_write_it_is_not_too_deep() {
+        let sum = |times: usize| format!("SELECT {}1{}", "(1 + ".repeat(times), ")".repeat(times));
+        let calls = |times: usize| format!("SELECT {}1{}", "coalesce(".repeat(times), ", 0)".repeat(times));
+        let cases = "CASE WHEN a = 1 THEN 'x' ".to_owned() + &"WHEN a = 2 THEN 'y' ".repeat(300) + "END";
+        for text in
+            [sum(20), calls(20), format!("SELECT {cases} FROM t"), format!("SELECT {}", "1 + ".repeat(400) + "1")]
+        {
+            for dialect in DIALECTS {
+                assert!(parse_text(dialect, &text).is_ok(), "{dialect:?}: {}", &text[..40]);
+            }
+        }
+    }
+}

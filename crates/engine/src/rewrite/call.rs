@@ -1,0 +1,331 @@
+//! Calls of functions, which must be known to compute and do nothing else, and windows.
+
+use prospector_core::nearest;
+use sqlparser::ast::{
+    DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgOperator, FunctionArgumentClause,
+    FunctionArguments, HavingBound, HavingBoundKind, JsonNullClause, ListAggOnOverflow, NullTreatment, ObjectName,
+    OrderByExpr, Spanned, WindowFrame, WindowFrameBound, WindowFrameUnits, WindowSpec, WindowType,
+};
+
+use super::{Writer, Written};
+use crate::functions::{self, is_allowed};
+use crate::{Dialect, Failure};
+
+/// Forms of PostgreSQL that look like functions and are part of its grammar: they have no schema.
+const POSTGRES_GRAMMAR: &[&str] = &[
+    "array",
+    "coalesce",
+    "current_date",
+    "current_time",
+    "current_timestamp",
+    "greatest",
+    "grouping",
+    "least",
+    "localtime",
+    "localtimestamp",
+    "nullif",
+    "row",
+];
+
+/// Which argument is a word for a part of a date, and no column.
+fn unit_argument(dialect: Dialect, function: &str) -> Option<usize> {
+    match (dialect, function) {
+        (Dialect::Mysql, "timestampadd" | "timestampdiff" | "get_format") => Some(0),
+        (Dialect::Bigquery, "last_day") => Some(1),
+        (Dialect::Bigquery, name) if name.ends_with("_trunc") => Some(1),
+        (Dialect::Bigquery, name) if name.ends_with("_diff") => Some(2),
+        _ => None,
+    }
+}
+
+impl Writer<'_> {
+    pub(super) fn function(&mut self, function: &Function) -> Written {
+        let Function { name, uses_odbc_syntax: _, parameters, args, filter, null_treatment, over, within_group } =
+            function;
+        if !matches!(parameters, FunctionArguments::None) {
+            return self.unsupported("a function with two lists of arguments", function);
+        }
+        let known = self.function_name(name)?;
+        match args {
+            // `CURRENT_DATE` has no parentheses.
+            FunctionArguments::None => {}
+            FunctionArguments::Subquery(query) if known == "array" => self.subquery(query)?,
+            FunctionArguments::Subquery(_) => return self.unsupported("a query in the place of arguments", function),
+            FunctionArguments::List(list) => {
+                self.push("(");
+                match list.duplicate_treatment {
+                    None => {}
+                    Some(DuplicateTreatment::Distinct) => self.push("DISTINCT "),
+                    Some(DuplicateTreatment::All) => self.push("ALL "),
+                }
+                let unit = unit_argument(self.dialect, &known);
+                let mut at = 0;
+                self.list(&list.args, |writer, argument| {
+                    at += 1;
+                    match (unit == Some(at - 1), argument) {
+                        (true, FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Identifier(word))))
+                            if word.quote_style.is_none() =>
+                        {
+                            writer.word(&word.value, "part of a date")
+                        }
+                        _ => writer.argument(argument),
+                    }
+                })?;
+                for clause in &list.clauses {
+                    self.argument_clause(clause)?;
+                }
+                self.push(")");
+            }
+        }
+        if !within_group.is_empty() {
+            self.push(" WITHIN GROUP (ORDER BY ");
+            self.list(within_group, Self::order_by_expr)?;
+            self.push(")");
+        }
+        if let Some(filter) = filter {
+            self.prefix(" FILTER (WHERE ", filter)?;
+            self.push(")");
+        }
+        if let Some(treatment) = null_treatment {
+            self.null_treatment(treatment);
+        }
+        match over {
+            None => Ok(()),
+            Some(WindowType::NamedWindow(name)) => {
+                self.push(" OVER ");
+                self.ident(name)
+            }
+            Some(WindowType::WindowSpec(spec)) => {
+                self.push(" OVER ");
+                self.window(spec)
+            }
+        }
+    }
+
+    /// Writes the name of a function that may be called, up to its parenthesis, and returns it in small letters.
+    ///
+    /// # Errors
+    /// [`Failure`] with the code `unknown_function`, whether there is such a function or not.
+    pub(super) fn function_name(&mut self, name: &ObjectName) -> Result<String, Box<Failure>> {
+        let parts = self.parts(name)?;
+        let lower: Vec<String> = parts.iter().map(|part| part.value.to_ascii_lowercase()).collect();
+        let path = lower.join(".");
+        let mut own = self.functions.iter();
+        if let Some(listed) = own.find(|listed| {
+            let listed = listed.to_ascii_lowercase();
+            listed == path || lower.len() == 1 && listed.rsplit('.').next() == Some(path.as_str())
+        }) {
+            let quoted: Vec<String> = listed.split('.').map(|part| self.dialect.quote(part)).collect();
+            // SQLite and DataFusion know no schemas of functions, and MySQL no quotes around its own.
+            let text = match self.dialect {
+                Dialect::Postgres | Dialect::Bigquery => quoted.join("."),
+                _ if quoted.len() > 1 => quoted.join("."),
+                _ => listed.clone(),
+            };
+            self.push(&text);
+            self.done.made.insert(lower[lower.len() - 1].clone());
+            return Ok(path);
+        }
+        let bare = match (self.dialect, lower.as_slice()) {
+            (_, [name]) => Some(name),
+            (Dialect::Postgres, [schema, name]) if schema == "pg_catalog" => Some(name),
+            (Dialect::Bigquery, [family, _]) if functions::BIGQUERY_FAMILIES.contains(&family.as_str()) => Some(&path),
+            _ => None,
+        };
+        match bare.filter(|name| is_allowed(self.dialect, name)) {
+            Some(name) => {
+                let name = name.clone();
+                self.name_of_builtin(&name);
+                Ok(name)
+            }
+            None => {
+                let shown = path.escape_debug().to_string();
+                let message = match name.span().start.line {
+                    0 => format!("there is no function `{shown}` that a query may call"),
+                    line => format!("there is no function `{shown}` that a query may call, in line {line}"),
+                };
+                let near = nearest(&path, functions::allowed(self.dialect), 3);
+                let advice = match near.as_slice() {
+                    [] => "use a function of the source's own SQL that computes".to_owned(),
+                    near => format!("did you mean a function like {}?", near.join(", ")),
+                };
+                Err(Box::new(Failure::new("unknown_function", message).advise(advice)))
+            }
+        }
+    }
+
+    /// Writes the name of a function that the source brings along, such that no function of a user is meant.
+    fn name_of_builtin(&mut self, name: &str) {
+        self.done.made.insert(name.to_owned());
+        if self.dialect == Dialect::Postgres && !POSTGRES_GRAMMAR.contains(&name) {
+            self.push("pg_catalog.");
+            self.push(&self.dialect.quote(name));
+        } else {
+            self.push(name);
+        }
+    }
+
+    /// The same, and the parenthesis.
+    pub(super) fn builtin(&mut self, name: &str) {
+        self.name_of_builtin(name);
+        self.push("(");
+    }
+
+    pub(super) fn argument(&mut self, argument: &FunctionArg) -> Written {
+        match argument {
+            FunctionArg::Unnamed(value) => self.argument_value(value),
+            FunctionArg::Named { name, arg, operator } => {
+                let sign = match (operator, self.dialect) {
+                    (FunctionArgOperator::RightArrow, Dialect::Postgres | Dialect::Bigquery | Dialect::Joined) => {
+                        " => "
+                    }
+                    (FunctionArgOperator::Assignment, Dialect::Postgres) => " := ",
+                    _ => return self.unsupported_at("this form of a named argument", name.span),
+                };
+                self.word(&name.value, "name of an argument")?;
+                self.push(sign);
+                self.argument_value(arg)
+            }
+            FunctionArg::ExprNamed { name, .. } => self.unsupported("this form of a named argument", name),
+        }
+    }
+
+    fn argument_value(&mut self, value: &FunctionArgExpr) -> Written {
+        match value {
+            FunctionArgExpr::Expr(expr) => self.expr(expr),
+            FunctionArgExpr::QualifiedWildcard(name) => self.all_columns(name),
+            FunctionArgExpr::Wildcard => {
+                self.push("*");
+                Ok(())
+            }
+            FunctionArgExpr::WildcardWithOptions(options) => {
+                self.unsupported("a part of all columns in the place of an argument", options)
+            }
+        }
+    }
+
+    fn argument_clause(&mut self, clause: &FunctionArgumentClause) -> Written {
+        match clause {
+            FunctionArgumentClause::IgnoreOrRespectNulls(treatment) => {
+                self.null_treatment(treatment);
+                Ok(())
+            }
+            FunctionArgumentClause::OrderBy(order) => {
+                self.push(" ORDER BY ");
+                self.list(order, Self::order_by_expr)
+            }
+            FunctionArgumentClause::Limit(limit) => self.prefix(" LIMIT ", limit),
+            FunctionArgumentClause::OnOverflow(ListAggOnOverflow::Error) => {
+                self.push(" ON OVERFLOW ERROR");
+                Ok(())
+            }
+            FunctionArgumentClause::Having(HavingBound(kind, bound)) => {
+                self.push(match kind {
+                    HavingBoundKind::Min => " HAVING MIN ",
+                    HavingBoundKind::Max => " HAVING MAX ",
+                });
+                self.expr(bound)
+            }
+            FunctionArgumentClause::Separator(separator) => {
+                self.push(" SEPARATOR ");
+                self.value(separator)
+            }
+            FunctionArgumentClause::JsonNullClause(JsonNullClause::NullOnNull) => {
+                self.push(" NULL ON NULL");
+                Ok(())
+            }
+            FunctionArgumentClause::JsonNullClause(JsonNullClause::AbsentOnNull) => {
+                self.push(" ABSENT ON NULL");
+                Ok(())
+            }
+            FunctionArgumentClause::OnOverflow(ListAggOnOverflow::Truncate { .. })
+            | FunctionArgumentClause::JsonReturningClause(_) => Err(Box::new(
+                crate::guard::refused("this clause of a function is not taken").advise("leave the clause out"),
+            )),
+        }
+    }
+
+    fn null_treatment(&mut self, treatment: &NullTreatment) {
+        self.push(match treatment {
+            NullTreatment::IgnoreNulls => " IGNORE NULLS",
+            NullTreatment::RespectNulls => " RESPECT NULLS",
+        });
+    }
+
+    pub(super) fn window(&mut self, spec: &WindowSpec) -> Written {
+        let WindowSpec { window_name, partition_by, order_by, window_frame } = spec;
+        self.push("(");
+        if let Some(name) = window_name {
+            self.ident(name)?;
+        }
+        if !partition_by.is_empty() {
+            self.push(" PARTITION BY ");
+            self.list(partition_by, Self::expr)?;
+        }
+        if !order_by.is_empty() {
+            self.push(" ORDER BY ");
+            self.list(order_by, Self::order_by_expr)?;
+        }
+        if let Some(frame) = window_frame {
+            self.frame(frame)?;
+        }
+        self.push(")");
+        Ok(())
+    }
+
+    fn frame(&mut self, frame: &WindowFrame) -> Written {
+        self.push(match frame.units {
+            WindowFrameUnits::Rows => " ROWS",
+            WindowFrameUnits::Range => " RANGE",
+            WindowFrameUnits::Groups => " GROUPS",
+        });
+        match &frame.end_bound {
+            None => {
+                self.push(" ");
+                self.bound(&frame.start_bound)
+            }
+            Some(end) => {
+                self.push(" BETWEEN ");
+                self.bound(&frame.start_bound)?;
+                self.push(" AND ");
+                self.bound(end)
+            }
+        }
+    }
+
+    fn bound(&mut self, bound: &WindowFrameBound) -> Written {
+        let (rows, word) = match bound {
+            WindowFrameBound::CurrentRow => {
+                self.push("CURRENT ROW");
+                return Ok(());
+            }
+            WindowFrameBound::Preceding(rows) => (rows, " PRECEDING"),
+            WindowFrameBound::Following(rows) => (rows, " FOLLOWING"),
+        };
+        match rows {
+            Some(rows) => self.expr(rows)?,
+            None => self.push("UNBOUNDED"),
+        }
+        self.push(word);
+        Ok(())
+    }
+
+    pub(super) fn order_by_expr(&mut self, order: &OrderByExpr) -> Written {
+        let OrderByExpr { expr, options, with_fill } = order;
+        if with_fill.is_some() {
+            return self.unsupported("WITH FILL", expr);
+        }
+        self.expr(expr)?;
+        match options.asc {
+            None => {}
+            Some(true) => self.push(" ASC"),
+            Some(false) => self.push(" DESC"),
+        }
+        match options.nulls_first {
+            None => {}
+            Some(true) => self.push(" NULLS FIRST"),
+            Some(false) => self.push(" NULLS LAST"),
+        }
+        Ok(())
+    }
+}

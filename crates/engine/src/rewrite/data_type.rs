@@ -1,0 +1,255 @@
+//! Types in casts and literals. A type may be the name of a table, whose rows it stands for, or one of PostgreSQL's `reg*`,
+//! which look names up; only known types are written.
+
+use sqlparser::ast::{
+    ArrayElemTypeDef, BinaryLength, CharacterLength, DataType, ObjectName, StructBracketKind, StructField,
+};
+use sqlparser::tokenizer::Span;
+
+use super::{Writer, Written, no};
+use crate::Dialect;
+
+/// Types that the parser does not know by name, in small letters.
+fn is_known(dialect: Dialect, name: &str) -> bool {
+    let known: &[&str] = match dialect {
+        Dialect::Postgres => &[
+            "bpchar",
+            "box",
+            "cidr",
+            "circle",
+            "citext",
+            "date",
+            "daterange",
+            "datemultirange",
+            "inet",
+            "int4range",
+            "int4multirange",
+            "int8range",
+            "int8multirange",
+            "jsonpath",
+            "line",
+            "lseg",
+            "macaddr",
+            "macaddr8",
+            "money",
+            "nummultirange",
+            "numrange",
+            "path",
+            "point",
+            "polygon",
+            "serial",
+            "timestamptz",
+            "timetz",
+            "tsmultirange",
+            "tsrange",
+            "tstzmultirange",
+            "tstzrange",
+            "xml",
+        ],
+        Dialect::Mysql => &["inet4", "inet6", "nchar", "uuid", "year"],
+        // Any word is a type there, and only says whether values are numbers or texts.
+        Dialect::Sqlite => return true,
+        Dialect::Bigquery => &["geography", "interval"],
+        Dialect::Joined => &["timestamptz", "utf8"],
+    };
+    known.contains(&name)
+}
+
+impl Writer<'_> {
+    pub(super) fn data_type(&mut self, data_type: &DataType) -> Written {
+        let name = data_type.to_string();
+        if self.is_allowed(data_type) {
+            // What such a column is called where it has no other name.
+            self.done.made.insert(name.to_ascii_lowercase());
+            self.done.made.extend(catalog_names(&name).iter().map(|name| (*name).to_owned()));
+            self.push(&name);
+            return Ok(());
+        }
+        no(
+            format!("`{}` is not a type that values can be cast to here", name.escape_debug()),
+            Span::empty(),
+            "use a plain type of numbers, texts, dates or JSON",
+        )
+    }
+
+    /// Whether the type is one of the dialect's own, spelled with words and numbers alone.
+    fn is_allowed(&self, data_type: &DataType) -> bool {
+        use DataType as T;
+        match data_type {
+            T::Custom(name, modifiers) => self.is_custom_allowed(name, modifiers),
+            T::Array(ArrayElemTypeDef::SquareBracket(element, _)) => {
+                matches!(self.dialect, Dialect::Postgres | Dialect::Joined) && self.is_allowed(element)
+            }
+            T::Array(ArrayElemTypeDef::AngleBracket(element)) => {
+                matches!(self.dialect, Dialect::Bigquery | Dialect::Joined) && self.is_allowed(element)
+            }
+            T::Struct(fields, StructBracketKind::AngleBrackets) => {
+                self.dialect == Dialect::Bigquery && fields.iter().all(|field| self.is_field_allowed(field))
+            }
+            T::Character(length)
+            | T::Char(length)
+            | T::CharacterVarying(length)
+            | T::CharVarying(length)
+            | T::Varchar(length)
+            | T::Nvarchar(length) => !matches!(length, Some(CharacterLength::Max)),
+            T::Varbinary(length) => !matches!(length, Some(BinaryLength::Max)),
+            T::Uuid
+            | T::CharacterLargeObject(_)
+            | T::CharLargeObject(_)
+            | T::Clob(_)
+            | T::Binary(_)
+            | T::Blob(_)
+            | T::TinyBlob
+            | T::MediumBlob
+            | T::LongBlob
+            | T::Bytes(_)
+            | T::Numeric(_)
+            | T::Decimal(_)
+            | T::DecimalUnsigned(_)
+            | T::BigNumeric(_)
+            | T::BigDecimal(_)
+            | T::Dec(_)
+            | T::DecUnsigned(_)
+            | T::Float(_)
+            | T::FloatUnsigned(_)
+            | T::TinyInt(_)
+            | T::TinyIntUnsigned(_)
+            | T::UTinyInt
+            | T::Int2(_)
+            | T::Int2Unsigned(_)
+            | T::SmallInt(_)
+            | T::SmallIntUnsigned(_)
+            | T::USmallInt
+            | T::MediumInt(_)
+            | T::MediumIntUnsigned(_)
+            | T::Int(_)
+            | T::Int4(_)
+            | T::Int8(_)
+            | T::Int16
+            | T::Int32
+            | T::Int64
+            | T::Int128
+            | T::Int256
+            | T::Integer(_)
+            | T::IntUnsigned(_)
+            | T::Int4Unsigned(_)
+            | T::IntegerUnsigned(_)
+            | T::HugeInt
+            | T::UHugeInt
+            | T::UInt8
+            | T::UInt16
+            | T::UInt32
+            | T::UInt64
+            | T::UInt128
+            | T::UInt256
+            | T::BigInt(_)
+            | T::BigIntUnsigned(_)
+            | T::UBigInt
+            | T::Int8Unsigned(_)
+            | T::Signed
+            | T::SignedInteger
+            | T::Unsigned
+            | T::UnsignedInteger
+            | T::Float4
+            | T::Float32
+            | T::Float64
+            | T::Real
+            | T::RealUnsigned
+            | T::Float8
+            | T::Double(_)
+            | T::DoubleUnsigned(_)
+            | T::DoublePrecision
+            | T::DoublePrecisionUnsigned
+            | T::Bool
+            | T::Boolean
+            | T::Date
+            | T::Date32
+            | T::Time(..)
+            | T::Datetime(_)
+            | T::Timestamp(..)
+            | T::Interval { .. }
+            | T::JSON
+            | T::JSONB
+            | T::Text
+            | T::TinyText
+            | T::MediumText
+            | T::LongText
+            | T::String(_)
+            | T::Bytea
+            | T::Bit(_)
+            | T::BitVarying(_)
+            | T::VarBit(_)
+            | T::GeometricType(_)
+            | T::TsVector
+            | T::TsQuery => true,
+            T::Table(_)
+            | T::NamedTable { .. }
+            | T::Datetime64(..)
+            | T::TimestampNtz(_)
+            | T::Regclass
+            | T::FixedString(_)
+            | T::Array(ArrayElemTypeDef::None | ArrayElemTypeDef::Parenthesis(_))
+            | T::Map(..)
+            | T::Tuple(_)
+            | T::Nested(_)
+            | T::Enum(..)
+            | T::Set(_)
+            | T::Struct(_, StructBracketKind::Parentheses)
+            | T::Union(_)
+            | T::Nullable(_)
+            | T::LowCardinality(_)
+            | T::Unspecified
+            | T::Trigger
+            | T::AnyType => false,
+        }
+    }
+
+    fn is_custom_allowed(&self, name: &ObjectName, modifiers: &[String]) -> bool {
+        let is_number = |text: &String| !text.is_empty() && text.len() <= 6 && text.bytes().all(|b| b.is_ascii_digit());
+        let [part] = name.0.as_slice() else { return false };
+        let Some(word) = part.as_ident().filter(|word| word.quote_style.is_none()) else { return false };
+        let is_plain = word.value.len() <= 40
+            && word.value.starts_with(|c: char| c.is_ascii_alphabetic())
+            && word.value.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        is_plain && modifiers.iter().all(is_number) && is_known(self.dialect, &word.value.to_ascii_lowercase())
+    }
+
+    fn is_field_allowed(&self, field: &StructField) -> bool {
+        let is_plain = |name: &str| {
+            name.starts_with(|c: char| c.is_ascii_alphabetic())
+                && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        };
+        field.options.is_none()
+            && field.field_name.as_ref().is_none_or(|name| name.quote_style.is_none() && is_plain(&name.value))
+            && self.is_allowed(&field.field_type)
+    }
+}
+
+/// What PostgreSQL calls a column that is a cast to the type, where it has no other name.
+fn catalog_names(name: &str) -> &'static [&'static str] {
+    let lower = name.to_ascii_lowercase();
+    let starts = |words: &[&str]| words.iter().any(|word| lower.starts_with(word));
+    if starts(&["bigint", "int8"]) {
+        &["int8"]
+    } else if starts(&["smallint", "int2"]) {
+        &["int2"]
+    } else if starts(&["int", "integer"]) {
+        &["int4", "interval"]
+    } else if starts(&["decimal", "dec", "numeric"]) {
+        &["numeric"]
+    } else if starts(&["double", "float"]) {
+        &["float8", "float4"]
+    } else if starts(&["real"]) {
+        &["float4"]
+    } else if starts(&["bool"]) {
+        &["bool"]
+    } else if starts(&["char", "character", "varchar"]) {
+        &["bpchar", "varchar"]
+    } else if starts(&["timestamp"]) {
+        &["timestamp", "timestamptz"]
+    } else if starts(&["time"]) {
+        &["time", "timetz"]
+    } else {
+        &[]
+    }
+}

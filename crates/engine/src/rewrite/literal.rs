@@ -1,0 +1,154 @@
+//! Literals, spelled so that they mean the same whatever the settings of the source.
+
+use std::fmt::Write as _;
+
+use sqlparser::ast::{Value, ValueWithSpan};
+
+use super::{Writer, Written, no};
+use crate::Dialect;
+
+/// The text as a string literal of the dialect.
+pub(crate) fn string(dialect: Dialect, text: &str) -> String {
+    let doubled = || text.replace('\'', "''");
+    match dialect {
+        // Backslashes are letters or not by `standard_conforming_strings`; in this form they never are.
+        Dialect::Postgres if text.contains('\\') => format!(" E'{}'", doubled().replace('\\', "\\\\")),
+        // The same, by `sql_mode`.
+        Dialect::Mysql if text.contains('\\') => format!("_utf8mb4 X'{}'", hexadecimal(text.as_bytes())),
+        Dialect::Bigquery => {
+            let mut literal = String::with_capacity(text.len() + 2);
+            for char in text.chars() {
+                match char {
+                    '\\' => literal.push_str("\\\\"),
+                    '\'' => literal.push_str("\\'"),
+                    '\n' => literal.push_str("\\n"),
+                    '\r' => literal.push_str("\\r"),
+                    char => literal.push(char),
+                }
+            }
+            format!("'{literal}'")
+        }
+        _ => format!("'{}'", doubled()),
+    }
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        let _ = write!(text, "{byte:02X}");
+        text
+    })
+}
+
+/// The number without the signs that only some dialects allow; `None` where it is no plain number.
+fn number(text: &str) -> Option<String> {
+    let plain = text.replace('_', "");
+    let (digits, exponent) = match plain.split_once(['e', 'E']) {
+        Some((digits, exponent)) => (digits, Some(exponent.strip_prefix(['+', '-']).unwrap_or(exponent))),
+        None => (plain.as_str(), None),
+    };
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let is_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number = is_digits(whole)
+        && is_digits(fraction)
+        && whole.len() + fraction.len() > 0
+        && exponent.is_none_or(|exponent| !exponent.is_empty() && is_digits(exponent));
+    is_number.then_some(plain)
+}
+
+impl Writer<'_> {
+    pub(super) fn value(&mut self, value: &ValueWithSpan) -> Written {
+        let span = value.span;
+        let dialect = self.dialect;
+        let literal = match &value.value {
+            Value::Number(text, false) => number(&text.to_string()),
+            Value::Null => Some("NULL".to_owned()),
+            Value::Boolean(true) => Some("TRUE".to_owned()),
+            Value::Boolean(false) => Some("FALSE".to_owned()),
+            Value::SingleQuotedString(text)
+            | Value::DoubleQuotedString(text)
+            | Value::EscapedStringLiteral(text)
+            | Value::UnicodeStringLiteral(text)
+            | Value::TripleSingleQuotedString(text)
+            | Value::TripleDoubleQuotedString(text)
+            | Value::SingleQuotedRawStringLiteral(text)
+            | Value::DoubleQuotedRawStringLiteral(text)
+            | Value::TripleSingleQuotedRawStringLiteral(text)
+            | Value::TripleDoubleQuotedRawStringLiteral(text) => self.string(text),
+            Value::DollarQuotedString(text) if dialect == Dialect::Postgres => self.string(&text.value),
+            // PostgreSQL has it for another type.
+            Value::NationalStringLiteral(text) if dialect == Dialect::Mysql => self.string(text),
+            Value::HexStringLiteral(digits) => self.bytes(digits),
+            Value::SingleQuotedByteStringLiteral(digits)
+                if matches!(dialect, Dialect::Postgres | Dialect::Mysql)
+                    && digits.bytes().all(|digit| matches!(digit, b'0' | b'1')) =>
+            {
+                Some(format!("B'{digits}'"))
+            }
+            Value::Placeholder(name) => {
+                return no(
+                    format!("`{name}` is a parameter, and nothing is bound to it"),
+                    span,
+                    "write the value itself",
+                );
+            }
+            _ => None,
+        };
+        match literal {
+            Some(literal) => {
+                self.push(&literal);
+                Ok(())
+            }
+            None => no(
+                format!("`{}` is not a literal of {}", value.value.to_string().escape_debug(), dialect.as_str()),
+                span,
+                "write numbers in digits and texts in single quotes",
+            ),
+        }
+    }
+
+    fn string(&self, text: &str) -> Option<String> {
+        (!text.contains('\0')).then(|| string(self.dialect, text))
+    }
+
+    /// Hexadecimal digits, where they stand for bytes however they are written.
+    fn bytes(&self, digits: &str) -> Option<String> {
+        if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+            return None;
+        }
+        match self.dialect {
+            Dialect::Mysql | Dialect::Joined if digits.len() % 2 == 1 => Some(format!("X'0{digits}'")),
+            Dialect::Mysql | Dialect::Joined => Some(format!("X'{digits}'")),
+            // `X'1F'` and `0x1F` are two things there, and one here.
+            Dialect::Postgres | Dialect::Sqlite | Dialect::Bigquery => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_plain() {
+        let check = |text: &str, expected: Option<&str>| assert_eq!(number(text).as_deref(), expected, "{text}");
+        check("12", Some("12"));
+        check("1_000", Some("1000"));
+        check("1.", Some("1."));
+        check(".5", Some(".5"));
+        check("1e-3", Some("1e-3"));
+        for text in ["", ".", "e1", "1e", "1e+", "0x1F", "1a", "--1", "1.2.3", "NaN"] {
+            check(text, None);
+        }
+    }
+
+    #[test]
+    fn a_text_ends_where_it_ends_whatever_the_settings() {
+        let check = |dialect, text: &str, expected: &str| assert_eq!(string(dialect, text), expected);
+        check(Dialect::Postgres, "it's", "'it''s'");
+        check(Dialect::Postgres, "a\\' OR 1", " E'a\\\\'' OR 1'");
+        check(Dialect::Mysql, "it's", "'it''s'");
+        check(Dialect::Mysql, "a\\'", "_utf8mb4 X'615C27'");
+        check(Dialect::Sqlite, "a\\'", "'a\\'''");
+        check(Dialect::Bigquery, "a\\'\n", "'a\\\\\\'\\n'");
+    }
+}

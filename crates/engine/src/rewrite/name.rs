@@ -1,0 +1,148 @@
+//! Names: as the dialect compares them, and as they are written.
+
+use sqlparser::ast::{Ident, ObjectName, Spanned};
+
+use super::{Writer, Written, no};
+use crate::{Dialect, Failure};
+
+/// The longest name of each dialect, in bytes: PostgreSQL cuts a longer one, so that it is another name.
+fn max_bytes(dialect: Dialect) -> usize {
+    match dialect {
+        Dialect::Postgres => 63,
+        Dialect::Mysql => 256,
+        Dialect::Sqlite | Dialect::Bigquery | Dialect::Joined => 1_000,
+    }
+}
+
+impl Dialect {
+    /// The name as a quoted identifier, which means the same whatever the settings of the source.
+    pub(crate) fn quote(self, name: &str) -> String {
+        match self {
+            Dialect::Mysql => format!("`{}`", name.replace('`', "``")),
+            Dialect::Bigquery => format!("`{}`", name.replace('\\', "\\\\").replace('`', "\\`")),
+            Dialect::Postgres | Dialect::Sqlite | Dialect::Joined => format!("\"{}\"", name.replace('"', "\"\"")),
+        }
+    }
+
+    /// The name that an identifier stands for: PostgreSQL writes one without quotes in small letters.
+    pub(crate) fn meant(self, ident: &Ident) -> String {
+        match self {
+            Dialect::Postgres if ident.quote_style.is_none() => ident.value.to_ascii_lowercase(),
+            _ => ident.value.clone(),
+        }
+    }
+
+    /// The name as the dialect compares it with others of the same statement. Only ASCII letters have a case here: that
+    /// is so in PostgreSQL, SQLite and DataFusion. In MySQL it depends on the server, so that all letters have one.
+    pub(crate) fn folded(self, ident: &Ident) -> String {
+        match self {
+            Dialect::Postgres => self.meant(ident),
+            Dialect::Mysql => ident.value.to_lowercase(),
+            Dialect::Bigquery => ident.value.clone(),
+            Dialect::Sqlite | Dialect::Joined => ident.value.to_ascii_lowercase(),
+        }
+    }
+}
+
+impl Writer<'_> {
+    /// The identifier in quotes.
+    pub(super) fn quoted(&self, ident: &Ident) -> Result<String, Box<Failure>> {
+        let name = self.dialect.meant(ident);
+        let max = max_bytes(self.dialect);
+        let fault = if name.is_empty() {
+            Some("a name is empty".to_owned())
+        } else if name.len() > max {
+            Some(format!("a name has {} bytes, and {max} are allowed", name.len()))
+        } else if name.contains('\0') {
+            Some("there is a zero byte in a name".to_owned())
+        } else if ident.quote_style.is_none() && name.starts_with(['@', ':', '$', '?']) {
+            Some(format!("`{name}` is a variable of the server or a parameter"))
+        } else {
+            None
+        };
+        if let Some(fault) = fault {
+            no(fault, ident.span, "name the column or table itself")?;
+        }
+        // In SQLite a name in double quotes that nothing has is a text. Only one that was written so is written so again.
+        Ok(match (self.dialect, ident.quote_style) {
+            (Dialect::Sqlite, Some('"')) => self.dialect.quote(&name),
+            (Dialect::Sqlite, _) => format!("`{}`", name.replace('`', "``")),
+            _ => self.dialect.quote(&name),
+        })
+    }
+
+    pub(super) fn ident(&mut self, ident: &Ident) -> Written {
+        let text = self.quoted(ident)?;
+        self.push(&text);
+        Ok(())
+    }
+
+    /// A name that the query gives: an alias, a column of `WITH`, a window.
+    pub(super) fn new_name(&mut self, ident: &Ident) -> Written {
+        self.done.made.insert(self.dialect.meant(ident));
+        self.ident(ident)
+    }
+
+    /// The parts of a name, where all of them are identifiers.
+    pub(super) fn parts<'n>(&self, name: &'n ObjectName) -> Result<Vec<&'n Ident>, Box<Failure>> {
+        let parts: Vec<&Ident> = name.0.iter().filter_map(|part| part.as_ident()).collect();
+        if parts.len() != name.0.len() || parts.is_empty() {
+            no(format!("`{name}` is not a plain name"), name.span(), "write names as identifiers")?;
+        }
+        Ok(parts)
+    }
+
+    /// A column by its parts, of which the last may be `*`.
+    pub(super) fn column(&mut self, parts: &[Ident]) -> Written {
+        if parts.len() > 2 {
+            for part in &parts[..parts.len() - 1] {
+                self.quoted(part)?;
+            }
+        }
+        if let [.., qualifier, last] = parts
+            && last.value != "*"
+        {
+            self.done.attributes.push((Some(qualifier.clone()), last.clone()));
+        }
+        match parts {
+            [_, _, _, ..] => {
+                // Checks the last part too, which may be all columns.
+                let last = &parts[parts.len() - 1];
+                if last.value != "*" || last.quote_style.is_some() {
+                    self.quoted(last)?;
+                }
+                self.piece(super::Piece::Column(parts.to_vec()));
+                Ok(())
+            }
+            _ => {
+                for (at, part) in parts.iter().enumerate() {
+                    if at > 0 {
+                        self.push(".");
+                    }
+                    if part.value == "*" && part.quote_style.is_none() {
+                        self.push("*");
+                    } else {
+                        self.ident(part)?;
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// A word of a closed set of the dialect, such as the part of a date: ASCII letters, digits and `_` alone.
+    pub(super) fn word(&mut self, word: &str, what: &str) -> Written {
+        let is_plain = word.len() <= 40
+            && word.starts_with(|c: char| c.is_ascii_alphabetic())
+            && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        if !is_plain {
+            return no(
+                format!("`{word}` is no {what}"),
+                sqlparser::tokenizer::Span::empty(),
+                "use a word of letters, digits and `_`",
+            );
+        }
+        self.push(word);
+        Ok(())
+    }
+}

@@ -1,0 +1,267 @@
+//! What stands behind FROM: tables, joins, subqueries, functions that give rows.
+
+use sqlparser::ast::{Join, JoinConstraint, JoinOperator, ObjectName, TableAlias, TableFactor, TableWithJoins};
+
+use super::{CommonTable, MAX_READS, Piece, Writer, Written, no};
+use crate::functions::gives_rows;
+use crate::{Dialect, Failure};
+
+impl Writer<'_> {
+    pub(super) fn from(&mut self, tables: &[TableWithJoins]) -> Written {
+        if tables.is_empty() {
+            return Ok(());
+        }
+        self.push(" FROM ");
+        self.list(tables, Self::joined)
+    }
+
+    fn joined(&mut self, table: &TableWithJoins) -> Written {
+        self.deeper(|writer| {
+            writer.factor(&table.relation)?;
+            table.joins.iter().try_for_each(|join| writer.join(join))
+        })
+    }
+
+    fn join(&mut self, join: &Join) -> Written {
+        let Join { relation, global, join_operator } = join;
+        let (words, constraint) = match join_operator {
+            JoinOperator::Join(constraint) => ("JOIN", constraint),
+            JoinOperator::Inner(constraint) => ("INNER JOIN", constraint),
+            JoinOperator::Left(constraint) => ("LEFT JOIN", constraint),
+            JoinOperator::LeftOuter(constraint) => ("LEFT OUTER JOIN", constraint),
+            JoinOperator::Right(constraint) => ("RIGHT JOIN", constraint),
+            JoinOperator::RightOuter(constraint) => ("RIGHT OUTER JOIN", constraint),
+            JoinOperator::FullOuter(constraint) => ("FULL JOIN", constraint),
+            JoinOperator::CrossJoin(constraint) => ("CROSS JOIN", constraint),
+            JoinOperator::StraightJoin(constraint) if self.dialect == Dialect::Mysql => ("STRAIGHT_JOIN", constraint),
+            JoinOperator::LeftSemi(constraint) if self.dialect == Dialect::Joined => ("LEFT SEMI JOIN", constraint),
+            JoinOperator::LeftAnti(constraint) if self.dialect == Dialect::Joined => ("LEFT ANTI JOIN", constraint),
+            _ => return self.unsupported("this form of JOIN", relation),
+        };
+        if *global {
+            return self.unsupported("a GLOBAL join", relation);
+        }
+        self.push(if matches!(constraint, JoinConstraint::Natural) { " NATURAL " } else { " " });
+        self.push(words);
+        self.push(" ");
+        self.factor(relation)?;
+        match constraint {
+            JoinConstraint::On(condition) => self.prefix(" ON ", condition),
+            JoinConstraint::Using(columns) => {
+                self.push(" USING (");
+                self.list(columns, |writer, column| match writer.parts(column)?.as_slice() {
+                    [name] => writer.ident(name),
+                    _ => writer.unsupported("a column with its table in USING", column),
+                })?;
+                self.push(")");
+                Ok(())
+            }
+            JoinConstraint::Natural | JoinConstraint::None => Ok(()),
+        }
+    }
+
+    fn factor(&mut self, factor: &TableFactor) -> Written {
+        match factor {
+            TableFactor::Table {
+                name,
+                alias,
+                args: None,
+                with_hints,
+                version: None,
+                with_ordinality: false,
+                partitions,
+                json_path: None,
+                sample: None,
+                index_hints,
+            } if with_hints.is_empty() && partitions.is_empty() && index_hints.is_empty() => {
+                self.table(name, alias.as_ref())
+            }
+            TableFactor::Table {
+                name,
+                alias,
+                args: Some(args),
+                with_hints,
+                version: None,
+                with_ordinality,
+                partitions,
+                json_path: None,
+                sample: None,
+                index_hints,
+            } if args.settings.is_none()
+                && with_hints.is_empty()
+                && partitions.is_empty()
+                && index_hints.is_empty() =>
+            {
+                self.table_function(name, &args.args, *with_ordinality, alias.as_ref())
+            }
+            TableFactor::Function { lateral, name, args, with_ordinality, alias } => {
+                if *lateral {
+                    self.push("LATERAL ");
+                }
+                self.table_function(name, args, *with_ordinality, alias.as_ref())
+            }
+            TableFactor::Derived { lateral, subquery, alias, sample: None } => {
+                if *lateral {
+                    self.push("LATERAL ");
+                }
+                self.subquery(subquery)?;
+                self.alias(alias.as_ref())
+            }
+            TableFactor::UNNEST { alias, array_exprs, with_offset, with_offset_alias, with_ordinality } => {
+                self.done.made.insert("unnest".to_owned());
+                self.push("UNNEST(");
+                self.list(array_exprs, Self::expr)?;
+                self.push(")");
+                if *with_ordinality {
+                    self.push(" WITH ORDINALITY");
+                }
+                self.alias(alias.as_ref())?;
+                if *with_offset {
+                    self.push(" WITH OFFSET");
+                }
+                if let Some(name) = with_offset_alias {
+                    self.push(" AS ");
+                    self.new_name(name)?;
+                }
+                Ok(())
+            }
+            TableFactor::NestedJoin { table_with_joins, alias } => {
+                self.push("(");
+                self.joined(table_with_joins)?;
+                self.push(")");
+                self.alias(alias.as_ref())
+            }
+            other => self.unsupported("this form of a table", other),
+        }
+    }
+
+    /// A table of the source, or a query under `WITH`.
+    fn table(&mut self, name: &ObjectName, alias: Option<&TableAlias>) -> Written {
+        let parts = self.parts(name)?;
+        let last = parts[parts.len() - 1];
+        if let [name] = parts.as_slice()
+            && let Some(common) = self.common_table(name)?
+        {
+            self.add_cost(common.cost)?;
+            self.push(&self.dialect.quote(&common.written));
+            // Columns are named after what the query calls it.
+            return match alias {
+                Some(_) => self.alias(alias),
+                None => {
+                    self.push(" AS ");
+                    self.ident(name)
+                }
+            };
+        }
+        for part in &parts {
+            self.quoted(part)?;
+        }
+        self.add_cost(1)?;
+        self.done.made.insert(self.dialect.meant(last));
+        let at = self.done.reads.len();
+        self.done.reads.push(name.clone());
+        let own = match alias {
+            Some(alias) => Some(self.quoted(&alias.name)?),
+            None => None,
+        };
+        self.piece(Piece::Table { at, alias: own });
+        match alias {
+            Some(alias) => self.alias_columns(alias),
+            None => Ok(()),
+        }
+    }
+
+    /// The query under `WITH` that the name means, where it means one.
+    ///
+    /// # Errors
+    /// In MySQL, where it is the same but for letters that are capitals or not: what it means depends on the server.
+    fn common_table(&self, name: &sqlparser::ast::Ident) -> Result<Option<CommonTable>, Box<Failure>> {
+        let folded = self.dialect.folded(name);
+        let visible = self.scopes.last().into_iter().flatten().rev();
+        let Some(found) = visible.clone().find(|table| table.name == folded) else { return Ok(None) };
+        if self.dialect == Dialect::Mysql && !self.written_names.contains(&name.value) {
+            no(
+                format!("`{}` is written in other letters under WITH", name.value),
+                name.span,
+                "write the name in the same letters everywhere",
+            )?;
+        }
+        Ok(Some(found.clone()))
+    }
+
+    /// Counts tables that are read.
+    fn add_cost(&mut self, tables: u64) -> Written {
+        self.cost = self.cost.saturating_add(tables);
+        if self.cost > MAX_READS {
+            let message =
+                format!("the query reads more than {MAX_READS} tables, each WITH counted as often as it is named");
+            let failure = Failure::new("too_large", message).advise("name each part under WITH once or twice");
+            return Err(Box::new(failure));
+        }
+        Ok(())
+    }
+
+    fn table_function(
+        &mut self,
+        name: &ObjectName,
+        arguments: &[sqlparser::ast::FunctionArg],
+        with_ordinality: bool,
+        alias: Option<&TableAlias>,
+    ) -> Written {
+        let parts = self.parts(name)?;
+        let lower = parts[parts.len() - 1].value.to_ascii_lowercase();
+        let is_own = self.functions.iter().any(|own| own.rsplit('.').next() == Some(lower.as_str()));
+        if !gives_rows(self.dialect, &lower) && !is_own {
+            let message = format!("`{}` cannot be read as a table", name.to_string().escape_debug());
+            let failure =
+                Failure::new("unknown_function", message).advise("name a table that is described, or a subquery");
+            return Err(Box::new(failure));
+        }
+        self.function_name(name)?;
+        self.push("(");
+        self.list(arguments, Self::argument)?;
+        self.push(")");
+        if with_ordinality {
+            self.push(" WITH ORDINALITY");
+        }
+        // What such rows are called without an alias.
+        for column in ["key", "value", "ordinality", "atom", "path", "fullkey", "id", "parent", "type", "json", "root"]
+        {
+            self.done.made.insert(column.to_owned());
+        }
+        self.alias(alias)
+    }
+
+    fn alias(&mut self, alias: Option<&TableAlias>) -> Written {
+        let Some(alias) = alias else { return Ok(()) };
+        self.push(" AS ");
+        self.new_name(&alias.name)?;
+        self.alias_columns(alias)
+    }
+
+    /// The columns of an alias, with types where a function of PostgreSQL needs them.
+    pub(super) fn alias_columns(&mut self, alias: &TableAlias) -> Written {
+        let TableAlias { explicit: _, name, columns, at } = alias;
+        if at.is_some() {
+            return self.unsupported_at("AT behind an alias", name.span);
+        }
+        self.done.made.insert(self.dialect.meant(name));
+        if columns.is_empty() {
+            return Ok(());
+        }
+        self.push(" (");
+        self.list(columns, |writer, column| {
+            writer.new_name(&column.name)?;
+            writer.done.renamed.insert(writer.dialect.meant(&column.name));
+            match &column.data_type {
+                Some(data_type) => {
+                    writer.push(" ");
+                    writer.data_type(data_type)
+                }
+                None => Ok(()),
+            }
+        })?;
+        self.push(")");
+        Ok(())
+    }
+}
