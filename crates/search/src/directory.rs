@@ -250,12 +250,20 @@ impl Directory for CheckedDirectory {
     }
 
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
-        let file = options().write(true).create_new(true).open(self.folder.join(path));
+        let name = path.to_string_lossy().into_owned();
+        let target = self.folder.join(path);
+        let create = || options().write(true).create_new(true).open(&target);
+        let file = create().or_else(|error| match error.kind() {
+            // A writer that was killed, or for which there was no room, began the same commit.
+            io::ErrorKind::AlreadyExists if !self.shared.manifest().files.contains_key(&name) => {
+                fs::remove_file(&target).and_then(|()| create())
+            }
+            _ => Err(error),
+        });
         let file = file.map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => OpenWriteError::FileAlreadyExists(path.to_owned()),
             _ => OpenWriteError::wrap_io_error(self.shared.note(error), path.to_owned()),
         })?;
-        let name = path.to_string_lossy().into_owned();
         let written = SummedFile { name, file, summer: Summer::default(), shared: self.shared.clone() };
         Ok(BufWriter::new(Box::new(written)))
     }

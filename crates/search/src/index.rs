@@ -284,10 +284,9 @@ impl Index {
     pub(crate) fn snapshot(&self) -> Result<Arc<Snapshot>, SearchError> {
         let state = self.state();
         let Some(folder) = &self.inner.folder else { return state.snapshot.map_err(SearchError::Damaged) };
-        if let Ok(snapshot) = state.snapshot
-            && folder.stamp() == state.stamp
-        {
+        if folder.stamp() == state.stamp {
             // Until it is written anew, what is damaged stays so.
+            let snapshot = state.snapshot.map_err(SearchError::Damaged)?;
             snapshot.faults.check()?;
             if snapshot.files.look_the_same() {
                 return Ok(snapshot);

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::{
     Embedder, Index, SearchError,
-    damage::{Damage, caught, damage_of},
+    damage::{Damage, caught},
     dense::{Dense, Fits},
     directory::CheckedDirectory,
     disk::{FORMAT, Folder, Meta, Stamp},
@@ -53,7 +53,7 @@ impl Index {
     /// # Errors
     /// [`SearchError`] when the index cannot be written or the embedder fails; the old state stays.
     pub fn refresh(&self, records: Vec<Record>, progress: Progress<'_>) -> Result<RefreshReport, SearchError> {
-        let Some(folder) = &self.inner.folder else { return self.refresh_memory(records) };
+        let Some(folder) = &self.inner.folder else { return self.hold(records) };
         let records = unique(records);
         let _lock = match folder.lock() {
             Err(error) if error.obstacle().is_some() => return self.compare_only(folder, &records, error),
@@ -62,20 +62,16 @@ impl Index {
         folder.sweep();
         let (stamp, previous) = self.examined(folder)?;
         let reason: Cow<'static, str> = match previous {
-            Loaded::Index(old) => match self.bring_up_to_date(folder, stamp, old, &records, progress) {
-                Err(error) => {
-                    let reason = match &error {
-                        SearchError::Panicked { .. } => format!("{error} when it was written"),
-                        _ => damage_of(&error, &folder.path).map(|damage| damaged(&damage)).ok_or(error)?,
-                    };
-                    tracing::warn!(reason, "the index is built anew");
-                    reason.into()
+            Loaded::Nothing => "there was no index yet".into(),
+            Loaded::Foreign => "the index was of another version or embedder".into(),
+            Loaded::Damaged(damage) => self.give_up(stamp, damage),
+            Loaded::Index(old) => match self.bring_up_to_date(folder, &stamp, old, &records, progress) {
+                Err(SearchError::Damaged(damage)) => self.give_up(stamp, damage),
+                Err(error @ (SearchError::Lexical { .. } | SearchError::Panicked { .. })) => {
+                    format!("the index could not be brought up to date: {error}").into()
                 }
                 done => return done,
             },
-            Loaded::Nothing => "there was no index yet".into(),
-            Loaded::Foreign => "the index was of another version or embedder".into(),
-            Loaded::Damaged(damage) => damaged(&damage).into(),
         };
         self.build_all(folder, &records, progress, reason)
     }
@@ -85,18 +81,29 @@ impl Index {
     /// # Errors
     /// As for [`Index::refresh`].
     pub fn rebuild(&self, records: Vec<Record>, progress: Progress<'_>) -> Result<RefreshReport, SearchError> {
-        let Some(folder) = &self.inner.folder else { return self.refresh_memory(records) };
+        let Some(folder) = &self.inner.folder else { return self.hold(records) };
         let _lock = folder.lock()?;
         folder.sweep();
         self.build_all(folder, &unique(records), progress, "all of it was to be built anew".into())
     }
 
-    fn refresh_memory(&self, records: Vec<Record>) -> Result<RefreshReport, SearchError> {
-        let fresh = Index::in_memory(records, self.inner.embedder.clone())?;
-        let snapshot = fresh.snapshot()?;
-        let report = RefreshReport { added: snapshot.len(), ..RefreshReport::default() };
-        self.set(State { stamp: None, snapshot: Ok(snapshot) });
+    /// Searches these records, as they are in memory, until the folder holds another state: for when it cannot be written.
+    ///
+    /// # Errors
+    /// [`SearchError`] when the embedder or the full-text engine fails.
+    pub fn hold(&self, records: Vec<Record>) -> Result<RefreshReport, SearchError> {
+        let held = Index::in_memory(records, self.inner.embedder.clone())?.snapshot()?;
+        let report = RefreshReport { added: held.len(), ..RefreshReport::default() };
+        let stamp = self.inner.folder.as_ref().and_then(Folder::stamp);
+        self.set(State { stamp, snapshot: Ok(held) });
         Ok(report)
+    }
+
+    /// Has nobody search what is damaged, even if it cannot be built anew; says why it is to be.
+    fn give_up(&self, stamp: Stamp, damage: Damage) -> Cow<'static, str> {
+        let reason = format!("the index was damaged: {damage}");
+        self.set(State { stamp, snapshot: Err(damage) });
+        reason.into()
     }
 
     /// What is there, after every byte of it was read.
@@ -136,7 +143,7 @@ impl Index {
     fn bring_up_to_date(
         &self,
         folder: &Folder,
-        stamp: Stamp,
+        stamp: &Stamp,
         old: Box<Snapshot>,
         records: &[Record],
         progress: Progress<'_>,
@@ -144,7 +151,7 @@ impl Index {
         let difference = caught(|| Difference::between(&old, records))?;
         old.faults.check()?;
         if difference.is_none() {
-            self.set(State { stamp, snapshot: Ok(Arc::from(old)) });
+            self.set(State { stamp: stamp.clone(), snapshot: Ok(Arc::from(old)) });
             return Ok(difference.report);
         }
         let (changed, stale) = (&difference.changed, &difference.stale);
@@ -171,10 +178,6 @@ impl Index {
         self.reload(folder)?;
         Ok(RefreshReport { added: records.len(), rebuilt: Some(reason), ..RefreshReport::default() })
     }
-}
-
-fn damaged(damage: &Damage) -> String {
-    format!("the index was damaged: {damage}")
 }
 
 /// What tells the records of an index from those that it is to hold.
