@@ -37,7 +37,7 @@ use values::{kind, mode, platform};
         EXIT STATUS\n  \
         0  done; a plan is verified\n  \
         1  the plan is not verified, or the tool answered an error\n  \
-        2  wrong usage, or the catalog cannot be read (refresh: or any part of it)\n  \
+        2  wrong usage, or the catalog cannot be read (refresh: or any part of it; refresh --check: or a file is damaged)\n  \
         3  the provider of the model failed\n\n\
         ENVIRONMENT\n  \
         PROSPECTOR_CATALOG, PROSPECTOR_STATE, PROSPECTOR_MODEL   as --catalog, --state, --model\n  \
@@ -318,9 +318,12 @@ pub(crate) struct PromptArgs {
 /// `planner refresh`
 #[derive(Debug, Args)]
 pub(crate) struct RefreshArgs {
-    /// Read sources again that have not changed too
-    #[arg(long)]
+    /// Read sources again that have not changed too, and build the index anew
+    #[arg(long, conflicts_with = "check")]
     pub(crate) all: bool,
+    /// Only read every file of the state folder and say which are damaged; change nothing
+    #[arg(long)]
+    pub(crate) check: bool,
 }
 
 /// `planner mcp`

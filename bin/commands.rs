@@ -62,7 +62,7 @@ async fn open(settings: &settings::Settings, opening: Opening) -> anyhow::Result
     let opened = Catalog::open(path, options).await;
     drop(progress);
     let (catalog, problems) = opened.map_err(advised).context("the catalog cannot be used")?;
-    if let Some(reason) = catalog.refreshed.rebuilt {
+    if let Some(reason) = &catalog.refreshed.rebuilt {
         let records = catalog.refreshed.added;
         output::say(&format!("indexed {records} records ({reason})"));
     }

@@ -11,6 +11,7 @@ use std::{
 /// Every crate and its level; a crate may use those on lower levels only.
 const LEVELS: &[(&str, u32)] = &[
     ("core", 0),
+    ("state", 0),
     ("search", 1),
     ("connect", 1),
     ("llm", 1),

@@ -1,12 +1,15 @@
 //! The commands that only look: `call`, `tools`, `search`, `prompt`, `refresh`.
 
-use prospector_core::Problem;
-use prospector_discovery::{DiscoveryTools, Profile, PromptBuilder, PromptForm, PromptTokens, has_errors};
+use prospector_agent::session::Session;
+use prospector_core::{Answer, Problem, ToolError};
+use prospector_discovery::{
+    DiscoveryTools, Profile, PromptBuilder, PromptForm, PromptTokens, check_state, discard_damaged, has_errors,
+};
 use prospector_search::RefreshReport;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Opening, capabilities, open, open_index};
+use super::{Opening, advised, ask::state, capabilities, open, open_index};
 use crate::{
     Exit,
     cli::{CallArgs, FormatName, PromptArgs, RefreshArgs, SearchArgs, ToolsArgs},
@@ -32,10 +35,14 @@ pub(crate) async fn search(args: SearchArgs, settings: &Settings) -> anyhow::Res
     if !args.kinds.is_empty() {
         arguments["kinds"] = json!(args.kinds);
     }
-    match open_index(settings)? {
-        Some(index) => print("search", arguments, FormatName::Json, &DiscoveryTools::of_index(&index)).await,
-        None => answer("search", arguments, Some(Profile::Full), FormatName::Json, settings).await,
+    if let Some(index) = open_index(settings)? {
+        let called = DiscoveryTools::of_index(&index).call("search", arguments.clone()).await;
+        // What is damaged shows when it is read; opening the catalog builds it anew.
+        if called.is_ok() || index.check().is_ok() {
+            return show(called, FormatName::Json);
+        }
     }
+    answer("search", arguments, Some(Profile::Full), FormatName::Json, settings).await
 }
 
 async fn answer(
@@ -55,11 +62,11 @@ async fn answer(
         Some(Profile::Full) | None => full,
     };
     let tools = if has(&tools) { tools } else { tools.with_engine(&catalog.engine()) };
-    print(tool, arguments, format, &tools).await
+    show(tools.call(tool, arguments).await, format)
 }
 
-async fn print(tool: &str, arguments: Value, format: FormatName, tools: &DiscoveryTools) -> anyhow::Result<Exit> {
-    match tools.call(tool, arguments).await {
+fn show(called: Result<Answer, ToolError>, format: FormatName) -> anyhow::Result<Exit> {
+    match called {
         Ok(answer) => {
             match format {
                 FormatName::Json => output::json(&answer.value)?,
@@ -135,9 +142,29 @@ struct Refreshed<D> {
 
 /// `planner refresh`
 pub(crate) async fn refresh(args: RefreshArgs, settings: &Settings) -> anyhow::Result<Exit> {
+    if args.check {
+        return check_files(settings).await;
+    }
     let opening = if args.all { Opening::Reread } else { Opening::Refresh };
-    let (catalog, problems) = open(settings, opening).await?;
+    let discarded = discard_damaged(&state(settings)?);
+    output::problems(&discarded, true);
+    let (catalog, mut problems) = open(settings, opening).await?;
+    problems.extend(discarded);
     let exit = if has_errors(&problems) { Exit::Usage } else { Exit::Good };
     output::json(&Refreshed { report: catalog.refreshed, documents: catalog.documents_refreshed, problems })?;
     Ok(exit)
+}
+
+/// `planner refresh --check`
+async fn check_files(settings: &Settings) -> anyhow::Result<Exit> {
+    let state = state(settings)?;
+    let mut report = check_state(&state).await.map_err(advised)?;
+    let sessions = state.join("sessions.sqlite");
+    if sessions.exists() {
+        let fault = Session::check_store(&state).await.err().map(|error| error.to_string());
+        report.add(&sessions, fault, "restore the file from a copy, or move it away; nothing was deleted");
+    }
+    output::problems(&report.damage, true);
+    output::json(&report)?;
+    Ok(if report.damage.is_empty() { Exit::Good } else { Exit::Usage })
 }

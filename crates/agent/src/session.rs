@@ -66,6 +66,14 @@ impl Session {
         if !Store::exists(state) { Ok(Vec::new()) } else { Store::open(state).await?.names().await }
     }
 
+    /// Reads the whole file of conversations in a state folder, where there is one.
+    ///
+    /// # Errors
+    /// [`SessionError`] where it is damaged or cannot be read.
+    pub async fn check_store(state: &Path) -> Result<(), SessionError> {
+        if !Store::exists(state) { Ok(()) } else { Store::check(state).await }
+    }
+
     /// Its name; empty where it is kept nowhere.
     pub fn name(&self) -> &str {
         &self.name
@@ -261,5 +269,32 @@ mod tests {
         assert_eq!(session.results()[1].0, "t2.Q1");
         assert!(Session::open(folder.path(), "other").await.unwrap().turns().is_empty());
         assert_eq!(Session::list(folder.path()).await.unwrap(), [("mine".to_owned(), 2)]);
+        #[cfg(unix)]
+        for entry in std::fs::read_dir(folder.path()).unwrap() {
+            use std::os::unix::fs::PermissionsExt;
+            let entry = entry.unwrap();
+            assert_eq!(entry.metadata().unwrap().permissions().mode() & 0o777, 0o600, "{entry:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_damaged_file_is_named_and_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("sessions.sqlite");
+        Session::open(folder.path(), "mine").await.unwrap().keep(&answered(1), Vec::new()).await.unwrap();
+        Session::check_store(folder.path()).await.unwrap();
+        std::fs::write(&path, "this is no database, whatever its name says".repeat(100)).unwrap();
+        for name in ["-wal", "-shm"] {
+            let _ = std::fs::remove_file(folder.path().join(format!("sessions.sqlite{name}")));
+        }
+        for error in [
+            Session::open(folder.path(), "mine").await.unwrap_err(),
+            Session::list(folder.path()).await.unwrap_err(),
+            Session::check_store(folder.path()).await.unwrap_err(),
+        ] {
+            assert!(matches!(error, SessionError::Damaged { .. }), "{error:?}");
+            assert!(error.to_string().contains("sessions.sqlite are damaged"), "{error}");
+        }
+        assert!(std::fs::read(&path).unwrap().starts_with(b"this is no database"));
     }
 }

@@ -12,6 +12,7 @@ mod file;
 mod names;
 mod node;
 mod services;
+mod state;
 mod web;
 pub(crate) mod web_search;
 
@@ -30,11 +31,13 @@ use prospector_facts::{Fact, FactDiscovery};
 use prospector_schema::SchemaDiscovery;
 use prospector_search::{Embedder, Index, RefreshReport, SearchError};
 use prospector_skills::{SkillDiscovery, SkillFolder};
+use prospector_state::create_folder;
 
 use crate::{DiscoveryTools, Profile, evidence::CatalogEvidence};
 use cache::Cache;
 use current::Current;
 pub use expand::Environment;
+pub use state::{StateReport, check_state, discard_damaged};
 use web::Web;
 
 /// The folders of skills that count without being named, beside the catalog and in the home folder.
@@ -50,7 +53,7 @@ pub struct CatalogOptions<'a> {
     pub home: Option<PathBuf>,
     /// What makes vectors; lexical search alone without it.
     pub embedder: Option<Arc<dyn Embedder>>,
-    /// Describes every source anew, changed or not.
+    /// Describes every source anew, changed or not, and builds the index anew.
     pub fresh: bool,
     /// What computes queries over several databases, or over files, in the place of this process.
     pub cluster: Option<Cluster>,
@@ -136,13 +139,15 @@ pub struct Catalog {
 
 impl Catalog {
     /// Reads the catalog file, opens what it names and brings the index up to date. What could not be read, or not
-    /// fully, is among the problems; the rest is there.
+    /// fully, is among the problems; the rest is there. Where the disk is full or the state folder read-only, the index
+    /// as it was before is searched, or one that lives in memory, and a problem says so.
     ///
     /// # Errors
-    /// [`CatalogError`] when the file itself cannot be read, or the state folder cannot be written.
+    /// [`CatalogError`] when the file itself cannot be read, or there is no state folder and none can be made.
     pub async fn open(path: &Path, options: CatalogOptions<'_>) -> Result<(Catalog, Vec<Problem>), CatalogError> {
         let Named { file, mut problems, base, state } = read(path, &options)?;
-        std::fs::create_dir_all(&state).map_err(|source| CatalogError::State { path: state.clone(), source })?;
+        create_folder(&state).map_err(|source| CatalogError::State { path: state.clone(), source })?;
+        state::tighten(&state);
         // Before anything is read: what changes meanwhile is read again next time.
         let files = current::fingerprint(path, &file, &base, &state, &options);
         let cache = Cache::new(state.join("sources"), options.fresh);
@@ -163,7 +168,7 @@ impl Catalog {
         let skills = load_skills(path, &base, &file.skills, options.home.as_deref(), &mut problems);
         let skills = Arc::new(skills.with_pages(web.pages()));
 
-        let index = Index::open(&state.join("index"), options.embedder.clone())?;
+        let (index, unreadable) = state::open_index(&state, options.embedder.clone())?;
         let known: Vec<Fact> = file.facts.into_iter().map(catalog_fact).collect();
         let search = file.web_search.map(|entry| web.search(entry));
         let evidence = CatalogEvidence::new(&schema, &documents, &index, search);
@@ -201,7 +206,13 @@ impl Catalog {
             problems.push(Problem::warning(format!("{}:{}", path.display(), entry.line), reason).advise(advice));
         }
         let on_record = |done, total| (options.progress)("records", done, total);
-        catalog.refreshed = catalog.index.refresh(catalog.records(), &on_record)?;
+        catalog.refreshed = match unreadable {
+            Some(error) => state::search_instead(&catalog, &state, error, &mut problems)?,
+            None => match state::bring_up_to_date(&catalog, options.fresh, &on_record) {
+                Err(error) => state::search_instead(&catalog, &state, error, &mut problems)?,
+                Ok(report) => report,
+            },
+        };
         if let (Some(files), Some(index), false) = (files, catalog.index.stamp(), has_errors(&problems)) {
             Current::new(files, index).write(&state);
         }
@@ -217,6 +228,7 @@ impl Catalog {
     /// [`CatalogError`] when the file itself cannot be read.
     pub fn open_index(path: &Path, options: &CatalogOptions<'_>) -> Result<Option<Index>, CatalogError> {
         let Named { file, problems, base, state } = read(path, options)?;
+        state::tighten(&state);
         let files = current::fingerprint(path, &file, &base, &state, options);
         let (Some(files), Some(current), false, false) =
             (files, Current::read(&state), has_errors(&problems), options.fresh)

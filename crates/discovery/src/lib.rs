@@ -26,7 +26,9 @@ mod profile;
 mod prompt;
 mod tools;
 
-pub use catalog::{Catalog, CatalogError, CatalogOptions, Environment, has_errors};
+pub use catalog::{
+    Catalog, CatalogError, CatalogOptions, Environment, StateReport, check_state, discard_damaged, has_errors,
+};
 pub use compact::{ROUTES, Route};
 pub use profile::Profile;
 pub use prompt::{Instructions, Prompt, PromptBuilder, PromptForm, PromptTokens};

@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashSet,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, OnceLock, PoisonError, RwLock},
 };
 
@@ -83,6 +83,14 @@ impl FactDiscovery {
             problems.push(problem);
         }
         (discovery, problems)
+    }
+
+    /// Reads a whole store, and changes nothing.
+    ///
+    /// # Errors
+    /// [`FactError`] where it is damaged, is none, or cannot be read.
+    pub async fn check_store(store: &Path) -> Result<(), FactError> {
+        FactStore::new(Some(store.to_owned())).check().await
     }
 
     /// Lets a model read texts too, from now on. The first one stays.

@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use prospector_state::{create_folder, options as private_options};
 use sqlx::{
     ConnectOptions, Row, SqlitePool,
     sqlite::{SqliteConnectOptions, SqlitePoolOptions, SqliteRow, SqliteSynchronous},
@@ -82,15 +83,35 @@ impl FactStore {
     }
 
     async fn open(&self) -> Result<SqlitePool, FactError> {
+        match self.open_for_writing().await {
+            // On a full or read-only disk, SQLite cannot make the files that it wants beside a store.
+            Err(FactError::Store { source, .. }) if is_obstacle(&source) && self.is_whole() => {
+                let pool = one_connection(to_read(self.place()));
+                self.version(&pool).await?;
+                Ok(pool)
+            }
+            opened => opened,
+        }
+    }
+
+    /// Whether all that was written is in the file itself, and not beside it.
+    fn is_whole(&self) -> bool {
+        let mut beside = self.place().as_os_str().to_owned();
+        beside.push("-wal");
+        self.place().exists() && std::fs::metadata(beside).map_or(true, |meta| meta.len() == 0)
+    }
+
+    async fn open_for_writing(&self) -> Result<SqlitePool, FactError> {
         let failed = |source| FactError::store("open", self.place(), source);
         let mut options = SqliteConnectOptions::new().busy_timeout(PATIENCE).disable_statement_logging();
         match &self.path {
             None => options = options.in_memory(true),
             Some(path) => {
                 if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-                    std::fs::create_dir_all(folder)
-                        .map_err(|source| FactError::Folder { path: path.clone(), source })?;
+                    create_folder(folder).map_err(|source| FactError::Folder { path: path.clone(), source })?;
                 }
+                // SQLite gives the files that it keeps beside it the same mode. Why a file cannot be made, it says.
+                let _ = private_options().write(true).create(true).truncate(false).open(path);
                 // Writes are rare: after each, the file is whole again and can be copied without its log.
                 options = options
                     .filename(path)
@@ -99,13 +120,7 @@ impl FactStore {
                     .pragma("wal_autocheckpoint", "1");
             }
         }
-        // One connection: SQLite has one writer anyhow, and a database in memory lives as long as its connection.
-        let pool = SqlitePoolOptions::new()
-            .max_connections(1)
-            .idle_timeout(None)
-            .max_lifetime(None)
-            .acquire_timeout(PATIENCE * 2)
-            .connect_lazy_with(options);
+        let pool = one_connection(options);
         let version = self.version(&pool).await?;
         if version == VERSION {
             return Ok(pool);
@@ -150,6 +165,25 @@ impl FactStore {
             APPLICATION => Ok(version),
             _ if tables > 0 => Err(foreign("it holds other tables".into())),
             _ => Ok(0),
+        }
+    }
+
+    /// Whether every page of the file can be read and fits the others; nothing is written.
+    pub(crate) async fn check(&self) -> Result<(), FactError> {
+        let options = match self.is_whole() {
+            true => to_read(self.place()),
+            false => SqliteConnectOptions::new().filename(self.place()).read_only(true).disable_statement_logging(),
+        };
+        let pool = one_connection(options);
+        self.version(&pool).await?;
+        let found: Result<String, _> = sqlx::query_scalar("PRAGMA integrity_check(1)").fetch_one(&pool).await;
+        pool.close().await;
+        match found.map_err(self.failed("read"))?.as_str() {
+            "ok" => Ok(()),
+            reason => {
+                let source = sqlx::Error::Protocol(reason.to_owned());
+                Err(FactError::Damaged { path: self.place().to_owned(), source })
+            }
         }
     }
 
@@ -260,16 +294,40 @@ impl FactStore {
     }
 }
 
+/// One connection: SQLite has one writer anyhow, and a database in memory lives as long as its connection.
+fn one_connection(options: SqliteConnectOptions) -> SqlitePool {
+    SqlitePoolOptions::new()
+        .max_connections(1)
+        .idle_timeout(None)
+        .max_lifetime(None)
+        .acquire_timeout(PATIENCE * 2)
+        .connect_lazy_with(options)
+}
+
+/// Reads a file and makes none beside it, not even for locks.
+fn to_read(path: &Path) -> SqliteConnectOptions {
+    SqliteConnectOptions::new().filename(path).read_only(true).immutable(true).disable_statement_logging()
+}
+
 /// A store of version 1 knew only the last time.
 fn first_asked(row: &SqliteRow) -> Result<String, sqlx::Error> {
     let first: String = row.try_get("first_asked")?;
     if first.is_empty() { row.try_get("last_asked") } else { Ok(first) }
 }
 
+/// What SQLite says is wrong, without the upper bits, which say more.
+fn code(error: &sqlx::Error) -> Option<u32> {
+    error.as_database_error().and_then(|e| e.code()).and_then(|c| c.parse::<u32>().ok()).map(|c| c & 0xff)
+}
+
 fn is_busy(error: &sqlx::Error) -> bool {
-    let code = error.as_database_error().and_then(|e| e.code()).and_then(|c| c.parse::<u32>().ok());
     // SQLITE_BUSY and SQLITE_LOCKED.
-    matches!(code.map(|c| c & 0xff), Some(5 | 6))
+    matches!(code(error), Some(5 | 6))
+}
+
+fn is_obstacle(error: &sqlx::Error) -> bool {
+    // SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL and SQLITE_CANTOPEN.
+    matches!(code(error), Some(8 | 10 | 13 | 14))
 }
 
 fn fact(row: &SqliteRow) -> Result<Fact, sqlx::Error> {
@@ -404,6 +462,44 @@ mod tests {
             assert!(error.to_string().contains("facts.db") && error.advice().is_some());
         }
         assert_eq!(std::fs::read(&path).unwrap(), before);
+    }
+
+    #[tokio::test]
+    async fn a_store_is_read_whole_and_a_page_that_changed_is_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("facts.db");
+        let store = FactStore::new(Some(path.clone()));
+        for n in 0..50 {
+            store.add(&fact(&format!("term {n}"), &"long ".repeat(100))).await.unwrap();
+        }
+        store.pool().await.unwrap().close().await;
+        let check = || async { FactStore::new(Some(path.clone())).check().await };
+        check().await.unwrap();
+        let mut bytes = std::fs::read(&path).unwrap();
+        // The header of the second page: what kind of page it is, and how much is on it.
+        bytes[4096..4104].fill(0xff);
+        std::fs::write(&path, &bytes).unwrap();
+        let error = check().await.unwrap_err();
+        assert!(matches!(error, FactError::Damaged { .. }), "{error:?}");
+        assert_eq!(std::fs::read(&path).unwrap(), bytes);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is made beside it");
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn only_its_owner_may_read_a_store_and_what_is_beside_it() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let store = FactStore::new(Some(folder.path().join("state/facts.db")));
+        store.add(&fact("churn", "loss")).await.unwrap();
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&folder.path().join("state")), 0o700);
+        let files: Vec<_> =
+            std::fs::read_dir(folder.path().join("state")).unwrap().map(|e| e.unwrap().path()).collect();
+        assert!(files.len() > 1, "the log is there while the store is open: {files:?}");
+        for file in files {
+            assert_eq!(mode(&file), 0o600, "{}", file.display());
+        }
     }
 
     #[tokio::test]

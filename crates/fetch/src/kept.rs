@@ -1,27 +1,31 @@
 //! Copies in a folder: used while they are young, asked about when they are old, and kept where a server is away.
 
 use std::{
-    fs, io,
+    fs,
+    io::{self, Write},
     path::{Path, PathBuf},
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{Arc, Once},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
+use prospector_state::{Replacement, create_folder, remove_leftovers, seal, unseal};
 use serde::{Deserialize, Serialize};
 
 use crate::{FetchError, Fetched, Fetcher, Request, Validators, error::shown_text, media};
 
 /// Changes whenever what is stored changes.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// A fetcher that keeps copies. Each is a file whose extension says its format and whose time is that of the last change
-/// at its server, so that whoever reads files can tell what changed.
+/// at its server, so that whoever reads files can tell what changed. A copy that is damaged counts as none.
 #[derive(Debug, Clone)]
 pub struct Kept {
     fetcher: Fetcher,
     folder: PathBuf,
     /// A younger copy is used without asking.
     young: Duration,
+    /// Done before the first write.
+    cleaning: Arc<Once>,
 }
 
 /// A copy.
@@ -62,12 +66,35 @@ struct Note {
     version: Validators,
     /// Seconds since 1970.
     checked: u64,
+    /// BLAKE3 of the copy, in hexadecimal digits.
+    checksum: String,
 }
 
 impl Kept {
     /// Keeps copies in `folder`, and uses them without asking while they are younger than `young`.
     pub fn new(fetcher: Fetcher, folder: impl Into<PathBuf>, young: Duration) -> Self {
-        Kept { fetcher, folder: folder.into(), young }
+        Kept { fetcher, folder: folder.into(), young, cleaning: Arc::new(Once::new()) }
+    }
+
+    /// Every copy and every note in a folder, with what is wrong with those that are damaged. Nothing is changed.
+    pub fn examine(folder: &Path) -> Vec<(PathBuf, Option<String>)> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            let Some(base) = path.to_str().and_then(|path| path.strip_suffix(NOTE)).map(Path::new) else { continue };
+            match read_note(base) {
+                Ok(Some(note)) => {
+                    let copy = base.with_extension(&note.extension);
+                    found.push((path, None));
+                    let fault = verify(&copy, &note).err();
+                    found.push((copy, fault));
+                }
+                // Another version wrote it.
+                Ok(None) => found.push((path, None)),
+                Err(reason) => found.push((path, Some(reason))),
+            }
+        }
+        found
     }
 
     /// The copy of what a request asks for: young, or as the server says, or the last one. A URL that is not allowed (any
@@ -111,11 +138,21 @@ impl Kept {
         }
     }
 
+    /// The note and the copy, if both are what was written.
     fn read(&self, base: &Path) -> Option<(Note, PathBuf)> {
-        let note: Note = serde_json::from_slice(&fs::read(noted(base)).ok()?).ok()?;
-        let usable = note.format == FORMAT && note.extension.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        let damaged = |path: &Path, reason: String| {
+            tracing::warn!(path = %path.display(), reason, "a copy is damaged, and is fetched anew");
+        };
+        let note = read_note(base).unwrap_or_else(|reason| {
+            damaged(&noted(base), reason);
+            None
+        })?;
         let path = base.with_extension(&note.extension);
-        (usable && path.is_file()).then_some((note, path))
+        if path.is_file() {
+            verify(&path, &note).map_err(|reason| damaged(&path, reason)).ok()?;
+            return Some((note, path));
+        }
+        None
     }
 
     fn store(&self, base: &Path, request: &Request, fetched: Fetched) -> Result<Saved, FetchError> {
@@ -127,9 +164,11 @@ impl Kept {
         let extension = media::extension(&content_type, asked.trim_end_matches("?…"));
         let path = base.with_extension(&extension);
         let changed = version.last_modified.as_deref().and_then(|text| httpdate::parse_http_date(text).ok());
-        let note = Note { format: FORMAT, url, content_type, extension, version, checked: now() };
+        let checksum = blake3::hash(&bytes).to_hex().to_string();
+        let note = Note { format: FORMAT, url, content_type, extension, version, checked: now(), checksum };
         let write = || -> io::Result<()> {
-            fs::create_dir_all(&self.folder)?;
+            create_folder(&self.folder)?;
+            self.cleaning.call_once(|| remove_leftovers(&self.folder));
             write(&path, &bytes, changed)?;
             write_note(base, &note)
         };
@@ -153,24 +192,52 @@ fn key(request: &Request) -> String {
     hasher.finalize().to_hex()[..24].to_owned()
 }
 
+/// How the name of a note ends.
+const NOTE: &str = ".note.json";
+
 fn noted(base: &Path) -> PathBuf {
-    base.with_extension("note.json")
+    base.with_extension(&NOTE[1..])
+}
+
+/// The note of a copy; `None` where there is none, or another version wrote it. Or what is wrong with it.
+fn read_note(base: &Path) -> Result<Option<Note>, String> {
+    let bytes = match fs::read(noted(base)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        bytes => bytes.map_err(|error| error.to_string())?,
+    };
+    let content = match unseal(&bytes) {
+        // The first format had no seal.
+        Err(_) if serde_json::from_slice::<serde_json::Value>(&bytes).is_ok_and(|old| old["format"] == 1) => {
+            return Ok(None);
+        }
+        content => content.map_err(|broken| broken.to_string())?,
+    };
+    let note: Note = serde_json::from_slice(content).map_err(|error| error.to_string())?;
+    let is_usable = note.format == FORMAT && note.extension.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    Ok(is_usable.then_some(note))
+}
+
+/// Compares a copy with the checksum in its note.
+fn verify(copy: &Path, note: &Note) -> Result<(), String> {
+    let bytes = fs::read(copy).map_err(|error| error.to_string())?;
+    match blake3::hash(&bytes).to_hex().as_str() == note.checksum {
+        true => Ok(()),
+        false => Err("it does not match its checksum".to_owned()),
+    }
 }
 
 fn write_note(base: &Path, note: &Note) -> io::Result<()> {
-    write(&noted(base), &serde_json::to_vec(note)?, None)
+    write(&noted(base), &seal(&serde_json::to_vec(note)?), None)
 }
 
 /// Replaces a file at once, so that a reader sees the old or the new one.
 fn write(path: &Path, bytes: &[u8], changed: Option<SystemTime>) -> io::Result<()> {
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-    let number = COUNT.fetch_add(1, Ordering::Relaxed);
-    let temporary = path.with_extension(format!("{}-{number}.new", std::process::id()));
-    fs::write(&temporary, bytes)?;
+    let mut replacement = Replacement::begin(path)?;
+    replacement.file().write_all(bytes)?;
     if let Some(time) = changed {
-        fs::File::options().write(true).open(&temporary)?.set_modified(time)?;
+        replacement.file().set_modified(time)?;
     }
-    fs::rename(&temporary, path)
+    replacement.finish()
 }
 
 fn now() -> u64 {

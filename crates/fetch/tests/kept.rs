@@ -78,3 +78,44 @@ async fn a_copy_has_the_time_of_its_server_and_no_secret_beside_it() {
         assert!(!text.contains("secret"), "{text}");
     }
 }
+
+#[tokio::test]
+async fn a_damaged_copy_is_fetched_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let (url, _server) = server(Arc::new(Mutex::new("# One"))).await;
+    let young = || kept(folder.path(), &["127.0.0.1"], Duration::from_secs(3600));
+    check(&young(), &url, "new", "# One").await;
+    let files: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(files.len(), 2);
+    for path in files {
+        check(&young(), &url, "young", "# One").await;
+        let mut bytes = std::fs::read(&path).unwrap();
+        *bytes.last_mut().unwrap() ^= 1;
+        std::fs::write(&path, bytes).unwrap();
+        let damaged: Vec<_> = Kept::examine(folder.path())
+            .into_iter()
+            .filter(|(_, fault)| fault.is_some())
+            .map(|(path, _)| path)
+            .collect();
+        assert_eq!(damaged, [path]);
+        check(&young(), &url, "new", "# One").await;
+        assert!(Kept::examine(folder.path()).iter().all(|(_, fault)| fault.is_none()));
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn copies_are_for_their_owner_and_what_a_killed_process_left_goes() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let web = folder.path().join("web");
+    std::fs::create_dir(&web).unwrap();
+    std::fs::write(web.join("0123.4711-0.new"), "half").unwrap();
+    let (url, _server) = server(Arc::new(Mutex::new("# One"))).await;
+    check(&kept(&web, &["127.0.0.1"], Duration::ZERO), &url, "new", "# One").await;
+    let files: Vec<_> = std::fs::read_dir(&web).unwrap().map(|entry| entry.unwrap()).collect();
+    assert_eq!(files.len(), 2, "{files:?}");
+    for file in files {
+        assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600, "{file:?}");
+    }
+}

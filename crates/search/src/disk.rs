@@ -2,12 +2,12 @@
 //! state or the new one.
 //!
 //! ```text
-//! index/CURRENT          the name of a generation
-//! index/write.lock       held while writing; readers never wait
-//! index/g-7/meta.json    format and embedder
-//! index/g-7/fit.bin      what the embedder learned
-//! index/g-7/vectors-*    rows, only ever appended to
-//! index/g-7/lexical/     tantivy; its commit is what makes a change visible
+//! index/CURRENT               the name of a generation
+//! index/write.lock            held while writing; readers never wait
+//! index/g-7-58bd34f9/meta.json   sealed: format and embedder
+//! index/g-7-58bd34f9/fit.bin     sealed: what the embedder learned
+//! index/g-7-58bd34f9/vectors-*   rows, only ever appended to
+//! index/g-7-58bd34f9/lexical/    tantivy; its commit is what makes a change visible, and holds the checksums of the files
 //! ```
 
 use std::{
@@ -17,18 +17,25 @@ use std::{
     sync::Arc,
 };
 
+use prospector_state::{BrokenSeal, Replacement, SEAL_BYTES, create_file, create_folder, seal, sync_folder, unseal};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     Embedder, ModelId, SearchError,
+    damage::{Damage, Faults, caught},
     dense::{Dense, Fit, Fits},
+    directory::{CheckedDirectory, META},
+    examine::Witnessed,
     index::Snapshot,
     lexical::Lexical,
     vectors::Vectors,
 };
 
 /// Changes whenever what is stored changes; an index of another format is rebuilt.
-pub(crate) const FORMAT: u32 = 4;
+pub(crate) const FORMAT: u32 = 5;
+
+/// Names a generation.
+pub(crate) const CURRENT: &str = "CURRENT";
 
 /// What a generation says of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,63 +56,102 @@ pub(crate) struct Folder {
 /// What tells one state of the folder from the next; `None` where there is no index.
 pub(crate) type Stamp = Option<String>;
 
+/// What was found in a folder.
+pub(crate) enum Found {
+    Nothing,
+    /// An index of another version or embedder.
+    Foreign,
+    Index(Box<Snapshot>),
+}
+
 impl Folder {
     pub(crate) fn fail(&self, act: &'static str) -> impl Fn(io::Error) -> SearchError {
         let path = self.path.clone();
         move |source| SearchError::Io { act, path: path.clone(), source }
     }
 
-    /// The current generation's folder.
-    pub(crate) fn current(&self) -> Option<PathBuf> {
-        let name = fs::read_to_string(self.path.join("CURRENT")).ok()?;
-        let name = name.trim();
-        (!name.is_empty() && !name.contains(['/', '\\'])).then(|| self.path.join(name))
+    /// The current generation's folder; `None` where there is none yet.
+    ///
+    /// # Errors
+    /// [`SearchError::Damaged`] where `CURRENT` names none; [`SearchError::Io`] where it cannot be read.
+    pub(crate) fn current(&self) -> Result<Option<PathBuf>, SearchError> {
+        let path = self.path.join(CURRENT);
+        let damaged = |what: &str| Err(SearchError::Damaged(Damage::new(&path, what)));
+        let name = match fs::read(&path) {
+            // A generation has this file when it is finished, right before it becomes the current one.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let mut generations = self.generations();
+                return match generations.any(|generation| generation.join(META).exists()) {
+                    true => damaged("it is missing"),
+                    false => Ok(None),
+                };
+            }
+            name => name.map_err(|source| SearchError::Io { act: "read", path: path.clone(), source })?,
+        };
+        match std::str::from_utf8(&name).map(str::trim) {
+            Ok(name) if name.starts_with("g-") && !name.contains(['/', '\\']) && self.path.join(name).is_dir() => {
+                Ok(Some(self.path.join(name)))
+            }
+            _ => damaged("it names no generation of the index"),
+        }
+    }
+
+    /// The folders of all generations.
+    fn generations(&self) -> impl Iterator<Item = PathBuf> {
+        let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
+        entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("g-")).map(|entry| entry.path())
     }
 
     /// Which state the folder is in now: the generation and its commit. Times of files are too coarse to tell two quick
-    /// commits apart.
+    /// commits apart; the seal of a commit does.
     pub(crate) fn stamp(&self) -> Stamp {
-        let generation = self.current()?;
-        let commit = fs::read(generation.join("lexical/meta.json")).unwrap_or_default();
+        let generation = self.current().ok()??;
+        let mut head = Vec::with_capacity(SEAL_BYTES);
+        if let Ok(commit) = File::open(generation.join("lexical").join(META)) {
+            let read = io::Read::read_to_end(&mut io::Read::take(commit, SEAL_BYTES as u64), &mut head);
+            read.inspect_err(|error| tracing::debug!(%error, "the commit cannot be read")).ok();
+        }
         let name = generation.file_name()?.to_string_lossy().into_owned();
-        Some(format!("{name} {}", blake3::hash(&commit).to_hex()))
+        Some(format!("{name} {}", blake3::hash(&head).to_hex()))
     }
 
     /// Waits for the right to write; it is given up when the file is dropped, or the process ends in any way.
     pub(crate) fn lock(&self) -> Result<File, SearchError> {
-        fs::create_dir_all(&self.path).map_err(self.fail("create"))?;
-        let file = File::create(self.path.join("write.lock")).map_err(self.fail("lock"))?;
+        create_folder(&self.path).map_err(self.fail("create"))?;
+        let file = create_file(&self.path.join("write.lock")).map_err(self.fail("lock"))?;
         file.lock().map_err(self.fail("lock"))?;
         Ok(file)
     }
 
-    /// Removes every generation but the current one: what killed writers left, and what readers held open. What cannot
-    /// be removed now is removed next time.
+    /// Removes every generation but the current one, and what was not finished: what killed writers left, and what
+    /// readers held open. What cannot be removed now is removed next time.
     pub(crate) fn sweep(&self) {
-        let Some(current) = self.current() else { return };
-        for entry in fs::read_dir(&self.path).into_iter().flatten().flatten() {
-            if entry.file_name().to_string_lossy().starts_with("g-") && entry.path() != current {
-                let _ = fs::remove_dir_all(entry.path());
-            }
-        }
+        prospector_state::remove_leftovers(&self.path);
+        let Ok(Some(current)) = self.current() else { return };
+        self.generations().filter(|generation| *generation != current).for_each(|generation| {
+            let _ = fs::remove_dir_all(generation);
+        });
+        CheckedDirectory::remove_leftovers(&current.join("lexical"));
     }
 
     /// Removes a generation that could not be finished.
     pub(crate) fn discard(&self, generation: &Path) {
-        if self.current().as_deref() != Some(generation) {
+        if !matches!(self.current(), Ok(Some(current)) if current == generation) {
             let _ = fs::remove_dir_all(generation);
         }
     }
 
-    /// An empty folder for the next generation.
+    /// An empty folder for the next generation. The end of its name sees to it that no flipped bit makes the name of one
+    /// that of another.
     pub(crate) fn next(&self) -> Result<PathBuf, SearchError> {
-        let number = |path: &Path| -> Option<u64> { path.file_name()?.to_str()?.strip_prefix("g-")?.parse().ok() };
-        let current = self.current().as_deref().and_then(number).unwrap_or(0);
-        let next = self.path.join(format!("g-{}", current + 1));
-        if next.exists() {
-            fs::remove_dir_all(&next).map_err(self.fail("clear"))?;
-        }
-        fs::create_dir_all(next.join("lexical")).map_err(self.fail("create"))?;
+        let number = |path: PathBuf| -> Option<u64> {
+            let name = path.file_name()?.to_str()?.strip_prefix("g-")?.to_owned();
+            name.split('-').next()?.parse().ok()
+        };
+        let last = self.generations().filter_map(number).max().unwrap_or(0);
+        let name = format!("g-{}", last.saturating_add(1));
+        let next = self.path.join(format!("{name}-{}", &blake3::hash(name.as_bytes()).to_hex()[..8]));
+        create_folder(&next.join("lexical")).map_err(self.fail("create"))?;
         Ok(next)
     }
 
@@ -114,51 +160,109 @@ impl Folder {
         let fail = self.fail("write");
         write_durably(&generation.join("fit.bin"), &encode(fits)).map_err(&fail)?;
         let json = serde_json::to_vec(meta).map_err(io::Error::other).map_err(&fail)?;
-        write_durably(&generation.join("meta.json"), &json).map_err(&fail)?;
-        File::open(generation).and_then(|folder| folder.sync_all()).map_err(&fail)?;
+        write_durably(&generation.join(META), &json).map_err(&fail)?;
+        sync_folder(generation).map_err(&fail)?;
         let name = generation.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let temporary = self.path.join("CURRENT.new");
-        write_durably(&temporary, name.as_bytes()).map_err(&fail)?;
-        fs::rename(&temporary, self.path.join("CURRENT")).map_err(&fail)?;
-        File::open(&self.path).and_then(|folder| folder.sync_all()).map_err(&fail)?;
+        let rename = || -> io::Result<()> {
+            let mut current = Replacement::begin(&self.path.join(CURRENT))?;
+            current.file().write_all(name.as_bytes())?;
+            current.finish_durably()
+        };
+        rename().map_err(&fail)?;
         self.sweep();
         Ok(())
     }
 
-    fn meta(&self, generation: &Path) -> io::Result<Meta> {
-        serde_json::from_slice(&fs::read(generation.join("meta.json"))?).map_err(io::Error::other)
+    /// What a generation says of itself; `None` where it was written by another version.
+    ///
+    /// # Errors
+    /// [`SearchError::Damaged`]; [`SearchError::Io`] where it cannot be read.
+    pub(crate) fn meta(&self, generation: &Path) -> Result<Option<Meta>, SearchError> {
+        let path = generation.join(META);
+        let bytes = read(&path)?;
+        let damaged = |what: String| Err(SearchError::Damaged(Damage::new(&path, what)));
+        match unseal(&bytes) {
+            Ok(content) => match serde_json::from_slice::<serde_json::Value>(content) {
+                Ok(value) if value["format"] == FORMAT => match serde_json::from_value(value) {
+                    Ok(meta) => Ok(Some(meta)),
+                    Err(error) => damaged(error.to_string()),
+                },
+                Ok(_) => Ok(None),
+                Err(error) => damaged(error.to_string()),
+            },
+            // The first formats had no seal.
+            Err(BrokenSeal::Missing) if serde_json::from_slice::<Meta>(&bytes).is_ok_and(|m| m.format < FORMAT) => {
+                Ok(None)
+            }
+            Err(broken) => damaged(broken.to_string()),
+        }
     }
 
-    /// The current state; `None` where there is none, or it is of another version or embedder.
+    /// The current state.
     ///
     /// # Errors
     /// When it cannot be read: it is damaged, or another process replaced it meanwhile.
-    pub(crate) fn open(&self, embedder: Option<&Arc<dyn Embedder>>) -> Result<Option<Snapshot>, SearchError> {
-        let Some(generation) = self.current() else { return Ok(None) };
-        let meta = self.meta(&generation).map_err(self.fail("read"))?;
-        if meta.format != FORMAT || meta.embedder.as_ref() != embedder.map(|embedder| embedder.model()) {
-            return Ok(None);
+    pub(crate) fn open(&self, embedder: Option<&Arc<dyn Embedder>>) -> Result<Found, SearchError> {
+        let Some(generation) = self.current()? else { return Ok(Found::Nothing) };
+        let Some(meta) = self.meta(&generation)? else { return Ok(Found::Foreign) };
+        if meta.embedder.as_ref() != embedder.map(|embedder| embedder.model()) {
+            return Ok(Found::Foreign);
         }
-        let lexical = Lexical::open(&generation.join("lexical"))?;
+        let faults = Faults::default();
+        let opened = caught(|| self.open_generation(&generation, &meta, embedder, &faults));
+        // Whatever an error says, it comes of the damage.
+        faults.check()?;
+        opened.map(|snapshot| Found::Index(Box::new(snapshot)))
+    }
+
+    fn open_generation(
+        &self,
+        generation: &Path,
+        meta: &Meta,
+        embedder: Option<&Arc<dyn Embedder>>,
+        faults: &Faults,
+    ) -> Result<Snapshot, SearchError> {
         // The full-text commit first: vectors it refers to are in the file by then.
+        let directory = CheckedDirectory::open(&generation.join("lexical"), faults.clone())?;
+        let manifest = directory.manifest();
+        let files = Witnessed::of(generation, &manifest)?;
+        let lexical = Lexical::open(directory)?;
         let searcher = lexical.searcher()?;
         let (dense, vectors) = match embedder {
             Some(embedder) => {
-                let bytes = fs::read(generation.join("fit.bin")).map_err(self.fail("read"))?;
-                let damaged = || io::Error::new(io::ErrorKind::InvalidData, "fit.bin is damaged");
-                let fits = decode(&bytes).ok_or_else(damaged).map_err(self.fail("read"))?;
-                let vectors = Vectors::open(&generation, meta.dimensions).map_err(self.fail("read"))?;
+                let fits = read_fits(generation)?;
+                let vectors = Vectors::open(generation, meta.dimensions, manifest.vectors, faults.clone())?;
                 (Some(Dense::restore(embedder, fits)), vectors)
             }
             None => (None, Vectors::none()),
         };
-        Snapshot::new(lexical, searcher, dense, vectors, meta.learned_from).map(Some)
+        Ok(Snapshot::new(lexical, searcher, dense, vectors, meta.learned_from)?.on_disk(faults.clone(), files))
     }
 }
 
-fn write_durably(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = File::create(path)?;
-    file.write_all(bytes)?;
+/// What the embedder learned.
+///
+/// # Errors
+/// [`SearchError::Damaged`]; [`SearchError::Io`] where it cannot be read.
+pub(crate) fn read_fits(generation: &Path) -> Result<Fits, SearchError> {
+    let path = generation.join("fit.bin");
+    let bytes = read(&path)?;
+    let damaged = |what: String| SearchError::Damaged(Damage::new(&path, what));
+    let content = unseal(&bytes).map_err(|broken| damaged(broken.to_string()))?;
+    decode(content).ok_or_else(|| damaged("it does not hold what the embedder learned".into()))
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, SearchError> {
+    fs::read(path).map_err(|source| match source.kind() {
+        io::ErrorKind::NotFound => SearchError::Damaged(Damage::new(path, "it is missing")),
+        _ => SearchError::Io { act: "read", path: path.to_owned(), source },
+    })
+}
+
+/// Writes a file with its checksum.
+fn write_durably(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut file = create_file(path)?;
+    file.write_all(&seal(content))?;
     file.sync_all()
 }
 

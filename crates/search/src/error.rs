@@ -2,6 +2,10 @@
 
 use std::path::PathBuf;
 
+use prospector_state::Obstacle;
+
+use crate::Damage;
+
 /// A failed act on an index.
 #[derive(Debug, thiserror::Error)]
 pub enum SearchError {
@@ -15,6 +19,9 @@ pub enum SearchError {
         /// Why it failed.
         source: std::io::Error,
     },
+    /// A file of the index is not what was written. [`crate::Index::refresh`] builds it anew.
+    #[error("the index is damaged: {0}")]
+    Damaged(Damage),
     /// The full-text engine failed.
     #[error("cannot {act} the full-text index: {source}")]
     Lexical {
@@ -23,7 +30,23 @@ pub enum SearchError {
         /// Why it failed.
         source: tantivy::TantivyError,
     },
+    /// A part of the index gave up; the others work, and so does this one when it is asked for something else.
+    #[error("the index failed: {reason}")]
+    Panicked {
+        /// What it said.
+        reason: String,
+    },
     /// The embedder failed.
     #[error(transparent)]
     Embed(#[from] crate::EmbedError),
+}
+
+impl SearchError {
+    /// What keeps the index from being written, where it is no fault of the index: a full disk, a read-only folder.
+    pub fn obstacle(&self) -> Option<Obstacle> {
+        match self {
+            SearchError::Io { source, .. } => Obstacle::of(source),
+            _ => None,
+        }
+    }
 }

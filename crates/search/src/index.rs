@@ -1,27 +1,27 @@
 //! The index: records in, hits out.
 
 use std::{
-    collections::{HashMap, HashSet},
     path::Path,
     sync::{Arc, Mutex, PoisonError},
 };
 
 use prospector_core::{Hit, Kind, Record, nearest};
-use rayon::prelude::*;
-use serde::Serialize;
 
 use crate::{
     Embedder, ModelId, Ranker, SearchError,
-    dense::{Dense, Fits},
-    disk::{FORMAT, Folder, Meta, Stamp},
-    lexical::{Entry, Lexical, key},
+    damage::{Damage, Faults, caught, damage_of},
+    dense::Dense,
+    disk::{Folder, Found as OnDisk, Stamp},
+    examine::{Examined, Witnessed, examine},
+    lexical::{Entry, Lexical},
     rank,
+    refresh::{hash, unique},
     shelf::Shelf,
-    vectors::{Vectors, append},
+    vectors::Vectors,
 };
 
 /// How often an index is opened again that was replaced meanwhile.
-const MOST_TRIES: usize = 100;
+pub(crate) const MOST_TRIES: usize = 100;
 
 /// The most hits of one query.
 const MOST_HITS: usize = 1_000;
@@ -50,33 +50,24 @@ pub struct Found {
     pub nearest: Vec<String>,
 }
 
-/// What a refresh changed.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct RefreshReport {
-    /// Records that are new.
-    pub added: usize,
-    /// Records whose content changed.
-    pub updated: usize,
-    /// Records that are gone.
-    pub removed: usize,
-    /// Records that were neither read again nor embedded again.
-    pub unchanged: usize,
-    /// Why everything was built anew, where it was.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rebuilt: Option<&'static str>,
-}
-
 /// One hybrid index. Cloning it is cheap and shares it; it may be searched from many threads, and from other processes
 /// while one of them refreshes it.
 #[derive(Clone)]
 pub struct Index {
-    inner: Arc<Inner>,
+    pub(crate) inner: Arc<Inner>,
 }
 
-struct Inner {
-    folder: Option<Folder>,
-    embedder: Option<Arc<dyn Embedder>>,
-    state: Mutex<(Stamp, Arc<Snapshot>)>,
+pub(crate) struct Inner {
+    pub(crate) folder: Option<Folder>,
+    pub(crate) embedder: Option<Arc<dyn Embedder>>,
+    state: Mutex<State>,
+}
+
+/// What was read last: a state of the index, or what is damaged of it.
+#[derive(Clone)]
+pub(crate) struct State {
+    pub(crate) stamp: Stamp,
+    pub(crate) snapshot: Result<Arc<Snapshot>, Damage>,
 }
 
 /// One consistent state of an index, as searches see it.
@@ -86,8 +77,12 @@ pub(crate) struct Snapshot {
     pub(crate) dense: Option<Dense>,
     pub(crate) vectors: Vectors,
     /// How many records the embedder learned from.
-    learned_from: usize,
+    pub(crate) learned_from: usize,
     shelves: [Shelf; Kind::ALL.len()],
+    /// What damage was met while it was read.
+    pub(crate) faults: Faults,
+    /// The files that it reads.
+    files: Witnessed,
 }
 
 impl Snapshot {
@@ -102,7 +97,13 @@ impl Snapshot {
         let stored = lexical.stored(&searcher)?;
         let segments = searcher.segment_readers().len();
         let shelves = Kind::ALL.map(|kind| Shelf::new(kind, &stored, segments));
-        Ok(Snapshot { lexical, searcher, dense, vectors, learned_from, shelves })
+        let (faults, files) = Default::default();
+        Ok(Snapshot { lexical, searcher, dense, vectors, learned_from, shelves, faults, files })
+    }
+
+    /// The same, read from files.
+    pub(crate) fn on_disk(self, faults: Faults, files: Witnessed) -> Self {
+        Snapshot { faults, files, ..self }
     }
 
     /// The records of a kind.
@@ -110,12 +111,12 @@ impl Snapshot {
         &self.shelves[kind as usize]
     }
 
-    fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.shelves.iter().map(|shelf| shelf.docs.len()).sum()
     }
 
     /// How many records were written since the embedder learned, by the rows that they left.
-    fn written_since(&self) -> usize {
+    pub(crate) fn written_since(&self) -> usize {
         self.vectors.len().saturating_sub(self.learned_from)
     }
 }
@@ -145,26 +146,47 @@ impl Index {
         lexical.write(&[], &entries, &|_| ())?;
         let searcher = lexical.searcher()?;
         let snapshot = Snapshot::new(lexical, searcher, dense, vectors, records.len())?;
-        Ok(Index::with(None, embedder, Stamp::default(), snapshot))
+        Ok(Index::with(None, embedder, State { stamp: None, snapshot: Ok(Arc::new(snapshot)) }))
     }
 
     /// The index in a folder; an empty one where there is none yet, or where it was made by another version or
-    /// embedder. [`Index::refresh`] fills it. Nothing is written here.
+    /// embedder. One that is damaged has no records, and a search in it is an error. [`Index::refresh`] fills it. Nothing
+    /// is written here.
+    ///
+    /// The small files are compared with their checksums here, and of the large ones the length; what is in those is
+    /// compared block by block when a search needs it.
     ///
     /// # Errors
     /// [`SearchError`] when the folder cannot be read.
     pub fn open(folder: &Path, embedder: Option<Arc<dyn Embedder>>) -> Result<Index, SearchError> {
         let folder = Folder { path: folder.to_owned() };
-        let (stamp, snapshot) = load(&folder, embedder.as_ref())?;
-        let snapshot = snapshot.map_or_else(empty, Ok)?;
-        Ok(Index::with(Some(folder), embedder, stamp, snapshot))
+        let (stamp, loaded) = load(&folder, embedder.as_ref())?;
+        let state = State { stamp, snapshot: loaded.into_snapshot()? };
+        Ok(Index::with(Some(folder), embedder, state))
     }
 
-    fn with(folder: Option<Folder>, embedder: Option<Arc<dyn Embedder>>, stamp: Stamp, snapshot: Snapshot) -> Index {
-        Index { inner: Arc::new(Inner { folder, embedder, state: Mutex::new((stamp, Arc::new(snapshot))) }) }
+    /// Reads every byte of the index in a folder, whatever its embedder is, and changes nothing.
+    ///
+    /// # Errors
+    /// [`SearchError`] when files are there and may not be read.
+    pub fn examine(folder: &Path) -> Result<Examined, SearchError> {
+        examine(&Folder { path: folder.to_owned() })
     }
 
-    /// How many records there are.
+    fn with(folder: Option<Folder>, embedder: Option<Arc<dyn Embedder>>, state: State) -> Index {
+        Index { inner: Arc::new(Inner { folder, embedder, state: Mutex::new(state) }) }
+    }
+
+    /// Whether it can be searched: each of its files looks as it did when it was opened, and none that was read is
+    /// damaged. What no search has read yet is not read for this; [`Index::examine`] does that.
+    ///
+    /// # Errors
+    /// [`SearchError::Damaged`], or why the folder cannot be read.
+    pub fn check(&self) -> Result<(), SearchError> {
+        self.snapshot().map(drop)
+    }
+
+    /// How many records there are; none where it is damaged.
     pub fn len(&self) -> usize {
         self.snapshot().map_or(0, |snapshot| snapshot.len())
     }
@@ -176,7 +198,7 @@ impl Index {
 
     /// What tells the state on disk that was opened or written last from every other; `None` where there is none.
     pub fn stamp(&self) -> Option<String> {
-        self.inner.state.lock().unwrap_or_else(PoisonError::into_inner).0.clone()
+        self.state().stamp
     }
 
     /// What makes its vectors; `None` where words must match.
@@ -234,102 +256,58 @@ impl Index {
         }
         let kinds: &[Kind] = if query.kinds.is_empty() { &Kind::ALL } else { &query.kinds };
         let parent = query.parent.as_deref();
-        kinds.iter().map(|kind| rank::rank(&snapshot, *kind, &query.text, parent, limit, query.ranker)).collect()
+        let rank = |kind: &Kind| rank::rank(&snapshot, *kind, &query.text, parent, limit, query.ranker);
+        let ranked = caught(|| kinds.iter().map(rank).collect());
+        if let (Err(SearchError::Panicked { reason }), Some(folder)) = (&ranked, &self.inner.folder) {
+            self.recover(folder, &snapshot, reason);
+        }
+        // What was read before the damage was met, or beside it, is no answer.
+        snapshot.faults.check()?;
+        ranked
     }
 
-    /// Makes the index hold exactly these records. Unchanged ones are neither written nor embedded again. Others may
-    /// search meanwhile; another process that refreshes is waited for. `progress` is told how many records are done, of
-    /// how many.
-    ///
-    /// # Errors
-    /// [`SearchError`] when the index cannot be written or the embedder fails; the old state stays.
-    pub fn refresh(
-        &self,
-        records: Vec<Record>,
-        progress: &(dyn Fn(usize, usize) + Sync),
-    ) -> Result<RefreshReport, SearchError> {
-        let Some(folder) = &self.inner.folder else {
-            let fresh = Index::in_memory(records, self.inner.embedder.clone())?;
-            let snapshot = fresh.snapshot()?;
-            let report = RefreshReport { added: snapshot.len(), ..RefreshReport::default() };
-            self.set((Stamp::default(), snapshot));
-            return Ok(report);
-        };
-        let _lock = folder.lock()?;
-        let embedder = self.inner.embedder.as_ref();
-        folder.sweep();
-        let records = unique(records);
-        let (stamp, old) = load(folder, embedder)?;
-        let reason = match (&old, &stamp) {
-            (Some(_), _) => None,
-            (None, None) => Some("there was no index yet"),
-            (None, Some(_)) => Some("the index was of another version or embedder, or damaged"),
-        };
-        let hashes: Vec<u64> = records.par_iter().map(hash).collect();
-        let known: HashMap<String, u64> = match &old {
-            Some(old) => old.lexical.hashes(&old.searcher)?.into_iter().collect(),
-            None => HashMap::new(),
-        };
-        let mut report = RefreshReport { rebuilt: reason, ..RefreshReport::default() };
-        let mut changed: Vec<&Record> = Vec::new();
-        let mut gone: HashSet<&str> = known.keys().map(String::as_str).collect();
-        let mut stale: Vec<String> = Vec::new();
-        for (record, hash) in records.iter().zip(&hashes) {
-            let key = key(record);
-            gone.remove(key.as_str());
-            match known.get(&key) {
-                Some(before) if before == hash => report.unchanged += 1,
-                Some(_) => {
-                    report.updated += 1;
-                    changed.push(record);
-                    stale.push(key);
-                }
-                None => {
-                    report.added += 1;
-                    changed.push(record);
-                }
-            }
+    /// After a panic: notes what is damaged, if anything is, and has the next search open the files again, since a panic
+    /// may have left locks of the full-text engine that nobody can take any more.
+    fn recover(&self, folder: &Folder, snapshot: &Snapshot, reason: &str) {
+        tracing::error!(reason, "a search gave up");
+        match examine(folder) {
+            Ok(examined) => examined.damage.into_iter().for_each(|damage| snapshot.faults.note(damage)),
+            Err(error) => tracing::warn!(%error, "the index cannot be examined"),
         }
-        report.removed = gone.len();
-        stale.extend(gone.into_iter().map(str::to_owned));
-        let Some(old) = old else {
-            build(folder, embedder, &records, progress)?;
-            self.reload(folder)?;
-            return Ok(report);
-        };
-        if changed.is_empty() && stale.is_empty() {
-            self.set((stamp, Arc::new(old)));
-            return Ok(report);
+        if snapshot.faults.first().is_none() {
+            let reopened = self.reload(folder);
+            reopened.inspect_err(|error| tracing::warn!(%error, "the index cannot be opened again")).ok();
         }
-        // What the embedder learned was learned from other records: learn again when they are many. That also drops the
-        // rows that no record refers to any more.
-        if (old.written_since() + changed.len() + stale.len()) * 5 > old.learned_from {
-            build(folder, embedder, &records, progress)?;
-        } else {
-            update(folder, &old, &changed, &stale, progress)?;
-        }
-        self.reload(folder)?;
-        Ok(report)
     }
 
     /// The state to search: the newest one on disk.
-    fn snapshot(&self) -> Result<Arc<Snapshot>, SearchError> {
-        let state = self.inner.state.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let Some(folder) = &self.inner.folder else { return Ok(state.1) };
-        if folder.stamp() == state.0 {
-            return Ok(state.1);
+    pub(crate) fn snapshot(&self) -> Result<Arc<Snapshot>, SearchError> {
+        let state = self.state();
+        let Some(folder) = &self.inner.folder else { return state.snapshot.map_err(SearchError::Damaged) };
+        if folder.stamp() == state.stamp {
+            // Until it is written anew, what is damaged stays so.
+            let snapshot = state.snapshot.map_err(SearchError::Damaged)?;
+            snapshot.faults.check()?;
+            if snapshot.files.look_the_same() {
+                return Ok(snapshot);
+            }
         }
         self.reload(folder)
     }
 
-    fn reload(&self, folder: &Folder) -> Result<Arc<Snapshot>, SearchError> {
-        let (stamp, snapshot) = load(folder, self.inner.embedder.as_ref())?;
-        let snapshot = Arc::new(snapshot.map_or_else(empty, Ok)?);
-        self.set((stamp, snapshot.clone()));
-        Ok(snapshot)
+    /// Opens what is on disk now.
+    pub(crate) fn reload(&self, folder: &Folder) -> Result<Arc<Snapshot>, SearchError> {
+        let (stamp, loaded) = load(folder, self.inner.embedder.as_ref())?;
+        let snapshot = loaded.into_snapshot()?;
+        self.set(State { stamp, snapshot: snapshot.clone() });
+        snapshot.map_err(SearchError::Damaged)
     }
 
-    fn set(&self, state: (Stamp, Arc<Snapshot>)) {
+    fn state(&self) -> State {
+        self.inner.state.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn set(&self, state: State) {
         *self.inner.state.lock().unwrap_or_else(PoisonError::into_inner) = state;
     }
 }
@@ -344,21 +322,51 @@ fn hit(ranked: rank::Ranked) -> Hit {
     Hit { id, kind, parent, name, description, body, relevance: ranked.relevance }
 }
 
+/// What a folder held when it was opened.
+pub(crate) enum Loaded {
+    Nothing,
+    /// An index of another version or embedder.
+    Foreign,
+    Damaged(Damage),
+    Index(Box<Snapshot>),
+}
+
+impl Loaded {
+    /// What to search: nothing, where there is nothing that can be used.
+    pub(crate) fn into_snapshot(self) -> Result<Result<Arc<Snapshot>, Damage>, SearchError> {
+        match self {
+            Loaded::Nothing | Loaded::Foreign => empty().map(|snapshot| Ok(Arc::new(snapshot))),
+            Loaded::Damaged(damage) => Ok(Err(damage)),
+            Loaded::Index(snapshot) => Ok(Ok(Arc::from(snapshot))),
+        }
+    }
+}
+
 /// Opens the current generation. A writer may replace it between two of our reads: then the next try finds the new
-/// one. What cannot be read although nobody changed it is damaged, and counts as no index.
-fn load(folder: &Folder, embedder: Option<&Arc<dyn Embedder>>) -> Result<(Stamp, Option<Snapshot>), SearchError> {
+/// one. What cannot be read although nobody changed it is damaged.
+///
+/// # Errors
+/// When it is there and may not be read.
+pub(crate) fn load(folder: &Folder, embedder: Option<&Arc<dyn Embedder>>) -> Result<(Stamp, Loaded), SearchError> {
     let mut tries = 0;
     loop {
         let stamp = folder.stamp();
-        match folder.open(embedder) {
-            Ok(snapshot) => return Ok((stamp, snapshot)),
-            Err(error) if stamp == folder.stamp() => {
-                tracing::warn!(%error, "the index is damaged");
-                return Ok((stamp, None));
-            }
-            Err(error) if tries == MOST_TRIES => return Err(error),
-            Err(error) => tracing::debug!(%error, "the index changed while it was opened"),
+        let error = match folder.open(embedder) {
+            Ok(OnDisk::Nothing) => return Ok((stamp, Loaded::Nothing)),
+            Ok(OnDisk::Foreign) => return Ok((stamp, Loaded::Foreign)),
+            Ok(OnDisk::Index(snapshot)) => return Ok((stamp, Loaded::Index(snapshot))),
+            Err(error) => error,
+        };
+        if stamp == folder.stamp() || tries == MOST_TRIES {
+            let damage = match &error {
+                SearchError::Panicked { .. } => Some(Damage::new(&folder.path, error.to_string())),
+                _ => damage_of(&error, &folder.path),
+            };
+            let damage = damage.ok_or(error)?;
+            tracing::warn!(%damage, "the index is damaged");
+            return Ok((stamp, Loaded::Damaged(damage)));
         }
+        tracing::debug!(%error, "the index changed while it was opened");
         tries += 1;
     }
 }
@@ -367,90 +375,4 @@ fn empty() -> Result<Snapshot, SearchError> {
     let lexical = Lexical::in_memory();
     let searcher = lexical.searcher()?;
     Snapshot::new(lexical, searcher, None, Vectors::none(), 0)
-}
-
-/// Writes a new generation with all records and makes it the current one. One that fails halfway takes no room.
-fn build(
-    folder: &Folder,
-    embedder: Option<&Arc<dyn Embedder>>,
-    records: &[Record],
-    progress: &(dyn Fn(usize, usize) + Sync),
-) -> Result<(), SearchError> {
-    let generation = folder.next()?;
-    fill(folder, &generation, embedder, records, progress).inspect_err(|_| folder.discard(&generation))
-}
-
-fn fill(
-    folder: &Folder,
-    generation: &Path,
-    embedder: Option<&Arc<dyn Embedder>>,
-    records: &[Record],
-    progress: &(dyn Fn(usize, usize) + Sync),
-) -> Result<(), SearchError> {
-    let references: Vec<&Record> = records.iter().collect();
-    // Each record is embedded, where there is an embedder, and written.
-    let advance = counter(records.len(), 1 + usize::from(embedder.is_some()), progress);
-    let (fits, dimensions) = match embedder {
-        Some(embedder) => {
-            let (dense, pairs) = Dense::learn(embedder, &references, &advance)?;
-            let dimensions = dense.dimensions();
-            append(generation, dimensions, &pairs).map_err(folder.fail("write"))?;
-            (dense.fits, dimensions)
-        }
-        None => (Fits::default(), 0),
-    };
-    let lexical = Lexical::create(&generation.join("lexical"))?;
-    let entries: Vec<Entry<'_>> = records
-        .par_iter()
-        .enumerate()
-        .map(|(slot, record)| Entry { record, hash: hash(record), slot: slot as u32 })
-        .collect();
-    lexical.write(&[], &entries, &advance)?;
-    let embedder = embedder.map(|embedder| embedder.model().clone());
-    folder.publish(generation, &Meta { format: FORMAT, embedder, dimensions, learned_from: records.len() }, &fits)
-}
-
-/// Writes what changed into the current generation.
-fn update(
-    folder: &Folder,
-    old: &Snapshot,
-    changed: &[&Record],
-    stale: &[String],
-    progress: &(dyn Fn(usize, usize) + Sync),
-) -> Result<(), SearchError> {
-    let Some(generation) = folder.current() else { return Ok(()) };
-    let advance = counter(changed.len(), 1 + usize::from(old.dense.is_some()), progress);
-    let first = match &old.dense {
-        Some(dense) => {
-            let pairs = dense.embed(changed, &advance)?;
-            append(&generation, dense.dimensions(), &pairs).map_err(folder.fail("write"))?
-        }
-        None => 0,
-    };
-    let entries: Vec<Entry<'_>> = changed
-        .iter()
-        .enumerate()
-        .map(|(at, record)| Entry { record, hash: hash(record), slot: first + at as u32 })
-        .collect();
-    old.lexical.write(stale, &entries, &advance)
-}
-
-/// Counts what several threads report of each of the steps that every record takes.
-fn counter(total: usize, steps: usize, progress: &(dyn Fn(usize, usize) + Sync)) -> impl Fn(usize) + Sync {
-    let done = std::sync::atomic::AtomicUsize::new(0);
-    move |more| progress((done.fetch_add(more, std::sync::atomic::Ordering::Relaxed) + more) / steps, total)
-}
-
-/// The first record of each key.
-fn unique(mut records: Vec<Record>) -> Vec<Record> {
-    let mut keys = HashSet::with_capacity(records.len());
-    records.retain(|record| keys.insert(key(record)));
-    records
-}
-
-/// What a record holds, in 64 bits.
-fn hash(record: &Record) -> u64 {
-    let json = serde_json::to_vec(record).unwrap_or_default();
-    let digest = blake3::hash(&json);
-    digest.as_bytes().first_chunk::<8>().map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }

@@ -4,11 +4,11 @@
 //! BM25 as in Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), with k1 = 1.2 and
 //! b = 0.75; the weight of a term is `ln(1 + (n - df + 0.5) / (df + 0.5))`, at most 5.
 
-use std::{collections::HashMap, path::Path};
+use std::collections::HashMap;
 
 use prospector_core::{Kind, Record};
 use tantivy::{
-    DocAddress, DocSet, IndexWriter, Searcher, TERMINATED, TantivyDocument, Term,
+    DocAddress, DocSet, IndexSettings, IndexWriter, Searcher, TERMINATED, TantivyDocument, Term,
     collector::DocSetCollector,
     columnar::StrColumn,
     indexer::UserOperation,
@@ -20,6 +20,7 @@ use tantivy::{
 use crate::{
     SearchError,
     analyze::{Style, TermTokenizer},
+    directory::CheckedDirectory,
     recipe::{self, FIELDS},
 };
 
@@ -51,6 +52,8 @@ struct Fields {
 pub(crate) struct Lexical {
     index: tantivy::Index,
     fields: Fields,
+    /// None in memory.
+    directory: Option<CheckedDirectory>,
 }
 
 /// One record as it is written.
@@ -96,6 +99,18 @@ fn fail(act: &'static str) -> impl Fn(tantivy::TantivyError) -> SearchError {
     move |source| SearchError::Lexical { act, source }
 }
 
+/// Why something that writes failed: what the disk or the files said, where they did.
+fn failed(act: &'static str, source: tantivy::TantivyError, directory: Option<&CheckedDirectory>) -> SearchError {
+    let Some(directory) = directory else { return SearchError::Lexical { act, source } };
+    if let Some(damage) = directory.faults().first() {
+        return SearchError::Damaged(damage.clone());
+    }
+    match directory.take_failure() {
+        Some(source) => SearchError::Io { act: "write", path: directory.folder().to_owned(), source },
+        None => SearchError::Lexical { act, source },
+    }
+}
+
 fn damaged(act: &'static str, what: &str) -> SearchError {
     SearchError::Lexical { act, source: tantivy::TantivyError::InternalError(what.to_owned()) }
 }
@@ -104,39 +119,51 @@ impl Lexical {
     /// An empty index in memory.
     pub(crate) fn in_memory() -> Self {
         let (schema, fields) = schema();
-        Lexical::with(tantivy::Index::create_in_ram(schema), fields)
+        Lexical::with(tantivy::Index::create_in_ram(schema), fields, None)
     }
 
     /// An empty index in an empty folder.
-    pub(crate) fn create(folder: &Path) -> Result<Self, SearchError> {
+    pub(crate) fn create(directory: CheckedDirectory) -> Result<Self, SearchError> {
         let (schema, fields) = schema();
-        Ok(Lexical::with(tantivy::Index::create_in_dir(folder, schema).map_err(fail("create"))?, fields))
+        let created = tantivy::Index::create(directory.clone(), schema, IndexSettings::default());
+        let index = created.map_err(|source| failed("create", source, Some(&directory)))?;
+        Ok(Lexical::with(index, fields, Some(directory)))
     }
 
     /// The index in a folder.
-    pub(crate) fn open(folder: &Path) -> Result<Self, SearchError> {
+    pub(crate) fn open(directory: CheckedDirectory) -> Result<Self, SearchError> {
         let (schema, fields) = schema();
-        let index = tantivy::Index::open_in_dir(folder).map_err(fail("open"))?;
+        let index = tantivy::Index::open(directory.clone()).map_err(fail("open"))?;
         if index.schema() != schema {
             return Err(damaged("open", "it has other fields"));
         }
-        Ok(Lexical::with(index, fields))
+        Ok(Lexical::with(index, fields, Some(directory)))
     }
 
-    fn with(index: tantivy::Index, fields: Fields) -> Self {
+    fn with(index: tantivy::Index, fields: Fields, directory: Option<CheckedDirectory>) -> Self {
         for style in [Style::Identifiers, Style::Prose] {
             index.tokenizers().register(style.name(), TermTokenizer(style));
         }
-        Lexical { index, fields }
+        Lexical { index, fields, directory }
+    }
+
+    /// Where its files are; `None` in memory.
+    pub(crate) fn directory(&self) -> Option<&CheckedDirectory> {
+        self.directory.as_ref()
     }
 
     /// Removes the records of these keys and adds the entries, in one commit. `progress` is told of each batch.
+    ///
+    /// # Errors
+    /// [`SearchError::Io`] where the disk is in the way, [`SearchError::Damaged`] where what is there is, or
+    /// [`SearchError::Lexical`].
     pub(crate) fn write(
         &self,
         remove: &[String],
         entries: &[Entry<'_>],
         progress: &dyn Fn(usize),
     ) -> Result<(), SearchError> {
+        let fail = |act| move |source| failed(act, source, self.directory.as_ref());
         // Each thread leaves a segment of its own, and every search goes through all of them.
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let threads = if entries.len() > 2_000 { cores.min(MOST_THREADS) } else { 1 };

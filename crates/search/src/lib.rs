@@ -16,29 +16,38 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`Index::open`] keeps it in a folder, and [`Index::refresh`] writes only what changed.
+//! [`Index::open`] keeps it in a folder, and [`Index::refresh`] writes only what changed. Every file there has checksums:
+//! damage is an error or a rebuild, never a wrong answer.
 //!
 //! What it is not: it does not know what a table, an operation or a skill is. Who discovers them turns them into
 //! [`prospector_core::Record`]s.
 
 mod analyze;
+mod damage;
 mod dense;
+mod directory;
 mod disk;
 mod embed;
 mod error;
+mod examine;
 mod index;
 mod lexical;
 mod rank;
 mod ranker;
 mod recipe;
+mod refresh;
 mod shelf;
 mod static_table;
+mod sums;
 #[cfg(any(feature = "fastembed", feature = "fastembed-dynamic"))]
 pub mod transformer;
 mod vectors;
 
+pub use damage::Damage;
 pub use embed::{EmbedError, Embedder, ModelId, Role};
 pub use error::SearchError;
-pub use index::{Found, Index, Query, RefreshReport};
+pub use examine::Examined;
+pub use index::{Found, Index, Query};
 pub use ranker::Ranker;
+pub use refresh::RefreshReport;
 pub use static_table::StaticTable;

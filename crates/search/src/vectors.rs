@@ -3,17 +3,26 @@
 //! A row is the float32 scale, then one signed byte a dimension; a component is `scale x byte`. Rows are addressed by
 //! their slot, the number of the row, which is the same in every file. Rows are never changed, so a reader with an older
 //! map of a file stays right. The vectors of the whole texts stand apart from those of the names because the scan over
-//! all records reads only the former.
+//! all records reads only the former. Mapped rows are compared with the checksums of their blocks before they are read
+//! first.
 
 use std::{
-    fs::{File, OpenOptions},
+    fs::File,
     io::{self, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
 };
 
-use memmap2::Mmap;
+use memmap2::{Mmap, MmapOptions};
+use prospector_state::options;
 
-use crate::{dense::Pair, recipe::VECTORS};
+use crate::{
+    SearchError,
+    damage::{Damage, Faults},
+    dense::Pair,
+    directory::describe_length,
+    recipe::VECTORS,
+    sums::{Sums, Verified, describe_block},
+};
 
 /// Scales `vector` to length 1; a zero vector stays zero.
 pub(crate) fn normalize(vector: &mut [f32]) {
@@ -39,8 +48,31 @@ pub(crate) struct Vectors {
 
 enum Bytes {
     Memory(Vec<u8>),
-    Mapped(Mmap),
+    Mapped(Mapped),
     Empty,
+}
+
+/// Those rows of a file that were there when it was opened.
+struct Mapped {
+    path: PathBuf,
+    map: Mmap,
+    verified: Verified,
+    faults: Faults,
+}
+
+impl Mapped {
+    /// A part of it, as it was written; `None` where that is not so any more, which is noted.
+    #[inline]
+    fn get(&self, start: usize, end: usize) -> Option<&[u8]> {
+        let bytes = self.map.get(start..end)?;
+        match self.verified.check(&self.map, start..end) {
+            Ok(()) => Some(bytes),
+            Err(block) => {
+                self.faults.note(Damage::new(&self.path, describe_block(&block)));
+                None
+            }
+        }
+    }
 }
 
 impl Vectors {
@@ -54,26 +86,42 @@ impl Vectors {
         Vectors { dimensions, files: std::array::from_fn(|vector| Bytes::Memory(quantized(dimensions, pairs, vector))) }
     }
 
-    /// Maps the files of rows in a folder.
-    pub(crate) fn open(folder: &Path, dimensions: usize) -> io::Result<Self> {
+    /// Maps the files of rows in a folder, as much of each as `sums` know of. Rows that are damaged are none, and noted
+    /// in `faults`.
+    ///
+    /// # Errors
+    /// [`SearchError::Damaged`] where a file is shorter than that, or missing; [`SearchError::Io`].
+    pub(crate) fn open(folder: &Path, dimensions: usize, sums: Vec<Sums>, faults: Faults) -> Result<Self, SearchError> {
+        if sums.len() != VECTORS {
+            return Err(SearchError::Damaged(Damage::new(folder, "there are no checksums of its vectors")));
+        }
         let mut vectors = Vectors { dimensions, ..Vectors::none() };
-        for (vector, bytes) in vectors.files.iter_mut().enumerate() {
-            let file = File::open(file(folder, vector))?;
-            if file.metadata()?.len() > 0 {
-                // SAFETY: rows that a reader knows of are never changed or cut off; writers only append.
+        for ((vector, bytes), sums) in vectors.files.iter_mut().enumerate().zip(sums) {
+            let path = file(folder, vector);
+            let failed = |source| SearchError::Io { act: "read", path: path.clone(), source };
+            let file = File::open(&path).map_err(failed)?;
+            let length = file.metadata().map_err(failed)?.len();
+            if length < sums.bytes {
+                return Err(SearchError::Damaged(Damage::new(path, describe_length(length, sums.bytes))));
+            }
+            if sums.bytes > 0 {
+                let mut options = MmapOptions::new();
+                options.len(sums.bytes as usize);
+                // SAFETY: rows that a reader knows of are never changed or cut off; writers only append. What else does
+                // that to the file is noticed before the next search.
                 #[expect(unsafe_code, reason = "mapping a file is how an index of any size opens at once")]
-                let map = unsafe { Mmap::map(&file)? };
-                *bytes = Bytes::Mapped(map);
+                let map = unsafe { options.map(&file) }.map_err(failed)?;
+                *bytes = Bytes::Mapped(Mapped { path, map, verified: Verified::new(sums), faults: faults.clone() });
             }
         }
         Ok(vectors)
     }
 
-    /// How many rows there are, of records and of what was left by killed writers.
+    /// How many rows there are, of records and of what killed writers left before them.
     pub(crate) fn len(&self) -> usize {
         let length = match &self.files[0] {
             Bytes::Memory(bytes) => bytes.len(),
-            Bytes::Mapped(map) => map.len(),
+            Bytes::Mapped(mapped) => mapped.map.len(),
             Bytes::Empty => 0,
         };
         length / (self.dimensions + 4)
@@ -81,13 +129,14 @@ impl Vectors {
 
     #[inline]
     fn row(&self, vector: usize, slot: u32) -> Option<(f32, &[u8])> {
-        let bytes: &[u8] = match &self.files[vector] {
-            Bytes::Memory(bytes) => bytes,
-            Bytes::Mapped(map) => map,
+        let start = slot as usize * (self.dimensions + 4);
+        let end = start + self.dimensions + 4;
+        let bytes = match &self.files[vector] {
+            Bytes::Memory(bytes) => bytes.get(start..end)?,
+            Bytes::Mapped(mapped) => mapped.get(start, end)?,
             Bytes::Empty => return None,
         };
-        let start = slot as usize * (self.dimensions + 4);
-        let (scale, row) = bytes.get(start..start + self.dimensions + 4)?.split_first_chunk::<4>()?;
+        let (scale, row) = bytes.split_first_chunk::<4>()?;
         Some((f32::from_le_bytes(*scale), row))
     }
 
@@ -151,7 +200,7 @@ pub(crate) fn append(folder: &Path, dimensions: usize, pairs: &[Pair]) -> io::Re
     let mut files = Vec::with_capacity(VECTORS);
     let mut first = 0;
     for vector in 0..VECTORS {
-        let file = OpenOptions::new().create(true).truncate(false).write(true).open(file(folder, vector))?;
+        let file = options().create(true).truncate(false).write(true).open(file(folder, vector))?;
         // A process killed while appending leaves rows, or part of one, which no record refers to: go on behind them.
         first = file.metadata()?.len().div_ceil(row).max(first);
         files.push(file);
@@ -165,6 +214,15 @@ pub(crate) fn append(folder: &Path, dimensions: usize, pairs: &[Pair]) -> io::Re
     Ok(slot)
 }
 
+/// The checksums of the files after rows were appended to those that `known` are of; none are known of new files.
+///
+/// # Errors
+/// When a file cannot be read.
+pub(crate) fn sums(folder: &Path, known: &[Sums]) -> io::Result<Vec<Sums>> {
+    let none = Sums::default();
+    (0..VECTORS).map(|vector| Sums::of_grown(&file(folder, vector), known.get(vector).unwrap_or(&none))).collect()
+}
+
 /// The rows of one vector of many records.
 fn quantized(dimensions: usize, pairs: &[Pair], vector: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(pairs.len() * (dimensions + 4));
@@ -173,7 +231,7 @@ fn quantized(dimensions: usize, pairs: &[Pair], vector: usize) -> Vec<u8> {
 }
 
 /// The file of one vector of every record.
-fn file(folder: &Path, vector: usize) -> PathBuf {
+pub(crate) fn file(folder: &Path, vector: usize) -> PathBuf {
     folder.join(format!("vectors-{vector}.bin"))
 }
 
@@ -206,13 +264,36 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (x, y) = (unit(&[1.0, 0.0, 0.0]), unit(&[0.0, 1.0, 0.0]));
         assert_eq!(append(folder.path(), 3, &[[x.clone(), x.clone()], [x.clone(), x.clone()]]).unwrap(), 0);
-        OpenOptions::new().append(true).open(file(folder.path(), 1)).unwrap().write_all(&[1, 2]).unwrap();
+        File::options().append(true).open(file(folder.path(), 1)).unwrap().write_all(&[1, 2]).unwrap();
         assert_eq!(append(folder.path(), 3, &[[y.clone(), x]]).unwrap(), 3);
-        let vectors = Vectors::open(folder.path(), 3).unwrap();
+        let faults = Faults::default();
+        let open = || Vectors::open(folder.path(), 3, sums(folder.path(), &[]).unwrap(), faults.clone());
+        let vectors = open().unwrap();
         assert_eq!(vectors.len(), 4);
         let query = Quantized::new(&y);
         assert!(vectors.similarity(&query, 0, 3) > 0.99);
         assert!(vectors.similarity(&query, 1, 3).abs() < 0.01);
         assert!(vectors.similarity(&query, 0, 0).abs() < 0.01);
+        assert!(faults.first().is_none());
+    }
+
+    #[test]
+    fn a_row_that_changed_is_none_and_a_file_that_was_cut_is_not_opened() {
+        let folder = tempfile::tempdir().unwrap();
+        let x = unit(&[1.0, 0.0, 0.0]);
+        append(folder.path(), 3, &[[x.clone(), x.clone()]]).unwrap();
+        let known = sums(folder.path(), &[]).unwrap();
+        let first = file(folder.path(), 0);
+        let good = std::fs::read(&first).unwrap();
+        let mut bad = good.clone();
+        bad[5] ^= 0x40;
+        std::fs::write(&first, bad).unwrap();
+        let faults = Faults::default();
+        let vectors = Vectors::open(folder.path(), 3, known.clone(), faults.clone()).unwrap();
+        assert_eq!(vectors.similarity(&Quantized::new(&x), 0, 0), 0.0);
+        assert_eq!(faults.first().unwrap().file, first);
+        std::fs::write(&first, &good[..good.len() - 1]).unwrap();
+        let error = Vectors::open(folder.path(), 3, known, faults).err().unwrap().to_string();
+        assert!(error.contains("vectors-0.bin: it is 6 bytes long, and was 7"), "{error}");
     }
 }

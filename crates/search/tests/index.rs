@@ -110,7 +110,7 @@ fn a_refresh_writes_only_what_changed_and_others_see_it() {
     let refresh = |records: &[Record]| writer.refresh(records.to_vec(), &|_, _| ()).unwrap();
 
     let first = refresh(&records);
-    assert_eq!(first, RefreshReport { added: 45, rebuilt: Some("there was no index yet"), ..first.clone() });
+    assert_eq!(first, RefreshReport { added: 45, rebuilt: Some("there was no index yet".into()), ..first.clone() });
     assert_eq!(refresh(&records), RefreshReport { unchanged: 45, ..RefreshReport::default() });
 
     records[0].description = "Astronomy observations of quasars.".into();
@@ -131,7 +131,7 @@ fn an_index_of_another_embedder_or_a_damaged_one_is_rebuilt_not_mixed() {
     let other = Index::open(folder.path(), embedder()).unwrap();
     assert!(other.is_empty(), "an index of another embedder is not used");
     let report = other.refresh(store(), &|_, _| ()).unwrap();
-    assert_eq!(report.rebuilt, Some("the index was of another version or embedder, or damaged"));
+    assert_eq!(report.rebuilt.as_deref(), Some("the index was of another version or embedder"));
     assert_eq!(other.len(), 5);
 
     let generation = std::fs::read_to_string(folder.path().join("CURRENT")).unwrap();

@@ -6,7 +6,7 @@ use std::{
         Arc, OnceLock, PoisonError, RwLock,
         atomic::{AtomicU64, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use prospector_core::{Answer, Problem, ToolError};
@@ -26,6 +26,9 @@ pub type Opened = Result<(Catalog, Vec<Problem>), String>;
 /// Opens the catalog as it is now; with `true` what has not changed is read again too. It is called on a thread that may
 /// block.
 type Opener = dyn Fn(bool) -> Opened + Send + Sync;
+
+/// How long after an attempt to mend the index that failed the next one is made.
+const AGAIN: Duration = Duration::from_secs(60);
 
 /// One state of the catalog.
 pub(crate) struct Served {
@@ -116,7 +119,16 @@ impl Estate {
         Ok(said)
     }
 
-    /// Opens the catalog again whenever `stamp` says something else than `known`: another process has refreshed the index.
+    /// Why the index cannot be searched, where it cannot.
+    pub(crate) async fn index_fault(&self) -> Option<String> {
+        let index = self.now().catalog.index.clone();
+        // It looks at files.
+        let fault = tokio::task::spawn_blocking(move || index.check().err().map(|error| error.to_string()));
+        fault.await.unwrap_or_else(|error| Some(error.to_string()))
+    }
+
+    /// Opens the catalog again whenever `stamp` says something else than `known`: another process has refreshed the index;
+    /// and when the index is damaged, which builds it anew.
     pub(crate) async fn follow(
         &self,
         stamp: &(dyn Fn() -> Option<String> + Send + Sync),
@@ -124,10 +136,22 @@ impl Estate {
         every: Duration,
         until: &CancellationToken,
     ) {
+        let mut failed: Option<Instant> = None;
         loop {
             tokio::select! {
                 () = until.cancelled() => return,
                 () = tokio::time::sleep(every) => {}
+            }
+            // What could not be mended just now is not tried again at once.
+            if failed.is_none_or(|since| since.elapsed() > AGAIN)
+                && let Some(error) = self.index_fault().await
+            {
+                tracing::warn!(%error, "the index is built anew");
+                if let Err(error) = self.refresh(false).await {
+                    tracing::error!(%error, "the index cannot be built anew");
+                }
+                failed = self.index_fault().await.map(|_| Instant::now());
+                continue;
             }
             let found = stamp();
             if found.is_none() || found == known {

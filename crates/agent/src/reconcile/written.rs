@@ -1,11 +1,12 @@
 //! Results in full, in files: one folder for each run, which appears when it is whole.
 
 use std::{
-    fs::{self, File},
+    fs,
     io::{self, BufWriter, Write},
     path::{Path, PathBuf},
 };
 
+use prospector_state::{create_file, create_folder};
 use serde::Serialize;
 use serde_json::json;
 
@@ -19,7 +20,7 @@ const MOST_RUNS: u32 = 100_000;
 /// # Errors
 /// When a file cannot be written.
 pub(crate) fn write(folder: &Path, recipe: &Recipe, outcome: &Outcome) -> io::Result<PathBuf> {
-    fs::create_dir_all(folder)?;
+    create_folder(folder)?;
     let part = tempfile_in(folder)?;
     let done = fill(&part, recipe, outcome).and_then(|()| publish(folder, &part));
     if done.is_err() {
@@ -58,7 +59,7 @@ fn publish(folder: &Path, part: &Path) -> io::Result<PathBuf> {
 }
 
 fn fill(folder: &Path, recipe: &Recipe, outcome: &Outcome) -> io::Result<()> {
-    let mut file = File::create(folder.join("recipe.json"))?;
+    let mut file = create_file(&folder.join("recipe.json"))?;
     serde_json::to_writer_pretty(&mut file, recipe)?;
     writeln!(file)?;
     lines(folder, "matched", &outcome.matched)?;
@@ -79,7 +80,7 @@ fn fill(folder: &Path, recipe: &Recipe, outcome: &Outcome) -> io::Result<()> {
 }
 
 fn lines<T: Serialize>(folder: &Path, name: &str, items: impl IntoIterator<Item = T>) -> io::Result<()> {
-    let mut file = BufWriter::new(File::create(folder.join(format!("{name}.jsonl")))?);
+    let mut file = BufWriter::new(create_file(&folder.join(format!("{name}.jsonl")))?);
     for item in items {
         serde_json::to_writer(&mut file, &item)?;
         file.write_all(b"\n")?;

@@ -42,6 +42,14 @@ pub enum SessionError {
         /// Why.
         source: sqlx::Error,
     },
+    /// The file is there, and is no readable database.
+    #[error("the sessions in {} are damaged: {source}; restore the file from a copy, or move it away", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What the database engine says.
+        source: sqlx::Error,
+    },
     /// The file belongs to something else.
     #[error("{} is no file of sessions; move it away", path.display())]
     Foreign {
@@ -72,8 +80,10 @@ impl Store {
 
     pub(super) async fn open(state: &Path) -> Result<Self, SessionError> {
         let path = state.join(FILE);
-        // Where the folder cannot be made, opening the file says so.
-        let _ = std::fs::create_dir_all(state);
+        // Where the folder or the file cannot be made, opening the file says so. SQLite gives the files that it keeps
+        // beside it the same mode.
+        let _ = prospector_state::create_folder(state);
+        let _ = prospector_state::options().write(true).create(true).truncate(false).open(&path);
         let options = SqliteConnectOptions::new()
             .filename(&path)
             .create_if_missing(true)
@@ -101,7 +111,31 @@ impl Store {
 
     fn failed(&self, act: &'static str) -> impl FnOnce(sqlx::Error) -> SessionError + use<> {
         let path = self.path.clone();
-        move |source| SessionError::Store { act, path, source }
+        move |source| {
+            let code = source.as_database_error().and_then(|error| error.code()?.parse::<u32>().ok());
+            // SQLITE_CORRUPT and SQLITE_NOTADB; the upper bits say more.
+            match code.map(|code| code & 0xff) {
+                Some(11 | 26) => SessionError::Damaged { path, source },
+                _ => SessionError::Store { act, path, source },
+            }
+        }
+    }
+
+    /// Whether every page of the file in a state folder can be read and fits the others; nothing is written.
+    pub(super) async fn check(state: &Path) -> Result<(), SessionError> {
+        let path = state.join(FILE);
+        let beside = state.join(format!("{FILE}-wal"));
+        // While nothing is beside the file, it can be read where nothing can be written.
+        let is_whole = std::fs::metadata(beside).map_or(true, |meta| meta.len() == 0);
+        let options = SqliteConnectOptions::new().filename(&path).read_only(true).immutable(is_whole);
+        let pool = SqlitePoolOptions::new().max_connections(1).connect_lazy_with(options.disable_statement_logging());
+        let store = Store { path, pool };
+        let found: Result<String, _> = sqlx::query_scalar("PRAGMA integrity_check(1)").fetch_one(&store.pool).await;
+        store.pool.close().await;
+        match found.map_err(store.failed("read"))?.as_str() {
+            "ok" => Ok(()),
+            reason => Err(SessionError::Damaged { path: store.path, source: sqlx::Error::Protocol(reason.to_owned()) }),
+        }
     }
 
     /// The turns of a session. One that cannot be read, such as that of a later version, is left out with those after it.

@@ -1,11 +1,13 @@
-//! What was described before, kept in the state folder until the files it came from change.
+//! What was described before, kept in the state folder until the files it came from change. Each file has a checksum; one
+//! that is damaged counts as none, and is written anew.
 
 use std::{
-    io::Write,
     path::{Path, PathBuf},
+    sync::{Arc, Once},
     time::UNIX_EPOCH,
 };
 
+use prospector_state::{BrokenSeal, create_folder, remove_leftovers, replace, seal, unseal};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 /// Changes whenever what is stored changes.
@@ -17,6 +19,8 @@ pub(super) struct Cache {
     folder: PathBuf,
     /// Whether what is stored is read; it is always written.
     read: bool,
+    /// Done before the first write.
+    cleaning: Arc<Once>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -28,7 +32,7 @@ struct Stored<T> {
 impl Cache {
     /// The cache in a folder; with `fresh`, everything is described anew.
     pub(super) fn new(folder: PathBuf, fresh: bool) -> Self {
-        Cache { folder, read: !fresh }
+        Cache { folder, read: !fresh, cleaning: Arc::new(Once::new()) }
     }
 
     fn file(&self, key: &str) -> PathBuf {
@@ -40,8 +44,7 @@ impl Cache {
         if !self.read {
             return None;
         }
-        let bytes = std::fs::read(self.file(key)).ok()?;
-        let stored: Stored<T> = serde_json::from_slice(&bytes).ok()?;
+        let stored: Stored<T> = self.read(&self.file(key))?;
         (stored.fingerprint == fingerprint).then_some(stored.value)
     }
 
@@ -50,19 +53,30 @@ impl Cache {
     pub(super) fn latest<T: DeserializeOwned>(&self, key: &str, begins: &str) -> Option<(T, u64)> {
         let file = self.file(key);
         let age = std::fs::metadata(&file).ok()?.modified().ok()?.elapsed().unwrap_or_default();
-        let stored: Stored<T> = serde_json::from_slice(&std::fs::read(file).ok()?).ok()?;
+        let stored: Stored<T> = self.read(&file)?;
         stored.fingerprint.starts_with(begins).then_some((stored.value, age.as_secs()))
+    }
+
+    fn read<T: DeserializeOwned>(&self, file: &Path) -> Option<Stored<T>> {
+        let bytes = std::fs::read(file).ok()?;
+        match unseal(&bytes) {
+            Ok(content) => serde_json::from_slice(content).ok(),
+            // What earlier versions wrote had no checksum.
+            Err(BrokenSeal::Missing) if bytes.starts_with(b"{") => None,
+            Err(broken) => {
+                tracing::warn!(file = %file.display(), reason = %broken, "a description is damaged, and is made anew");
+                None
+            }
+        }
     }
 
     /// Stores a value; replaced at once, so that a reader sees the old or the new. A failure costs only time later.
     pub(super) fn put<T: Serialize>(&self, key: &str, fingerprint: &str, value: &T) {
         let write = || -> std::io::Result<()> {
-            std::fs::create_dir_all(&self.folder)?;
-            let file = self.file(key);
-            let temporary = file.with_extension(format!("{}.new", std::process::id()));
+            create_folder(&self.folder)?;
+            self.cleaning.call_once(|| remove_leftovers(&self.folder));
             let stored = Stored { fingerprint: fingerprint.to_owned(), value };
-            std::fs::File::create(&temporary)?.write_all(&serde_json::to_vec(&stored)?)?;
-            std::fs::rename(&temporary, &file)
+            replace(&self.file(key), &seal(&serde_json::to_vec(&stored)?))
         };
         if let Err(error) = write() {
             tracing::warn!(%error, folder = %self.folder.display(), "a description could not be kept");
@@ -110,5 +124,23 @@ mod tests {
         std::fs::write(&source, "a\n1\n2\n").unwrap();
         assert_eq!(cache.get::<Vec<i32>>("a", &fingerprint(&[&source], "")), None);
         assert_eq!(Cache::new(folder.path().join("state"), true).get::<Vec<i32>>("a", &before), None);
+    }
+
+    #[test]
+    fn a_damaged_value_counts_as_none_and_what_a_killed_process_left_goes() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = || Cache::new(folder.path().to_owned(), false);
+        cache().put("a", "then", &"Norway");
+        assert_eq!(cache().get::<String>("a", "then").as_deref(), Some("Norway"));
+        let file = cache().file("a");
+        let text = std::fs::read_to_string(&file).unwrap();
+        // It would still be JSON, with the same fingerprint.
+        std::fs::write(&file, text.replace("Norway", "Norwaz")).unwrap();
+        assert_eq!(cache().get::<String>("a", "then"), None);
+        assert_eq!(cache().latest::<String>("a", ""), None);
+        std::fs::write(folder.path().join("b.4711.new"), "half").unwrap();
+        cache().put("a", "then", &"Norway");
+        assert_eq!(cache().get::<String>("a", "then").as_deref(), Some("Norway"));
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 }

@@ -14,6 +14,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use prospector_core::Problem;
 use prospector_documents::{Origin, formats::storage_to_html};
 use prospector_fetch::Request;
+use prospector_state::{create_folder, remove_leftovers, replace};
 use serde::Deserialize;
 use url::Url;
 
@@ -145,6 +146,8 @@ pub(super) async fn pages(place: &str, wiki: &Wiki, web: &Web) -> (Vec<(String, 
     let mut titles: HashSet<String> = HashSet::new();
     let mut seen = HashSet::new();
     let mut next = wiki.first();
+    let folder = web.folder.join("confluence");
+    remove_leftovers(&folder);
     while let Some(url) = next.take().filter(|url| seen.insert(url.clone())) {
         if pages.len() >= MOST_PAGES {
             let reason = format!("only the first {MOST_PAGES} pages of the wiki were read");
@@ -165,7 +168,7 @@ pub(super) async fn pages(place: &str, wiki: &Wiki, web: &Web) -> (Vec<(String, 
             }
         };
         for page in portion.results {
-            match wiki.keep(&page, &web.folder.join("confluence")) {
+            match wiki.keep(&page, &folder) {
                 Ok(origin) => {
                     // Two spaces may have a page of the same title.
                     let title = page.title.replace(['#', '/'], " ");
@@ -216,10 +219,8 @@ impl Wiki {
         let name = blake3::hash(format!("{}\0{}", self.base, page.id).as_bytes()).to_hex();
         let copy: PathBuf = folder.join(format!("{}.html", &name[..24]));
         if fs::read(&copy).map_or(true, |old| old != html.as_bytes()) {
-            fs::create_dir_all(folder)?;
-            let temporary = copy.with_extension(format!("{}.new", std::process::id()));
-            fs::write(&temporary, html)?;
-            fs::rename(&temporary, &copy)?;
+            create_folder(folder)?;
+            replace(&copy, html.as_bytes())?;
         }
         let url = page.links.webui.as_deref().and_then(|link| self.at(link));
         let url = url.unwrap_or_else(|| format!("{}/pages/viewpage.action?pageId={}", self.base, page.id));

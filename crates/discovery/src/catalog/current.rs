@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use prospector_core::Problem;
+use prospector_state::{remove_leftovers, replace, seal, unseal};
 use serde::{Deserialize, Serialize};
 use walkdir::WalkDir;
 
@@ -28,15 +29,18 @@ impl Current {
 
     /// What the last refresh wrote; `None` where it wrote nothing that can be read.
     pub(super) fn read(state: &Path) -> Option<Current> {
-        serde_json::from_slice(&std::fs::read(place(state)).ok()?).ok()
+        let bytes = std::fs::read(place(state)).ok()?;
+        let content = unseal(&bytes).inspect_err(|broken| {
+            tracing::debug!(state = %state.display(), reason = %broken, "what the index shows is not known");
+        });
+        serde_json::from_slice(content.ok()?).ok()
     }
 
     /// Writes it; replaced at once. A failure costs only time later.
     pub(super) fn write(&self, state: &Path) {
-        let temporary = state.join(format!("current.{}.new", std::process::id()));
         let write = || -> std::io::Result<()> {
-            std::fs::write(&temporary, serde_json::to_vec(self)?)?;
-            std::fs::rename(&temporary, place(state))
+            remove_leftovers(state);
+            replace(&place(state), &seal(&serde_json::to_vec(self)?))
         };
         if let Err(error) = write() {
             tracing::warn!(%error, state = %state.display(), "what the index shows could not be noted");
@@ -44,7 +48,7 @@ impl Current {
     }
 }
 
-fn place(state: &Path) -> PathBuf {
+pub(super) fn place(state: &Path) -> PathBuf {
     state.join("current.json")
 }
 

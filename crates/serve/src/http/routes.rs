@@ -32,12 +32,17 @@ pub(crate) async fn healthy() -> &'static str {
     "ok\n"
 }
 
-/// `GET /readyz`: it takes requests.
+/// `GET /readyz`: it takes requests, and its index can be searched.
 pub(crate) async fn ready(State(shared): State<Shared>) -> Response {
-    if shared.server.closing.is_cancelled() {
-        return (StatusCode::SERVICE_UNAVAILABLE, "closing\n").into_response();
+    let reason = match shared.server.closing.is_cancelled() {
+        true => Some("closing\n"),
+        // Which file it is stands in the log.
+        false => shared.server.estate.index_fault().await.map(|_| "the index is damaged\n"),
+    };
+    match reason {
+        Some(reason) => (StatusCode::SERVICE_UNAVAILABLE, reason).into_response(),
+        None => "ready\n".into_response(),
     }
-    "ready\n".into_response()
 }
 
 /// `GET /openapi.json`
