@@ -240,3 +240,62 @@ pub(super) fn parts(mut rows: &[Vec<Value>]) -> impl Iterator<Item = &[Vec<Value
         (!part.is_empty()).then_some(part)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use prospector_connect::{Source as Place, SourceKind, open};
+
+    use super::*;
+    use crate::guard::examine;
+    use crate::source::{Source, resolve};
+    use crate::view::View;
+    use crate::{Dialect, scope::Scope};
+
+    /// What a worker that computes a statement over `shop.people` is told when it asks for that.
+    async fn check(table: &str, column: &str, limit: usize, expected: &str) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut paths = Vec::new();
+        for name in ["people", "other"] {
+            paths.push(folder.path().join(format!("{name}.csv")));
+            std::fs::write(paths.last().unwrap(), "id,name\n1,Ada\n2,Bob\n").unwrap();
+        }
+        let connector = open(&Place::files(SourceKind::Csv, paths)).unwrap();
+        let (tables, _) = connector.describe().await.unwrap();
+        let source = Source { name: "shop".into(), tables, withheld: Vec::new(), connector };
+        let sources = [Arc::new(source)];
+        let view = View::new(&sources, &Scope::default());
+        let sql = "SELECT name FROM shop.people";
+        let checked = examine(Dialect::Joined, sql).unwrap();
+        let found = resolve(&view, None, None, Dialect::Joined, &checked.reads).unwrap();
+        let statement = Statement { sql, view: &view, checked: &checked, found: &found };
+        let columns = vec![column.to_owned()];
+        let ask = Ask { id: 0, source: 0, table: table.into(), columns, conditions: Vec::new(), limit };
+        let said = match rows(&ask, statement, 1 << 10).await {
+            Ok(rows) => format!("{} rows", rows.rows.len()),
+            Err(reason) => reason,
+        };
+        assert!(said.contains(expected), "{table}.{column}: {said}");
+    }
+
+    #[tokio::test]
+    async fn a_worker_gets_rows_of_what_its_statement_reads_and_of_nothing_else() {
+        check("people", "name", 10, "2 rows").await;
+        check("people", "name", 1, "1 rows").await;
+        check("other", "name", 10, "a table was asked for that is not read").await;
+        check("people", "password", 10, "a column of people was asked for that there is not").await;
+    }
+
+    #[test]
+    fn parts_hold_every_row_once() {
+        let row = |length: usize| vec![Value::String("x".repeat(length))];
+        for lengths in [vec![], vec![1], vec![PART + 1, 1, PART + 1], vec![PART / 2; 7], vec![10; 1000]] {
+            let rows: Vec<Vec<Value>> = lengths.iter().map(|length| row(*length)).collect();
+            assert_eq!(parts(&rows).flatten().cloned().collect::<Vec<_>>(), rows);
+            assert!(parts(&rows).all(
+                |part| part.len() == 1 || part.iter().map(|row| measure::value(&row[0])).sum::<usize>() < 2 * PART
+            ));
+        }
+    }
+}

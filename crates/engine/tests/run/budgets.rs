@@ -49,7 +49,7 @@ async fn a_source_that_sends_too_much_is_named() {
     let joined = "SELECT count(*) FROM shop.notes n JOIN crm.people p ON p.id = n.id WHERE n.note <> ''";
     check(joined, Limits::default(), "1 rows").await;
     let few = Limits { source_bytes: 90_000, ..Limits::default() };
-    let said = "too_large: too large: the rows of shop.notes that are needed take more than";
+    let said = "the rows of shop.notes that are needed take more than";
     check(&joined.replace("p.id = n.id", "p.id < n.id"), few, said).await;
 }
 
@@ -58,7 +58,7 @@ async fn subsets_share_what_there_is_for_all_sessions() {
     let folder = tempfile::tempdir().unwrap();
     let sources = vec![source("shop", sqlite(folder.path(), NOTES).await).await];
     let options = prospector_engine::options::EngineOptions {
-        subsets: SubsetMemory::new(400_000),
+        subsets: SubsetMemory::new(300_000),
         limits: Limits { source_bytes: 1 << 20, ..Limits::default() },
         ..Default::default()
     };

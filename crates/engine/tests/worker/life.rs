@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use prospector_engine::options::{EngineOptions, Limits};
 use prospector_engine::worker::{Worker, Workers};
-use prospector_engine::{Engine, Way};
+use prospector_engine::{Engine, Subset, Way};
 use serde_json::json;
 
 use crate::support::{DATA, files, source, sqlite};
@@ -233,4 +233,40 @@ async fn numbers_and_texts_arrive_as_they_are() {
         let (here, there) = (here.unwrap(), there.unwrap());
         assert_eq!(format!("{:?}", there.rows), format!("{:?}", here.rows), "{sql}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_sent_in_many_parts_arrives_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = "CREATE TABLE notes (id INTEGER PRIMARY KEY, note TEXT); \
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150) \
+         INSERT INTO notes SELECT i, printf('%.*c', 100000 + i, 'x') FROM n;";
+    let workers = Some(Workers::new(crate::worker("parts")));
+    let sources =
+        vec![source("shop", sqlite(folder.path(), data).await).await, source("crm", files(folder.path())).await];
+    let engine = Engine::with(sources, EngineOptions { workers, ..EngineOptions::default() });
+    engine.load(&Subset::new("held", "shop", "notes")).await.unwrap();
+    for table in ["scoped.held", "shop.notes"] {
+        let sql =
+            format!("SELECT count(*), sum(length(n.note)) FROM {table} n, (SELECT max(id) AS id FROM crm.people) p");
+        let rows = engine.run(&sql, None, 5).await.unwrap().rows.rows;
+        assert_eq!(json!(rows), json!([[150, 150 * 100_000 + 150 * 151 / 2]]), "{table}");
+    }
+    let sql = "SELECT n.note FROM shop.notes n JOIN crm.people p ON p.id > 0 WHERE p.id = 1 ORDER BY n.id";
+    let rows = engine.run(sql, None, 140).await.unwrap().rows;
+    assert_eq!((rows.rows.len(), rows.has_more), (140, true));
+    assert!(rows.rows.iter().zip(1..).all(|(row, id)| row[0].as_str().unwrap().len() == 100_000 + id));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_is_replaced_after_many_queries() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = engine(folder.path(), crate::worker("replaced"), Limits::default()).await;
+    engine.run(SMALL, None, 5).await.unwrap();
+    let first = marked("replaced");
+    for _ in 0..200 {
+        engine.run(SMALL, None, 5).await.unwrap();
+    }
+    until("the first worker goes on", || !first.iter().any(|id| marked("replaced").contains(id))).await;
+    assert_eq!(marked("replaced").len(), 1);
 }
