@@ -42,6 +42,7 @@ use values::{kind, mode, platform};
         ENVIRONMENT\n  \
         PROSPECTOR_CATALOG, PROSPECTOR_STATE, PROSPECTOR_MODEL   as --catalog, --state, --model\n  \
         PROSPECTOR_EMBEDDER, PROSPECTOR_ENGINE                   as --embedder, --engine\n  \
+        PROSPECTOR_QUERY_MEMORY                                  what a query over several sources may take, in MB (default: 2048)\n  \
         PROSPECTOR_TOKEN                                         a token that opens `planner serve`\n  \
         PROSPECTOR_LOG                                           what is logged to standard error (default: warn)\n  \
         ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL                    for Anthropic's models\n  \
@@ -71,6 +72,9 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
 }
+
+/// The command that a process of this program starts itself with, see `prospector_engine::worker`.
+pub(crate) const QUERY_WORKER: &str = "query-worker";
 
 /// What to do.
 #[derive(Debug, Subcommand)]
@@ -105,6 +109,9 @@ pub(crate) enum Command {
     Init(InitArgs),
     /// Measure search, plans and tokens on questions whose answers are known
     Bench(BenchArgs),
+    /// Compute queries for the process that started this one
+    #[command(name = QUERY_WORKER, hide = true)]
+    QueryWorker,
 }
 
 /// `planner plan`

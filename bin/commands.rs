@@ -10,6 +10,7 @@ mod embedder;
 mod init;
 mod mcp;
 mod plan;
+mod query_worker;
 mod reconcile;
 mod serve;
 mod sql;
@@ -22,6 +23,7 @@ pub(crate) use discover::{call, prompt, refresh, search, tools};
 pub(crate) use init::init;
 pub(crate) use mcp::mcp;
 pub(crate) use plan::plan;
+pub(crate) use query_worker::query_worker;
 pub(crate) use reconcile::reconcile;
 pub(crate) use serve::serve;
 pub(crate) use sql::sql;
@@ -88,6 +90,7 @@ fn options(settings: &settings::Settings) -> anyhow::Result<CatalogOptions<'stat
         home: settings.home.clone(),
         embedder: embedder::open(settings)?,
         cluster: settings.engine()?,
+        workers: Some(settings.workers()?),
         ..CatalogOptions::default()
     })
 }

@@ -34,6 +34,9 @@ enum Exit {
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    if let Command::QueryWorker = cli.command {
+        return commands::query_worker();
+    }
     let settings = Settings::from_environment(&cli);
     let telemetry = Telemetry::begin(&settings);
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
@@ -70,5 +73,6 @@ async fn run(command: Command, settings: &Settings) -> anyhow::Result<Exit> {
         Command::Check(args) => commands::check(args, settings).await,
         Command::Init(args) => commands::init(&args),
         Command::Bench(args) => commands::bench(args.command, settings).await,
+        Command::QueryWorker => Ok(Exit::Usage),
     }
 }

@@ -1,14 +1,18 @@
 //! Flags and environment, put together. Nothing else reads the environment.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-use prospector_engine::options::Cluster;
+use prospector_engine::options::{Cluster, Worker, Workers};
 use prospector_llm::providers::{Secret, Settings as ProviderSettings};
 
-use crate::cli::{Cli, EmbedderName};
+use crate::cli::{Cli, EmbedderName, QUERY_WORKER};
 
 /// Where a catalog is looked for when none is named.
 const DEFAULT_CATALOGS: [&str; 2] = ["catalog.yaml", "catalog/catalog.yaml"];
+
+/// The program itself takes a part of it.
+const MIN_QUERY_MEMORY: u64 = 512;
 
 /// Everything that was decided outside.
 pub(crate) struct Settings {
@@ -25,6 +29,8 @@ pub(crate) struct Settings {
     embedder_variable: Option<String>,
     engine: Option<Cluster>,
     engine_variable: Option<String>,
+    query_memory: Option<String>,
+    workers: OnceLock<Workers>,
 }
 
 impl Settings {
@@ -54,6 +60,8 @@ impl Settings {
             embedder_variable: variable("PROSPECTOR_EMBEDDER"),
             engine: cli.engine.clone(),
             engine_variable: variable("PROSPECTOR_ENGINE"),
+            query_memory: variable("PROSPECTOR_QUERY_MEMORY"),
+            workers: OnceLock::new(),
         }
     }
 
@@ -90,6 +98,24 @@ impl Settings {
             (None, Some(url)) => url.parse().map(Some).map_err(|error| anyhow::anyhow!("PROSPECTOR_ENGINE: {error}")),
             (None, None) => Ok(None),
         }
+    }
+
+    /// The processes that compute queries over several databases, or over files: this program again. They are the same ones
+    /// for all of this process.
+    pub(crate) fn workers(&self) -> anyhow::Result<Workers> {
+        if let Some(workers) = self.workers.get() {
+            return Ok(workers.clone());
+        }
+        let mut worker = Worker::new(this_program()?, [QUERY_WORKER]);
+        worker.name = Some("planner".into());
+        if let Some(megabytes) = &self.query_memory {
+            let megabytes: u64 =
+                megabytes.parse().ok().filter(|mb| (MIN_QUERY_MEMORY..=1 << 30).contains(mb)).ok_or_else(|| {
+                    anyhow::anyhow!("PROSPECTOR_QUERY_MEMORY is `{megabytes}`; write MB, {MIN_QUERY_MEMORY} or more")
+                })?;
+            worker.memory = megabytes << 20;
+        }
+        Ok(self.workers.get_or_init(|| Workers::new(worker)).clone())
     }
 
     /// The catalog file.
@@ -146,6 +172,15 @@ impl Export {
             service: variable("OTEL_SERVICE_NAME"),
         }
     }
+}
+
+/// This program, as it can be started again: on Linux also where its file was replaced meanwhile.
+fn this_program() -> anyhow::Result<PathBuf> {
+    let running = PathBuf::from("/proc/self/exe");
+    if cfg!(target_os = "linux") && running.exists() {
+        return Ok(running);
+    }
+    Ok(std::env::current_exe()?)
 }
 
 /// A variable that is set and not empty.

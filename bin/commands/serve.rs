@@ -74,7 +74,7 @@ pub(super) async fn open(
     let planner = Planner { summary, ..Planner::new(chat.clone(), capabilities(settings, &name)?) };
     let path = settings.catalog()?.to_owned();
     let (state, home, embedder) = (settings.state.clone(), settings.home.clone(), embedder::open(settings)?);
-    let cluster = settings.engine()?;
+    let (cluster, workers) = (settings.engine()?, settings.workers()?);
     let index = super::ask::state(settings)?.join("index");
     let opener = move |fresh: bool| -> Opened {
         let options = CatalogOptions {
@@ -84,6 +84,7 @@ pub(super) async fn open(
             embedder: embedder.clone(),
             fresh,
             cluster: cluster.clone(),
+            workers: Some(workers.clone()),
             ..CatalogOptions::default()
         };
         let opened = tokio::runtime::Handle::current().block_on(Catalog::open(&path, options));

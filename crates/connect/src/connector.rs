@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use datafusion::logical_expr::LogicalPlan;
 use prospector_core::Problem;
 
-use crate::{ConnectError, FilterCondition, Rows, SampleRequest, Samples, Statistics, Table};
+use crate::{ConnectError, DataFiles, FilterCondition, Rows, SampleRequest, Samples, Statistics, Table};
 
 /// One data source. To add one, write a file beside the others that implements the four required methods, add a variant
 /// to [`crate::SourceKind`] and a line to [`crate::open`].
@@ -68,6 +68,12 @@ pub trait Connector: Send + Sync {
     async fn scan(&self, table: &str) -> Result<Option<LogicalPlan>, ConnectError> {
         let _ = table;
         Ok(None)
+    }
+
+    /// The local data files behind the tables, where there are such: what another process needs to [`DataFiles::open`] the
+    /// same tables and read them itself. `None` where rows come from anything else.
+    fn data_files(&self) -> Option<DataFiles> {
+        None
     }
 
     /// The answer to one query in the source's own SQL, at most `cap` rows. The session can read and nothing else, and

@@ -51,6 +51,12 @@ pub enum ConnectError {
         /// What was asked of it.
         act: &'static str,
     },
+    /// A source that another process reads could not be read; said in the words of that process.
+    #[error("{reason}")]
+    Relayed {
+        /// The message of the error there.
+        reason: String,
+    },
     /// The source describes tables but holds no rows.
     #[error("{place} is a schema without data")]
     NoData {

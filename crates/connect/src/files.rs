@@ -1,6 +1,7 @@
 //! Data files: each is a table, read with DataFusion.
 
 mod condition;
+mod described;
 mod file;
 mod loaded;
 mod naming;
@@ -26,6 +27,7 @@ use crate::filter::sql::capped;
 use crate::{
     Column, ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, SourceKind, Statistics, Table,
 };
+pub use described::{DataFile, DataFiles};
 use file::{File, plain};
 use value::{comparable, is_ordered, searchable, type_name, values, whole_values};
 
@@ -210,6 +212,10 @@ impl Connector for Files {
             columns.map(|field| comparable(ident(field.name()), field.data_type()).alias(field.name())).collect();
         let frame = frame.select(columns).map_err(|error| file.unopened(plain(error)))?;
         Ok(Some(frame.into_unoptimized_plan()))
+    }
+
+    fn data_files(&self) -> Option<DataFiles> {
+        Some(DataFiles { kind: self.kind, files: self.files.iter().map(File::progress).collect() })
     }
 }
 

@@ -71,6 +71,7 @@ mod tally;
 
 pub use connector::Connector;
 pub use error::ConnectError;
+pub use files::{DataFile, DataFiles};
 pub use filter::{FilterCondition, FilterOp, Test as FilterTest};
 pub use model::{Column, ForeignKey, Rows, SampleRequest, Samples, Statistics, Table};
 pub use server::Server;

@@ -28,20 +28,36 @@ const STACK: usize = 16 << 20;
 /// What sqlparser says; [`ParserError::RecursionLimitExceeded`] where the text is nested too deep, or needs too many
 /// attempts to be understood.
 pub fn parse_text(dialect: &'static dyn Dialect, text: &str) -> Result<Vec<Statement>, ParserError> {
-    parse_tokens(dialect, Tokenizer::new(dialect, text).tokenize_with_location()?)
+    parse(dialect, Tokenizer::new(dialect, text).tokenize_with_location()?, false)
 }
 
-/// The statements of a text that is taken apart into tokens already.
+/// The statements of a text that is taken apart into tokens already, all of which must belong to them.
 ///
 /// # Errors
-/// As for [`parse_text`].
+/// As for [`parse_text`], and where something is left behind the last statement.
 pub fn parse_tokens(dialect: &'static dyn Dialect, tokens: Vec<TokenWithSpan>) -> Result<Vec<Statement>, ParserError> {
+    parse(dialect, tokens, true)
+}
+
+fn parse(
+    dialect: &'static dyn Dialect,
+    tokens: Vec<TokenWithSpan>,
+    is_whole: bool,
+) -> Result<Vec<Statement>, ParserError> {
     if is_too_deep(&tokens) {
         return Err(ParserError::RecursionLimitExceeded);
     }
     stacker::grow(STACK, || {
         let bounded = Bounded::new(dialect, MAX_STEPS);
-        Parser::new(&bounded).with_tokens_with_locations(tokens).parse_statements()
+        let mut parser = Parser::new(&bounded).with_tokens_with_locations(tokens);
+        let statements = parser.parse_statements()?;
+        // The parser stops without a word where it takes what follows for the end of a block.
+        let rest = parser.peek_token();
+        if is_whole && rest.token != Token::EOF {
+            let message = format!("there is `{}` behind the end{}", rest.token, rest.span.start);
+            return Err(ParserError::ParserError(message));
+        }
+        Ok(statements)
     })
 }
 

@@ -25,7 +25,7 @@ use prospector_api::ApiDiscovery;
 use prospector_connect::Connector;
 use prospector_core::{Problem, Record, ResourceKind, Severity, Toolset, nearest};
 use prospector_documents::{DocumentDiscovery, Refreshed};
-use prospector_engine::options::{Cluster, EngineOptions};
+use prospector_engine::options::{Cluster, EngineOptions, Workers};
 use prospector_engine::{Engine, Source};
 use prospector_facts::{Fact, FactDiscovery};
 use prospector_schema::SchemaDiscovery;
@@ -57,6 +57,9 @@ pub struct CatalogOptions<'a> {
     pub fresh: bool,
     /// What computes queries over several databases, or over files, in the place of this process.
     pub cluster: Option<Cluster>,
+    /// The processes that plan and compute such queries; this process where there are none. Share one among all catalogs of
+    /// a program.
+    pub workers: Option<Workers>,
     /// Told what is done of how many: of `sources`, then of `documents`, then of `records`; from several threads.
     pub progress: &'a (dyn Fn(&'static str, usize, usize) + Sync),
 }
@@ -70,6 +73,7 @@ impl Default for CatalogOptions<'_> {
             embedder: None,
             fresh: false,
             cluster: None,
+            workers: None,
             progress: &|_, _, _| (),
         }
     }
@@ -180,7 +184,8 @@ impl Catalog {
             engine: EngineOptions {
                 scratch: Some(state.join("scratch")),
                 cluster: options.cluster.clone(),
-                described: Vec::new(),
+                workers: options.workers.clone(),
+                ..EngineOptions::default()
             },
             caller,
             connectors,

@@ -7,6 +7,7 @@ use prospector_core::nearest;
 
 use crate::guard::{Checked, examine};
 use crate::history::History;
+use crate::joined::Statement;
 use crate::options::EngineOptions;
 use crate::scope::{self, Held, Loaded, MOST_LOADED, Scope, Subset};
 use crate::source::{Found, Source, resolve};
@@ -110,15 +111,24 @@ impl Engine {
         let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
         let rows = source.connector.rows(&table.name, &names, &subset.conditions, subset.limit).await;
         let mut rows = rows.map_err(|error| hint::of_source(&error, &[]))?;
+        let most = self.options.limits.source_bytes;
+        if joined::measure::rows(&rows) > most {
+            let message = format!("the rows would take more than {} MB", most >> 20);
+            return Err(
+                Failure::new("too_large", message).advise("load fewer columns, add conditions, or lower the limit")
+            );
+        }
         let batch = scope::batch(source.connector.kind(), &columns, &rows.rows);
         let batch = batch.map_err(|reason| Failure::new("failed", reason))?;
         let row_count = rows.rows.len();
-        self.scope.keep(Held {
+        let held = Held {
             table: Table { name: alias.clone(), columns: columns.clone(), ..Table::default() },
             database: source.name.clone(),
             origin: format!("{}.{}", source.name, table.name),
             batch,
-        })?;
+            share: None,
+        };
+        self.scope.keep(held, &self.options.subsets)?;
         let truncated = std::mem::take(&mut rows.has_more);
         rows.rows.truncate(FIRST);
         rows.has_more = row_count > FIRST;
@@ -144,10 +154,7 @@ impl Engine {
                 let answer = plan.view[*source].connector.query(text, cap).await;
                 (answer.map_err(|error| hint::of_source(&error, &plan.tables()))?, Way::Native)
             }
-            None => {
-                let answer = joined::run(&plan.view, &plan.checked, &plan.found, cap, &self.options).await;
-                (answer.map_err(|reason| hint::explained(&reason, &plan.tables()))?, self.way())
-            }
+            None => (joined::run(plan.statement(sql), cap, &self.options).await?, self.way()),
         };
         let tables = sorted(plan.found.iter().map(|found| plan.view.origin(found)));
         Ok(Outcome { rows, way, databases: plan.databases(), tables })
@@ -167,8 +174,7 @@ impl Engine {
                 Way::Native
             }
             None => {
-                let answer = joined::validate(&plan.view, &plan.checked, &plan.found).await;
-                answer.map_err(|reason| hint::explained(&reason, &plan.tables()))?;
+                joined::validate(plan.statement(sql), &self.options).await?;
                 self.way()
             }
         };
@@ -260,6 +266,11 @@ fn plan(view: &View, sql: &str, only: Option<usize>, options: &EngineOptions) ->
 }
 
 impl Plan {
+    /// The statement, to be computed by DataFusion.
+    fn statement<'a>(&'a self, sql: &'a str) -> Statement<'a> {
+        Statement { sql, view: &self.view, checked: &self.checked, found: &self.found }
+    }
+
     /// The tables that it reads.
     fn tables(&self) -> Vec<&Table> {
         self.found.iter().map(|found| &self.view[found.source].tables[found.table]).collect()

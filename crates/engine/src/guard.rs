@@ -3,6 +3,8 @@
 //! What cannot be parsed is refused, not passed on; what can is written anew, see [`crate::rewrite`]. Length, nesting and
 //! the work of the parser are bounded.
 
+mod ambiguity;
+
 use prospector_connect::sql;
 use sqlparser::ast::{Query, Statement};
 use sqlparser::keywords::Keyword;
@@ -84,6 +86,7 @@ pub(crate) fn examine(dialect: Dialect, functions: &[String], sql: &str) -> Resu
     }
     let words = tokens.clone();
     check_balance(&words)?;
+    ambiguity::check(dialect, &words)?;
     let statements = sql::parse_tokens(dialect.grammar(), tokens).map_err(|error| match error {
         ParserError::RecursionLimitExceeded => {
             let message = "the statement is nested too deep, or can be read in too many ways";

@@ -15,7 +15,7 @@ pub(crate) fn of_source(error: &ConnectError, tables: &[&Table]) -> Failure {
             Failure::new("unavailable", error.to_string()).advise("there are no rows to be had here")
         }
         ConnectError::Read { reason, .. } | ConnectError::Open { reason, .. } => explained(reason, tables),
-        ConnectError::Condition { .. } => explained(&error.to_string(), tables),
+        ConnectError::Condition { .. } | ConnectError::Relayed { .. } => explained(&error.to_string(), tables),
     }
 }
 

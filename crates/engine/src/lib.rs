@@ -55,6 +55,7 @@ mod source;
 mod tools;
 mod typo;
 mod view;
+pub mod worker;
 
 pub use dialect::Dialect;
 pub use engine::{Engine, Outcome, Way};

@@ -1,14 +1,27 @@
-//! What an engine may use besides the memory of this process.
+//! What an engine may use: folders, other processes, memory and time.
 
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use sqlparser::ast::ObjectName;
 
 use crate::Failure;
+pub use crate::worker::{Worker, Workers};
 
 /// What an engine may use besides the memory of this process: by default nothing.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+///
+/// Queries over several databases, or over files, are planned and computed by DataFusion. With [`EngineOptions::workers`]
+/// that happens in another process, which is limited by the operating system and killed when its time is over.
+///
+/// Without workers it happens in this process, and less is bounded: [`Limits::memory`] bounds what operators hold between
+/// batches, but neither one large value (`repeat('x', 1000000000)`) nor what planning allocates, and an allocation that
+/// fails aborts the process; [`Limits::time`] is tested between batches, but planning and one long call of a function
+/// cannot be interrupted, and go on after the query was answered. Use it for statements that you trust.
+#[derive(Debug, Clone, Default)]
 pub struct EngineOptions {
     /// A folder for what does not fit into memory, and for rows that a cluster reads. It is made when it is needed, and
     /// what is put there is taken away after the query. Without it a query that needs it fails.
@@ -17,6 +30,86 @@ pub struct EngineOptions {
     pub cluster: Option<Cluster>,
     /// Tables, as `database.table`, that are known while their rows are elsewhere: a query over them is told so.
     pub described: Vec<String>,
+    /// The processes that plan and compute the queries over several databases, or over files; with a cluster, those that
+    /// plan them and wait for it. Clones share them. Only on Unix: elsewhere, this process does it.
+    pub workers: Option<Workers>,
+    /// What one query may take.
+    pub limits: Limits,
+    /// What the subsets of all sessions may hold together. Clones share the count.
+    pub subsets: SubsetMemory,
+}
+
+/// What one query over several databases, or over files, may take. Beyond a limit it fails, and says which.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// The time from its first to its last row: 60 s by default.
+    pub time: Duration,
+    /// What DataFusion's operators may hold, in bytes: 1 GiB by default, and never more than half of
+    /// [`Worker::memory`].
+    pub memory: usize,
+    /// What it may write to the scratch folder, in bytes: 8 GiB by default.
+    pub scratch_bytes: u64,
+    /// The rows of one table as a source sends them, in bytes of this process's memory: 256 MiB by default. It holds for
+    /// the rows of [`crate::Engine::load`] too.
+    pub source_bytes: usize,
+    /// One value of the answer, in bytes of text: 1 MB by default. A model is shown 500 characters of it.
+    pub cell_bytes: usize,
+    /// The answer, in bytes of text: 16 MB by default.
+    pub answer_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            time: Duration::from_secs(60),
+            memory: 1 << 30,
+            scratch_bytes: 8 << 30,
+            source_bytes: 256 << 20,
+            cell_bytes: 1_000_000,
+            answer_bytes: 16_000_000,
+        }
+    }
+}
+
+/// The memory that the subsets of several sessions share.
+#[derive(Debug, Clone)]
+pub struct SubsetMemory {
+    most: usize,
+    taken: Arc<AtomicUsize>,
+}
+
+impl SubsetMemory {
+    /// All subsets together may take so many bytes.
+    pub fn new(most: usize) -> Self {
+        SubsetMemory { most, taken: Arc::default() }
+    }
+
+    /// Takes so many bytes of it; nothing where they are not to be had.
+    pub(crate) fn take(&self, bytes: usize) -> Option<SubsetShare> {
+        let add = |taken: usize| taken.checked_add(bytes).filter(|sum| *sum <= self.most);
+        self.taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add).ok()?;
+        Some(SubsetShare { of: self.clone(), bytes })
+    }
+}
+
+impl Default for SubsetMemory {
+    /// 1 GiB.
+    fn default() -> Self {
+        SubsetMemory::new(1 << 30)
+    }
+}
+
+/// What was taken of a [`SubsetMemory`]; given back when it is dropped.
+#[derive(Debug)]
+pub(crate) struct SubsetShare {
+    of: SubsetMemory,
+    bytes: usize,
+}
+
+impl Drop for SubsetShare {
+    fn drop(&mut self) {
+        self.of.taken.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
 }
 
 impl EngineOptions {

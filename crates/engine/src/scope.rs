@@ -16,6 +16,7 @@ use serde_json::Value;
 
 use crate::Failure;
 use crate::joined::column::{array, arrow_type};
+use crate::options::{SubsetMemory, SubsetShare};
 use crate::source::Source;
 
 /// What stands before the name of a subset, where a query names it in full.
@@ -100,6 +101,8 @@ pub(crate) struct Held {
     /// The table that it is from, as `database.table`.
     pub(crate) origin: String,
     pub(crate) batch: RecordBatch,
+    /// Its part of what all sessions share; none where it is a copy in another process.
+    pub(crate) share: Option<SubsetShare>,
 }
 
 /// The subsets of one session.
@@ -112,8 +115,8 @@ impl Scope {
     /// Keeps a subset; one of the same name is replaced.
     ///
     /// # Errors
-    /// When there are too many, or they are too large.
-    pub(crate) fn keep(&self, held: Held) -> Result<(), Failure> {
+    /// When there are too many, or they are too large, in this session or in all that share the memory.
+    pub(crate) fn keep(&self, mut held: Held, memory: &SubsetMemory) -> Result<(), Failure> {
         let Ok(mut all) = self.held.write() else { return Err(Failure::new("failed", "the session is broken")) };
         let others = || all.values().filter(|other| other.table.name != held.table.name);
         if others().count() >= MOST_SUBSETS {
@@ -121,9 +124,15 @@ impl Scope {
             return Err(Failure::new("too_large", message).advise("load it under an alias that is not needed any more"));
         }
         let bytes: usize = others().map(|other| other.batch.get_array_memory_size()).sum();
-        if bytes + held.batch.get_array_memory_size() > MOST_BYTES {
+        let own = held.batch.get_array_memory_size();
+        if bytes + own > MOST_BYTES {
             let message = format!("the subsets of a session would take more than {} MB", MOST_BYTES >> 20);
             return Err(Failure::new("memory", message).advise("load fewer columns, or add conditions"));
+        }
+        held.share = memory.take(own);
+        if held.share.is_none() {
+            let message = "the subsets of all sessions would take more memory than there is for them";
+            return Err(Failure::new("memory", message).advise("load fewer columns, add conditions, or try later"));
         }
         all.insert(held.table.name.clone(), Arc::new(held));
         Ok(())

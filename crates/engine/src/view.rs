@@ -14,6 +14,11 @@ pub(crate) struct View {
 }
 
 impl View {
+    /// Those sources, the last of which is the one of these subsets where there are any.
+    pub(crate) fn of(sources: Vec<Arc<Source>>, held: Vec<Arc<Held>>) -> Self {
+        View { sources, held }
+    }
+
     pub(crate) fn new(sources: &[Arc<Source>], scope: &Scope) -> Self {
         let mut view = View { sources: sources.to_vec(), held: Vec::new() };
         if let Some((source, held)) = scope.snapshot() {

@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use ballista::Ballista;
 use prospector_engine::options::EngineOptions;
+use prospector_engine::worker::{Worker, Workers, serve_worker};
 use prospector_engine::{Engine, Way};
 
 /// What the processes of the cluster run.
@@ -24,18 +25,43 @@ async fn member() {
     ballista::member().await;
 }
 
-async fn engines(folder: &Path, cluster: &Ballista) -> (Arc<Engine>, Arc<Engine>) {
+/// What a worker runs.
+#[test]
+#[ignore = "a worker process"]
+fn query_worker() {
+    // It ends the process; where it is no worker there is nothing to do.
+    let _ = serve_worker(std::io::stdin(), std::io::stdout());
+}
+
+/// Workers, which plan for the cluster and wait for it.
+fn workers() -> Workers {
+    let args = ["--exact", "query_worker", "--ignored", "--nocapture", "--test-threads=1"];
+    Workers::new(Worker::new(std::env::current_exe().unwrap(), args))
+}
+
+/// An engine that computes alone, and one that has a cluster.
+async fn engines(folder: &Path, cluster: &Ballista, workers: Option<Workers>) -> (Arc<Engine>, Arc<Engine>) {
     let scratch = folder.join("scratch");
-    let alone = EngineOptions { scratch: Some(scratch), ..EngineOptions::default() };
+    let alone = EngineOptions { scratch: Some(scratch), workers, ..EngineOptions::default() };
     let together = EngineOptions { cluster: Some(cluster.url.parse().unwrap()), ..alone.clone() };
     (Engine::with(tables::all(folder).await, alone), Engine::with(tables::all(folder).await, together))
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cluster_answers_as_one_machine_does() {
+    check_answers(None).await;
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cluster_answers_a_worker_as_one_machine_does() {
+    check_answers(Some(workers())).await;
+}
+
+async fn check_answers(workers: Option<Workers>) {
     let folder = tempfile::tempdir().unwrap();
     let mut cluster = Ballista::start("member", 2, folder.path());
-    let (alone, together) = engines(folder.path(), &cluster).await;
+    let (alone, together) = engines(folder.path(), &cluster, workers).await;
     for sql in tables::QUERIES {
         let (here, there) = (alone.run(sql, None, 50).await.unwrap(), together.run(sql, None, 50).await.unwrap());
         assert_eq!((here.way, there.way), (Way::Joined, Way::Cluster));
@@ -68,9 +94,19 @@ async fn a_cluster_answers_as_one_machine_does() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_query_that_nobody_waits_for_is_stopped_on_the_cluster() {
+    check_cancelled(None).await;
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_query_of_a_worker_that_nobody_waits_for_is_stopped_on_the_cluster() {
+    check_cancelled(Some(workers())).await;
+}
+
+async fn check_cancelled(workers: Option<Workers>) {
     let folder = tempfile::tempdir().unwrap();
     let cluster = Ballista::start("member", 1, folder.path());
-    let (_, together) = engines(folder.path(), &cluster).await;
+    let (_, together) = engines(folder.path(), &cluster, workers).await;
     together.run(tables::QUERIES[0], None, 50).await.unwrap();
     let endless = "SELECT sum(length(regexp_replace(repeat(note, 500), '[ab]', 'xy', 'g'))) FROM shop.orders";
     let before = cluster.ticks();

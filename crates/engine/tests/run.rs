@@ -2,6 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+use std::sync::Arc;
+
+use prospector_engine::options::{EngineOptions, Limits};
+use prospector_engine::{Engine, Source};
+
+#[path = "run/budgets.rs"]
+mod budgets;
 #[path = "run/built.rs"]
 mod built;
 #[path = "run/joined.rs"]
@@ -21,3 +28,13 @@ mod tables;
 mod warehouse;
 #[path = "run/wrong.rs"]
 mod wrong;
+
+/// An engine that computes in this process.
+fn over(sources: Vec<Source>) -> Arc<Engine> {
+    Engine::new(sources)
+}
+
+/// The same with limits of its own.
+fn limited(sources: Vec<Source>, limits: Limits) -> Arc<Engine> {
+    Engine::with(sources, EngineOptions { limits, ..EngineOptions::default() })
+}

@@ -23,7 +23,7 @@ use prospector_core::Problem;
 use tokio::io::{AsyncReadExt, AsyncSeekExt};
 use tokio::sync::OnceCell;
 
-use super::loaded;
+use super::{DataFile, loaded};
 use crate::{ConnectError, SourceKind};
 
 /// No query may take longer.
@@ -100,6 +100,18 @@ impl File {
     /// Whether every value was read once.
     pub(super) fn is_read(&self) -> bool {
         self.is_read.load(Ordering::Relaxed)
+    }
+
+    /// The file and what reading it has shown so far.
+    pub(super) fn progress(&self) -> DataFile {
+        let readings = self.current.load(Ordering::Relaxed);
+        DataFile { path: self.path.clone(), readings_failed: readings, is_verified: self.is_read() }
+    }
+
+    /// Takes over what reading the file has shown elsewhere.
+    pub(super) fn resume(&self, known: &DataFile) {
+        self.current.store(known.readings_failed.min(self.opened.len() - 1), Ordering::Relaxed);
+        self.is_read.store(known.is_verified, Ordering::Relaxed);
     }
 
     /// Notes that every value was read.

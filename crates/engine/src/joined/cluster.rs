@@ -4,6 +4,8 @@ use std::fs::File;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use ballista_core::config::BALLISTA_CLIENT_PULL;
 use ballista_core::execution_plans::DistributedQueryExec;
@@ -66,6 +68,33 @@ fn is_unreachable(error: &DataFusionError) -> bool {
         .any(|word| text.contains(word))
 }
 
+/// How many jobs are being cancelled.
+static CANCELLATIONS: AtomicUsize = AtomicUsize::new(0);
+
+/// A job that is being cancelled.
+struct Cancellation;
+
+impl Cancellation {
+    fn begin() -> Self {
+        CANCELLATIONS.fetch_add(1, Ordering::Relaxed);
+        Cancellation
+    }
+}
+
+impl Drop for Cancellation {
+    fn drop(&mut self) {
+        CANCELLATIONS.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Waits until all jobs that nobody waits for are cancelled, so long at most: for a process that is about to end.
+pub(crate) async fn wait_for_cancellations(most: Duration) {
+    let deadline = Instant::now() + most;
+    while CANCELLATIONS.load(Ordering::Relaxed) > 0 && Instant::now() < deadline {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
 /// A query that the cluster works at. It is told to stop where nobody waits for the answer any more.
 struct Job {
     physical: Arc<dyn ExecutionPlan>,
@@ -78,7 +107,9 @@ impl Drop for Job {
         let query = self.physical.downcast_ref::<DistributedQueryExec<LogicalPlanNode>>();
         let (Some(id), false) = (query.and_then(DistributedQueryExec::job_id), self.is_done) else { return };
         let (Ok(runtime), scheduler) = (tokio::runtime::Handle::try_current(), self.scheduler.clone()) else { return };
+        let under_way = Cancellation::begin();
         runtime.spawn(async move {
+            let _under_way = under_way;
             if let Ok(mut client) = SchedulerGrpcClient::connect(scheduler).await {
                 // Whoever asked is gone; there is nobody to tell.
                 let _ = client.cancel_job(CancelJobParams { job_id: id.to_string() }).await;

@@ -15,6 +15,7 @@ use prospector_connect::{Column, Connector, FilterCondition, FilterOp, Table};
 
 use super::column::{array, arrow_type};
 use super::filter::{Filtered, condition};
+use super::measure;
 
 /// A join takes at most so many rows of a table.
 pub(crate) const MOST_ROWS: usize = 200_000;
@@ -30,6 +31,8 @@ pub(crate) struct Remote {
     connector: Arc<dyn Connector>,
     schema: SchemaRef,
     texts: Texts,
+    /// The rows may take so many bytes of memory.
+    most_bytes: usize,
     place: Option<Place>,
 }
 
@@ -40,6 +43,11 @@ struct Place {
     columns: Vec<usize>,
 }
 
+/// What is said of a table whose rows take more than so many bytes.
+pub(crate) fn too_many_bytes(id: &str, most: usize) -> String {
+    format!("too large: the rows of {id} that are needed take more than {} MB", most >> 20)
+}
+
 impl std::fmt::Debug for Remote {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("Remote").field(&self.id).finish()
@@ -47,7 +55,13 @@ impl std::fmt::Debug for Remote {
 }
 
 impl Remote {
-    pub(crate) fn new(id: String, table: &Table, connector: Arc<dyn Connector>, texts: Texts) -> Self {
+    pub(crate) fn new(
+        id: String,
+        table: &Table,
+        connector: Arc<dyn Connector>,
+        texts: Texts,
+        most_bytes: usize,
+    ) -> Self {
         let known = texts.lock().map(|texts| texts.clone()).unwrap_or_default();
         let fields: Vec<Field> = table
             .columns
@@ -58,7 +72,8 @@ impl Remote {
                 Field::new(column.name.to_lowercase(), data_type, true)
             })
             .collect();
-        Remote { id, table: table.clone(), connector, schema: Arc::new(Schema::new(fields)), texts, place: None }
+        let schema = Arc::new(Schema::new(fields));
+        Remote { id, table: table.clone(), connector, schema, texts, most_bytes, place: None }
     }
 
     /// The same table, scanned where it lies if its source can do that; else as it is.
@@ -140,6 +155,9 @@ impl Remote {
                 "too large: more than {MOST_ROWS} rows of {} would be needed",
                 self.id
             )));
+        }
+        if measure::rows(&answer) > self.most_bytes {
+            return Err(DataFusionError::ResourcesExhausted(too_many_bytes(&self.id, self.most_bytes)));
         }
         let schema = Arc::new(self.schema.project(wanted)?);
         let rows = answer.rows.len();

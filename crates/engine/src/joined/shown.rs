@@ -1,6 +1,7 @@
-//! An answer of DataFusion as rows.
+//! An answer of DataFusion as rows, within its budgets.
 
-use std::sync::Arc;
+use std::fmt::Write as _;
+use std::io;
 
 use datafusion::arrow::array::{Array, RecordBatch};
 use datafusion::arrow::datatypes::{DataType, Schema};
@@ -8,68 +9,245 @@ use datafusion::arrow::json::writer::{JsonArray, WriterBuilder};
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 use datafusion::error::DataFusionError;
 use prospector_connect::Rows;
+use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
 
-use crate::source::{Found, Source};
+use crate::Failure;
+use crate::options::Limits;
+use crate::source::Found;
+use crate::view::View;
 
-/// At most `cap` rows, under names as the sources spell them.
-pub(super) fn rows(
-    sources: &[Arc<Source>],
-    found: &[Found],
-    schema: &Schema,
-    batches: &[RecordBatch],
-    cap: usize,
-) -> Result<Rows, DataFusionError> {
-    let spelled = |name: &String| {
-        let mut columns = found.iter().flat_map(|found| &sources[found.source].tables[found.table].columns);
-        columns.find(|column| column.name.to_lowercase() == *name).map_or(name, |column| &column.name).clone()
-    };
-    let columns = schema.fields().iter().map(|field| spelled(field.name())).collect();
-    let mut rows = Vec::new();
-    for batch in batches {
-        let values: Vec<Vec<Value>> = (0..batch.num_columns()).map(|at| values(batch, at)).collect::<Result<_, _>>()?;
-        let mut values: Vec<_> = values.into_iter().map(Vec::into_iter).collect();
-        for _ in 0..batch.num_rows() {
-            rows.push(values.iter_mut().map(|column| column.next().unwrap_or_default()).collect());
-        }
-    }
-    let has_more = rows.len() > cap;
-    rows.truncate(cap);
-    Ok(Rows { columns, rows, has_more })
+/// A number, and what JSON puts around a value, takes about so many bytes.
+const NUMBER: usize = 8;
+
+/// An answer is larger than its budget.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+pub(crate) enum TooLarge {
+    #[error("a value of the column {column} has more than {most} bytes")]
+    Cell { column: String, most: usize },
+    #[error("the answer has more than {most} bytes, most of them in the column {column}")]
+    Answer { column: String, most: usize },
 }
 
-fn values(batch: &RecordBatch, at: usize) -> Result<Vec<Value>, DataFusionError> {
-    let array = batch.column(at);
-    if array.data_type().is_nested() {
-        let mut writer = WriterBuilder::new().with_explicit_nulls(true).build::<_, JsonArray>(Vec::new());
-        writer.write(&batch.project(&[at])?)?;
-        writer.finish()?;
-        let records: Vec<Value> =
-            serde_json::from_slice(&writer.into_inner()).map_err(|error| DataFusionError::External(Box::new(error)))?;
-        let first = |record: Value| match record {
-            Value::Object(map) => map.into_iter().next().map(|(_, value)| value).unwrap_or_default(),
-            other => other,
-        };
-        return Ok(records.into_iter().map(first).collect());
-    }
-    let options = FormatOptions::default();
-    let formatter = ArrayFormatter::try_new(array, &options)?;
-    let value = |row: usize| {
-        if array.is_null(row) {
-            return Value::Null;
+impl TooLarge {
+    pub(crate) fn into_failure(self) -> Failure {
+        let failure = Failure::new("too_large", self.to_string());
+        match self {
+            TooLarge::Cell { column, .. } => failure.advise(format!(
+                "select a part of it: left(\"{column}\", 1000), or substr(\"{column}\", 1, 1000); or leave it out"
+            )),
+            TooLarge::Answer { column, .. } => failure.advise(format!(
+                "ask for fewer rows or columns, or for a part of long values: left(\"{column}\", 1000)"
+            )),
         }
-        let text = formatter.value(row).to_string();
-        let number = match array.data_type() {
-            DataType::Boolean => return Value::Bool(text == "true"),
-            kind if kind.is_integer() => text.parse::<i64>().map(Number::from).ok(),
-            DataType::Float32 | DataType::Float64 => text.parse().ok().and_then(Number::from_f64),
-            kind if kind.is_decimal() && !text.contains('.') => text.parse::<i64>().map(Number::from).ok(),
-            kind if kind.is_decimal() && text.bytes().filter(u8::is_ascii_digit).count() <= 15 => {
-                text.parse().ok().and_then(Number::from_f64)
-            }
-            _ => None,
+    }
+}
+
+impl From<TooLarge> for DataFusionError {
+    fn from(large: TooLarge) -> Self {
+        DataFusionError::External(Box::new(large))
+    }
+}
+
+/// An answer that is being put together.
+pub(super) struct Answer {
+    columns: Vec<String>,
+    rows: Vec<Vec<Value>>,
+    has_more: bool,
+    cap: usize,
+    cell_bytes: usize,
+    answer_bytes: usize,
+    /// The bytes of each column so far.
+    bytes: Vec<usize>,
+    /// The bytes of all columns.
+    total: usize,
+}
+
+impl Answer {
+    /// An answer of at most `cap` rows, under names as the sources spell them.
+    pub(super) fn new(view: &View, found: &[Found], schema: &Schema, cap: usize, limits: &Limits) -> Self {
+        let spelled = |name: &String| {
+            let mut columns = found.iter().flat_map(|found| &view[found.source].tables[found.table].columns);
+            columns.find(|column| column.name.to_lowercase() == *name).map_or(name, |column| &column.name).clone()
         };
-        number.map_or(Value::String(text), Value::Number)
+        Answer {
+            columns: schema.fields().iter().map(|field| spelled(field.name())).collect(),
+            rows: Vec::new(),
+            has_more: false,
+            cap,
+            cell_bytes: limits.cell_bytes,
+            answer_bytes: limits.answer_bytes,
+            bytes: vec![0; schema.fields().len()],
+            total: 0,
+        }
+    }
+
+    /// Whether more rows would be left out.
+    pub(super) fn is_full(&self) -> bool {
+        self.has_more
+    }
+
+    /// Adds rows, as many as are wanted.
+    ///
+    /// # Errors
+    /// [`TooLarge`], or a value that has no text.
+    pub(super) fn push(&mut self, batch: &RecordBatch) -> Result<(), DataFusionError> {
+        let wanted = batch.num_rows().min(self.cap - self.rows.len());
+        self.has_more |= batch.num_rows() > wanted;
+        let first = self.rows.len();
+        self.rows.extend((0..wanted).map(|_| Vec::with_capacity(batch.num_columns())));
+        for at in 0..batch.num_columns() {
+            let cells = Cells::new(batch, at, self.cell_bytes)?;
+            for row in 0..wanted {
+                let value = cells.value(row)?.ok_or_else(|| self.too_large_cell(at))?;
+                let more = bytes(&value);
+                self.bytes[at] += more;
+                self.total += more;
+                if self.total > self.answer_bytes {
+                    return Err(self.too_large().into());
+                }
+                self.rows[first + row].push(value);
+            }
+        }
+        Ok(())
+    }
+
+    fn too_large_cell(&self, at: usize) -> TooLarge {
+        TooLarge::Cell { column: self.columns[at].clone(), most: self.cell_bytes }
+    }
+
+    fn too_large(&self) -> TooLarge {
+        let largest = (0..self.bytes.len()).max_by_key(|at| self.bytes[*at]).unwrap_or_default();
+        TooLarge::Answer { column: self.columns[largest].clone(), most: self.answer_bytes }
+    }
+
+    pub(super) fn finish(self) -> Rows {
+        Rows { columns: self.columns, rows: self.rows, has_more: self.has_more }
+    }
+}
+
+/// About as many bytes as the value has as text.
+fn bytes(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => NUMBER,
+        Value::String(text) => NUMBER + text.len(),
+        Value::Array(values) => NUMBER + values.iter().map(bytes).sum::<usize>(),
+        Value::Object(map) => NUMBER + map.iter().map(|(name, value)| name.len() + bytes(value)).sum::<usize>(),
+    }
+}
+
+/// The values of one column of a batch.
+enum Cells<'a> {
+    Plain {
+        array: &'a dyn Array,
+        formatter: ArrayFormatter<'a>,
+        most: usize,
+    },
+    /// Lists and structs, which become JSON.
+    Nested {
+        batch: RecordBatch,
+        most: usize,
+    },
+}
+
+impl<'a> Cells<'a> {
+    fn new(batch: &'a RecordBatch, at: usize, most: usize) -> Result<Self, DataFusionError> {
+        // The formatter keeps the options.
+        const OPTIONS: &FormatOptions<'static> = &FormatOptions::new();
+        let array = batch.column(at);
+        Ok(match array.data_type().is_nested() {
+            true => Cells::Nested { batch: batch.project(&[at])?, most },
+            false => Cells::Plain { array, formatter: ArrayFormatter::try_new(array, OPTIONS)?, most },
+        })
+    }
+
+    /// The value of that row; nothing where it is too large.
+    fn value(&self, row: usize) -> Result<Option<Value>, DataFusionError> {
+        match self {
+            Cells::Nested { batch, most } => nested(&batch.slice(row, 1), *most),
+            Cells::Plain { array, .. } if array.is_null(row) => Ok(Some(Value::Null)),
+            Cells::Plain { array, formatter, most } => {
+                let mut text = Bounded { text: String::new(), most: *most };
+                // Only what is too long is not written: what cannot be formatted says so in its place.
+                match write!(text, "{}", formatter.value(row)) {
+                    Ok(()) => Ok(Some(typed(text.text, array.data_type()))),
+                    Err(_) => Ok(None),
+                }
+            }
+        }
+    }
+}
+
+/// The text as the value of its type.
+fn typed(text: String, data_type: &DataType) -> Value {
+    let number = match data_type {
+        DataType::Boolean => return Value::Bool(text == "true"),
+        kind if kind.is_integer() => text.parse::<i64>().map(Number::from).ok(),
+        DataType::Float32 | DataType::Float64 => text.parse().ok().and_then(Number::from_f64),
+        kind if kind.is_decimal() && !text.contains('.') => text.parse::<i64>().map(Number::from).ok(),
+        kind if kind.is_decimal() && text.bytes().filter(u8::is_ascii_digit).count() <= 15 => {
+            text.parse().ok().and_then(Number::from_f64)
+        }
+        _ => None,
     };
-    Ok((0..array.len()).map(value).collect())
+    number.map_or(Value::String(text), Value::Number)
+}
+
+/// The only value of the batch as JSON; nothing where it is too large.
+fn nested(batch: &RecordBatch, most: usize) -> Result<Option<Value>, DataFusionError> {
+    // What is written around the value: brackets, and its name.
+    let around = batch.schema_ref().fields().iter().map(|field| 6 * field.name().len()).sum::<usize>() + 16;
+    let mut written = Bounded { text: Vec::new(), most: most.saturating_add(around) };
+    let mut writer = WriterBuilder::new().with_explicit_nulls(true).build::<_, JsonArray>(&mut written);
+    let done = writer.write(batch).and_then(|()| writer.finish());
+    drop(writer);
+    if written.is_full() {
+        return Ok(None);
+    }
+    done?;
+    let records: Vec<Value> =
+        serde_json::from_slice(&written.text).map_err(|error| DataFusionError::External(Box::new(error)))?;
+    let value = match records.into_iter().next() {
+        Some(Value::Object(map)) => map.into_iter().next().map(|(_, value)| value),
+        other => other,
+    };
+    Ok(Some(value.unwrap_or_default()))
+}
+
+/// Takes at most so many bytes, and fails at the first one more.
+struct Bounded<T> {
+    text: T,
+    most: usize,
+}
+
+impl Bounded<Vec<u8>> {
+    /// Whether something was refused.
+    fn is_full(&self) -> bool {
+        self.most == 0
+    }
+}
+
+impl std::fmt::Write for Bounded<String> {
+    fn write_str(&mut self, part: &str) -> std::fmt::Result {
+        if self.text.len() + part.len() > self.most {
+            return Err(std::fmt::Error);
+        }
+        self.text.push_str(part);
+        Ok(())
+    }
+}
+
+impl io::Write for Bounded<Vec<u8>> {
+    fn write(&mut self, part: &[u8]) -> io::Result<usize> {
+        if self.text.len() + part.len() > self.most {
+            self.most = 0;
+            return Err(io::Error::other("the value is too large"));
+        }
+        self.text.extend_from_slice(part);
+        Ok(part.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }

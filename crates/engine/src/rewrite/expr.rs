@@ -2,10 +2,11 @@
 
 use sqlparser::ast::{
     AccessExpr, BinaryOperator, CastKind, CeilFloorKind, DateTimeField, Expr, ExtractSyntax, Interval, ObjectName,
-    Query, SearchModifier, Subscript, TrimWhereField, ValueWithSpan,
+    Query, SearchModifier, Subscript, TrimWhereField, Value, ValueWithSpan,
 };
 use sqlparser::tokenizer::Span;
 
+use super::literal::digits_of;
 use super::operator::{binary, unary};
 use super::{Writer, Written, no};
 use crate::Dialect;
@@ -159,13 +160,7 @@ impl Writer<'_> {
                 if self.dialect == Dialect::Mysql
                     && matches!(prefix.value.to_ascii_lowercase().as_str(), "_utf8mb4" | "_utf8" | "_binary") =>
             {
-                // A literal with a backslash is spelled with its character set already.
-                let start = self.text.len();
-                self.expr(value)?;
-                if !self.text[start..].starts_with('_') {
-                    self.text.insert_str(start, &format!("{} ", prefix.value.to_ascii_lowercase()));
-                }
-                Ok(())
+                self.prefixed(&prefix.value.to_ascii_lowercase(), value)
             }
             Expr::TypedString(typed) => {
                 self.data_type(&typed.data_type)?;
@@ -248,6 +243,23 @@ impl Writer<'_> {
                 Ok(())
             }
             other => self.unsupported("this form of expression", other),
+        }
+    }
+
+    /// A literal of MySQL behind the name of its character set.
+    fn prefixed(&mut self, prefix: &str, value: &Expr) -> Written {
+        self.push(prefix);
+        self.push(" ");
+        match value {
+            Expr::Value(ValueWithSpan {
+                value: Value::SingleQuotedString(text) | Value::DoubleQuotedString(text),
+                ..
+            }) => {
+                self.push(&format!("X'{}'", digits_of(text.as_bytes())));
+                Ok(())
+            }
+            Expr::Value(value @ ValueWithSpan { value: Value::HexStringLiteral(_), .. }) => self.value(value),
+            other => self.unsupported("a character set before what is not a text", other),
         }
     }
 

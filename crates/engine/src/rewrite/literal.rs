@@ -3,9 +3,11 @@
 use std::fmt::Write as _;
 
 use sqlparser::ast::{Value, ValueWithSpan};
+use sqlparser::tokenizer::Span;
 
 use super::{Writer, Written, no};
 use crate::Dialect;
+use crate::guard::Places;
 
 /// The text as a string literal of the dialect.
 pub(crate) fn string(dialect: Dialect, text: &str) -> String {
@@ -14,7 +16,7 @@ pub(crate) fn string(dialect: Dialect, text: &str) -> String {
         // Backslashes are letters or not by `standard_conforming_strings`; in this form they never are.
         Dialect::Postgres if text.contains('\\') => format!(" E'{}'", doubled().replace('\\', "\\\\")),
         // The same, by `sql_mode`.
-        Dialect::Mysql if text.contains('\\') => format!("_utf8mb4 X'{}'", hexadecimal(text.as_bytes())),
+        Dialect::Mysql if text.contains('\\') => format!("_utf8mb4 X'{}'", digits_of(text.as_bytes())),
         Dialect::Bigquery => {
             let mut literal = String::with_capacity(text.len() + 2);
             for char in text.chars() {
@@ -32,7 +34,7 @@ pub(crate) fn string(dialect: Dialect, text: &str) -> String {
     }
 }
 
-fn hexadecimal(bytes: &[u8]) -> String {
+pub(super) fn digits_of(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
         let _ = write!(text, "{byte:02X}");
         text
@@ -77,7 +79,7 @@ impl Writer<'_> {
             Value::DollarQuotedString(text) if dialect == Dialect::Postgres => self.string(&text.value),
             // PostgreSQL has it for another type.
             Value::NationalStringLiteral(text) if dialect == Dialect::Mysql => self.string(text),
-            Value::HexStringLiteral(digits) => self.bytes(digits),
+            Value::HexStringLiteral(digits) => self.hexadecimal(digits, span),
             Value::SingleQuotedByteStringLiteral(digits)
                 if matches!(dialect, Dialect::Postgres | Dialect::Mysql)
                     && digits.bytes().all(|digit| matches!(digit, b'0' | b'1')) =>
@@ -110,16 +112,21 @@ impl Writer<'_> {
         (!text.contains('\0')).then(|| string(self.dialect, text))
     }
 
-    /// Hexadecimal digits, where they stand for bytes however they are written.
-    fn bytes(&self, digits: &str) -> Option<String> {
+    /// Hexadecimal digits: as `X'1F'` they stand for bytes, or for bits in PostgreSQL, and as `0x1F` for a number where the
+    /// dialect has such. The tree does not tell the two apart; the text does.
+    fn hexadecimal(&self, digits: &str, span: Span) -> Option<String> {
         if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
             return None;
         }
-        match self.dialect {
-            Dialect::Mysql | Dialect::Joined if digits.len() % 2 == 1 => Some(format!("X'0{digits}'")),
-            Dialect::Mysql | Dialect::Joined => Some(format!("X'{digits}'")),
-            // `X'1F'` and `0x1F` are two things there, and one here.
-            Dialect::Postgres | Dialect::Sqlite | Dialect::Bigquery => None,
+        let (start, _) = Places::new(self.source.sql).range(span);
+        let is_number = self.source.sql.get(start..)?.starts_with('0');
+        match (self.dialect, is_number) {
+            (Dialect::Mysql | Dialect::Sqlite, true) => Some(format!("0x{digits}")),
+            // From version 16 on a number, before that a zero and an alias.
+            (Dialect::Postgres, true) | (Dialect::Bigquery | Dialect::Joined, true) => None,
+            (Dialect::Postgres, false) => Some(format!("X'{digits}'")),
+            (_, false) if digits.len() % 2 == 0 => Some(format!("X'{digits}'")),
+            (_, false) => None,
         }
     }
 }

@@ -57,6 +57,8 @@ impl Writer<'_> {
             Some("there is a zero byte in a name".to_owned())
         } else if ident.quote_style.is_none() && name.starts_with(['@', ':', '$', '?']) {
             Some(format!("`{name}` is a variable of the server or a parameter"))
+        } else if ident.quote_style == Some('\'') && self.dialect != Dialect::Mysql && self.dialect != Dialect::Sqlite {
+            Some("a name is written as a text".to_owned())
         } else {
             None
         };

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use datafusion::arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use datafusion::parquet::arrow::ArrowWriter;
 use prospector_connect::{Connector, Source as Place, SourceKind, open};
-use prospector_engine::Engine;
 use serde_json::json;
 
 use crate::stand_in::{Asked, Recording};
@@ -50,7 +49,7 @@ async fn postgres_is_joined_to_parquet_and_sends_what_is_needed() {
     let (_, connector) = postgres(&url, "engine_joined", &sql).await;
     let folder = tempfile::tempdir().unwrap();
     let (shop, crm) = (Recording::new(connector), Recording::new(parquet(folder.path())));
-    let engine = Engine::new(vec![source("shop", shop.clone()).await, source("crm", crm.clone()).await]);
+    let engine = crate::over(vec![source("shop", shop.clone()).await, source("crm", crm.clone()).await]);
     let outcome = engine.run(QUERY, None, 50).await.unwrap();
     // Of the orders of customer 1, each is 1; of those of customer 3, 3: none has 10. See below for others.
     assert_eq!(outcome.rows.rows, Vec::<Vec<serde_json::Value>>::new());
@@ -83,7 +82,7 @@ async fn check(sql: &str, rows: serde_json::Value, by_keys: bool) {
          INSERT INTO orders SELECT i, i % 300, i % 20, 'x' FROM n;"
     );
     let shop = Recording::new(sqlite(folder.path(), &data).await);
-    let engine = Engine::new(vec![source("shop", shop.clone()).await, source("crm", parquet(folder.path())).await]);
+    let engine = crate::over(vec![source("shop", shop.clone()).await, source("crm", parquet(folder.path())).await]);
     let outcome = engine.run(sql, None, 50).await.unwrap();
     assert_eq!(json!(outcome.rows.rows), rows, "{sql}");
     let conditions: Vec<String> = shop.taken().into_iter().flat_map(|(_, _, conditions)| conditions).collect();

@@ -1,6 +1,6 @@
 //! Files of more rows than a source sends are scanned where they lie.
 
-use prospector_engine::{Engine, Way};
+use prospector_engine::Way;
 use serde_json::json;
 
 use crate::tables::{self, ORDERS, VISITS};
@@ -8,7 +8,7 @@ use crate::tables::{self, ORDERS, VISITS};
 #[tokio::test]
 async fn a_large_file_is_read_to_its_end() {
     let folder = tempfile::tempdir().unwrap();
-    let engine = Engine::new(tables::all(folder.path()).await);
+    let engine = crate::over(tables::all(folder.path()).await);
     let check = async |sql: &str, expected: serde_json::Value| {
         let outcome = engine.run(sql, None, 50).await.unwrap();
         assert_eq!(outcome.way, Way::Joined);

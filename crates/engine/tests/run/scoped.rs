@@ -23,7 +23,7 @@ async fn a_subset_is_queried_by_its_alias_in_its_own_session_alone() {
     let folder = tempfile::tempdir().unwrap();
     let sources =
         vec![source("shop", sqlite(folder.path(), DATA).await).await, source("crm", files(folder.path())).await];
-    let engine = Engine::new(sources);
+    let engine = crate::over(sources);
     let subset = Subset {
         conditions: conditions(json!([{"column": "ID", "op": "gte", "value": 2}])),
         ..Subset::new("Late", "shop", "People")
@@ -61,7 +61,7 @@ async fn thousands_of_rows_are_compared() {
          WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12000) \
          INSERT INTO a SELECT i, i * 0.5 FROM n; \
          INSERT INTO b SELECT id, CASE WHEN id % 4000 = 0 THEN total + 1 ELSE total END FROM a WHERE id <> 7;";
-    let engine = Engine::new(vec![source("shop", sqlite(folder.path(), sql).await).await]);
+    let engine = crate::over(vec![source("shop", sqlite(folder.path(), sql).await).await]);
     for alias in ["a", "b"] {
         let subset = Subset { limit: 50_000, ..Subset::new(format!("{alias}_all"), "shop", alias) };
         let loaded = engine.load(&subset).await.unwrap();
@@ -75,7 +75,7 @@ async fn thousands_of_rows_are_compared() {
 #[tokio::test]
 async fn the_tool_previews_and_says_what_is_missing_or_wrong() {
     let folder = tempfile::tempdir().unwrap();
-    let engine = Engine::new(vec![source("shop", sqlite(folder.path(), DATA).await).await]);
+    let engine = crate::over(vec![source("shop", sqlite(folder.path(), DATA).await).await]);
     let tools = tools(&engine);
     let answer = tools
         .call("load_scoped", json!({"alias": "two", "database": "shop", "table": "people", "limit": 2}))

@@ -25,7 +25,7 @@ async fn check(engine: &Arc<Engine>, sql: &str, error: &str, suggestion: &str) {
 #[tokio::test]
 async fn a_wrong_query_is_answered_with_what_would_be_right() {
     let folder = tempfile::tempdir().unwrap();
-    let engine = Engine::new(vec![
+    let engine = crate::over(vec![
         source("shop", sqlite(folder.path(), DATA).await).await,
         source("crm", files(folder.path())).await,
     ]);
@@ -53,7 +53,7 @@ async fn what_a_server_cannot_do_is_told_with_what_would_help() {
     ] {
         let tables = vec![prospector_connect::Table { name: "people".into(), ..Default::default() }];
         let connector = Arc::new(Failing(reason));
-        let engine = Engine::new(vec![Source { name: "shop".into(), tables, functions: Vec::new(), connector }]);
+        let engine = crate::over(vec![Source { name: "shop".into(), tables, functions: Vec::new(), connector }]);
         check(&engine, "SELECT 1 FROM people", error, suggestion).await;
     }
 }
@@ -62,7 +62,7 @@ async fn what_a_server_cannot_do_is_told_with_what_would_help() {
 async fn postgres_says_what_is_wrong_too() {
     let Some(url) = server("PROSPECTOR_TEST_POSTGRES") else { return };
     let (_, connector) = crate::support::postgres(&url, "engine_wrong", DATA).await;
-    let engine = Engine::new(vec![source("shop", connector).await]);
+    let engine = crate::over(vec![source("shop", connector).await]);
     check(&engine, "SELECT nmae FROM shop.people", "unknown_column", "`people.name`").await;
     check(&engine, "SELECT 1 FROM shop.people WHERE name = 5", "type_mismatch", "CAST").await;
     check(&engine, "SELECT nosuch(id) FROM shop.people", "unknown_function", "function").await;
@@ -74,7 +74,7 @@ async fn a_long_answer_is_cut_and_says_how_to_go_on() {
     let data = "CREATE TABLE t (id INTEGER, note TEXT); \
          WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100) \
          INSERT INTO t SELECT i, printf('%.*c', 600, 'x') FROM n;";
-    let engine = Engine::new(vec![source("shop", sqlite(folder.path(), data).await).await]);
+    let engine = crate::over(vec![source("shop", sqlite(folder.path(), data).await).await]);
     for (sql, rows, has_more, next) in [
         ("SELECT id FROM shop.t ORDER BY id", 50, true, "OFFSET 50"),
         ("SELECT id FROM shop.t ORDER BY id LIMIT 50", 50, false, ""),

@@ -1,0 +1,39 @@
+//! Data files as one process describes them to another, which reads the same tables.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::Files;
+use crate::{Connector, SourceKind};
+
+/// The local data files of one source. It holds no secret.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct DataFiles {
+    /// What they are.
+    pub kind: SourceKind,
+    /// Each file, in the order that the names of the tables depend on.
+    pub files: Vec<DataFile>,
+}
+
+/// A data file, and what reading it has shown so far, so that another process does not find it out again.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct DataFile {
+    /// Where it lies; an absolute path.
+    pub path: PathBuf,
+    /// How many ways to read it have failed: the next one is tried first.
+    pub readings_failed: usize,
+    /// Whether every value was read once, and had its column's type.
+    pub is_verified: bool,
+}
+
+impl DataFiles {
+    /// A connector for the same tables. Nothing is read before the first question to it.
+    pub fn open(&self) -> Arc<dyn Connector> {
+        let paths: Vec<PathBuf> = self.files.iter().map(|file| file.path.clone()).collect();
+        let opened = Files::new(self.kind, &paths);
+        for (file, known) in opened.files.iter().zip(&self.files) {
+            file.resume(known);
+        }
+        Arc::new(opened)
+    }
+}

@@ -1,0 +1,186 @@
+//! Planning and computing a statement with DataFusion, in whatever process this is.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use datafusion::arrow::array::RecordBatch;
+use datafusion::dataframe::DataFrame;
+use datafusion::error::DataFusionError;
+use datafusion::execution::SessionState;
+use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::physical_plan::execute_stream;
+use datafusion::prelude::{SessionConfig, SessionContext};
+use datafusion::sql::parser::Statement as Planned;
+use futures::StreamExt;
+use prospector_connect::Rows;
+use serde::{Deserialize, Serialize};
+use sqlparser::ast::Statement;
+
+use super::provider::{Fetched, MOST_ROWS, Remote, Texts};
+use super::rename::{registered, renamed};
+use super::shown::Answer;
+use super::{Trouble, keys, place};
+use crate::guard::Checked;
+use crate::options::{Cluster, Limits};
+use crate::source::Found;
+use crate::view::View;
+
+/// So many columns may turn out to hold other types than they declare.
+const MOST_MISMATCHES: usize = 8;
+
+/// What is wanted of a statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Act {
+    /// Its answer.
+    Run {
+        /// At most so many rows.
+        cap: usize,
+    },
+    /// Whether its names and types are right. No source is asked; the answer has no rows.
+    Validate,
+}
+
+/// What a computation may use.
+#[derive(Debug, Clone)]
+pub(crate) struct Means {
+    /// The folder for what does not fit into memory.
+    pub(crate) scratch: Option<PathBuf>,
+    pub(crate) cluster: Option<Cluster>,
+    pub(crate) limits: Limits,
+}
+
+/// Plans the statement, and runs it where that is wanted.
+///
+/// # Errors
+/// What DataFusion or a source says, or the limit that was met.
+pub(crate) async fn compute(
+    view: &View,
+    checked: &Checked,
+    found: &[Found],
+    act: Act,
+    means: &Means,
+) -> Result<Rows, Trouble> {
+    let asked = async {
+        match act {
+            Act::Run { cap } => run(view, checked, found, cap, means).await,
+            Act::Validate => {
+                let none = Means { scratch: None, cluster: None, limits: means.limits.clone() };
+                let frame = frame(view, checked, found, &Texts::default(), Scans::None, &none).await?;
+                frame.into_optimized_plan().map(|_| Rows::default())
+            }
+        }
+    };
+    match tokio::time::timeout(means.limits.time, asked).await {
+        Ok(done) => done.map_err(|error| Trouble::of_datafusion(&error)),
+        Err(_) => Err(Trouble::timeout()),
+    }
+}
+
+async fn run(
+    view: &View,
+    checked: &Checked,
+    found: &[Found],
+    cap: usize,
+    means: &Means,
+) -> Result<Rows, DataFusionError> {
+    let texts = Texts::default();
+    for _ in 0..MOST_MISMATCHES {
+        let before = texts.lock().map_or(0, |texts| texts.len());
+        let scans = if means.cluster.is_some() { Scans::All } else { Scans::Large };
+        let frame = frame(view, checked, found, &texts, scans, means).await?;
+        let answer = async {
+            let mut answer = Answer::new(view, found, frame.schema().as_arrow(), cap, &means.limits);
+            let (state, plan) = frame.limit(0, Some(cap.saturating_add(1)))?.into_parts();
+            let plan = keys::fetched(state.optimize(&plan)?).await?;
+            fill(&mut answer, &state, plan, means).await?;
+            Ok(answer.finish())
+        };
+        match answer.await {
+            Err(_) if texts.lock().map_or(0, |texts| texts.len()) > before => {}
+            done => return done,
+        }
+    }
+    Err(DataFusionError::External("too many columns hold other types than they declare".into()))
+}
+
+/// Adds the rows of the plan, computed here or on the cluster, to the answer.
+async fn fill(
+    answer: &mut Answer,
+    state: &SessionState,
+    plan: LogicalPlan,
+    #[cfg_attr(not(feature = "ballista"), expect(unused_variables, reason = "only a cluster needs them"))]
+    means: &Means,
+) -> Result<(), DataFusionError> {
+    #[cfg(feature = "ballista")]
+    if let Some(cluster) = &means.cluster {
+        let batches: Vec<RecordBatch> =
+            super::cluster::computed(state, plan, cluster, means.scratch.as_deref()).await?;
+        return batches.iter().try_for_each(|batch| answer.push(batch));
+    }
+    let plan = state.optimize(&place::scanned(plan)?)?;
+    let physical = state.query_planner().create_physical_plan(&plan, state).await?;
+    let mut batches = execute_stream(physical, state.task_ctx())?;
+    while !answer.is_full()
+        && let Some(batch) = batches.next().await
+    {
+        let batch: RecordBatch = batch?;
+        answer.push(&batch)?;
+    }
+    Ok(())
+}
+
+/// Which tables are scanned where they lie, if their sources can do that.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Scans {
+    None,
+    /// Those of more rows than are sent.
+    Large,
+    All,
+}
+
+async fn frame(
+    view: &View,
+    checked: &Checked,
+    found: &[Found],
+    texts: &Texts,
+    scans: Scans,
+    means: &Means,
+) -> Result<DataFrame, DataFusionError> {
+    let session = session(means.scratch.as_deref(), &means.limits)?;
+    for found in found {
+        let source = &view[found.source];
+        let table = &source.tables[found.table];
+        let id = format!("{}.{}", source.name, table.name);
+        if session.table_exist(registered(found))? {
+            continue;
+        }
+        if let Some(held) = view.held(found) {
+            session.register_table(registered(found), Arc::new(Fetched::whole(held.batch.clone())))?;
+            continue;
+        }
+        let most = means.limits.source_bytes;
+        let mut remote = Remote::new(id, table, source.connector.clone(), texts.clone(), most);
+        let is_large = table.row_count.is_none_or(|rows| rows > MOST_ROWS as u64);
+        if scans == Scans::All || scans == Scans::Large && is_large {
+            remote = remote.scanned().await;
+        }
+        session.register_table(registered(found), Arc::new(remote))?;
+    }
+    let statement = Statement::Query(Box::new(renamed(&checked.query, view, found)));
+    let plan = session.state().statement_to_plan(Planned::Statement(Box::new(statement))).await?;
+    session.execute_logical_plan(plan).await
+}
+
+fn session(scratch: Option<&Path>, limits: &Limits) -> Result<SessionContext, DataFusionError> {
+    let mode = match scratch {
+        Some(folder) if std::fs::create_dir_all(folder).is_ok() => {
+            DiskManagerMode::Directories(vec![folder.to_path_buf()])
+        }
+        _ => DiskManagerMode::Disabled,
+    };
+    let disk = DiskManagerBuilder::default().with_mode(mode).with_max_temp_directory_size(limits.scratch_bytes);
+    let runtime = RuntimeEnvBuilder::new().with_memory_limit(limits.memory, 1.0).with_disk_manager_builder(disk);
+    Ok(SessionContext::new_with_config_rt(SessionConfig::new(), runtime.build_arc()?))
+}

@@ -1,0 +1,112 @@
+//! The names of tables in a statement, as DataFusion knows the tables.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use sqlparser::ast::{
+    Expr, Ident, ObjectName, Query, Select, SelectItem, SelectItemQualifiedWildcardKind, Spanned, TableAlias,
+    TableFactor, VisitMut, VisitorMut,
+};
+use sqlparser::tokenizer::Location;
+
+use crate::source::{Found, Source};
+
+/// The query with the names inside DataFusion in the place of `database.table`.
+pub(super) fn renamed(query: &Query, sources: &[Arc<Source>], found: &[Found]) -> Query {
+    let mut query = query.clone();
+    let _ = query.visit(&mut Renaming::new(sources, found));
+    query
+}
+
+/// The name of a table inside DataFusion.
+pub(super) fn registered(found: &Found) -> String {
+    format!("source_{}_{}", found.source, found.table)
+}
+
+/// Puts the names inside DataFusion in the place of `database.table`.
+struct Renaming<'a> {
+    sources: &'a [Arc<Source>],
+    /// What is written at that place.
+    found: HashMap<Location, &'a Found>,
+    /// The last part of a name, and the databases that have such a table in the query.
+    owners: HashMap<String, Vec<usize>>,
+}
+
+impl<'a> Renaming<'a> {
+    fn new(sources: &'a [Arc<Source>], found: &'a [Found]) -> Self {
+        let mut owners: HashMap<String, Vec<usize>> = HashMap::new();
+        for found in found {
+            let entry = owners.entry(last(&found.written)).or_default();
+            if !entry.contains(&found.source) {
+                entry.push(found.source);
+            }
+        }
+        Renaming { sources, found: found.iter().map(|found| (found.written.span().start, found)).collect(), owners }
+    }
+
+    /// What a table of that name is called in the query where it has no alias.
+    fn alias(&self, source: usize, name: &str) -> String {
+        match self.owners.get(name) {
+            Some(owners) if owners.len() > 1 => format!("{}.{name}", self.sources[source].name.to_lowercase()),
+            _ => name.to_owned(),
+        }
+    }
+}
+
+fn last(name: &ObjectName) -> String {
+    name.0.iter().rev().filter_map(|part| part.as_ident()).next().map(|ident| ident.value.clone()).unwrap_or_default()
+}
+
+fn quoted(name: &str) -> Ident {
+    Ident::with_quote('"', name)
+}
+
+impl VisitorMut for Renaming<'_> {
+    type Break = ();
+
+    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
+        if let TableFactor::Table { name, alias, args: None, .. } = factor
+            && let Some(found) = self.found.get(&name.span().start)
+        {
+            let own = self.alias(found.source, &last(name));
+            *name = ObjectName::from(vec![quoted(&registered(found))]);
+            alias.get_or_insert_with(|| TableAlias {
+                explicit: true,
+                name: quoted(&own),
+                columns: Vec::new(),
+                at: None,
+            });
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+        for item in &mut select.projection {
+            if let SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), _) = item
+                && name.0.len() > 1
+                && let Some(first) = name.0[0].as_ident()
+                && let Some(source) =
+                    self.sources.iter().position(|source| source.name.eq_ignore_ascii_case(&first.value))
+                && self.owners.contains_key(&last(name))
+            {
+                *name = ObjectName::from(vec![quoted(&self.alias(source, &last(name)))]);
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expression: &mut Expr) -> ControlFlow<()> {
+        if let Expr::CompoundIdentifier(parts) = expression
+            && parts.len() > 2
+            && let Some(source) =
+                self.sources.iter().position(|source| source.name.eq_ignore_ascii_case(&parts[0].value))
+        {
+            let (table, column) = (parts[parts.len() - 2].value.clone(), parts[parts.len() - 1].clone());
+            if self.owners.contains_key(&table) {
+                *parts = vec![quoted(&self.alias(source, &table)), column];
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}

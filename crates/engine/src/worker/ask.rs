@@ -1,0 +1,301 @@
+//! One statement asked of a worker: what it is sent, the rows of sources that it asks for, and its answer.
+
+use std::collections::VecDeque;
+use std::io;
+
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::error::ArrowError;
+use datafusion::arrow::ipc::writer::StreamWriter;
+use futures::StreamExt;
+use futures::stream::FuturesUnordered;
+use prospector_connect::Rows;
+use serde_json::Value;
+use tokio::sync::mpsc;
+
+use super::frame::{Frame, MAX_FRAME, Tag};
+use super::message::{Ask, Columns, Done, Files, Query, Read, RowsDone, Source, Subset, Whole};
+use super::process::{Event, Process};
+use super::value::{read_rows, write_rows};
+use crate::joined::{Act, MOST_ROWS, Means, Statement, Trouble, measure, too_many_bytes};
+
+/// The sources of one query are asked for rows so many times at once: that many answers are in memory.
+const MAX_ASKS_AT_ONCE: usize = 2;
+
+/// A frame of rows is of about so many bytes.
+const PART: usize = 1 << 20;
+
+/// The same of a subset.
+const PART_OF_SUBSET: usize = 4 << 20;
+
+/// The answer of the worker, and whether it can be asked again.
+pub(super) async fn ask(
+    process: &mut Process,
+    statement: Statement<'_>,
+    act: Act,
+    means: &Means,
+) -> (Result<Rows, Trouble>, bool) {
+    if let Err(trouble) = send(process, statement, act, means).await {
+        return (Err(trouble), false);
+    }
+    match converse(process, statement, means).await {
+        Ok((answer, Done { outcome, is_worn })) => {
+            let whole = |Whole { columns, has_more }| Rows { columns, rows: answer, has_more };
+            (outcome.map(whole), !is_worn)
+        }
+        Err(trouble) => (Err(trouble), false),
+    }
+}
+
+async fn send(process: &Process, statement: Statement<'_>, act: Act, means: &Means) -> Result<(), Trouble> {
+    let failed = |error: io::Error| Trouble::Said(format!("too large: the query cannot be handed over: {error}"));
+    let (query, subsets) = describe(statement, act, means);
+    let query = Frame::json(Tag::Query, &query).map_err(failed)?;
+    if query.content.len() > MAX_FRAME {
+        return Err(Trouble::Said("too large: the tables of the query have too many columns".to_owned()));
+    }
+    process.send(query).await;
+    for (number, batch) in subsets.iter().enumerate() {
+        let most = batch.get_array_memory_size().div_ceil(PART_OF_SUBSET).max(1);
+        let rows = batch.num_rows().div_ceil(most).max(1);
+        let mut first = 0;
+        // One part at least: it names the columns.
+        loop {
+            let part = batch.slice(first, rows.min(batch.num_rows() - first));
+            for frame in subset_frames(number, &part).map_err(|error| Trouble::Said(error.to_string()))? {
+                process.send(frame).await;
+            }
+            first += part.num_rows();
+            if first >= batch.num_rows() {
+                break;
+            }
+        }
+    }
+    process.send(Frame::empty(Tag::Go)).await;
+    Ok(())
+}
+
+/// The statement as the worker is told of it, and the rows of the subsets that it reads.
+fn describe(statement: Statement<'_>, act: Act, means: &Means) -> (Query, Vec<RecordBatch>) {
+    let Statement { sql, view, found, .. } = statement;
+    let mut query = Query::new(sql, act, means);
+    query.sources = view
+        .iter()
+        .map(|source| Source {
+            name: source.name.clone(),
+            kind: source.connector.kind().to_owned(),
+            tables: Vec::new(),
+            files: None,
+        })
+        .collect();
+    // Where each table that is read is among those that are sent.
+    let mut sent: Vec<(usize, usize)> = Vec::new();
+    let mut subsets = Vec::new();
+    for one in found {
+        let here = (one.source, one.table);
+        let source = &mut query.sources[one.source];
+        if !sent.contains(&here) {
+            let known = &view[one.source];
+            match view.held(one) {
+                Some(held) => {
+                    query.subsets.push(Subset { database: held.database.clone(), origin: held.origin.clone() });
+                    subsets.push(held.batch.clone());
+                }
+                None if source.tables.is_empty() => {
+                    source.files = known.connector.data_files().as_ref().map(Files::of);
+                }
+                None => {}
+            }
+            source.tables.push(Columns::of(&known.tables[one.table]));
+            sent.push(here);
+        }
+        let table = sent.iter().filter(|(source, _)| *source == one.source).position(|there| *there == here);
+        let table = table.unwrap_or_default();
+        query.reads.push(Read { source: one.source, table, is_prefixed: one.is_prefixed });
+    }
+    (query, subsets)
+}
+
+/// The rows as frames that are short enough.
+fn subset_frames(number: usize, rows: &RecordBatch) -> Result<Vec<Frame>, ArrowError> {
+    let mut content = (number as u64).to_le_bytes().to_vec();
+    let mut writer = StreamWriter::try_new(&mut content, rows.schema_ref())?;
+    writer.write(rows)?;
+    writer.finish()?;
+    drop(writer);
+    if content.len() <= MAX_FRAME {
+        return Ok(vec![Frame { tag: Tag::Subset, content }]);
+    }
+    let half = rows.num_rows() / 2;
+    if half == 0 {
+        return Err(ArrowError::ComputeError("too large: a row of a subset cannot be handed over".to_owned()));
+    }
+    let mut frames = subset_frames(number, &rows.slice(0, half))?;
+    frames.extend(subset_frames(number, &rows.slice(half, rows.num_rows() - half))?);
+    Ok(frames)
+}
+
+/// Gives the worker the rows that it asks for, until it is done.
+async fn converse(
+    process: &mut Process,
+    statement: Statement<'_>,
+    means: &Means,
+) -> Result<(Vec<Vec<Value>>, Done), Trouble> {
+    let sender = process.sender();
+    let (mut waiting, mut asked) = (VecDeque::<Ask>::new(), FuturesUnordered::new());
+    let (mut answer, mut bytes) = (Vec::new(), 0);
+    // A number is eight bytes in the budget and nine here.
+    let most = means.limits.answer_bytes.saturating_mul(2).saturating_add(PART);
+    loop {
+        while asked.len() < MAX_ASKS_AT_ONCE
+            && let Some(ask) = waiting.pop_front()
+        {
+            asked.push(respond(ask, statement, means.limits.source_bytes, &sender));
+        }
+        let event = tokio::select! {
+            event = process.receive() => event,
+            Some(()) = asked.next(), if !asked.is_empty() => continue,
+        };
+        let frame = match event {
+            Event::Frame(frame) => frame,
+            Event::Gone(trouble) => return Err(trouble),
+        };
+        let wrong = |what: &str| Trouble::Ended(format!("it sent {what}"));
+        match frame.tag {
+            Tag::Ask => waiting.push_back(frame.parse().map_err(|_| wrong("a request that cannot be read"))?),
+            Tag::Answer => {
+                bytes += frame.content.len();
+                if bytes > most {
+                    return Err(wrong("more than the answer may have"));
+                }
+                answer.extend(read_rows(&frame.content).map_err(|_| wrong("rows that cannot be read"))?);
+            }
+            Tag::Done => {
+                return Ok((answer, frame.parse().map_err(|_| wrong("an answer that cannot be read"))?));
+            }
+            _ => return Err(wrong("what was not asked for")),
+        }
+    }
+}
+
+/// Sends the worker the rows that it asked for, or why there are none.
+async fn respond(ask: Ask, statement: Statement<'_>, most_bytes: usize, worker: &mpsc::Sender<Frame>) {
+    let id = ask.id;
+    let outcome = match rows(&ask, statement, most_bytes).await {
+        Ok(rows) => send_rows(id, &rows, worker).await.map(|()| rows.has_more),
+        Err(reason) => Err(reason),
+    };
+    if let Ok(done) = Frame::json(Tag::RowsDone, &RowsDone { id, outcome }) {
+        // Where the worker is gone, that is its last event.
+        let _ = worker.send(done).await;
+    }
+}
+
+/// The rows that a worker asked for, if they are of a table that its statement reads.
+async fn rows(ask: &Ask, statement: Statement<'_>, most_bytes: usize) -> Result<Rows, String> {
+    let Statement { view, found, .. } = statement;
+    let read = found.iter().filter(|found| found.source == ask.source && view.held(found).is_none());
+    let mut tables = read.map(|found| &view[found.source].tables[found.table]);
+    let table = tables.find(|table| table.name == ask.table).ok_or("a table was asked for that is not read")?;
+    let is_known = |name: &String| table.columns.iter().any(|column| column.name == *name);
+    if !ask.columns.iter().all(is_known) || !ask.conditions.iter().all(|condition| is_known(&condition.column)) {
+        return Err(format!("a column of {} was asked for that there is not", ask.table));
+    }
+    let source = &view[ask.source];
+    let limit = ask.limit.min(MOST_ROWS);
+    let rows = source.connector.rows(&table.name, &ask.columns, &ask.conditions, limit).await;
+    let rows = rows.map_err(|error| error.to_string())?;
+    if measure::rows(&rows) > most_bytes {
+        return Err(too_many_bytes(&format!("{}.{}", source.name, table.name), most_bytes));
+    }
+    Ok(rows)
+}
+
+async fn send_rows(id: u64, rows: &Rows, worker: &mpsc::Sender<Frame>) -> Result<(), String> {
+    for part in parts(&rows.rows) {
+        let mut content = id.to_le_bytes().to_vec();
+        write_rows(&mut content, part);
+        if content.len() > MAX_FRAME {
+            return Err("too large: a row cannot be handed over".to_owned());
+        }
+        if worker.send(Frame { tag: Tag::Rows, content }).await.is_err() {
+            // Its last event says why.
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The rows in parts for a frame each.
+pub(super) fn parts(mut rows: &[Vec<Value>]) -> impl Iterator<Item = &[Vec<Value>]> {
+    std::iter::from_fn(move || {
+        let mut bytes = 0;
+        let of_row = |row: &Vec<Value>| row.iter().map(measure::value).sum::<usize>();
+        let first = rows.iter().take_while(|row| {
+            let is_within = bytes < PART;
+            bytes += of_row(row);
+            is_within
+        });
+        let (part, rest) = rows.split_at(first.count());
+        rows = rest;
+        (!part.is_empty()).then_some(part)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use prospector_connect::{Source as Place, SourceKind, open};
+
+    use super::*;
+    use crate::guard::examine;
+    use crate::source::{Source, resolve};
+    use crate::view::View;
+    use crate::{Dialect, scope::Scope};
+
+    /// What a worker that computes a statement over `shop.people` is told when it asks for that.
+    async fn check(table: &str, column: &str, limit: usize, expected: &str) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut paths = Vec::new();
+        for name in ["people", "other"] {
+            paths.push(folder.path().join(format!("{name}.csv")));
+            std::fs::write(paths.last().unwrap(), "id,name\n1,Ada\n2,Bob\n").unwrap();
+        }
+        let connector = open(&Place::files(SourceKind::Csv, paths)).unwrap();
+        let (tables, _) = connector.describe().await.unwrap();
+        let source = Source { name: "shop".into(), tables, functions: Vec::new(), connector };
+        let sources = [Arc::new(source)];
+        let view = View::new(&sources, &Scope::default());
+        let sql = "SELECT name FROM shop.people";
+        let checked = examine(Dialect::Joined, &[], sql).unwrap();
+        let found = resolve(&view, None, None, Dialect::Joined, &checked.rewritten.reads).unwrap();
+        let statement = Statement { sql, view: &view, checked: &checked, found: &found };
+        let columns = vec![column.to_owned()];
+        let ask = Ask { id: 0, source: 0, table: table.into(), columns, conditions: Vec::new(), limit };
+        let said = match rows(&ask, statement, 1 << 10).await {
+            Ok(rows) => format!("{} rows", rows.rows.len()),
+            Err(reason) => reason,
+        };
+        assert!(said.contains(expected), "{table}.{column}: {said}");
+    }
+
+    #[tokio::test]
+    async fn a_worker_gets_rows_of_what_its_statement_reads_and_of_nothing_else() {
+        check("people", "name", 10, "2 rows").await;
+        check("people", "name", 1, "1 rows").await;
+        check("other", "name", 10, "a table was asked for that is not read").await;
+        check("people", "password", 10, "a column of people was asked for that there is not").await;
+    }
+
+    #[test]
+    fn parts_hold_every_row_once() {
+        let row = |length: usize| vec![Value::String("x".repeat(length))];
+        for lengths in [vec![], vec![1], vec![PART + 1, 1, PART + 1], vec![PART / 2; 7], vec![10; 1000]] {
+            let rows: Vec<Vec<Value>> = lengths.iter().map(|length| row(*length)).collect();
+            assert_eq!(parts(&rows).flatten().cloned().collect::<Vec<_>>(), rows);
+            assert!(parts(&rows).all(
+                |part| part.len() == 1 || part.iter().map(|row| measure::value(&row[0])).sum::<usize>() < 2 * PART
+            ));
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! What this process and its workers say to each other. No message holds a secret: a worker knows neither where a server is
+//! nor how it is entered.
+
+use std::ffi::OsString;
+use std::sync::Arc;
+
+use prospector_connect::{Column, Connector, DataFile, DataFiles, FilterCondition, SourceKind, Table};
+use serde::{Deserialize, Serialize};
+
+use crate::joined::{Act, Means, Trouble};
+use crate::options::Limits;
+
+/// What a worker is allowed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Setup {
+    /// The version of both sides.
+    pub(super) version: String,
+    /// The address space, in bytes.
+    pub(super) memory: u64,
+    /// The largest file, in bytes.
+    pub(super) scratch_bytes: u64,
+}
+
+/// A statement and what it may read and use. The rows of its subsets follow.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Query {
+    pub(super) sql: String,
+    pub(super) act: Act,
+    /// All sources by their names, with those tables that are read.
+    pub(super) sources: Vec<Source>,
+    /// What each name of the statement means, in the order of the statement.
+    pub(super) reads: Vec<Read>,
+    /// The subsets that are read: the tables of the last source, in its order.
+    pub(super) subsets: Vec<Subset>,
+    pub(super) scratch: Option<OsString>,
+    pub(super) cluster: Option<String>,
+    limits: Limits,
+}
+
+impl Query {
+    pub(super) fn new(sql: &str, act: Act, means: &Means) -> Self {
+        Query {
+            sql: sql.to_owned(),
+            act,
+            sources: Vec::new(),
+            reads: Vec::new(),
+            subsets: Vec::new(),
+            scratch: means.scratch.as_ref().map(|folder| folder.clone().into_os_string()),
+            cluster: means.cluster.as_ref().map(ToString::to_string),
+            limits: means.limits.clone(),
+        }
+    }
+
+    /// # Errors
+    /// The cluster is none that this build knows.
+    pub(super) fn means(&self) -> Result<Means, Trouble> {
+        let cluster = self.cluster.as_deref().map(str::parse).transpose();
+        Ok(Means {
+            scratch: self.scratch.clone().map(Into::into),
+            cluster: cluster.map_err(|failure: crate::Failure| Trouble::Said(failure.message))?,
+            limits: self.limits.clone(),
+        })
+    }
+}
+
+/// A source.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Source {
+    pub(super) name: String,
+    pub(super) kind: String,
+    pub(super) tables: Vec<Columns>,
+    /// The files behind it, where a worker reads them itself.
+    pub(super) files: Option<Files>,
+}
+
+/// A table: what a plan needs of it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Columns {
+    name: String,
+    row_count: Option<u64>,
+    /// The names and types.
+    columns: Vec<(String, String)>,
+}
+
+impl Columns {
+    pub(super) fn of(table: &Table) -> Self {
+        let columns = table.columns.iter().map(|column| (column.name.clone(), column.data_type.clone()));
+        Columns { name: table.name.clone(), row_count: table.row_count, columns: columns.collect() }
+    }
+
+    pub(super) fn into_table(self) -> Table {
+        let columns = self.columns.into_iter();
+        Table {
+            name: self.name,
+            row_count: self.row_count,
+            columns: columns.map(|(name, data_type)| Column { name, data_type, ..Column::default() }).collect(),
+            ..Table::default()
+        }
+    }
+}
+
+/// Data files, see [`DataFiles`].
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(super) struct Files {
+    kind: String,
+    /// The path, how many readings have failed, whether every value was read.
+    files: Vec<(OsString, usize, bool)>,
+}
+
+impl Files {
+    pub(super) fn of(files: &DataFiles) -> Self {
+        let each = |file: &DataFile| (file.path.clone().into_os_string(), file.readings_failed, file.is_verified);
+        Files { kind: files.kind.as_str().to_owned(), files: files.files.iter().map(each).collect() }
+    }
+
+    /// What of the files changes when they are written anew: their sizes and times.
+    pub(super) fn stamps(&self) -> Vec<Option<(u64, std::time::SystemTime)>> {
+        let stamp = |path: &OsString| {
+            let metadata = std::fs::metadata(path).ok()?;
+            Some((metadata.len(), metadata.modified().ok()?))
+        };
+        self.files.iter().map(|(path, ..)| stamp(path)).collect()
+    }
+
+    pub(super) fn open(&self) -> Option<Arc<dyn Connector>> {
+        let each = |(path, readings_failed, is_verified): &(OsString, usize, bool)| DataFile {
+            path: path.into(),
+            readings_failed: *readings_failed,
+            is_verified: *is_verified,
+        };
+        let kind = SourceKind::from_name(&self.kind)?;
+        Some(DataFiles { kind, files: self.files.iter().map(each).collect() }.open())
+    }
+}
+
+/// What a name in the statement means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Read {
+    pub(super) source: usize,
+    /// The place among the tables that were sent.
+    pub(super) table: usize,
+    pub(super) is_prefixed: bool,
+}
+
+/// A subset, see [`crate::Subset`].
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Subset {
+    pub(super) database: String,
+    pub(super) origin: String,
+}
+
+/// Rows that a plan needs of a source.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Ask {
+    /// What the answer is marked with.
+    pub(super) id: u64,
+    pub(super) source: usize,
+    pub(super) table: String,
+    pub(super) columns: Vec<String>,
+    pub(super) conditions: Vec<FilterCondition>,
+    pub(super) limit: usize,
+}
+
+/// All rows that were asked for are sent, or there are none.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct RowsDone {
+    pub(super) id: u64,
+    /// Whether there are more; or what the source says.
+    pub(super) outcome: Result<bool, String>,
+}
+
+/// The answer is sent, or there is none.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Done {
+    pub(super) outcome: Result<Whole, Trouble>,
+    /// Whether the worker holds more than a new one would.
+    pub(super) is_worn: bool,
+}
+
+/// What is said of an answer besides its rows.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Whole {
+    pub(super) columns: Vec<String>,
+    pub(super) has_more: bool,
+}

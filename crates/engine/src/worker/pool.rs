@@ -1,0 +1,75 @@
+//! The workers that are idle, and the queue of queries before them.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::Worker;
+use super::process::Process;
+use crate::joined::Trouble;
+
+/// A worker that has answered so many queries is replaced.
+const MAX_ANSWERED: usize = 200;
+
+/// Workers of one kind.
+#[derive(Debug)]
+pub(super) struct Pool {
+    pub(super) worker: Worker,
+    places: Arc<Semaphore>,
+    idle: Mutex<Vec<Process>>,
+}
+
+impl Pool {
+    pub(super) fn new(worker: Worker) -> Self {
+        let places = Arc::new(Semaphore::new(worker.at_once.clamp(1, Semaphore::MAX_PERMITS)));
+        Pool { worker, places, idle: Mutex::default() }
+    }
+
+    /// A worker for one query, as soon as there is a place for it.
+    ///
+    /// # Errors
+    /// [`Trouble::Busy`] where there is none in time, [`Trouble::Unstarted`].
+    pub(super) async fn lease(self: &Arc<Self>) -> Result<Lease, Trouble> {
+        let places = self.places.clone();
+        let place = match tokio::time::timeout(self.worker.max_wait, places.acquire_owned()).await {
+            Ok(Ok(place)) => place,
+            Ok(Err(_)) => return Err(Trouble::Unstarted("its queue is closed".to_owned())),
+            Err(_) => return Err(Trouble::Busy { seconds: self.worker.max_wait.as_secs() }),
+        };
+        loop {
+            let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let process = match idle {
+                // One that was ended from outside while it was idle is passed over.
+                Some(mut process) => match process.is_idle().await {
+                    true => process,
+                    false => continue,
+                },
+                None => Process::start(&self.worker).await?,
+            };
+            return Ok(Lease { pool: self.clone(), process, _place: place });
+        }
+    }
+}
+
+/// A worker for one query; ended unless it is given back.
+pub(super) struct Lease {
+    pool: Arc<Pool>,
+    // Dropped, and with it ended, before another query may begin.
+    process: Process,
+    _place: OwnedSemaphorePermit,
+}
+
+impl Lease {
+    pub(super) fn process(&mut self) -> &mut Process {
+        &mut self.process
+    }
+
+    /// Keeps the worker for another query, unless it has answered enough.
+    pub(super) fn give_back(self) {
+        let Lease { pool, mut process, .. } = self;
+        process.answered += 1;
+        if process.answered < MAX_ANSWERED {
+            pool.idle.lock().unwrap_or_else(PoisonError::into_inner).push(process);
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Sources as a worker has them: what they hold is asked of the process that started it.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use prospector_connect::{
+    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, SourceKind, Statistics, Table,
+};
+use prospector_core::Problem;
+use serde_json::Value;
+use tokio::sync::oneshot;
+
+use super::frame::{Frame, Tag};
+use super::message::{Ask, RowsDone};
+use super::serve::Output;
+use super::value::read_rows;
+
+/// What was asked for and is not there yet.
+pub(super) struct Asks {
+    output: Output,
+    next: AtomicU64,
+    waiting: Mutex<HashMap<u64, Waiting>>,
+}
+
+struct Waiting {
+    rows: Vec<Vec<Value>>,
+    whole: oneshot::Sender<Result<Rows, String>>,
+}
+
+impl Asks {
+    pub(super) fn new(output: Output) -> Self {
+        Asks { output, next: AtomicU64::new(0), waiting: Mutex::default() }
+    }
+
+    async fn ask(&self, ask: Ask) -> Result<Rows, String> {
+        let id = self.next.fetch_add(1, Ordering::Relaxed);
+        let (whole, answer) = oneshot::channel();
+        self.lock().insert(id, Waiting { rows: Vec::new(), whole });
+        let frame = Frame::json(Tag::Ask, &Ask { id, ..ask }).map_err(|error| error.to_string())?;
+        self.output.send(&frame).map_err(|error| error.to_string())?;
+        answer.await.unwrap_or_else(|_| Err("the rows were not sent".to_owned()))
+    }
+
+    /// Takes rows that were sent. Those that nobody waits for any more are left out.
+    pub(super) fn add(&self, content: &[u8]) {
+        let Some((id, rows)) = content.split_first_chunk() else { return };
+        let id = u64::from_le_bytes(*id);
+        let Some(mut waiting) = self.lock().remove(&id) else { return };
+        match read_rows(rows) {
+            Ok(rows) => {
+                waiting.rows.extend(rows);
+                self.lock().insert(id, waiting);
+            }
+            Err(error) => drop(waiting.whole.send(Err(error.to_string()))),
+        }
+    }
+
+    /// Hands over what was sent.
+    pub(super) fn finish(&self, RowsDone { id, outcome }: RowsDone) {
+        let Some(Waiting { rows, whole }) = self.lock().remove(&id) else { return };
+        // Who asked may have been stopped.
+        let _ = whole.send(outcome.map(|has_more| Rows { columns: Vec::new(), rows, has_more }));
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<u64, Waiting>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A source that is somewhere else.
+pub(super) struct Remote {
+    source: usize,
+    kind: &'static str,
+    asks: Arc<Asks>,
+}
+
+impl Remote {
+    pub(super) fn new(source: usize, kind: &str, asks: Arc<Asks>) -> Self {
+        // Of a kind that is none of ours, types are read as those of files.
+        let kind = SourceKind::from_name(kind).map_or("other", SourceKind::as_str);
+        Remote { source, kind, asks }
+    }
+
+    fn unsupported<T>(&self) -> Result<T, ConnectError> {
+        Err(ConnectError::Unsupported { place: self.kind.to_owned(), act: "be described by a worker" })
+    }
+}
+
+#[async_trait]
+impl Connector for Remote {
+    fn kind(&self) -> &'static str {
+        self.kind
+    }
+
+    async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
+        self.unsupported()
+    }
+
+    async fn sample(&self, _: &str, _: &str, _: &SampleRequest) -> Result<Samples, ConnectError> {
+        self.unsupported()
+    }
+
+    async fn statistics(&self, _: &str, _: &[String]) -> Result<Vec<Statistics>, ConnectError> {
+        self.unsupported()
+    }
+
+    async fn rows(
+        &self,
+        table: &str,
+        columns: &[String],
+        conditions: &[FilterCondition],
+        limit: usize,
+    ) -> Result<Rows, ConnectError> {
+        let ask = Ask {
+            id: 0,
+            source: self.source,
+            table: table.to_owned(),
+            columns: columns.to_vec(),
+            conditions: conditions.to_vec(),
+            limit,
+        };
+        let mut rows = self.asks.ask(ask).await.map_err(|reason| ConnectError::Relayed { reason })?;
+        rows.columns = columns.to_vec();
+        Ok(rows)
+    }
+}

@@ -1,0 +1,372 @@
+//! What a worker process does: it takes its limits, then statements, one after the other, until its input ends.
+
+use std::any::Any;
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::panic::AssertUnwindSafe;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::compute::concat_batches;
+use datafusion::arrow::ipc::reader::StreamReader;
+use futures::FutureExt;
+use prospector_connect::{Connector, Rows};
+use tokio::runtime::Runtime;
+use tokio::sync::Notify;
+
+use super::ask::parts;
+use super::frame::{Frame, GREETING, Tag};
+use super::limit;
+use super::message::{Done, Files, Query, Setup, Whole};
+use super::remote::{Asks, Remote};
+use super::value::write_rows;
+use crate::Dialect;
+use crate::guard::examine;
+use crate::joined::{Trouble, compute};
+use crate::scope::Held;
+use crate::source::{Found, Source};
+use crate::view::View;
+
+/// Plans are made by functions that call themselves: the more, the deeper a statement is nested.
+const STACK: usize = 128 << 20;
+
+/// The stacks of the threads that compute.
+const STACK_OF_OTHERS: usize = 4 << 20;
+
+/// So many threads compute at most.
+const MAX_THREADS: usize = 8;
+
+/// So many threads read files at most.
+const MAX_BLOCKING_THREADS: usize = 16;
+
+/// The process that asked stops a query in time; should it not, this one does so much later.
+const LATER: Duration = Duration::from_secs(5);
+
+/// So long a cluster is told that nobody waits.
+const MAX_FAREWELL: Duration = Duration::from_secs(3);
+
+/// So much is said of what went wrong.
+const MAX_MESSAGE: usize = 16 << 10;
+
+/// So many sources stay opened.
+const MAX_OPENED: usize = 32;
+
+/// Computes the statements of the process that started this one: `input` and `output` are the two ends of its pipes, mostly
+/// standard input and output, to which nothing else may be written. Where `input` ends, or the last statement is of no use
+/// to anybody, the process ends.
+///
+/// The limits that the first message names hold for the whole process, so that it should do nothing else.
+///
+/// # Errors
+/// The first message is none, of another version, or a limit cannot be set.
+pub fn serve_worker(
+    mut input: impl Read + Send + 'static,
+    output: impl Write + Send + 'static,
+) -> io::Result<Infallible> {
+    let output = Output(Arc::new(Mutex::new(Box::new(output))));
+    output.greet()?;
+    let wrong = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what);
+    let first = Frame::read(&mut input)?.filter(|frame| frame.tag == Tag::Setup);
+    let setup: Setup = first.ok_or_else(|| wrong("the first message is not about limits"))?.parse()?;
+    if setup.version != super::VERSION {
+        return Err(wrong("the process that started this one is of another version"));
+    }
+    limit::apply(&setup)?;
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(threads)
+        .max_blocking_threads(MAX_BLOCKING_THREADS)
+        .thread_stack_size(STACK_OF_OTHERS)
+        .enable_all()
+        .build()?;
+    let asks = Arc::new(Asks::new(output.clone()));
+    let state = Arc::new(State::default());
+    let (to_do, statements) = channel();
+    let computer = Computer {
+        setup,
+        threads,
+        runtime,
+        output: output.clone(),
+        asks: asks.clone(),
+        state: state.clone(),
+        opened: HashMap::new(),
+    };
+    std::thread::Builder::new()
+        .name("statements".to_owned())
+        .stack_size(STACK)
+        .spawn(move || computer.serve(&statements))?;
+    output.send(&Frame::empty(Tag::Ready))?;
+    // Whatever ends the input, a fault in it too, nobody waits any more.
+    let _ = listen(&mut input, &output, &asks, &to_do);
+    state.leave()
+}
+
+/// Takes messages until there are no more.
+fn listen(input: &mut impl Read, output: &Output, asks: &Asks, to_do: &Sender<Statement>) -> io::Result<()> {
+    let mut next: Option<Statement> = None;
+    while let Some(frame) = Frame::read(input)? {
+        match frame.tag {
+            Tag::Query => next = Some(Statement { query: frame.parse()?, subsets: Vec::new() }),
+            Tag::Subset => {
+                if let Some(next) = &mut next {
+                    next.add(&frame.content)?;
+                }
+            }
+            Tag::Go => {
+                if let Some(statement) = next.take() {
+                    to_do.send(statement).map_err(|_| io::ErrorKind::BrokenPipe)?;
+                }
+            }
+            Tag::Rows => asks.add(&frame.content),
+            Tag::RowsDone => asks.finish(frame.parse()?),
+            Tag::Cancel => return Ok(()),
+            Tag::Ping => output.send(&Frame::empty(Tag::Pong))?,
+            Tag::Setup | Tag::Pong | Tag::Ready | Tag::Ask | Tag::Answer | Tag::Done => {
+                return Err(io::Error::new(io::ErrorKind::InvalidData, "a message is not for a worker"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The way to the process that started this one.
+#[derive(Clone)]
+pub(super) struct Output(Arc<Mutex<Box<dyn Write + Send>>>);
+
+impl Output {
+    pub(super) fn send(&self, frame: &Frame) -> io::Result<()> {
+        frame.write(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn greet(&self) -> io::Result<()> {
+        let mut output = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        output.write_all(GREETING)?;
+        output.flush()
+    }
+}
+
+/// What is under way.
+#[derive(Default)]
+struct State {
+    running: Mutex<Running>,
+    is_unwanted: Notify,
+}
+
+#[derive(Default)]
+struct Running {
+    scratch: Option<OsString>,
+    is_on_cluster: bool,
+}
+
+impl State {
+    fn set(&self, running: Running) {
+        *self.running.lock().unwrap_or_else(PoisonError::into_inner) = running;
+    }
+
+    /// Ends this process, and takes away what its query has written.
+    fn leave(&self) -> ! {
+        let (scratch, is_on_cluster) = {
+            let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+            (running.scratch.clone(), running.is_on_cluster)
+        };
+        if is_on_cluster {
+            // The query is dropped, which tells the cluster; the process ends with that, or in time.
+            self.is_unwanted.notify_one();
+            std::thread::sleep(MAX_FAREWELL);
+        }
+        if let Some(folder) = scratch {
+            let _ = std::fs::remove_dir_all(folder);
+        }
+        end()
+    }
+}
+
+/// Ends the process, come what may: other threads may be at work, and whatever runs at the end of a process may wait for them.
+fn end() -> ! {
+    let _ = std::thread::Builder::new().spawn(|| {
+        std::thread::sleep(Duration::from_secs(1));
+        std::process::abort()
+    });
+    std::process::exit(0)
+}
+
+/// A statement that is being received.
+struct Statement {
+    query: Query,
+    /// The rows of each subset.
+    subsets: Vec<Vec<RecordBatch>>,
+}
+
+impl Statement {
+    fn add(&mut self, content: &[u8]) -> io::Result<()> {
+        let (number, stream) = content.split_first_chunk().ok_or(io::ErrorKind::InvalidData)?;
+        let number = u64::from_le_bytes(*number) as usize;
+        if number >= self.query.subsets.len() {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        self.subsets.resize_with(self.query.subsets.len(), Vec::new);
+        let failed = |error| io::Error::new(io::ErrorKind::InvalidData, error);
+        for batch in StreamReader::try_new(stream, None).map_err(failed)? {
+            self.subsets[number].push(batch.map_err(failed)?);
+        }
+        Ok(())
+    }
+}
+
+/// Computes statements.
+struct Computer {
+    setup: Setup,
+    threads: usize,
+    runtime: Runtime,
+    output: Output,
+    asks: Arc<Asks>,
+    state: Arc<State>,
+    opened: HashMap<Files, Opened>,
+}
+
+/// A source of files, and what of them changes.
+struct Opened {
+    stamps: Vec<Option<(u64, SystemTime)>>,
+    connector: Arc<dyn Connector>,
+}
+
+impl Computer {
+    fn serve(mut self, statements: &Receiver<Statement>) {
+        for statement in statements {
+            let running =
+                Running { scratch: statement.query.scratch.clone(), is_on_cluster: statement.query.cluster.is_some() };
+            self.state.set(running);
+            let done = std::panic::catch_unwind(AssertUnwindSafe(|| self.compute(statement)));
+            let (outcome, has_panicked) = match done {
+                Ok(Ok(done)) => (done, false),
+                Ok(Err(panic)) | Err(panic) => (Err(Trouble::of_panic(panic.as_ref())), true),
+            };
+            self.state.set(Running::default());
+            if self.send(outcome, has_panicked).is_err() {
+                // Nobody reads it.
+                end();
+            }
+        }
+    }
+
+    /// The answer; an error is a panic.
+    #[expect(clippy::type_complexity, reason = "an outcome that panics leave as they are")]
+    fn compute(&mut self, statement: Statement) -> Result<Result<Rows, Trouble>, Box<dyn Any + Send>> {
+        let prepared = self.prepare(statement);
+        let Prepared { query, view, found } = match prepared {
+            Ok(prepared) => prepared,
+            Err(trouble) => return Ok(Err(trouble)),
+        };
+        let act = query.act;
+        let computed = async {
+            let mut means = query.means()?;
+            means.limits.time += LATER;
+            // Less than was asked for is no reason to fail: the process that asked keeps the time.
+            let _ = limit::grant(means.limits.time, self.threads);
+            let checked =
+                examine(Dialect::Joined, &[], &query.sql).map_err(|failure| Trouble::Said(failure.message))?;
+            if checked.rewritten.reads.len() != found.len() {
+                return Err(Trouble::Said("the statement reads other tables than it was judged to read".to_owned()));
+            }
+            let named = checked.rewritten.reads.iter().zip(found);
+            let found: Vec<Found> = named.map(|(written, found)| Found { written: written.clone(), ..found }).collect();
+            compute(&view, &checked, &found, act, &means).await
+        };
+        self.runtime.block_on(async {
+            tokio::select! {
+                done = AssertUnwindSafe(computed).catch_unwind() => done,
+                () = self.state.is_unwanted.notified() => {
+                    // What is dropped with the query tells the cluster.
+                    Ok(Err(Trouble::Ended("nobody waits for it".to_owned())))
+                }
+            }
+        })
+    }
+
+    fn prepare(&mut self, statement: Statement) -> Result<Prepared, Trouble> {
+        let Statement { mut query, mut subsets } = statement;
+        let mut sources = Vec::new();
+        for (at, sent) in std::mem::take(&mut query.sources).into_iter().enumerate() {
+            let connector = match sent.files.and_then(|files| self.open(files)) {
+                Some(connector) => connector,
+                None => Arc::new(Remote::new(at, &sent.kind, self.asks.clone())),
+            };
+            let tables = sent.tables.into_iter().map(|table| table.into_table()).collect();
+            sources.push(Arc::new(Source { name: sent.name, tables, functions: Vec::new(), connector }));
+        }
+        subsets.resize_with(query.subsets.len(), Vec::new);
+        let tables = sources.last().map(|source| source.tables.clone()).unwrap_or_default();
+        let held = query.subsets.iter().zip(subsets).zip(tables).map(|((told, batches), table)| {
+            let first = batches.first().ok_or_else(|| Trouble::Said("a subset was not sent".to_owned()))?;
+            let batch = concat_batches(&first.schema(), &batches).map_err(|error| Trouble::Said(error.to_string()))?;
+            let (database, origin) = (told.database.clone(), told.origin.clone());
+            Ok(Arc::new(Held { table, database, origin, batch, share: None }))
+        });
+        let held = held.collect::<Result<Vec<_>, Trouble>>()?;
+        let is_known = |source: usize, table: usize| {
+            sources.get(source).is_some_and(|known: &Arc<Source>| table < known.tables.len())
+        };
+        let found = query.reads.iter().map(|read| {
+            is_known(read.source, read.table)
+                .then(|| Found {
+                    written: sqlparser::ast::ObjectName(Vec::new()),
+                    source: read.source,
+                    table: read.table,
+                    is_prefixed: read.is_prefixed,
+                })
+                .ok_or_else(|| Trouble::Said("a table was not described".to_owned()))
+        });
+        let found = found.collect::<Result<Vec<_>, Trouble>>()?;
+        Ok(Prepared { query, view: View::of(sources, held), found })
+    }
+
+    /// The files as they were opened for an earlier statement, if they are still the same.
+    fn open(&mut self, files: Files) -> Option<Arc<dyn Connector>> {
+        let stamps = files.stamps();
+        if let Some(opened) = self.opened.get(&files).filter(|opened| opened.stamps == stamps) {
+            return Some(opened.connector.clone());
+        }
+        if self.opened.len() >= MAX_OPENED {
+            self.opened.clear();
+        }
+        let connector = files.open()?;
+        self.opened.insert(files, Opened { stamps, connector: connector.clone() });
+        Some(connector)
+    }
+
+    fn send(&self, outcome: Result<Rows, Trouble>, has_panicked: bool) -> io::Result<()> {
+        #[cfg(feature = "ballista")]
+        if matches!(outcome, Err(Trouble::Ended(_))) {
+            self.runtime.block_on(crate::joined::cluster::wait_for_cancellations(MAX_FAREWELL));
+            end();
+        }
+        let outcome = match outcome {
+            Ok(Rows { columns, rows, has_more }) => {
+                for part in parts(&rows) {
+                    let mut content = Vec::new();
+                    write_rows(&mut content, part);
+                    self.output.send(&Frame { tag: Tag::Answer, content })?;
+                }
+                Ok(Whole { columns, has_more })
+            }
+            Err(Trouble::Said(mut reason)) => {
+                reason.truncate(reason.floor_char_boundary(MAX_MESSAGE));
+                Err(Trouble::Said(reason))
+            }
+            Err(trouble) => Err(trouble),
+        };
+        let is_worn = has_panicked || limit::is_worn(self.setup.memory);
+        self.output.send(&Frame::json(Tag::Done, &Done { outcome, is_worn })?)
+    }
+}
+
+/// A statement with what it reads.
+struct Prepared {
+    query: Query,
+    view: View,
+    found: Vec<Found>,
+}

@@ -1,0 +1,60 @@
+//! Queries that are computed by worker processes: what holds without them holds with them, no statement takes more than its
+//! memory and its time, and no process is left.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::ffi::OsString;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use prospector_engine::options::{EngineOptions, Limits};
+use prospector_engine::worker::{Worker, Workers, serve_worker};
+use prospector_engine::{Engine, Source};
+
+#[path = "worker/attacks.rs"]
+mod attacks;
+#[path = "run/budgets.rs"]
+mod budgets;
+#[path = "run/joined.rs"]
+mod joined;
+#[path = "run/large.rs"]
+mod large;
+#[path = "worker/life.rs"]
+mod life;
+#[path = "run/scoped.rs"]
+mod scoped;
+#[path = "run/stand_in.rs"]
+#[allow(dead_code, reason = "the tests without workers use more of it")]
+mod stand_in;
+mod support;
+#[path = "run/tables.rs"]
+mod tables;
+#[path = "run/wrong.rs"]
+mod wrong;
+
+/// What a worker runs: this test alone, in this program.
+#[test]
+#[ignore = "a worker process"]
+fn query_worker() {
+    // It ends the process; where it is no worker there is nothing to do.
+    let _ = serve_worker(std::io::stdin(), std::io::stdout());
+}
+
+/// A worker; `mark` is in its command line and nowhere else.
+fn worker(mark: &str) -> Worker {
+    let mut args =
+        ["--exact", "query_worker", "--ignored", "--nocapture", "--test-threads=1"].map(OsString::from).to_vec();
+    args.extend(["--skip".into(), mark.into()]);
+    Worker { max_wait: Duration::from_secs(200), ..Worker::new(std::env::current_exe().unwrap(), args) }
+}
+
+static WORKERS: LazyLock<Workers> = LazyLock::new(|| Workers::new(worker("shared")));
+
+fn over(sources: Vec<Source>) -> Arc<Engine> {
+    limited(sources, Limits::default())
+}
+
+fn limited(sources: Vec<Source>, limits: Limits) -> Arc<Engine> {
+    Engine::with(sources, EngineOptions { workers: Some(WORKERS.clone()), limits, ..EngineOptions::default() })
+}
