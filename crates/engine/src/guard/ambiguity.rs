@@ -39,10 +39,14 @@ fn fault(
 ) -> Option<(&'static str, &'static str)> {
     let is_behind_as = matches!(before, Some(Token::Word(word)) if word.keyword == Keyword::AS);
     match token {
+        Token::Word(word)
+            if word.quote_style.is_none()
+                && ["ISNULL", "NOTNULL"].iter().any(|operator| word.value.eq_ignore_ascii_case(operator))
+                && matches!(dialect, Dialect::Postgres | Dialect::Sqlite) =>
+        {
+            Some(("ISNULL and NOTNULL are operators, and names here", "write IS NULL or IS NOT NULL"))
+        }
         Token::Word(word) if word.quote_style.is_none() => match word.keyword {
-            Keyword::ISNULL | Keyword::NOTNULL if matches!(dialect, Dialect::Postgres | Dialect::Sqlite) => {
-                Some(("ISNULL and NOTNULL are operators, and names here", "write IS NULL or IS NOT NULL"))
-            }
             // It binds tighter than what the parser takes for its operand.
             Keyword::BINARY
                 if dialect == Dialect::Mysql
