@@ -97,6 +97,8 @@ pub(crate) enum Command {
     Search(SearchArgs),
     /// Print the prompt that a model gets, with its token counts
     Prompt(PromptArgs),
+    /// Look at the facts that were said, approve those that wait, remove any
+    Facts(FactsArgs),
     /// Bring the index up to date, and list everything that is wrong
     Refresh(RefreshArgs),
     /// Serve the tools to an MCP client over standard input and output
@@ -322,6 +324,37 @@ pub(crate) struct PromptArgs {
     pub(crate) profile: ProfileName,
 }
 
+/// `planner facts`
+#[derive(Debug, Args)]
+pub(crate) struct FactsArgs {
+    /// What to do
+    #[command(subcommand)]
+    pub(crate) command: FactsCommand,
+}
+
+/// What to do with facts.
+#[derive(Debug, Subcommand)]
+pub(crate) enum FactsCommand {
+    /// List every fact that was said or extracted, with who said it; those that wait for approval come first
+    List {
+        /// Only those that wait
+        #[arg(long)]
+        pending: bool,
+    },
+    /// Let facts that wait hold for everyone, in the place of what was said of their terms before
+    Approve {
+        /// Their ids, as the list shows them
+        #[arg(required = true, value_name = "ID")]
+        ids: Vec<String>,
+    },
+    /// Forget facts
+    Remove {
+        /// Their ids, as the list shows them
+        #[arg(required = true, value_name = "ID")]
+        ids: Vec<String>,
+    },
+}
+
 /// `planner refresh`
 #[derive(Debug, Args)]
 pub(crate) struct RefreshArgs {
@@ -353,7 +386,8 @@ pub(crate) struct ServeArgs {
     /// Where to listen; elsewhere than on this machine only with a token
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7474")]
     pub(crate) listen: SocketAddr,
-    /// A file of tokens, one a line: the token, or sha256: and its hash; PROSPECTOR_TOKEN is one more
+    /// A file of tokens, one a line: the token, or sha256: and its hash, then `# NAME` of who has it; PROSPECTOR_TOKEN is
+    /// one more
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
     /// A name under which the server is reached, besides localhost and plain addresses; may be repeated
@@ -371,12 +405,30 @@ pub(crate) struct ServeArgs {
     /// The model that writes answers and follow-up questions; a smaller one will do [default: the same]
     #[arg(long, value_name = "NAME")]
     pub(crate) summary_model: Option<String>,
-    /// At most this many requests at once
+    /// At most this many connections at once; for health checks there are some more [default: 1024]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_connections: Option<u32>,
+    /// Those of them from one address; all of them behind a proxy [default: half of them]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_connections_per_address: Option<u32>,
+    /// At most this many requests at once [default: 512]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_requests: Option<u32>,
-    /// At most this many plans and answers at once
+    /// Those of one token [default: half of them; all where there is one token]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_requests_per_token: Option<u32>,
+    /// At most this many open streams of events of one token [default: 256]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_streams_per_token: Option<u32>,
+    /// At most this many plans and answers at once [default: 256]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_runs: Option<u32>,
+    /// Those of one token [default: half of them; all where there is one token]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_runs_per_token: Option<u32>,
+    /// How long a client may take to send the head of a request, or to begin the next one [default: 15]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=3_600))]
+    pub(crate) head_time: Option<u32>,
     /// At most this many bytes in a request
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_body: Option<u32>,

@@ -67,6 +67,7 @@ async fn run(command: Command, settings: &Settings) -> anyhow::Result<Exit> {
         Command::Tools(args) => commands::tools(args, settings).await,
         Command::Search(args) => commands::search(args, settings).await,
         Command::Prompt(args) => commands::prompt(args, settings).await,
+        Command::Facts(args) => commands::facts(args, settings).await,
         Command::Refresh(args) => commands::refresh(args, settings).await,
         Command::Mcp(args) => commands::mcp(args, settings).await,
         Command::Serve(args) => commands::serve(args, settings).await,

@@ -14,6 +14,7 @@ use prospector_agent::{
     plan::Ended,
     session::Session,
 };
+use prospector_core::Owner;
 use prospector_discovery::{Catalog, DiscoveryTools, PromptBuilder};
 use prospector_llm::{ChatModel, models::ModelInfo};
 use tokio_util::sync::CancellationToken;
@@ -66,7 +67,7 @@ fn exit(answered: &Answered) -> Exit {
 pub(super) async fn session(name: Option<&str>, settings: &Settings) -> anyhow::Result<Session> {
     let Some(name) = name else { return Ok(Session::unkept()) };
     anyhow::ensure!(!name.trim().is_empty(), "the name of the session is empty");
-    Ok(Session::open(&state(settings)?, name.trim()).await?)
+    Ok(Session::open(&state(settings)?, &Owner::local(), name.trim()).await?)
 }
 
 /// The folder of the state.

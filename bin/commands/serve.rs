@@ -29,8 +29,14 @@ pub(crate) async fn serve(args: ServeArgs, settings: &Settings) -> anyhow::Resul
     }
     let usual = Limits::default();
     let limits = Limits {
+        connections: args.max_connections.map_or(usual.connections, |most| most as usize),
+        connections_per_address: args.max_connections_per_address.map(|most| most as usize),
         requests: args.max_requests.map_or(usual.requests, |most| most as usize),
+        requests_per_owner: args.max_requests_per_token.map(|most| most as usize),
+        streams_per_owner: args.max_streams_per_token.map_or(usual.streams_per_owner, |most| most as usize),
         runs: args.max_runs.map_or(usual.runs, |most| most as usize),
+        runs_per_owner: args.max_runs_per_token.map(|most| most as usize),
+        head_time: args.head_time.map_or(usual.head_time, |seconds| Duration::from_secs(seconds.into())),
         body_bytes: args.max_body.map_or(usual.body_bytes, |most| most as usize),
         grace: args.grace.map_or(usual.grace, |seconds| Duration::from_secs(seconds.into())),
         ..usual

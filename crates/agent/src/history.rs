@@ -2,7 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use prospector_core::{Answer, Resource, ResourceKind, compact, tokens};
+use prospector_core::{
+    Answer, Resource, ResourceKind, compact,
+    mark::{as_data, as_error},
+    tokens,
+};
 use prospector_llm::{Message, ToolCall, ToolResult};
 use serde_json::{Map, Value, json};
 
@@ -38,8 +42,14 @@ struct Shown {
     message: usize,
 }
 
-/// What a call gave: an answer, or the JSON of an error.
-pub(crate) type Given = Result<Answer, Value>;
+/// What a call gave.
+pub(crate) enum Given {
+    Answer(Answer),
+    /// The JSON of an error, as a tool said it: it may repeat what a source said.
+    Failed(Value),
+    /// The JSON of an error in the loop's own words: the call was not made, or not to its end.
+    Refused(Value),
+}
 
 impl History {
     /// A conversation that begins so. `fixed` is what is sent with it each time; beyond `limit` tokens of both, old results
@@ -88,11 +98,12 @@ impl History {
         for (call, given) in given {
             self.calls += 1;
             let (content, data, is_error, names) = match given {
-                Ok(mut answer) => {
+                Given::Answer(mut answer) => {
                     self.refer(&mut answer, message);
                     (as_data(&answer.text()), Some(answer.value), false, answer.reveals)
                 }
-                Err(error) => (error.to_string(), None, true, Vec::new()),
+                Given::Failed(error) => (as_error(error).to_string(), None, true, Vec::new()),
+                Given::Refused(error) => (error.to_string(), None, true, Vec::new()),
             };
             results.push(ToolResult { call_id: call.id.clone(), name: call.name.clone(), content, data, is_error });
             revealed.push(names);
@@ -202,14 +213,6 @@ fn shorten(result: &mut ToolResult, names: &[Resource]) {
     }
 }
 
-/// A tool's answer as the model is shown it: marked as data, and unable to end the mark itself.
-fn as_data(text: &str) -> String {
-    if compact::is_marked(text) {
-        return format!("<data>{}</data>", text.replace('<', "\\u003c"));
-    }
-    format!("<data>{text}</data>")
-}
-
 /// The tokens of a message as a model is sent it (o200k), by the texts that it holds.
 pub(crate) fn size(message: &Message) -> usize {
     measure(message, tokens::count)
@@ -248,7 +251,7 @@ mod tests {
         for (at, answers) in rounds.into_iter().enumerate() {
             let calls: Vec<ToolCall> = (0..answers.len()).map(|n| call(10 * at + n)).collect();
             history.assistant(String::new(), calls.clone());
-            history.results(calls.iter().zip(answers.into_iter().map(Ok)).collect());
+            history.results(calls.iter().zip(answers.into_iter().map(Given::Answer)).collect());
         }
         let said: Vec<&str> = (history.messages().iter())
             .filter_map(|message| match message {

@@ -18,7 +18,7 @@ use crate::{
     budget::Budget,
     event::Event,
     goal::{Goal, Judgement, Observe, Ran, Said},
-    history::History,
+    history::{Given, History},
     mend,
     plan::{Durations, Ended, Metrics, ToolMetrics},
     run::Tools,
@@ -137,6 +137,8 @@ enum Failed {
     /// Other arguments would mend it.
     Mendable,
     ForGood,
+    /// It did not come to its end: in its time, or by a defect.
+    Unfinished,
 }
 
 /// How a round of tool calls went.
@@ -295,15 +297,18 @@ impl<T: Tools> Run<'_, T> {
         let (mut worked, mut mendable) = (0, 0);
         let mut given = Vec::with_capacity(calls.len());
         let mut ran = Vec::with_capacity(calls.len());
+        let mut failures: Vec<Option<Option<String>>> = Vec::with_capacity(calls.len());
         for (call, arrived) in calls.iter().zip(arrived) {
             let Arrived { given: one, took } = arrived.unwrap_or_else(|| Arrived {
-                given: Err((Failed::ForGood, json!({"error": "cancelled", "message": "the run ended before it"}))),
+                given: Err((Failed::Unfinished, json!({"error": "cancelled", "message": "the run ended before it"}))),
                 took: Duration::ZERO,
             });
+            // What the loop says itself is meant to be followed.
+            let by_tool = matches!(&one, Err((Failed::Mendable | Failed::ForGood, _)));
             let mended = self.mended(call);
             let made = !matches!(&one, Err((Failed::Refused, _)));
             let mut one = one.map_err(|(failed, error)| {
-                mendable += usize::from(failed != Failed::ForGood);
+                mendable += usize::from(matches!(failed, Failed::Refused | Failed::Mendable));
                 if made {
                     self.budget.failed(&mended.name);
                 }
@@ -318,10 +323,14 @@ impl<T: Tools> Run<'_, T> {
                 self.metrics.failed_calls += u32::from(one.is_err());
             }
             ran.push(self.goal.answered(&mended, &mut one));
+            failures.push(one.as_ref().err().map(reason_of));
+            let one = match one {
+                Ok(answer) => Given::Answer(answer),
+                Err(error) if by_tool => Given::Failed(error),
+                Err(error) => Given::Refused(error),
+            };
             given.push((call, one));
         }
-        let failures: Vec<Option<Option<String>>> =
-            given.iter().map(|(_, answer)| answer.as_ref().err().map(reason_of)).collect();
         let sizes = self.history.results(given);
         for ((call, queries), (failure, bytes)) in calls.iter().zip(ran).zip(failures.into_iter().zip(sizes)) {
             let (name, failed) = (call.name.clone(), failure.is_some());
@@ -380,15 +389,17 @@ async fn called(tools: &impl Tools, call: ToolCall, time_limit: Duration) -> Res
         Ok(Ok(answer)) => Ok(answer),
         Err(_) => {
             let message = format!("no answer within {} s", time_limit.as_secs());
-            Err((Failed::ForGood, json!({"error": "timeout", "message": message})))
+            Err((Failed::Unfinished, json!({"error": "timeout", "message": message})))
         }
         Ok(Err(error)) => {
-            if let ToolError::Fatal { source } = &error {
-                tracing::error!(tool = call.name, %source, "a tool failed");
-            }
-            let mendable =
-                matches!(&error, ToolError::Respond { code: "not_found" | "invalid_arguments" | "unknown_tool", .. });
-            let failed = if mendable { Failed::Mendable } else { Failed::ForGood };
+            let failed = match &error {
+                ToolError::Fatal { source } => {
+                    tracing::error!(tool = call.name, %source, "a tool failed");
+                    Failed::Unfinished
+                }
+                ToolError::Respond { code: "not_found" | "invalid_arguments" | "unknown_tool", .. } => Failed::Mendable,
+                ToolError::Respond { .. } => Failed::ForGood,
+            };
             Err((failed, error.to_json()))
         }
     }

@@ -2,7 +2,10 @@
 
 use std::future::Future;
 
-use prospector_core::{Answer, Resource, ToolError, ToolSpec};
+use prospector_core::{
+    Answer, Resource, ToolError, ToolSpec,
+    mark::{as_json, clean_name},
+};
 use prospector_discovery::DiscoveryTools;
 use prospector_llm::{ChatModel, LlmError, Message, SystemBlock};
 use serde_json::{Value, json};
@@ -13,7 +16,7 @@ use crate::{
     event::Event,
     goal::{Goal, Judgement, Observe, Ran, Said},
     parse,
-    plan::{Draft, Ended, Plan, Verification},
+    plan::{Draft, Ended, Failure, Plan, Verification},
     rounds::{Start, pursue},
     verify::{Names, verify},
 };
@@ -157,13 +160,18 @@ impl PlanGoal<'_> {
 }
 
 fn unverified(verification: &Verification) -> String {
+    let named = |failure: &Failure| Failure {
+        name: clean_name(&failure.name),
+        nearest: failure.nearest.iter().map(|name| clean_name(name)).collect(),
+        ..failure.clone()
+    };
     let complaint = json!({
         "error": "plan_not_verified",
         "message": "these names or steps do not hold",
-        "failed": verification.failed,
+        "failed": verification.failed.iter().map(named).collect::<Vec<_>>(),
         "suggestion": "discover what is missing or take it out, then output the whole plan again",
     });
-    complaint.to_string()
+    as_json(&complaint)
 }
 
 impl Tools for DiscoveryTools {

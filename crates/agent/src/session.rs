@@ -8,7 +8,7 @@ mod store;
 
 use std::path::Path;
 
-use prospector_core::tokens;
+use prospector_core::{Owner, tokens};
 use prospector_llm::Message;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -48,22 +48,23 @@ impl Session {
         Session { name: String::new(), turns: Vec::new(), store: None }
     }
 
-    /// The conversation of that name, from `sessions.sqlite` in the state folder; a new one where there is none yet.
+    /// The conversation of that name and that owner, from `sessions.sqlite` in the state folder; a new one where there is
+    /// none yet. Two owners may use one name: each has a conversation of their own.
     ///
     /// # Errors
     /// [`SessionError`] when the file cannot be read, or is something else.
-    pub async fn open(state: &Path, name: &str) -> Result<Self, SessionError> {
-        let store = Store::open(state).await?;
+    pub async fn open(state: &Path, owner: &Owner, name: &str) -> Result<Self, SessionError> {
+        let store = Store::open(state, owner).await?;
         let turns = store.turns(name).await?;
         Ok(Session { name: name.to_owned(), turns, store: Some(store) })
     }
 
-    /// The names of the conversations that are kept, the latest first, with the number of their turns.
+    /// The names of this owner's conversations that are kept, the latest first, with the number of their turns.
     ///
     /// # Errors
     /// As for [`Session::open`].
-    pub async fn list(state: &Path) -> Result<Vec<(String, u32)>, SessionError> {
-        if !Store::exists(state) { Ok(Vec::new()) } else { Store::open(state).await?.names().await }
+    pub async fn list(state: &Path, owner: &Owner) -> Result<Vec<(String, u32)>, SessionError> {
+        if !Store::exists(state) { Ok(Vec::new()) } else { Store::open(state, owner).await?.names().await }
     }
 
     /// Reads the whole file of conversations in a state folder, where there is one.
@@ -259,16 +260,16 @@ mod tests {
             Message::Assistant { text: String::new(), calls: vec![call] },
         ];
         for n in 1..=2 {
-            let mut session = Session::open(folder.path(), "mine").await.unwrap();
+            let mut session = Session::open(folder.path(), &Owner::local(), "mine").await.unwrap();
             assert_eq!(session.turns().len(), n - 1);
             session.keep(&answered(n as u32), messages.clone()).await.unwrap();
         }
-        let session = Session::open(folder.path(), "mine").await.unwrap();
+        let session = Session::open(folder.path(), &Owner::local(), "mine").await.unwrap();
         assert_eq!(session.turns()[0].messages, messages);
         assert_eq!(session.turns()[1].answered, answered(2));
         assert_eq!(session.results()[1].0, "t2.Q1");
-        assert!(Session::open(folder.path(), "other").await.unwrap().turns().is_empty());
-        assert_eq!(Session::list(folder.path()).await.unwrap(), [("mine".to_owned(), 2)]);
+        assert!(Session::open(folder.path(), &Owner::local(), "other").await.unwrap().turns().is_empty());
+        assert_eq!(Session::list(folder.path(), &Owner::local()).await.unwrap(), [("mine".to_owned(), 2)]);
         #[cfg(unix)]
         for entry in std::fs::read_dir(folder.path()).unwrap() {
             use std::os::unix::fs::PermissionsExt;
@@ -278,23 +279,72 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_session_belongs_to_its_owner() {
+        let folder = tempfile::tempdir().unwrap();
+        let (ann, ben) = (Owner::new("0a", "ann"), Owner::new("0b", "ben"));
+        let open = async |owner: &Owner| Session::open(folder.path(), owner, "mine").await.unwrap();
+        open(&ann).await.keep(&answered(1), Vec::new()).await.unwrap();
+        assert!(open(&ben).await.turns().is_empty() && open(&Owner::local()).await.turns().is_empty());
+        open(&ben).await.keep(&answered(2), Vec::new()).await.unwrap();
+        assert_eq!(open(&ann).await.turns()[0].answered, answered(1));
+        assert_eq!(open(&ben).await.turns()[0].answered, answered(2));
+        for (owner, count) in [(&ann, 1), (&ben, 1), (&Owner::local(), 0)] {
+            assert_eq!(Session::list(folder.path(), owner).await.unwrap().len(), count);
+        }
+    }
+
+    #[tokio::test]
     async fn a_damaged_file_is_named_and_kept() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("sessions.sqlite");
-        Session::open(folder.path(), "mine").await.unwrap().keep(&answered(1), Vec::new()).await.unwrap();
+        Session::open(folder.path(), &Owner::local(), "mine")
+            .await
+            .unwrap()
+            .keep(&answered(1), Vec::new())
+            .await
+            .unwrap();
         Session::check_store(folder.path()).await.unwrap();
         std::fs::write(&path, "this is no database, whatever its name says".repeat(100)).unwrap();
         for name in ["-wal", "-shm"] {
             let _ = std::fs::remove_file(folder.path().join(format!("sessions.sqlite{name}")));
         }
         for error in [
-            Session::open(folder.path(), "mine").await.unwrap_err(),
-            Session::list(folder.path()).await.unwrap_err(),
+            Session::open(folder.path(), &Owner::local(), "mine").await.unwrap_err(),
+            Session::list(folder.path(), &Owner::local()).await.unwrap_err(),
             Session::check_store(folder.path()).await.unwrap_err(),
         ] {
             assert!(matches!(error, SessionError::Damaged { .. }), "{error:?}");
             assert!(error.to_string().contains("sessions.sqlite are damaged"), "{error}");
         }
         assert!(std::fs::read(&path).unwrap().starts_with(b"this is no database"));
+    }
+
+    #[tokio::test]
+    async fn what_was_kept_before_there_were_owners_is_the_local_users() {
+        use sqlx::ConnectOptions;
+
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("sessions.sqlite");
+        let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path).create_if_missing(true);
+        let mut old = options.connect().await.unwrap();
+        sqlx::raw_sql(
+            "CREATE TABLE turns (
+                 session TEXT NOT NULL, number INTEGER NOT NULL, recorded_at TEXT NOT NULL DEFAULT (datetime('now')),
+                 question TEXT NOT NULL, answered TEXT NOT NULL, messages TEXT NOT NULL, PRIMARY KEY (session, number));
+             PRAGMA application_id = 1347642739; PRAGMA user_version = 1;",
+        )
+        .execute(&mut old)
+        .await
+        .unwrap();
+        sqlx::query("INSERT INTO turns VALUES ('mine', 1, '2026-01-01 00:00:00', 'q', ?, '[]')")
+            .bind(serde_json::to_string(&answered(1)).unwrap())
+            .execute(&mut old)
+            .await
+            .unwrap();
+        sqlx::Connection::close(old).await.unwrap();
+        let session = Session::open(folder.path(), &Owner::local(), "mine").await.unwrap();
+        assert_eq!(session.turns()[0].answered, answered(1));
+        let other = Session::open(folder.path(), &Owner::new("0a", "ann"), "mine").await.unwrap();
+        assert!(other.turns().is_empty());
     }
 }

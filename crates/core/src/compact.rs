@@ -23,6 +23,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::mark::is_unseen;
+
 /// Deeper things are written as JSON.
 const DEEPEST: usize = 5;
 
@@ -230,11 +232,12 @@ fn breaks(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
-/// Whether a text holds the mark of data, or its end.
+/// Whether a text holds the mark of data, or its end; white space and characters that cannot be seen make no difference.
 pub fn is_marked(text: &str) -> bool {
     text.match_indices('<').any(|(at, _)| {
-        let inside = text[at + 1..].trim_start_matches(['/', ' ']);
-        inside.get(..4).is_some_and(|word| word.eq_ignore_ascii_case("data"))
+        let between = |c: char| c == '/' || c.is_whitespace() || c.is_control() || is_unseen(c);
+        let mut inside = text[at + 1..].chars().filter(|c| !is_unseen(*c)).skip_while(|c| between(*c));
+        "data".chars().all(|wanted| inside.next().is_some_and(|c| c.eq_ignore_ascii_case(&wanted)))
     })
 }
 

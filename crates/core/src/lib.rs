@@ -42,7 +42,10 @@
 mod cap;
 mod causes;
 pub mod compact;
+mod guarded;
+pub mod mark;
 mod nearest;
+mod owner;
 mod page;
 mod problem;
 mod record;
@@ -54,6 +57,7 @@ mod toolset;
 pub use cap::cap;
 pub use causes::causes;
 pub use nearest::{nearest, normalized};
+pub use owner::Owner;
 pub use page::Page;
 pub use problem::{Problem, Severity};
 pub use record::{Hit, Kind, Record, Relevance};

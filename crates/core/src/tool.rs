@@ -6,7 +6,7 @@ use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use crate::Resource;
+use crate::{Resource, mark::clean_name};
 
 /// What a tool author writes. `Args` carries its own JSON Schema, so the schema that a model is shown can never drift
 /// from the code that runs. Derive `Deserialize` and `JsonSchema` for it, with `#[serde(deny_unknown_fields)]` and a
@@ -73,11 +73,12 @@ impl ToolError {
         let suggestion = if near.is_empty() {
             format!("there is no {what} at all")
         } else {
-            format!("did you mean {}?", near.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", "))
+            let near: Vec<String> = near.iter().map(|name| format!("`{}`", clean_name(name))).collect();
+            format!("did you mean {}?", near.join(", "))
         };
         ToolError::Respond {
             code: "not_found",
-            message: format!("there is no {what} `{name}`"),
+            message: format!("there is no {what} `{}`", clean_name(name)),
             suggestion: Some(suggestion),
         }
     }

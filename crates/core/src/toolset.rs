@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, future::Future, pin::Pin, sync::Arc};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::{Resource, Tool, ToolError, ToolSpec, cap::cap, compact};
+use crate::{Resource, Tool, ToolError, ToolSpec, cap::cap, compact, guarded::Guarded, mark::clean_name};
 
 /// The cap on an answer where the call does not pass `max_tokens`.
 pub const DEFAULT_MAX_TOKENS: usize = 4_000;
@@ -91,14 +91,17 @@ impl Toolset {
 
     /// Calls a tool. Every tool takes `max_tokens` besides its own arguments: the cap on its answer.
     ///
+    /// A tool that panics costs this call and nothing else: every call, whoever makes it, goes through here.
+    ///
     /// # Errors
-    /// What the tool answers, `unknown_tool` with the nearest names, or `invalid_arguments` with what is wrong.
+    /// What the tool answers, `unknown_tool` with the nearest names, or `invalid_arguments` with what is wrong;
+    /// [`ToolError::Fatal`] for a tool that panicked.
     pub async fn call(&self, name: &str, mut args: Value) -> Result<Answer, ToolError> {
         let Some(tool) = self.tools.get(name) else {
             let near = crate::nearest(name, self.names(), 3);
             return Err(ToolError::Respond {
                 code: "unknown_tool",
-                message: format!("there is no tool `{name}`"),
+                message: format!("there is no tool `{}`", clean_name(name)),
                 suggestion: (!near.is_empty()).then(|| format!("did you mean {}?", near.join(", "))),
             });
         };
@@ -110,7 +113,10 @@ impl Toolset {
             return Err(ToolError::invalid(format!("{name}: the arguments must be a JSON object"), Some(usage)));
         }
         let max_tokens = take_max_tokens(&mut args)?;
-        tool.call(args, max_tokens).await
+        match Guarded::new(|| tool.call(args, max_tokens)).await {
+            Ok(answered) => answered,
+            Err(panicked) => Err(ToolError::fatal(format!("the tool `{}` panicked: {panicked}", tool.spec().name))),
+        }
     }
 }
 
@@ -247,6 +253,33 @@ mod tests {
                    "message": "max_tokens must be an integer of 50 or more, not \"many\""}),
         )
         .await;
+    }
+
+    struct Panics;
+    impl Tool for Panics {
+        const NAME: &'static str = "panics";
+        const DESCRIPTION: &'static str = "Panics, at once or after a while.";
+        type Args = CountArgs;
+        type Output = Page<String>;
+        async fn call(&self, args: CountArgs) -> Result<Page<String>, ToolError> {
+            if args.upto > 0 {
+                tokio::task::yield_now().await;
+            }
+            let nothing: [usize; 0] = [];
+            Ok(Page::whole(vec![nothing[args.upto].to_string()]))
+        }
+    }
+
+    #[tokio::test]
+    async fn a_tool_that_panics_costs_its_call() {
+        let tools = Toolset::new().with(Panics).with(Count);
+        for upto in [0, 3] {
+            let error = tools.call("panics", json!({"upto": upto})).await.unwrap_err();
+            assert!(error.to_string().contains("the tool `panics` panicked: index out of bounds"), "{error}");
+            assert_eq!(error.to_json()["error"], "internal");
+            assert!(!error.to_json().to_string().contains("bounds"), "the model is not shown why");
+        }
+        assert!(tools.call("count", json!({"upto": 1})).await.is_ok());
     }
 
     #[tokio::test]

@@ -23,11 +23,11 @@ use std::{
 
 use prospector_api::ApiDiscovery;
 use prospector_connect::Connector;
-use prospector_core::{Problem, Record, ResourceKind, Severity, Toolset, nearest};
+use prospector_core::{Owner, Problem, Record, ResourceKind, Severity, Toolset, nearest};
 use prospector_documents::{DocumentDiscovery, Refreshed};
 use prospector_engine::options::{Cluster, EngineOptions, Workers};
 use prospector_engine::{Engine, Source};
-use prospector_facts::{Fact, FactDiscovery};
+use prospector_facts::{Fact, FactDiscovery, Keeping};
 use prospector_schema::SchemaDiscovery;
 use prospector_search::{Embedder, Index, RefreshReport, SearchError};
 use prospector_skills::{SkillDiscovery, SkillFolder};
@@ -265,6 +265,25 @@ impl Catalog {
             }
         }
         Engine::with(sources, options)
+    }
+
+    /// The same catalog as another owner sees it: all of it but the facts that others said for themselves. What this owner
+    /// says is kept as `keeping` tells.
+    pub fn seen_by(&self, owner: Owner, keeping: Keeping) -> Catalog {
+        Catalog {
+            schema: self.schema.clone(),
+            apis: self.apis.clone(),
+            documents: self.documents.clone(),
+            skills: self.skills.clone(),
+            facts: Arc::new(self.facts.seen_by(owner, keeping)),
+            index: self.index.clone(),
+            context_preload: self.context_preload.clone(),
+            refreshed: self.refreshed.clone(),
+            documents_refreshed: self.documents_refreshed,
+            caller: self.caller.clone(),
+            connectors: self.connectors.clone(),
+            engine: self.engine.clone(),
+        }
     }
 
     /// The tool that calls operations; nothing where no API may be called.

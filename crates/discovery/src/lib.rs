@@ -31,5 +31,14 @@ pub use catalog::{
 };
 pub use compact::{ROUTES, Route};
 pub use profile::Profile;
+pub use prospector_facts::Keeping;
+
+/// What whoever runs the program does about facts: look at all of them, approve those that wait, remove any.
+pub mod review {
+    pub use prospector_facts::{
+        FactError,
+        review::{Review, ReviewedFact},
+    };
+}
 pub use prompt::{Instructions, Prompt, PromptBuilder, PromptForm, PromptTokens};
 pub use tools::DiscoveryTools;

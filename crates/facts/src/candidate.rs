@@ -21,6 +21,8 @@ pub(crate) const MOST: f64 = 0.97;
 const STALE: f64 = 0.6;
 /// How sure a sentence makes an answer that covers all of the question and defines nothing.
 const LOOKED_UP: f64 = 0.85;
+/// The type of a source that is somebody else's word.
+const OTHER_USER: &str = "other_user";
 const LONGEST_ANSWER: usize = 1_500;
 const LONGEST_EXCERPT: usize = 400;
 
@@ -68,12 +70,13 @@ pub(crate) fn from_fact(asking: &Asking, lookup: &Lookup<'_>, fact: &Fact) -> Op
         .map(|found| (LOOKED_UP * found.score, found.coverage, asking.asked.content.clone()));
     let covers = by_words.as_ref().is_some_and(|words| by_term.as_ref().is_none_or(|term| words.0 > term.0));
     let (sure, fit, key) = if covers { by_words? } else { by_term? };
+    let is_own = fact.said_by.is_empty();
     // What it rests on says something else by now.
     let known = fact.confidence * if fact.stale { STALE } else { 1.0 };
     let score = sure * known;
     let probability = if covers { calibration::probability(sure) * known } else { score };
     let source = Source {
-        source_type: fact.origin.as_str().to_owned(),
+        source_type: if is_own { fact.origin.as_str() } else { OTHER_USER }.to_owned(),
         name: if fact.source.is_empty() { fact.term.clone() } else { fact.source.clone() },
         excerpt: cut(&fact.definition, LONGEST_EXCERPT),
         confidence: probability,
@@ -88,7 +91,7 @@ pub(crate) fn from_fact(asking: &Asking, lookup: &Lookup<'_>, fact: &Fact) -> Op
         covers,
         score,
         probability,
-        origin: Some(fact.origin),
+        origin: is_own.then_some(fact.origin),
         scope: fact.scope.clone(),
     })
 }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use chrono::{SecondsFormat, Utc};
-use prospector_core::{Problem, Record, Toolset};
+use prospector_core::{Owner, Problem, Record, Toolset};
 
 use crate::{
     error::FactError,
@@ -15,18 +15,22 @@ use crate::{
     extract::{ExtractedFact, extract},
     extractor::{Extractor, checked as borne_out, joined},
     keep::{hash, mark_stale, to_keep},
-    model::{Fact, Resolution, Unresolved},
+    model::{Fact, Keeping, Origin, Resolution, Unresolved, Viewer},
     near::Near,
     question::{Asked, Shape},
     render::record,
     resolve::resolve,
-    store::FactStore,
+    store::{FactStore, StoredFact},
     tools,
     words::stems,
 };
 
 /// Passages that are read for one question.
 const PASSAGES: usize = 24;
+/// What somebody else said is no surer than what a text states.
+const MAX_CONFIDENCE_OF_OTHERS: f64 = 0.9;
+/// The source of a fact whose sayer named none.
+pub(crate) const USER: &str = "user";
 /// A longer question is cut: nobody asks for a term in so many characters.
 const LONGEST_QUESTION: usize = 1_000;
 
@@ -50,13 +54,20 @@ pub struct Extracted {
     pub note: Option<String>,
 }
 
-/// Resolves terms, and keeps what was learned.
+/// Resolves terms, and keeps what was learned. Each is the view of one owner, the user of this machine at first; see
+/// [`FactDiscovery::seen_by`].
 pub struct FactDiscovery {
+    known: Arc<Known>,
+    viewer: Viewer,
+}
+
+/// What all views share.
+struct Known {
     store: FactStore,
     catalog: Vec<Fact>,
     evidence: Option<Arc<dyn Evidence>>,
     /// The stored facts as they were read last: what is indexed, and what is used while the store cannot be read.
-    stored: RwLock<Vec<Fact>>,
+    stored: RwLock<Vec<StoredFact>>,
     extractor: OnceLock<Arc<dyn Extractor>>,
 }
 
@@ -70,13 +81,14 @@ impl FactDiscovery {
     ) -> (FactDiscovery, Vec<Problem>) {
         let (catalog, mut problems) = checked(catalog_facts);
         let place = store.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
-        let discovery = FactDiscovery {
+        let known = Known {
             store: FactStore::new(store),
             catalog,
             evidence,
             stored: RwLock::new(Vec::new()),
             extractor: OnceLock::new(),
         };
+        let discovery = FactDiscovery { known: Arc::new(known), viewer: Viewer::local() };
         if let Err(error) = discovery.refresh().await {
             let mut problem = Problem::error(place, error.reason());
             problem.advice = error.advice().map(str::to_owned);
@@ -93,16 +105,23 @@ impl FactDiscovery {
         FactStore::new(Some(store.to_owned())).check().await
     }
 
+    /// The same facts as another owner sees them: those that hold for everyone, and what they said themselves. What they say
+    /// from then on is kept as `keeping` tells. What somebody else said is not the user's word to them: it names who said
+    /// it, and does not win over what is written.
+    pub fn seen_by(&self, owner: Owner, keeping: Keeping) -> FactDiscovery {
+        FactDiscovery { known: self.known.clone(), viewer: Viewer { owner, keeping } }
+    }
+
     /// Lets a model read texts too, from now on. The first one stays.
     pub fn extract_with(&self, extractor: Arc<dyn Extractor>) {
-        let _ = self.extractor.set(extractor);
+        let _ = self.known.extractor.set(extractor);
     }
 
     /// What `text` states: by rules, and by a model where one was given. What the model says counts only where it is
     /// quoted word for word.
     pub async fn extract(&self, text: &str) -> Extracted {
         let facts = extract(text);
-        let Some(extractor) = self.extractor.get() else { return Extracted { facts, note: None } };
+        let Some(extractor) = self.known.extractor.get() else { return Extracted { facts, note: None } };
         match extractor.extract(text).await {
             Ok(stated) => {
                 let (more, dropped) = borne_out(text, stated);
@@ -116,7 +135,7 @@ impl FactDiscovery {
 
     /// What a source says now, by its name as `resolve_fact` shows it: `rules#Customers`.
     pub fn source_text(&self, source: &str) -> Option<String> {
-        self.evidence.as_ref().and_then(|evidence| evidence.text(source))
+        self.known.evidence.as_ref().and_then(|evidence| evidence.text(source))
     }
 
     /// Extracts what a source states and keeps it: facts that went stale with an older text of it hold again as far as
@@ -130,7 +149,7 @@ impl FactDiscovery {
         for mut fact in to_keep(source, &text, &extracted.facts) {
             fact.recorded_at = now();
             if wrong_with(&fact).is_none() {
-                self.store.add(&fact).await?;
+                self.known.store.add(&fact, &self.viewer).await?;
             }
         }
         self.refresh().await?;
@@ -140,7 +159,7 @@ impl FactDiscovery {
     /// What is indexed: one record a fact.
     pub fn records(&self) -> Vec<Record> {
         let mut seen = HashSet::new();
-        let facts = self.snapshot().into_iter().chain(self.catalog.iter().cloned());
+        let facts = self.snapshot().into_iter().chain(self.known.catalog.iter().cloned());
         facts.map(|fact| record(&fact)).filter(|record| seen.insert(record.id.clone())).collect()
     }
 
@@ -156,11 +175,11 @@ impl FactDiscovery {
         if let Err(error) = self.refresh().await {
             notes.push(format!("stored facts may be missing: {error}"));
         }
-        let known: Vec<Fact> = self.snapshot().into_iter().chain(self.catalog.iter().cloned()).collect();
+        let known: Vec<Fact> = self.snapshot().into_iter().chain(self.known.catalog.iter().cloned()).collect();
         let mut resolution = resolve(&question, &known, &[], &Near::default());
         let asked = Asked::parse(&question);
         // What a user said of the term wins, but what says otherwise is shown.
-        if let Some(evidence) = &self.evidence {
+        if let Some(evidence) = &self.known.evidence {
             let mut passages = evidence.passages(&asked.term, PASSAGES).await;
             let answer = |passages: &[Passage]| {
                 resolve(&question, &known, passages, &Near::of(&question, passages, evidence.as_ref()))
@@ -191,8 +210,8 @@ impl FactDiscovery {
         // A request for data that defines nothing is no open question.
         let kept = match (resolution.needs_clarification, asked.shape) {
             (true, Shape::Request) => Ok(()),
-            (true, _) => self.store.note_unresolved(&question, &now()).await,
-            (false, _) => self.store.close(&question).await,
+            (true, _) => self.known.store.note_unresolved(&question, &now(), &self.viewer.owner).await,
+            (false, _) => self.known.store.close(&question, &self.viewer).await,
         };
         if let Err(error) = kept
             && notes.is_empty()
@@ -220,12 +239,14 @@ impl FactDiscovery {
         }
         fact.source_hash = self.source_text(&fact.source).map(|text| hash(&text)).unwrap_or_default();
         fact.stale = false;
-        let replaced = self.store.add(&fact).await?;
+        fact.said_by = String::new();
+        fact.pending = !self.viewer.apart().is_empty();
+        let replaced = self.known.store.add(&fact, &self.viewer).await?;
         self.refresh().await?;
         let mut answers = Vec::new();
-        for open in self.store.unresolved().await? {
+        for open in self.known.store.unresolved(&self.viewer).await? {
             if !resolve(&open.question, std::slice::from_ref(&fact), &[], &Near::default()).needs_clarification {
-                self.store.close(&open.question).await?;
+                self.known.store.close(&open.question, &self.viewer).await?;
                 answers.push(open.question);
             }
         }
@@ -239,7 +260,7 @@ impl FactDiscovery {
     pub async fn facts(&self) -> Result<Vec<Fact>, FactError> {
         self.refresh().await?;
         let mut facts = self.snapshot();
-        facts.extend(self.catalog.iter().cloned());
+        facts.extend(self.known.catalog.iter().cloned());
         facts.sort_by_cached_key(|fact| (fact.term.to_lowercase(), fact.origin, fact.scope.clone()));
         Ok(facts)
     }
@@ -249,22 +270,47 @@ impl FactDiscovery {
     /// # Errors
     /// [`FactError`] when there is a store and it cannot be read.
     pub async fn unresolved(&self) -> Result<Vec<Unresolved>, FactError> {
-        self.store.unresolved().await
+        self.known.store.unresolved(&self.viewer).await
     }
 
     /// Reads the store anew: another process may have written to it.
     async fn refresh(&self) -> Result<(), FactError> {
-        let mut facts = self.store.facts().await?;
-        facts.sort_by_key(|fact| fact.origin);
-        if let Some(evidence) = &self.evidence {
-            mark_stale(&mut facts, evidence.as_ref());
+        let mut facts = self.known.store.facts().await?;
+        facts.sort_by_key(|stored| stored.fact.origin);
+        if let Some(evidence) = &self.known.evidence {
+            mark_stale(facts.iter_mut().map(|stored| &mut stored.fact), evidence.as_ref());
         }
-        *self.stored.write().unwrap_or_else(PoisonError::into_inner) = facts;
+        *self.known.stored.write().unwrap_or_else(PoisonError::into_inner) = facts;
         Ok(())
     }
 
+    /// The stored facts that the viewer may see, what they said themselves before what others said.
     fn snapshot(&self) -> Vec<Fact> {
-        self.stored.read().unwrap_or_else(PoisonError::into_inner).clone()
+        let stored = self.known.stored.read().unwrap_or_else(PoisonError::into_inner);
+        let mut seen: Vec<Fact> = stored.iter().filter_map(|stored| self.seen(stored)).collect();
+        drop(stored);
+        seen.sort_by_key(|fact| (fact.origin, !fact.pending, !fact.said_by.is_empty()));
+        seen
+    }
+
+    /// A fact as the viewer is shown it; nothing where it is kept for somebody else.
+    fn seen(&self, stored: &StoredFact) -> Option<Fact> {
+        let is_for_all = stored.apart.is_empty();
+        if !is_for_all && stored.apart != self.viewer.owner.id() {
+            return None;
+        }
+        let mut fact = Fact { pending: !is_for_all, ..stored.fact.clone() };
+        // What a text states is the text's word, whoever had it read.
+        if fact.origin == Origin::User && !self.viewer.is_own(&stored.owner) {
+            fact.said_by = stored.owner.label().to_owned();
+            let stated = std::mem::take(&mut fact.source);
+            fact.source = match stated.as_str() {
+                "" | USER => format!("said by {}", fact.said_by),
+                stated => format!("said by {}, who names {stated}", fact.said_by),
+            };
+            fact.confidence = fact.confidence.min(MAX_CONFIDENCE_OF_OTHERS);
+        }
+        Some(fact)
     }
 }
 

@@ -17,9 +17,9 @@ pub(crate) fn hash(text: &str) -> String {
 }
 
 /// Marks the facts whose source says something else than when they were written down, or is gone.
-pub(crate) fn mark_stale(facts: &mut [Fact], evidence: &dyn Evidence) {
+pub(crate) fn mark_stale<'a>(facts: impl Iterator<Item = &'a mut Fact>, evidence: &dyn Evidence) {
     let mut hashes: HashMap<String, Option<String>> = HashMap::new();
-    for fact in facts.iter_mut().filter(|fact| !fact.source_hash.is_empty()) {
+    for fact in facts.filter(|fact| !fact.source_hash.is_empty()) {
         let now = hashes
             .entry(fact.source.clone())
             .or_insert_with_key(|source| evidence.text(source).map(|text| hash(&text)));

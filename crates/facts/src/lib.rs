@@ -4,7 +4,8 @@
 //! catalog lists it), or it stands in a sentence of some document. [`FactDiscovery::resolve`] finds that sentence, says
 //! how sure it is and where the sentence is from, and says that somebody has to be asked where nothing is good enough or
 //! where sources contradict each other. What the somebody replies is kept with [`FactDiscovery::add`], in a file, and
-//! wins from then on. A fact that was drawn from a source is stale once the source says something else.
+//! wins from then on. A fact that was drawn from a source is stale once the source says something else. Each owner has a view of
+//! their own ([`FactDiscovery::seen_by`]): where there are several, what one says waits for approval ([`review`]).
 //!
 //! ```
 //! use std::sync::Arc;
@@ -73,6 +74,7 @@ mod question;
 mod quote;
 mod render;
 mod resolve;
+pub mod review;
 mod sentences;
 mod store;
 mod tools;
@@ -83,4 +85,4 @@ mod words;
 pub use discovery::{Added, Extracted, FactDiscovery};
 pub use error::FactError;
 pub use evidence::{Evidence, Passage};
-pub use model::{Fact, Origin, Resolution, Source};
+pub use model::{Fact, Keeping, Origin, Resolution, Source};

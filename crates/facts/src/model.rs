@@ -1,5 +1,6 @@
 //! What is known and what is answered: plain structs.
 
+use prospector_core::Owner;
 use serde::{Deserialize, Serialize, Serializer};
 
 /// Where a fact comes from.
@@ -59,6 +60,12 @@ pub struct Fact {
     /// The source says something else by now: the fact may no longer hold.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stale: bool,
+    /// Who said it, as people are shown them, where it was somebody else than whoever looks; empty otherwise.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub said_by: String,
+    /// Only whoever said it sees it so far: it waits to be approved.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pending: bool,
 }
 
 fn certain() -> f64 {
@@ -79,14 +86,53 @@ impl Fact {
             origin,
             source_hash: String::new(),
             stale: false,
+            said_by: String::new(),
+            pending: false,
         }
+    }
+}
+
+/// What becomes of what somebody says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Keeping {
+    /// It holds for everyone at once: there is nobody else, or nobody who would have to agree.
+    ForAll,
+    /// It is kept apart, for whoever said it, until it is approved: see [`crate::review`].
+    Apart,
+}
+
+/// Who looks at the facts: what they see, and what becomes of what they say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Viewer {
+    pub(crate) owner: Owner,
+    pub(crate) keeping: Keeping,
+}
+
+impl Viewer {
+    /// The user of this machine.
+    pub(crate) fn local() -> Self {
+        Viewer { owner: Owner::local(), keeping: Keeping::ForAll }
+    }
+
+    /// For whom what they say is kept apart; empty for everyone.
+    pub(crate) fn apart(&self) -> &str {
+        match self.keeping {
+            Keeping::ForAll => "",
+            Keeping::Apart => self.owner.id(),
+        }
+    }
+
+    /// Whether what this owner said is the word of whoever looks. Where nobody else asks, the user of the command line and
+    /// the one who asks are one party.
+    pub(crate) fn is_own(&self, owner: &Owner) -> bool {
+        *owner == self.owner || (self.keeping == Keeping::ForAll && owner.is_local())
     }
 }
 
 /// One thing that an answer rests on.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Source {
-    /// `document`, `table`, `column`; `user`, `catalog` or `extracted` for a fact.
+    /// `document`, `table`, `column`; `user`, `catalog` or `extracted` for a fact, `other_user` for what somebody else said.
     #[serde(rename = "type")]
     pub source_type: String,
     /// Its name: `business_rules#Customers`, `shop.invoices`.

@@ -3,54 +3,35 @@
 //! The file is made by the first write, never by a read. A file that is damaged, or that belongs to something else, is
 //! left as it is.
 
+mod tables;
+
 use std::{
     path::{Path, PathBuf},
     time::Duration,
 };
 
+use prospector_core::Owner;
 use prospector_state::{create_folder, options as private_options};
 use sqlx::{
-    ConnectOptions, Row, SqlitePool,
+    ConnectOptions, Row, SqliteConnection, SqlitePool,
     sqlite::{SqliteConnectOptions, SqlitePoolOptions, SqliteRow, SqliteSynchronous},
 };
 use tokio::sync::OnceCell;
 
 use crate::{
     error::FactError,
-    model::{Fact, Origin, Unresolved},
+    model::{Fact, Keeping, Origin, Unresolved, Viewer},
     words::stems,
 };
+use tables::{APPLICATION, VERSION};
 
-/// Marks a file as a fact store (`PFct`), so that no other database is ever written to.
-const APPLICATION: i64 = 0x5046_6374;
-/// The version of the tables.
-const VERSION: i64 = 2;
 /// How long a process waits for another one's write.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// No more open questions than this are kept; the ones asked longest ago go first.
+/// No more facts of one owner than this wait to be approved.
+const MAX_APART: i64 = 1_000;
+const TOO_MANY_APART: &str = "1,000 facts of yours wait to be approved already";
+/// No more open questions of one owner than this are kept; the ones asked longest ago go first.
 const MOST_UNRESOLVED: i64 = 1_000;
-
-const TABLES: &str = "
-CREATE TABLE IF NOT EXISTS facts (
-    key TEXT NOT NULL, scope TEXT NOT NULL, origin TEXT NOT NULL,
-    term TEXT NOT NULL, definition TEXT NOT NULL, source TEXT NOT NULL, confidence REAL NOT NULL,
-    reasoning TEXT NOT NULL, recorded_at TEXT NOT NULL, source_hash TEXT NOT NULL DEFAULT '',
-    PRIMARY KEY (key, scope, origin)
-);
-CREATE TABLE IF NOT EXISTS unresolved (
-    key TEXT PRIMARY KEY, question TEXT NOT NULL, times INTEGER NOT NULL, last_asked TEXT NOT NULL,
-    first_asked TEXT NOT NULL DEFAULT ''
-);
-PRAGMA application_id = 1346790260;
-PRAGMA user_version = 2;
-";
-
-/// What version 1 lacks.
-const FROM_VERSION_1: &str = "
-ALTER TABLE facts ADD COLUMN source_hash TEXT NOT NULL DEFAULT '';
-ALTER TABLE unresolved ADD COLUMN first_asked TEXT NOT NULL DEFAULT '';
-PRAGMA user_version = 2;
-";
 
 /// The store; nothing is opened before it is needed.
 pub(crate) struct FactStore {
@@ -139,8 +120,7 @@ impl FactStore {
         let mut transaction = pool.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
         // Another process may have been quicker.
         let now: i64 = sqlx::query_scalar("PRAGMA user_version").fetch_one(&mut *transaction).await.map_err(failed)?;
-        let tables = if now == 1 { FROM_VERSION_1 } else { TABLES };
-        sqlx::raw_sql(tables).execute(&mut *transaction).await.map_err(failed)?;
+        sqlx::raw_sql(sqlx::AssertSqlSafe(tables::upgrade(now))).execute(&mut *transaction).await.map_err(failed)?;
         transaction.commit().await.map_err(failed)?;
         Ok(pool)
     }
@@ -187,15 +167,16 @@ impl FactStore {
         }
     }
 
-    /// All facts, by term.
-    pub(crate) async fn facts(&self) -> Result<Vec<Fact>, FactError> {
+    /// All facts, by term, those that are kept apart among them.
+    pub(crate) async fn facts(&self) -> Result<Vec<StoredFact>, FactError> {
         let Some(pool) = self.existing().await? else { return Ok(Vec::new()) };
-        let rows = sqlx::query("SELECT * FROM facts ORDER BY key, scope, origin").fetch_all(pool).await;
-        rows.and_then(|rows| rows.iter().map(fact).collect()).map_err(self.failed("read"))
+        let rows = sqlx::query("SELECT * FROM facts ORDER BY key, scope, origin, apart").fetch_all(pool).await;
+        rows.and_then(|rows| rows.iter().map(stored).collect()).map_err(self.failed("read"))
     }
 
-    /// Keeps a fact. One of the same term, scope and origin is replaced and given back.
-    pub(crate) async fn add(&self, new: &Fact) -> Result<Option<Fact>, FactError> {
+    /// Keeps a fact as this viewer says it. One of the same term, scope and origin that is kept for the same people is
+    /// replaced and given back.
+    pub(crate) async fn add(&self, new: &Fact, viewer: &Viewer) -> Result<Option<Fact>, FactError> {
         let failed = |source| FactError::store("write to", self.place(), source);
         let pool = self.pool().await?;
         let mut key = stems(&new.term).join(" ");
@@ -203,48 +184,71 @@ impl FactStore {
         if new.origin == Origin::Extracted {
             key = format!("{key} @ {}", new.source);
         }
+        let new = StoredFact {
+            key,
+            apart: viewer.apart().to_owned(),
+            owner: viewer.owner.clone(),
+            fact: Fact { said_by: String::new(), pending: false, ..new.clone() },
+        };
         let mut transaction = pool.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
-        let old = sqlx::query("SELECT * FROM facts WHERE key = ? AND scope = ? AND origin = ?")
-            .bind(&key)
-            .bind(&new.scope)
-            .bind(new.origin.as_str())
-            .fetch_optional(&mut *transaction)
-            .await
-            .and_then(|row| row.as_ref().map(fact).transpose())
-            .map_err(failed)?;
-        sqlx::query(
-            "INSERT OR REPLACE INTO facts (key, scope, origin, term, definition, source, confidence, reasoning, recorded_at,
-                 source_hash)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        )
-        .bind(&key)
-        .bind(&new.scope)
-        .bind(new.origin.as_str())
-        .bind(&new.term)
-        .bind(&new.definition)
-        .bind(&new.source)
-        .bind(new.confidence)
-        .bind(&new.reasoning)
-        .bind(&new.recorded_at)
-        .bind(&new.source_hash)
-        .execute(&mut *transaction)
-        .await
-        .map_err(failed)?;
+        let old = same_place(&mut transaction, &new).await.map_err(failed)?;
+        if old.is_none() && !new.apart.is_empty() {
+            let kept: i64 = sqlx::query_scalar("SELECT count(*) FROM facts WHERE apart = ?")
+                .bind(&new.apart)
+                .fetch_one(&mut *transaction)
+                .await
+                .map_err(failed)?;
+            if kept >= MAX_APART {
+                return Err(FactError::Invalid { term: new.fact.term, reason: TOO_MANY_APART });
+            }
+        }
+        write(&mut transaction, &new).await.map_err(failed)?;
         transaction.commit().await.map_err(failed)?;
-        Ok(old)
+        Ok(old.map(|old| old.fact))
     }
 
-    /// Notes that a question found no answer.
-    pub(crate) async fn note_unresolved(&self, question: &str, now: &str) -> Result<(), FactError> {
+    /// Lets a fact that was kept apart hold for everyone, in the place of what was known of its term; gives what it
+    /// replaces. Nothing is done where the fact is not there as it was shown: `Ok(None)`.
+    pub(crate) async fn approve(&self, shown: &StoredFact) -> Result<Option<Option<Fact>>, FactError> {
+        let failed = |source| FactError::store("write to", self.place(), source);
+        let pool = self.pool().await?;
+        let mut transaction = pool.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
+        if same_place(&mut transaction, shown).await.map_err(failed)?.as_ref() != Some(shown) {
+            return Ok(None);
+        }
+        delete(&mut transaction, shown).await.map_err(failed)?;
+        let shared = StoredFact { apart: String::new(), ..shown.clone() };
+        let old = same_place(&mut transaction, &shared).await.map_err(failed)?;
+        write(&mut transaction, &shared).await.map_err(failed)?;
+        transaction.commit().await.map_err(failed)?;
+        Ok(Some(old.map(|old| old.fact)))
+    }
+
+    /// Forgets a fact; whether it was there as it was shown.
+    pub(crate) async fn remove(&self, shown: &StoredFact) -> Result<bool, FactError> {
+        let failed = |source| FactError::store("write to", self.place(), source);
+        let pool = self.pool().await?;
+        let mut transaction = pool.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
+        if same_place(&mut transaction, shown).await.map_err(failed)?.as_ref() != Some(shown) {
+            return Ok(false);
+        }
+        delete(&mut transaction, shown).await.map_err(failed)?;
+        transaction.commit().await.map_err(failed)?;
+        Ok(true)
+    }
+
+    /// Notes that a question of this owner found no answer.
+    pub(crate) async fn note_unresolved(&self, question: &str, now: &str, owner: &Owner) -> Result<(), FactError> {
         let failed = |source| FactError::store("write to", self.place(), source);
         let pool = self.pool().await?;
         let mut transaction = pool.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
         sqlx::query(
-            "INSERT INTO unresolved (key, question, times, last_asked, first_asked) VALUES (?, ?, 1, ?, ?)
-             ON CONFLICT (key) DO UPDATE SET
+            "INSERT INTO unresolved (key, owner, question, times, last_asked, first_asked) VALUES (?, ?, ?, 1, ?, ?)
+             ON CONFLICT (key, owner) DO UPDATE SET
                  question = excluded.question, times = times + 1, last_asked = excluded.last_asked",
         )
         .bind(prospector_core::normalized(question))
+        .bind(owner.id())
         .bind(question)
         .bind(now)
         .bind(now)
@@ -252,9 +256,10 @@ impl FactStore {
         .await
         .map_err(failed)?;
         sqlx::query(
-            "DELETE FROM unresolved WHERE key NOT IN
-                 (SELECT key FROM unresolved ORDER BY last_asked DESC, key LIMIT ?)",
+            "DELETE FROM unresolved WHERE owner = ?1 AND key NOT IN
+                 (SELECT key FROM unresolved WHERE owner = ?1 ORDER BY last_asked DESC, key LIMIT ?2)",
         )
+        .bind(owner.id())
         .bind(MOST_UNRESOLVED)
         .execute(&mut *transaction)
         .await
@@ -262,10 +267,16 @@ impl FactStore {
         transaction.commit().await.map_err(failed)
     }
 
-    /// The open questions, the one asked last first.
-    pub(crate) async fn unresolved(&self) -> Result<Vec<Unresolved>, FactError> {
+    /// The open questions of this viewer, the one asked last first. Where nobody else asks, those of the command line
+    /// are among them.
+    pub(crate) async fn unresolved(&self, viewer: &Viewer) -> Result<Vec<Unresolved>, FactError> {
         let Some(pool) = self.existing().await? else { return Ok(Vec::new()) };
-        let rows = sqlx::query("SELECT * FROM unresolved ORDER BY last_asked DESC, key").fetch_all(pool).await;
+        let rows =
+            sqlx::query("SELECT * FROM unresolved WHERE owner = ? OR (owner = '' AND ?) ORDER BY last_asked DESC, key")
+                .bind(viewer.owner.id())
+                .bind(viewer.keeping == Keeping::ForAll)
+                .fetch_all(pool)
+                .await;
         let read = |row: &SqliteRow| {
             Ok(Unresolved {
                 question: row.try_get("question")?,
@@ -277,17 +288,25 @@ impl FactStore {
         rows.and_then(|rows| rows.iter().map(read).collect()).map_err(self.failed("read"))
     }
 
-    /// Forgets a question that has an answer by now; writes nothing where it was not open.
-    pub(crate) async fn close(&self, question: &str) -> Result<(), FactError> {
+    /// Forgets a question that has an answer by now; writes nothing where it was not open for this viewer.
+    pub(crate) async fn close(&self, question: &str, viewer: &Viewer) -> Result<(), FactError> {
         let Some(pool) = self.existing().await? else { return Ok(()) };
         let key = prospector_core::normalized(question);
-        let open: i64 = sqlx::query_scalar("SELECT count(*) FROM unresolved WHERE key = ?")
-            .bind(&key)
-            .fetch_one(pool)
-            .await
-            .map_err(self.failed("read"))?;
+        let shares = viewer.keeping == Keeping::ForAll;
+        let open: i64 =
+            sqlx::query_scalar("SELECT count(*) FROM unresolved WHERE key = ? AND (owner = ? OR (owner = '' AND ?))")
+                .bind(&key)
+                .bind(viewer.owner.id())
+                .bind(shares)
+                .fetch_one(pool)
+                .await
+                .map_err(self.failed("read"))?;
         if open > 0 {
-            let delete = sqlx::query("DELETE FROM unresolved WHERE key = ?").bind(&key).execute(pool);
+            let delete = sqlx::query("DELETE FROM unresolved WHERE key = ? AND (owner = ? OR (owner = '' AND ?))")
+                .bind(&key)
+                .bind(viewer.owner.id())
+                .bind(shares)
+                .execute(pool);
             delete.await.map_err(self.failed("write to"))?;
         }
         Ok(())
@@ -307,6 +326,66 @@ fn one_connection(options: SqliteConnectOptions) -> SqlitePool {
 /// Reads a file and makes none beside it, not even for locks.
 fn to_read(path: &Path) -> SqliteConnectOptions {
     SqliteConnectOptions::new().filename(path).read_only(true).immutable(true).disable_statement_logging()
+}
+
+/// A fact as it stands in the store, with who said it and for whom it is kept.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct StoredFact {
+    /// The stems of its term, and its source where it was extracted.
+    pub(crate) key: String,
+    /// The id of the owner for whom alone it is kept; empty for everyone.
+    pub(crate) apart: String,
+    /// Who said it.
+    pub(crate) owner: Owner,
+    pub(crate) fact: Fact,
+}
+
+/// The fact in the place of another: of the same term, scope and origin, kept for the same people.
+async fn same_place(connection: &mut SqliteConnection, fact: &StoredFact) -> Result<Option<StoredFact>, sqlx::Error> {
+    let row = sqlx::query("SELECT * FROM facts WHERE key = ? AND scope = ? AND origin = ? AND apart = ?")
+        .bind(&fact.key)
+        .bind(&fact.fact.scope)
+        .bind(fact.fact.origin.as_str())
+        .bind(&fact.apart)
+        .fetch_optional(connection)
+        .await?;
+    row.as_ref().map(stored).transpose()
+}
+
+async fn delete(connection: &mut SqliteConnection, fact: &StoredFact) -> Result<(), sqlx::Error> {
+    sqlx::query("DELETE FROM facts WHERE key = ? AND scope = ? AND origin = ? AND apart = ?")
+        .bind(&fact.key)
+        .bind(&fact.fact.scope)
+        .bind(fact.fact.origin.as_str())
+        .bind(&fact.apart)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+async fn write(connection: &mut SqliteConnection, stored: &StoredFact) -> Result<(), sqlx::Error> {
+    let StoredFact { key, apart, owner, fact } = stored;
+    sqlx::query(
+        "INSERT OR REPLACE INTO facts (key, scope, origin, apart, term, definition, source, confidence, reasoning,
+             recorded_at, source_hash, owner, said_by)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    )
+    .bind(key)
+    .bind(&fact.scope)
+    .bind(fact.origin.as_str())
+    .bind(apart)
+    .bind(&fact.term)
+    .bind(&fact.definition)
+    .bind(&fact.source)
+    .bind(fact.confidence)
+    .bind(&fact.reasoning)
+    .bind(&fact.recorded_at)
+    .bind(&fact.source_hash)
+    .bind(owner.id())
+    .bind(if owner.is_local() { "" } else { owner.label() })
+    .execute(connection)
+    .await?;
+    Ok(())
 }
 
 /// A store of version 1 knew only the last time.
@@ -330,189 +409,32 @@ fn is_obstacle(error: &sqlx::Error) -> bool {
     matches!(code(error), Some(8 | 10 | 13 | 14))
 }
 
-fn fact(row: &SqliteRow) -> Result<Fact, sqlx::Error> {
-    Ok(Fact {
-        term: row.try_get("term")?,
-        definition: row.try_get("definition")?,
-        source: row.try_get("source")?,
-        confidence: row.try_get("confidence")?,
-        reasoning: row.try_get("reasoning")?,
-        scope: row.try_get("scope")?,
-        recorded_at: row.try_get("recorded_at")?,
-        origin: Origin::from_name(row.try_get("origin")?),
-        source_hash: row.try_get("source_hash")?,
-        stale: false,
+fn stored(row: &SqliteRow) -> Result<StoredFact, sqlx::Error> {
+    let owner: String = row.try_get("owner")?;
+    let owner = match owner.is_empty() {
+        true => Owner::local(),
+        false => Owner::new(owner, row.try_get("said_by")?),
+    };
+    Ok(StoredFact {
+        key: row.try_get("key")?,
+        apart: row.try_get("apart")?,
+        owner,
+        fact: Fact {
+            term: row.try_get("term")?,
+            definition: row.try_get("definition")?,
+            source: row.try_get("source")?,
+            confidence: row.try_get("confidence")?,
+            reasoning: row.try_get("reasoning")?,
+            scope: row.try_get("scope")?,
+            recorded_at: row.try_get("recorded_at")?,
+            origin: Origin::from_name(row.try_get("origin")?),
+            source_hash: row.try_get("source_hash")?,
+            stale: false,
+            said_by: String::new(),
+            pending: false,
+        },
     })
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn fact(term: &str, definition: &str) -> Fact {
-        Fact::new(term, definition, Origin::User)
-    }
-
-    async fn check_definitions(store: &FactStore, expected: &[&str]) {
-        let facts = store.facts().await.unwrap();
-        assert_eq!(facts.iter().map(|f| f.definition.as_str()).collect::<Vec<_>>(), expected);
-    }
-
-    #[tokio::test]
-    async fn reading_makes_no_file_and_the_first_write_does() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("state").join("facts.db");
-        let store = FactStore::new(Some(path.clone()));
-        check_definitions(&store, &[]).await;
-        assert!(store.unresolved().await.unwrap().is_empty());
-        store.close("anything?").await.unwrap();
-        assert!(!path.exists() && !folder.path().join("state").exists());
-        store.add(&fact("churn", "loss")).await.unwrap();
-        assert!(path.exists());
-    }
-
-    #[tokio::test]
-    async fn facts_outlive_the_process_and_a_correction_replaces() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("facts.db");
-        let first = FactStore::new(Some(path.clone()));
-        assert_eq!(first.add(&fact("VIP customer", "45")).await.unwrap(), None);
-        let old = first.add(&fact("vip customers", "50")).await.unwrap();
-        assert_eq!(old.map(|f| f.definition).as_deref(), Some("45"));
-        first.add(&Fact { scope: "shop".into(), ..fact("VIP customer", "60") }).await.unwrap();
-        check_definitions(&FactStore::new(Some(path)), &["50", "60"]).await;
-    }
-
-    #[tokio::test]
-    async fn a_store_of_the_version_before_is_brought_up_to_date() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("facts.db");
-        let options = SqliteConnectOptions::new().filename(&path).create_if_missing(true);
-        let mut old = options.connect().await.unwrap();
-        sqlx::raw_sql(
-            "CREATE TABLE facts (key TEXT NOT NULL, scope TEXT NOT NULL, origin TEXT NOT NULL, term TEXT NOT NULL,
-                 definition TEXT NOT NULL, source TEXT NOT NULL, confidence REAL NOT NULL, reasoning TEXT NOT NULL,
-                 recorded_at TEXT NOT NULL, PRIMARY KEY (key, scope, origin));
-             CREATE TABLE unresolved (key TEXT PRIMARY KEY, question TEXT NOT NULL, times INTEGER NOT NULL,
-                 last_asked TEXT NOT NULL);
-             INSERT INTO facts VALUES ('churn', '', 'user', 'churn', 'loss', '', 1.0, '', '');
-             INSERT INTO unresolved VALUES ('a', 'a?', 1, '2026-01-01T00:00:00Z');
-             PRAGMA application_id = 1346790260; PRAGMA user_version = 1;",
-        )
-        .execute(&mut old)
-        .await
-        .unwrap();
-        sqlx::Connection::close(old).await.unwrap();
-        let store = FactStore::new(Some(path));
-        check_definitions(&store, &["loss"]).await;
-        assert_eq!(store.unresolved().await.unwrap()[0].first_asked, "2026-01-01T00:00:00Z");
-    }
-
-    #[tokio::test]
-    async fn memory_is_enough_when_no_file_is_given() {
-        let store = FactStore::new(None);
-        check_definitions(&store, &[]).await;
-        store.add(&fact("churn", "loss")).await.unwrap();
-        check_definitions(&store, &["loss"]).await;
-    }
-
-    #[tokio::test]
-    async fn open_questions_are_counted_and_closed() {
-        let store = FactStore::new(None);
-        store.note_unresolved("What is a flurb?", "2026-01-01T00:00:00Z").await.unwrap();
-        store.note_unresolved("what is a FLURB", "2026-01-02T00:00:00Z").await.unwrap();
-        let open = store.unresolved().await.unwrap();
-        assert_eq!((open.len(), open[0].times, open[0].question.as_str()), (1, 2, "what is a FLURB"));
-        assert_eq!((&*open[0].first_asked, &*open[0].last_asked), ("2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"));
-        store.close("What is a flurb?").await.unwrap();
-        assert!(store.unresolved().await.unwrap().is_empty());
-    }
-
-    #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-    async fn many_writers_lose_nothing() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("facts.db");
-        // Each store has a connection of its own, as each process would.
-        let writers = (0..8).map(|writer| {
-            let store = FactStore::new(Some(path.clone()));
-            tokio::spawn(async move {
-                for n in 0..10 {
-                    store.add(&fact(&format!("term {writer} {n}"), "x")).await.unwrap();
-                    store.note_unresolved("the same?", "2026-01-01T00:00:00Z").await.unwrap();
-                }
-            })
-        });
-        for writer in writers.collect::<Vec<_>>() {
-            writer.await.unwrap();
-        }
-        let store = FactStore::new(Some(path));
-        assert_eq!(store.facts().await.unwrap().len(), 80);
-        assert_eq!(store.unresolved().await.unwrap()[0].times, 80);
-    }
-
-    #[tokio::test]
-    async fn a_damaged_file_is_named_and_kept() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("facts.db");
-        std::fs::write(&path, "this is not a database, whatever its name says".repeat(100)).unwrap();
-        let before = std::fs::read(&path).unwrap();
-        let store = FactStore::new(Some(path.clone()));
-        for error in [store.facts().await.unwrap_err(), store.add(&fact("a", "b")).await.unwrap_err()] {
-            assert!(matches!(error, FactError::Damaged { .. }), "{error:?}");
-            assert!(error.to_string().contains("facts.db") && error.advice().is_some());
-        }
-        assert_eq!(std::fs::read(&path).unwrap(), before);
-    }
-
-    #[tokio::test]
-    async fn a_store_is_read_whole_and_a_page_that_changed_is_noticed() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("facts.db");
-        let store = FactStore::new(Some(path.clone()));
-        for n in 0..50 {
-            store.add(&fact(&format!("term {n}"), &"long ".repeat(100))).await.unwrap();
-        }
-        store.pool().await.unwrap().close().await;
-        let check = || async { FactStore::new(Some(path.clone())).check().await };
-        check().await.unwrap();
-        let mut bytes = std::fs::read(&path).unwrap();
-        // The header of the second page: what kind of page it is, and how much is on it.
-        bytes[4096..4104].fill(0xff);
-        std::fs::write(&path, &bytes).unwrap();
-        let error = check().await.unwrap_err();
-        assert!(matches!(error, FactError::Damaged { .. }), "{error:?}");
-        assert_eq!(std::fs::read(&path).unwrap(), bytes);
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is made beside it");
-    }
-
-    #[cfg(unix)]
-    #[tokio::test]
-    async fn only_its_owner_may_read_a_store_and_what_is_beside_it() {
-        use std::os::unix::fs::PermissionsExt;
-        let folder = tempfile::tempdir().unwrap();
-        let store = FactStore::new(Some(folder.path().join("state/facts.db")));
-        store.add(&fact("churn", "loss")).await.unwrap();
-        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        assert_eq!(mode(&folder.path().join("state")), 0o700);
-        let files: Vec<_> =
-            std::fs::read_dir(folder.path().join("state")).unwrap().map(|e| e.unwrap().path()).collect();
-        assert!(files.len() > 1, "the log is there while the store is open: {files:?}");
-        for file in files {
-            assert_eq!(mode(&file), 0o600, "{}", file.display());
-        }
-    }
-
-    #[tokio::test]
-    async fn the_database_of_something_else_is_not_written_to() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("shop.db");
-        let options = SqliteConnectOptions::new().filename(&path).create_if_missing(true);
-        let mut other = options.connect().await.unwrap();
-        sqlx::raw_sql("CREATE TABLE invoices (id INTEGER)").execute(&mut other).await.unwrap();
-        sqlx::Connection::close(other).await.unwrap();
-        let before = std::fs::read(&path).unwrap();
-        let error = FactStore::new(Some(path.clone())).add(&fact("a", "b")).await.unwrap_err();
-        assert!(matches!(error, FactError::Foreign { .. }), "{error:?}");
-        assert_eq!(std::fs::read(&path).unwrap(), before);
-    }
-}
+mod tests;

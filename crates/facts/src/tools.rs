@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    discovery::{Extracted, FactDiscovery},
+    discovery::{Extracted, FactDiscovery, USER},
     error::FactError,
     extract::{ExtractedFact, MOST_FACTS},
     model::{Fact, Origin, Resolution, Unresolved},
@@ -131,7 +131,7 @@ impl Tool for AddFact {
 
     async fn call(&self, args: AddArgs) -> Result<AddedFact, ToolError> {
         let fact = Fact {
-            source: args.source.unwrap_or_else(|| "user".into()),
+            source: args.source.unwrap_or_else(|| USER.into()),
             confidence: args.confidence.unwrap_or(0.95),
             reasoning: args.reasoning.unwrap_or_default(),
             scope: args.scope.unwrap_or_default(),

@@ -2,20 +2,21 @@
 //! ends with it.
 
 use std::{
+    collections::HashMap,
     sync::{
-        Arc, OnceLock, PoisonError, RwLock,
+        Arc, Mutex, OnceLock, PoisonError, RwLock,
         atomic::{AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
 
-use prospector_core::{Answer, Problem, ToolError};
-use prospector_discovery::{Catalog, DiscoveryTools, Profile};
+use prospector_core::{Answer, Owner, Problem, ToolError};
+use prospector_discovery::{Catalog, DiscoveryTools, Keeping, Profile};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    changes::{Changes, Lists},
+    changes::{Changes, Follower, Lists},
     error::ServeError,
     listing::{self, Entry},
 };
@@ -30,7 +31,7 @@ type Opener = dyn Fn(bool) -> Opened + Send + Sync;
 /// How long after an attempt to mend the index that failed the next one is made.
 const AGAIN: Duration = Duration::from_secs(60);
 
-/// One state of the catalog.
+/// One state of the catalog, as one owner sees it.
 pub(crate) struct Served {
     pub(crate) catalog: Catalog,
     /// The tools of the profile that is served.
@@ -38,30 +39,64 @@ pub(crate) struct Served {
     /// All tools, for what is shown by kind.
     pub(crate) full: DiscoveryTools,
     /// What there is, facts apart, which may be added at any time.
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Arc<[Entry]>,
     /// Which state this is, from 1.
     pub(crate) generation: u64,
-    pub(crate) problems: Vec<Problem>,
+    /// How much of the catalog could not be used.
+    pub(crate) problems: usize,
     /// Names and counts, for a model; made when it is asked for first.
     pub(crate) map: OnceLock<String>,
 }
 
 impl Served {
-    fn new(catalog: Catalog, problems: Vec<Problem>, profile: Profile, generation: u64) -> Self {
-        Served {
-            tools: DiscoveryTools::new(&catalog, profile),
-            full: DiscoveryTools::new(&catalog, Profile::Full),
-            entries: listing::entries(&catalog),
-            catalog,
-            generation,
-            problems,
-            map: OnceLock::new(),
-        }
-    }
-
     /// Calls a tool of the profile.
     pub(crate) async fn call(&self, name: &str, arguments: Value) -> Result<Answer, ToolError> {
         self.tools.call(name, arguments).await
+    }
+}
+
+/// One state of the catalog, and what has been made of it for each owner. Their number is that of the tokens.
+struct State {
+    catalog: Catalog,
+    profile: Profile,
+    keeping: Keeping,
+    entries: Arc<[Entry]>,
+    generation: u64,
+    problems: usize,
+    views: Mutex<HashMap<Owner, Arc<Served>>>,
+}
+
+impl State {
+    fn new(opened: (Catalog, Vec<Problem>), profile: Profile, keeping: Keeping, generation: u64) -> Self {
+        let (catalog, problems) = opened;
+        State {
+            profile,
+            keeping,
+            entries: listing::entries(&catalog).into(),
+            catalog,
+            generation,
+            problems: problems.len(),
+            views: Mutex::default(),
+        }
+    }
+
+    fn seen_by(&self, owner: &Owner) -> Arc<Served> {
+        let known = self.views.lock().unwrap_or_else(PoisonError::into_inner).get(owner).cloned();
+        if let Some(known) = known {
+            return known;
+        }
+        // Not under the lock: it may take a while, and to make it twice does no harm.
+        let catalog = self.catalog.seen_by(owner.clone(), self.keeping);
+        let made = Arc::new(Served {
+            tools: DiscoveryTools::new(&catalog, self.profile),
+            full: DiscoveryTools::new(&catalog, Profile::Full),
+            catalog,
+            entries: self.entries.clone(),
+            generation: self.generation,
+            problems: self.problems,
+            map: OnceLock::new(),
+        });
+        self.views.lock().unwrap_or_else(PoisonError::into_inner).entry(owner.clone()).or_insert(made).clone()
     }
 }
 
@@ -69,52 +104,72 @@ impl Served {
 pub(crate) struct Estate {
     opener: Arc<Opener>,
     profile: Profile,
-    now: RwLock<Arc<Served>>,
-    /// Of what clients list.
-    pub(crate) changes: Changes,
+    /// What becomes of what an owner says.
+    keeping: Keeping,
+    now: RwLock<Arc<State>>,
+    /// Of what the clients of each owner list, from the time when the first of them waits for it.
+    changes: Mutex<HashMap<Owner, Arc<Changes>>>,
     generation: AtomicU64,
     one_at_a_time: tokio::sync::Mutex<()>,
 }
 
 impl Estate {
-    pub(crate) async fn open(opener: Arc<Opener>, profile: Profile) -> Result<Self, ServeError> {
-        let (catalog, problems) = on_a_thread(opener.clone(), false).await.map_err(ServeError::Catalog)?;
-        let served = Arc::new(Served::new(catalog, problems, profile, 1));
+    pub(crate) async fn open(opener: Arc<Opener>, profile: Profile, keeping: Keeping) -> Result<Self, ServeError> {
+        let opened = on_a_thread(opener.clone(), false).await.map_err(ServeError::Catalog)?;
         Ok(Estate {
             opener,
             profile,
-            changes: Changes::new(Lists::of(&served)),
-            now: RwLock::new(served),
+            keeping,
+            now: RwLock::new(Arc::new(State::new(opened, profile, keeping, 1))),
+            changes: Mutex::default(),
             generation: AtomicU64::new(1),
             one_at_a_time: tokio::sync::Mutex::new(()),
         })
     }
 
-    /// The state that a request is answered from, from its beginning to its end.
-    pub(crate) fn now(&self) -> Arc<Served> {
-        self.now.read().unwrap_or_else(PoisonError::into_inner).clone()
+    /// The state that a request of this owner is answered from, from its beginning to its end.
+    pub(crate) fn now(&self, owner: &Owner) -> Arc<Served> {
+        let state = self.now.read().unwrap_or_else(PoisonError::into_inner).clone();
+        state.seen_by(owner)
+    }
+
+    /// How many records are in the index, and how often the catalog was opened.
+    pub(crate) fn size(&self) -> (usize, u64) {
+        let state = self.now.read().unwrap_or_else(PoisonError::into_inner);
+        (state.catalog.index.len(), state.generation)
+    }
+
+    /// Waits for changes of what the clients of this owner list, from now on.
+    pub(crate) fn follow_changes(&self, owner: &Owner) -> Follower {
+        let served = self.now(owner);
+        let mut changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
+        let changes = changes.entry(owner.clone()).or_insert_with(|| Arc::new(Changes::new(Lists::of(&served))));
+        changes.follow()
     }
 
     /// Looks whether what clients list has changed, after something that may have changed it.
     pub(crate) fn look(&self) {
-        self.changes.look(|| Lists::of(&self.now()));
+        let all = self.changes.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for (owner, changes) in all {
+            changes.look(|| Lists::of(&self.now(&owner)));
+        }
     }
 
     /// Opens the catalog again and serves what came out. Whoever asks meanwhile is answered from the old state; when it
     /// cannot be opened, the old state stays.
     pub(crate) async fn refresh(&self, all: bool) -> Result<Value, String> {
         let _turn = self.one_at_a_time.lock().await;
-        let (catalog, problems) = on_a_thread(self.opener.clone(), all).await?;
+        let opened = on_a_thread(self.opener.clone(), all).await?;
         let generation = self.generation.fetch_add(1, Ordering::SeqCst) + 1;
-        let served = Served::new(catalog, problems, self.profile, generation);
+        let state = State::new(opened, self.profile, self.keeping, generation);
         let said = json!({
             "generation": generation,
-            "records": served.catalog.index.len(),
-            "changed": served.catalog.refreshed,
-            "documents": served.catalog.documents_refreshed,
-            "problems": served.problems.len(),
+            "records": state.catalog.index.len(),
+            "changed": state.catalog.refreshed,
+            "documents": state.catalog.documents_refreshed,
+            "problems": state.problems,
         });
-        *self.now.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(served);
+        *self.now.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(state);
         self.look();
         Ok(said)
     }

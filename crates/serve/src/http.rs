@@ -1,31 +1,46 @@
-//! HTTP: routes, connections, and how they end.
+//! HTTP: connections, how they are let in, and how they end.
 
 mod events;
 mod guard;
+mod held;
 mod page;
+mod places;
 mod reply;
+mod route;
 mod routes;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    convert::Infallible,
+    net::SocketAddr,
+    sync::{Arc, atomic::Ordering::Relaxed},
+    time::Duration,
+};
 
 use axum::{
-    Router, middleware,
-    routing::{any_service, get, post},
+    Router,
+    body::Body,
+    http::{HeaderValue, Request, Response, header},
+    middleware,
+    response::IntoResponse,
 };
-use hyper::server::conn::http1;
+use hyper::{body::Incoming, server::conn::http1, service::Service};
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
     server::graceful::GracefulShutdown,
     service::TowerToHyperService,
 };
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
-use tokio::{
-    net::{TcpListener, TcpStream},
-    sync::{OwnedSemaphorePermit, Semaphore},
-};
+use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 
-use crate::{mcp, server::Server};
+use crate::{
+    error::Refusal,
+    mcp::{self, SessionOwners},
+    server::Server,
+};
+use held::Held;
+use places::{Most, Place, Places, Standing};
+pub use route::{ROUTES, Route};
 
 /// After a failed accept; mostly there are too many open files.
 const BREATH: Duration = Duration::from_millis(100);
@@ -33,40 +48,27 @@ const BREATH: Duration = Duration::from_millis(100);
 /// How long connections get to end when everything on them has ended.
 const LAST_WORDS: Duration = Duration::from_secs(3);
 
+/// Who has one of the places that are kept for health checks says at once what it wants.
+const MAX_KEPT_HEAD_TIME: Duration = Duration::from_secs(2);
+
+/// What tells whether the server lives and takes requests. It is answered when nothing else is.
+pub(crate) const HEALTH: [&str; 2] = ["/healthz", "/readyz"];
+
 /// What every handler is given.
 #[derive(Clone)]
 pub(crate) struct Shared {
     pub(crate) server: Arc<Server>,
     pub(crate) sessions: Arc<LocalSessionManager>,
+    /// Whose each of those sessions is.
+    pub(crate) owners: SessionOwners,
 }
 
 /// Every route, behind the guards.
 pub(crate) fn router(server: &Arc<Server>) -> Router {
     let sessions = Arc::new(mcp::sessions(server));
-    let mcp = mcp::service(server, &sessions);
-    let shared = Shared { server: server.clone(), sessions };
-    Router::new()
-        .route("/", get(page::index))
-        .route("/assets/{name}", get(page::asset))
-        .route("/healthz", get(routes::healthy))
-        .route("/readyz", get(routes::ready))
-        .route("/openapi.json", get(routes::openapi))
-        .route("/metrics", get(routes::metrics))
-        .route("/v1/about", get(routes::about))
-        .route("/v1/tools", get(routes::tools))
-        .route("/v1/tools/{name}", post(routes::call))
-        .route("/v1/search", get(routes::search))
-        .route("/v1/catalog", get(routes::catalog))
-        .route("/v1/catalog/{kind}/{*id}", get(routes::thing))
-        .route("/v1/plan", post(routes::plan))
-        .route("/v1/ask", post(routes::ask))
-        .route("/v1/sessions", get(routes::sessions).post(routes::new_session))
-        .route("/v1/sessions/{name}", get(routes::session))
-        .route("/v1/runs/{handle}", get(routes::run).delete(routes::cancel))
-        .route("/v1/runs/{handle}/events", get(routes::events))
-        .route("/v1/results/{handle}", get(routes::result))
-        .route("/v1/refresh", post(routes::refresh))
-        .route("/mcp", any_service(mcp).layer(middleware::from_fn_with_state(shared.clone(), mcp::before)))
+    let shared = Shared { server: server.clone(), sessions, owners: SessionOwners::default() };
+    let routes = ROUTES.iter().fold(Router::new(), |router, route| router.route(route.path, route.handler(&shared)));
+    routes
         .fallback(routes::nowhere)
         .method_not_allowed_fallback(routes::no_such_method)
         // The last one is asked first.
@@ -80,22 +82,26 @@ pub(crate) fn router(server: &Arc<Server>) -> Router {
 pub(crate) async fn serve(server: &Arc<Server>, listener: TcpListener, stop: CancellationToken) {
     let app = router(server);
     let graceful = GracefulShutdown::new();
-    let connections = Arc::new(Semaphore::new(server.options.limits.connections));
+    let limits = &server.options.limits;
+    let most = Most {
+        usual: limits.connections,
+        of_address: limits.connections_per_address.unwrap_or(limits.connections.div_ceil(2)),
+        kept: limits.health_connections,
+    };
+    let places = Places::new(most);
     loop {
-        let permit = tokio::select! {
-            () = stop.cancelled() => break,
-            permit = connections.clone().acquire_owned() => permit,
-        };
-        let Ok(permit) = permit else { break };
         let accepted = tokio::select! {
             () = stop.cancelled() => break,
             accepted = listener.accept() => accepted,
         };
         match accepted {
-            Ok((stream, _)) => connect(server, &app, &graceful, stream, permit),
+            Ok((stream, address)) => connect(server, &app, &graceful, &places, stream, address),
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be accepted");
-                tokio::time::sleep(BREATH).await;
+                // Somebody has the files that are missing.
+                if !places.make_room() {
+                    tokio::time::sleep(BREATH).await;
+                }
             }
         }
     }
@@ -112,28 +118,89 @@ pub(crate) async fn serve(server: &Arc<Server>, listener: TcpListener, stop: Can
     server.closed.cancel();
 }
 
+/// Serves one connection, as far as there is a place for it.
 fn connect(
     server: &Arc<Server>,
     app: &Router,
     graceful: &GracefulShutdown,
+    places: &Places,
     stream: TcpStream,
-    permit: OwnedSemaphorePermit,
+    address: SocketAddr,
 ) {
+    let Some(place) = places.take(address.ip()) else {
+        server.metrics.refused("connections");
+        return;
+    };
     // Events are small, and are to arrive at once.
     let _ = stream.set_nodelay(true);
+    let limits = &server.options.limits;
+    let is_usual = place.standing == Standing::Usual;
+    let head_time = if is_usual { limits.head_time } else { limits.head_time.min(MAX_KEPT_HEAD_TIME) };
+    let end = place.end.clone();
+    let answers = Answers { server: server.clone(), app: TowerToHyperService::new(app.clone()), place };
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(server.options.limits.head_time)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(app.clone()));
+        .header_read_timeout(head_time)
+        .keep_alive(is_usual)
+        .serve_connection(TokioIo::new(stream), answers);
     let connection = graceful.watch(connection);
-    let server = server.clone();
+    let counted = Connected::new(server);
     tokio::spawn(async move {
-        use std::sync::atomic::Ordering::Relaxed;
-        server.metrics.connections_now.fetch_add(1, Relaxed);
-        if let Err(error) = connection.await {
-            tracing::debug!(%error, "a connection broke off");
+        let _counted = counted;
+        tokio::select! {
+            ended = connection => if let Err(error) = ended {
+                tracing::debug!(%error, "a connection broke off");
+            },
+            () = end.cancelled() => tracing::debug!("a connection that waited gave its place to another"),
         }
-        server.metrics.connections_now.fetch_sub(1, Relaxed);
-        drop(permit);
     });
+}
+
+/// A connection that is counted until it is dropped, however it ends.
+struct Connected(Arc<Server>);
+
+impl Connected {
+    fn new(server: &Arc<Server>) -> Self {
+        server.metrics.connections_now.fetch_add(1, Relaxed);
+        Connected(server.clone())
+    }
+}
+
+impl Drop for Connected {
+    fn drop(&mut self) {
+        self.0.metrics.connections_now.fetch_sub(1, Relaxed);
+    }
+}
+
+/// What answers the requests of one connection, and keeps its place meanwhile.
+struct Answers {
+    server: Arc<Server>,
+    app: TowerToHyperService<Router>,
+    place: Place,
+}
+
+impl Service<Request<Incoming>> for Answers {
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = futures::future::BoxFuture<'static, Result<Response<Body>, Infallible>>;
+
+    fn call(&self, request: Request<Incoming>) -> Self::Future {
+        let answering = self.place.answer();
+        let refusal = match self.place.standing {
+            Standing::Usual => None,
+            _ if HEALTH.contains(&request.uri().path()) => None,
+            Standing::Full => Some(Refusal::new("overloaded", "every connection that this server has is in use")),
+            Standing::OfAddress => {
+                Some(Refusal::new("too_many_requests", "this address has as many connections as one may have"))
+            }
+        };
+        if let Some(refusal) = refusal {
+            self.server.metrics.refused("connections");
+            let mut response = refusal.advise("ask again in a moment").into_response();
+            response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+            return Box::pin(async move { Ok(response.map(|body| Held::body(body, answering))) });
+        }
+        let answer = self.app.call(request);
+        Box::pin(async move { Ok(answer.await?.map(|body| Held::body(body, answering))) })
+    }
 }

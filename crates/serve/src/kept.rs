@@ -6,9 +6,11 @@ use std::{
     time::{Duration, Instant},
 };
 
+use prospector_core::Owner;
+
 use crate::error::Refusal;
 
-/// Things by handle. The oldest go first.
+/// Things by handle, each with its owner. When there are too many, the oldest of the owner who has the most goes.
 pub(crate) struct Kept<T> {
     /// How the handles begin: `plan`.
     prefix: &'static str,
@@ -18,7 +20,7 @@ pub(crate) struct Kept<T> {
 }
 
 struct Inner<T> {
-    things: HashMap<String, Arc<T>>,
+    things: HashMap<String, (Owner, Arc<T>)>,
     /// In the order in which they came.
     order: VecDeque<(Instant, String)>,
 }
@@ -34,20 +36,23 @@ impl<T> Kept<T> {
         format!("{}_{}", self.prefix, uuid::Uuid::new_v4().simple())
     }
 
-    /// Keeps a thing under a handle of [`Kept::handle`].
-    pub(crate) fn keep(&self, handle: &str, thing: Arc<T>) {
+    /// Keeps a thing of this owner under a handle of [`Kept::handle`].
+    pub(crate) fn keep(&self, handle: &str, owner: &Owner, thing: Arc<T>) {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        inner.expire(self.life, self.most - 1);
-        inner.things.insert(handle.to_owned(), thing);
+        inner.expire(self.life);
+        while inner.things.len() >= self.most {
+            inner.make_room();
+        }
+        inner.things.insert(handle.to_owned(), (owner.clone(), thing));
         inner.order.push_back((Instant::now(), handle.to_owned()));
     }
 
-    /// The thing of a handle.
-    pub(crate) fn get(&self, handle: &str) -> Result<Arc<T>, Refusal> {
+    /// The thing of a handle, for its owner; to everyone else it is as if there were none.
+    pub(crate) fn get(&self, handle: &str, owner: &Owner) -> Result<Arc<T>, Refusal> {
         let known = {
             let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-            inner.expire(self.life, self.most);
-            inner.things.get(handle).cloned()
+            inner.expire(self.life);
+            inner.things.get(handle).filter(|(whose, _)| whose == owner).map(|(_, thing)| thing.clone())
         };
         known.ok_or_else(|| match self.is_mine(handle) {
             true => Refusal::new(
@@ -66,20 +71,39 @@ impl<T> Kept<T> {
         rest.is_some_and(|rest| rest.len() == 32 && rest.bytes().all(|byte| byte.is_ascii_hexdigit()))
     }
 
-    /// Everything that is kept now.
+    /// Everything that is kept now, whoever it belongs to.
     pub(crate) fn all(&self) -> Vec<Arc<T>> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner).things.values().cloned().collect()
+        let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        inner.things.values().map(|(_, thing)| thing.clone()).collect()
     }
 }
 
 impl<T> Inner<T> {
-    fn expire(&mut self, life: Duration, most: usize) {
+    fn expire(&mut self, life: Duration) {
         while let Some((since, handle)) = self.order.front() {
-            if since.elapsed() < life && self.order.len() <= most {
+            if since.elapsed() < life {
                 break;
             }
             self.things.remove(handle);
             self.order.pop_front();
+        }
+    }
+
+    /// Forgets the oldest thing of the owner who has the most of them.
+    fn make_room(&mut self) {
+        let mut counts: HashMap<&Owner, usize> = HashMap::new();
+        for (owner, _) in self.things.values() {
+            *counts.entry(owner).or_default() += 1;
+        }
+        let most = counts.values().max().copied().unwrap_or_default();
+        let of_most = |handle: &str| self.things.get(handle).is_none_or(|(owner, _)| counts.get(owner) == Some(&most));
+        // What is in order is among the things, and the other way round.
+        let Some(at) = self.order.iter().position(|(_, handle)| of_most(handle)) else {
+            self.things.clear();
+            return;
+        };
+        if let Some((_, handle)) = self.order.remove(at) {
+            self.things.remove(&handle);
         }
     }
 }
@@ -89,7 +113,7 @@ mod tests {
     use super::*;
 
     fn check(kept: &Kept<u32>, handle: &str, expected: Result<u32, &str>) {
-        assert_eq!(kept.get(handle).map(|thing| *thing).map_err(|refusal| refusal.code), expected);
+        assert_eq!(kept.get(handle, &Owner::local()).map(|thing| *thing).map_err(|refusal| refusal.code), expected);
     }
 
     #[test]
@@ -98,7 +122,7 @@ mod tests {
         let handles: Vec<String> = (0..3)
             .map(|n| {
                 let handle = kept.handle();
-                kept.keep(&handle, Arc::new(n));
+                kept.keep(&handle, &Owner::local(), Arc::new(n));
                 handle
             })
             .collect();
@@ -113,7 +137,28 @@ mod tests {
     fn nothing_outlives_its_time() {
         let kept = Kept::new("plan", 2, Duration::ZERO);
         let handle = kept.handle();
-        kept.keep(&handle, Arc::new(1));
+        kept.keep(&handle, &Owner::local(), Arc::new(1));
         check(&kept, &handle, Err("expired"));
+    }
+
+    #[test]
+    fn a_thing_is_its_owners_and_who_has_the_most_loses_the_oldest() {
+        let kept = Kept::new("plan", 3, Duration::from_secs(60));
+        let (ann, ben) = (Owner::new("a", "ann"), Owner::new("b", "ben"));
+        let keep = |owner: &Owner, n: u32| {
+            let handle = kept.handle();
+            kept.keep(&handle, owner, Arc::new(n));
+            handle
+        };
+        let of_ben = keep(&ben, 1);
+        let of_ann: Vec<String> = (2..6).map(|n| keep(&ann, n)).collect();
+        let get = |handle: &str, owner: &Owner| kept.get(handle, owner).map(|thing| *thing);
+        assert_eq!(get(&of_ben, &ben), Ok(1), "ann's many do not push it out");
+        assert!(get(&of_ann[0], &ann).is_err() && get(&of_ann[3], &ann) == Ok(5));
+        // What belongs to another is answered as what is gone.
+        let said = |handle: &str, owner: &Owner| {
+            get(handle, owner).map_err(|refusal| refusal.to_json().to_string().replace(handle, "HANDLE"))
+        };
+        assert_eq!(said(&of_ben, &ann), said(&kept.handle(), &ann));
     }
 }

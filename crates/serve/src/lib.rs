@@ -26,6 +26,9 @@
 //! # }
 //! ```
 //!
+//! Whatever a client makes (conversations, runs, results, sessions of MCP, facts) belongs to the token that made it, and is to
+//! every other as if it were not there.
+//!
 //! What it is not: it decides nothing. What a tool answers, what a plan is and what it costs is known below; here it is
 //! translated into two protocols, with limits, and given back when it is asked for again.
 
@@ -43,10 +46,12 @@ mod results;
 mod runs;
 mod server;
 mod sessions;
+mod shares;
 mod tokens;
 
 pub use error::ServeError;
 pub use estate::Opened;
+pub use http::{ROUTES, Route};
 pub use options::{Limits, Options};
 pub use planner::Planner;
 pub use server::Server;

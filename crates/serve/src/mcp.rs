@@ -8,9 +8,11 @@ mod resources;
 mod tools;
 mod transport;
 
-use std::{borrow::Cow, sync::Arc};
+use std::{borrow::Cow, future::Future, panic::AssertUnwindSafe, sync::Arc};
 
+use futures::FutureExt;
 use prospector_agent::INSTRUCTIONS;
+use prospector_core::{Owner, mark};
 use prospector_discovery::{PromptBuilder, PromptForm};
 use prospector_llm::models::UNLISTED;
 use rmcp::{
@@ -30,17 +32,26 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{error::ServeError, estate::Served, server::Server};
 
-pub(crate) use transport::before;
+pub(crate) use transport::{SessionOwners, before};
 
-/// One client's view of the server.
+/// The message of an error has at most so many characters.
+const MAX_MESSAGE: usize = 1_000;
+
+/// One client's view of the server, for the whole of a session.
 pub(crate) struct Handler {
     server: Arc<Server>,
+    owner: Owner,
     session: changes::Session,
 }
 
 impl Handler {
-    fn new(server: &Arc<Server>) -> Self {
-        Handler { server: server.clone(), session: changes::Session::default() }
+    fn new(server: &Arc<Server>, owner: Owner) -> Self {
+        Handler { server: server.clone(), owner, session: changes::Session::default() }
+    }
+
+    /// The catalog as this client sees it.
+    fn served(&self) -> Arc<Served> {
+        self.server.estate.now(&self.owner)
     }
 }
 
@@ -54,14 +65,19 @@ pub(crate) fn sessions(server: &Server) -> LocalSessionManager {
     sessions
 }
 
-/// The service for one path of an HTTP server. Whoever is let in by the server is let in here.
+/// The service for one path of an HTTP server. Whoever is let in by the server is let in here; a session belongs to whoever
+/// began it, see [`before`].
 pub(crate) fn service(server: &Arc<Server>, sessions: &Arc<LocalSessionManager>) -> Service {
     let mut config = StreamableHttpServerConfig::default().disable_allowed_hosts();
     config.max_request_body_bytes = server.options.limits.body_bytes;
     config.sse_keep_alive = Some(server.options.limits.heartbeat);
     config.cancellation_token = server.closed.clone();
     let server = server.clone();
-    StreamableHttpService::new(move || Ok(Handler::new(&server)), sessions.clone(), config)
+    let handler = move || match transport::asking() {
+        Some(owner) => Ok(Handler::new(&server, owner)),
+        None => Err(std::io::Error::other("it is not known who asks")),
+    };
+    StreamableHttpService::new(handler, sessions.clone(), config)
 }
 
 /// Speaks it over a pair of streams, a message a line, until the input ends or `stop`.
@@ -72,7 +88,7 @@ pub(crate) async fn pipe(
     stop: CancellationToken,
 ) -> Result<(), ServeError> {
     let ended = server.closed.clone();
-    let handler = Handler::new(server);
+    let handler = Handler::new(server, Owner::local());
     let running = rmcp::service::serve_server_with_ct(handler, (input, output), ended.clone());
     let running = tokio::select! {
         running = running => running,
@@ -124,9 +140,7 @@ impl ServerHandler for Handler {
             .enable_prompts()
             .build();
         let about = Implementation::new("prospector", env!("CARGO_PKG_VERSION")).with_title("Prospector");
-        ServerConfig::new(capabilities)
-            .with_server_info(about)
-            .with_instructions(self.server.estate.now().introduction())
+        ServerConfig::new(capabilities).with_server_info(about).with_instructions(self.served().introduction())
     }
 
     async fn list_tools(
@@ -134,11 +148,12 @@ impl ServerHandler for Handler {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(tools::all(&self.server.estate.now())).with_cache_scope(CacheScope::Private))
+        let all = async { Ok(ListToolsResult::with_all_items(tools::all(&self.served()))) };
+        Ok(guarded("tools/list", all).await?.with_cache_scope(CacheScope::Private))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        tools::all(&self.server.estate.now()).into_iter().find(|tool| tool.name == name)
+        tools::all(&self.served()).into_iter().find(|tool| tool.name == name)
     }
 
     async fn call_tool(
@@ -146,7 +161,7 @@ impl ServerHandler for Handler {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        tools::call(&self.server, request, context).await.map(Into::into)
+        guarded("tools/call", tools::call(&self.server, &self.owner, request, context)).await.map(Into::into)
     }
 
     async fn list_resources(
@@ -154,7 +169,8 @@ impl ServerHandler for Handler {
         request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        resources::list(&self.server.estate.now(), request.and_then(|request| request.cursor))
+        let cursor = request.and_then(|request| request.cursor);
+        guarded("resources/list", async { resources::list(&self.served(), cursor) }).await
     }
 
     async fn list_resource_templates(
@@ -170,7 +186,8 @@ impl ServerHandler for Handler {
         request: ReadResourceRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        resources::read(&self.server, &request.uri).await.map(Into::into)
+        let read = resources::read(&self.server, &self.owner, &request.uri);
+        guarded("resources/read", read).await.map(Into::into)
     }
 
     async fn list_prompts(
@@ -186,11 +203,11 @@ impl ServerHandler for Handler {
         request: GetPromptRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        prompts::get(&self.server.estate.now(), request).map(Into::into)
+        guarded("prompts/get", async { prompts::get(&self.served(), request) }).await.map(Into::into)
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        changes::tell(&self.server, &self.session, context.peer);
+        changes::tell(&self.server, &self.owner, &self.session, context.peer);
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
@@ -199,9 +216,17 @@ impl ServerHandler for Handler {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        changes::listen(&self.server, &context).await;
+        changes::listen(&self.server, &self.owner, &context).await;
         Ok(())
     }
+}
+
+/// A request whose panic is an error of its own: the SDK would leave it without an answer.
+async fn guarded<T>(method: &'static str, work: impl Future<Output = Result<T, ErrorData>>) -> Result<T, ErrorData> {
+    AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|_| {
+        tracing::error!(method, "a request panicked");
+        Err(ErrorData::internal_error("the request failed", None))
+    })
 }
 
 /// An error of the protocol: the request itself cannot be served.
@@ -210,5 +235,5 @@ fn refused(refusal: &crate::error::Refusal) -> ErrorData {
         Some(suggestion) => format!("{} ({suggestion})", refusal.message),
         None => refusal.message.clone(),
     };
-    ErrorData::invalid_params(Cow::Owned(message), Some(refusal.to_json()))
+    ErrorData::invalid_params(Cow::Owned(mark::clean(&message, MAX_MESSAGE)), Some(mark::as_error(refusal.to_json())))
 }

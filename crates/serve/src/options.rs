@@ -20,16 +20,32 @@ pub struct Options {
 }
 
 /// How much is served at once, and for how long. None of it is zero.
+///
+/// An owner is whoever a token stands for. What one owner may have at most (`..._per_owner`) keeps one from taking what all
+/// have; where it is not given it is half of that, or all of it where there is one owner.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// Connections; more wait to be accepted.
+    /// Connections. When there are more, the one that has waited longest for a request gives up its place.
     pub connections: usize,
+    /// Those of them from one address, or from one network (/64) of version 6; half of them where it is not given. Behind a
+    /// proxy, from which all connections come, as many as there are.
+    pub connections_per_address: Option<usize>,
+    /// Connections beside those, on which nothing but health is told; everything else is refused there.
+    pub health_connections: usize,
     /// Requests at once; more are refused with 503.
     pub requests: usize,
+    /// Those of one owner, until their answers have been sent; more are refused with 429.
+    pub requests_per_owner: Option<usize>,
+    /// Streams of events of one owner that are open at once, those of MCP among them; more are refused with 429.
+    pub streams_per_owner: usize,
     /// Plans and answers at once; more are refused with 429.
     pub runs: usize,
+    /// Those of one owner; more are refused with 429.
+    pub runs_per_owner: Option<usize>,
     /// Sessions of MCP clients at once; more are refused with 503.
     pub sessions: usize,
+    /// Those of one owner; more are refused with 429.
+    pub sessions_per_owner: Option<usize>,
     /// How long such a session lives when its client says nothing and does not listen.
     pub session_idle: Duration,
     /// Bytes of a request's body.
@@ -48,7 +64,8 @@ pub struct Limits {
     pub heartbeat: Duration,
     /// How long a handle lives.
     pub handle_life: Duration,
-    /// How many plans and answers are kept, and how many long results.
+    /// How many plans and answers are kept, and how many long results; when there are more, the oldest of the owner who has
+    /// the most goes.
     pub handles: usize,
     /// How long what runs may go on when the server is told to stop.
     pub grace: Duration,
@@ -58,9 +75,15 @@ impl Default for Limits {
     fn default() -> Self {
         Limits {
             connections: 1_024,
+            connections_per_address: None,
+            health_connections: 32,
             requests: 512,
+            requests_per_owner: None,
+            streams_per_owner: 256,
             runs: 256,
+            runs_per_owner: None,
             sessions: 512,
+            sessions_per_owner: None,
             session_idle: Duration::from_secs(300),
             body_bytes: 1024 * 1024,
             head_time: Duration::from_secs(15),
@@ -73,5 +96,42 @@ impl Default for Limits {
             handles: 500,
             grace: Duration::from_secs(10),
         }
+    }
+}
+
+/// What all have together, and one owner a share of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Limited {
+    Requests,
+    Runs,
+    Sessions,
+}
+
+impl Limits {
+    /// How much of it one of so many owners may have.
+    pub(crate) fn share(&self, of: Limited, owners: usize) -> usize {
+        let (all, given) = match of {
+            Limited::Requests => (self.requests, self.requests_per_owner),
+            Limited::Runs => (self.runs, self.runs_per_owner),
+            Limited::Sessions => (self.sessions, self.sessions_per_owner),
+        };
+        given.unwrap_or(if owners > 1 { all.div_ceil(2) } else { all })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_of_several_owners_has_half_unless_it_is_said_otherwise() {
+        let check = |given: Option<usize>, owners: usize, expected: usize| {
+            let limits = Limits { runs: 9, runs_per_owner: given, ..Limits::default() };
+            assert_eq!(limits.share(Limited::Runs, owners), expected);
+        };
+        check(None, 1, 9);
+        check(None, 2, 5);
+        check(Some(3), 1, 3);
+        check(Some(3), 7, 3);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use prospector_core::{Answer, ToolError};
+use prospector_core::{Answer, Owner, ToolError};
 use serde_json::{Value, json};
 
 use crate::{error::Refusal, server::Server};
@@ -82,9 +82,9 @@ pub(crate) struct Called {
 }
 
 impl Server {
-    /// Calls a tool of the profile. Of an answer that had to be cut, more is kept under a handle.
-    pub(crate) async fn call(&self, name: &str, arguments: Value) -> Result<Called, ToolError> {
-        let served = self.estate.now();
+    /// Calls a tool of the profile for this owner. Of an answer that had to be cut, more is kept under a handle.
+    pub(crate) async fn call(&self, owner: &Owner, name: &str, arguments: Value) -> Result<Called, ToolError> {
+        let served = self.estate.now(owner);
         let limit = self.options.limits.call_time;
         let again = arguments.clone();
         let work = async {
@@ -100,7 +100,7 @@ impl Server {
             let handle = match served.call(name, more).await {
                 Ok(whole) if whole.value != answer.value => {
                     let handle = self.results.handle();
-                    self.results.keep(&handle, Arc::new(Long::new(whole.text())));
+                    self.results.keep(&handle, owner, Arc::new(Long::new(whole.text())));
                     Some(handle)
                 }
                 _ => None,
@@ -121,17 +121,17 @@ impl Server {
         answered
     }
 
-    /// What a handle stands for: a plan, or a page of a long answer.
-    pub(crate) fn fetch(&self, handle: &str, page: usize) -> Result<Value, Refusal> {
+    /// What a handle of this owner stands for: a plan, or a page of a long answer.
+    pub(crate) fn fetch(&self, owner: &Owner, handle: &str, page: usize) -> Result<Value, Refusal> {
         if self.results.is_mine(handle) {
-            let long = self.results.get(handle)?;
+            let long = self.results.get(handle, owner)?;
             let mut said = json!({"handle": handle, "page": page, "pages": long.pages(), "text": long.page(page)?});
             if page < long.pages() {
                 said["next"] = format!("call again with page={}", page + 1).into();
             }
             return Ok(said);
         }
-        let run = self.runs.get(handle)?;
+        let run = self.runs.get(handle, owner)?;
         match run.end() {
             Some(end) if end.result.is_object() => Ok((*end.result).clone()),
             Some(end) => Err(end.failure.clone().unwrap_or_else(|| Refusal::new("internal", "it broke off"))),

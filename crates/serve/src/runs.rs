@@ -10,13 +10,14 @@ use std::{
 };
 
 use prospector_agent::{event::Event, plan::Ended};
+use prospector_core::Owner;
 use prospector_llm::LlmError;
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio_util::sync::CancellationToken;
 
-use crate::{error::Refusal, planner::Asked, server::Server, sessions::Turn};
+use crate::{error::Refusal, options::Limited, planner::Asked, server::Server, sessions::Turn, shares::Share};
 
 /// The word for a run whose provider failed.
 const FAILED: &str = "provider_failed";
@@ -64,6 +65,7 @@ pub(crate) struct End {
 /// One question on its way.
 pub(crate) struct Run {
     pub(crate) handle: String,
+    pub(crate) owner: Owner,
     pub(crate) task: Task,
     pub(crate) question: String,
     pub(crate) cancel: CancellationToken,
@@ -77,9 +79,10 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    fn new(handle: String, task: Task, question: String) -> Self {
+    fn new(handle: String, owner: Owner, task: Task, question: String) -> Self {
         Run {
             handle,
+            owner,
             task,
             question,
             cancel: CancellationToken::new(),
@@ -187,8 +190,8 @@ impl Drop for Follower {
 }
 
 impl Server {
-    /// Begins with a question; it goes on by itself, and is followed through what is returned.
-    pub(crate) fn start(self: &Arc<Self>, task: Task, asked: Asked) -> Result<Arc<Run>, Refusal> {
+    /// Begins with a question of this owner; it goes on by itself, and is followed through what is returned.
+    pub(crate) fn start(self: &Arc<Self>, owner: &Owner, task: Task, asked: Asked) -> Result<Arc<Run>, Refusal> {
         let asked = asked.checked()?;
         if task == Task::Plan && (asked.session.is_some() || asked.platform.is_some()) {
             let message = "a plan has no session and no platform";
@@ -202,16 +205,28 @@ impl Server {
             let message = format!("{} questions are being answered already", self.options.limits.runs);
             return Err(Refusal::new("too_many_requests", message).advise("ask again in a moment"));
         };
-        let turn = asked.session.as_deref().map(|session| self.sessions.take(session)).transpose()?;
-        let run = Arc::new(Run::new(self.runs.handle(), task, asked.question.clone()));
-        self.runs.keep(&run.handle, run.clone());
+        let most = self.share(Limited::Runs);
+        let Some(share) = self.runs_of.take(owner, most) else {
+            self.metrics.refused("runs");
+            let message = format!("{most} questions of yours are being answered already");
+            return Err(Refusal::new("too_many_requests", message).advise("ask again in a moment"));
+        };
+        let turn = asked.session.as_deref().map(|session| self.sessions.take(owner, session)).transpose()?;
+        let run = Arc::new(Run::new(self.runs.handle(), owner.clone(), task, asked.question.clone()));
+        self.runs.keep(&run.handle, owner, run.clone());
         run.happened("started", json!({"handle": run.handle, "task": task.as_str(), "question": run.question}));
-        tokio::spawn(self.clone().go(run.clone(), asked, permit, turn));
+        tokio::spawn(self.clone().go(run.clone(), asked, (permit, share), turn));
         Ok(run)
     }
 
     /// Sees a run through, whatever happens in it.
-    async fn go(self: Arc<Self>, run: Arc<Run>, asked: Asked, permit: OwnedSemaphorePermit, turn: Option<Turn>) {
+    async fn go(
+        self: Arc<Self>,
+        run: Arc<Run>,
+        asked: Asked,
+        permits: (OwnedSemaphorePermit, Share),
+        turn: Option<Turn>,
+    ) {
         let began = Instant::now();
         self.metrics.run_began(run.task);
         let (server, inner) = (self.clone(), run.clone());
@@ -248,18 +263,18 @@ impl Server {
         run.happened("done", done);
         self.metrics.run_ended(run.task, outcome, began.elapsed(), &end.result);
         run.over(end);
-        drop((permit, turn));
+        drop((permits, turn));
     }
 
     async fn plan(&self, run: &Run, asked: &Asked) -> End {
-        let served = self.estate.now();
+        let served = self.estate.now(&run.owner);
         let outcome = self.planner.plan(&served, asked, &run.cancel, &|event| run.observe(&event)).await;
         run.finish("plan", &outcome.plan, outcome.plan.ended, outcome.failure)
     }
 
     async fn ask(&self, run: &Run, asked: &Asked) -> End {
-        let served = self.estate.now();
-        let mut session = match self.session(asked.session.as_deref()).await {
+        let served = self.estate.now(&run.owner);
+        let mut session = match self.session(&run.owner, asked.session.as_deref()).await {
             Ok(session) => session,
             Err(refusal) => {
                 run.happened("error", refusal.to_json());

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use prospector_discovery::Profile;
+use prospector_discovery::{Keeping, Profile};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::TcpListener,
@@ -15,8 +15,8 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Opened, Options, Planner, ServeError, estate::Estate, http, kept::Kept, mcp, metrics::Metrics, results::Long,
-    runs::Run, sessions::Sessions,
+    Opened, Options, Planner, ServeError, estate::Estate, http, kept::Kept, mcp, metrics::Metrics, options::Limited,
+    results::Long, runs::Run, sessions::Sessions, shares::Shares,
 };
 
 /// How often it is looked whether another process has refreshed the index.
@@ -36,6 +36,10 @@ pub struct Server {
     pub(crate) sessions: Sessions,
     pub(crate) runs_left: Arc<Semaphore>,
     pub(crate) requests_left: Arc<Semaphore>,
+    /// What each owner has under way of them, and of streams.
+    pub(crate) runs_of: Shares,
+    pub(crate) requests_of: Shares,
+    pub(crate) streams_of: Shares,
     /// Set when nothing new is begun.
     pub(crate) closing: CancellationToken,
     /// Set when what is still open is dropped.
@@ -55,8 +59,10 @@ impl Server {
         options: Options,
     ) -> Result<Arc<Self>, ServeError> {
         let limits = &options.limits;
+        // What one says is not the word of all where there are others.
+        let keeping = if options.tokens.owners() > 1 { Keeping::Apart } else { Keeping::ForAll };
         Ok(Arc::new(Server {
-            estate: Estate::open(Arc::new(open), profile).await?,
+            estate: Estate::open(Arc::new(open), profile, keeping).await?,
             planner,
             metrics: Metrics::default(),
             runs: Kept::new("run", limits.handles, limits.handle_life),
@@ -64,10 +70,18 @@ impl Server {
             sessions: Sessions::default(),
             runs_left: Arc::new(Semaphore::new(limits.runs)),
             requests_left: Arc::new(Semaphore::new(limits.requests)),
+            runs_of: Shares::default(),
+            requests_of: Shares::default(),
+            streams_of: Shares::default(),
             closing: CancellationToken::new(),
             closed: CancellationToken::new(),
             options,
         }))
+    }
+
+    /// How much of it one owner may have at once.
+    pub(crate) fn share(&self, of: Limited) -> usize {
+        self.options.limits.share(of, self.options.tokens.owners())
     }
 
     /// Opens the catalog again whenever `stamp` gives something new, until the server closes: so that a refresh by

@@ -7,6 +7,7 @@ use std::{
 };
 
 use prospector_agent::session::{self, Session, SessionError};
+use prospector_core::Owner;
 use serde_json::{Value, json};
 
 use crate::{error::Refusal, server::Server};
@@ -17,18 +18,18 @@ const LONGEST_NAME: usize = 100;
 /// The conversations that are being gone on with.
 #[derive(Default)]
 pub(crate) struct Sessions {
-    busy: Arc<Mutex<HashSet<String>>>,
+    busy: Arc<Mutex<HashSet<(Owner, String)>>>,
 }
 
 /// The right to go on with a conversation, until it is dropped.
 pub(crate) struct Turn {
-    name: String,
-    busy: Arc<Mutex<HashSet<String>>>,
+    session: (Owner, String),
+    busy: Arc<Mutex<HashSet<(Owner, String)>>>,
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        self.busy.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.name);
+        self.busy.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.session);
     }
 }
 
@@ -42,14 +43,15 @@ pub(crate) fn named(name: &str) -> Result<(), Refusal> {
 }
 
 impl Sessions {
-    /// Nobody else may go on with it meanwhile.
-    pub(crate) fn take(&self, name: &str) -> Result<Turn, Refusal> {
-        let taken = self.busy.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned());
+    /// Nobody else may go on with it meanwhile. Two owners may use one name: each has a conversation of their own.
+    pub(crate) fn take(&self, owner: &Owner, name: &str) -> Result<Turn, Refusal> {
+        let session = (owner.clone(), name.to_owned());
+        let taken = self.busy.lock().unwrap_or_else(PoisonError::into_inner).insert(session.clone());
         if !taken {
             return Err(Refusal::new("conflict", format!("a question of the session `{name}` is being answered"))
                 .advise("ask again when it is, or in another session"));
         }
-        Ok(Turn { name: name.to_owned(), busy: self.busy.clone() })
+        Ok(Turn { session, busy: self.busy.clone() })
     }
 }
 
@@ -59,26 +61,26 @@ impl Server {
         self.options.state.as_deref().ok_or_else(missing)
     }
 
-    /// The conversation of that name, or one that is not kept.
-    pub(crate) async fn session(&self, name: Option<&str>) -> Result<Session, Refusal> {
+    /// The conversation of that name and owner, or one that is not kept.
+    pub(crate) async fn session(&self, owner: &Owner, name: Option<&str>) -> Result<Session, Refusal> {
         match name {
             None => Ok(Session::unkept()),
-            Some(name) => Session::open(self.state()?, name).await.map_err(unreadable),
+            Some(name) => Session::open(self.state()?, owner, name).await.map_err(unreadable),
         }
     }
 
-    /// The names of all, the latest first.
-    pub(crate) async fn session_names(&self) -> Result<Value, Refusal> {
-        let names = Session::list(self.state()?).await.map_err(unreadable)?;
+    /// The names of all of an owner, the latest first.
+    pub(crate) async fn session_names(&self, owner: &Owner) -> Result<Value, Refusal> {
+        let names = Session::list(self.state()?, owner).await.map_err(unreadable)?;
         let items: Vec<Value> =
             names.into_iter().map(|(name, turns)| json!({"session": name, "turns": turns})).collect();
         Ok(json!({"items": items}))
     }
 
     /// The questions and answers of one.
-    pub(crate) async fn turns(&self, name: &str) -> Result<Value, Refusal> {
+    pub(crate) async fn turns(&self, owner: &Owner, name: &str) -> Result<Value, Refusal> {
         named(name)?;
-        let session = self.session(Some(name)).await?;
+        let session = self.session(owner, Some(name)).await?;
         if session.turns().is_empty() {
             return Err(Refusal::new("not_found", format!("there is no session `{name}`")).advise("see /v1/sessions"));
         }

@@ -1,9 +1,10 @@
-//! Who may ask: bearer tokens, of which only hashes are kept.
+//! Who may ask: bearer tokens, of which only hashes are kept, and the owner that each stands for.
 
-use std::path::Path;
+use std::{collections::HashSet, fmt::Write, path::Path};
 
+use prospector_core::Owner;
 use sha2::{Digest, Sha256};
-use subtle::{Choice, ConstantTimeEq};
+use subtle::ConstantTimeEq;
 
 use crate::ServeError;
 
@@ -13,9 +14,35 @@ const HASHED: &str = "sha256:";
 /// A token that can be guessed guards nothing.
 const SHORTEST: usize = 16;
 
+/// What the id of an owner is hashed with, so that it is not the hash that a file of tokens may hold.
+const PURPOSE: &[u8] = b"prospector owner\0";
+
+/// So many bytes of that hash are an id.
+const ID_BYTES: usize = 16;
+
 /// Hashes of the tokens that open the door.
 #[derive(Clone, Default)]
-pub struct Tokens(Vec<[u8; 32]>);
+pub struct Tokens(Vec<Known>);
+
+/// One token.
+#[derive(Clone)]
+struct Known {
+    hash: [u8; 32],
+    owner: Owner,
+}
+
+impl Known {
+    fn new(hash: [u8; 32], label: Option<&str>) -> Self {
+        let digest = Sha256::new().chain_update(PURPOSE).chain_update(hash).finalize();
+        let mut id = String::new();
+        for byte in &digest[..ID_BYTES] {
+            // Writing to a string does not fail.
+            let _ = write!(id, "{byte:02x}");
+        }
+        let label = label.map_or_else(|| format!("client-{}", &id[..8]), str::to_owned);
+        Known { hash, owner: Owner::new(id, &label) }
+    }
+}
 
 impl Tokens {
     /// None: nobody is asked for one.
@@ -27,19 +54,24 @@ impl Tokens {
     ///
     /// # Errors
     /// What is wrong with it: it is shorter than 16 characters, or holds what no header can.
-    pub fn with(mut self, token: &str) -> Result<Self, String> {
+    pub fn with(self, token: &str) -> Result<Self, String> {
+        self.labelled(token, None)
+    }
+
+    fn labelled(mut self, token: &str, label: Option<&str>) -> Result<Self, String> {
         if token.len() < SHORTEST {
             return Err(format!("a token has at least {SHORTEST} characters: `openssl rand -hex 32` makes one"));
         }
         if !token.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err("a token holds letters, digits and signs, and no spaces".into());
         }
-        self.0.push(Sha256::digest(token).into());
+        self.0.push(Known::new(Sha256::digest(token).into(), label));
         Ok(self)
     }
 
-    /// The tokens of a file, one a line: the token itself, or `sha256:` and the hash of it in hexadecimal digits. Empty
-    /// lines, and those that begin with `#`, do not count.
+    /// The tokens of a file, one a line: the token itself, or `sha256:` and the hash of it in hexadecimal digits; after
+    /// white space and `#` what its holder is called where others are shown them, such as `# the desk`. Empty lines, and
+    /// those that begin with `#`, do not count.
     ///
     /// # Errors
     /// [`ServeError::Tokens`] with the line that cannot be used. It does not say what stands there.
@@ -52,10 +84,14 @@ impl Tokens {
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
+            let (line, label) = labelled(line);
             let wrong = |reason: &str| failed(format!("line {}: {reason}", at + 1));
             match line.strip_prefix(HASHED) {
-                Some(hash) => tokens.0.push(hexadecimal(hash.trim()).ok_or_else(|| wrong("no SHA-256 hash"))?),
-                None => tokens = tokens.with(line).map_err(|reason| wrong(&reason))?,
+                Some(hash) => {
+                    let hash = hexadecimal(hash.trim()).ok_or_else(|| wrong("no SHA-256 hash"))?;
+                    tokens.0.push(Known::new(hash, label));
+                }
+                None => tokens = tokens.labelled(line, label).map_err(|reason| wrong(&reason))?,
             }
         }
         if tokens.is_none() {
@@ -77,8 +113,33 @@ impl Tokens {
 
     /// Whether a token is among them. It takes as long whether it is or not.
     pub fn admits(&self, token: &str) -> bool {
+        self.owner_of(token).is_some()
+    }
+
+    /// Whom a token stands for, if it is among them. It takes as long whether it is or not.
+    pub fn owner_of(&self, token: &str) -> Option<&Owner> {
         let given: [u8; 32] = Sha256::digest(token).into();
-        self.0.iter().fold(Choice::from(0), |found, known| found | known.ct_eq(&given)).into()
+        let mut found = None;
+        for known in &self.0 {
+            if bool::from(known.hash.ct_eq(&given)) {
+                found = Some(&known.owner);
+            }
+        }
+        found
+    }
+
+    /// How many owners there are: one where nobody is asked for a token. The same token twice is one owner.
+    pub fn owners(&self) -> usize {
+        self.0.iter().map(|known| known.owner.id()).collect::<HashSet<_>>().len().max(1)
+    }
+}
+
+/// A line without what its holder is called, and that.
+fn labelled(line: &str) -> (&str, Option<&str>) {
+    let mark = line.match_indices('#').find(|(at, _)| line[..*at].ends_with(char::is_whitespace));
+    match mark {
+        Some((at, _)) => (line[..at].trim_end(), Some(line[at + 1..].trim()).filter(|label| !label.is_empty())),
+        None => (line, None),
     }
 }
 
@@ -132,5 +193,29 @@ mod tests {
         check("hunter2\n", TOKEN, Err("line 1: a token has at least 16 characters"));
         check("hunter2 hunter2 hunter2\n", TOKEN, Err("line 1: a token holds"));
         check("sha256:hunter2\n", TOKEN, Err("line 1: no SHA-256 hash"));
+    }
+
+    #[test]
+    fn a_token_stands_for_one_owner_who_has_a_name_if_it_was_given_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tokens");
+        let tokens = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            Tokens::from_file(&path).unwrap()
+        };
+        let known = tokens("0123456789abcdef  # the desk\n0123456789abcde#\n");
+        let (desk, other) = (known.owner_of("0123456789abcdef").unwrap(), known.owner_of("0123456789abcde#").unwrap());
+        assert_eq!((desk.label(), known.owners()), ("the desk", 2));
+        assert_ne!(desk, other);
+        assert!(other.label().starts_with("client-"), "{}", other.label());
+        assert_eq!(known.owner_of("0123456789abcdeg"), None);
+        // The same from one start to the next, whatever else is in the file, and however it is written there.
+        let hashed = tokens("sha256:9f9f5111f7b27a781f1f1ddde5ebc2dd2b796bfc7365c9c28b548e564176929f # x\n");
+        assert_eq!(hashed.owner_of("0123456789abcdef"), Some(desk));
+        for secret in ["0123456789abcdef", "9f9f5111f7b27a78"] {
+            assert!(!desk.id().contains(secret) && !desk.label().contains(secret));
+        }
+        assert_eq!(tokens("0123456789abcdef\n0123456789abcdef # again").owners(), 1);
+        assert_eq!(Tokens::none().owners(), 1);
     }
 }

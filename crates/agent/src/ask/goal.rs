@@ -1,6 +1,6 @@
 //! The answer as the goal of a run: a text whose claims can be traced, sent back once where they cannot.
 
-use prospector_core::Answer;
+use prospector_core::{Answer, mark::as_json};
 use prospector_llm::ToolCall;
 use serde_json::{Value, json};
 
@@ -91,7 +91,7 @@ impl Goal for AnswerGoal {
             None => Judgement::Accepted,
             Some(complaint) if !self.asked_again => {
                 self.asked_again = true;
-                Judgement::Again(complaint.to_string())
+                Judgement::Again(as_json(&complaint))
             }
             Some(_) if self.answer.is_some() => Judgement::Accepted,
             Some(_) => Judgement::GivenUp(Ended::NoAnswer),

@@ -1,5 +1,6 @@
 //! The two steps after the data: a summary by a model that may be smaller, and follow-up questions.
 
+use prospector_core::mark::as_data;
 use prospector_llm::{ChatModel, ChatRequest, LlmError, Message, SystemBlock, Usage};
 use serde_json::{Value, json};
 
@@ -36,8 +37,8 @@ impl Material<'_> {
             })
             .collect();
         let draft: String = self.draft.chars().take(DRAFT).collect();
-        let data = json!({"results": results, "draft": draft}).to_string().replace('<', "\\u003c");
-        format!("Question: {}\n\n<data>{data}</data>", self.question)
+        let data = json!({"results": results, "draft": draft}).to_string();
+        format!("Question: {}\n\n{}", self.question, as_data(&data))
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a model is told when a phase begins.
 
-use prospector_core::{compact, tokens};
+use prospector_core::{compact, mark::as_data, tokens};
 use serde_json::Value;
 
 use super::{
@@ -53,8 +53,7 @@ fn injected(machine: &Machine, injection: &Injection) -> String {
     }
     let whole = values.into_iter().map(compact::render).collect::<Vec<_>>().join("\n---\n");
     let cut = cut(&whole, injection.max_tokens);
-    let cut = if compact::is_marked(&cut) { cut.replace('<', "\\u003c") } else { cut };
-    format!("{}: <data>{cut}</data>\n", injection.product)
+    format!("{}: {}\n", injection.product, as_data(&cut))
 }
 
 /// The beginning of a text of at most so many tokens; what was cut is said.

@@ -5,6 +5,7 @@ use std::{
     time::Duration,
 };
 
+use prospector_core::Owner;
 use sqlx::{
     ConnectOptions, Row, SqlitePool,
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions},
@@ -19,14 +20,27 @@ const APPLICATION: i64 = 0x5053_6573;
 /// How long a process waits for another one's write.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// The version of the tables.
+const VERSION: i64 = 2;
+
+/// `owner` is the id of whose session it is; empty for the local user.
 const TABLES: &str = "
 CREATE TABLE IF NOT EXISTS turns (
-    session TEXT NOT NULL, number INTEGER NOT NULL, recorded_at TEXT NOT NULL DEFAULT (datetime('now')),
+    owner TEXT NOT NULL DEFAULT '', session TEXT NOT NULL, number INTEGER NOT NULL,
+    recorded_at TEXT NOT NULL DEFAULT (datetime('now')),
     question TEXT NOT NULL, answered TEXT NOT NULL, messages TEXT NOT NULL,
-    PRIMARY KEY (session, number)
+    PRIMARY KEY (owner, session, number)
 );
 PRAGMA application_id = 1347642739;
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
+";
+
+/// Version 1 knew no owners: what it kept is the local user's.
+const PUT_ASIDE: &str = "ALTER TABLE turns RENAME TO turns_before;";
+const READ_BACK: &str = "
+INSERT INTO turns (session, number, recorded_at, question, answered, messages)
+    SELECT session, number, recorded_at, question, answered, messages FROM turns_before;
+DROP TABLE turns_before;
 ";
 
 /// A session could not be read or written.
@@ -56,6 +70,14 @@ pub enum SessionError {
         /// The file.
         path: PathBuf,
     },
+    /// The file was written by a later version.
+    #[error("{} is of a later version ({version}) than this program knows", path.display())]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        version: i64,
+    },
     /// Another process added a turn to the session in the meantime.
     #[error("the session `{session}` was continued elsewhere; its turn {number} is not kept")]
     Continued {
@@ -66,11 +88,12 @@ pub enum SessionError {
     },
 }
 
-/// The file of sessions.
+/// The file of sessions, as one owner sees it.
 #[derive(Debug)]
 pub(super) struct Store {
     path: PathBuf,
     pool: SqlitePool,
+    owner: String,
 }
 
 impl Store {
@@ -78,7 +101,7 @@ impl Store {
         state.join(FILE).exists()
     }
 
-    pub(super) async fn open(state: &Path) -> Result<Self, SessionError> {
+    pub(super) async fn open(state: &Path, owner: &Owner) -> Result<Self, SessionError> {
         let path = state.join(FILE);
         // Where the folder or the file cannot be made, opening the file says so. SQLite gives the files that it keeps
         // beside it the same mode.
@@ -95,7 +118,7 @@ impl Store {
             .acquire_timeout(PATIENCE)
             .acquire_slow_threshold(PATIENCE)
             .connect_lazy_with(options);
-        let store = Store { path, pool };
+        let store = Store { path, pool, owner: owner.id().to_owned() };
         let id: i64 =
             sqlx::query_scalar("PRAGMA application_id").fetch_one(&store.pool).await.map_err(store.failed("open"))?;
         let tables: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM sqlite_master")
@@ -105,8 +128,33 @@ impl Store {
         if id != APPLICATION && (id != 0 || tables > 0) {
             return Err(SessionError::Foreign { path: store.path });
         }
-        sqlx::raw_sql(TABLES).execute(&store.pool).await.map_err(store.failed("prepare"))?;
+        store.prepare().await?;
         Ok(store)
+    }
+
+    /// Makes the tables, or brings them up to date.
+    async fn prepare(&self) -> Result<(), SessionError> {
+        let failed = || self.failed("prepare");
+        let version: i64 = sqlx::query_scalar("PRAGMA user_version").fetch_one(&self.pool).await.map_err(failed())?;
+        if version == VERSION {
+            return Ok(());
+        }
+        if version > VERSION {
+            return Err(SessionError::Newer { path: self.path.clone(), version });
+        }
+        let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await.map_err(failed())?;
+        // Another process may have been quicker.
+        let version: i64 =
+            sqlx::query_scalar("PRAGMA user_version").fetch_one(&mut *transaction).await.map_err(failed())?;
+        let steps: &[&'static str] = match version {
+            0 => &[TABLES],
+            1 => &[PUT_ASIDE, TABLES, READ_BACK],
+            _ => &[],
+        };
+        for step in steps {
+            sqlx::raw_sql(*step).execute(&mut *transaction).await.map_err(failed())?;
+        }
+        transaction.commit().await.map_err(failed())
     }
 
     fn failed(&self, act: &'static str) -> impl FnOnce(sqlx::Error) -> SessionError + use<> {
@@ -140,11 +188,13 @@ impl Store {
 
     /// The turns of a session. One that cannot be read, such as that of a later version, is left out with those after it.
     pub(super) async fn turns(&self, session: &str) -> Result<Vec<Turn>, SessionError> {
-        let rows = sqlx::query("SELECT number, answered, messages FROM turns WHERE session = ? ORDER BY number")
-            .bind(session)
-            .fetch_all(&self.pool)
-            .await
-            .map_err(self.failed("read"))?;
+        let rows =
+            sqlx::query("SELECT number, answered, messages FROM turns WHERE owner = ? AND session = ? ORDER BY number")
+                .bind(&self.owner)
+                .bind(session)
+                .fetch_all(&self.pool)
+                .await
+                .map_err(self.failed("read"))?;
         let turn = |row: &sqlx::sqlite::SqliteRow| -> Option<Turn> {
             Some(Turn {
                 number: u32::try_from(row.get::<i64, _>(0)).ok()?,
@@ -156,19 +206,24 @@ impl Store {
     }
 
     pub(super) async fn names(&self) -> Result<Vec<(String, u32)>, SessionError> {
-        let rows =
-            sqlx::query("SELECT session, COUNT(*) FROM turns GROUP BY session ORDER BY MAX(recorded_at) DESC, session")
-                .fetch_all(&self.pool)
-                .await
-                .map_err(self.failed("read"))?;
+        let rows = sqlx::query(
+            "SELECT session, COUNT(*) FROM turns WHERE owner = ? GROUP BY session
+             ORDER BY MAX(recorded_at) DESC, session",
+        )
+        .bind(&self.owner)
+        .fetch_all(&self.pool)
+        .await
+        .map_err(self.failed("read"))?;
         Ok(rows.iter().map(|row| (row.get(0), u32::try_from(row.get::<i64, _>(1)).unwrap_or(0))).collect())
     }
 
     pub(super) async fn keep(&self, session: &str, turn: &Turn) -> Result<(), SessionError> {
         let json = |value: &serde_json::Value| value.to_string();
         let done = sqlx::query(
-            "INSERT OR IGNORE INTO turns (session, number, question, answered, messages) VALUES (?, ?, ?, ?, ?)",
+            "INSERT OR IGNORE INTO turns (owner, session, number, question, answered, messages)
+             VALUES (?, ?, ?, ?, ?, ?)",
         )
+        .bind(&self.owner)
         .bind(session)
         .bind(i64::from(turn.number))
         .bind(&turn.answered.question)

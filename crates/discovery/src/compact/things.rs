@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use prospector_api::ApiDiscovery;
-use prospector_core::{Answer, ToolError, Toolset, nearest, normalized};
+use prospector_core::{Answer, ToolError, Toolset, mark::clean_name, nearest, normalized};
 use prospector_documents::DocumentDiscovery;
 use prospector_facts::FactDiscovery;
 use prospector_schema::SchemaDiscovery;
@@ -218,10 +218,10 @@ impl Things {
         names.extend(self.skills.skills().iter().map(|skill| skill.name.clone()));
         names.extend(self.facts.records().into_iter().map(|fact| fact.name));
         let near = nearest(id, names.iter().map(String::as_str), 3);
-        let near = near.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        let near = near.iter().map(|name| format!("`{}`", clean_name(name))).collect::<Vec<_>>().join(", ");
         ToolError::Respond {
             code: "not_found",
-            message: format!("there is nothing named `{id}`"),
+            message: format!("there is nothing named `{}`", clean_name(id)),
             suggestion: Some(format!("did you mean {near}? search finds more")),
         }
     }

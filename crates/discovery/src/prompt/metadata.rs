@@ -2,7 +2,7 @@
 
 use prospector_api::Operation;
 use prospector_connect::Table;
-use prospector_core::{Kind, Resource, ResourceKind};
+use prospector_core::{Kind, Resource, ResourceKind, mark::as_data};
 use prospector_schema::{Database, data_type};
 
 use crate::Catalog;
@@ -28,27 +28,23 @@ impl Piece {
 
 /// The pieces as one text, in the order given, marked as data.
 pub(super) fn text(pieces: &[Piece], left_out: usize) -> String {
-    let mut text = String::from("<data>\n");
+    let mut lines = String::from("\n");
     let mut group = "";
     for piece in pieces {
         if piece.group != group {
-            text.push_str(&unmarked(&piece.group));
-            text.push('\n');
+            lines.push_str(&piece.group);
+            lines.push('\n');
             group = &piece.group;
         }
-        text.push_str(&unmarked(&piece.text));
-        text.push('\n');
+        lines.push_str(&piece.text);
+        lines.push('\n');
     }
-    text.push_str("</data>\n");
+    let mut text = as_data(&lines);
+    text.push('\n');
     if left_out > 0 {
         text.push_str(&format!("{left_out} things of the catalog did not fit and are left out.\n"));
     }
     text
-}
-
-/// Data cannot end the mark that it stands in.
-fn unmarked(text: &str) -> String {
-    text.replace("</data", "<\\/data")
 }
 
 /// Every thing of the catalog, in its order.

@@ -2,6 +2,7 @@
 
 use std::{
     net::IpAddr,
+    panic::AssertUnwindSafe,
     sync::{Arc, atomic::Ordering},
     time::Instant,
 };
@@ -13,13 +14,19 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use futures::StreamExt;
+use futures::{FutureExt, StreamExt};
+use prospector_core::Owner;
 
-use super::Shared;
-use crate::{error::Refusal, server::Server};
+use super::{HEALTH, Shared, events, held::Held};
+use crate::{error::Refusal, options::Limited, server::Server};
 
 /// What may be read without a token: the page, which has no data in it, and whether the server lives.
 const OPEN: [&str; 4] = ["/", "/healthz", "/readyz", "/openapi.json"];
+
+/// Whether a path may be read without a token.
+fn is_open(path: &str) -> bool {
+    OPEN.contains(&path) || path.starts_with("/assets/")
+}
 
 /// Nothing else than what the page brings with it.
 const POLICY: HeaderValue = HeaderValue::from_static(
@@ -35,7 +42,14 @@ pub(crate) async fn counted(State(shared): State<Shared>, request: Request, next
     let origin = request.headers().get(header::ORIGIN).cloned();
     metrics.requests_now.fetch_add(1, Ordering::Relaxed);
     let counted = Leaving(&shared.server);
-    let mut response = next.run(request).await;
+    // A defect in one handler is that of one request.
+    let mut response = match AssertUnwindSafe(next.run(request)).catch_unwind().await {
+        Ok(response) => response,
+        Err(_) => {
+            tracing::error!(route = route.as_ref().map_or("none", MatchedPath::as_str), "a handler panicked");
+            Refusal::new("internal", "the request failed").into_response()
+        }
+    };
     drop(counted);
     let route = route.as_ref().map_or("none", MatchedPath::as_str);
     metrics.requested(route, response.status().as_u16(), began.elapsed());
@@ -62,10 +76,12 @@ impl Drop for Leaving<'_> {
 }
 
 /// Refuses who may not ask: by the name that the server was called by, by the page that asks, and by the token.
-pub(crate) async fn admitted(State(shared): State<Shared>, request: Request, next: Next) -> Response {
+pub(crate) async fn admitted(State(shared): State<Shared>, mut request: Request, next: Next) -> Response {
     let server = &shared.server;
     match admit(server, &request) {
-        Ok(()) => {}
+        Ok(owner) => {
+            request.extensions_mut().insert(owner);
+        }
         Err(refusal) => {
             server.metrics.refused(refusal.code);
             return refusal.into_response();
@@ -85,7 +101,8 @@ pub(crate) async fn admitted(State(shared): State<Shared>, request: Request, nex
     next.run(request).await
 }
 
-fn admit(server: &Server, request: &Request) -> Result<(), Refusal> {
+/// Whoever asks; the local user where nobody is asked for a token.
+fn admit(server: &Server, request: &Request) -> Result<Owner, Refusal> {
     let headers = request.headers();
     let host = match request.uri().authority() {
         Some(authority) => authority.as_str(),
@@ -108,18 +125,17 @@ fn admit(server: &Server, request: &Request) -> Result<(), Refusal> {
         }
     }
     let path = request.uri().path();
-    let is_open = OPEN.contains(&path) || path.starts_with("/assets/");
     let asks_first = request.method() == Method::OPTIONS;
-    if server.options.tokens.is_none() || is_open || asks_first {
-        return Ok(());
+    if server.options.tokens.is_none() || is_open(path) || asks_first {
+        return Ok(Owner::local());
     }
     let token = text(headers, &header::AUTHORIZATION).and_then(|value| {
         let (scheme, token) = value.split_once(' ')?;
         scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
     });
-    match token {
-        Some(token) if server.options.tokens.admits(token) => Ok(()),
-        Some(_) => Err(Refusal::new("unauthorized", "the token is not one of those that open this server")),
+    match token.map(|token| server.options.tokens.owner_of(token)) {
+        Some(Some(owner)) => Ok(owner.clone()),
+        Some(None) => Err(Refusal::new("unauthorized", "the token is not one of those that open this server")),
         None => Err(Refusal::new("unauthorized", "this server needs a token")
             .advise("send it as `Authorization: Bearer TOKEN`")),
     }
@@ -151,29 +167,98 @@ fn is_friend(server: &Server, origin: &HeaderValue) -> bool {
     server.options.origins.iter().any(|known| known.as_bytes().eq_ignore_ascii_case(origin.as_bytes()))
 }
 
-/// Refuses what is too much: requests at once, and bytes or time of a body, which is read here.
-pub(crate) async fn bounded(State(shared): State<Shared>, request: Request, next: Next) -> Response {
+/// Refuses what is too much, of all and of one owner: requests and streams at once, and bytes or time of a body, which is
+/// read here.
+pub(crate) async fn bounded(State(shared): State<Shared>, mut request: Request, next: Next) -> Response {
     let server = &shared.server;
     let path = request.uri().path();
-    let is_asked_about_health = OPEN.contains(&path);
-    if server.closing.is_cancelled() && !is_asked_about_health {
+    if is_open(path) {
+        let is_about_health = HEALTH.contains(&path);
+        // Nobody has said who they are, and nothing of a body is wanted: it is neither read nor waited for.
+        let has_body = request.headers().contains_key(header::TRANSFER_ENCODING)
+            || text(request.headers(), &header::CONTENT_LENGTH).is_some_and(|length| length != "0");
+        *request.body_mut() = Body::empty();
+        let Some(_permit) = (match is_about_health {
+            true => Some(None),
+            false => server.requests_left.clone().try_acquire_owned().ok().map(Some),
+        }) else {
+            return too_many(server, "overloaded", "too many requests are being answered already");
+        };
+        let response = next.run(request).await;
+        return if has_body { closing(response) } else { response };
+    }
+    if server.closing.is_cancelled() {
         let refusal = Refusal::new("closing", "the server is shutting down").advise("ask again in a moment");
-        let mut response = refusal.into_response();
-        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
-        return response;
+        return closing(refusal.into_response());
     }
-    let Ok(_permit) = server.requests_left.clone().try_acquire_owned() else {
-        server.metrics.refused("overloaded");
-        let refusal = Refusal::new("overloaded", "too many requests are being answered already");
-        return refusal.advise("ask again in a moment").into_response();
+    let owner = request.extensions().get::<Owner>().cloned().unwrap_or_else(Owner::local);
+    let Ok(permit) = server.requests_left.clone().try_acquire_owned() else {
+        return too_many(server, "overloaded", "too many requests are being answered already");
     };
-    let is_new_session =
-        path == "/mcp" && request.method() == Method::POST && !request.headers().contains_key("mcp-session-id");
-    if is_new_session && shared.sessions.sessions.read().await.len() >= server.options.limits.sessions {
+    let Some(share) = server.requests_of.take(&owner, server.share(Limited::Requests)) else {
+        return too_many(server, "too_many_requests", "as many requests of yours are being answered as one may have");
+    };
+    let stream = match events::wanted(request.headers()) {
+        false => None,
+        true => match server.streams_of.take(&owner, server.options.limits.streams_per_owner) {
+            Some(stream) => Some(stream),
+            None => return too_many(server, "too_many_requests", "you have as many streams open as one may have"),
+        },
+    };
+    let may_begin = request.uri().path() == "/mcp"
+        && request.method() == Method::POST
+        && !request.headers().contains_key("mcp-session-id");
+    if may_begin && let Err(refusal) = sessions_left(&shared, &owner).await {
         server.metrics.refused("sessions");
-        let refusal = Refusal::new("overloaded", "too many MCP sessions are open");
-        return refusal.advise("ask again in a moment").into_response();
+        return refusal.into_response();
     }
+    let request = match whole(server, request).await {
+        Ok(request) => request,
+        Err(refusal) => {
+            server.metrics.refused(refusal.code);
+            // The rest of the body is not waited for.
+            return closing(refusal.into_response());
+        }
+    };
+    let response = next.run(request).await;
+    drop(permit);
+    // What is held until the last byte has been sent: a stream counts as one, and anything else as a request.
+    let is_stream = response
+        .headers()
+        .get(header::CONTENT_TYPE)
+        .is_some_and(|media| media.to_str().is_ok_and(|media| media.starts_with("text/event-stream")));
+    match stream.filter(|_| is_stream) {
+        Some(stream) => response.map(|body| Held::body(body, stream)),
+        None => response.map(|body| Held::body(body, share)),
+    }
+}
+
+fn too_many(server: &Server, code: &'static str, message: &str) -> Response {
+    server.metrics.refused(code);
+    Refusal::new(code, message).advise("ask again in a moment").into_response()
+}
+
+fn closing(mut response: Response) -> Response {
+    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    response
+}
+
+/// Refuses what may begin a session of MCP where there are too many, of all or of this owner.
+async fn sessions_left(shared: &Shared, owner: &Owner) -> Result<(), Refusal> {
+    let server = &shared.server;
+    let open = shared.sessions.sessions.read().await;
+    if open.len() >= server.options.limits.sessions {
+        return Err(Refusal::new("overloaded", "too many MCP sessions are open").advise("ask again in a moment"));
+    }
+    if shared.owners.count(owner, |session| open.contains_key(session)) >= server.share(Limited::Sessions) {
+        let refusal = Refusal::new("too_many_requests", "you have as many MCP sessions open as one may have");
+        return Err(refusal.advise("end one, or ask again in a moment"));
+    }
+    Ok(())
+}
+
+/// A request with its whole body.
+async fn whole(server: &Server, request: Request) -> Result<Request, Refusal> {
     let (parts, body) = request.into_parts();
     let limits = &server.options.limits;
     let declared = text(&parts.headers, &header::CONTENT_LENGTH).and_then(|length| length.parse::<usize>().ok());
@@ -181,24 +266,14 @@ pub(crate) async fn bounded(State(shared): State<Shared>, request: Request, next
         Refusal::new("too_large", format!("the body has more than {} bytes", limits.body_bytes))
             .advise("send less at once")
     };
-    let read = match declared {
-        Some(length) if length > limits.body_bytes => Err(too_large()),
-        _ => match tokio::time::timeout(limits.body_time, read(body, limits.body_bytes)).await {
-            Ok(Ok(Some(bytes))) => Ok(bytes),
-            Ok(Ok(None)) => Err(too_large()),
-            Ok(Err(_)) => Err(Refusal::new("bad_request", "the body broke off")),
-            Err(_) => Err(Refusal::new("request_timeout", "the body took too long")),
-        },
-    };
-    match read {
-        Ok(bytes) => next.run(Request::from_parts(parts, Body::from(bytes))).await,
-        Err(refusal) => {
-            server.metrics.refused(refusal.code);
-            let mut response = refusal.into_response();
-            // The rest of the body is not waited for.
-            response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
-            response
-        }
+    if declared.is_some_and(|length| length > limits.body_bytes) {
+        return Err(too_large());
+    }
+    match tokio::time::timeout(limits.body_time, read(body, limits.body_bytes)).await {
+        Ok(Ok(Some(bytes))) => Ok(Request::from_parts(parts, Body::from(bytes))),
+        Ok(Ok(None)) => Err(too_large()),
+        Ok(Err(_)) => Err(Refusal::new("bad_request", "the body broke off")),
+        Err(_) => Err(Refusal::new("request_timeout", "the body took too long")),
     }
 }
 

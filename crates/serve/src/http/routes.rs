@@ -3,13 +3,13 @@
 use std::{collections::HashMap, sync::Arc};
 
 use axum::{
-    Json,
+    Extension, Json,
     body::Bytes,
     extract::{Path, Query, State},
     http::{HeaderMap, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use prospector_core::{Kind, ResourceKind};
+use prospector_core::{Kind, Owner, ResourceKind};
 use serde_json::{Value, json};
 
 use super::{Shared, events, reply::Reply};
@@ -53,22 +53,22 @@ pub(crate) async fn openapi() -> Response {
 
 /// `GET /metrics`
 pub(crate) async fn metrics(State(shared): State<Shared>) -> Response {
-    let served = shared.server.estate.now();
+    let (records, generation) = shared.server.estate.size();
     let sessions = shared.sessions.sessions.read().await.len();
-    let gauges = Gauges { sessions, records: served.catalog.index.len(), generation: served.generation };
+    let gauges = Gauges { sessions, records, generation };
     let text = shared.server.metrics.text(&gauges);
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response()
 }
 
 /// `GET /v1/about`
-pub(crate) async fn about(State(shared): State<Shared>) -> Reply {
-    let served = shared.server.estate.now();
+pub(crate) async fn about(State(shared): State<Shared>, Extension(owner): Extension<Owner>) -> Reply {
+    let served = shared.server.estate.now(&owner);
     Ok(Json(json!({
         "version": env!("CARGO_PKG_VERSION"),
         "model": shared.server.planner.model.name(),
         "generation": served.generation,
         "records": served.catalog.index.len(),
-        "problems": served.problems.len(),
+        "problems": served.problems,
         "things": served.counts(),
         "tasks": Task::ALL.map(Task::as_str),
         "sessions": shared.server.options.state.is_some(),
@@ -76,13 +76,14 @@ pub(crate) async fn about(State(shared): State<Shared>) -> Reply {
 }
 
 /// `GET /v1/tools`
-pub(crate) async fn tools(State(shared): State<Shared>) -> Reply {
-    Ok(Json(json!({"items": shared.server.estate.now().tools.specs()})))
+pub(crate) async fn tools(State(shared): State<Shared>, Extension(owner): Extension<Owner>) -> Reply {
+    Ok(Json(json!({"items": shared.server.estate.now(&owner).tools.specs()})))
 }
 
 /// `POST /v1/tools/{name}`: the body is the arguments.
 pub(crate) async fn call(
     State(shared): State<Shared>,
+    Extension(owner): Extension<Owner>,
     Path(name): Path<String>,
     headers: HeaderMap,
     body: Bytes,
@@ -91,11 +92,11 @@ pub(crate) async fn call(
     if !arguments.is_object() {
         return Err(Refusal::new("invalid_arguments", "the arguments are no JSON object"));
     }
-    Ok(Json(called(&shared, &name, arguments).await?))
+    Ok(Json(called(&shared, &owner, &name, arguments).await?))
 }
 
-async fn called(shared: &Shared, name: &str, arguments: Value) -> Result<Value, Refusal> {
-    let called = shared.server.call(name, arguments).await?;
+async fn called(shared: &Shared, owner: &Owner, name: &str, arguments: Value) -> Result<Value, Refusal> {
+    let called = shared.server.call(owner, name, arguments).await?;
     let mut said = json!({"answer": called.answer.value});
     if let Some(handle) = called.handle {
         said["handle"] = handle.into();
@@ -104,7 +105,11 @@ async fn called(shared: &Shared, name: &str, arguments: Value) -> Result<Value, 
 }
 
 /// `GET /v1/search?q=&kind=&limit=`: over all kinds, whatever the profile.
-pub(crate) async fn search(State(shared): State<Shared>, Query(query): Query<HashMap<String, String>>) -> Reply {
+pub(crate) async fn search(
+    State(shared): State<Shared>,
+    Extension(owner): Extension<Owner>,
+    Query(query): Query<HashMap<String, String>>,
+) -> Reply {
     only(&query, &["q", "kind", "limit"])?;
     let mut arguments = json!({"query": query.get("q").map(String::as_str).unwrap_or_default()});
     if let Some(kinds) = query.get("kind").filter(|kinds| !kinds.is_empty()) {
@@ -117,13 +122,17 @@ pub(crate) async fn search(State(shared): State<Shared>, Query(query): Query<Has
         arguments["kinds"] = json!(kinds.split(',').collect::<Vec<_>>());
     }
     arguments["limit"] = number(&query, "limit", 8)?.into();
-    let served = shared.server.estate.now();
+    let served = shared.server.estate.now(&owner);
     let answer = served.full.call("search", arguments).await?;
     Ok(Json(json!({"answer": answer.value})))
 }
 
 /// `GET /v1/catalog?kind=&text=&offset=&limit=`
-pub(crate) async fn catalog(State(shared): State<Shared>, Query(query): Query<HashMap<String, String>>) -> Reply {
+pub(crate) async fn catalog(
+    State(shared): State<Shared>,
+    Extension(owner): Extension<Owner>,
+    Query(query): Query<HashMap<String, String>>,
+) -> Reply {
     only(&query, &["kind", "text", "offset", "limit"])?;
     let kind = match query.get("kind").filter(|kind| !kind.is_empty()) {
         Some(kind) => Some(known(kind)?),
@@ -131,14 +140,18 @@ pub(crate) async fn catalog(State(shared): State<Shared>, Query(query): Query<Ha
     };
     let (offset, limit) = (number(&query, "offset", 0)?, number(&query, "limit", 100)?.clamp(1, 1_000));
     let text = query.get("text").map(String::as_str).unwrap_or_default();
-    let part = shared.server.estate.now().list(kind, text, offset, limit);
+    let part = shared.server.estate.now(&owner).list(kind, text, offset, limit);
     Ok(Json(json!(part)))
 }
 
 /// `GET /v1/catalog/{kind}/{id}`
-pub(crate) async fn thing(State(shared): State<Shared>, Path((kind, id)): Path<(String, String)>) -> Reply {
+pub(crate) async fn thing(
+    State(shared): State<Shared>,
+    Extension(owner): Extension<Owner>,
+    Path((kind, id)): Path<(String, String)>,
+) -> Reply {
     let kind = known(&kind)?;
-    let answer = shared.server.estate.now().show(kind, &id, MOST_TOKENS).await?;
+    let answer = shared.server.estate.now(&owner).show(kind, &id, MOST_TOKENS).await?;
     Ok(Json(json!({"kind": kind, "id": id, "answer": answer.value, "text": answer.text()})))
 }
 
@@ -150,21 +163,31 @@ fn known(kind: &str) -> Result<ResourceKind, Refusal> {
 }
 
 /// `POST /v1/plan`
-pub(crate) async fn plan(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
-    answer(&shared, Task::Plan, &headers, &body).await
+pub(crate) async fn plan(
+    State(shared): State<Shared>,
+    Extension(owner): Extension<Owner>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    answer(&shared, &owner, Task::Plan, &headers, &body).await
 }
 
 /// `POST /v1/ask`
-pub(crate) async fn ask(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
-    answer(&shared, Task::Ask, &headers, &body).await
+pub(crate) async fn ask(
+    State(shared): State<Shared>,
+    Extension(owner): Extension<Owner>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    answer(&shared, &owner, Task::Ask, &headers, &body).await
 }
 
 /// A question, as events or as one answer. Who wants one answer and goes away does not want it any more.
-async fn answer(shared: &Shared, task: Task, headers: &HeaderMap, body: &Bytes) -> Response {
+async fn answer(shared: &Shared, owner: &Owner, task: Task, headers: &HeaderMap, body: &Bytes) -> Response {
     let run = json(headers, body).and_then(|asked| {
         let asked: Asked = serde_json::from_value(asked)
             .map_err(|error| Refusal::new("invalid_arguments", error.to_string()).advise("see /openapi.json"))?;
-        shared.server.start(task, asked)
+        shared.server.start(owner, task, asked)
     });
     let run = match run {
         Ok(run) => run,
@@ -192,8 +215,12 @@ impl Drop for Guard {
 }
 
 /// `GET /v1/runs/{handle}`
-pub(crate) async fn run(State(shared): State<Shared>, Path(handle): Path<String>) -> Reply {
-    let run = shared.server.runs.get(&handle)?;
+pub(crate) async fn run(
+    State(shared): State<Shared>,
+    Extension(owner): Extension<Owner>,
+    Path(handle): Path<String>,
+) -> Reply {
+    let run = shared.server.runs.get(&handle, &owner)?;
     let mut said = json!({"handle": run.handle, "task": run.task.as_str(), "question": run.question});
     match run.end() {
         None => said["state"] = "running".into(),
@@ -209,24 +236,29 @@ pub(crate) async fn run(State(shared): State<Shared>, Path(handle): Path<String>
 }
 
 /// `DELETE /v1/runs/{handle}`: cancels it.
-pub(crate) async fn cancel(State(shared): State<Shared>, Path(handle): Path<String>) -> Result<StatusCode, Refusal> {
-    shared.server.runs.get(&handle)?.stop("the client cancelled it");
+pub(crate) async fn cancel(
+    State(shared): State<Shared>,
+    Extension(owner): Extension<Owner>,
+    Path(handle): Path<String>,
+) -> Result<StatusCode, Refusal> {
+    shared.server.runs.get(&handle, &owner)?.stop("the client cancelled it");
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// `GET /v1/runs/{handle}/events`
 pub(crate) async fn events(
     State(shared): State<Shared>,
+    Extension(owner): Extension<Owner>,
     Path(handle): Path<String>,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
-    let run = shared.server.runs.get(&handle)?;
+    let run = shared.server.runs.get(&handle, &owner)?;
     Ok(events::of(&shared.server, &run, events::last_seen(&headers)?))
 }
 
 /// `GET /v1/sessions`
-pub(crate) async fn sessions(State(shared): State<Shared>) -> Reply {
-    Ok(Json(shared.server.session_names().await?))
+pub(crate) async fn sessions(State(shared): State<Shared>, Extension(owner): Extension<Owner>) -> Reply {
+    Ok(Json(shared.server.session_names(&owner).await?))
 }
 
 /// `POST /v1/sessions`: a name that nobody else has.
@@ -236,18 +268,23 @@ pub(crate) async fn new_session() -> (StatusCode, Json<Value>) {
 }
 
 /// `GET /v1/sessions/{name}`
-pub(crate) async fn session(State(shared): State<Shared>, Path(name): Path<String>) -> Reply {
-    Ok(Json(shared.server.turns(&name).await?))
+pub(crate) async fn session(
+    State(shared): State<Shared>,
+    Extension(owner): Extension<Owner>,
+    Path(name): Path<String>,
+) -> Reply {
+    Ok(Json(shared.server.turns(&owner, &name).await?))
 }
 
 /// `GET /v1/results/{handle}?page=`
 pub(crate) async fn result(
     State(shared): State<Shared>,
+    Extension(owner): Extension<Owner>,
     Path(handle): Path<String>,
     Query(query): Query<HashMap<String, String>>,
 ) -> Reply {
     only(&query, &["page"])?;
-    Ok(Json(shared.server.fetch(&handle, number(&query, "page", 1)?)?))
+    Ok(Json(shared.server.fetch(&owner, &handle, number(&query, "page", 1)?)?))
 }
 
 /// `POST /v1/refresh?all=`: opens the catalog again.

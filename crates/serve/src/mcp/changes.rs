@@ -9,6 +9,7 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
+use prospector_core::Owner;
 use rmcp::{Peer, RoleServer, model::ProtocolVersion, service::SubscriptionContext};
 use tokio_util::sync::CancellationToken;
 
@@ -29,13 +30,13 @@ impl Drop for Session {
 }
 
 /// Tells an older client of changes, from now until its session is over.
-pub(super) fn tell(server: &Arc<Server>, session: &Session, peer: Peer<RoleServer>) {
+pub(super) fn tell(server: &Arc<Server>, owner: &Owner, session: &Session, peer: Peer<RoleServer>) {
     let is_older = peer.peer_info().is_some_and(|client| client.protocol_version < ProtocolVersion::V_2026_07_28);
     if !is_older || session.told.swap(true, Ordering::Relaxed) {
         return;
     }
     let (over, closing) = (session.over.clone(), server.closing.clone());
-    let mut changes = server.estate.changes.follow();
+    let mut changes = server.estate.follow_changes(owner);
     let telling = async move {
         while let Some(changed) = changes.next().await {
             if changed.tools && peer.notify_tool_list_changed().await.is_err() {
@@ -56,8 +57,8 @@ pub(super) fn tell(server: &Arc<Server>, session: &Session, peer: Peer<RoleServe
 }
 
 /// Tells a client of what it asked for, until it cancels that or the server closes.
-pub(super) async fn listen(server: &Server, context: &SubscriptionContext) {
-    let mut changes = server.estate.changes.follow();
+pub(super) async fn listen(server: &Server, owner: &Owner, context: &SubscriptionContext) {
+    let mut changes = server.estate.follow_changes(owner);
     let (wanted, sink) = (context.accepted(), context.sink());
     loop {
         let changed = tokio::select! {

@@ -4,8 +4,8 @@ use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
 /// What stands beside the fields of an answer, where there is something to be said about it.
-const BESIDE: &str =
-    "truncated:boolean total:integer next:string note:string nearest:array left_out:array handle:string";
+const BESIDE: &str = "truncated:boolean total:integer next:string note:string nearest:array left_out:array handle:string error:string \
+     message:string suggestion:string";
 
 /// What a tool answers.
 enum Shape {
@@ -21,7 +21,7 @@ use Shape::{Either, Fields, Items};
 
 /// Every tool of every profile, in the order of their names. A field without a type may hold anything.
 const OUTPUTS: &[(&str, Shape)] = &[
-    ("add_fact", Fields("term:string definition:string")),
+    ("add_fact", Fields("term:string definition:string pending:boolean replaced:string answers:array")),
     (
         "ask",
         Fields(
@@ -43,7 +43,13 @@ const OUTPUTS: &[(&str, Shape)] = &[
         ),
     ),
     ("get_sample_values", Fields("database:string table:string column:string values:array distinct complete:boolean")),
-    ("get_skill", Fields("name:string description:string content:string allowed_tools:array references:object")),
+    (
+        "get_skill",
+        Fields(
+            "name:string description:string content:string allowed_tools:array missing_tools:array references:object \
+             left_out:object",
+        ),
+    ),
     ("get_table_relationships", Fields("references:array referenced_by:array join_path")),
     (
         "get_table_schema",
@@ -58,7 +64,10 @@ const OUTPUTS: &[(&str, Shape)] = &[
     ("list_apis", Items("name:string type:string url:string description:string operations:integer")),
     ("list_databases", Items("name:string type:string description:string tables:integer")),
     ("list_documents", Items("name:string type:string format:string description:string tags:array sections")),
-    ("list_known_facts", Items("term:string definition:string source:string confidence:number")),
+    (
+        "list_known_facts",
+        Items("term:string definition:string source:string confidence:number said_by:string pending:boolean"),
+    ),
     ("list_skill_links", Fields("skill:string links:array")),
     ("list_skills", Items("name:string description:string path:string allowed_tools:array")),
     ("list_tables", Items("name:string row_count description:string")),

@@ -1,7 +1,10 @@
 //! Everything in the catalog as resources, `prospector://KIND/ID`, and what is kept under handles.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
-use prospector_core::{Answer, ResourceKind};
+use prospector_core::{
+    Answer, Owner, ResourceKind,
+    mark::{as_data, as_json, clean_name},
+};
 use rmcp::{
     ErrorData,
     model::{
@@ -10,7 +13,7 @@ use rmcp::{
     },
 };
 
-use super::{refused, tools::as_data};
+use super::refused;
 use crate::{error::Refusal, estate::Served, listing::KINDS, server::Server};
 
 const SCHEME: &str = "prospector://";
@@ -35,10 +38,11 @@ pub(super) fn list(served: &Served, cursor: Option<String>) -> Result<ListResour
     };
     let part = served.list(None, "", offset, PAGE);
     let resources = part.items.into_iter().map(|entry| {
-        let resource = Resource::new(uri(entry.kind, &entry.id), entry.id.clone())
-            .with_title(format!("{} {}", entry.kind, entry.id))
+        let name = clean_name(&entry.id);
+        let resource = Resource::new(uri(entry.kind, &entry.id), name.clone())
+            .with_title(format!("{} {name}", entry.kind))
             .with_mime_type(media(entry.kind));
-        if entry.description.is_empty() { resource } else { resource.with_description(entry.description) }
+        if entry.description.is_empty() { resource } else { resource.with_description(as_data(&entry.description)) }
     });
     let mut result = ListResourcesResult::with_all_items(resources.collect()).with_cache_scope(CacheScope::Private);
     result.next_cursor = part.next.map(|next| format!("c{next:x}"));
@@ -72,9 +76,9 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
     ListResourceTemplatesResult::with_all_items(templates).with_cache_scope(CacheScope::Private)
 }
 
-/// One of them.
-pub(super) async fn read(server: &Server, uri: &str) -> Result<ReadResourceResult, ErrorData> {
-    let contents = match contents(server, uri).await {
+/// One of them, as this owner sees it.
+pub(super) async fn read(server: &Server, owner: &Owner, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+    let contents = match contents(server, owner, uri).await {
         Ok(contents) => contents,
         Err(refusal) if matches!(refusal.code, "not_found" | "expired") => {
             let error = refused(&refusal);
@@ -85,7 +89,7 @@ pub(super) async fn read(server: &Server, uri: &str) -> Result<ReadResourceResul
     Ok(ReadResourceResult::new(vec![contents]).with_cache_scope(CacheScope::Private))
 }
 
-async fn contents(server: &Server, uri: &str) -> Result<ResourceContents, Refusal> {
+async fn contents(server: &Server, owner: &Owner, uri: &str) -> Result<ResourceContents, Refusal> {
     let unknown = || {
         Refusal::new("not_found", format!("`{uri}` is no resource"))
             .advise(format!("a resource is {SCHEME}KIND/ID, as resources/list gives it"))
@@ -93,16 +97,18 @@ async fn contents(server: &Server, uri: &str) -> Result<ResourceContents, Refusa
     let (kind, id) = uri.strip_prefix(SCHEME).and_then(|rest| rest.split_once('/')).ok_or_else(unknown)?;
     if kind == "result" {
         let (handle, page) = id.split_once('/').unwrap_or((id, "1"));
-        let found = server.fetch(handle, page.parse().map_err(|_| unknown())?)?;
+        let found = server.fetch(owner, handle, page.parse().map_err(|_| unknown())?)?;
         return Ok(ResourceContents::text(as_data(found["text"].as_str().unwrap_or_default()), uri));
     }
     if kind == "plan" {
-        return Ok(ResourceContents::text(server.fetch(id, 1)?.to_string(), uri).with_mime_type("application/json"));
+        return Ok(
+            ResourceContents::text(as_json(&server.fetch(owner, id, 1)?), uri).with_mime_type("application/json")
+        );
     }
     let kind = KINDS.into_iter().find(|known| known.as_str() == kind).ok_or_else(unknown)?;
     let id = percent_decode_str(id).decode_utf8().map_err(|_| unknown())?;
-    let answer = server.estate.now().show(kind, &id, MOST_TOKENS).await?;
-    Ok(ResourceContents::text(text(kind, &answer), uri).with_mime_type(media(kind)))
+    let answer = server.estate.now(owner).show(kind, &id, MOST_TOKENS).await?;
+    Ok(ResourceContents::text(as_data(&text(kind, &answer)), uri).with_mime_type(media(kind)))
 }
 
 /// The text of a document or a skill as it is, and of everything else what a model is shown.

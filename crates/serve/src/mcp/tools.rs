@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use prospector_agent::Mode;
-use prospector_core::{ToolError, compact};
+use prospector_core::{
+    Owner, ToolError,
+    mark::{as_data, as_error, clean},
+};
 use rmcp::{
     ErrorData, RoleServer,
     model::{
@@ -27,6 +30,9 @@ use crate::{
 const PLAN: &str = "plan";
 const ASK: &str = "ask";
 const FETCH: &str = "fetch";
+
+/// What is said of progress has at most so many characters.
+const LINE: usize = 200;
 
 /// Every tool, in one order: those of the profile by name, then those of the server.
 pub(super) fn all(served: &Served) -> Vec<Tool> {
@@ -99,17 +105,18 @@ fn fetch_schema() -> JsonObject {
 /// Calls one. What fails in a way that other arguments mend is a result; only what is no call at all is an error.
 pub(super) async fn call(
     server: &Arc<Server>,
+    owner: &Owner,
     request: CallToolRequestParams,
     context: RequestContext<RoleServer>,
 ) -> Result<CallToolResult, ErrorData> {
     let arguments = Value::Object(request.arguments.unwrap_or_default());
     match request.name.as_ref() {
-        PLAN => run(server, Task::Plan, arguments, context).await,
-        ASK => run(server, Task::Ask, arguments, context).await,
-        FETCH => Ok(fetch(server, &arguments)),
+        PLAN => run(server, owner, Task::Plan, arguments, context).await,
+        ASK => run(server, owner, Task::Ask, arguments, context).await,
+        FETCH => Ok(fetch(server, owner, &arguments)),
         name => {
             let called = tokio::select! {
-                called = server.call(name, arguments) => called,
+                called = server.call(owner, name, arguments) => called,
                 () = context.ct.cancelled() => return Ok(failed(&Refusal::new("cancelled", "the client cancelled it"))),
             };
             match called {
@@ -137,18 +144,11 @@ fn answered(text: String, fields: JsonObject, is_error: bool) -> CallToolResult 
 }
 
 fn failed(refusal: &Refusal) -> CallToolResult {
-    CallToolResult::structured_error(refusal.to_json())
+    // The text is what a model reads; the fields are for programs.
+    answered(as_error(refusal.to_json()).to_string(), outputs::object(refusal.to_json()), true)
 }
 
-/// A text from the catalog: marked, and unable to end the mark itself.
-pub(super) fn as_data(text: &str) -> String {
-    if compact::is_marked(text) {
-        return format!("<data>{}</data>", text.replace('<', "\\u003c"));
-    }
-    format!("<data>{text}</data>")
-}
-
-fn fetch(server: &Server, arguments: &Value) -> CallToolResult {
+fn fetch(server: &Server, owner: &Owner, arguments: &Value) -> CallToolResult {
     let Some(handle) = arguments["handle"].as_str() else {
         return failed(
             &Refusal::new("invalid_arguments", "handle is missing").advise("call it as fetch(handle, page?)"),
@@ -158,11 +158,11 @@ fn fetch(server: &Server, arguments: &Value) -> CallToolResult {
     let Some(page) = page else {
         return failed(&Refusal::new("invalid_arguments", "page must be a number, from 1"));
     };
-    match server.fetch(handle, page) {
+    match server.fetch(owner, handle, page) {
         Ok(found) => {
             let text = match found["text"].as_str() {
                 Some(text) => format!("{}\n{}", as_data(text), found["next"].as_str().unwrap_or("(the last page)")),
-                None => found.to_string(),
+                None => as_data(&found.to_string()),
             };
             answered(text, outputs::object(found), false)
         }
@@ -182,6 +182,7 @@ impl Drop for Guard {
 /// Sees a question through, with a notification for each thing that happens if the caller wants them.
 async fn run(
     server: &Arc<Server>,
+    owner: &Owner,
     task: Task,
     arguments: Value,
     context: RequestContext<RoleServer>,
@@ -193,7 +194,7 @@ async fn run(
             return Ok(failed(&Refusal::new("invalid_arguments", error.to_string()).advise(usage)));
         }
     };
-    let run = match server.start(task, asked) {
+    let run = match server.start(owner, task, asked) {
         Ok(run) => run,
         Err(refusal) => return Ok(failed(&refusal)),
     };
@@ -219,29 +220,30 @@ async fn run(
     drop(guard);
     let mut fields = outputs::object((*end.result).clone());
     let Some(failure) = end.failure else {
-        // An answer is its text, and a plan its JSON.
+        // An answer is its text, and a plan its JSON. Both repeat what stands in data.
         let text = end.result["answer"].as_str().map_or_else(|| end.result.to_string(), str::to_owned);
-        return Ok(answered(text, fields, false));
+        return Ok(answered(as_data(&text), fields, false));
     };
     for (key, value) in outputs::object(failure.to_json()) {
         fields.insert(key, value);
     }
-    Ok(answered(failure.to_json().to_string(), fields, true))
+    Ok(answered(as_error(failure.to_json()).to_string(), fields, true))
 }
 
 /// One line of what happened; `None` for what need not be said.
 fn told(name: &str, data: &Value) -> Option<String> {
-    let text = |field: &str| data[field].as_str().unwrap_or_default().to_owned();
-    match name {
-        "round" => Some(format!("round {}", data["number"])),
-        "thinking" => Some(text("text").lines().next().unwrap_or_default().chars().take(200).collect()),
-        "tool" => Some(format!("{} {}", text("name"), data["arguments"]).chars().take(200).collect()),
-        "executing" => Some(format!("{}: {}", text("id"), text("question")).chars().take(200).collect()),
-        "result" if data["failed"] == true => Some(format!("{} failed", text("name"))),
-        "verified" if data["ok"] == true => Some("every name in the plan exists".into()),
-        "verified" => Some(format!("{} names or steps do not hold", data["failed"])),
-        _ => None,
-    }
+    let text = |field: &str| data[field].as_str().unwrap_or_default();
+    let line = match name {
+        "round" => format!("round {}", data["number"]),
+        "thinking" => text("text").lines().next().unwrap_or_default().to_owned(),
+        "tool" => format!("{} {}", text("name"), data["arguments"]),
+        "executing" => format!("{}: {}", text("id"), text("question")),
+        "result" if data["failed"] == true => format!("{} failed", text("name")),
+        "verified" if data["ok"] == true => "every name in the plan exists".to_owned(),
+        "verified" => format!("{} names or steps do not hold", data["failed"]),
+        _ => return None,
+    };
+    Some(clean(&line, LINE))
 }
 
 #[cfg(test)]

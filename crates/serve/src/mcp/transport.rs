@@ -1,17 +1,22 @@
 //! What is done about HTTP beside the SDK: messages that are none, sessions that are ended, and sessions that live as long
 //! as their client listens.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use axum::{
-    Json,
+    Extension, Json,
     body::{Body, Bytes, to_bytes},
     extract::{Request, State},
-    http::{HeaderMap, Method, StatusCode, header},
+    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
     middleware::Next,
     response::{IntoResponse, Response},
 };
 use futures::StreamExt;
+use prospector_core::Owner;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -24,14 +29,74 @@ const PARSE_ERROR: i64 = -32_700;
 /// And what is no message.
 const INVALID_REQUEST: i64 = -32_600;
 
-/// What stands before the service of the SDK.
-pub(crate) async fn before(State(shared): State<Shared>, request: Request, next: Next) -> Response {
-    let session = request.headers().get("mcp-session-id").and_then(|id| id.to_str().ok()).map(str::to_owned);
+/// The header that names a session.
+const SESSION: &str = "mcp-session-id";
+
+/// The name of no session: the SDK gives them names of its own.
+const NO_SESSION: HeaderValue = HeaderValue::from_static("none");
+
+tokio::task_local! {
+    /// Who asks, while a request is handed to the SDK: it makes the handler of a session without being told.
+    static ASKING: Owner;
+}
+
+/// Who asks, where a request is being handed to the SDK.
+pub(super) fn asking() -> Option<Owner> {
+    ASKING.try_with(Owner::clone).ok()
+}
+
+/// Whose each session is.
+#[derive(Clone, Default)]
+pub(crate) struct SessionOwners(Arc<Mutex<HashMap<String, Owner>>>);
+
+impl SessionOwners {
+    fn is_of(&self, session: &str, owner: &Owner) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(session) == Some(owner)
+    }
+
+    /// Notes whose a new session is, and forgets those that are over.
+    fn begin(&self, session: &str, owner: Owner, is_open: impl Fn(&str) -> bool) {
+        let mut owners = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        owners.retain(|session, _| is_open(session));
+        owners.insert(session.to_owned(), owner);
+    }
+
+    /// How many sessions of an owner are open.
+    pub(crate) fn count(&self, owner: &Owner, is_open: impl Fn(&str) -> bool) -> usize {
+        let owners = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        owners.iter().filter(|(session, whose)| *whose == owner && is_open(session)).count()
+    }
+}
+
+/// What stands before the service of the SDK. A session of somebody else is answered as one that is not there.
+pub(crate) async fn before(
+    State(shared): State<Shared>,
+    Extension(owner): Extension<Owner>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let session = request.headers().get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned);
+    let session = session.map(|session| match shared.owners.is_of(&session, &owner) {
+        true => session,
+        false => {
+            request.headers_mut().insert(SESSION, NO_SESSION);
+            "none".to_owned()
+        }
+    });
+    let response = ASKING.scope(owner.clone(), passed(&shared, session, request, next)).await;
+    if let Some(begun) = response.headers().get(SESSION).and_then(|id| id.to_str().ok()) {
+        let open = shared.sessions.sessions.read().await;
+        shared.owners.begin(begun, owner, |session| open.contains_key(session));
+    }
+    response
+}
+
+async fn passed(shared: &Shared, session: Option<String>, request: Request, next: Next) -> Response {
     match (request.method(), session) {
         (&Method::POST, _) => said(request, next).await,
         (&Method::GET, Some(session)) => {
             let response = next.run(request).await;
-            if response.status() == StatusCode::OK { listened(&shared, session, response) } else { response }
+            if response.status() == StatusCode::OK { listened(shared, session, response) } else { response }
         }
         (&Method::DELETE, Some(session)) => {
             if !shared.sessions.sessions.read().await.contains_key(session.as_str()) {

@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use futures::{StreamExt, stream, stream::BoxStream};
 use prospector_discovery::{Catalog, CatalogOptions, Profile};
 use prospector_llm::{ChatEvent, ChatModel, ChatRequest, LlmError, models::UNLISTED};
-use prospector_serve::{Limits, Opened, Options, Planner, Server};
-use serde_json::Value;
+use prospector_serve::{Limits, Opened, Options, Planner, Server, Tokens};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -21,6 +21,10 @@ use tokio_util::sync::CancellationToken;
 
 /// A token that opens the servers that ask for one.
 pub(crate) const TOKEN: &str = "open-sesame-0123456789";
+
+/// Two more, of two clients that have nothing to do with each other.
+pub(crate) const ANN: &str = "token-of-ann-0123456789";
+pub(crate) const BEN: &str = "token-of-ben-0123456789";
 
 /// How long something may take that is sure to happen.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
@@ -139,9 +143,15 @@ impl Running {
 
     /// Asks again until the answer is as it should be.
     pub(crate) async fn until(&self, path: &str, holds: impl Fn(&Said) -> bool) -> Said {
+        self.until_as(TOKEN, path, holds).await
+    }
+
+    /// The same with a token.
+    pub(crate) async fn until_as(&self, token: &str, path: &str, holds: impl Fn(&Said) -> bool) -> Said {
+        let bearer = format!("Bearer {token}");
         let waiting = async {
             loop {
-                let said = self.get(path).await;
+                let said = self.request("GET", path, &[("authorization", &bearer)], "").await;
                 if holds(&said) {
                     return said;
                 }
@@ -149,6 +159,57 @@ impl Running {
             }
         };
         tokio::time::timeout(PATIENCE, waiting).await.expect("it does not come about")
+    }
+}
+
+/// The revision of MCP that has sessions.
+const REVISION: &str = "2025-06-18";
+
+impl Running {
+    /// Sends a message of MCP.
+    pub(crate) async fn message(&self, token: &str, session: Option<&str>, message: &Value) -> Said {
+        let bearer = format!("Bearer {token}");
+        let mut headers = vec![
+            ("authorization", bearer.as_str()),
+            ("accept", "application/json, text/event-stream"),
+            ("content-type", "application/json"),
+        ];
+        if let Some(session) = session {
+            headers.extend([("mcp-session-id", session), ("mcp-protocol-version", REVISION)]);
+        }
+        self.request("POST", "/mcp", &headers, &message.to_string()).await
+    }
+
+    /// Asks for a session of MCP.
+    pub(crate) async fn initialize(&self, token: &str) -> Said {
+        let begin = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": REVISION,
+            "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}});
+        self.message(token, None, &begin).await
+    }
+
+    /// A session of MCP over HTTP.
+    pub(crate) async fn session<'a>(&'a self, token: &'a str) -> Session<'a> {
+        let said = self.initialize(token).await;
+        let id = said.header("mcp-session-id").unwrap_or_else(|| panic!("{said:?}")).to_owned();
+        let session = Session { server: self, token, id };
+        let begun = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        assert_eq!(self.message(token, Some(&session.id), &begun).await.status, 202);
+        session
+    }
+}
+
+/// A session of MCP over HTTP.
+pub(crate) struct Session<'a> {
+    server: &'a Running,
+    token: &'a str,
+    pub(crate) id: String,
+}
+
+impl Session<'_> {
+    /// The answer to a request: a message with `result` or `error`.
+    pub(crate) async fn call(&self, method: &str, params: Value) -> Value {
+        let asked = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params});
+        self.server.message(self.token, Some(&self.id), &asked).await.message()
     }
 }
 
@@ -167,8 +228,19 @@ impl Said {
         // A connection that is cut still leaves what came before.
         let _ =
             tokio::time::timeout(PATIENCE, stream.read_to_end(&mut bytes)).await.expect("the server goes on for ever");
-        let text = String::from_utf8(bytes).unwrap();
-        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
+        Said::parsed(&String::from_utf8(bytes).unwrap())
+    }
+
+    /// The same, where its beginning was read already.
+    pub(crate) async fn after(read: String, stream: &mut TcpStream) -> Self {
+        let mut bytes = read.into_bytes();
+        let _ =
+            tokio::time::timeout(PATIENCE, stream.read_to_end(&mut bytes)).await.expect("the server goes on for ever");
+        Said::parsed(&String::from_utf8(bytes).unwrap())
+    }
+
+    fn parsed(text: &str) -> Self {
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((text, ""));
         let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
         let chunked = head.to_lowercase().contains("transfer-encoding: chunked");
         let body = if chunked { joined(body) } else { body.to_owned() };
@@ -178,6 +250,16 @@ impl Said {
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error} in {self:?}"))
+    }
+
+    /// The message of MCP that answers a request.
+    #[track_caller]
+    pub(crate) fn message(&self) -> Value {
+        let lines = self.body.lines().filter_map(|line| line.strip_prefix("data: "));
+        let mut messages = lines.filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        messages
+            .rfind(|message| message.get("result").or(message.get("error")).is_some())
+            .unwrap_or_else(|| self.json())
     }
 
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
@@ -251,4 +333,9 @@ pub(crate) fn short() -> Limits {
         body_bytes: 4_096,
         ..Limits::default()
     }
+}
+
+/// What a server for two clients decides.
+pub(crate) fn two(limits: Limits) -> Options {
+    Options { tokens: Tokens::none().with(ANN).unwrap().with(BEN).unwrap(), limits, ..Options::default() }
 }

@@ -1,0 +1,67 @@
+//! `planner facts`: what was said, by whom, and what of it holds for everyone.
+
+use prospector_discovery::review::{FactError, Review, ReviewedFact};
+
+use super::{Opening, ask::state, open};
+use crate::{
+    Exit,
+    cli::{FactsArgs, FactsCommand},
+    output,
+    settings::Settings,
+};
+
+/// `planner facts`
+pub(crate) async fn facts(args: FactsArgs, settings: &Settings) -> anyhow::Result<Exit> {
+    // Without a catalog there is no state to look into, even where a folder is named.
+    settings.catalog()?;
+    let review = Review::new(state(settings)?.join("facts.sqlite"));
+    match args.command {
+        FactsCommand::List { pending } => {
+            let mut facts = review.facts().await.map_err(advised)?;
+            facts.retain(|fact| fact.pending || !pending);
+            output::json(&facts)?;
+            Ok(Exit::Good)
+        }
+        FactsCommand::Approve { ids } => {
+            let mut approved = Vec::new();
+            for id in &ids {
+                approved.push((id, review.approve(id).await.map_err(advised)?));
+            }
+            done(approved, "no fact of that id waits; it may have been said anew", settings).await
+        }
+        FactsCommand::Remove { ids } => {
+            let mut removed = Vec::new();
+            for id in &ids {
+                removed.push((id, review.remove(id).await.map_err(advised)?));
+            }
+            done(removed, "there is no fact of that id; it may have been said anew", settings).await
+        }
+    }
+}
+
+/// Prints what was changed, says what was not, and brings the index up to date: servers notice that.
+async fn done(
+    changed: Vec<(&String, Option<ReviewedFact>)>,
+    otherwise: &str,
+    settings: &Settings,
+) -> anyhow::Result<Exit> {
+    let mut exit = Exit::Good;
+    for (id, _) in changed.iter().filter(|(_, fact)| fact.is_none()) {
+        output::say(&format!("error: {id}: {otherwise} (see `planner facts list`)"));
+        exit = Exit::NotVerified;
+    }
+    let facts: Vec<ReviewedFact> = changed.into_iter().filter_map(|(_, fact)| fact).collect();
+    output::json(&facts)?;
+    if !facts.is_empty() {
+        open(settings, Opening::Use).await?;
+    }
+    Ok(exit)
+}
+
+/// The error with what to do about it.
+fn advised(error: FactError) -> anyhow::Error {
+    match error.advice() {
+        Some(advice) => anyhow::anyhow!("{error} ({advice})"),
+        None => error.into(),
+    }
+}

@@ -1,0 +1,57 @@
+//! A future whose panic is an error of its own.
+
+use std::{
+    any::Any,
+    future::Future,
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use crate::BoxFuture;
+
+/// Runs a future to its end; a panic in it, or in what makes it, becomes the text that it panicked with.
+///
+/// What panicked is dropped at once and never polled again; what it shared with others is behind locks that say when
+/// they were left in the middle.
+pub(crate) struct Guarded<'a, T> {
+    state: State<'a, T>,
+}
+
+enum State<'a, T> {
+    Running(BoxFuture<'a, T>),
+    Panicked(Option<String>),
+}
+
+impl<'a, T> Guarded<'a, T> {
+    pub(crate) fn new(make: impl FnOnce() -> BoxFuture<'a, T>) -> Self {
+        let state = match catch_unwind(AssertUnwindSafe(make)) {
+            Ok(future) => State::Running(future),
+            Err(panic) => State::Panicked(Some(text_of(panic.as_ref()))),
+        };
+        Guarded { state }
+    }
+}
+
+impl<T> Future for Guarded<'_, T> {
+    type Output = Result<T, String>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        match &mut self.state {
+            State::Running(future) => match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
+                Ok(Poll::Pending) => Poll::Pending,
+                Ok(Poll::Ready(value)) => Poll::Ready(Ok(value)),
+                Err(panic) => {
+                    self.state = State::Panicked(None);
+                    Poll::Ready(Err(text_of(panic.as_ref())))
+                }
+            },
+            State::Panicked(text) => Poll::Ready(Err(text.take().unwrap_or_else(|| "it was asked again".into()))),
+        }
+    }
+}
+
+fn text_of(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "without a word".into())
+}

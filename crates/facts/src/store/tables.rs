@@ -1,0 +1,56 @@
+//! The tables of the store, and how those of earlier versions become them.
+
+/// Marks a file as a fact store (`PFct`), so that no other database is ever written to.
+pub(super) const APPLICATION: i64 = 0x5046_6374;
+/// The version of the tables.
+pub(super) const VERSION: i64 = 3;
+
+/// `apart` is the id of the owner for whom alone a fact is kept, empty for those that hold for everyone; `owner` and
+/// `said_by` are the id and the label of whoever said it, empty for the local user.
+const FACTS: &str = "
+CREATE TABLE IF NOT EXISTS facts (
+    key TEXT NOT NULL, scope TEXT NOT NULL, origin TEXT NOT NULL, apart TEXT NOT NULL DEFAULT '',
+    term TEXT NOT NULL, definition TEXT NOT NULL, source TEXT NOT NULL, confidence REAL NOT NULL,
+    reasoning TEXT NOT NULL, recorded_at TEXT NOT NULL, source_hash TEXT NOT NULL DEFAULT '',
+    owner TEXT NOT NULL DEFAULT '', said_by TEXT NOT NULL DEFAULT '',
+    PRIMARY KEY (key, scope, origin, apart)
+);
+CREATE TABLE IF NOT EXISTS unresolved (
+    key TEXT NOT NULL, owner TEXT NOT NULL DEFAULT '', question TEXT NOT NULL, times INTEGER NOT NULL,
+    last_asked TEXT NOT NULL, first_asked TEXT NOT NULL DEFAULT '',
+    PRIMARY KEY (key, owner)
+);
+PRAGMA application_id = 1346790260;
+PRAGMA user_version = 3;
+";
+
+/// What version 1 lacks of version 2.
+const FROM_VERSION_1: &str = "
+ALTER TABLE facts ADD COLUMN source_hash TEXT NOT NULL DEFAULT '';
+ALTER TABLE unresolved ADD COLUMN first_asked TEXT NOT NULL DEFAULT '';
+";
+
+/// Tables cannot be given another key: those of version 2 are put aside, and read into the new ones. What they hold was
+/// said by the local user, and holds for everyone.
+const PUT_ASIDE: &str = "
+ALTER TABLE facts RENAME TO facts_before;
+ALTER TABLE unresolved RENAME TO unresolved_before;
+";
+
+const READ_BACK: &str = "
+INSERT INTO facts (key, scope, origin, term, definition, source, confidence, reasoning, recorded_at, source_hash)
+    SELECT key, scope, origin, term, definition, source, confidence, reasoning, recorded_at, source_hash FROM facts_before;
+INSERT INTO unresolved (key, question, times, last_asked, first_asked)
+    SELECT key, question, times, last_asked, first_asked FROM unresolved_before;
+DROP TABLE facts_before;
+DROP TABLE unresolved_before;
+";
+
+/// What brings a file of that version up to date; 0 is an empty one.
+pub(super) fn upgrade(version: i64) -> String {
+    match version {
+        1 => [FROM_VERSION_1, PUT_ASIDE, FACTS, READ_BACK].concat(),
+        2 => [PUT_ASIDE, FACTS, READ_BACK].concat(),
+        _ => FACTS.to_owned(),
+    }
+}

@@ -1,0 +1,59 @@
+//! Every route, in one visible list.
+
+use axum::{
+    middleware,
+    routing::{MethodRouter, any_service, get, post},
+};
+
+use super::{Shared, page, routes};
+use crate::mcp;
+
+/// What makes the handler of a route.
+type Handler = fn(&Shared) -> MethodRouter<Shared>;
+
+/// One path of the server, and what can be done there.
+pub struct Route {
+    /// As `/v1/runs/{handle}`.
+    pub path: &'static str,
+    /// The methods of HTTP that it takes.
+    pub methods: &'static [&'static str],
+    handler: Handler,
+}
+
+impl Route {
+    const fn new(path: &'static str, methods: &'static [&'static str], handler: Handler) -> Self {
+        Route { path, methods, handler }
+    }
+
+    pub(crate) fn handler(&self, shared: &Shared) -> MethodRouter<Shared> {
+        (self.handler)(shared)
+    }
+}
+
+/// Every route. What belongs to somebody is given to its owner alone; `tests/owners.rs` goes through this list.
+pub const ROUTES: [Route; 21] = [
+    Route::new("/", &["GET"], |_| get(page::index)),
+    Route::new("/assets/{name}", &["GET"], |_| get(page::asset)),
+    Route::new("/healthz", &["GET"], |_| get(routes::healthy)),
+    Route::new("/readyz", &["GET"], |_| get(routes::ready)),
+    Route::new("/openapi.json", &["GET"], |_| get(routes::openapi)),
+    Route::new("/metrics", &["GET"], |_| get(routes::metrics)),
+    Route::new("/v1/about", &["GET"], |_| get(routes::about)),
+    Route::new("/v1/tools", &["GET"], |_| get(routes::tools)),
+    Route::new("/v1/tools/{name}", &["POST"], |_| post(routes::call)),
+    Route::new("/v1/search", &["GET"], |_| get(routes::search)),
+    Route::new("/v1/catalog", &["GET"], |_| get(routes::catalog)),
+    Route::new("/v1/catalog/{kind}/{*id}", &["GET"], |_| get(routes::thing)),
+    Route::new("/v1/plan", &["POST"], |_| post(routes::plan)),
+    Route::new("/v1/ask", &["POST"], |_| post(routes::ask)),
+    Route::new("/v1/sessions", &["GET", "POST"], |_| get(routes::sessions).post(routes::new_session)),
+    Route::new("/v1/sessions/{name}", &["GET"], |_| get(routes::session)),
+    Route::new("/v1/runs/{handle}", &["GET", "DELETE"], |_| get(routes::run).delete(routes::cancel)),
+    Route::new("/v1/runs/{handle}/events", &["GET"], |_| get(routes::events)),
+    Route::new("/v1/results/{handle}", &["GET"], |_| get(routes::result)),
+    Route::new("/v1/refresh", &["POST"], |_| post(routes::refresh)),
+    Route::new("/mcp", &["GET", "POST", "DELETE"], |shared| {
+        let service = mcp::service(&shared.server, &shared.sessions);
+        any_service(service).layer(middleware::from_fn_with_state(shared.clone(), mcp::before))
+    }),
+];

@@ -1,0 +1,62 @@
+//! How much of a thing each owner has under way, so that none takes all of it.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use prospector_core::Owner;
+
+/// What is under way, by owner.
+#[derive(Clone, Default)]
+pub(crate) struct Shares(Arc<Mutex<HashMap<Owner, usize>>>);
+
+/// One of the things of an owner, until it is dropped.
+pub(crate) struct Share {
+    owner: Owner,
+    taken: Shares,
+}
+
+impl Shares {
+    /// One more for this owner, who may have `most` at once.
+    pub(crate) fn take(&self, owner: &Owner, most: usize) -> Option<Share> {
+        let mut taken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = taken.entry(owner.clone()).or_default();
+        if *count >= most {
+            return None;
+        }
+        *count += 1;
+        Some(Share { owner: owner.clone(), taken: self.clone() })
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        let mut taken = self.taken.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = taken.get_mut(&self.owner) {
+            *count -= 1;
+            if *count == 0 {
+                taken.remove(&self.owner);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_owner_has_a_share_and_gives_it_back() {
+        let shares = Shares::default();
+        let (ann, ben) = (Owner::new("a", "ann"), Owner::new("b", "ben"));
+        let first = shares.take(&ann, 2);
+        let second = shares.take(&ann, 2);
+        assert!(first.is_some() && second.is_some() && shares.take(&ann, 2).is_none());
+        assert!(shares.take(&ben, 2).is_some(), "what one has is nothing to the other");
+        drop(first);
+        assert!(shares.take(&ann, 2).is_some());
+        drop(second);
+        assert!(shares.0.lock().unwrap_or_else(PoisonError::into_inner).is_empty(), "nobody is remembered");
+    }
+}
