@@ -42,6 +42,8 @@
 mod cap;
 mod causes;
 pub mod compact;
+mod compute;
+mod conceal;
 mod nearest;
 mod page;
 mod problem;
@@ -53,6 +55,8 @@ mod toolset;
 
 pub use cap::cap;
 pub use causes::causes;
+pub use compute::compute;
+pub use conceal::conceal;
 pub use nearest::{nearest, normalized};
 pub use page::Page;
 pub use problem::{Problem, Severity};
