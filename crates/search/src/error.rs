@@ -2,6 +2,10 @@
 
 use std::path::PathBuf;
 
+use prospector_core::ToolError;
+
+use crate::MAX_QUERY_CHARS;
+
 /// A failed act on an index.
 #[derive(Debug, thiserror::Error)]
 pub enum SearchError {
@@ -23,7 +27,26 @@ pub enum SearchError {
         /// Why it failed.
         source: tantivy::TantivyError,
     },
+    /// A text is too long to be searched for.
+    #[error("the query has {characters} characters; at most {MAX_QUERY_CHARS} are searched for")]
+    TooLong {
+        /// How many it has.
+        characters: usize,
+    },
     /// The embedder failed.
     #[error(transparent)]
     Embed(#[from] crate::EmbedError),
+}
+
+impl From<SearchError> for ToolError {
+    /// Whoever asked in too many words can ask in fewer; everything else is for the operator.
+    fn from(error: SearchError) -> ToolError {
+        match error {
+            SearchError::TooLong { .. } => ToolError::invalid(
+                error.to_string(),
+                Some("search for what the question is about, in fewer words".into()),
+            ),
+            SearchError::Io { .. } | SearchError::Lexical { .. } | SearchError::Embed(_) => ToolError::fatal(error),
+        }
+    }
 }
