@@ -11,6 +11,7 @@ mod transport;
 use std::{borrow::Cow, sync::Arc};
 
 use prospector_agent::INSTRUCTIONS;
+use prospector_core::compute;
 use prospector_discovery::{PromptBuilder, PromptForm};
 use prospector_llm::models::UNLISTED;
 use rmcp::{
@@ -186,7 +187,8 @@ impl ServerHandler for Handler {
         request: GetPromptRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        prompts::get(&self.server.estate.now(), request).map(Into::into)
+        let served = self.server.estate.now();
+        compute(move || prompts::get(&served, request)).await.map(Into::into)
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
