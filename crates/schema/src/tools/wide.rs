@@ -177,7 +177,10 @@ mod tests {
         // Each word against each column would be ten billion comparisons.
         let names: Vec<String> = (0..20_000).map(|n| format!("measure_{n}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let question: String = (0..60_000).map(|n| format!("word{n} ")).chain(["measure 19999".into()]).collect();
+        // In letters, so that none of them is in a name.
+        let word = |n: u32| n.to_string().bytes().map(|digit| char::from(digit - b'0' + b'k')).collect::<String>();
+        let words = (10_000..70_000).map(|n| word(n) + " ");
+        let question: String = words.chain(["measure 19999".to_owned()]).collect();
         assert_eq!(fitting(&table_of("wide", &names), &question).whole[0], 19_999);
     }
 
