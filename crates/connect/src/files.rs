@@ -1,6 +1,7 @@
 //! Data files: each is a table, read with DataFusion.
 
 mod condition;
+mod examine;
 mod file;
 mod loaded;
 mod naming;

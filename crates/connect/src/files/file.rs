@@ -25,8 +25,8 @@ use prospector_core::Problem;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncSeekExt};
 use tokio::sync::OnceCell;
 
-use super::loaded;
 use super::narrow::narrowed;
+use super::{examine, loaded};
 use crate::{ConnectError, SourceKind};
 
 /// No query may take longer.
@@ -39,6 +39,13 @@ const ROWS_OF_JSON: usize = 10_000;
 
 /// Larger files are not loaded into memory.
 const LARGEST: u64 = 256 << 20;
+
+/// The reader of CSV streams makes room for a batch of rows of all columns, whichever are wanted: 128 MB for so many. A file
+/// of more is loaded.
+const MAX_STREAMED: usize = 2_000;
+
+/// So many values are read at once where all columns are.
+const VALUES_AT_ONCE: usize = 1 << 20;
 
 /// The header of a CSV file is no longer, in bytes.
 const MAX_HEADER: u64 = 16 << 20;
@@ -165,6 +172,10 @@ impl File {
     pub(super) async fn count(&self, session: &SessionContext) -> Result<u64, ConnectError> {
         let ask = |table: Arc<dyn TableProvider>| {
             async move {
+                // Readers make room for a whole batch in each column before they have read a row.
+                let rows = (VALUES_AT_ONCE / table.schema().fields().len().max(1)).clamp(16, 8_192);
+                let config = session.copied_config().with_batch_size(rows);
+                let session = SessionContext::new_with_config_rt(config, session.runtime_env());
                 let plan = table.scan(&session.state(), None, &[], None).await.map_err(plain)?;
                 let mut batches = execute_stream(plan, session.task_ctx()).map_err(plain)?;
                 let mut rows = 0;
@@ -223,14 +234,15 @@ impl File {
                 return Err("the file is empty".to_owned());
             }
             let start = self.start().await?;
-            if self.kind == SourceKind::Csv {
-                self.examine_header().await?;
-            }
+            let columns = self.examine(&start).await?;
             let opened = match Reading::of(self.kind)[index] {
-                Reading::Stream => self.stream(&start, session, false).await,
+                Reading::Stream if columns <= MAX_STREAMED => self.stream(&start, session, false).await,
                 Reading::Loaded if metadata.len() <= LARGEST => self.load(&start).await,
+                Reading::Stream | Reading::Loaded if columns > MAX_STREAMED => {
+                    Err(format!("it has {columns} columns, and at more than {} MB it is not loaded", LARGEST >> 20))
+                }
                 Reading::Loaded if self.kind == SourceKind::Csv => self.stream(&start, session, true).await,
-                Reading::Loaded => {
+                Reading::Stream | Reading::Loaded => {
                     Err(format!("not all records fit, and at more than {} MB it is not loaded", LARGEST >> 20))
                 }
             };
@@ -247,6 +259,30 @@ impl File {
         let file = tokio::fs::File::open(&self.path).await.map_err(|error| error.to_string())?;
         file.take(START).read_to_end(&mut start).await.map_err(|error| error.to_string())?;
         Ok(start)
+    }
+
+    /// Looks at what a reader would believe to the end of the process, or of the memory; returns how many columns the header
+    /// of a CSV file names.
+    async fn examine(&self, start: &[u8]) -> Result<usize, String> {
+        let check: fn(&mut std::fs::File) -> Result<(), String> = match self.kind {
+            SourceKind::Csv => {
+                self.examine_header().await?;
+                |_| Ok(())
+            }
+            SourceKind::Parquet => examine::parquet,
+            SourceKind::Arrow => examine::arrow,
+            _ => return Ok(0),
+        };
+        let (path, delimiter) = (self.path.clone(), (self.kind == SourceKind::Csv).then(|| delimiter(start)));
+        let examined = move || {
+            let mut file = std::fs::File::open(path).map_err(|error| error.to_string())?;
+            check(&mut file)?;
+            let Some(delimiter) = delimiter else { return Ok(0) };
+            let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(file);
+            // What is wrong with it, whoever reads it says.
+            Ok(reader.byte_headers().map_or(0, csv::ByteRecord::len))
+        };
+        tokio::task::spawn_blocking(examined).await.map_err(|error| error.to_string())?
     }
 
     /// A first line without end is no header: readers would take all of the file for it.
