@@ -10,6 +10,7 @@ mod output;
 mod progress;
 mod settings;
 mod telemetry;
+mod visible;
 
 use std::process::ExitCode;
 
@@ -33,6 +34,7 @@ enum Exit {
 }
 
 fn main() -> ExitCode {
+    output::catch_panics();
     let cli = Cli::parse();
     if let Command::QueryWorker = cli.command {
         return commands::query_worker();

@@ -1,10 +1,13 @@
 //! What is printed: answers on standard output and nothing else, as JSON but where a text is asked for; the rest on
-//! standard error.
+//! standard error. Nothing else in this binary prints, and whatever comes from data is made visible here, see
+//! [`crate::visible`].
 
 use std::io::{IsTerminal, Write};
 
 use prospector_core::{Problem, Severity};
 use serde::Serialize;
+
+use crate::visible::{visible, visible_json};
 
 /// At most this many problems are listed.
 const MOST_PROBLEMS: usize = 20;
@@ -14,7 +17,7 @@ const MOST_PROBLEMS: usize = 20;
 /// # Errors
 /// When it cannot be written; a reader that went away is no error.
 pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {
-    text(&serde_json::to_string_pretty(value)?)
+    print(&visible_json(&serde_json::to_string_pretty(value)?))
 }
 
 /// Prints a text, and ends its line.
@@ -22,6 +25,10 @@ pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {
 /// # Errors
 /// As [`json`].
 pub(crate) fn text(text: &str) -> anyhow::Result<()> {
+    print(&visible(text))
+}
+
+fn print(text: &str) -> anyhow::Result<()> {
     match std::io::stdout().lock().write_all(format!("{text}\n").as_bytes()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
         _ => Ok(()),
@@ -30,8 +37,22 @@ pub(crate) fn text(text: &str) -> anyhow::Result<()> {
 
 /// Says something to the person at the terminal.
 pub(crate) fn say(text: &str) {
+    note(&visible(text));
+}
+
+/// Tells a program that follows on standard error what happens, as one line of JSON.
+pub(crate) fn event(event: &impl Serialize) {
+    note(&visible_json(&serde_json::to_string(event).unwrap_or_default()));
+}
+
+fn note(text: &str) {
     // Nobody may be listening.
     let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+/// Lets a panic, whose message may quote data, speak through [`say`] too.
+pub(crate) fn catch_panics() {
+    std::panic::set_hook(Box::new(|panic| say(&format!("internal error: {panic}"))));
 }
 
 /// Says what went wrong, with those of its causes that it does not name itself.

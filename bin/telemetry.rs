@@ -5,7 +5,6 @@
 //! that cannot be reached costs one warning and no answer.
 
 use std::{
-    io,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -31,6 +30,7 @@ use url::Url;
 use crate::{
     output,
     settings::{Export, Settings},
+    visible::VisibleErrors,
 };
 
 /// So long the end of the program waits for the collector.
@@ -54,7 +54,8 @@ impl Telemetry {
             output::say(&format!("warning: no traces are sent: {reason}"));
             None
         });
-        let log = fmt::layer().with_writer(io::stderr).without_time().with_filter(EnvFilter::new(&settings.log));
+        let log =
+            fmt::layer().with_writer(VisibleErrors::default).without_time().with_filter(EnvFilter::new(&settings.log));
         registry().with(log).with(sent.as_ref().map(|(provider, _)| spans(provider))).init();
         Telemetry { sent }
     }

@@ -53,7 +53,7 @@ pub(crate) async fn counted(
             match count(counter, std::slice::from_ref(&whole), asked, Vec::new()).await {
                 Ok(tokens) => everything.push(tokens),
                 Err(error) => {
-                    eprintln!("note: a prompt with everything was not counted: {error:#}");
+                    crate::output::say(&format!("note: a prompt with everything was not counted: {error:#}"));
                     takes_everything = false;
                 }
             }

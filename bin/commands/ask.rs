@@ -151,7 +151,7 @@ impl Asked<'_> {
         let (events, talkative) = (self.args.events, !self.args.quiet && output::is_watched());
         let observe = move |event: Event| {
             if events {
-                output::say(&serde_json::to_string(&event).unwrap_or_default());
+                output::event(&event);
             } else if talkative {
                 tell(&event);
             }

@@ -14,7 +14,7 @@ use super::{
     ask::{Asked, Estate, Models, session, state},
     plan::planned,
 };
-use crate::{Exit, cli::ChatArgs, output, settings::Settings};
+use crate::{Exit, cli::ChatArgs, output, settings::Settings, visible::visible};
 use line::Lines;
 
 /// The commands, and what each does.
@@ -172,5 +172,7 @@ fn names(estate: &Estate) -> BTreeSet<String> {
         names.extend(database.tables.iter().map(|table| table.name.clone()));
         names.extend(database.tables.iter().map(|table| format!("{}.{}", database.name, table.name)));
     }
+    // A name is offered as it is, by the terminal's own hand.
+    names.retain(|name| visible(name) == name.as_str());
     names
 }

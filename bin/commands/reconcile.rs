@@ -75,7 +75,7 @@ pub(crate) async fn reconcile(args: ReconcileArgs, settings: &Settings) -> anyho
     let (events, talkative) = (args.events, !args.quiet);
     let observe = move |event: Event| {
         if events {
-            output::say(&serde_json::to_string(&event).unwrap_or_default());
+            output::event(&event);
         } else if talkative && (output::is_watched() || matches!(event, Event::Phase { .. })) {
             tell(&event);
         }

@@ -16,9 +16,10 @@ use std::collections::HashSet;
 
 use async_trait::async_trait;
 use futures::{StreamExt, stream, stream::BoxStream};
-use prospector_core::{ToolSpec, tokens};
+use prospector_core::{ToolSpec, compute, tokens};
 use prospector_discovery::Route;
 use prospector_llm::{ChatEvent, ChatModel, ChatRequest, ChatResponse, LlmError, Message, ToolCall, Usage};
+use prospector_search::{MAX_QUERY_CHARS, query_text};
 use serde_json::{Value, json};
 
 use crate::{history, reconcile, run::FINISH};
@@ -40,10 +41,29 @@ impl ChatModel for Offline {
     }
 
     async fn stream(&self, request: &ChatRequest) -> Result<BoxStream<'static, Result<ChatEvent, LlmError>>, LlmError> {
-        let mut response = answer(request);
-        response.usage = usage(request, &response);
+        let request = request.clone();
+        let response = compute(move || {
+            let mut response = answer(&request);
+            response.usage = usage(&request, &response);
+            response
+        })
+        .await;
         Ok(stream::iter([Ok(ChatEvent::Done(response))]).boxed())
     }
+}
+
+/// Whether a question is longer than what can be searched for: it is not read in part, which could turn its meaning
+/// round.
+fn is_too_long(question: &str) -> bool {
+    query_text(question).len() < question.len()
+}
+
+fn too_long(question: &str) -> String {
+    format!(
+        "The question has {} characters, and the offline planner reads at most {MAX_QUERY_CHARS}. Ask in fewer words, or \
+         ask a language model.",
+        question.chars().count()
+    )
 }
 
 /// The next turn: calls, or the plan.
@@ -63,7 +83,7 @@ fn answer(request: &ChatRequest) -> ChatResponse {
     let round = request.messages.iter().filter(|message| matches!(message, Message::Assistant { .. })).count();
     let told_to_finish = matches!(request.messages.last(), Some(Message::User { text }) if text == FINISH);
     let calls = match round {
-        _ if told_to_finish => Vec::new(),
+        _ if told_to_finish || is_too_long(&evidence.question) => Vec::new(),
         0 => first_look(&evidence.question),
         1 => second_look(&evidence),
         2 => third_look(&evidence),

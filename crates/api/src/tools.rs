@@ -243,7 +243,7 @@ impl Tool for SearchOperations {
             limit: args.limit.unwrap_or(FOUND).clamp(1, MOST_FOUND),
             ..Query::default()
         };
-        let found = self.index.search(&query).map_err(ToolError::fatal)?;
+        let found = self.index.find(query).await?;
         // An index that is shared may hold what this catalog does not have, or no longer has.
         let known = |api: &str, operation: &str| {
             self.discovery.apis().iter().any(|a| a.name == api && a.operations.iter().any(|o| o.name == operation))

@@ -2,9 +2,11 @@
 
 mod condition;
 mod described;
+mod examine;
 mod file;
 mod loaded;
 mod naming;
+mod narrow;
 mod value;
 
 use std::path::PathBuf;
@@ -36,6 +38,10 @@ const MEMORY: usize = 2 << 30;
 
 /// So many columns are measured by one query.
 const COLUMNS_A_QUERY: usize = 50;
+
+/// Of a table with more columns the rows are counted as they are read: a count for each column is a plan whose time grows
+/// with their square.
+const COLUMNS_COUNTED: usize = 300;
 
 /// So many files are described at once.
 const FILES_AT_ONCE: usize = 4;
@@ -221,19 +227,15 @@ impl Connector for Files {
 
 /// The table that a file is, and what is off about it.
 async fn described(file: &File, session: &SessionContext) -> Result<(Table, Vec<Problem>), String> {
-    let query = |frame: DataFrame| {
-        let mut counts = vec![count(lit(1)).alias("rows")];
-        // Only when every value is read is it known that the types fit.
-        if file.types_are_guessed() {
-            let fields = frame.schema().fields().iter().enumerate();
-            counts.extend(fields.map(|(index, field)| count(ident(field.name())).alias(format!("c{index}"))));
-        }
-        Ok((frame.aggregate(Vec::new(), counts).map_err(plain)?, ()))
-    };
-    let (batches, ()) = file.query(session, query).await.map_err(|error| match error {
+    let reason = |error| match error {
         ConnectError::Open { reason, .. } | ConnectError::Read { reason, .. } => reason,
         error => error.to_string(),
-    })?;
+    };
+    let is_wide = file.schema(session).await.is_ok_and(|schema| schema.fields().len() > COLUMNS_COUNTED);
+    let row_count = match is_wide && file.types_are_guessed() {
+        true => Some(file.count(session).await.map_err(reason)?),
+        false => counted(file, session).await.map_err(reason)?,
+    };
     file.was_read();
     let schema = file.schema(session).await.map_err(|error| error.to_string())?;
     let columns = schema.fields().iter().map(|field| Column {
@@ -246,12 +248,27 @@ async fn described(file: &File, session: &SessionContext) -> Result<(Table, Vec<
     let table = Table {
         name: file.table().to_owned(),
         description: value::description(schema.metadata()),
-        row_count: batches.iter().find(|batch| batch.num_rows() > 0).map(|batch| number(batch, 0)),
+        row_count,
         row_count_estimated: false,
         columns: columns.collect(),
         foreign_keys: Vec::new(),
     };
     Ok((table, file.notes()))
+}
+
+/// The number of rows, once every value was read where the types are guessed.
+async fn counted(file: &File, session: &SessionContext) -> Result<Option<u64>, ConnectError> {
+    let query = |frame: DataFrame| {
+        let mut counts = vec![count(lit(1)).alias("rows")];
+        // Only when every value is read is it known that the types fit.
+        if file.types_are_guessed() {
+            let fields = frame.schema().fields().iter().enumerate();
+            counts.extend(fields.map(|(index, field)| count(ident(field.name())).alias(format!("c{index}"))));
+        }
+        Ok((frame.aggregate(Vec::new(), counts).map_err(plain)?, ()))
+    };
+    let (batches, ()) = file.query(session, query).await?;
+    Ok(batches.iter().find(|batch| batch.num_rows() > 0).map(|batch| number(batch, 0)))
 }
 
 /// The column as the file spells it.

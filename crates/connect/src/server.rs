@@ -33,7 +33,49 @@ pub struct Server {
     /// The hosts behind the first, as they are written: a URL has but one.
     more_hosts: String,
     schemas: Vec<String>,
+    /// The names of the parameters that mean nothing to this kind of server; the URL is kept without them.
+    ignored: Vec<String>,
 }
+
+/// The parameters that a URL of PostgreSQL may have, as `sqlx` reads them; besides, `options[NAME]`.
+const OF_POSTGRES: &[&str] = &[
+    "application_name",
+    "dbname",
+    "host",
+    "hostaddr",
+    "options",
+    "password",
+    "port",
+    "ssl-ca",
+    "ssl-cert",
+    "ssl-key",
+    "ssl-mode",
+    "ssl-root-cert",
+    "sslcert",
+    "sslkey",
+    "sslmode",
+    "sslrootcert",
+    "statement-cache-capacity",
+    "user",
+];
+
+/// The same of MySQL and MariaDB.
+const OF_MYSQL: &[&str] = &[
+    "charset",
+    "collation",
+    "socket",
+    "ssl-ca",
+    "ssl-cert",
+    "ssl-key",
+    "ssl-mode",
+    "sslca",
+    "sslcert",
+    "sslkey",
+    "sslmode",
+    "statement-cache-capacity",
+    "time-zone",
+    "timezone",
+];
 
 impl Server {
     /// The server at `postgres://user:password@host:port/database?sslmode=verify-full`, or `mysql://` or `mariadb://`
@@ -58,12 +100,19 @@ impl Server {
         if parsed.host_str().is_none_or(str::is_empty) && !parsed.query_pairs().any(|(key, _)| key == "socket") {
             return Err("the URL names no host".to_owned());
         }
-        Ok(Server { url: parsed, more_hosts, schemas: schemas.to_vec() })
+        let (url, ignored) = without_unknown(parsed);
+        Ok(Server { url, more_hosts, schemas: schemas.to_vec(), ignored })
     }
 
     /// The kind of source, by the scheme of the URL.
     pub fn kind(&self) -> SourceKind {
         SourceKind::from_scheme(self.url.scheme()).unwrap_or(SourceKind::Postgres)
+    }
+
+    /// The names of parameters in the URL that mean nothing to PostgreSQL, MySQL or MariaDB, and are not passed on: a driver
+    /// would write them into the log, with their values. Other kinds of servers refuse what they do not know.
+    pub fn ignored_parameters(&self) -> &[String] {
+        &self.ignored
     }
 
     /// The name of the database in the URL.
@@ -119,6 +168,25 @@ impl fmt::Debug for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Server({self}, {:?})", self.schemas)
     }
+}
+
+/// The URL without the parameters that nobody would read, and the names of those.
+fn without_unknown(mut url: Url) -> (Url, Vec<String>) {
+    let known = match SourceKind::from_scheme(url.scheme()) {
+        Some(SourceKind::Postgres) => OF_POSTGRES,
+        Some(SourceKind::Mysql) => OF_MYSQL,
+        _ => return (url, Vec::new()),
+    };
+    let is_known = |key: &str| known.contains(&key) || key.starts_with("options[") && known.contains(&"options");
+    let pairs: Vec<(String, String)> = url.query_pairs().into_owned().collect();
+    let (kept, unknown): (Vec<_>, Vec<_>) = pairs.into_iter().partition(|(key, _)| is_known(key));
+    if !unknown.is_empty() {
+        url.set_query(None);
+        if !kept.is_empty() {
+            url.query_pairs_mut().extend_pairs(kept);
+        }
+    }
+    (url, unknown.into_iter().map(|(key, _)| key).collect())
 }
 
 /// The URL of MongoDB with its first host alone, and the others: `,b:27017,c:27017`.
@@ -318,6 +386,20 @@ mod tests {
         check("mariadb://ada:s3cr%20t@[::1]/", "mariadb://ada@[::1]/");
         check("mongodb://ada:s3cr%20t@a:27017,b:27018/crm?replicaSet=r", "mongodb://ada@a:27017,b:27018/crm");
         check("dynamodb://AKIA:s3cr%20t@eu-north-1?endpoint=http://x", "dynamodb://eu-north-1");
+    }
+
+    #[test]
+    fn parameters_that_mean_nothing_are_named_and_not_passed_on() {
+        let check = |url: &str, kept: &str, ignored: &[&str]| {
+            let server = Server::new(url, &[]).unwrap();
+            assert_eq!(server.url().query().unwrap_or_default(), kept);
+            assert_eq!(server.ignored_parameters(), ignored);
+            assert!(!format!("{server} {server:?}").contains("s3cret"));
+        };
+        check("postgres://h/d?sslmode=require&options[a]=b", "sslmode=require&options[a]=b", &[]);
+        check("postgres://h/d?api_key=s3cret&sslmode=require", "sslmode=require", &["api_key"]);
+        check("mysql://h/d?token=s3cret", "", &["token"]);
+        check("mongodb://h/d?replicaSet=r", "replicaSet=r", &[]);
     }
 
     #[test]

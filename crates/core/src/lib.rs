@@ -42,11 +42,14 @@
 mod cap;
 mod causes;
 pub mod compact;
+mod compute;
+mod conceal;
 mod guarded;
 pub mod mark;
 mod nearest;
 mod owner;
 mod page;
+mod panics;
 mod problem;
 mod record;
 mod resource;
@@ -56,9 +59,12 @@ mod toolset;
 
 pub use cap::cap;
 pub use causes::causes;
+pub use compute::compute;
+pub use conceal::conceal;
 pub use nearest::{nearest, normalized};
 pub use owner::Owner;
 pub use page::Page;
+pub use panics::catch_panic;
 pub use problem::{Problem, Severity};
 pub use record::{Hit, Kind, Record, Relevance};
 pub use resource::{Resource, ResourceKind};

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::conceal;
+
 /// How bad a [`Problem`] is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -29,17 +31,23 @@ pub struct Problem {
 impl Problem {
     /// Something that was left out.
     pub fn error(place: impl Into<String>, reason: impl Into<String>) -> Self {
-        Problem { severity: Severity::Error, place: place.into(), reason: reason.into(), advice: None }
+        Problem::new(Severity::Error, place.into(), reason.into())
     }
 
     /// Something that was loaded all the same.
     pub fn warning(place: impl Into<String>, reason: impl Into<String>) -> Self {
-        Problem { severity: Severity::Warning, place: place.into(), reason: reason.into(), advice: None }
+        Problem::new(Severity::Warning, place.into(), reason.into())
+    }
+
+    /// Whatever it quotes is shown without the secrets of URLs, see [`conceal`].
+    fn new(severity: Severity, place: String, reason: String) -> Self {
+        let (place, reason) = (conceal(&place).into_owned(), conceal(&reason).into_owned());
+        Problem { severity, place, reason, advice: None }
     }
 
     /// Adds what to do about it.
     pub fn advise(mut self, advice: impl Into<String>) -> Self {
-        self.advice = Some(advice.into());
+        self.advice = Some(conceal(&advice.into()).into_owned());
         self
     }
 }
@@ -55,5 +63,18 @@ impl std::fmt::Display for Problem {
             Some(advice) => write!(f, " ({advice})"),
             None => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_problem_tells_no_secret_of_a_url() {
+        let url = "postgres://me:s3cret@db/crm?key=s3cret";
+        let problem = Problem::error(url, format!("there is no file {url}")).advise(format!("not `{url}`"));
+        let text = format!("{problem} {}", Problem::warning(url, url));
+        assert!(!text.contains("s3cret") && text.contains("postgres://me:***@db/crm?…"), "{text}");
     }
 }

@@ -66,6 +66,18 @@ pub enum ToolError {
     },
 }
 
+/// A message quotes what was passed, which may be a megabyte: no more characters of it reach a model.
+const MAX_MESSAGE_CHARS: usize = 2_000;
+const MAX_NAME_CHARS: usize = 200;
+
+/// The text, or its first characters and an ellipsis.
+fn cut(text: String, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text,
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}
+
 impl ToolError {
     /// A wrong name: says which right ones are nearest, out of `candidates`.
     pub fn not_found<'a>(what: &str, name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Self {
@@ -78,19 +90,21 @@ impl ToolError {
         };
         ToolError::Respond {
             code: "not_found",
-            message: format!("there is no {what} `{}`", clean_name(name)),
+            message: format!("there is no {what} `{}`", cut(clean_name(name), MAX_NAME_CHARS)),
             suggestion: Some(suggestion),
         }
     }
 
     /// Arguments that cannot be used.
     pub fn invalid(message: impl Into<String>, suggestion: Option<String>) -> Self {
-        ToolError::Respond { code: "invalid_arguments", message: message.into(), suggestion }
+        let message = cut(message.into(), MAX_MESSAGE_CHARS);
+        ToolError::Respond { code: "invalid_arguments", message, suggestion }
     }
 
     /// Something that should work does not right now: a source that cannot be read.
     pub fn unavailable(message: impl Into<String>, suggestion: Option<String>) -> Self {
-        ToolError::Respond { code: "unavailable", message: message.into(), suggestion }
+        let message = cut(message.into(), MAX_MESSAGE_CHARS);
+        ToolError::Respond { code: "unavailable", message, suggestion }
     }
 
     /// An error for the operator.
@@ -178,5 +192,23 @@ fn slim(schema: &mut Value, root: bool) {
     }
     if let Some(items) = object.get_mut("items") {
         slim(items, false);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_name_is_told_by_its_beginning() {
+        let long = "é".repeat(1_000_000);
+        for error in [
+            ToolError::not_found("table", &long, ["invoices"]),
+            ToolError::invalid(format!("unknown field `{long}`"), None),
+            ToolError::unavailable(&long, None),
+        ] {
+            let text = error.to_json().to_string();
+            assert!(text.len() < 5_000 && text.contains("é…"), "{} bytes", text.len());
+        }
     }
 }

@@ -23,7 +23,7 @@ use std::{
 
 use prospector_api::ApiDiscovery;
 use prospector_connect::Connector;
-use prospector_core::{Owner, Problem, Record, ResourceKind, Severity, Toolset, nearest};
+use prospector_core::{Owner, Problem, Record, ResourceKind, Severity, Toolset, conceal, nearest};
 use prospector_documents::{DocumentDiscovery, Refreshed};
 use prospector_engine::options::{Cluster, EngineOptions, Workers};
 use prospector_engine::{Engine, Source};
@@ -91,7 +91,7 @@ pub enum CatalogError {
         source: std::io::Error,
     },
     /// The file is not YAML, or not a mapping.
-    #[error("{}:{line}: {reason}", path.display())]
+    #[error("{}:{line}: {}", path.display(), conceal(reason))]
     Syntax {
         /// The file.
         path: PathBuf,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use prospector_core::compute;
 use prospector_documents::DocumentDiscovery;
 use prospector_facts::{Evidence, Passage};
 use prospector_schema::SchemaDiscovery;
@@ -54,31 +55,16 @@ impl CatalogEvidence {
 #[async_trait]
 impl Evidence for CatalogEvidence {
     async fn passages(&self, question: &str, limit: usize) -> Vec<Passage> {
-        let documents = self.documents.passages(&self.index, question, limit).unwrap_or_else(|error| {
-            tracing::warn!(%error, "documents could not be searched for a fact");
-            Vec::new()
-        });
-        let mut passages: Vec<Passage> = documents
-            .into_iter()
-            .map(|passage| Passage {
-                source_type: "document".into(),
-                name: format!("{}#{}", passage.document, passage.section),
-                text: passage.text,
-                relevance: passage.relevance.get(),
-            })
-            .collect();
-        // Descriptions of tables are many and short: they must not crowd out what explains.
-        let descriptions = self.schema.passages(&self.index, question, limit);
-        let most = descriptions.len().min(limit / 3);
-        passages.truncate(limit - most);
-        let room = limit - passages.len();
-        for (name, text, relevance) in descriptions.into_iter().take(room) {
-            let is_table = self.schema.resolve_table(&name).is_some();
-            let source_type = if is_table { "table" } else { "column" }.to_owned();
-            passages.push(Passage { source_type, name, text, relevance });
-        }
-        passages.sort_by(|a, b| b.relevance.total_cmp(&a.relevance));
-        passages
+        let (schema, documents, index) = (self.schema.clone(), self.documents.clone(), self.index.clone());
+        let question = question.to_owned();
+        compute(move || {
+            let found = documents.passages(&index, &question, limit).unwrap_or_else(|error| {
+                tracing::warn!(%error, "documents could not be searched for a fact");
+                Vec::new()
+            });
+            joined(&schema, found, schema.passages(&index, &question, limit), limit)
+        })
+        .await
     }
 
     async fn elsewhere(&self, question: &str, limit: usize) -> Result<Vec<Passage>, String> {
@@ -109,4 +95,33 @@ impl Evidence for CatalogEvidence {
             Vec::new()
         })
     }
+}
+
+/// Passages of documents and descriptions together, best first. Descriptions of tables are many and short: they must not
+/// crowd out what explains.
+fn joined(
+    schema: &SchemaDiscovery,
+    documents: Vec<prospector_documents::Passage>,
+    descriptions: Vec<(String, String, f32)>,
+    limit: usize,
+) -> Vec<Passage> {
+    let mut passages: Vec<Passage> = documents
+        .into_iter()
+        .map(|passage| Passage {
+            source_type: "document".into(),
+            name: format!("{}#{}", passage.document, passage.section),
+            text: passage.text,
+            relevance: passage.relevance.get(),
+        })
+        .collect();
+    let most = descriptions.len().min(limit / 3);
+    passages.truncate(limit - most);
+    let room = limit - passages.len();
+    for (name, text, relevance) in descriptions.into_iter().take(room) {
+        let is_table = schema.resolve_table(&name).is_some();
+        let source_type = if is_table { "table" } else { "column" }.to_owned();
+        passages.push(Passage { source_type, name, text, relevance });
+    }
+    passages.sort_by(|a, b| b.relevance.total_cmp(&a.relevance));
+    passages
 }

@@ -146,7 +146,7 @@ impl Tool for SearchAll {
             limit: args.limit.unwrap_or(8).clamp(1, 100),
             ..Query::default()
         };
-        let found = self.index.search(&query).map_err(ToolError::fatal)?;
+        let found = self.index.find(query).await?;
         if found.hits.is_empty() {
             return Ok(Page::nothing("no good match", found.nearest));
         }

@@ -11,7 +11,7 @@ use std::{
     time::UNIX_EPOCH,
 };
 
-use prospector_core::Problem;
+use prospector_core::{Problem, catch_panic};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -93,7 +93,7 @@ pub(crate) fn load(
     let loaded: Vec<One> = items
         .par_iter()
         .map(|item| {
-            let one = load_one(item, before);
+            let one = one_or_problem(item, || load_one(item, before));
             progress(done.fetch_add(1, Ordering::Relaxed) + 1, items.len());
             one
         })
@@ -129,6 +129,14 @@ struct One {
     document: Option<Document>,
     problems: Vec<Problem>,
     kept: Option<Kept>,
+}
+
+/// What came of an item; a problem where reading it panicked, so that the others are loaded.
+fn one_or_problem(item: &Item, load: impl FnOnce() -> One) -> One {
+    catch_panic(load).unwrap_or_else(|reason| {
+        let problem = Problem::error(item.place(), reason).advise("save it again, or take it out of the catalog");
+        One { problems: vec![problem], ..One::default() }
+    })
 }
 
 fn load_one(item: &Item, before: &Snapshot) -> One {
@@ -202,6 +210,20 @@ fn nanoseconds(met: Met) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_over_which_a_parser_panics_costs_itself() {
+        let sources = [DocumentSource::inline("good", "text"), DocumentSource::inline("bad", "text")];
+        let items: Vec<Item> = sources.iter().flat_map(|source| source.items(&mut Vec::new())).collect();
+        let load = |item: &Item| match item.place().contains("bad") {
+            true => panic!("not a boundary"),
+            false => load_one(item, &Snapshot::default()),
+        };
+        let loaded: Vec<One> = items.par_iter().map(|item| one_or_problem(item, || load(item))).collect();
+        assert!(loaded[0].document.is_some() && loaded[1].document.is_none());
+        let told: Vec<String> = loaded[1].problems.iter().map(ToString::to_string).collect();
+        assert!(told[0].contains("bad") && told[0].contains("the reader failed: not a boundary"), "{told:?}");
+    }
 
     /// Loads a folder after each change: added, updated, removed, unchanged; and how many documents there are.
     fn check(root: &Path, snapshot: &mut Snapshot, expected: [usize; 4], documents: usize) {

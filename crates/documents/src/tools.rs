@@ -2,8 +2,8 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use prospector_core::{Page, Relevance, Resource, ResourceKind, Tool, ToolError, Toolset};
-use prospector_search::Index;
+use prospector_core::{Page, Relevance, Resource, ResourceKind, Tool, ToolError, Toolset, compute};
+use prospector_search::{Index, SearchError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -225,7 +225,12 @@ impl Tool for SearchDocuments {
             return Err(ToolError::invalid("the query is empty", Some("ask a question, or use list_documents".into())));
         }
         let limit = args.limit.unwrap_or(DEFAULT_HITS).clamp(1, MAX_HITS);
-        let (passages, nearest) = self.0.search(&self.1, &args.query, limit).map_err(ToolError::fatal)?;
+        let (discovery, index) = (self.0.clone(), self.1.clone());
+        let found = compute(move || discovery.search(&index, &args.query, limit)).await;
+        let (passages, nearest) = found.map_err(|error| match error {
+            DocumentError::Search { source: source @ SearchError::TooLong { .. }, .. } => source.into(),
+            error => ToolError::fatal(error),
+        })?;
         if passages.is_empty() {
             return Ok(Page::nothing("no good match", nearest));
         }

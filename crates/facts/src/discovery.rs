@@ -1,13 +1,13 @@
 //! Everything that is known, in one place: stored facts, facts of the catalog, and evidence from elsewhere.
 
 use std::{
-    collections::HashSet,
+    collections::{HashMap, HashSet},
     path::{Path, PathBuf},
     sync::{Arc, OnceLock, PoisonError, RwLock},
 };
 
 use chrono::{SecondsFormat, Utc};
-use prospector_core::{Owner, Problem, Record, Toolset};
+use prospector_core::{Owner, Problem, Record, Toolset, compute};
 
 use crate::{
     error::FactError,
@@ -120,14 +120,19 @@ impl FactDiscovery {
     /// What `text` states: by rules, and by a model where one was given. What the model says counts only where it is
     /// quoted word for word.
     pub async fn extract(&self, text: &str) -> Extracted {
-        let facts = extract(text);
+        let whole: Arc<str> = text.into();
+        let read = whole.clone();
+        let facts = compute(move || extract(&read)).await;
         let Some(extractor) = self.known.extractor.get() else { return Extracted { facts, note: None } };
         match extractor.extract(text).await {
             Ok(stated) => {
-                let (more, dropped) = borne_out(text, stated);
-                let note =
-                    (dropped > 0).then(|| format!("{dropped} of the model left out: not word for word in the text"));
-                Extracted { facts: joined(facts, more), note }
+                compute(move || {
+                    let (more, dropped) = borne_out(&whole, stated);
+                    let note = (dropped > 0)
+                        .then(|| format!("{dropped} of the model left out: not word for word in the text"));
+                    Extracted { facts: joined(facts, more), note }
+                })
+                .await
             }
             Err(reason) => Extracted { facts, note: Some(format!("read without the model: {reason}")) },
         }
@@ -170,26 +175,37 @@ impl FactDiscovery {
 
     /// The answer to a question, or what has to be clarified. A question without an answer is kept as unresolved.
     pub async fn resolve(&self, question: &str) -> Resolution {
-        let question: String = question.trim().chars().take(LONGEST_QUESTION).collect();
+        let question = question.trim();
+        let end = question.char_indices().nth(LONGEST_QUESTION).map(|(end, _)| end);
         let mut notes = Vec::new();
+        if end.is_some() {
+            notes.push(format!("only the first {LONGEST_QUESTION} characters of the question were read"));
+        }
+        let question = question[..end.unwrap_or(question.len())].to_owned();
         if let Err(error) = self.refresh().await {
             notes.push(format!("stored facts may be missing: {error}"));
         }
-        let known: Vec<Fact> = self.snapshot().into_iter().chain(self.known.catalog.iter().cloned()).collect();
-        let mut resolution = resolve(&question, &known, &[], &Near::default());
+        let known: Arc<[Fact]> = self.snapshot().into_iter().chain(self.known.catalog.iter().cloned()).collect();
+        // Of the facts alone, or of the passages too; the passages are given back.
+        let answer = async |passages: Vec<Passage>| {
+            let (question, known, evidence) = (question.clone(), known.clone(), self.known.evidence.clone());
+            compute(move || {
+                let near = evidence.map(|evidence| Near::of(&question, &passages, evidence.as_ref()));
+                (resolve(&question, &known, &passages, &near.unwrap_or_default()), passages)
+            })
+            .await
+        };
         let asked = Asked::parse(&question);
+        let mut resolution;
         // What a user said of the term wins, but what says otherwise is shown.
         if let Some(evidence) = &self.known.evidence {
-            let mut passages = evidence.passages(&asked.term, PASSAGES).await;
-            let answer = |passages: &[Passage]| {
-                resolve(&question, &known, passages, &Near::of(&question, passages, evidence.as_ref()))
-            };
-            resolution = answer(&passages);
+            let mut passages;
+            (resolution, passages) = answer(evidence.passages(&asked.term, PASSAGES).await).await;
             let other = if asked.term == question { asked.content_words() } else { question.clone() };
             if resolution.answer.is_none() && !other.is_empty() {
                 let more = evidence.passages(&other, PASSAGES).await;
                 passages.extend(more.into_iter().filter(|new| !passages.contains(new)).collect::<Vec<Passage>>());
-                resolution = answer(&passages);
+                (resolution, passages) = answer(passages).await;
             }
             // Who asks for data does not ask the world.
             if resolution.answer.is_none() && asked.shape != Shape::Request {
@@ -197,7 +213,7 @@ impl FactDiscovery {
                     Ok(found) if found.is_empty() => {}
                     Ok(found) => {
                         passages.extend(found);
-                        let wider = answer(&passages);
+                        let (wider, _) = answer(passages).await;
                         if wider.answer.is_some() {
                             notes.push("nothing in the catalog says it; this is from the web".to_owned());
                             resolution = wider;
@@ -206,6 +222,8 @@ impl FactDiscovery {
                     Err(reason) => notes.push(format!("the web was not searched: {reason}")),
                 }
             }
+        } else {
+            (resolution, _) = answer(Vec::new()).await;
         }
         // A request for data that defines nothing is no open question.
         let kept = match (resolution.needs_clarification, asked.shape) {
@@ -243,12 +261,16 @@ impl FactDiscovery {
         fact.pending = !self.viewer.apart().is_empty();
         let replaced = self.known.store.add(&fact, &self.viewer).await?;
         self.refresh().await?;
-        let mut answers = Vec::new();
-        for open in self.known.store.unresolved(&self.viewer).await? {
-            if !resolve(&open.question, std::slice::from_ref(&fact), &[], &Near::default()).needs_clarification {
-                self.known.store.close(&open.question, &self.viewer).await?;
-                answers.push(open.question);
-            }
+        let open = self.known.store.unresolved(&self.viewer).await?;
+        let (fact, answers) = compute(move || {
+            let known = std::slice::from_ref(&fact);
+            let is_answered = |question: &String| !resolve(question, known, &[], &Near::default()).needs_clarification;
+            let answers: Vec<String> = open.into_iter().map(|open| open.question).filter(is_answered).collect();
+            (fact, answers)
+        })
+        .await;
+        for question in &answers {
+            self.known.store.close(question, &self.viewer).await?;
         }
         Ok(Added { fact, replaced, answers })
     }
@@ -277,8 +299,12 @@ impl FactDiscovery {
     async fn refresh(&self) -> Result<(), FactError> {
         let mut facts = self.known.store.facts().await?;
         facts.sort_by_key(|stored| stored.fact.origin);
-        if let Some(evidence) = &self.known.evidence {
-            mark_stale(facts.iter_mut().map(|stored| &mut stored.fact), evidence.as_ref());
+        if let Some(evidence) = self.known.evidence.clone() {
+            facts = compute(move || {
+                mark_stale(facts.iter_mut().map(|stored| &mut stored.fact), evidence.as_ref());
+                facts
+            })
+            .await;
         }
         *self.known.stored.write().unwrap_or_else(PoisonError::into_inner) = facts;
         Ok(())
@@ -339,6 +365,7 @@ fn wrong_with(fact: &Fact) -> Option<&'static str> {
 /// resolving their term shows both.
 fn checked(facts: Vec<Fact>) -> (Vec<Fact>, Vec<Problem>) {
     let mut good: Vec<Fact> = Vec::new();
+    let mut twins: HashMap<(Vec<String>, String), usize> = HashMap::new();
     let mut problems = Vec::new();
     for fact in facts {
         let place = format!("facts: {}", fact.term);
@@ -346,8 +373,9 @@ fn checked(facts: Vec<Fact>) -> (Vec<Fact>, Vec<Problem>) {
             problems.push(Problem::error(place, reason).advise("correct the fact in the catalog"));
             continue;
         }
-        let twin = good.iter().find(|g| stems(&g.term) == stems(&fact.term) && g.scope == fact.scope);
-        match twin {
+        let key = (stems(&fact.term), fact.scope.clone());
+        let twin = *twins.entry(key).or_insert(good.len());
+        match good.get(twin) {
             Some(twin) if twin.definition == fact.definition => continue,
             Some(_) => problems.push(
                 Problem::warning(place, "the term is defined more than once")

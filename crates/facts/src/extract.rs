@@ -9,7 +9,7 @@ use crate::{
     model::two_digits,
     quantity::{Bound, quantities},
     quote::Quotable,
-    sentences::{Unit, units},
+    sentences::{LONGEST_SENTENCE, Unit, units},
     words::{regex, stems},
 };
 
@@ -63,9 +63,13 @@ pub fn extract(text: &str) -> Vec<ExtractedFact> {
     let mut out = Vec::new();
     let quotable = Quotable::new(text);
     for unit in units(text, "") {
+        let found = from_unit(&unit);
+        if found.is_empty() {
+            continue;
+        }
         // What cannot be quoted is not claimed.
         let Some(evidence) = quotable.quote(&unit.text) else { continue };
-        for mut fact in from_unit(&unit) {
+        for mut fact in found {
             fact.evidence = evidence.to_owned();
             let key = (fact.kind, stems(&fact.term), fact.definition.to_lowercase());
             if seen.insert(key) {
@@ -120,7 +124,8 @@ fn from_unit(unit: &Unit) -> Vec<ExtractedFact> {
     }
     let bounded = defined.iter().find(|d| d.pattern == Pattern::Threshold).filter(|_| meaning.is_none());
     if let Some(subject) = meaning.or(bounded) {
-        for line in std::iter::once(&unit.plain).chain(&unit.list) {
+        let lines = std::iter::once(&unit.plain).chain(&unit.list);
+        for line in lines.filter(|line| line.len() <= LONGEST_SENTENCE) {
             for clause in thresholds(line) {
                 let threshold = Definition { gloss: clause, ..subject.clone() };
                 out.push(fact(&threshold, ExtractedKind::Threshold));
@@ -204,6 +209,39 @@ mod tests {
     fn mentions_questions_and_notes_define_nothing() {
         check("VIP customers get free shipping. What is churn? Note: closed on Sunday. We sell 5 books.", &[]);
         check("", &[]);
+    }
+
+    #[test]
+    fn texts_that_are_made_to_be_slow_are_read_in_time_that_grows_with_them() {
+        let started = std::time::Instant::now();
+        let part = |part: &str| part.repeat(100_000 / part.len());
+        let texts = [
+            // Full stops that end no sentence, one after the other.
+            part("No. 5 "),
+            part("e.g. 5 "),
+            // Numbers with bounds in one line that belongs to a definition.
+            format!("A big order is one that meets any of these limits:\n\n- {}", part("at least 5 or ")),
+            // A heading, or the head of a table, that stands over all of it.
+            format!("# {}\n\n{}", &part("word ")[..50_000], &part("A b. ")[..50_000]),
+            format!("{}?\n\n{}", &part("word ")[..50_000], &part("A b. ")[..50_000]),
+            format!("| {} |\n|---|\n{}", &part("word ")[..50_000], &part("| a |\n")[..50_000]),
+            // Sentences that repeat, and that cannot be quoted as they stand.
+            part("Churn is a loss.\n"),
+            part("x > y. A b\n: is c.\n"),
+            // Marks that begin what never ends.
+            part("["),
+            part("**a `b "),
+            part("__a ("),
+            part("<!--"),
+            part("(AOV "),
+            part("a:\n"),
+            part("- a:\n"),
+        ];
+        for text in texts {
+            extract(&text);
+        }
+        // Minutes, where one of them is read anew for each of its parts.
+        assert!(started.elapsed() < std::time::Duration::from_secs(60), "{:?}", started.elapsed());
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The seam to a model that reads a text for facts, and the check of what it says.
 
+use std::{cell::LazyCell, collections::HashSet};
+
 use async_trait::async_trait;
 
 use crate::{
@@ -34,10 +36,11 @@ pub trait Extractor: Send + Sync {
 /// the text names; and how many were dropped for lack of that.
 pub(crate) fn checked(text: &str, stated: Vec<Stated>) -> (Vec<ExtractedFact>, usize) {
     let all = stated.len();
+    let whole = LazyCell::new(|| stems(text).into_iter().collect::<HashSet<String>>());
     let facts: Vec<ExtractedFact> = stated
         .into_iter()
         .take(MOST_FACTS)
-        .filter(|one| is_borne_out(text, one))
+        .filter(|one| is_borne_out(text, &whole, one))
         .map(|one| ExtractedFact {
             term: one.term.trim().to_owned(),
             definition: one.definition.trim().to_owned(),
@@ -50,7 +53,8 @@ pub(crate) fn checked(text: &str, stated: Vec<Stated>) -> (Vec<ExtractedFact>, u
     (facts, dropped)
 }
 
-fn is_borne_out(text: &str, one: &Stated) -> bool {
+/// `whole` are the stems of the text, told apart once for all that is stated.
+fn is_borne_out(text: &str, whole: &HashSet<String>, one: &Stated) -> bool {
     let letters = |text: &str| text.chars().any(char::is_alphanumeric);
     if ![&one.term, &one.definition, &one.evidence].into_iter().all(|part| letters(part))
         || !text.contains(&one.evidence)
@@ -67,7 +71,7 @@ fn is_borne_out(text: &str, one: &Stated) -> bool {
     let numbers = |word: &&String| word.starts_with(|c: char| c.is_ascii_digit());
     let term = stems(&one.term);
     // The term may stand in the heading above, but not nowhere.
-    (within(&term, &quoted) || within(&term, &stems(text)))
+    (within(&term, &quoted) || !term.is_empty() && term.iter().all(|stem| whole.contains(stem)))
         && words(&one.definition).iter().filter(numbers).all(|number| said.contains(number))
 }
 

@@ -126,18 +126,39 @@ fn learn_short_forms(asked: &mut Asked, said: &[(&Passage, Unit)]) {
 /// A fact for another scope than everywhere counts where the question names that scope, or where nothing else is known
 /// of the term.
 fn drop_other_scopes(candidates: &mut Vec<Candidate>, order: &[String]) {
-    let named = |c: &Candidate| !c.scope.is_empty() && within(&stems(&c.scope), order);
-    let all = candidates.clone();
+    // The keys of what the question names, and of what holds everywhere: a candidate of neither has another scope than
+    // all of these, so that one of them with its key is a rival.
+    let (mut named, mut everywhere) = (HashSet::new(), HashSet::new());
+    let is_named: Vec<bool> = (candidates.iter())
+        .map(|c| {
+            let is_named = !c.scope.is_empty() && within(&stems(&c.scope), order);
+            if is_named {
+                named.extend(spellings(&c.key));
+            } else if c.scope.is_empty() {
+                everywhere.extend(spellings(&c.key));
+            }
+            is_named
+        })
+        .collect();
+    let mut is_named = is_named.into_iter();
     candidates.retain(|c| {
-        let rivals = || all.iter().filter(|other| same(&other.key, &c.key) && other.scope != c.scope);
-        if named(c) {
-            true
-        } else if c.scope.is_empty() {
-            !rivals().any(named)
-        } else {
-            !rivals().any(|other| named(other) || other.scope.is_empty())
+        let is_among = |keys: &HashSet<Vec<String>>| spellings(&c.key).iter().any(|key| keys.contains(key));
+        match (is_named.next().unwrap_or_default(), c.scope.is_empty()) {
+            (true, _) => true,
+            (false, true) => !is_among(&named),
+            (false, false) => !is_among(&named) && !is_among(&everywhere),
         }
     });
+}
+
+/// What two keys have in common where they are the [`same`]: their stems in order, or all of them as one.
+fn spellings(key: &[String]) -> Vec<Vec<String>> {
+    if key.is_empty() {
+        return Vec::new();
+    }
+    let mut sorted = key.to_vec();
+    sorted.sort();
+    vec![sorted, vec![key.concat()]]
 }
 
 fn decide(

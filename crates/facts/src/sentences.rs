@@ -11,6 +11,9 @@ const MOST_CONTINUED: usize = 12;
 /// A longer sentence is none: a listing, a page without its markup. It is neither read closely nor an answer.
 pub(crate) const LONGEST_SENTENCE: usize = 800;
 
+/// An abbreviation with what stands before it has fewer bytes.
+const LONGEST_ABBREVIATION: usize = 16;
+
 /// What a unit was in its text.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Form {
@@ -74,18 +77,19 @@ enum Block {
 pub(crate) fn units(text: &str, heading: &str) -> Vec<Unit> {
     let blocks = blocks(text);
     let mut units = Vec::new();
-    let mut path = vec![(0, plain(heading))];
+    let mut path = vec![(0, as_heading(plain(heading)))];
     let mut first = true;
     for (at, block) in blocks.iter().enumerate() {
         let heading =
             path.iter().rev().map(|(_, text)| text).find(|text| !is_generic(text)).cloned().unwrap_or_default();
-        let unit = |text: &str, form, first| Unit { form, first, ..Unit::alone(text, &heading) };
+        let heading = plain(&heading);
+        let unit = |text: &str, form, first| Unit { form, first, heading: heading.clone(), ..Unit::alone(text, "") };
         match block {
             Block::Heading(level, text) => {
                 while path.len() > 1 && path.last().is_some_and(|(above, _)| above >= level) {
                     path.pop();
                 }
-                path.push((*level, plain(text)));
+                path.push((*level, as_heading(plain(text))));
                 first = true;
                 continue;
             }
@@ -105,7 +109,7 @@ pub(crate) fn units(text: &str, heading: &str) -> Vec<Unit> {
                         None => next.label.clone_from(&label),
                     }
                     if !question.is_empty() {
-                        next.heading = std::mem::take(&mut question);
+                        next.heading = as_heading(std::mem::take(&mut question));
                         next.first = true;
                     }
                     if next.plain.ends_with('?') {
@@ -117,7 +121,7 @@ pub(crate) fn units(text: &str, heading: &str) -> Vec<Unit> {
                 // A question alone in its paragraph is a heading for what follows.
                 if !question.is_empty() {
                     path.truncate(path.iter().take_while(|(level, _)| *level < 9).count().max(1));
-                    path.push((9, question));
+                    path.push((9, as_heading(question)));
                     first = true;
                     continue;
                 }
@@ -129,6 +133,11 @@ pub(crate) fn units(text: &str, heading: &str) -> Vec<Unit> {
         first = false;
     }
     units
+}
+
+/// A text as what stands above others: a longer one than a sentence is none, and would be repeated with each of them.
+fn as_heading(text: String) -> String {
+    if text.len() > LONGEST_SENTENCE { String::new() } else { text }
 }
 
 /// `Urgent` of `Urgent: the shop is down.`
@@ -244,7 +253,7 @@ fn blocks(text: &str) -> Vec<Block> {
             // Under a line with bars it makes a table, under a single short line a heading, else it divides.
             let above = open.lines.last().map(String::as_str).unwrap_or_default();
             if above.contains('|') {
-                header = Some(cells(above));
+                header = Some(cells(above).into_iter().map(as_heading).collect());
                 open.lines.pop();
             } else if open.lines.len() == 1 && open.item.is_none() && above.chars().count() <= 80 {
                 out.push(Block::Heading(2, open.lines.remove(0).trim().to_owned()));
@@ -312,13 +321,15 @@ fn is_abbreviation(head: &str, end: &str) -> bool {
         return false;
     }
     let head = head.trim_end();
+    // The longest is `approx.`: what stands before the last letters says nothing, and may be as long as the text.
+    let tail = &head[head.floor_char_boundary(head.len().saturating_sub(LONGEST_ABBREVIATION))..];
     if regex!(r"^(?:\*\*|__)[^*_]{2,80}\.(?:\*\*|__)$").is_match(head) || regex!(r"^\d{1,3}\.$").is_match(head) {
         return true;
     }
     regex!(
         r"(?i)(?:^|[\s(])(?:e\.g|i\.e|etc|vs|approx|incl|excl|cf|fig|no|nos|dr|mr|mrs|ms|st|inc|ltd|co|min|max|resp|a\.k\.a|u\.s|avg|est|sec)\.$"
     )
-    .is_match(head)
+    .is_match(tail)
 }
 
 /// `text` without Markdown marks.

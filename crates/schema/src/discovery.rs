@@ -9,6 +9,9 @@ use tokio::sync::OnceCell;
 
 use crate::{Connection, Database, Join, joins::JoinGraph, naming::named, passages, profile::Profile, render, tools};
 
+/// A longer text is the id of nothing: names may hold dots, and each way to divide an id at them is tried.
+const MAX_ID_BYTES: usize = 2_000;
+
 /// A database, and what reads its values.
 pub struct Entry {
     /// What is known of it.
@@ -63,6 +66,9 @@ impl SchemaDiscovery {
     /// The id of a table as the catalog spells it, from an id that may differ in case: `chinook.invoices`. Names may
     /// hold dots themselves.
     pub fn resolve_table(&self, id: &str) -> Option<String> {
+        if id.len() > MAX_ID_BYTES {
+            return None;
+        }
         let found = splits(id).filter_map(|(database, table)| {
             let known = self.known(database)?;
             Some(known.id(known.table(table)?))
@@ -72,6 +78,9 @@ impl SchemaDiscovery {
 
     /// The same for a column: `chinook.invoices.total`.
     pub fn resolve_column(&self, id: &str) -> Option<String> {
+        if id.len() > MAX_ID_BYTES {
+            return None;
+        }
         let found = splits(id).flat_map(|(database, rest)| {
             let known = self.known(database);
             splits(rest).filter_map(move |(table, column)| {
@@ -196,6 +205,8 @@ mod tests {
         check("shop.nothing", None, None);
         check("", None, None);
         check("...", None, None);
+        // Each way to divide it would be tried against each table.
+        check(&format!("data{}", ".world".repeat(100_000)), None, None);
     }
 
     #[test]

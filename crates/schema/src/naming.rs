@@ -1,14 +1,23 @@
 //! How names are matched, split into words and cut.
 
+use std::cell::LazyCell;
+
 /// The place of the item with that name: spelled exactly so, or else the only one that differs in nothing but case.
 pub(crate) fn named<T>(items: &[T], wanted: &str, name: impl Fn(&T) -> &str) -> Option<usize> {
     if let Some(exact) = items.iter().position(|item| name(item) == wanted) {
         return Some(exact);
     }
-    let lower = wanted.to_lowercase();
-    let mut found = items.iter().enumerate().filter(|(_, item)| name(item).to_lowercase() == lower);
+    let lower = LazyCell::new(|| wanted.to_lowercase());
+    let is_meant = |item: &T| may_differ_in_case(name(item), wanted) && name(item).to_lowercase() == *lower;
+    let mut found = items.iter().enumerate().filter(|(_, item)| is_meant(item));
     let (place, _) = found.next()?;
     found.next().is_none().then_some(place)
+}
+
+/// Whether two names are of lengths that differ no more than case can make them: at most threefold, by the bytes that Unicode
+/// needs for a letter and for its small form. A text as long as a book is no name, and is not looked through for one.
+fn may_differ_in_case(one: &str, other: &str) -> bool {
+    one.len() <= other.len().saturating_mul(3) && other.len() <= one.len().saturating_mul(3)
 }
 
 /// The words of an identifier or a phrase, lower case: `InvoiceLine`, `invoice_line` and `Invoice line` are the same.
@@ -71,6 +80,9 @@ mod tests {
         assert_eq!(at("Orders"), Some(2));
         assert_eq!(at("STRASSE"), None);
         assert_eq!(at("straße"), Some(3));
+        // The sign for Kelvin has three bytes, its small form one; the dotted capital has two, its small form three.
+        assert_eq!(named(&["\u{212a}"], "k", |name| name), Some(0));
+        assert_eq!(named(&["\u{130}d"], "i\u{307}D", |name| name), Some(0));
     }
 
     #[test]

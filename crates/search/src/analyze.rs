@@ -92,14 +92,45 @@ pub(crate) fn terms(text: &str, style: Style) -> Vec<String> {
 /// The terms of a question about things of a kind, each only once, without stop words; with them, where it has nothing
 /// else.
 pub(crate) fn query_terms(text: &str, kind: Kind) -> Vec<String> {
-    let stop: &HashSet<&str> = if kind == Kind::Table { &OF_TABLES } else { &COMMON };
-    let mut all = split(text, Style::of(kind), Some(stop));
+    let mut all = split(text, Style::of(kind), Some(stop_words(kind)));
     if all.is_empty() {
         all = split(text, Style::of(kind), None);
     }
     let mut seen = HashSet::new();
     all.retain(|term| seen.insert(term.clone()));
     all
+}
+
+/// The distinct terms of a question that comes piece by piece: as many as [`query_terms`] gives for the pieces together, in
+/// time that grows with the pieces alone.
+pub(crate) struct Distinct {
+    kind: Kind,
+    terms: HashSet<String>,
+    /// With stop words, as long as there is nothing else.
+    with_stop_words: HashSet<String>,
+}
+
+impl Distinct {
+    pub(crate) fn new(kind: Kind) -> Self {
+        Distinct { kind, terms: HashSet::new(), with_stop_words: HashSet::new() }
+    }
+
+    /// Adds a piece, which is apart from the one before by white space.
+    pub(crate) fn add(&mut self, piece: &str) {
+        let style = Style::of(self.kind);
+        self.terms.extend(split(piece, style, Some(stop_words(self.kind))));
+        if self.terms.is_empty() {
+            self.with_stop_words.extend(split(piece, style, None));
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        if self.terms.is_empty() { self.with_stop_words.len() } else { self.terms.len() }
+    }
+}
+
+fn stop_words(kind: Kind) -> &'static HashSet<&'static str> {
+    if kind == Kind::Table { &OF_TABLES } else { &COMMON }
 }
 
 /// How many words each thread remembers the terms of: texts about data repeat themselves.
@@ -270,6 +301,18 @@ mod tests {
         check("customers' spending-trends", &["custom", "spend", "trend"]);
         check("größe 名前 é", &["größe", "名前", "é"]);
         check("", &[]);
+    }
+
+    #[test]
+    fn the_terms_of_pieces_are_those_of_the_whole() {
+        for kind in [Kind::Table, Kind::Operation, Kind::Document] {
+            let pieces = ["who", "of the", "the", "average", "InvoiceLine", "lines", "", "customer-id x"];
+            let mut distinct = Distinct::new(kind);
+            for at in 0..pieces.len() {
+                distinct.add(pieces[at]);
+                assert_eq!(distinct.len(), query_terms(&pieces[..=at].join(" "), kind).len(), "{kind} {at}");
+            }
+        }
     }
 
     #[test]

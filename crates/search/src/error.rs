@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use prospector_core::ToolError;
 use prospector_state::Obstacle;
 
-use crate::Damage;
+use crate::{Damage, MAX_QUERY_CHARS};
 
 /// A failed act on an index.
 #[derive(Debug, thiserror::Error)]
@@ -36,6 +37,12 @@ pub enum SearchError {
         /// What it said.
         reason: String,
     },
+    /// A text is too long to be searched for.
+    #[error("the query has {characters} characters; at most {MAX_QUERY_CHARS} are searched for")]
+    TooLong {
+        /// How many it has.
+        characters: usize,
+    },
     /// The embedder failed.
     #[error(transparent)]
     Embed(#[from] crate::EmbedError),
@@ -47,6 +54,19 @@ impl SearchError {
         match self {
             SearchError::Io { source, .. } => Obstacle::of(source),
             _ => None,
+        }
+    }
+}
+
+impl From<SearchError> for ToolError {
+    /// Whoever asked in too many words can ask in fewer; everything else is for the operator.
+    fn from(error: SearchError) -> ToolError {
+        match error {
+            SearchError::TooLong { .. } => ToolError::invalid(
+                error.to_string(),
+                Some("search for what the question is about, in fewer words".into()),
+            ),
+            error => ToolError::fatal(error),
         }
     }
 }

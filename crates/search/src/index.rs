@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use prospector_core::{Hit, Kind, Record, nearest};
+use prospector_core::{Hit, Kind, Record, compute, nearest};
 
 use crate::{
     Embedder, ModelId, Ranker, SearchError,
@@ -13,6 +13,7 @@ use crate::{
     dense::Dense,
     disk::{Folder, Found as OnDisk, Stamp},
     examine::{Examined, Witnessed, examine},
+    length::check_length,
     lexical::{Entry, Lexical},
     rank,
     refresh::{hash, unique},
@@ -29,7 +30,8 @@ const MOST_HITS: usize = 1_000;
 /// What is looked for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Query {
-    /// The question or the name.
+    /// The question or the name, of at most [`crate::MAX_QUERY_CHARS`] characters. A longer text is refused rather than searched
+    /// for in part, so that nobody takes the hits for those of the whole; see [`crate::query_text`].
     pub text: String,
     /// Only these kinds; all where empty.
     pub kinds: Vec<Kind>,
@@ -211,10 +213,20 @@ impl Index {
         self.inner.embedder.is_none()
     }
 
+    /// [`Index::search`] for asynchronous callers, whose threads it leaves to others; see [`prospector_core::compute`].
+    ///
+    /// # Errors
+    /// As [`Index::search`].
+    pub async fn find(&self, query: Query) -> Result<Found, SearchError> {
+        check_length(&query.text)?;
+        let index = self.clone();
+        compute(move || index.search(&query)).await
+    }
+
     /// The best records for a query that match well: the hits of every kind that has an answer to it.
     ///
     /// # Errors
-    /// [`SearchError`] when the embedder or the full-text engine fails.
+    /// [`SearchError`] when the query is too long, or when the embedder or the full-text engine fails.
     pub fn search(&self, query: &Query) -> Result<Found, SearchError> {
         let limit = query.limit.clamp(1, MOST_HITS);
         let (mut good, mut poor) = (Vec::new(), Vec::new());
@@ -239,7 +251,7 @@ impl Index {
     /// The best records for a query whether they match well or not: [`Index::search`] without the floor, for measuring.
     ///
     /// # Errors
-    /// [`SearchError`] when the embedder or the full-text engine fails.
+    /// As [`Index::search`].
     pub fn rank(&self, query: &Query) -> Result<Vec<Hit>, SearchError> {
         let limit = query.limit.clamp(1, MOST_HITS);
         let mut all: Vec<rank::Ranked> =
@@ -250,6 +262,7 @@ impl Index {
 
     /// What each kind has, in the order of the kinds.
     fn rankings(&self, query: &Query, limit: usize) -> Result<Vec<rank::Ranking>, SearchError> {
+        check_length(&query.text)?;
         let snapshot = self.snapshot()?;
         if let Some(dense) = &snapshot.dense {
             dense.forget();

@@ -94,10 +94,10 @@ fn once<'a>(texts: &[&'a str]) -> Vec<Weighed<'a>> {
 
 /// The first sentence; a single word such as `Deprecated.` is none.
 fn opening(text: &str) -> &str {
-    let mut ends = text.match_indices(['.', '!', '?', '\n']).map(|(at, end)| at + end.len());
-    let end = ends.find(|end| {
-        text[*end..].chars().next().is_none_or(char::is_whitespace) && text[..*end].split_whitespace().count() > 1
-    });
+    let Some(second) = text.split_whitespace().nth(1) else { return text };
+    let second = second.as_ptr() as usize - text.as_ptr() as usize;
+    let mut ends = text[second..].match_indices(['.', '!', '?', '\n']).map(|(at, end)| second + at + end.len());
+    let end = ends.find(|end| text[*end..].chars().next().is_none_or(char::is_whitespace));
     &text[..end.unwrap_or(text.len())]
 }
 
@@ -134,6 +134,10 @@ mod tests {
         assert_eq!(opening("Lists the orders. Newest first."), "Lists the orders.");
         assert_eq!(opening("Deprecated. Lists orders. See v1.2 instead."), "Deprecated. Lists orders.");
         assert_eq!(opening("Uses api.example and more"), "Uses api.example and more");
+        assert_eq!(opening("Deprecated."), "Deprecated.");
+        assert_eq!(opening("Deprecated.\n\nLists all.\n\nMore."), "Deprecated.\n\nLists all.");
         assert_eq!(opening(""), "");
+        let lines = "\n".repeat(1_000_000);
+        assert_eq!(opening(&lines), lines, "each line end is looked at once");
     }
 }

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use prospector_core::{Kind, Record};
-use prospector_search::{Embedder, Index, Query, RefreshReport, StaticTable};
+use prospector_search::{Embedder, Index, MAX_QUERY_CHARS, Query, RefreshReport, SearchError, StaticTable, query_text};
 
 fn table(database: &str, name: &str, description: &str, body: &str) -> Record {
     let mut record = Record::new(Kind::Table, format!("{database}.{name}"), name);
@@ -140,4 +140,25 @@ fn an_index_of_another_embedder_or_a_damaged_one_is_rebuilt_not_mixed() {
     assert!(damaged.is_empty());
     damaged.refresh(store(), &|_, _| ()).unwrap();
     assert_eq!(ids(&damaged, &query("animals"))[0], "zoo.animals");
+}
+
+#[tokio::test]
+async fn a_text_of_the_greatest_length_is_searched_for_and_a_longer_one_refused() {
+    let index = Index::in_memory(store(), embedder()).unwrap();
+    for word in ["revenue by country,", "a ", "ab1", "ä", "x, y. z? ", "\n"] {
+        let text: String = word.chars().cycle().take(MAX_QUERY_CHARS).collect();
+        assert_eq!(query_text(&text), text);
+        index.find(query(&text)).await.unwrap();
+        let longer = format!("{text}é");
+        assert_eq!(query_text(&longer), text);
+        for refused in [index.search(&query(&longer)).map(|_| ()), index.rank(&query(&longer)).map(|_| ())] {
+            let error = refused.unwrap_err();
+            assert!(
+                matches!(error, SearchError::TooLong { characters } if characters == MAX_QUERY_CHARS + 1),
+                "{error}"
+            );
+        }
+        let told = prospector_core::ToolError::from(index.find(query(&longer)).await.unwrap_err());
+        assert_eq!(told.to_json()["error"], "invalid_arguments", "{told}");
+    }
 }

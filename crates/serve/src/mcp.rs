@@ -12,7 +12,7 @@ use std::{borrow::Cow, future::Future, panic::AssertUnwindSafe, sync::Arc};
 
 use futures::FutureExt;
 use prospector_agent::INSTRUCTIONS;
-use prospector_core::{Owner, mark};
+use prospector_core::{Owner, compute, mark};
 use prospector_discovery::{PromptBuilder, PromptForm};
 use prospector_llm::models::UNLISTED;
 use rmcp::{
@@ -203,7 +203,8 @@ impl ServerHandler for Handler {
         request: GetPromptRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        guarded("prompts/get", async { prompts::get(&self.served(), request) }).await.map(Into::into)
+        let served = self.served();
+        guarded("prompts/get", async { compute(move || prompts::get(&served, request)).await }).await.map(Into::into)
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {

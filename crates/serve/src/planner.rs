@@ -9,6 +9,7 @@ use prospector_agent::{
     run,
     session::Session,
 };
+use prospector_core::compute;
 use prospector_discovery::{DiscoveryTools, Instructions, PromptBuilder};
 use prospector_llm::{
     ChatModel,
@@ -102,13 +103,13 @@ impl Planner {
     /// Plans a question to its end, which `cancel` may bring about.
     pub(crate) async fn plan(
         &self,
-        served: &Served,
+        served: &Arc<Served>,
         asked: &Asked,
         cancel: &CancellationToken,
         observe: &(dyn Fn(Event) + Send + Sync),
     ) -> Outcome {
         let mode = asked.mode.unwrap_or_else(|| Mode::of(&asked.question));
-        let task = self.task(served, &served.tools, INSTRUCTIONS, &asked.question, mode);
+        let task = self.task(served, &served.tools, INSTRUCTIONS, &asked.question, mode).await;
         let limits = asked.limits(self.limits);
         run(self.model.as_ref(), &served.tools, &served.catalog, task, limits, cancel, observe).await
     }
@@ -116,7 +117,7 @@ impl Planner {
     /// Answers a question as the next turn of a conversation. Queries run in an engine of their own.
     pub(crate) async fn answer(
         &self,
-        served: &Served,
+        served: &Arc<Served>,
         asked: &Asked,
         session: &mut Session,
         cancel: &CancellationToken,
@@ -124,7 +125,7 @@ impl Planner {
     ) -> AskOutcome {
         let tools = served.tools.clone().with_engine(&served.catalog.engine());
         let mode = asked.mode.unwrap_or_else(|| session.mode(&asked.question));
-        let task = self.task(served, &tools, ASK_INSTRUCTIONS, &asked.question, mode);
+        let task = self.task(served, &tools, ASK_INSTRUCTIONS, &asked.question, mode).await;
         let ask = Ask {
             model: self.model.as_ref(),
             summary: self.summary.as_deref(),
@@ -135,15 +136,17 @@ impl Planner {
         ask.answer(&tools, &served.catalog, task, session, cancel, observe).await
     }
 
-    fn task(
+    async fn task(
         &self,
-        served: &Served,
+        served: &Arc<Served>,
         tools: &DiscoveryTools,
         instructions: Instructions<'static>,
         question: &str,
         mode: Mode,
     ) -> Task {
-        let prompt = PromptBuilder::new(&served.catalog, tools, instructions).build(&self.info, question);
+        let (served, tools, info, asked) = (served.clone(), tools.clone(), self.info, question.to_owned());
+        let prompt =
+            compute(move || PromptBuilder::new(&served.catalog, &tools, instructions).build(&info, &asked)).await;
         Task {
             mode,
             question: question.to_owned(),

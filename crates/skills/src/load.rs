@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use prospector_core::Problem;
+use prospector_core::{Problem, catch_panic};
 
 use crate::{Skill, files::plain_lines, front_matter, links};
 
@@ -76,7 +76,12 @@ impl Walk {
         {
             match file.canonicalize() {
                 Ok(real) if real.starts_with(&canonical) => {
-                    self.skills.extend(read(folder, &file, &mut self.problems));
+                    let (skill, said) = skill_or_problem(&file, || {
+                        let mut said = Vec::new();
+                        (read(folder, &file, &mut said), said)
+                    });
+                    self.skills.extend(skill);
+                    self.problems.extend(said);
                 }
                 _ => self.problems.push(
                     Problem::error(file.display().to_string(), "the file is a link out of the folder of the skill")
@@ -115,6 +120,16 @@ impl Walk {
             self.folder(&path, root, depth + 1);
         }
     }
+}
+
+/// What came of a skill; a problem where reading it panicked, so that the others are loaded.
+fn skill_or_problem(
+    file: &Path,
+    read: impl FnOnce() -> (Option<Skill>, Vec<Problem>),
+) -> (Option<Skill>, Vec<Problem>) {
+    catch_panic(read).unwrap_or_else(|reason| {
+        (None, vec![Problem::error(file.display().to_string(), reason).advise("take the skill out of the folder")])
+    })
 }
 
 /// Reads one skill; `None`, with a problem, where it cannot be used.
@@ -246,6 +261,16 @@ fn wrong_name(name: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_skill_over_which_a_reader_panics_costs_itself() {
+        let (skill, problems) = skill_or_problem(Path::new("bad/SKILL.md"), || panic!("not a boundary"));
+        assert!(skill.is_none());
+        assert_eq!(
+            problems.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            ["error: bad/SKILL.md: the reader failed: not a boundary (take the skill out of the folder)"]
+        );
+    }
 
     const GOOD: &str = "---\nname: pdf\ndescription: Reads PDF\n---\nBody";
 

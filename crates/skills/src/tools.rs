@@ -3,7 +3,7 @@
 use std::{path::PathBuf, sync::Arc};
 
 use prospector_core::{DEFAULT_MAX_TOKENS, Kind, Page, Relevance, Resource, ResourceKind, Tool, ToolError, Toolset};
-use prospector_search::{Index, Query};
+use prospector_search::{Index, Query, SearchError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -214,8 +214,10 @@ impl Tool for SearchSkills {
         }
         let limit = args.limit.unwrap_or(DEFAULT_HITS).clamp(1, MAX_HITS);
         let query = Query { text: args.query.clone(), kinds: vec![Kind::Skill], limit, ..Query::default() };
-        let failed = |source| ToolError::fatal(SkillError::Search { query: args.query.clone(), source });
-        let found = self.1.search(&query).map_err(failed)?;
+        let found = self.1.find(query).await.map_err(|source| match source {
+            SearchError::TooLong { .. } => source.into(),
+            source => ToolError::fatal(SkillError::Search { query: args.query.clone(), source }),
+        })?;
         // What the index knows and the catalog does not is gone.
         let skills = found.hits.into_iter().filter_map(|hit| {
             let skill = self.0.resolve(&hit.id)?;

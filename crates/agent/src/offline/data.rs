@@ -93,7 +93,8 @@ fn settled(known: Known) -> Known {
 
 /// What is found out next.
 fn next(known: &Known, has_engine: bool) -> Vec<(&'static str, Value)> {
-    if known.follow_up.is_err() || known.auditable && is_personal(&known.question) {
+    let is_too_long = super::is_too_long(&known.question);
+    if is_too_long || known.follow_up.is_err() || known.auditable && is_personal(&known.question) {
         return Vec::new();
     }
     if known.rounds == 0 {
@@ -256,6 +257,9 @@ fn sampled(known: &Known, words: &[String]) -> Vec<(&'static str, Value)> {
 
 /// The answer, from what is known.
 fn written(known: &Known, has_engine: bool) -> String {
+    if super::is_too_long(&known.question) {
+        return format!("{}\n\n{WHO}", super::too_long(&known.question));
+    }
     if known.auditable && is_personal(&known.question) {
         return format!(
             "Clarification: the question rests on something that only you know; which value is meant?\n\n{WHO}"

@@ -17,13 +17,16 @@ use datafusion::datasource::file_format::json::JsonFormat;
 use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
 use datafusion::error::DataFusionError;
+use datafusion::physical_plan::execute_stream;
 use datafusion::prelude::{DataFrame, SessionContext};
-use futures::FutureExt;
+use futures::future::BoxFuture;
+use futures::{FutureExt, StreamExt};
 use prospector_core::Problem;
-use tokio::io::{AsyncReadExt, AsyncSeekExt};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncSeekExt};
 use tokio::sync::OnceCell;
 
-use super::{DataFile, loaded};
+use super::narrow::narrowed;
+use super::{DataFile, examine, loaded};
 use crate::{ConnectError, SourceKind};
 
 /// No query may take longer.
@@ -36,6 +39,16 @@ const ROWS_OF_JSON: usize = 10_000;
 
 /// Larger files are not loaded into memory.
 const LARGEST: u64 = 256 << 20;
+
+/// The reader of CSV streams makes room for a batch of rows of all columns, whichever are wanted: 128 MB for so many. A file
+/// of more is loaded.
+const MAX_STREAMED: usize = 2_000;
+
+/// So many values are read at once where all columns are.
+const VALUES_AT_ONCE: usize = 1 << 20;
+
+/// The header of a CSV file is no longer, in bytes.
+const MAX_HEADER: u64 = 16 << 20;
 
 /// How much of the start of a file is looked at.
 const START: u64 = 64 << 10;
@@ -152,11 +165,47 @@ impl File {
     }
 
     /// The answer to a query; where the file cannot be read as it was until now, in the next way that works.
-    pub(super) async fn query<T>(
+    pub(super) async fn query<T: Send>(
         &self,
         session: &SessionContext,
-        query: impl Fn(DataFrame) -> Result<(DataFrame, T), String>,
+        query: impl Fn(DataFrame) -> Result<(DataFrame, T), String> + Send + Sync,
     ) -> Result<(Vec<RecordBatch>, T), ConnectError> {
+        let ask = |table: Arc<dyn TableProvider>| {
+            async {
+                let (frame, about) = query(session.read_table(table).map_err(plain)?)?;
+                Ok((frame.collect().await.map_err(plain)?, about))
+            }
+            .boxed()
+        };
+        self.first_that_works(session, ask).await
+    }
+
+    /// The number of rows, all of which are read with all of their values; in the next way that works.
+    pub(super) async fn count(&self, session: &SessionContext) -> Result<u64, ConnectError> {
+        let ask = |table: Arc<dyn TableProvider>| {
+            async move {
+                // Readers make room for a whole batch in each column before they have read a row.
+                let rows = (VALUES_AT_ONCE / table.schema().fields().len().max(1)).clamp(16, 8_192);
+                let config = session.copied_config().with_batch_size(rows);
+                let session = SessionContext::new_with_config_rt(config, session.runtime_env());
+                let plan = table.scan(&session.state(), None, &[], None).await.map_err(plain)?;
+                let mut batches = execute_stream(plan, session.task_ctx()).map_err(plain)?;
+                let mut rows = 0;
+                while let Some(batch) = batches.next().await {
+                    rows += batch.map_err(plain)?.num_rows() as u64;
+                }
+                Ok(rows)
+            }
+            .boxed()
+        };
+        self.first_that_works(session, ask).await
+    }
+
+    async fn first_that_works<'a, T>(
+        &'a self,
+        session: &'a SessionContext,
+        ask: impl Fn(Arc<dyn TableProvider>) -> BoxFuture<'a, Result<T, String>>,
+    ) -> Result<T, ConnectError> {
         let mut failed = ConnectError::NoData { place: self.path.display().to_string() };
         for index in self.current.load(Ordering::Relaxed)..self.opened.len() {
             let opened = match self.open(index, session).await {
@@ -167,10 +216,8 @@ impl File {
                 }
             };
             let asked = async {
-                let frame = session.read_table(opened.table.clone()).map_err(plain)?;
-                let (frame, about) = query(frame)?;
-                let answer = tokio::time::timeout(PATIENCE, frame.collect()).await;
-                Ok((answer.map_err(|_| "it took too long and was stopped")?.map_err(plain)?, about))
+                let answer = tokio::time::timeout(PATIENCE, ask(opened.table.clone())).await;
+                answer.map_err(|_| "it took too long and was stopped".to_owned())?
             };
             match caught(asked).await {
                 Ok(answer) => {
@@ -199,14 +246,22 @@ impl File {
                 return Err("the file is empty".to_owned());
             }
             let start = self.start().await?;
-            match Reading::of(self.kind)[index] {
-                Reading::Stream => self.stream(&start, session, false).await,
+            let columns = self.examine(&start).await?;
+            let opened = match Reading::of(self.kind)[index] {
+                Reading::Stream if columns <= MAX_STREAMED => self.stream(&start, session, false).await,
                 Reading::Loaded if metadata.len() <= LARGEST => self.load(&start).await,
+                Reading::Stream | Reading::Loaded if columns > MAX_STREAMED => {
+                    Err(format!("it has {columns} columns, and at more than {} MB it is not loaded", LARGEST >> 20))
+                }
                 Reading::Loaded if self.kind == SourceKind::Csv => self.stream(&start, session, true).await,
-                Reading::Loaded => {
+                Reading::Stream | Reading::Loaded => {
                     Err(format!("not all records fit, and at more than {} MB it is not loaded", LARGEST >> 20))
                 }
-            }
+            };
+            let Opened { table, mut notes } = opened?;
+            let (table, note) = narrowed(table, &self.path.display().to_string());
+            notes.extend(note);
+            Ok(Opened { table, notes })
         };
         self.opened[index].get_or_try_init(|| caught(open())).await
     }
@@ -216,6 +271,49 @@ impl File {
         let file = tokio::fs::File::open(&self.path).await.map_err(|error| error.to_string())?;
         file.take(START).read_to_end(&mut start).await.map_err(|error| error.to_string())?;
         Ok(start)
+    }
+
+    /// Looks at what a reader would believe to the end of the process, or of the memory; returns how many columns the header
+    /// of a CSV file names.
+    async fn examine(&self, start: &[u8]) -> Result<usize, String> {
+        let check: fn(&mut std::fs::File) -> Result<(), String> = match self.kind {
+            SourceKind::Csv => {
+                self.examine_header().await?;
+                |_| Ok(())
+            }
+            SourceKind::Parquet => examine::parquet,
+            SourceKind::Arrow => examine::arrow,
+            _ => return Ok(0),
+        };
+        let (path, delimiter) = (self.path.clone(), (self.kind == SourceKind::Csv).then(|| delimiter(start)));
+        let examined = move || {
+            let mut file = std::fs::File::open(path).map_err(|error| error.to_string())?;
+            check(&mut file)?;
+            let Some(delimiter) = delimiter else { return Ok(0) };
+            let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(file);
+            // What is wrong with it, whoever reads it says.
+            Ok(reader.byte_headers().map_or(0, csv::ByteRecord::len))
+        };
+        tokio::task::spawn_blocking(examined).await.map_err(|error| error.to_string())?
+    }
+
+    /// A first line without end is no header: readers would take all of the file for it.
+    async fn examine_header(&self) -> Result<(), String> {
+        let failed = |error: std::io::Error| error.to_string();
+        let file = tokio::fs::File::open(&self.path).await.map_err(failed)?;
+        let mut file = tokio::io::BufReader::with_capacity(START as usize, file.take(MAX_HEADER));
+        let mut left = MAX_HEADER;
+        loop {
+            let bytes = file.fill_buf().await.map_err(failed)?;
+            if bytes.is_empty() || bytes.iter().any(|byte| matches!(byte, b'\n' | b'\r')) {
+                let is_cut = bytes.is_empty() && left == 0;
+                let reason = || format!("its first line has more than {} MB, which is no header", MAX_HEADER >> 20);
+                return if is_cut { Err(reason()) } else { Ok(()) };
+            }
+            let read = bytes.len();
+            left = left.saturating_sub(read as u64);
+            file.consume(read);
+        }
     }
 
     /// `all_text` takes every value of a CSV file for a text, so that none is of the wrong type.

@@ -6,10 +6,16 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, BooleanBuilder, Float64Builder, Int64Builder, RecordBatch, StringBuilder};
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
+use indexmap::IndexSet;
 use prospector_core::Problem;
 use serde_json::{Map, Value};
 
+use super::narrow::{MAX_COLUMNS, left_out};
+
 use crate::encoding::decode;
+
+/// So many values are held of a file with fewer bytes.
+const MAX_CELLS: usize = 64_000_000;
 
 /// What the values of a column have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -136,16 +142,23 @@ pub(super) fn csv(path: &Path, delimiter: u8) -> Result<(RecordBatch, Vec<Proble
     let (text, mut notes) = read(path)?;
     let reader = || csv::ReaderBuilder::new().flexible(true).delimiter(delimiter).from_reader(text.as_bytes());
     let mut rows = reader();
-    let names = column_names(rows.headers().map_err(|error| error.to_string())?.iter());
+    let mut names = column_names(rows.headers().map_err(|error| error.to_string())?.iter());
+    let width = names.len();
+    if width > MAX_COLUMNS {
+        notes.push(left_out(&path.display().to_string(), width));
+        names.truncate(MAX_COLUMNS);
+    }
     let mut kinds = vec![Kind::default(); names.len()];
     let (mut short, mut long) = (Vec::new(), Vec::new());
+    let mut count = 0;
     let mut row = csv::StringRecord::new();
     while rows.read_record(&mut row).map_err(|error| error.to_string())? {
         for (kind, value) in kinds.iter_mut().zip(&row) {
             *kind = kind.and(Kind::of_text(value));
         }
         let line = row.position().map_or(0, csv::Position::line);
-        match row.len().cmp(&names.len()) {
+        count += 1;
+        match row.len().cmp(&width) {
             std::cmp::Ordering::Less => short.push(line),
             std::cmp::Ordering::Greater => long.push(line),
             std::cmp::Ordering::Equal => {}
@@ -160,6 +173,7 @@ pub(super) fn csv(path: &Path, delimiter: u8) -> Result<(RecordBatch, Vec<Proble
             notes.push(at_line(path, first, format!("{rows} {what}")));
         }
     }
+    check_cells(count, names.len(), text.len())?;
     let mut columns: Vec<Filling> = kinds.into_iter().map(Filling::new).collect();
     let mut rows = reader();
     while rows.read_record(&mut row).map_err(|error| error.to_string())? {
@@ -173,16 +187,18 @@ pub(super) fn csv(path: &Path, delimiter: u8) -> Result<(RecordBatch, Vec<Proble
 /// The names of a header line: without a byte order mark, none of them empty, none of them twice.
 pub(super) fn column_names<'a>(header: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut seen = HashSet::new();
+    let mut numbers: HashMap<String, usize> = HashMap::new();
     header
         .enumerate()
         .map(|(index, name)| {
             let name = name.strip_prefix('\u{feff}').map_or(name, |name| name.trim_matches('"')).trim();
             let name = if name.is_empty() { format!("column_{}", index + 1) } else { name.to_owned() };
             let mut unique = name.clone();
-            let mut number = 2;
             while !seen.insert(unique.clone()) {
+                // What was taken once stays taken: each number is tried once for a name.
+                let number = numbers.entry(name.clone()).or_insert(2);
                 unique = format!("{name}_{number}");
-                number += 1;
+                *number += 1;
             }
             unique
         })
@@ -193,19 +209,25 @@ pub(super) fn column_names<'a>(header: impl Iterator<Item = &'a str>) -> Vec<Str
 /// the column `value`.
 pub(super) fn json(path: &Path) -> Result<(RecordBatch, Vec<Problem>), String> {
     let (text, mut notes) = read(path)?;
-    let (mut places, mut names, mut kinds) = (HashMap::new(), Vec::<String>::new(), Vec::<Kind>::new());
+    let (mut names, mut kinds) = (IndexSet::<String>::new(), Vec::<Kind>::new());
     let mut records = 0;
     let faults = each_record(&text, |record| {
         records += 1;
-        for (name, value) in &record {
-            let index = *places.entry(name.clone()).or_insert_with(|| {
-                names.push(name.clone());
+        for (name, value) in record {
+            let kind = Kind::of_value(&value);
+            let (index, is_new) = names.insert_full(name);
+            if is_new {
                 kinds.push(Kind::default());
-                names.len() - 1
-            });
-            kinds[index] = kinds[index].and(Kind::of_value(value));
+            }
+            kinds[index] = kinds[index].and(kind);
         }
     });
+    if names.len() > MAX_COLUMNS {
+        notes.push(left_out(&path.display().to_string(), names.len()));
+        names.truncate(MAX_COLUMNS);
+        kinds.truncate(MAX_COLUMNS);
+    }
+    check_cells(records, names.len(), text.len())?;
     // Of a file that is no JSON at all, some lines may still look like a record.
     if records == 0 || faults.number > records {
         return Err(faults.first.map_or_else(
@@ -230,7 +252,15 @@ pub(super) fn json(path: &Path) -> Result<(RecordBatch, Vec<Problem>), String> {
             column.push_value(record.get(name).unwrap_or(&Value::Null));
         }
     });
-    Ok((batch(names, columns)?, notes))
+    Ok((batch(names.into_iter().collect(), columns)?, notes))
+}
+
+/// A table of rows that lack most of its columns may be far larger than its file.
+fn check_cells(rows: usize, columns: usize, bytes: usize) -> Result<(), String> {
+    match rows.saturating_mul(columns) <= bytes.max(MAX_CELLS) {
+        true => Ok(()),
+        false => Err(format!("its {rows} rows lack most of its {columns} columns; it is too large to be filled up")),
+    }
 }
 
 fn lines(number: usize) -> String {
@@ -345,6 +375,10 @@ mod tests {
     fn header_names_are_made_to_differ() {
         let names = column_names(["\u{feff}\"id\"", "", "a", " a ", "a_2"].into_iter());
         assert_eq!(names, ["id", "column_2", "a", "a_2", "a_2_2"]);
+        assert_eq!(column_names(["a", "a_3", "a", "a", "a_2"].into_iter()), ["a", "a_3", "a_2", "a_4", "a_2_2"]);
+        // Each of them would be tried with each number.
+        let names = column_names(std::iter::repeat_n("a", 200_000));
+        assert_eq!(names[199_999], "a_200000");
     }
 
     #[test]

@@ -4,8 +4,8 @@ mod fetched;
 
 use std::path::{Path, PathBuf};
 
-use prospector_api::{Api, ApiDiscovery, ApiKind, ApiSource};
-use prospector_core::Problem;
+use prospector_api::{Api, ApiDiscovery, ApiError, ApiKind, ApiSource};
+use prospector_core::{Problem, catch_panic};
 
 use super::{
     cache::{self, Cache},
@@ -72,16 +72,26 @@ pub(super) async fn load(
             }
             callable.extend(entry.invoke.clone().map(|invoke| (name.clone(), invoke)));
             let source = ApiSource { path: file, folder: folder.clone(), ..source(&entry, name, kind) };
-            match load_one(&source, cache) {
+            match loaded(&place, || load_one(&source, cache)) {
                 Ok((api, more)) => {
                     apis.push(api);
                     problems.extend(more);
                 }
-                Err(error) => problems.push(error.into()),
+                Err(problem) => problems.push(problem),
             }
         }
     }
     (ApiDiscovery::new(apis), callable)
+}
+
+/// What came of the description of an API; a problem too where reading it panicked, so that the others are loaded.
+fn loaded<T>(place: &str, load: impl FnOnce() -> Result<T, ApiError>) -> Result<T, Problem> {
+    match catch_panic(load) {
+        Ok(loaded) => loaded.map_err(Problem::from),
+        Err(reason) => {
+            Err(Problem::error(place, format!("the API cannot be read: {reason}")).advise("take it out of the catalog"))
+        }
+    }
 }
 
 /// What an entry says of an API, but for where its description is.
@@ -113,7 +123,7 @@ fn key_of_referred(file: &Path) -> String {
     format!("files of api {}", file.display())
 }
 
-fn load_one(source: &ApiSource, cache: &Cache) -> Result<(Api, Vec<Problem>), prospector_api::ApiError> {
+fn load_one(source: &ApiSource, cache: &Cache) -> Result<(Api, Vec<Problem>), ApiError> {
     let key = format!("api {}", source.name);
     let settings = format!("{source:?}");
     let stamp = |others: &[PathBuf]| {
@@ -180,6 +190,15 @@ mod tests {
     fn write(folder: &Path, name: &str, text: &str) {
         std::fs::create_dir_all(folder.join(name).parent().unwrap()).unwrap();
         std::fs::write(folder.join(name), text).unwrap();
+    }
+
+    #[test]
+    fn a_description_over_which_a_reader_panics_costs_itself() {
+        let problem = loaded::<()>("c.yaml:3", || panic!("not a boundary")).unwrap_err();
+        assert_eq!(
+            problem.to_string(),
+            "error: c.yaml:3: the API cannot be read: the reader failed: not a boundary (take it out of the catalog)"
+        );
     }
 
     #[tokio::test]

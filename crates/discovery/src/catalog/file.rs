@@ -202,7 +202,7 @@ impl Reader<'_> {
         let is_remote = server.is_some() || service.is_some();
         let path = match is_remote {
             true => optional(&mut fields, "path", self.lookup).unwrap_or_default(),
-            false => required(&mut fields, "path", "the file of the database", self.lookup)?,
+            false => path(&mut fields, "the file of the database", self.lookup)?,
         };
         let line = fields.line();
         let functions = fields.texts("functions");
@@ -242,7 +242,7 @@ impl Reader<'_> {
             (false, Some((written, line))) => {
                 (String::new(), Some(address(&mut fields, "url", written, *line, self.lookup)?))
             }
-            _ => (required(&mut fields, "path", "the file that describes the API", self.lookup)?, None),
+            _ => (path(&mut fields, "the file that describes the API", self.lookup)?, None),
         };
         let served = url.as_ref().filter(|_| fetched.is_none());
         let invoke = calls::invoke(&mut fields, served, fetched.as_deref(), self.lookup);
@@ -267,7 +267,7 @@ impl Reader<'_> {
         let entry = DocumentEntry {
             line: fields.line(),
             name: plain(&mut fields, "name"),
-            path: optional(&mut fields, "path", self.lookup),
+            path: fields.has("path").then(|| path(&mut fields, "the file", self.lookup)).flatten(),
             content: plain(&mut fields, "content"),
             url: fields.text("url").and_then(|(text, line)| address(&mut fields, "url", &text, line, self.lookup)),
             wiki: confluence::wiki(&mut fields, self.lookup),
@@ -299,7 +299,7 @@ impl Reader<'_> {
 
     fn skill(&mut self, at: usize, entry: Placed) -> Option<SkillEntry> {
         let mut fields = Fields::of(self.file, format!("skills[{at}]"), entry, &["path"], self.problems)?;
-        let path = required(&mut fields, "path", "a folder of skills", self.lookup);
+        let path = path(&mut fields, "a folder of skills", self.lookup);
         let entry = SkillEntry { line: fields.line(), path: path? };
         (!fields.failed()).then_some(entry)
     }
@@ -358,7 +358,13 @@ fn server(fields: &mut Fields<'_>, schemas: &[String], lookup: Environment<'_>) 
             Server::new(&with_key(url, lookup), schemas)
                 .map_err(|reason| (reason, "write postgres://, mysql:// or mongodb://user:${NAME}@host/database"))
         });
-    server.map_err(|(reason, advice)| fields.fail(line, format!("`url`: {reason}"), advice)).ok()
+    let server = server.map_err(|(reason, advice)| fields.fail(line, format!("`url`: {reason}"), advice)).ok()?;
+    if !server.ignored_parameters().is_empty() {
+        // The names alone: a value may be a secret.
+        let names = server.ignored_parameters().join("`, `");
+        fields.warn(line, format!("`url`: the parameters `{names}` mean nothing here"), "take them out of the URL");
+    }
+    Some(server)
 }
 
 /// The URL of something to fetch, with values from the environment.
@@ -410,6 +416,19 @@ fn required(fields: &mut Fields<'_>, key: &str, what: &str, lookup: Environment<
         fields.fail(line, format!("`{key}` is missing: {what}"), format!("write `{key}: ...`"));
     }
     text
+}
+
+/// A path in the file system. An address in its place is not repeated: it may hold a password.
+fn path(fields: &mut Fields<'_>, what: &str, lookup: Environment<'_>) -> Option<String> {
+    let line = fields.line();
+    let path = required(fields, "path", what, lookup)?;
+    let is_scheme =
+        |scheme: &str| scheme.len() > 1 && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b));
+    if path.split_once("://").is_some_and(|(scheme, _)| is_scheme(scheme)) {
+        fields.fail(line, "`path` is an address and no path", "write it under `url`, or write the path of a file");
+        return None;
+    }
+    Some(path)
 }
 
 #[cfg(test)]

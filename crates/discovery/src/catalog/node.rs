@@ -163,6 +163,11 @@ impl<'a> Fields<'a> {
         self.problems.push(Problem::error(format!("{}:{line}", self.file), reason).advise(advice));
     }
 
+    /// Notes what is off and costs nothing, and what to write instead.
+    pub(super) fn warn(&mut self, line: u64, reason: impl Into<String>, advice: impl Into<String>) {
+        self.problems.push(Problem::warning(format!("{}:{line}", self.file), reason).advise(advice));
+    }
+
     /// The line of a key, or of the mapping.
     pub(super) fn line(&self) -> u64 {
         self.line

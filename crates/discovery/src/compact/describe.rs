@@ -18,6 +18,9 @@ pub(super) const NAME: &str = "describe";
 /// More ids are left out.
 const MOST: usize = 40;
 
+/// So many that not even what is left out can be told are refused.
+const MAX_IDS: usize = 500;
+
 /// A thing that would get less room is left out.
 const LEAST: usize = 80;
 
@@ -67,6 +70,10 @@ impl Describe {
 
     async fn answer(&self, args: Args, max_tokens: usize) -> Result<Answer, ToolError> {
         let mut ids: Vec<String> = Vec::new();
+        if args.ids.len() > MAX_IDS {
+            let reason = format!("ids has {} entries; at most {MAX_IDS} are read", args.ids.len());
+            return Err(ToolError::invalid(reason, Some(format!("pass {MOST} at a time"))));
+        }
         for id in args.ids.iter().map(|id| id.trim().to_owned()) {
             if !id.is_empty() && !ids.contains(&id) {
                 ids.push(id);

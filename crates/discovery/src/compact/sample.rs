@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::things::Things;
+use super::things::{MAX_ID_BYTES, Things, shortened};
 
 pub(super) const NAME: &str = "sample";
 
@@ -34,6 +34,13 @@ impl Sample {
 
     async fn answer(&self, args: Args, max_tokens: usize) -> Result<Answer, ToolError> {
         let id = args.column.trim();
+        let is_none = || {
+            let advice = "pass database.table.column".to_owned();
+            ToolError::invalid(format!("`{}` is no column", shortened(id)), Some(advice))
+        };
+        if id.len() > MAX_ID_BYTES {
+            return Err(is_none());
+        }
         let cuts = || id.match_indices('.').map(|(at, _)| (&id[..at], &id[at + 1..]));
         // The table that is there, with the column or without; else where a table would be.
         let tables: Vec<((String, String), &str)> =
@@ -47,8 +54,7 @@ impl Sample {
             None => {
                 let mut parts = id.splitn(3, '.').map(str::to_owned);
                 let (Some(database), Some(table), Some(column)) = (parts.next(), parts.next(), parts.next()) else {
-                    let advice = "pass database.table.column".to_owned();
-                    return Err(ToolError::invalid(format!("`{id}` is no column"), Some(advice)));
+                    return Err(is_none());
                 };
                 (database, table, column)
             }

@@ -63,6 +63,15 @@ pub(super) enum Thing {
     Fact(String),
 }
 
+/// A longer text is the name of nothing: each of its parts would be looked up.
+pub(super) const MAX_ID_BYTES: usize = 2_000;
+
+/// A name as an error repeats it.
+pub(super) fn shortened(name: &str) -> String {
+    let short: String = name.chars().take(200).collect();
+    if short.len() < name.len() { short + "…" } else { short }
+}
+
 impl Thing {
     /// The word for its kind.
     pub(super) fn kind(&self) -> &'static str {
@@ -109,6 +118,9 @@ impl Things {
     /// that only the tool of its family can say what is wrong.
     pub(super) fn named(&self, id: &str) -> Vec<Thing> {
         let id = id.trim();
+        if id.len() > MAX_ID_BYTES {
+            return Vec::new();
+        }
         let mut found: Vec<(String, Thing)> = Vec::new();
         if let Some(database) = self.schema.database(id) {
             found.push((database.name.clone(), Thing::Database(database.name.clone())));
@@ -221,7 +233,7 @@ impl Things {
         let near = near.iter().map(|name| format!("`{}`", clean_name(name))).collect::<Vec<_>>().join(", ");
         ToolError::Respond {
             code: "not_found",
-            message: format!("there is nothing named `{}`", clean_name(id)),
+            message: format!("there is nothing named `{}`", shortened(&clean_name(id))),
             suggestion: Some(format!("did you mean {near}? search finds more")),
         }
     }

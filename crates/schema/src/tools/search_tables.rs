@@ -75,7 +75,7 @@ impl Tool for SearchTables {
         };
         let limit = args.limit.unwrap_or(HITS).clamp(1, MOST_HITS);
         let query = Query { text: args.query, kinds: vec![Kind::Table], parent, limit, ..Query::default() };
-        let found = self.index.search(&query).map_err(ToolError::fatal)?;
+        let found = self.index.find(query).await?;
         let items = complete(&self.discovery, found.hits);
         if items.is_empty() {
             return Ok(Page::nothing("no good match", found.nearest));

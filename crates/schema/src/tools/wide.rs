@@ -1,6 +1,8 @@
 //! Which columns of a wide table are shown in full: its keys, then those that a question speaks of. Of the others there are
 //! the names, of very many only the first; the answer says how many there are and how to get them.
 
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
 use prospector_connect::{Column, Table};
 use prospector_core::ToolError;
 
@@ -21,6 +23,9 @@ const KEYS: usize = 12;
 
 /// How much room the names of the others have, in bytes.
 const NAMES: usize = 1_200;
+
+/// Each pattern is compared with the name of each column: what is longer is refused.
+const MAX_PATTERN_BYTES: usize = 4_000;
 
 /// How to get the rest.
 pub(super) const MORE: &str = "call again with columns, such as name*; * is all";
@@ -50,8 +55,8 @@ pub(super) fn fitting(table: &Table, question: &str) -> Chosen {
     if count <= WHOLE {
         return Chosen { whole: (0..count).collect(), named: Vec::new(), is_partial: false };
     }
-    let is_key =
-        |column: &Column| column.primary_key || table.foreign_keys.iter().any(|key| key.columns.contains(&column.name));
+    let referring: HashSet<&str> = table.foreign_keys.iter().flat_map(|key| &key.columns).map(String::as_str).collect();
+    let is_key = |column: &Column| column.primary_key || referring.contains(column.name.as_str());
     let mut whole: Vec<usize> = (0..count).filter(|at| is_key(&table.columns[*at])).take(KEYS).collect();
     let scores = scores(table, question);
     let least = scores.iter().copied().fold(0.0, f64::max) * NEARLY;
@@ -81,24 +86,27 @@ fn scores(table: &Table, question: &str) -> Vec<f64> {
         let words = words(text).into_iter().filter(|word| word.len() > 2 && !IDLE.contains(&word.as_str()));
         words.map(|word| word.trim_end_matches('s').to_owned()).collect()
     };
-    let mut asked = stems(question);
-    asked.sort();
-    asked.dedup();
-    let columns: Vec<(Vec<String>, Vec<String>)> =
-        table.columns.iter().map(|column| (stems(&column.name), stems(&column.description))).collect();
-    let mut scores = vec![0.0; columns.len()];
-    for word in asked {
-        let weight = |(name, description): &(Vec<String>, Vec<String>)| match () {
-            () if name.contains(&word) => 2.0,
-            () if description.contains(&word) => 1.0,
-            () => 0.0,
-        };
-        let weights: Vec<f64> = columns.iter().map(weight).collect();
-        let having = weights.iter().filter(|weight| **weight > 0.0).count();
-        let rare = (1.0 + columns.len() as f64 / having.max(1) as f64).ln();
-        scores.iter_mut().zip(weights).for_each(|(score, weight)| *score += weight * rare);
+    let asked: BTreeSet<String> = stems(question).into_iter().collect();
+    // In the order of the words, so that the sums are the same however the columns say them.
+    let said: Vec<BTreeMap<&str, f64>> = (table.columns.iter())
+        .map(|column| {
+            let named = stems(&column.name).into_iter().map(|word| (word, 2.0));
+            let described = stems(&column.description).into_iter().map(|word| (word, 1.0));
+            let mut said = BTreeMap::new();
+            for (word, weight) in named.chain(described) {
+                if let Some(word) = asked.get(&word) {
+                    said.entry(word.as_str()).or_insert(weight);
+                }
+            }
+            said
+        })
+        .collect();
+    let mut having: HashMap<&str, usize> = HashMap::new();
+    for word in said.iter().flat_map(BTreeMap::keys) {
+        *having.entry(word).or_default() += 1;
     }
-    scores
+    let rare = |word: &str| (1.0 + said.len() as f64 / having.get(word).copied().unwrap_or(1) as f64).ln();
+    said.iter().map(|said| said.iter().map(|(word, weight)| weight * rare(word)).sum()).collect()
 }
 
 /// The columns whose names match a pattern, or one of several between commas; `*` is any text, and case is no matter.
@@ -106,6 +114,10 @@ fn scores(table: &Table, question: &str) -> Vec<f64> {
 /// # Errors
 /// `not_found` with the nearest names, where none does.
 pub(super) fn like(table: &Table, id: &str, patterns: &str) -> Result<Chosen, ToolError> {
+    if patterns.len() > MAX_PATTERN_BYTES {
+        let reason = format!("columns has {} bytes; at most {MAX_PATTERN_BYTES} are read", patterns.len());
+        return Err(ToolError::invalid(reason, Some("name fewer columns, or use name*".into())));
+    }
     let all: Vec<String> = patterns.split(',').map(|one| one.trim().to_lowercase()).collect();
     let fits = |column: &Column| all.iter().any(|pattern| matches(pattern, &column.name.to_lowercase()));
     let whole: Vec<usize> = (0..table.columns.len()).filter(|at| fits(&table.columns[*at])).collect();
@@ -161,6 +173,18 @@ mod tests {
     }
 
     #[test]
+    fn a_long_question_about_many_columns_is_read_once() {
+        // Each word against each column would be ten billion comparisons.
+        let names: Vec<String> = (0..20_000).map(|n| format!("measure_{n}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        // In letters, so that none of them is in a name.
+        let word = |n: u32| n.to_string().bytes().map(|digit| char::from(digit - b'0' + b'k')).collect::<String>();
+        let words = (10_000..70_000).map(|n| word(n) + " ");
+        let question: String = words.chain(["measure 19999".to_owned()]).collect();
+        assert_eq!(fitting(&table_of("wide", &names), &question).whole[0], 19_999);
+    }
+
+    #[test]
     fn columns_are_asked_for_by_pattern() {
         let check = |pattern: &str, expected: &[usize]| {
             let found = like(&wide(), "shop.wide", pattern).map(|chosen| chosen.whole).unwrap_or_default();
@@ -171,5 +195,7 @@ mod tests {
         check("m*e_*99", &[99, 199]);
         check("nothing*", &[]);
         assert_eq!(like(&wide(), "shop.wide", "*").map(|chosen| chosen.whole.len()).unwrap_or_default(), 200);
+        let refused = like(&wide(), "shop.wide", &"a,".repeat(500_000)).unwrap_err();
+        assert_eq!(refused.to_json()["error"], "invalid_arguments");
     }
 }

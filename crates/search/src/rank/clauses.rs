@@ -1,11 +1,11 @@
 //! A long question in its parts: "find the film, then list its cast and rate it" asks for three operations.
 
-use std::{collections::HashSet, sync::LazyLock};
+use std::sync::LazyLock;
 
 use prospector_core::Kind;
 use regex::Regex;
 
-use crate::analyze;
+use crate::analyze::Distinct;
 
 /// A clause says something from this many words on; shorter ones join the next.
 const FEWEST_WORDS: usize = 3;
@@ -23,14 +23,16 @@ pub(super) fn split(text: &str, kind: Kind) -> Vec<String> {
     let Some(boundary) = BOUNDARY.as_ref() else { return Vec::new() };
     let mut clauses: Vec<String> = Vec::new();
     let mut buffer = String::new();
+    let mut words = Distinct::new(kind);
     for piece in boundary.split(text).map(str::trim).filter(|piece| !piece.is_empty()) {
         if !buffer.is_empty() {
             buffer.push(' ');
         }
         buffer.push_str(piece);
-        let words: HashSet<String> = analyze::query_terms(&buffer, kind).into_iter().collect();
+        words.add(piece);
         if words.len() >= FEWEST_WORDS {
             clauses.push(std::mem::take(&mut buffer));
+            words = Distinct::new(kind);
         }
     }
     match clauses.last_mut() {
@@ -50,6 +52,7 @@ pub(super) fn split(text: &str, kind: Kind) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analyze;
 
     fn check(text: &str, expected: &[&str]) {
         assert_eq!(split(text, Kind::Operation), expected);
@@ -61,6 +64,53 @@ mod tests {
             "Find the film Dune by title, then rate the cast member with five stars. Who composed it?",
             &["Find the film Dune by title", "rate the cast member with five stars Who composed it?"],
         );
+    }
+
+    /// [`split`] as it is meant: all that is not yet a clause is read anew at each boundary.
+    fn split_slowly(text: &str, kind: Kind) -> Vec<String> {
+        let (mut clauses, mut buffer) = (Vec::<String>::new(), String::new());
+        for piece in BOUNDARY.as_ref().unwrap().split(text).map(str::trim).filter(|piece| !piece.is_empty()) {
+            buffer = format!("{buffer} {piece}").trim_start().to_owned();
+            if analyze::query_terms(&buffer, kind).len() >= FEWEST_WORDS {
+                clauses.push(std::mem::take(&mut buffer));
+            }
+        }
+        if let Some(last) = clauses.last_mut().filter(|_| !buffer.is_empty()) {
+            *last = format!("{last} {buffer}");
+        }
+        if clauses.len() > MOST {
+            let rest = clauses.split_off(MOST - 1).join(" ");
+            clauses.push(rest);
+        }
+        if clauses.len() < 2 { Vec::new() } else { clauses }
+    }
+
+    #[test]
+    fn clauses_are_those_of_reading_everything_anew() {
+        let words =
+            ["the", "and", "then", "who", "revenue", "InvoiceLine", "by", "of", "x1", "größe", "orders", "show"];
+        let ends = [" ", ", ", ". ", " and ", "; then ", "! ", "\n\n", ",and then "];
+        let mut seed = 7_u64;
+        let mut next = |below: usize| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) as usize % below
+        };
+        for _ in 0..2_000 {
+            let count = next(40);
+            let question: String =
+                (0..count).flat_map(|_| [words[next(words.len())], ends[next(ends.len())]]).collect();
+            for kind in [Kind::Operation, Kind::Table, Kind::Document] {
+                assert_eq!(split(&question, kind), split_slowly(&question, kind), "{question}");
+            }
+        }
+    }
+
+    #[test]
+    fn clauses_that_say_nothing_new_are_read_once() {
+        // Two words again and again are never a clause. Were all of them read anew for each, it would take minutes.
+        let started = std::time::Instant::now();
+        check(&"revenue by country,".repeat(40_000), &[]);
+        assert!(started.elapsed() < std::time::Duration::from_secs(30), "{:?}", started.elapsed());
     }
 
     #[test]

@@ -114,7 +114,7 @@ pub(super) async fn load(
                 Err("it was not fetched".to_owned())
             }
         };
-        let read = source.read_with(&text, &own, &neighbour);
+        let read = super::loaded(place, || source.read_with(&text, &own, &neighbour));
         let missing = missing.into_inner();
         if !missing.is_empty() && found.texts.len() < MOST_FILES {
             found.fetch(web, missing).await;
@@ -130,8 +130,8 @@ pub(super) async fn load(
                 problems.extend(loaded.1);
                 Some(loaded.0)
             }
-            Err(error) => {
-                problems.push(error.into());
+            Err(problem) => {
+                problems.push(problem);
                 None
             }
         };

@@ -132,3 +132,38 @@ fn what_is_not_yaml_is_an_error_with_its_line() {
     let (file, problems) = read("# only a comment\n");
     assert!(file.databases.is_empty() && problems.is_empty());
 }
+
+#[test]
+fn an_address_under_path_and_unknown_parameters_are_not_repeated() {
+    let lookup = |name: &str| (name == "URL").then(|| "postgres://ada:s3cret@db/crm".to_owned());
+    let read = |text: &str| parse(Path::new("catalog.yaml"), text, &lookup).unwrap();
+    for entry in [
+        "databases:\n- path: postgres://ada:s3cret@db/crm\n",
+        "databases:\n- path: ${URL}\n",
+        "apis:\n- path: https://ada:s3cret@api/openapi.json\n",
+        "documents:\n- path: https://wiki/page?token=s3cret\n",
+        "skills:\n- path: https://ada:s3cret@host/skills\n",
+    ] {
+        let (_, problems) = read(entry);
+        let told = problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+        assert!(told.contains("catalog.yaml:2: `path` is an address") && problems.len() == 1, "{told}");
+        assert!(!told.contains("s3cret"), "{told}");
+    }
+    for entry in [
+        "databases: postgres://ada:s3cret@db/crm\n",
+        "databases:\n- postgres://ada:s3cret@db/crm\n",
+        "databases:\n- {path: a.db, tables: 'postgres://ada:s3cret@db/crm'}\n",
+        "databases:\n- {path: a.db, 'postgres://ada:s3cret@db/crm': 1}\n",
+        "fetch: {allow: ['https://ada:s3cret@host/']}\n",
+    ] {
+        let (_, problems) = read(entry);
+        let told = problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+        assert!(!problems.is_empty() && !told.contains("s3cret"), "{told}");
+    }
+    let (file, problems) = read("databases:\n- url: postgres://ada@db/crm?api_key=s3cret&sslmode=require\n");
+    assert_eq!(file.databases.len(), 1);
+    assert_eq!(
+        problems.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        ["warning: catalog.yaml:2: `url`: the parameters `api_key` mean nothing here (take them out of the URL)"]
+    );
+}

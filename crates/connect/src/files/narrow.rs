@@ -1,0 +1,71 @@
+//! The first columns of a table that has more than anybody can ask for.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use datafusion::arrow::datatypes::{Schema, SchemaRef};
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::error::Result;
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
+use datafusion::physical_plan::ExecutionPlan;
+use prospector_core::Problem;
+
+/// A table has no more columns than this, as one of BigQuery: planning a query takes the square of them.
+pub(super) const MAX_COLUMNS: usize = 10_000;
+
+/// The table with as many columns as it may have, and what is said where that is not all of them.
+pub(super) fn narrowed(table: Arc<dyn TableProvider>, place: &str) -> (Arc<dyn TableProvider>, Option<Problem>) {
+    let whole = table.schema();
+    let count = whole.fields().len();
+    if count <= MAX_COLUMNS {
+        return (table, None);
+    }
+    let fields: Vec<_> = whole.fields().iter().take(MAX_COLUMNS).cloned().collect();
+    let schema = Arc::new(Schema::new(fields).with_metadata(whole.metadata().clone()));
+    (Arc::new(Narrowed { table, schema }), Some(left_out(place, count)))
+}
+
+/// What is said of a table of so many columns.
+pub(super) fn left_out(place: &str, count: usize) -> Problem {
+    let reason = format!("it has {count} columns, and only the first {MAX_COLUMNS} are used");
+    Problem::warning(place, reason).advise("divide the file, or write what differs between columns into rows")
+}
+
+#[derive(Debug)]
+struct Narrowed {
+    table: Arc<dyn TableProvider>,
+    schema: SchemaRef,
+}
+
+#[async_trait]
+impl TableProvider for Narrowed {
+    fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    fn table_type(&self) -> TableType {
+        self.table.table_type()
+    }
+
+    async fn scan(
+        &self,
+        state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let all: Vec<usize>;
+        let projection = match projection {
+            Some(some) => some,
+            None => {
+                all = (0..self.schema.fields().len()).collect();
+                &all
+            }
+        };
+        self.table.scan(state, Some(projection), filters, limit).await
+    }
+
+    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
+        self.table.supports_filters_pushdown(filters)
+    }
+}
