@@ -52,9 +52,9 @@ pub struct Limits {
     /// The rows of one table as a source sends them, in bytes of this process's memory: 256 MiB by default. It holds for
     /// the rows of [`crate::Engine::load`] too.
     pub source_bytes: usize,
-    /// One value of the answer, in bytes of text: 1 MB by default. A model is shown 500 characters of it.
+    /// One value of the answer, in bytes of text: 1 MiB by default. A model is shown 500 characters of it.
     pub cell_bytes: usize,
-    /// The answer, in bytes of text: 16 MB by default.
+    /// The answer, in bytes of text: 16 MiB by default.
     pub answer_bytes: usize,
 }
 
@@ -65,8 +65,8 @@ impl Default for Limits {
             memory: 1 << 30,
             scratch_bytes: 8 << 30,
             source_bytes: 256 << 20,
-            cell_bytes: 1_000_000,
-            answer_bytes: 16_000_000,
+            cell_bytes: 1 << 20,
+            answer_bytes: 16 << 20,
         }
     }
 }

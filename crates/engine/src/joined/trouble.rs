@@ -44,12 +44,17 @@ pub(crate) enum Trouble {
 /// What to do where there is not enough memory.
 const LESS_MEMORY: &str = "read fewer or narrower columns, add a WHERE or a LIMIT, or aggregate before the join";
 
-/// Whether DataFusion says that there is not enough memory, or not enough room in the scratch folder, without its usual
-/// words for it.
+/// Whether DataFusion, or a part of the program that gave up, says in words of its own that there is not enough memory, or
+/// not enough room in the scratch folder.
 fn is_of_memory(reason: &str) -> bool {
-    ["memory allocator returned an error", "disk space during the spilling process"]
-        .iter()
-        .any(|part| reason.contains(part))
+    let words = [
+        "memory allocator returned an error",
+        "disk space during the spilling process",
+        "capacity overflow",
+        "failed to spawn thread",
+        "Cannot allocate memory",
+    ];
+    words.iter().any(|part| reason.contains(part))
 }
 
 impl Trouble {
@@ -80,7 +85,7 @@ impl Trouble {
     pub(crate) fn into_failure(self, tables: &[&Table]) -> Failure {
         let megabytes = |bytes: u64| bytes >> 20;
         match self {
-            Trouble::Said(reason) if is_of_memory(&reason) => {
+            Trouble::Said(reason) | Trouble::Panicked(reason) if is_of_memory(&reason) => {
                 let reason: String = reason.lines().next().unwrap_or_default().chars().take(400).collect();
                 Failure::new("memory", reason).advise(LESS_MEMORY)
             }

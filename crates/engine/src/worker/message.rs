@@ -1,5 +1,5 @@
-//! What this process and its workers say to each other. No message holds a secret: a worker knows neither where a server is
-//! nor how it is entered.
+//! What this process and its workers say to each other. No message holds a password or a key: a worker is not told how a
+//! server is reached.
 
 use std::ffi::OsString;
 use std::sync::Arc;

@@ -254,7 +254,6 @@ impl Computer {
     }
 
     /// The answer; an error is a panic.
-    #[expect(clippy::type_complexity, reason = "an outcome that panics leave as they are")]
     fn compute(&mut self, statement: Statement) -> Result<Result<Rows, Trouble>, Box<dyn Any + Send>> {
         let prepared = self.prepare(statement);
         let Prepared { query, view, found } = match prepared {
