@@ -16,8 +16,8 @@ use reqwest::Method;
 use serde_json::Value;
 
 use crate::{
-    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Service, SourceKind, Statistics, Table,
-    shown,
+    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Service, SourceKind, SqlQuery, Statistics,
+    Table, shown,
 };
 use describe::{dataset, sharded, undescribed};
 use job::Jobs;
@@ -307,15 +307,15 @@ impl Connector for Bigquery {
         self.asked(table, &statement, Some(names), limit).await
     }
 
-    async fn query(&self, sql: &str, cap: usize) -> Result<Rows, ConnectError> {
-        self.explain(sql).await?;
-        let sql = sql.trim().trim_end_matches(';').to_owned();
+    async fn query(&self, query: &SqlQuery<'_>, cap: usize) -> Result<Rows, ConnectError> {
+        self.explain(query).await?;
+        let sql = query.sql.trim().trim_end_matches(';').to_owned();
         let statement = Statement { sql, ..Statement::default() };
         self.asked("the answer to a query", &statement, None, cap).await
     }
 
-    async fn explain(&self, sql: &str) -> Result<(), ConnectError> {
-        self.jobs.tried("the plan of a query", sql.trim().trim_end_matches(';')).await
+    async fn explain(&self, query: &SqlQuery<'_>) -> Result<(), ConnectError> {
+        self.jobs.tried("the plan of a query", query.sql.trim().trim_end_matches(';')).await
     }
 }
 

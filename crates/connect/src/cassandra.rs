@@ -88,7 +88,7 @@ impl Cassandra {
 
     fn refused(&self, table: &str, reason: impl Into<String>) -> ConnectError {
         let reason = self.server.scrubbed(&reason.into());
-        ConnectError::Read { place: self.server.to_string(), table: table.to_owned(), reason }
+        ConnectError::read(self.server.to_string(), table, reason)
     }
 
     /// Why a statement failed.

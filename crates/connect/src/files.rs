@@ -67,7 +67,7 @@ impl Files {
                 [file] => file.path().display().to_string(),
                 files => format!("{} {} files", files.len(), self.kind),
             };
-            ConnectError::Read { place, table: table.to_owned(), reason: "there is no such table".to_owned() }
+            ConnectError::read(place, table, "there is no such table")
         })
     }
 }

@@ -88,12 +88,12 @@ impl Mongo {
             | ErrorKind::InvalidTlsConfig { .. }
             | ErrorKind::ConnectionPoolCleared { .. }
             | ErrorKind::Io(_) => ConnectError::Connect { server, reason },
-            _ => ConnectError::Read { place: server, table: table.to_owned(), reason },
+            _ => ConnectError::read(server, table, reason),
         }
     }
 
     fn refused(&self, table: &str, reason: impl Into<String>) -> ConnectError {
-        ConnectError::Read { place: self.server.to_string(), table: table.to_owned(), reason: reason.into() }
+        ConnectError::read(self.server.to_string(), table, reason)
     }
 
     /// Waits for an act on a table for little longer than the server may take.

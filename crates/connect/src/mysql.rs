@@ -18,7 +18,8 @@ use sqlx::mysql::{MySqlConnectOptions, MySqlConnection};
 use crate::filter::sql::{Bound, Dialect as _, Statement, columns, escaped, select};
 use crate::server::{Connections, FIRST_ROWS, Failed, PATIENCE, SAMPLE_PATIENCE, Session, samples, statistics};
 use crate::{
-    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Server, SourceKind, Statistics, Table,
+    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Server, SourceKind, SqlQuery, Statistics,
+    Table,
 };
 use dialect::{Dialect, Shape};
 use session::fetch;
@@ -169,13 +170,13 @@ impl Connector for Mysql {
         Ok(self.asked(table, statement, PATIENCE, limit).await?)
     }
 
-    async fn query(&self, sql: &str, cap: usize) -> Result<Rows, ConnectError> {
-        let sql = sql.trim().trim_end_matches(';').to_owned();
+    async fn query(&self, query: &SqlQuery<'_>, cap: usize) -> Result<Rows, ConnectError> {
+        let sql = query.sql.trim().trim_end_matches(';').to_owned();
         Ok(self.asked("the answer to a query", Statement { sql, values: Vec::new() }, PATIENCE, cap).await?)
     }
 
-    async fn explain(&self, sql: &str) -> Result<(), ConnectError> {
-        let sql = format!("EXPLAIN {}", sql.trim().trim_end_matches(';'));
+    async fn explain(&self, query: &SqlQuery<'_>) -> Result<(), ConnectError> {
+        let sql = format!("EXPLAIN {}", query.sql.trim().trim_end_matches(';'));
         let done = self.asked("the plan of a query", Statement { sql, values: Vec::new() }, PATIENCE, usize::MAX).await;
         Ok(done.map(drop)?)
     }

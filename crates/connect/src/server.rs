@@ -224,7 +224,7 @@ impl<C: Dialogue + 'static> Connections<C> {
 
     /// The same for a reason of our own.
     pub(crate) fn refused(&self, table: &str, reason: impl Into<String>) -> ConnectError {
-        ConnectError::Read { place: self.server.to_string(), table: table.to_owned(), reason: reason.into() }
+        ConnectError::read(self.server.to_string(), table, reason)
     }
 }
 

@@ -15,7 +15,7 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{AssertSqlSafe, SqliteConnection};
 
 use crate::filter::sql::escaped;
-use crate::{ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Statistics, Table};
+use crate::{ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, SqlQuery, Statistics, Table};
 use pool::Database;
 use value::{integer, text, value};
 
@@ -36,8 +36,7 @@ impl Sqlite {
     }
 
     fn read(&self, table: &str, reason: impl Into<String>) -> ConnectError {
-        let place = self.database.path().display().to_string();
-        ConnectError::Read { place, table: table.to_owned(), reason: reason.into() }
+        ConnectError::read(self.database.path().display().to_string(), table, reason)
     }
 
     /// The names of these columns as the table spells them. They must be looked up: SQLite takes an unknown name in
@@ -153,12 +152,12 @@ impl Connector for Sqlite {
         self.filtered(table, columns, conditions, limit).await
     }
 
-    async fn query(&self, sql: &str, cap: usize) -> Result<Rows, ConnectError> {
-        self.answered(sql, cap).await
+    async fn query(&self, query: &SqlQuery<'_>, cap: usize) -> Result<Rows, ConnectError> {
+        self.answered(query.sql, cap).await
     }
 
-    async fn explain(&self, sql: &str) -> Result<(), ConnectError> {
-        self.answered(&format!("EXPLAIN QUERY PLAN {sql}"), 1).await.map(drop)
+    async fn explain(&self, query: &SqlQuery<'_>) -> Result<(), ConnectError> {
+        self.answered(&format!("EXPLAIN QUERY PLAN {}", query.sql), 1).await.map(drop)
     }
 }
 

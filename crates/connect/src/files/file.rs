@@ -167,7 +167,7 @@ impl File {
                 }
                 Err(reason) => {
                     let place = self.path.display().to_string();
-                    failed = ConnectError::Read { place, table: self.table.clone(), reason };
+                    failed = ConnectError::read(place, &self.table, reason);
                 }
             }
         }
