@@ -63,9 +63,14 @@ impl Budget {
         Budget::new(MAX_ROWS_BYTES)
     }
 
-    /// So many bytes in all.
-    pub(crate) fn limit(&self) -> usize {
-        self.limit
+    /// So many bytes were taken.
+    pub(crate) fn taken(&self) -> usize {
+        self.limit - self.left
+    }
+
+    /// All together are too large.
+    pub(crate) fn exhausted(&self) -> Excess {
+        Excess { column: None, limit: self.limit }
     }
 
     /// Takes a value of so many bytes in the column at that place.
@@ -77,7 +82,7 @@ impl Budget {
             return Err(Excess::of_cell(column));
         }
         let left = self.left.checked_sub(bytes + CELL);
-        self.left = left.ok_or(Excess { column: None, limit: self.limit })?;
+        self.left = left.ok_or(self.exhausted())?;
         Ok(())
     }
 

@@ -1,9 +1,13 @@
 //! SQLite database files, read only.
 
 mod describe;
+mod functions;
 mod guard;
+mod memory;
+mod outline;
 mod pool;
 mod rows;
+mod session;
 mod value;
 
 use std::path::Path;
@@ -153,11 +157,11 @@ impl Connector for Sqlite {
     }
 
     async fn query(&self, query: &SqlQuery<'_>, cap: usize) -> Result<Rows, ConnectError> {
-        self.answered(query.sql, cap).await
+        self.answered(query, cap).await
     }
 
     async fn explain(&self, query: &SqlQuery<'_>) -> Result<(), ConnectError> {
-        self.answered(&format!("EXPLAIN QUERY PLAN {}", query.sql), 1).await.map(drop)
+        self.planned(query).await
     }
 }
 
