@@ -17,7 +17,7 @@ pub const MAX_ANSWER_BYTES: usize = 16 << 20;
 pub const MAX_ROWS_BYTES: usize = 256 << 20;
 
 /// What a value takes besides its text.
-const CELL: usize = 16;
+pub(crate) const CELL: usize = 16;
 
 /// What of a limit is left while an answer is read.
 #[derive(Debug, Clone)]

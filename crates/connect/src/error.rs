@@ -129,6 +129,17 @@ impl ConnectError {
             code: None,
         }
     }
+
+    /// The same, where the cause is known without a code.
+    #[must_use]
+    pub fn because(self, known: Cause) -> Self {
+        match self {
+            ConnectError::Read { place, table, reason, code, .. } => {
+                ConnectError::Read { place, table, reason, cause: known, code }
+            }
+            other => other,
+        }
+    }
 }
 
 fn too_large(column: Option<&str>, limit: usize) -> String {

@@ -15,7 +15,8 @@ use axum::{Json, Router};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use prospector_connect::{
-    Access, ConnectError, Connector, FilterCondition, FilterOp, Rows, SampleRequest, Service, Source, SqlQuery, open,
+    Access, ConnectError, Connector, FilterCondition, FilterOp, MAX_ANSWER_BYTES, MAX_CELL_BYTES, Rows, SampleRequest,
+    Service, Source, SqlQuery, open,
 };
 use serde_json::{Value, json};
 
@@ -105,6 +106,16 @@ fn answered(sql: &str) -> Value {
     if sql.contains("COUNT(DISTINCT") {
         let fields = [("d0", "INTEGER"), ("s0", "INTEGER"), ("l0", "INTEGER"), ("n0", "INTEGER")];
         return table(&fields, &[row("3|1|9|0")]);
+    }
+    if sql.contains("long") {
+        return table(
+            &[("id", "INTEGER"), ("body", "STRING")],
+            &[row("1|short"), row(&format!("2|{}", "x".repeat(MAX_CELL_BYTES + 1)))],
+        );
+    }
+    if sql.contains("many") {
+        let long = format!("1|{}", "x".repeat(MAX_CELL_BYTES - 16));
+        return table(&[("id", "INTEGER"), ("body", "STRING")], &vec![row(&long); 20]);
     }
     let mut answer = table(&[("id", "INTEGER"), ("at", "TIMESTAMP")], &[row("1|1706695200000000"), row("2|-")]);
     answer["pageToken"] = "more".into();
@@ -305,6 +316,20 @@ async fn a_query_is_tried_first_and_only_reads() {
         assert!(error.contains(part), "{error}");
     }
     assert!(fake.asked.lock().unwrap().iter().all(|(_, path, _)| path.ends_with("/jobs")));
+}
+
+#[tokio::test]
+async fn values_and_answers_have_limits_in_bytes() {
+    let (_fake, url) = served().await;
+    let source = connector(&url, &["main"], token());
+    for (sql, wanted, most) in
+        [("SELECT * FROM long", Some("body"), MAX_CELL_BYTES), ("SELECT * FROM many", None, MAX_ANSWER_BYTES)]
+    {
+        match query(source.as_ref(), sql, 50).await {
+            Err(ConnectError::TooLarge { column, limit, .. }) => assert_eq!((column.as_deref(), limit), (wanted, most)),
+            other => panic!("{sql}: {:?}", other.map(|rows| rows.rows.len())),
+        }
+    }
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ mod support;
 use std::sync::Arc;
 
 use cql::{Bytes, Cluster, Kind, Table, text, texts};
-use prospector_connect::{ConnectError, Connector, FilterCondition, FilterOp, SampleRequest};
+use prospector_connect::{ConnectError, Connector, FilterCondition, FilterOp, MAX_CELL_BYTES, SampleRequest};
 use serde_json::json;
 use support::{check_filters, connector, query};
 
@@ -127,6 +127,18 @@ fn cluster() -> Cluster {
         password: Some("\0ada\0s3cr t"),
         asked: Default::default(),
     }
+}
+
+#[tokio::test]
+async fn values_have_a_limit_in_bytes() {
+    let mut cluster = cluster();
+    let people = cluster.tables.iter_mut().find(|table| table.name == "shop.people").unwrap();
+    people.rows[1][3] = text(&"x".repeat(MAX_CELL_BYTES + 1));
+    let (_cluster, address) = cluster.start().await;
+    let source = connector(&format!("cassandra://ada:s3cr%20t@{address}/shop").parse().unwrap(), &[]);
+    let error = source.rows("people", &["id".into(), "name".into()], &[], 5).await.unwrap_err();
+    assert!(matches!(&error, ConnectError::TooLarge { column: Some(column), .. } if column == "name"), "{error}");
+    assert_eq!(source.rows("people", &["id".into()], &[], 5).await.unwrap().rows.len(), 4);
 }
 
 async fn started() -> (Arc<Cluster>, Arc<dyn Connector>) {

@@ -7,7 +7,7 @@ mod support;
 use std::path::Path;
 use std::sync::Arc;
 
-use prospector_connect::{Connector, Source, SourceKind, open};
+use prospector_connect::{ConnectError, Connector, MAX_CELL_BYTES, Source, SourceKind, open};
 use serde_json::json;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
@@ -77,4 +77,15 @@ async fn a_query_of_sqlite_reads_and_nothing_else() {
     assert_eq!((files(), std::fs::read(folder.path().join("people.db")).unwrap()), before);
     // What was refused to a query is not refused to the rest.
     assert_eq!(source.describe().await.unwrap().0[0].row_count, Some(3));
+}
+
+#[tokio::test]
+async fn values_of_files_have_a_limit_in_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let csv = folder.path().join("t.csv");
+    std::fs::write(&csv, format!("id,body\n1,short\n2,{}\n", "x".repeat(MAX_CELL_BYTES + 1))).unwrap();
+    let source = open(&Source::files(SourceKind::Csv, vec![csv])).unwrap();
+    let error = source.rows("t", &[], &[], 5).await.unwrap_err();
+    assert!(matches!(&error, ConnectError::TooLarge { column: Some(column), .. } if column == "body"), "{error}");
+    assert_eq!(source.rows("t", &["id".into()], &[], 5).await.unwrap().rows.len(), 2);
 }

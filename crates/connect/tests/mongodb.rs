@@ -10,7 +10,9 @@ use std::sync::Arc;
 use mongodb::bson::oid::ObjectId;
 use mongodb::bson::{Binary, Bson, DateTime, Decimal128, Document, Uuid, doc};
 use mongodb::{Client, Database};
-use prospector_connect::{ConnectError, Connector, FilterCondition, FilterOp, SampleRequest, Samples, Table};
+use prospector_connect::{
+    ConnectError, Connector, FilterCondition, FilterOp, MAX_CELL_BYTES, SampleRequest, Samples, Table,
+};
 use serde_json::{Value, json};
 use support::{Wire, check_filters, connector, query, server::server};
 
@@ -292,4 +294,15 @@ async fn a_password_is_never_shown_and_a_server_that_comes_back_is_used_again() 
     assert!(matches!(count().await.unwrap_err(), ConnectError::Connect { .. }));
     wire.mend().await;
     assert_eq!(count().await.unwrap(), 1);
+}
+
+#[tokio::test]
+async fn values_have_a_limit_in_bytes() {
+    let Some((database, url)) = made("limited").await else { return };
+    let long = "x".repeat(MAX_CELL_BYTES + 1);
+    insert(&database, "t", vec![doc! { "_id": 1, "a": "short" }, doc! { "_id": 2, "a": { "b": [long] } }]).await;
+    let source = connector(&url, &[]);
+    let error = source.rows("t", &["_id".into(), "a.b".into()], &[], 5).await.unwrap_err();
+    assert!(matches!(&error, ConnectError::TooLarge { column: Some(column), .. } if column == "a.b"), "{error}");
+    assert_eq!(source.rows("t", &["_id".into()], &[], 5).await.unwrap().rows.len(), 2);
 }

@@ -191,7 +191,7 @@ async fn check_bounded(source: &Arc<dyn Connector>, sql: &str, causes: &[Cause])
 #[tokio::test]
 async fn a_query_takes_neither_all_memory_nor_all_time() {
     let (_folder, source) = made(DATA).await;
-    let large = "replace(printf('%.*c', 4000000, 'x'), 'x', 'y')";
+    let large = "printf('%.*c', 4000000, 'y')";
     let long = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)";
     for sql in [
         "SELECT zeroblob(1000000000)".to_owned(),
@@ -208,7 +208,7 @@ async fn a_query_takes_neither_all_memory_nor_all_time() {
         format!("SELECT {large} LIKE '%' || {large}"),
         format!("SELECT {large} GLOB '*a*b*c*' || {large}"),
         format!("SELECT group_concat({large}) FROM json_each('[1, 2, 3]')"),
-        format!("{long} SELECT i, {large} AS x FROM n ORDER BY x"),
+        format!("{long} SELECT i, randomblob(1000000) AS x FROM n ORDER BY x"),
         format!("{long} SELECT DISTINCT randomblob(1000000) FROM n"),
         format!("SELECT json_group_array({large}) FROM json_each('[1, 2, 3]')"),
         format!("SELECT abs({}1{})", "abs(".repeat(1_200), ")".repeat(1_200)),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::array::{Array, ArrayRef, RecordBatch};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::catalog::TableProvider;
 use datafusion::datasource::MemTable;
@@ -18,13 +18,14 @@ use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
 use datafusion::error::DataFusionError;
 use datafusion::prelude::{DataFrame, SessionContext};
-use futures::FutureExt;
+use futures::{FutureExt, TryStreamExt};
 use prospector_core::Problem;
 use tokio::io::{AsyncReadExt, AsyncSeekExt};
 use tokio::sync::OnceCell;
 
 use super::loaded;
-use crate::{ConnectError, SourceKind};
+use crate::budget::Excess;
+use crate::{ConnectError, MAX_ROWS_BYTES, SourceKind};
 
 /// No query may take longer.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -157,13 +158,16 @@ impl File {
             let asked = async {
                 let frame = session.read_table(opened.table.clone()).map_err(plain)?;
                 let (frame, about) = query(frame)?;
-                let answer = tokio::time::timeout(PATIENCE, frame.collect()).await;
+                let answer = tokio::time::timeout(PATIENCE, collected(frame)).await;
                 Ok((answer.map_err(|_| "it took too long and was stopped")?.map_err(plain)?, about))
             };
             match caught(asked).await {
-                Ok(answer) => {
+                Ok((batches, about)) => {
                     self.current.fetch_max(index, Ordering::Relaxed);
-                    return Ok(answer);
+                    return match batches {
+                        Ok(batches) => Ok((batches, about)),
+                        Err(excess) => Err(excess.error(self.place(), &self.table, &[] as &[&str])),
+                    };
                 }
                 Err(reason) => {
                     let place = self.path.display().to_string();
@@ -172,6 +176,11 @@ impl File {
             }
         }
         Err(failed)
+    }
+
+    /// The file, as it is called in messages.
+    pub(super) fn place(&self) -> String {
+        self.path.display().to_string()
     }
 
     async fn open(&self, index: usize, session: &SessionContext) -> Result<&Opened, String> {
@@ -321,4 +330,20 @@ fn tidy(schema: &Schema, kind: SourceKind) -> Schema {
     }
     let names = loaded::column_names(fields.iter().map(|field| field.name().as_str()));
     Schema::new(fields.into_iter().zip(names).map(|(field, name)| field.with_name(name)).collect::<Vec<_>>())
+}
+
+/// All batches of an answer, as far as they may be read at once.
+async fn collected(frame: DataFrame) -> Result<Result<Vec<RecordBatch>, Excess>, DataFusionError> {
+    let (mut batches, mut bytes) = (Vec::new(), 0);
+    let mut stream = frame.execute_stream().await?;
+    while let Some(batch) = stream.try_next().await? {
+        // Of the buffers, which several batches may share, the part of this one.
+        let own = |column: &ArrayRef| column.to_data().get_slice_memory_size().unwrap_or(0);
+        bytes += batch.columns().iter().map(own).sum::<usize>();
+        if bytes > MAX_ROWS_BYTES {
+            return Ok(Err(Excess { column: None, limit: MAX_ROWS_BYTES }));
+        }
+        batches.push(batch);
+    }
+    Ok(Ok(batches))
 }

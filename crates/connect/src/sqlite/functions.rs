@@ -97,7 +97,7 @@ fn replace(context: &Context<'_>, most: usize) -> Result<Option<Value>, Error> {
     let texts = (text(context.get_raw(0)), text(context.get_raw(1)), text(context.get_raw(2)));
     let (Some(whole), Some(part)) = (texts.0, texts.1) else { return Ok(None) };
     if part.first().is_none_or(|first| *first == 0) {
-        return Ok(Some(unchanged(context.get_raw(0))));
+        return Ok(Some(written(whole.into_owned())));
     }
     let Some(new) = texts.2 else { return Ok(None) };
     let too_large = || Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_TOOBIG), None);
@@ -114,26 +114,15 @@ fn replace(context: &Context<'_>, most: usize) -> Result<Option<Value>, Error> {
     if made.len() > most { Err(too_large()) } else { Ok(Some(written(made))) }
 }
 
-/// The value itself.
-fn unchanged(value: ValueRef<'_>) -> Value {
-    match value {
-        ValueRef::Null => Value::Null,
-        ValueRef::Integer(number) => Value::Integer(number),
-        ValueRef::Real(number) => Value::Real(number),
-        ValueRef::Text(bytes) => written(bytes.to_vec()),
-        ValueRef::Blob(bytes) => Value::Blob(bytes.to_vec()),
-    }
-}
-
 /// Bytes as a text.
 fn written(bytes: Vec<u8>) -> Value {
     Value::Text(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
-/// The characters as they are counted here: a byte, and those after it that continue it.
+/// The characters as they are counted here, up to the first zero: a byte, and those after it that continue it.
 fn characters(text: &[u8]) -> HashSet<&[u8]> {
     let mut found = HashSet::new();
-    let mut rest = text;
+    let mut rest = text.split(|byte| *byte == 0).next().unwrap_or_default();
     while let Some(first) = rest.first() {
         let more = if *first >= 0xc0 { rest[1..].iter().take_while(|byte| continues(**byte)).count() } else { 0 };
         let (character, after) = rest.split_at(1 + more);

@@ -9,7 +9,7 @@ pub(super) const MAX_GROWTH: usize = 256 << 20;
 
 /// SQLite never takes more than so much: whatever asks for more fails, and the process goes on. Statements are stopped
 /// long before, so that other databases of the process (facts, sessions) have room left.
-const MAX_HEAP: usize = 1 << 30;
+pub(super) const MAX_HEAP: usize = 1 << 30;
 
 /// Sets the limit of the process. A limit that is lower already stays.
 pub(super) fn cap(connection: &Connection) -> Result<(), rusqlite::Error> {

@@ -12,6 +12,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqlitePool, SqlitePoolOptions};
 use sqlx::{ConnectOptions, Sqlite, SqliteConnection};
 use tokio::sync::{Mutex, Semaphore};
 
+use super::memory::MAX_HEAP;
 use crate::ConnectError;
 
 /// How many instructions of SQLite's machine pass between two looks at the clock.
@@ -122,6 +123,7 @@ impl Database {
             .read_only(true)
             .immutable(immutable)
             .busy_timeout(Duration::from_secs(5))
+            .pragma("hard_heap_limit", MAX_HEAP.to_string())
             .disable_statement_logging();
         let pool = SqlitePoolOptions::new()
             .max_connections(4)
