@@ -15,9 +15,10 @@ use prospector_core::Problem;
 use reqwest::Method;
 use serde_json::Value;
 
+use crate::budget::Budget;
 use crate::{
-    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Service, SourceKind, Statistics, Table,
-    shown,
+    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Service, SourceKind, SqlQuery, Statistics,
+    Table, shown,
 };
 use describe::{dataset, sharded, undescribed};
 use job::Jobs;
@@ -155,7 +156,19 @@ impl Bigquery {
         names: Option<Vec<String>>,
         cap: usize,
     ) -> Result<Rows, ConnectError> {
-        let answer = self.jobs.run(table, statement, cap).await?;
+        self.read(table, statement, names, Budget::of_rows(), cap).await
+    }
+
+    /// The same, as far as the budget goes.
+    async fn read(
+        &self,
+        table: &str,
+        statement: &Statement,
+        names: Option<Vec<String>>,
+        budget: Budget,
+        cap: usize,
+    ) -> Result<Rows, ConnectError> {
+        let answer = self.jobs.run(table, statement, budget, cap).await?;
         let own = |field: &Value| field.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
         let columns = names.unwrap_or_else(|| answer.fields.iter().map(own).collect());
         Ok(Rows { columns, rows: rows(&answer.fields, &answer.rows), has_more: answer.has_more })
@@ -307,15 +320,15 @@ impl Connector for Bigquery {
         self.asked(table, &statement, Some(names), limit).await
     }
 
-    async fn query(&self, sql: &str, cap: usize) -> Result<Rows, ConnectError> {
-        self.explain(sql).await?;
-        let sql = sql.trim().trim_end_matches(';').to_owned();
+    async fn query(&self, query: &SqlQuery<'_>, cap: usize) -> Result<Rows, ConnectError> {
+        self.explain(query).await?;
+        let sql = query.sql.trim().trim_end_matches(';').to_owned();
         let statement = Statement { sql, ..Statement::default() };
-        self.asked("the answer to a query", &statement, None, cap).await
+        self.read("the answer to a query", &statement, None, Budget::of_answer(), cap).await
     }
 
-    async fn explain(&self, sql: &str) -> Result<(), ConnectError> {
-        self.jobs.tried("the plan of a query", sql.trim().trim_end_matches(';')).await
+    async fn explain(&self, query: &SqlQuery<'_>) -> Result<(), ConnectError> {
+        self.jobs.tried("the plan of a query", query.sql.trim().trim_end_matches(';')).await
     }
 }
 

@@ -18,6 +18,7 @@ use scylla::value::{CqlValue, Row};
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
+use crate::budget::Budget;
 use crate::document::Node;
 use crate::document::compare::meets;
 use crate::filter::Test;
@@ -25,7 +26,8 @@ use crate::filter::sql::capped;
 use crate::server::{FIRST_ROWS, PATIENCE};
 use crate::tally::Tally;
 use crate::{
-    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Server, SourceKind, Statistics, Table,
+    Cause, ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Server, SourceKind, Statistics,
+    Table,
 };
 use plan::{Known, plan, position, quoted};
 
@@ -88,7 +90,7 @@ impl Cassandra {
 
     fn refused(&self, table: &str, reason: impl Into<String>) -> ConnectError {
         let reason = self.server.scrubbed(&reason.into());
-        ConnectError::Read { place: self.server.to_string(), table: table.to_owned(), reason }
+        ConnectError::read(self.server.to_string(), table, reason)
     }
 
     /// Why a statement failed.
@@ -97,10 +99,11 @@ impl Cassandra {
         let has = |parts: &[&str]| parts.iter().any(|part| text.contains(part));
         match () {
             () if has(&["client timeout", "Timeout", "timed out"]) => {
-                self.refused(table, format!("it took too long and was stopped: {text}"))
+                self.refused(table, format!("it took too long and was stopped: {text}")).because(Cause::TimedOut)
             }
             () if has(&["doesn't have the right", "Unauthorized"]) => {
-                self.refused(table, format!("it is not allowed (permission denied): {text}"))
+                // What it says names the account.
+                self.refused(table, "it is not allowed (permission denied)").because(Cause::Refused)
             }
             () if has(&["No connections in the pool", "onnection broken", "empty plan"]) => self.unreached(text),
             () => self.refused(table, text),
@@ -287,16 +290,18 @@ impl Connector for Cassandra {
         let read: Vec<&Known> = wanted.iter().copied().chain(tested).map(|at| &known[at]).collect();
         let cql = statement(&place, read.into_iter(), &plan.clause, most.saturating_add(1));
         let mut found = Read { rows: Vec::new(), has_more: false };
-        let mut seen = 0;
+        let (mut seen, mut budget, mut taken) = (0, Budget::of_rows(), Ok(()));
         let take = |mut row: Vec<Node>, found: &mut Read| {
             seen += 1;
             if row[wanted.len()..].iter().zip(&tests).all(|(node, test)| meets(&values(node), test)) {
                 row.truncate(wanted.len());
+                taken = row.iter().enumerate().try_for_each(|(at, node)| budget.take(at, node.size()));
                 found.rows.push(row);
             }
-            seen < most && found.rows.len() <= limit
+            seen < most && found.rows.len() <= limit && taken.is_ok()
         };
         self.each(table, &cql, plan.values, &mut found, take).await?;
+        taken.map_err(|excess| excess.error(self.server.to_string(), table, &names))?;
         let has_more = found.has_more || found.rows.len() > limit;
         if found.rows.is_empty() && has_more && limit > 0 {
             let names: Vec<&str> = plan.rest.iter().map(|(at, _)| known[*at].name.as_str()).collect();

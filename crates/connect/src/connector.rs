@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use datafusion::logical_expr::LogicalPlan;
 use prospector_core::Problem;
 
-use crate::{ConnectError, DataFiles, FilterCondition, Rows, SampleRequest, Samples, Statistics, Table};
+use crate::{ConnectError, DataFiles, FilterCondition, Rows, SampleRequest, Samples, SqlQuery, Statistics, Table};
 
 /// One data source. To add one, write a file beside the others that implements the four required methods, add a variant
 /// to [`crate::SourceKind`] and a line to [`crate::open`].
@@ -47,7 +47,8 @@ pub trait Connector: Send + Sync {
     /// where `columns` is empty. Names match whatever their case; values are bound, never part of a statement.
     ///
     /// # Errors
-    /// [`ConnectError::Condition`] where a condition does not fit, else as for [`Connector::sample`].
+    /// [`ConnectError::Condition`] where a condition does not fit, [`ConnectError::TooLarge`] where a value has more than
+    /// [`crate::MAX_CELL_BYTES`] or all have more than [`crate::MAX_ROWS_BYTES`], else as for [`Connector::sample`].
     async fn rows(
         &self,
         table: &str,
@@ -77,13 +78,16 @@ pub trait Connector: Send + Sync {
     }
 
     /// The answer to one query in the source's own SQL, at most `cap` rows. The session can read and nothing else, and
-    /// has a time limit. That is the last line of defence, not the only one: a privileged user may still read files of
-    /// the server or call what has effects, so that the caller refuses whatever is not plainly a query.
+    /// has a time limit; how it reads texts and finds names is set by the connector, whatever the server's own settings,
+    /// and nothing that the query leaves in it outlives it. That is the last line of defence, not the only one: a
+    /// privileged user may still read files of the server or call what has effects, so that the caller refuses whatever
+    /// is not plainly a query.
     ///
     /// # Errors
-    /// [`ConnectError::Unsupported`] where the source has no SQL, else what the source says.
-    async fn query(&self, sql: &str, cap: usize) -> Result<Rows, ConnectError> {
-        let _ = (sql, cap);
+    /// [`ConnectError::Unsupported`] where the source has no SQL, [`ConnectError::TooLarge`] where a value has more than
+    /// [`crate::MAX_CELL_BYTES`] or all have more than [`crate::MAX_ANSWER_BYTES`], else what the source says.
+    async fn query(&self, query: &SqlQuery<'_>, cap: usize) -> Result<Rows, ConnectError> {
+        let _ = (query, cap);
         Err(ConnectError::Unsupported { place: self.kind().to_owned(), act: "run SQL" })
     }
 
@@ -92,8 +96,8 @@ pub trait Connector: Send + Sync {
     ///
     /// # Errors
     /// As for [`Connector::query`].
-    async fn explain(&self, sql: &str) -> Result<(), ConnectError> {
-        let _ = sql;
+    async fn explain(&self, query: &SqlQuery<'_>) -> Result<(), ConnectError> {
+        let _ = query;
         Err(ConnectError::Unsupported { place: self.kind().to_owned(), act: "run SQL" })
     }
 

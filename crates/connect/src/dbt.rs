@@ -10,7 +10,9 @@ use async_trait::async_trait;
 use prospector_core::Problem;
 
 use crate::encoding::decode;
-use crate::{ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, SourceKind, Statistics, Table};
+use crate::{
+    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, SourceKind, SqlQuery, Statistics, Table,
+};
 use artifact::{Catalog, Manifest};
 
 /// A larger file is not read.
@@ -113,11 +115,11 @@ impl Connector for Dbt {
         Err(self.unsupported())
     }
 
-    async fn query(&self, _: &str, _: usize) -> Result<Rows, ConnectError> {
+    async fn query(&self, _: &SqlQuery<'_>, _: usize) -> Result<Rows, ConnectError> {
         Err(self.unsupported())
     }
 
-    async fn explain(&self, _: &str) -> Result<(), ConnectError> {
+    async fn explain(&self, _: &SqlQuery<'_>) -> Result<(), ConnectError> {
         Err(self.unsupported())
     }
 

@@ -8,7 +8,7 @@ pub(crate) mod inferred;
 
 use serde_json::{Map, Value};
 
-use crate::shown;
+use crate::{budget, shown};
 
 /// Values are followed no deeper.
 pub(crate) const DEEPEST: usize = 32;
@@ -36,6 +36,17 @@ impl Node {
                 fields.into_iter().map(|(name, node)| (name, node.json())).collect::<Map<_, _>>().into()
             }
             Node::List(items) => items.into_iter().map(Node::json).collect::<Vec<_>>().into(),
+        }
+    }
+
+    /// So many bytes it has, as [`budget::size`] counts them.
+    #[cfg(any(feature = "cassandra", feature = "elasticsearch"))]
+    pub(crate) fn size(&self) -> usize {
+        match self {
+            Node::Null => 0,
+            Node::Scalar(_, value) => budget::size(value),
+            Node::Object(fields) => fields.iter().map(|(name, node)| name.len() + node.size() + 2 * budget::CELL).sum(),
+            Node::List(items) => items.iter().map(|item| item.size() + budget::CELL).sum(),
         }
     }
 

@@ -14,6 +14,7 @@ use async_trait::async_trait;
 use prospector_core::Problem;
 use serde_json::{Map, Value, json};
 
+use crate::budget::Budget;
 use crate::document::compare::meets;
 use crate::document::{Node, brief};
 use crate::filter::sql::{Known, capped, column, columns};
@@ -160,14 +161,18 @@ impl Connector for Dynamo {
         shown.extend(tests.iter().map(|(field, _)| field.name.clone()));
         let mut scan = Scan::new(&self.wire, &shape.name).showing(&shown).meeting(&shape, &tests);
         let read = async {
-            let mut rows: Vec<Vec<Value>> = Vec::new();
+            let (mut rows, mut budget) = (Vec::<Vec<Value>>::new(), Budget::of_rows());
             while rows.len() <= limit {
                 let first = tests.is_empty().then(|| limit + 1 - rows.len());
                 let Some(page) = scan.page(first).await? else { break };
                 // The table knows some of the conditions only; here they are all known.
                 let met =
                     page.iter().filter(|item| tests.iter().all(|(field, test)| meets(&item.values(&field.name), test)));
-                rows.extend(met.map(|item| paths.iter().map(|path| item.at(path).json()).collect()));
+                for item in met {
+                    let row: Vec<Value> = paths.iter().map(|path| item.at(path).json()).collect();
+                    budget.take_row(&row).map_err(|excess| excess.error(self.wire.place(), table, &paths))?;
+                    rows.push(row);
+                }
             }
             Ok(rows)
         };

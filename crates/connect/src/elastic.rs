@@ -240,8 +240,11 @@ impl Connector for Elastic {
         let place = self.place(table).await?;
         let wanted = self.wanted(table, &place, columns)?;
         let found = self.read(table, &place, &wanted, conditions, None, limit).await?;
+        let names: Vec<String> = wanted.iter().map(|field| field.name.clone()).collect();
+        if let Some(excess) = found.excess {
+            return Err(excess.error(self.asker.service().to_string(), table, &names));
+        }
         let rows = found.rows.into_iter().map(|row| row.into_iter().map(cell).collect()).collect();
-        let names = wanted.iter().map(|field| field.name.clone()).collect();
         let rows = capped(names, rows, limit);
         Ok(Rows { has_more: found.has_more, ..rows })
     }

@@ -22,8 +22,25 @@ pub enum ConnectError {
         place: String,
         /// The table.
         table: String,
-        /// Why.
+        /// Why, as the source says it.
         reason: String,
+        /// Why, as far as the source says it by a code.
+        cause: Cause,
+        /// The code of the source: an SQLSTATE of PostgreSQL, a number of MySQL, a result code of SQLite, an HTTP status.
+        code: Option<String>,
+    },
+    /// A value, or an answer in all, has more bytes than are read at once. Nothing of the answer is given.
+    #[error("cannot read {table} of {place}: too large: {}", too_large(column.as_deref(), *limit))]
+    TooLarge {
+        /// The source.
+        place: String,
+        /// The table.
+        table: String,
+        /// The column of the value; `None` where all values together are too large.
+        column: Option<String>,
+        /// So many bytes are read at most: [`crate::MAX_CELL_BYTES`], [`crate::MAX_ANSWER_BYTES`] or
+        /// [`crate::MAX_ROWS_BYTES`].
+        limit: usize,
     },
     /// A server did not let anybody in.
     #[error("cannot connect to {server}: {reason}")]
@@ -63,4 +80,81 @@ pub enum ConnectError {
         /// The source.
         place: String,
     },
+}
+
+/// Why a statement failed, as far as the source says it by a code. What it says in words may be in any language.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Cause {
+    /// None of the following, or the source gives no code.
+    #[default]
+    Other,
+    /// It ran into a limit of time.
+    TimedOut,
+    /// The connection was lost, or the server stops.
+    Gone,
+    /// It ran into a limit of memory, of temporary files or of complexity.
+    Memory,
+    /// There is no such table, or none that may be read.
+    UnknownTable,
+    /// There is no such column.
+    UnknownColumn,
+    /// There is no such function or operator, or none for values of these types.
+    UnknownFunction,
+    /// A value is not of the type that is needed.
+    TypeMismatch,
+    /// It is not a statement.
+    Syntax,
+    /// Whoever asks may not do this, or it is not reading.
+    Refused,
+}
+
+impl Cause {
+    /// Every cause.
+    pub const ALL: [Cause; 10] = [
+        Cause::Other,
+        Cause::TimedOut,
+        Cause::Gone,
+        Cause::Memory,
+        Cause::UnknownTable,
+        Cause::UnknownColumn,
+        Cause::UnknownFunction,
+        Cause::TypeMismatch,
+        Cause::Syntax,
+        Cause::Refused,
+    ];
+}
+
+impl ConnectError {
+    /// A failed reading of which no code is known.
+    pub fn read(place: impl Into<String>, table: impl Into<String>, reason: impl Into<String>) -> Self {
+        ConnectError::Read {
+            place: place.into(),
+            table: table.into(),
+            reason: reason.into(),
+            cause: Cause::Other,
+            code: None,
+        }
+    }
+
+    /// The same, where the cause is known without a code.
+    #[must_use]
+    pub fn because(self, known: Cause) -> Self {
+        match self {
+            ConnectError::Read { place, table, reason, code, .. } => {
+                ConnectError::Read { place, table, reason, cause: known, code }
+            }
+            other => other,
+        }
+    }
+}
+
+fn too_large(column: Option<&str>, limit: usize) -> String {
+    let size = match limit {
+        limit if limit >= 1 << 20 => format!("{} MB", limit >> 20),
+        limit => format!("{limit} bytes"),
+    };
+    match column {
+        Some(column) => format!("a value of the column {column} has more than {size}"),
+        None => format!("the values have more than {size} in all"),
+    }
 }

@@ -25,6 +25,7 @@ use futures::{FutureExt, StreamExt};
 use prospector_core::Problem;
 use serde_json::Value;
 
+use crate::budget::Budget;
 use crate::filter::sql::capped;
 use crate::{
     Column, ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, SourceKind, Statistics, Table,
@@ -75,7 +76,7 @@ impl Files {
                 [file] => file.path().display().to_string(),
                 files => format!("{} {} files", files.len(), self.kind),
             };
-            ConnectError::Read { place, table: table.to_owned(), reason: "there is no such table".to_owned() }
+            ConnectError::read(place, table, "there is no such table")
         })
     }
 }
@@ -192,7 +193,8 @@ impl Connector for Files {
             Ok((frame.map_err(plain)?, wanted))
         };
         let (batches, wanted) = file.query(self.session(), query).await?;
-        let mut rows: Vec<Vec<Value>> = Vec::new();
+        let (mut rows, mut budget) = (Vec::<Vec<Value>>::new(), Budget::of_rows());
+        let names: Vec<String> = wanted.iter().map(|(name, _)| name.clone()).collect();
         for batch in &batches {
             let mut columns: Vec<_> = wanted
                 .iter()
@@ -200,10 +202,12 @@ impl Connector for Files {
                 .map(|(at, (_, data_type))| whole_values(batch.column(at), data_type).into_iter())
                 .collect();
             for _ in 0..batch.num_rows() {
-                rows.push(columns.iter_mut().map(|column| column.next().unwrap_or_default()).collect());
+                let row: Vec<Value> = columns.iter_mut().map(|column| column.next().unwrap_or_default()).collect();
+                budget.take_row(&row).map_err(|excess| excess.error(file.place(), table, &names))?;
+                rows.push(row);
             }
         }
-        Ok(capped(wanted.into_iter().map(|(name, _)| name).collect(), rows, limit))
+        Ok(capped(names, rows, limit))
     }
 
     async fn scan(&self, table: &str) -> Result<Option<LogicalPlan>, ConnectError> {

@@ -39,6 +39,7 @@
 
 #[cfg(feature = "bigquery")]
 mod bigquery;
+mod budget;
 #[cfg(feature = "cassandra")]
 mod cassandra;
 mod connector;
@@ -69,11 +70,12 @@ mod sqlite;
 #[cfg(any(feature = "cassandra", feature = "dynamodb", feature = "elasticsearch"))]
 mod tally;
 
+pub use budget::{MAX_ANSWER_BYTES, MAX_CELL_BYTES, MAX_ROWS_BYTES};
 pub use connector::Connector;
-pub use error::ConnectError;
+pub use error::{Cause, ConnectError};
 pub use files::{DataFile, DataFiles};
 pub use filter::{FilterCondition, FilterOp, Test as FilterTest};
-pub use model::{Column, ForeignKey, Rows, SampleRequest, Samples, Statistics, Table};
+pub use model::{Column, ForeignKey, Rows, SampleRequest, Samples, SqlQuery, Statistics, Table};
 pub use server::Server;
 pub use service::{Access, Service};
 pub use source::{Source, SourceKind, open};

@@ -97,6 +97,16 @@ pub struct Samples {
     pub complete: bool,
 }
 
+/// A query in the source's own SQL.
+#[derive(Debug, Clone, Copy)]
+pub struct SqlQuery<'a> {
+    /// The query: one statement, without parameters.
+    pub sql: &'a str,
+    /// The tables that it may read, as [`crate::Connector::describe`] names them. A source that can hold its sessions to
+    /// it, as SQLite can, refuses every other table.
+    pub tables: &'a [&'a str],
+}
+
 /// Rows of a source, whole: no text is cut, and no number loses a digit.
 ///
 /// Integers and floating point numbers are JSON numbers. A decimal is a number while it has at most 15 digits, else a

@@ -18,16 +18,22 @@ use mongodb::bson::{Bson, Document, doc};
 use mongodb::error::ErrorKind;
 use mongodb::options::{ClientOptions, ConnectionString};
 use prospector_core::Problem;
+use serde_json::Value;
 use tokio::sync::OnceCell;
 
+use crate::budget::Budget;
 use crate::document::{Node, brief, end};
 use crate::filter::sql::{Known, capped, column};
 use crate::server::{FIRST_ROWS, PATIENCE, SAMPLE_PATIENCE};
 use crate::{
-    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Server, SourceKind, Statistics, Table,
+    Cause, ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Server, SourceKind, Statistics,
+    Table,
 };
 use place::Place;
 use value::node;
+
+/// The number of the error of somebody who may not do that.
+const NOT_ALLOWED: i32 = 13;
 
 /// Connections to one server at the same time.
 const AT_ONCE: u32 = 8;
@@ -88,12 +94,20 @@ impl Mongo {
             | ErrorKind::InvalidTlsConfig { .. }
             | ErrorKind::ConnectionPoolCleared { .. }
             | ErrorKind::Io(_) => ConnectError::Connect { server, reason },
-            _ => ConnectError::Read { place: server, table: table.to_owned(), reason },
+            _ if is_timeout(error) => ConnectError::read(server, table, reason).because(Cause::TimedOut),
+            ErrorKind::Command(said) => {
+                // What it says names other collections.
+                let reason = if said.code == NOT_ALLOWED { "permission denied".to_owned() } else { reason };
+                let cause = if said.code == NOT_ALLOWED { Cause::Refused } else { Cause::Other };
+                let code = Some(said.code.to_string());
+                ConnectError::Read { place: server, table: table.to_owned(), reason, cause, code }
+            }
+            _ => ConnectError::read(server, table, reason),
         }
     }
 
     fn refused(&self, table: &str, reason: impl Into<String>) -> ConnectError {
-        ConnectError::Read { place: self.server.to_string(), table: table.to_owned(), reason: reason.into() }
+        ConnectError::read(self.server.to_string(), table, reason)
     }
 
     /// Waits for an act on a table for little longer than the server may take.
@@ -105,7 +119,7 @@ impl Mongo {
     ) -> Result<T, ConnectError> {
         match tokio::time::timeout(patience + GRACE, act).await {
             Ok(done) => done.map_err(|error| self.failed(table, &error)),
-            Err(_) => Err(self.refused(table, "it took too long and was stopped")),
+            Err(_) => Err(self.refused(table, "it took too long and was stopped").because(Cause::TimedOut)),
         }
     }
 
@@ -285,14 +299,20 @@ impl Connector for Mongo {
             let collection = place.of(client);
             let found = collection.find(filter).projection(pipeline::projection(&paths)).limit(limit);
             let mut found = found.max_time(PATIENCE).await?;
-            let mut rows = Vec::new();
+            let (mut rows, mut budget) = (Vec::new(), Budget::of_rows());
             while let Some(document) = found.try_next().await? {
                 let document = node(Bson::Document(document));
-                rows.push(paths.iter().map(|path| document.at(path).json()).collect());
+                let row: Vec<Value> = paths.iter().map(|path| document.at(path).json()).collect();
+                if let Err(excess) = budget.take_row(&row) {
+                    return Ok(Err(excess));
+                }
+                rows.push(row);
             }
-            Ok(rows)
+            Ok(Ok(rows))
         };
-        let rows = self.within(&place.name, PATIENCE, read).await?;
-        Ok(capped(paths, rows, limit))
+        match self.within(&place.name, PATIENCE, read).await? {
+            Ok(rows) => Ok(capped(paths, rows, limit)),
+            Err(excess) => Err(excess.error(self.server.to_string(), table, &paths)),
+        }
     }
 }

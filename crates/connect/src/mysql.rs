@@ -15,13 +15,15 @@ use prospector_core::Problem;
 use sqlx::ConnectOptions;
 use sqlx::mysql::{MySqlConnectOptions, MySqlConnection};
 
+use crate::budget::Budget;
 use crate::filter::sql::{Bound, Dialect as _, Statement, columns, escaped, select};
 use crate::server::{Connections, FIRST_ROWS, Failed, PATIENCE, SAMPLE_PATIENCE, Session, samples, statistics};
 use crate::{
-    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Server, SourceKind, Statistics, Table,
+    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Server, SourceKind, SqlQuery, Statistics,
+    Table,
 };
 use dialect::{Dialect, Shape};
-use session::fetch;
+use session::{Fetched, fetch};
 use table::{Place, Scope};
 
 /// MySQL allows 4,096 result columns; a column needs four.
@@ -39,7 +41,7 @@ impl Mysql {
             server: server.to_string(),
             reason: "the URL has parameters that are not known or not right".to_owned(),
         })?;
-        // The server's own mode and time zone: a query means here what it means to its other clients.
+        // The server's own time zone: a query means here what it means to its other clients. The mode is set by the session.
         let options = options
             .pipes_as_concat(false)
             .no_engine_substitution(false)
@@ -50,20 +52,42 @@ impl Mysql {
         Ok(Mysql { connections: Connections::new(server.clone(), options), scope })
     }
 
-    /// Runs one statement in a session of its own.
+    /// Runs one statement of our own in a session of its own.
     async fn asked(&self, table: &str, statement: Statement, patience: Duration, cap: usize) -> Result<Rows, Failed> {
         let mut session = self.connections.session(patience).await?;
-        let act = fetch(session.connection(), &statement, cap);
-        let done = Session::<MySqlConnection>::within(patience, act).await;
-        // Rows that nobody wants any more would have to be read to the end: the session is dropped instead.
-        let done = match done {
-            Ok((rows, true)) => {
+        let act = fetch(session.connection(), &statement, Budget::of_rows(), cap);
+        let done = match Session::<MySqlConnection>::within(patience, act).await {
+            // Rows that nobody wants any more would have to be read to the end: the session is dropped instead.
+            Ok(fetched) if fetched.is_left => {
                 drop(session);
-                Ok(rows)
+                Ok(fetched)
             }
-            other => session.end(other.map(|(rows, _)| rows)).await,
+            done => session.end(done).await,
         };
-        done.map_err(|error| self.connections.failure(table, &error))
+        self.given(table, done)
+    }
+
+    /// Runs one statement of somebody else in a connection of its own.
+    async fn answered(&self, table: &str, statement: Statement, cap: usize) -> Result<Rows, Failed> {
+        let mut session = self.connections.session(PATIENCE).await?;
+        let act = fetch(session.connection(), &statement, Budget::of_answer(), cap);
+        let done = match Session::<MySqlConnection>::within(PATIENCE, act).await {
+            Ok(fetched) if fetched.is_left => {
+                drop(session);
+                Ok(fetched)
+            }
+            done => session.close(done).await,
+        };
+        self.given(table, done)
+    }
+
+    fn given(&self, table: &str, done: Result<Fetched, sqlx::Error>) -> Result<Rows, Failed> {
+        match done.map_err(|error| self.connections.failure(table, &error))? {
+            Fetched { rows, excess: Some(excess), .. } => {
+                Err(self.connections.exceeded(table, &excess, &rows.columns).into())
+            }
+            Fetched { rows, .. } => Ok(rows),
+        }
     }
 
     /// Where the table is, with its columns.
@@ -169,14 +193,19 @@ impl Connector for Mysql {
         Ok(self.asked(table, statement, PATIENCE, limit).await?)
     }
 
-    async fn query(&self, sql: &str, cap: usize) -> Result<Rows, ConnectError> {
-        let sql = sql.trim().trim_end_matches(';').to_owned();
-        Ok(self.asked("the answer to a query", Statement { sql, values: Vec::new() }, PATIENCE, cap).await?)
+    async fn query(&self, query: &SqlQuery<'_>, cap: usize) -> Result<Rows, ConnectError> {
+        let sql = query.sql.trim().trim_end_matches(';').to_owned();
+        Ok(self.answered("the answer to a query", Statement { sql, values: Vec::new() }, cap).await?)
     }
 
-    async fn explain(&self, sql: &str) -> Result<(), ConnectError> {
-        let sql = format!("EXPLAIN {}", sql.trim().trim_end_matches(';'));
-        let done = self.asked("the plan of a query", Statement { sql, values: Vec::new() }, PATIENCE, usize::MAX).await;
-        Ok(done.map(drop)?)
+    async fn explain(&self, query: &SqlQuery<'_>) -> Result<(), ConnectError> {
+        const PLAN: &str = "the plan of a query";
+        let mut session = self.connections.session(PATIENCE).await?;
+        let planned = session::plan(session.connection(), query.sql.trim().trim_end_matches(';'));
+        let done = Session::<MySqlConnection>::within(PATIENCE, planned).await;
+        match session.close(done).await.map_err(|error| self.connections.unread(PLAN, &error))? {
+            true => Ok(()),
+            false => Err(self.connections.refused(PLAN, "it is read-only here, and this is not a query")),
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 mod describe;
 mod dialect;
+mod measured;
 mod session;
 mod table;
 mod value;
@@ -15,13 +16,15 @@ use prospector_core::Problem;
 use sqlx::ConnectOptions;
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 
+use crate::budget::Budget;
 use crate::filter::sql::{Bound, Dialect as _, Statement, columns, escaped, select};
 use crate::server::{Connections, FIRST_ROWS, Failed, PATIENCE, SAMPLE_PATIENCE, Session, samples, statistics};
 use crate::{
-    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Server, SourceKind, Statistics, Table,
+    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Server, SourceKind, SqlQuery, Statistics,
+    Table,
 };
 use dialect::{Dialect, Shape};
-use session::fetch;
+use session::{Fetched, fetch};
 use table::Place;
 pub(crate) use value::json;
 
@@ -50,10 +53,29 @@ impl Postgres {
 
     /// Runs one statement in a session of its own.
     async fn asked(&self, table: &str, statement: Statement, patience: Duration, cap: usize) -> Result<Rows, Failed> {
+        self.fetched(table, statement, Budget::of_rows(), patience, cap).await
+    }
+
+    /// The same, as far as the budget goes.
+    async fn fetched(
+        &self,
+        table: &str,
+        statement: Statement,
+        budget: Budget,
+        patience: Duration,
+        cap: usize,
+    ) -> Result<Rows, Failed> {
         let mut session = self.connections.session(patience).await?;
-        let done = Session::<PgConnection>::within(patience, fetch(session.connection(), &statement, cap)).await;
-        let done = session.end(done).await;
-        done.map_err(|error| self.connections.failure(table, &error))
+        let act = fetch(session.connection(), &statement, budget, cap);
+        let done = match Session::<PgConnection>::within(patience, act).await {
+            // The rest would have to be read: the session is dropped instead, which stops the server.
+            Ok(Fetched { rows, excess: Some(excess) }) => {
+                drop(session);
+                return Err(self.connections.exceeded(table, &excess, &rows.columns).into());
+            }
+            done => session.end(done).await,
+        };
+        done.map(|fetched| fetched.rows).map_err(|error| self.connections.failure(table, &error))
     }
 
     /// Where the table is, with its columns.
@@ -66,6 +88,15 @@ impl Postgres {
     }
 }
 
+/// That functions and types of a schema are found no more by their names alone.
+fn searched(place: &str, schema: &str, names: &str) -> Problem {
+    let reason = format!(
+        "functions, operators and types of the schema {schema} are not found by their names alone, as it has some with \
+         names of the system's own: {names}"
+    );
+    Problem::warning(place, reason).advise("give them another name, or put them into a schema that is not searched")
+}
+
 #[async_trait]
 impl Connector for Postgres {
     fn kind(&self) -> &'static str {
@@ -75,7 +106,13 @@ impl Connector for Postgres {
     async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
         let place = self.connections.server().to_string();
         let mut session = self.connections.session(PATIENCE).await?;
-        let described = describe::describe(session.connection(), self.schemas(), &place);
+        let described = async {
+            let connection = session.connection();
+            let (tables, mut problems) = describe::describe(connection, self.schemas(), &place).await?;
+            let left_out = session::left_out(connection).await?;
+            problems.extend(left_out.into_iter().map(|(schema, names)| searched(&place, &schema, &names)));
+            Ok((tables, problems))
+        };
         let done = Session::<PgConnection>::within(PATIENCE, described).await;
         session.end(done).await.map_err(|error| self.connections.unread("the system catalog", &error))
     }
@@ -160,14 +197,15 @@ impl Connector for Postgres {
         Ok(self.asked(table, statement, PATIENCE, limit).await?)
     }
 
-    async fn query(&self, sql: &str, cap: usize) -> Result<Rows, ConnectError> {
-        let sql = sql.trim().trim_end_matches(';').to_owned();
-        Ok(self.asked("the answer to a query", Statement { sql, values: Vec::new() }, PATIENCE, cap).await?)
+    async fn query(&self, query: &SqlQuery<'_>, cap: usize) -> Result<Rows, ConnectError> {
+        let sql = query.sql.trim().trim_end_matches(';').to_owned();
+        let statement = Statement { sql, values: Vec::new() };
+        Ok(self.fetched("the answer to a query", statement, Budget::of_answer(), PATIENCE, cap).await?)
     }
 
-    async fn explain(&self, sql: &str) -> Result<(), ConnectError> {
+    async fn explain(&self, query: &SqlQuery<'_>) -> Result<(), ConnectError> {
         let mut session = self.connections.session(PATIENCE).await?;
-        let planned = session::plan(session.connection(), sql.trim().trim_end_matches(';'));
+        let planned = session::plan(session.connection(), query.sql.trim().trim_end_matches(';'));
         let done = Session::<PgConnection>::within(PATIENCE, planned).await;
         session.end(done).await.map_err(|error| self.connections.unread("the plan of a query", &error))
     }

@@ -1,6 +1,7 @@
 //! A database server: where it is, without showing its password, and few connections to it that can only read.
 
 mod asking;
+mod cause;
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -11,7 +12,8 @@ use sqlx::{ConnectOptions, Connection};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use url::Url;
 
-use crate::{ConnectError, SourceKind};
+use crate::budget::Excess;
+use crate::{Cause, ConnectError, SourceKind};
 pub(crate) use asking::{FIRST_ROWS, Failed, PATIENCE, SAMPLE_PATIENCE, samples, statistics};
 
 /// Connections to one server at the same time.
@@ -205,11 +207,14 @@ fn first_host(url: &str) -> (String, String) {
 /// What the connections of one kind of server do for all statements.
 #[async_trait]
 pub(crate) trait Dialogue: Connection + Sized {
-    /// Begins a transaction that can only read, with a time limit for each statement. Returns by what number the server
-    /// knows the connection.
+    /// Begins a transaction that can only read, with a time limit for each statement, and sets whatever decides how a text
+    /// is read and which name means what. Returns by what number the server knows the connection.
     async fn begin_reading(&mut self, patience: Duration) -> Result<u64, sqlx::Error>;
 
-    /// Ends it.
+    /// Ends it, and takes back whatever a statement may have left in the connection.
+    ///
+    /// # Errors
+    /// When something may be left: the connection is not used again.
     async fn end(&mut self) -> Result<(), sqlx::Error>;
 
     /// Stops whatever another connection of the same user is doing.
@@ -287,22 +292,33 @@ impl<C: Dialogue + 'static> Connections<C> {
 
     /// The error of an act on a table.
     pub(crate) fn unread(&self, table: &str, error: &sqlx::Error) -> ConnectError {
-        self.refused(table, self.reason(error))
+        let (cause, code) = cause::cause(error);
+        let reason = match cause {
+            // What the server says names tables that a view reads, and the account.
+            Cause::Refused => format!("permission denied, or it is not reading{}", stated(code.as_deref())),
+            _ => self.reason(error),
+        };
+        ConnectError::Read { place: self.server.to_string(), table: table.to_owned(), reason, cause, code }
+    }
+
+    /// The error of an answer that is too large, from the names of its columns.
+    pub(crate) fn exceeded(&self, table: &str, excess: &Excess, columns: &[String]) -> ConnectError {
+        excess.error(self.server.to_string(), table, columns)
     }
 
     /// The same for a reason of our own.
     pub(crate) fn refused(&self, table: &str, reason: impl Into<String>) -> ConnectError {
-        ConnectError::Read { place: self.server.to_string(), table: table.to_owned(), reason: reason.into() }
+        ConnectError::read(self.server.to_string(), table, reason)
     }
 }
 
 /// Whether the server stopped a statement at its time limit.
 fn is_timeout(error: &sqlx::Error) -> bool {
-    error.as_database_error().is_some_and(|error| {
-        // A statement canceled in PostgreSQL; out of time in MariaDB and in MySQL.
-        matches!(error.code().as_deref(), Some("57014" | "70100"))
-            || error.message().contains("maximum statement execution time exceeded")
-    })
+    error.as_database_error().is_some() && cause::cause(error).0 == Cause::TimedOut
+}
+
+fn stated(code: Option<&str>) -> String {
+    code.map(|code| format!(" ({code})")).unwrap_or_default()
 }
 
 /// A transaction that can only read. Dropped before its end, as happens when the one who asked goes away, it makes the
@@ -332,17 +348,42 @@ impl<C: Dialogue + 'static> Session<C> {
     }
 
     /// Ends the transaction and keeps the connection for the next one. A connection that was lost in the middle of
-    /// something is given up.
+    /// something is given up, and one on which something may be left is closed.
     pub(crate) async fn end<T>(mut self, done: Result<T, sqlx::Error>) -> Result<T, sqlx::Error> {
-        let lost = matches!(done, Err(sqlx::Error::Io(_) | sqlx::Error::Protocol(_) | sqlx::Error::WorkerCrashed));
-        if !lost
-            && let Ok(Ok(())) = tokio::time::timeout(AWAKENING, self.connection().end()).await
-            && let (Some(connection), Ok(mut idle)) = (self.connection.take(), self.home.idle.lock())
-        {
-            idle.push(connection);
+        if is_lost(&done) {
+            return done;
+        }
+        match tokio::time::timeout(AWAKENING, self.connection().end()).await {
+            Ok(Ok(())) => {
+                if let (Some(connection), Ok(mut idle)) = (self.connection.take(), self.home.idle.lock()) {
+                    idle.push(connection);
+                }
+            }
+            Ok(Err(error)) => {
+                tracing::debug!(reason = self.home.reason(&error), "a connection is not used again");
+                // Nothing runs on it that would have to be stopped.
+                drop(self.connection.take());
+            }
+            Err(_) => {}
         }
         done
     }
+
+    /// Ends the transaction and closes the connection: for statements that may leave in it what cannot be taken back.
+    pub(crate) async fn close<T>(mut self, done: Result<T, sqlx::Error>) -> Result<T, sqlx::Error> {
+        if !is_lost(&done)
+            && let Some(connection) = self.connection.take()
+        {
+            // The server rolls back; one that does not answer notices that nobody is there.
+            let _ = tokio::time::timeout(AWAKENING, connection.close()).await;
+        }
+        done
+    }
+}
+
+/// Whether the connection is of no use any more.
+fn is_lost<T>(done: &Result<T, sqlx::Error>) -> bool {
+    matches!(done, Err(sqlx::Error::Io(_) | sqlx::Error::Protocol(_) | sqlx::Error::WorkerCrashed))
 }
 
 impl<C: Dialogue + 'static> Drop for Session<C> {

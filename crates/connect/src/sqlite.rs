@@ -1,9 +1,13 @@
 //! SQLite database files, read only.
 
 mod describe;
+mod functions;
 mod guard;
+mod memory;
+mod outline;
 mod pool;
 mod rows;
+mod session;
 mod value;
 
 use std::path::Path;
@@ -15,14 +19,14 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{AssertSqlSafe, SqliteConnection};
 
 use crate::filter::sql::escaped;
-use crate::{ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Statistics, Table};
+use crate::{ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, SqlQuery, Statistics, Table};
 use pool::Database;
 use value::{integer, text, value};
 
 /// No statement may take longer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// SQLite allows 2,000 result columns; a column needs four.
+/// SQLite allows 2,000 result columns; a column needs six.
 const COLUMNS_A_QUERY: usize = 100;
 
 /// A SQLite database file.
@@ -36,8 +40,7 @@ impl Sqlite {
     }
 
     fn read(&self, table: &str, reason: impl Into<String>) -> ConnectError {
-        let place = self.database.path().display().to_string();
-        ConnectError::Read { place, table: table.to_owned(), reason: reason.into() }
+        ConnectError::read(self.database.path().display().to_string(), table, reason)
     }
 
     /// The names of these columns as the table spells them. They must be looked up: SQLite takes an unknown name in
@@ -122,7 +125,7 @@ impl Connector for Sqlite {
                 .iter()
                 .map(|column| {
                     let c = format!("{} COLLATE BINARY", quoted(column));
-                    format!("count(DISTINCT {c}), min({c}), max({c}), count(*) - count({c})")
+                    format!("count(DISTINCT {c}), {}, {}, count(*) - count({c})", end("min", &c), end("max", &c))
                 })
                 .collect();
             let sql = format!("SELECT {} FROM main.{}", measures.join(", "), quoted(table));
@@ -133,10 +136,10 @@ impl Connector for Sqlite {
                 .map_err(|error| self.read(table, pool::reason(&error)))?;
             all.extend(part.iter().enumerate().map(|(index, column)| Statistics {
                 column: column.clone(),
-                cardinality: u64::try_from(integer(&row, index * 4)).unwrap_or(0),
-                min: value(&row, index * 4 + 1),
-                max: value(&row, index * 4 + 2),
-                nulls: u64::try_from(integer(&row, index * 4 + 3)).unwrap_or(0),
+                cardinality: u64::try_from(integer(&row, index * 6)).unwrap_or(0),
+                min: shortened(&row, index * 6 + 1),
+                max: shortened(&row, index * 6 + 3),
+                nulls: u64::try_from(integer(&row, index * 6 + 5)).unwrap_or(0),
                 estimated: false,
             }));
         }
@@ -153,21 +156,36 @@ impl Connector for Sqlite {
         self.filtered(table, columns, conditions, limit).await
     }
 
-    async fn query(&self, sql: &str, cap: usize) -> Result<Rows, ConnectError> {
-        self.answered(sql, cap).await
+    async fn query(&self, query: &SqlQuery<'_>, cap: usize) -> Result<Rows, ConnectError> {
+        self.answered(query, cap).await
     }
 
-    async fn explain(&self, sql: &str) -> Result<(), ConnectError> {
-        self.answered(&format!("EXPLAIN QUERY PLAN {sql}"), 1).await.map(drop)
+    async fn explain(&self, query: &SqlQuery<'_>) -> Result<(), ConnectError> {
+        self.planned(query).await
     }
 }
 
 /// A value of a sample: for bytes, the query answers with their number.
 fn sampled(row: &SqliteRow) -> serde_json::Value {
-    if integer(row, 1) == 1 {
-        return crate::shown::blob(usize::try_from(integer(row, 0)).unwrap_or(0));
+    shortened(row, 0).unwrap_or_default()
+}
+
+/// The value at that place; where the next one says that it was bytes, it is their number.
+fn shortened(row: &SqliteRow, place: usize) -> Option<serde_json::Value> {
+    match integer(row, place + 1) {
+        1 => Some(crate::shown::blob(usize::try_from(integer(row, place)).unwrap_or(0))),
+        _ => value(row, place),
     }
-    value(row, 0).unwrap_or_default()
+}
+
+/// The smallest or the largest value by the function for it, no more of a long text than is shown and of bytes their
+/// number, and whether it is bytes.
+fn end(function: &str, column: &str) -> String {
+    let found = format!("{function}({column})");
+    format!(
+        "CASE typeof({found}) WHEN 'text' THEN substr({found}, 1, 201) WHEN 'blob' THEN length({found}) ELSE {found} END, \
+         typeof({found}) = 'blob'"
+    )
 }
 
 /// A name as an identifier.

@@ -15,7 +15,8 @@ use axum::{Json, Router};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use prospector_connect::{
-    Access, ConnectError, Connector, FilterCondition, FilterOp, SampleRequest, Service, Source, open,
+    Access, ConnectError, Connector, FilterCondition, FilterOp, MAX_ANSWER_BYTES, MAX_CELL_BYTES, Rows, SampleRequest,
+    Service, Source, SqlQuery, open,
 };
 use serde_json::{Value, json};
 
@@ -105,6 +106,16 @@ fn answered(sql: &str) -> Value {
     if sql.contains("COUNT(DISTINCT") {
         let fields = [("d0", "INTEGER"), ("s0", "INTEGER"), ("l0", "INTEGER"), ("n0", "INTEGER")];
         return table(&fields, &[row("3|1|9|0")]);
+    }
+    if sql.contains("long") {
+        return table(
+            &[("id", "INTEGER"), ("body", "STRING")],
+            &[row("1|short"), row(&format!("2|{}", "x".repeat(MAX_CELL_BYTES + 1)))],
+        );
+    }
+    if sql.contains("many") {
+        let long = format!("1|{}", "x".repeat(MAX_CELL_BYTES - 16));
+        return table(&[("id", "INTEGER"), ("body", "STRING")], &vec![row(&long); 20]);
     }
     let mut answer = table(&[("id", "INTEGER"), ("at", "TIMESTAMP")], &[row("1|1706695200000000"), row("2|-")]);
     answer["pageToken"] = "more".into();
@@ -289,18 +300,36 @@ async fn values_are_parameters_and_bytes_are_bounded() {
     assert!(source.rows("other.orders", &[], &[], 1).await.is_err());
 }
 
+async fn query(source: &dyn Connector, sql: &str, cap: usize) -> Result<Rows, ConnectError> {
+    source.query(&SqlQuery { sql, tables: &["main.orders"] }, cap).await
+}
+
 #[tokio::test]
 async fn a_query_is_tried_first_and_only_reads() {
     let (fake, url) = served().await;
     let source = connector(&url, &["main"], token());
-    assert_eq!(source.query("SELECT id, at FROM main.orders;", 5).await.unwrap().rows.len(), 3);
-    source.explain("SELECT 1").await.unwrap();
+    assert_eq!(query(source.as_ref(), "SELECT id, at FROM main.orders;", 5).await.unwrap().rows.len(), 3);
+    source.explain(&SqlQuery { sql: "SELECT 1", tables: &[] }).await.unwrap();
     fake.asked.lock().unwrap().clear();
     for (sql, part) in [("DELETE FROM main.orders WHERE TRUE", "read-only"), ("SELECT * FROM huge", "too large")] {
-        let error = source.query(sql, 5).await.unwrap_err().to_string();
+        let error = query(source.as_ref(), sql, 5).await.unwrap_err().to_string();
         assert!(error.contains(part), "{error}");
     }
     assert!(fake.asked.lock().unwrap().iter().all(|(_, path, _)| path.ends_with("/jobs")));
+}
+
+#[tokio::test]
+async fn values_and_answers_have_limits_in_bytes() {
+    let (_fake, url) = served().await;
+    let source = connector(&url, &["main"], token());
+    for (sql, wanted, most) in
+        [("SELECT * FROM long", Some("body"), MAX_CELL_BYTES), ("SELECT * FROM many", None, MAX_ANSWER_BYTES)]
+    {
+        match query(source.as_ref(), sql, 50).await {
+            Err(ConnectError::TooLarge { column, limit, .. }) => assert_eq!((column.as_deref(), limit), (wanted, most)),
+            other => panic!("{sql}: {:?}", other.map(|rows| rows.rows.len())),
+        }
+    }
 }
 
 #[tokio::test]
@@ -309,7 +338,7 @@ async fn a_job_that_nobody_waits_for_is_cancelled() {
     let source = connector(&url, &["main"], token());
     *fake.is_slow.lock().unwrap() = true;
     let asked = |part: &str| fake.asked.lock().unwrap().iter().any(|(_, path, _)| path.contains(part));
-    let running = tokio::spawn(async move { source.query("SELECT 1", 5).await.map(drop) });
+    let running = tokio::spawn(async move { query(source.as_ref(), "SELECT 1", 5).await.map(drop) });
     while !asked("/queries/j1") {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
@@ -338,7 +367,7 @@ async fn the_key_of_a_service_account_signs_for_a_token() {
     let check = async |text: String, expected: Result<(), &str>| {
         std::fs::write(&path, text).unwrap();
         let source = connector(&url, &["main"], Access::KeyFile(path.clone()));
-        match (source.explain("SELECT 1").await, expected) {
+        match (source.explain(&SqlQuery { sql: "SELECT 1", tables: &[] }).await, expected) {
             (Ok(()), Ok(())) => {}
             (Err(error), Err(part)) => {
                 let shown = format!("{error} {error:?}");

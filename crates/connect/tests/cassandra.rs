@@ -10,9 +10,9 @@ mod support;
 use std::sync::Arc;
 
 use cql::{Bytes, Cluster, Kind, Table, text, texts};
-use prospector_connect::{ConnectError, Connector, FilterCondition, FilterOp, SampleRequest};
+use prospector_connect::{ConnectError, Connector, FilterCondition, FilterOp, MAX_CELL_BYTES, SampleRequest};
 use serde_json::json;
-use support::{check_filters, connector};
+use support::{check_filters, connector, query};
 
 const HOST: [u8; 16] = [7; 16];
 
@@ -129,6 +129,18 @@ fn cluster() -> Cluster {
     }
 }
 
+#[tokio::test]
+async fn values_have_a_limit_in_bytes() {
+    let mut cluster = cluster();
+    let people = cluster.tables.iter_mut().find(|table| table.name == "shop.people").unwrap();
+    people.rows[1][3] = text(&"x".repeat(MAX_CELL_BYTES + 1));
+    let (_cluster, address) = cluster.start().await;
+    let source = connector(&format!("cassandra://ada:s3cr%20t@{address}/shop").parse().unwrap(), &[]);
+    let error = source.rows("people", &["id".into(), "name".into()], &[], 5).await.unwrap_err();
+    assert!(matches!(&error, ConnectError::TooLarge { column: Some(column), .. } if column == "name"), "{error}");
+    assert_eq!(source.rows("people", &["id".into()], &[], 5).await.unwrap().rows.len(), 4);
+}
+
 async fn started() -> (Arc<Cluster>, Arc<dyn Connector>) {
     let (cluster, address) = cluster().start().await;
     let url = format!("cassandra://ada:s3cr%20t@{address}/shop").parse().unwrap();
@@ -190,7 +202,7 @@ async fn what_columns_hold_is_counted_from_the_first_rows() {
     let request = SampleRequest { contains: Some("AD".into()), limit: 5 };
     let samples = source.sample("people", "name", &request).await.unwrap();
     assert_eq!((samples.values, samples.complete), (vec![json!("Ada"), json!("ada")], true));
-    assert!(matches!(source.query("SELECT 1", 1).await, Err(ConnectError::Unsupported { .. })));
+    assert!(matches!(query(source.as_ref(), "SELECT 1", 1).await, Err(ConnectError::Unsupported { .. })));
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use prospector_connect::{ConnectError, Connector, FilterCondition, FilterOp, SampleRequest, Samples, Table};
 use serde_json::{Value, json};
-use support::{check_filters, connector, server::server};
+use support::{check_filters, connector, query, server::server};
 
 /// The stand-in asks for a signature and does not look at it.
 const SIGNED: &str = "AWS4-HMAC-SHA256 Credential=t/20240101/eu-north-1/dynamodb/aws4_request, \
@@ -140,7 +140,10 @@ async fn tables_are_described_with_keys_fields_and_counts() {
         let request = SampleRequest { contains: None, limit: 1 };
         assert!(source.sample(table, column, &request).await.unwrap_err().to_string().contains(part));
     }
-    assert!(matches!(source.query("SELECT * FROM described", 1).await, Err(ConnectError::Unsupported { .. })));
+    assert!(matches!(
+        query(source.as_ref(), "SELECT * FROM described", 1).await,
+        Err(ConnectError::Unsupported { .. })
+    ));
 }
 
 #[tokio::test]

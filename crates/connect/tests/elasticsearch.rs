@@ -12,7 +12,9 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::{Json, Router};
-use prospector_connect::{Access, Connector, FilterCondition, FilterOp, SampleRequest, Service, Source, open};
+use prospector_connect::{
+    Access, ConnectError, Connector, FilterCondition, FilterOp, MAX_CELL_BYTES, SampleRequest, Service, Source, open,
+};
 use serde_json::{Value, json};
 use support::check_filters;
 
@@ -341,4 +343,14 @@ async fn a_failure_says_what_it_is_and_no_secret() {
     let error = open(&Source::Service(service)).unwrap().describe().await.unwrap_err();
     assert!(matches!(error, prospector_connect::ConnectError::Connect { .. }), "{error}");
     assert!(!format!("{error} {error:?}").contains("s3cret"), "{error:?}");
+}
+
+#[tokio::test]
+async fn values_have_a_limit_in_bytes() {
+    let mut people = people();
+    people[2]["name"] = json!("x".repeat(MAX_CELL_BYTES + 1));
+    let (_fake, source) = started(people, ada()).await;
+    let error = source.rows("people", &["id".into(), "name".into()], &[], 10).await.unwrap_err();
+    assert!(matches!(&error, ConnectError::TooLarge { column: Some(column), .. } if column == "name"), "{error}");
+    assert_eq!(source.rows("people", &["id".into()], &[], 10).await.unwrap().rows.len(), 4);
 }

@@ -7,11 +7,11 @@ mod support;
 use std::path::Path;
 use std::sync::Arc;
 
-use prospector_connect::{Connector, Source, SourceKind, open};
+use prospector_connect::{ConnectError, Connector, MAX_CELL_BYTES, Source, SourceKind, open};
 use serde_json::json;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
-use support::{PEOPLE, check_filters};
+use support::{PEOPLE, check_filters, query};
 
 async fn sqlite(folder: &Path, sql: &str) -> Arc<dyn Connector> {
     let path = folder.join("people.db");
@@ -52,11 +52,11 @@ async fn a_query_of_sqlite_reads_and_nothing_else() {
     let folder = tempfile::tempdir().unwrap();
     let source =
         sqlite(folder.path(), "CREATE TABLE t (a, b); INSERT INTO t VALUES (1, x'00ff'), (2, 'x'), (3, NULL)").await;
-    let rows = source.query("SELECT a, b, a FROM t ORDER BY a;", 2).await.unwrap();
+    let rows = query(source.as_ref(), "SELECT a, b, a FROM t ORDER BY a;", 2).await.unwrap();
     assert_eq!(rows.columns, ["a", "b", "a"]);
     assert_eq!(rows.rows, [[json!(1), json!("\\x00ff"), json!(1)], [json!(2), json!("x"), json!(2)]]);
     assert!(rows.has_more);
-    let none = source.query("SELECT a AS only FROM t WHERE a > 5", 2).await.unwrap();
+    let none = query(source.as_ref(), "SELECT a AS only FROM t WHERE a > 5", 2).await.unwrap();
     assert_eq!((none.columns, none.rows.len(), none.has_more), (vec!["only".to_owned()], 0, false));
 
     let files = || std::fs::read_dir(folder.path()).unwrap().count();
@@ -72,9 +72,20 @@ async fn a_query_of_sqlite_reads_and_nothing_else() {
         "SELECT load_extension('x')".to_owned(),
         "CREATE TEMP TABLE u (a)".to_owned(),
     ] {
-        assert!(source.query(&sql, 5).await.is_err(), "{sql}");
+        assert!(query(source.as_ref(), &sql, 5).await.is_err(), "{sql}");
     }
     assert_eq!((files(), std::fs::read(folder.path().join("people.db")).unwrap()), before);
     // What was refused to a query is not refused to the rest.
     assert_eq!(source.describe().await.unwrap().0[0].row_count, Some(3));
+}
+
+#[tokio::test]
+async fn values_of_files_have_a_limit_in_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let csv = folder.path().join("t.csv");
+    std::fs::write(&csv, format!("id,body\n1,short\n2,{}\n", "x".repeat(MAX_CELL_BYTES + 1))).unwrap();
+    let source = open(&Source::files(SourceKind::Csv, vec![csv])).unwrap();
+    let error = source.rows("t", &[], &[], 5).await.unwrap_err();
+    assert!(matches!(&error, ConnectError::TooLarge { column: Some(column), .. } if column == "body"), "{error}");
+    assert_eq!(source.rows("t", &["id".into()], &[], 5).await.unwrap().rows.len(), 2);
 }

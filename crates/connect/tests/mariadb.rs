@@ -11,7 +11,7 @@ use prospector_connect::{ConnectError, Connector, SampleRequest, Samples};
 use serde_json::{Value, json};
 use sqlx::mysql::MySqlConnection;
 use sqlx::{AssertSqlSafe, Connection, Row};
-use support::{PEOPLE, Wire, check_filters, connector, server::server};
+use support::{PEOPLE, Wire, check_filters, connector, query, server::server};
 
 async fn run(url: &url::Url, sql: &str) {
     let mut connection = MySqlConnection::connect(url.as_str()).await.unwrap();
@@ -113,7 +113,7 @@ async fn values_lose_nothing() {
         return;
     };
     let source = connector(&url, &[]);
-    let rows = source.query("SELECT * FROM v ORDER BY a DESC", 9).await.unwrap();
+    let rows = query(source.as_ref(), "SELECT * FROM v ORDER BY a DESC", 9).await.unwrap();
     assert_eq!(rows.columns.concat(), "abcdefghijklmnop");
     assert_eq!(
         Value::from(rows.rows[0].clone()),
@@ -186,9 +186,9 @@ async fn a_query_is_one_statement_that_reads() {
         return;
     };
     let source = connector(&url, &[]);
-    let rows = source.query("SELECT c, c FROM t ORDER BY 1;", 3).await.unwrap();
+    let rows = query(source.as_ref(), "SELECT c, c FROM t ORDER BY 1;", 3).await.unwrap();
     assert_eq!((rows.columns.len(), rows.rows.len(), rows.has_more), (2, 3, true));
-    let none = source.query("SELECT c AS only FROM t WHERE false", 3).await.unwrap();
+    let none = query(source.as_ref(), "SELECT c AS only FROM t WHERE false", 3).await.unwrap();
     assert_eq!((none.columns, none.has_more), (vec!["only".to_owned()], false));
     for sql in [
         "INSERT INTO t VALUES (1)",
@@ -198,9 +198,9 @@ async fn a_query_is_one_statement_that_reads() {
         "SELECT 1; DROP TABLE t",
         "SELEC c FROM t",
     ] {
-        assert!(source.query(sql, 3).await.is_err(), "{sql}");
+        assert!(query(source.as_ref(), sql, 3).await.is_err(), "{sql}");
     }
-    assert_eq!(source.query("SELECT count(*) FROM t", 1).await.unwrap().rows, [[json!(100_000)]]);
+    assert_eq!(query(source.as_ref(), "SELECT count(*) FROM t", 1).await.unwrap().rows, [[json!(100_000)]]);
 }
 
 #[tokio::test]
@@ -250,11 +250,11 @@ async fn a_server_that_goes_away_is_used_again_when_it_is_back() {
     let Some(url) = made("away", "CREATE TABLE t (c int); INSERT INTO t VALUES (1)").await else { return };
     let (mut wire, through) = Wire::to(&url).await;
     let source = connector(&through, &[]);
-    let count = async || source.query("SELECT count(*) FROM t", 1).await.map(|rows| rows.rows[0][0].clone());
+    let count = async || query(source.as_ref(), "SELECT count(*) FROM t", 1).await.map(|rows| rows.rows[0][0].clone());
     assert_eq!(count().await.unwrap(), 1);
     let slow = tokio::spawn({
         let source = source.clone();
-        async move { source.query("SELECT SLEEP(30)", 1).await }
+        async move { query(source.as_ref(), "SELECT SLEEP(30)", 1).await }
     });
     tokio::time::sleep(Duration::from_millis(300)).await;
     wire.cut().await;
@@ -275,7 +275,7 @@ async fn a_query_that_nobody_waits_for_is_stopped() {
     };
     let asked = tokio::spawn({
         let source = source.clone();
-        async move { source.query("SELECT SLEEP(55)", 1).await }
+        async move { query(source.as_ref(), "SELECT SLEEP(55)", 1).await }
     });
     let mut until = async |wanted: i64| {
         let end = Instant::now() + Duration::from_secs(15);
@@ -287,5 +287,5 @@ async fn a_query_that_nobody_waits_for_is_stopped() {
     until(1).await;
     asked.abort();
     until(0).await;
-    assert_eq!(source.query("SELECT 1", 1).await.unwrap().rows, [[json!(1)]]);
+    assert_eq!(query(source.as_ref(), "SELECT 1", 1).await.unwrap().rows, [[json!(1)]]);
 }

@@ -10,9 +10,11 @@ use std::sync::Arc;
 use mongodb::bson::oid::ObjectId;
 use mongodb::bson::{Binary, Bson, DateTime, Decimal128, Document, Uuid, doc};
 use mongodb::{Client, Database};
-use prospector_connect::{ConnectError, Connector, FilterCondition, FilterOp, SampleRequest, Samples, Table};
+use prospector_connect::{
+    ConnectError, Connector, FilterCondition, FilterOp, MAX_CELL_BYTES, SampleRequest, Samples, Table,
+};
 use serde_json::{Value, json};
-use support::{Wire, check_filters, connector, server::server};
+use support::{Wire, check_filters, connector, query, server::server};
 
 /// An empty database of that name, and its URL.
 async fn made(name: &str) -> Option<(Database, url::Url)> {
@@ -239,7 +241,7 @@ async fn fields_within_objects_and_lists_are_columns() {
     assert!(matches!(error, ConnectError::Condition { .. }), "{error}");
     assert!(read(&["_id"], "customer", FilterOp::Like, json!("(a+)+$")).await.unwrap().rows.is_empty());
     for statement in ["SELECT 1", "{\"drop\": \"orders\"}"] {
-        assert!(matches!(source.query(statement, 1).await, Err(ConnectError::Unsupported { .. })));
+        assert!(matches!(query(source.as_ref(), statement, 1).await, Err(ConnectError::Unsupported { .. })));
     }
     assert_eq!(source.describe().await.unwrap().0[0].row_count, Some(4));
 }
@@ -292,4 +294,15 @@ async fn a_password_is_never_shown_and_a_server_that_comes_back_is_used_again() 
     assert!(matches!(count().await.unwrap_err(), ConnectError::Connect { .. }));
     wire.mend().await;
     assert_eq!(count().await.unwrap(), 1);
+}
+
+#[tokio::test]
+async fn values_have_a_limit_in_bytes() {
+    let Some((database, url)) = made("limited").await else { return };
+    let long = "x".repeat(MAX_CELL_BYTES + 1);
+    insert(&database, "t", vec![doc! { "_id": 1, "a": "short" }, doc! { "_id": 2, "a": { "b": [long] } }]).await;
+    let source = connector(&url, &[]);
+    let error = source.rows("t", &["_id".into(), "a.b".into()], &[], 5).await.unwrap_err();
+    assert!(matches!(&error, ConnectError::TooLarge { column: Some(column), .. } if column == "a.b"), "{error}");
+    assert_eq!(source.rows("t", &["_id".into()], &[], 5).await.unwrap().rows.len(), 2);
 }

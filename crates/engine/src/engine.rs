@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use prospector_connect::{Column, FilterCondition, Rows, Table};
+use prospector_connect::{Column, FilterCondition, Rows, SqlQuery, Table};
 use prospector_core::nearest;
 
 use crate::guard::{Checked, examine};
@@ -151,7 +151,9 @@ impl Engine {
         let plan = self.plan(sql, database).await?;
         let (rows, way) = match &plan.native {
             Some((source, text)) => {
-                let answer = plan.view[*source].connector.query(text, cap).await;
+                let tables = plan.table_names();
+                let query = SqlQuery { sql: text, tables: &tables };
+                let answer = plan.view[*source].connector.query(&query, cap).await;
                 (answer.map_err(|error| hint::of_source(&error, &plan.tables()))?, Way::Native)
             }
             None => (joined::run(plan.statement(sql), cap, &self.options).await?, self.way()),
@@ -169,7 +171,8 @@ impl Engine {
         let plan = self.plan(sql, database).await?;
         let way = match &plan.native {
             Some((source, text)) => {
-                let answer = plan.view[*source].connector.explain(text).await;
+                let tables = plan.table_names();
+                let answer = plan.view[*source].connector.explain(&SqlQuery { sql: text, tables: &tables }).await;
                 answer.map_err(|error| hint::of_source(&error, &plan.tables()))?;
                 Way::Native
             }
@@ -274,6 +277,11 @@ impl Plan {
     /// The tables that it reads.
     fn tables(&self) -> Vec<&Table> {
         self.found.iter().map(|found| &self.view[found.source].tables[found.table]).collect()
+    }
+
+    /// The same by their names.
+    fn table_names(&self) -> Vec<&str> {
+        self.tables().into_iter().map(|table| table.name.as_str()).collect()
     }
 
     fn databases(&self) -> Vec<String> {

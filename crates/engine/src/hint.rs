@@ -14,6 +14,15 @@ pub(crate) fn of_source(error: &ConnectError, tables: &[&Table]) -> Failure {
         ConnectError::Unsupported { .. } | ConnectError::NoData { .. } => {
             Failure::new("unavailable", error.to_string()).advise("there are no rows to be had here")
         }
+        ConnectError::TooLarge { column, .. } => {
+            let advice = match column {
+                Some(column) => {
+                    format!("select a part of it, such as left({column}, 1000) or substr({column}, 1, 1000)")
+                }
+                None => "select fewer columns, add a WHERE, or ask for fewer rows with LIMIT".to_owned(),
+            };
+            Failure::new("too_large", error.to_string()).advise(advice)
+        }
         ConnectError::Read { reason, .. } | ConnectError::Open { reason, .. } => explained(reason, tables),
         ConnectError::Condition { .. } | ConnectError::Relayed { .. } => explained(&error.to_string(), tables),
     }

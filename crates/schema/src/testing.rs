@@ -135,7 +135,7 @@ impl Fake {
         match self.mood {
             Mood::Well => Ok(()),
             Mood::Broken => {
-                Err(ConnectError::Read { place: "fake".into(), table: table.into(), reason: "it is gone".into() })
+                Err(ConnectError::read("fake", table, "it is gone"))
             }
             Mood::Hanging => std::future::pending().await,
             Mood::Empty => Err(ConnectError::NoData { place: "fake".into() }),

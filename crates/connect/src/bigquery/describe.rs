@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::job::{Answer, Jobs};
 use super::sql::{SUFFIX, Statement, quoted};
 use super::value::{Parameter, rows};
+use crate::budget::Budget;
 use crate::{Column, ConnectError, ForeignKey, Table};
 
 /// So many rows of a description are read.
@@ -26,8 +27,9 @@ pub(super) async fn dataset(jobs: &Arc<Jobs>, project: &str, dataset: &str) -> R
     let place = format!("{}.{}", quoted(project), quoted(dataset));
     let info = format!("{place}.INFORMATION_SCHEMA");
     let ask = async |sql: String, parameters: Vec<Parameter>| -> Result<Vec<Vec<Value>>, ConnectError> {
-        let Answer { fields, rows: cells, .. } =
-            jobs.run(&format!("the dataset {dataset}"), &Statement { sql, parameters }, MOST).await?;
+        let Answer { fields, rows: cells, .. } = jobs
+            .run(&format!("the dataset {dataset}"), &Statement { sql, parameters }, Budget::of_rows(), MOST)
+            .await?;
         Ok(rows(&fields, &cells))
     };
     let named = ask(

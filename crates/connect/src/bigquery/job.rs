@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::sql::Statement;
 use super::token::Tokens;
 use crate::ConnectError;
+use crate::budget::Budget;
 use crate::server::PATIENCE;
 use crate::service::http::{Asker, Question, Unanswered};
 
@@ -30,6 +31,12 @@ pub(super) struct Answer {
     pub(super) fields: Vec<Value>,
     pub(super) rows: Vec<Value>,
     pub(super) has_more: bool,
+}
+
+impl Answer {
+    fn names(&self) -> Vec<&str> {
+        self.fields.iter().map(|field| field.get("name").and_then(Value::as_str).unwrap_or_default()).collect()
+    }
 }
 
 impl Jobs {
@@ -74,11 +81,12 @@ impl Jobs {
         }
     }
 
-    /// The answer to a statement, at most `cap` rows.
+    /// The answer to a statement, at most `cap` rows, as far as the budget goes.
     pub(super) async fn run(
         self: &Arc<Self>,
         table: &str,
         statement: &Statement,
+        mut budget: Budget,
         cap: usize,
     ) -> Result<Answer, ConnectError> {
         let service = self.asker.service();
@@ -123,6 +131,11 @@ impl Jobs {
                 found.fields.clone_from(fields);
             }
             if let Some(Value::Array(rows)) = answer.get_mut("rows").map(Value::take) {
+                for row in &rows {
+                    let cells = row.get("f").and_then(Value::as_array).into_iter().flatten();
+                    let taken = budget.take_row(cells.map(|cell| cell.get("v").unwrap_or(&Value::Null)));
+                    taken.map_err(|excess| excess.error(service.to_string(), table, &found.names()))?;
+                }
                 found.rows.extend(rows);
             }
             let next = answer.get("pageToken").and_then(Value::as_str).filter(|token| !token.is_empty());

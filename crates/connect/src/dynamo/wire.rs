@@ -93,7 +93,7 @@ impl Wire {
 
     /// The error of an act on a table.
     pub(super) fn refused(&self, table: &str, reason: impl Into<String>) -> ConnectError {
-        ConnectError::Read { place: self.place(), table: table.to_owned(), reason: reason.into() }
+        ConnectError::read(self.place(), table, reason)
     }
 
     fn unreached(&self, reason: impl Into<String>) -> ConnectError {

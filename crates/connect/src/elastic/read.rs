@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use super::condition::clause;
 use super::mapping::{Field, Shape};
 use super::{Elastic, Place};
+use crate::budget::{Budget, Excess};
 use crate::document::compare::meets;
 use crate::document::{DEEPEST, Node};
 use crate::filter::Test;
@@ -28,6 +29,8 @@ pub(super) struct Found {
     pub(super) rows: Vec<Vec<Node>>,
     /// Whether there is more.
     pub(super) has_more: bool,
+    /// Why it is not all that was wanted: there is more than may be read at once.
+    pub(super) excess: Option<Excess>,
 }
 
 /// A condition with its field.
@@ -82,8 +85,8 @@ impl Elastic {
         }
         let is_long = most > page;
         let mut scroll: Option<String> = None;
-        let mut found = Found { rows: Vec::new(), has_more: false };
-        let mut seen = 0;
+        let mut found = Found { rows: Vec::new(), has_more: false, excess: None };
+        let (mut seen, mut budget) = (0, Budget::of_rows());
         let outcome = loop {
             let answer = match &scroll {
                 None => self.search(table, place, body.clone(), is_long.then_some(KEPT)).await,
@@ -102,11 +105,16 @@ impl Elastic {
                 let mut row: Vec<Node> = fields.iter().map(|field| document.value(field)).collect();
                 if tested.iter().all(|tested| meets(&values(&row[tested.at]), &tested.test)) {
                     row.truncate(wanted.len());
+                    let mut sizes = row.iter().map(Node::size).enumerate();
+                    if let Err(excess) = sizes.try_for_each(|(at, size)| budget.take(at, size)) {
+                        (found.excess, found.has_more) = (Some(excess), true);
+                        break;
+                    }
                     found.rows.push(row);
                 }
             }
             seen += hits.len();
-            if hits.len() < page {
+            if hits.len() < page || found.excess.is_some() {
                 break Ok(());
             }
             if found.rows.len() > limit || seen >= most || scroll.is_none() {
@@ -118,7 +126,7 @@ impl Elastic {
             self.forget(scroll).await;
         }
         outcome?;
-        if found.rows.is_empty() && found.has_more && limit > 0 {
+        if found.rows.is_empty() && found.has_more && limit > 0 && found.excess.is_none() {
             let names: Vec<&str> = tested.iter().map(|tested| fields[tested.at].name.as_str()).collect();
             let reason = format!(
                 "too large: the index cannot filter by {}, and none of the first {seen} documents meets the condition",

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::array::{Array, ArrayRef, RecordBatch};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::catalog::TableProvider;
 use datafusion::datasource::MemTable;
@@ -20,14 +20,15 @@ use datafusion::error::DataFusionError;
 use datafusion::physical_plan::execute_stream;
 use datafusion::prelude::{DataFrame, SessionContext};
 use futures::future::BoxFuture;
-use futures::{FutureExt, StreamExt};
+use futures::{FutureExt, StreamExt, TryStreamExt};
 use prospector_core::Problem;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncSeekExt};
 use tokio::sync::OnceCell;
 
 use super::narrow::narrowed;
 use super::{DataFile, examine, loaded};
-use crate::{ConnectError, SourceKind};
+use crate::budget::Excess;
+use crate::{ConnectError, MAX_ROWS_BYTES, SourceKind};
 
 /// No query may take longer.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -173,11 +174,14 @@ impl File {
         let ask = |table: Arc<dyn TableProvider>| {
             async {
                 let (frame, about) = query(session.read_table(table).map_err(plain)?)?;
-                Ok((frame.collect().await.map_err(plain)?, about))
+                Ok((collected(frame).await.map_err(plain)?, about))
             }
             .boxed()
         };
-        self.first_that_works(session, ask).await
+        match self.first_that_works(session, ask).await? {
+            (Ok(batches), about) => Ok((batches, about)),
+            (Err(excess), _) => Err(excess.error(self.place(), &self.table, &[] as &[&str])),
+        }
     }
 
     /// The number of rows, all of which are read with all of their values; in the next way that works.
@@ -226,11 +230,16 @@ impl File {
                 }
                 Err(reason) => {
                     let place = self.path.display().to_string();
-                    failed = ConnectError::Read { place, table: self.table.clone(), reason };
+                    failed = ConnectError::read(place, &self.table, reason);
                 }
             }
         }
         Err(failed)
+    }
+
+    /// The file, as it is called in messages.
+    pub(super) fn place(&self) -> String {
+        self.path.display().to_string()
     }
 
     async fn open(&self, index: usize, session: &SessionContext) -> Result<&Opened, String> {
@@ -431,4 +440,20 @@ fn tidy(schema: &Schema, kind: SourceKind) -> Schema {
     }
     let names = loaded::column_names(fields.iter().map(|field| field.name().as_str()));
     Schema::new(fields.into_iter().zip(names).map(|(field, name)| field.with_name(name)).collect::<Vec<_>>())
+}
+
+/// All batches of an answer, as far as they may be read at once.
+async fn collected(frame: DataFrame) -> Result<Result<Vec<RecordBatch>, Excess>, DataFusionError> {
+    let (mut batches, mut bytes) = (Vec::new(), 0);
+    let mut stream = frame.execute_stream().await?;
+    while let Some(batch) = stream.try_next().await? {
+        // Of the buffers, which several batches may share, the part of this one.
+        let own = |column: &ArrayRef| column.to_data().get_slice_memory_size().unwrap_or(0);
+        bytes += batch.columns().iter().map(own).sum::<usize>();
+        if bytes > MAX_ROWS_BYTES {
+            return Ok(Err(Excess { column: None, limit: MAX_ROWS_BYTES }));
+        }
+        batches.push(batch);
+    }
+    Ok(Ok(batches))
 }

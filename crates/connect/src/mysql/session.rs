@@ -1,5 +1,6 @@
-//! Transactions that can only read, and reading the answer to one statement.
+//! Transactions that can only read, in which a text is read in one way, and reading the answer to one statement.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -7,28 +8,135 @@ use futures::TryStreamExt;
 use sqlx::mysql::MySqlConnection;
 use sqlx::{AssertSqlSafe, Column, Executor, MySql, Row, SqlSafeStr, Statement as _};
 
-use super::value::{text, value};
+use super::value::{size, text, value};
 use crate::Rows;
-use crate::filter::sql::{Bound, Statement, capped};
+use crate::budget::{Budget, Excess};
+use crate::filter::sql::{Bound, Statement};
 use crate::server::Dialogue;
+
+/// Modes that say which values are right and how they are computed: the server's own stay, as a query means here what it
+/// means to its other clients. All other modes decide how a text is read (`NO_BACKSLASH_ESCAPES`, `ANSI_QUOTES`,
+/// `PIPES_AS_CONCAT`, `HIGH_NOT_PRECEDENCE`, `IGNORE_SPACE`, `EMPTY_STRING_IS_NULL`, `REAL_AS_FLOAT`, `ORACLE`, `MSSQL` and
+/// their like), and none of them stays, whichever may be invented.
+const KEPT_MODES: [&str; 14] = [
+    "ALLOW_INVALID_DATES",
+    "ERROR_FOR_DIVISION_BY_ZERO",
+    "NO_AUTO_VALUE_ON_ZERO",
+    "NO_DIR_IN_CREATE",
+    "NO_ENGINE_SUBSTITUTION",
+    "NO_UNSIGNED_SUBTRACTION",
+    "NO_ZERO_DATE",
+    "NO_ZERO_IN_DATE",
+    "ONLY_FULL_GROUP_BY",
+    "PAD_CHAR_TO_FULL_LENGTH",
+    "STRICT_ALL_TABLES",
+    "STRICT_TRANS_TABLES",
+    "TIME_ROUND_FRACTIONAL",
+    "TIME_TRUNCATE_FRACTIONAL",
+];
+
+/// Variables that bound what a statement may take, in bytes: the server's own value where it is smaller. Some are known to
+/// MariaDB alone, the last from 11.5 on.
+const BOUNDED: [(&str, u64); 9] = [
+    ("tmp_table_size", 64 << 20),
+    ("max_heap_table_size", 64 << 20),
+    ("sort_buffer_size", 8 << 20),
+    ("join_buffer_size", 8 << 20),
+    ("read_rnd_buffer_size", 8 << 20),
+    ("join_buffer_space_limit", 64 << 20),
+    ("group_concat_max_len", crate::MAX_CELL_BYTES as u64),
+    ("tmp_disk_table_size", 4 << 30),
+    ("max_tmp_session_space_usage", 4 << 30),
+];
+
+/// What a server says of itself, and of a session that has just begun.
+struct About {
+    number: String,
+    /// The variables that are asked for, as far as the server knows them, by their names in small letters.
+    variables: HashMap<String, String>,
+}
+
+impl About {
+    async fn of(connection: &mut MySqlConnection) -> Result<About, sqlx::Error> {
+        let asked = ["sql_mode", "character_set_client", "character_set_connection", "character_set_results"];
+        let asked = asked.into_iter().chain(["max_statement_time", "max_execution_time", "lock_wait_timeout"]);
+        let names: Vec<String> =
+            asked.chain(BOUNDED.iter().map(|(name, _)| *name)).map(|name| format!("'{name}'")).collect();
+        let sql = format!(
+            "SELECT 'number', CAST(CONNECTION_ID() AS CHAR); SHOW SESSION VARIABLES WHERE Variable_name IN ({})",
+            names.join(", ")
+        );
+        let rows = sqlx::raw_sql(AssertSqlSafe(sql)).fetch_all(connection).await?;
+        let mut pairs = rows.iter().map(|row| (text(row, 0).to_lowercase(), text(row, 1)));
+        let number = pairs.next().map(|(_, number)| number).unwrap_or_default();
+        Ok(About { number, variables: pairs.collect() })
+    }
+
+    fn number(&self, name: &str) -> Option<f64> {
+        self.variables.get(name)?.parse().ok()
+    }
+
+    /// The modes of the server that stay.
+    fn modes(&self) -> String {
+        let modes = self.variables.get("sql_mode").map(String::as_str).unwrap_or_default().split(',');
+        let kept: Vec<String> = modes.map(str::to_uppercase).filter(|mode| is_kept(mode)).collect();
+        kept.join(",")
+    }
+
+    /// Lowers these variables, where they are known, to at most so much; 0 stands for no limit at all.
+    fn lowered<'a>(&self, most: impl IntoIterator<Item = (&'a str, f64)>) -> Vec<String> {
+        let is_above = |name: &str, most: f64| self.number(name).is_some_and(|now| now <= 0.0 || now > most);
+        let above = most.into_iter().filter(|(name, most)| is_above(name, *most));
+        above.map(|(name, most)| format!("SESSION {name} = {most}")).collect()
+    }
+}
+
+fn is_kept(mode: &str) -> bool {
+    KEPT_MODES.contains(&mode)
+}
 
 #[async_trait]
 impl Dialogue for MySqlConnection {
     async fn begin_reading(&mut self, patience: Duration) -> Result<u64, sqlx::Error> {
-        let about = sqlx::raw_sql("SELECT VERSION(), CAST(CONNECTION_ID() AS CHAR)").fetch_one(&mut *self).await?;
-        let seconds = patience.as_secs().max(1);
-        let limit = match text(&about, 0).contains("MariaDB") {
-            true => format!("max_statement_time = {seconds}"),
-            false => format!("max_execution_time = {}", patience.as_millis()),
-        };
+        let about = About::of(self).await?;
+        // What a server does not let everybody set stays as it is.
+        let limits = about.lowered(BOUNDED.iter().map(|(name, most)| (*name, *most as f64)));
+        if !limits.is_empty() && set(self, &limits.join(", ")).await.is_err() {
+            for one in &limits {
+                if let Err(error) = set(self, one).await {
+                    tracing::debug!(%error, one, "a limit cannot be set");
+                }
+            }
+        }
+        let seconds = patience.as_secs().max(1) as f64;
+        let times = [
+            // The first is MariaDB's, the second MySQL's.
+            ("max_statement_time", seconds),
+            ("max_execution_time", patience.as_millis().max(1) as f64),
+            ("lock_wait_timeout", seconds),
+        ];
+        let mut settings = about.lowered(times);
+        settings.push(format!("SESSION sql_mode = '{}'", about.modes()));
+        // With it, a column that is compared with NULL may be the last number that was given away.
+        settings.push("SESSION sql_auto_is_null = 0, SESSION sql_select_limit = DEFAULT".to_owned());
+        let is_utf8 = |(name, value): (&String, &String)| !name.starts_with("character_set") || value == "utf8mb4";
+        let names = if about.variables.iter().all(is_utf8) { "" } else { "SET NAMES utf8mb4; " };
         let begin = format!(
-            "SET SESSION {limit}, SESSION lock_wait_timeout = {seconds}; SET SESSION TRANSACTION READ ONLY; \
-             START TRANSACTION READ ONLY"
+            "{names}SET {}; SET SESSION TRANSACTION READ ONLY; START TRANSACTION READ ONLY; SELECT @@SESSION.sql_mode",
+            settings.join(", ")
         );
-        sqlx::raw_sql(AssertSqlSafe(begin)).execute(&mut *self).await?;
-        text(&about, 1).parse().map_err(|_| sqlx::Error::Protocol("the connection has no number".to_owned()))
+        let answers = sqlx::raw_sql(AssertSqlSafe(begin)).fetch_all(&mut *self).await?;
+        // Whatever stands between here and the server: what it says now is what holds.
+        let modes = answers.last().map(|row| text(row, 0)).unwrap_or_default();
+        if let Some(mode) = modes.split(',').find(|mode| !mode.is_empty() && !is_kept(mode)) {
+            return Err(sqlx::Error::Protocol(format!("the server does not leave the mode {mode}")));
+        }
+        about.number.parse().map_err(|_| sqlx::Error::Protocol("the connection has no number".to_owned()))
     }
 
+    /// Enough for statements of our own. On one of somebody else follows [`crate::server::Session::close`]: variables of
+    /// the user and locks stay as long as the connection, and only the protocol could reset it, by a command that the
+    /// driver does not have.
     async fn end(&mut self) -> Result<(), sqlx::Error> {
         sqlx::raw_sql("ROLLBACK").execute(self).await.map(drop)
     }
@@ -38,15 +146,29 @@ impl Dialogue for MySqlConnection {
     }
 }
 
-/// The answer to one statement, at most `cap` rows, and whether the server has more that were not read: then the
-/// connection is of no use for anything else.
+async fn set(connection: &mut MySqlConnection, settings: &str) -> Result<(), sqlx::Error> {
+    sqlx::raw_sql(AssertSqlSafe(format!("SET {settings}"))).execute(connection).await.map(drop)
+}
+
+/// What was read of an answer.
+pub(super) struct Fetched {
+    pub(super) rows: Rows,
+    /// Why it is not all that was asked for.
+    pub(super) excess: Option<Excess>,
+    /// Whether the server has more that was not read: then the connection is of no use for anything else.
+    pub(super) is_left: bool,
+}
+
+/// The answer to one statement, at most `cap` rows, as far as the budget goes.
 ///
-/// It is prepared, which takes one statement and no more.
+/// It is prepared, which takes one statement and no more. A row is held here until it is whole, before its values can be
+/// counted: each of them is at most `max_allowed_packet` of the server long, which no session can lower.
 pub(super) async fn fetch(
     connection: &mut MySqlConnection,
     statement: &Statement,
+    mut budget: Budget,
     cap: usize,
-) -> Result<(Rows, bool), sqlx::Error> {
+) -> Result<Fetched, sqlx::Error> {
     let sql = AssertSqlSafe(statement.sql.clone()).into_sql_str();
     let mut query = sqlx::query::<MySql>(sql.clone()).persistent(false);
     for bound in &statement.values {
@@ -57,27 +179,75 @@ pub(super) async fn fetch(
         };
     }
     let mut names: Option<Vec<String>> = None;
-    let (mut rows, mut left) = (Vec::new(), false);
+    let mut answer = Fetched { rows: Rows::default(), excess: None, is_left: false };
     {
         let mut stream = query.fetch(&mut *connection);
-        while let Some(row) = stream.try_next().await? {
-            if rows.len() > cap {
-                left = true;
-                break;
-            }
+        'rows: while let Some(row) = stream.try_next().await? {
             if names.is_none() {
                 names = Some(row.columns().iter().map(|column| column.name().to_owned()).collect());
             }
-            rows.push((0..row.len()).map(|index| value(&row, index)).collect());
+            if answer.rows.rows.len() == cap {
+                // The first row too many may be the last.
+                answer.is_left = std::mem::replace(&mut answer.rows.has_more, true);
+                match answer.is_left {
+                    true => break,
+                    false => continue,
+                }
+            }
+            let mut values = Vec::with_capacity(row.len());
+            for at in 0..row.len() {
+                if let Err(excess) = budget.take(at, size(&row, at)) {
+                    (answer.excess, answer.is_left) = (Some(excess), true);
+                    break 'rows;
+                }
+                values.push(value(&row, at));
+            }
+            answer.rows.rows.push(values);
         }
     }
-    let names = match names {
+    answer.rows.columns = match names {
         Some(names) => names,
         // No row says what the columns are called.
-        None => {
-            let prepared = connection.prepare(sql).await?;
-            prepared.columns().iter().map(|column| column.name().to_owned()).collect()
-        }
+        None => columns(connection, sql).await?,
     };
-    Ok((capped(names, rows, cap), left))
+    Ok(answer)
+}
+
+async fn columns(connection: &mut MySqlConnection, sql: sqlx::SqlStr) -> Result<Vec<String>, sqlx::Error> {
+    let prepared = connection.prepare(sql).await?;
+    Ok(prepared.columns().iter().map(|column| column.name().to_owned()).collect())
+}
+
+/// Whether the server would take the text as a query: it is parsed, and its names are found. `EXPLAIN` before it would run
+/// what begins with `ANALYZE`, and in some versions its subqueries.
+pub(super) async fn plan(connection: &mut MySqlConnection, sql: &str) -> Result<bool, sqlx::Error> {
+    Ok(!columns(connection, AssertSqlSafe(sql.to_owned()).into_sql_str()).await?.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modes_that_decide_how_a_text_is_read_do_not_stay() {
+        let check = |server: &str, expected: &str| {
+            let variables = HashMap::from([("sql_mode".to_owned(), server.to_owned())]);
+            assert_eq!(About { number: String::new(), variables }.modes(), expected);
+        };
+        check("STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION", "STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION");
+        check(
+            "PIPES_AS_CONCAT,ANSI_QUOTES,IGNORE_SPACE,ORACLE,NO_BACKSLASH_ESCAPES,ONLY_FULL_GROUP_BY",
+            "ONLY_FULL_GROUP_BY",
+        );
+        check("INVENTED_TOMORROW", "");
+        check("", "");
+    }
+
+    #[test]
+    fn limits_are_lowered_and_never_raised() {
+        let variables = HashMap::from([("a".to_owned(), "0".to_owned()), ("b".to_owned(), "5".to_owned())]);
+        let about = About { number: String::new(), variables };
+        assert_eq!(about.lowered([("a", 7.0), ("b", 7.0), ("c", 7.0)]), ["SESSION a = 7"]);
+        assert_eq!(about.lowered([("b", 4.0)]), ["SESSION b = 4"]);
+    }
 }

@@ -5,6 +5,7 @@ use sqlx::mysql::MySqlConnection;
 
 use super::dialect::Dialect;
 use super::session::fetch;
+use crate::budget::Budget;
 use crate::filter::sql::{Bound, Dialect as _, Known, Statement};
 
 /// Which databases of a server are wanted, and which of them needs no name.
@@ -104,7 +105,8 @@ pub(super) async fn texts(
     bound: &[&str],
 ) -> Result<Vec<Vec<String>>, sqlx::Error> {
     let values = bound.iter().map(|text| Bound::Text((*text).to_owned())).collect();
-    let (rows, _) = fetch(connection, &Statement { sql: sql.to_owned(), values }, usize::MAX).await?;
+    let statement = Statement { sql: sql.to_owned(), values };
+    let rows = fetch(connection, &statement, Budget::of_rows(), usize::MAX).await?.rows;
     let text = |value: Value| match value {
         Value::String(text) => text,
         Value::Null => String::new(),

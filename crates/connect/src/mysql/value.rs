@@ -23,6 +23,17 @@ pub(super) fn value(row: &MySqlRow, index: usize) -> Value {
     <&[u8] as Decode<MySql>>::decode(raw).map_or(Value::Null, |bytes| of_bytes(&name, bytes))
 }
 
+/// So many bytes the value has as it is read.
+pub(super) fn size(row: &MySqlRow, index: usize) -> usize {
+    let Ok(raw) = row.try_get_raw(index) else { return 0 };
+    if raw.is_null() {
+        return 0;
+    }
+    // Two digits a byte.
+    let times = if <str as Type<MySql>>::compatible(&raw.type_info()) { 1 } else { 2 };
+    <&[u8] as Decode<MySql>>::decode(raw).map_or(0, |bytes| bytes.len() * times)
+}
+
 /// A value of the text protocol.
 pub(super) fn text(row: &MySqlRow, index: usize) -> String {
     let bytes = row.try_get_raw(index).ok().and_then(|raw| <&[u8] as Decode<MySql>>::decode(raw).ok());

@@ -1,55 +1,202 @@
-//! Transactions that can only read, and reading the answer to one statement.
+//! Transactions that can only read, in which texts and names mean what they mean by default, and reading the answer to one
+//! statement.
 
 use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::TryStreamExt;
+use serde_json::Value;
 use sqlx::postgres::{PgConnection, PgRow};
-use sqlx::{AssertSqlSafe, Column, Executor, Postgres, Row, Statement as _};
+use sqlx::{AssertSqlSafe, Column, Executor, Postgres, Row, SqlSafeStr, Statement as _, TypeInfo};
 
+use super::measured::{self, Flagged};
 use super::value::value;
 use crate::Rows;
-use crate::filter::sql::{Bound, Statement, capped};
+use crate::budget::{Budget, Excess};
+use crate::filter::sql::{Bound, Statement};
 use crate::server::Dialogue;
+
+/// Settings by which a text is read, and the forms in which values are shown, whatever the server's own are. One that a
+/// server does not know is left out: `backslash_quote` and its like go away one day.
+const FIXED: [(&str, &str); 10] = [
+    ("backslash_quote", "safe_encoding"),
+    ("escape_string_warning", "on"),
+    ("client_encoding", "UTF8"),
+    ("array_nulls", "on"),
+    ("transform_null_equals", "off"),
+    // The form of the output alone; the order of day and month stays.
+    ("DateStyle", "ISO"),
+    ("bytea_output", "hex"),
+    ("extra_float_digits", "1"),
+    ("cursor_tuple_fraction", "1"),
+    // Policies hold; where a role has it off, a query over them would fail instead.
+    ("row_security", "on"),
+];
+
+/// Settings that bound what a statement may take: the server's own where it is smaller. Memory is in kilobytes. The limit
+/// of temporary files can be set by a superuser alone.
+const BOUNDED: [(&str, u64); 4] = [
+    ("work_mem", 64 << 10),
+    ("temp_file_limit", 4 << 20),
+    ("max_parallel_workers_per_gather", 2),
+    // One sort or hash table may take so many times `work_mem`.
+    ("hash_mem_multiplier", 2),
+];
+
+/// So many rows are fetched first, and then as many as have about so many bytes together, but not more than that.
+const FIRST_BLOCK: usize = 16;
+const BLOCK_BYTES: usize = 2 << 20;
+const MAX_BLOCK: usize = 10_000;
+
+/// The search path: the system's own schema first, and of those that the role usually searches the ones in which nobody
+/// has made a function or an operator with the name of one of the system's. Such a one may fit the types of an argument
+/// better, and would be called in its place, wherever its schema stands in the path. What extensions made is trusted, as
+/// `citext` and its like work by that. Temporary tables come last; otherwise they would come first.
+const PATH: &str = "\
+    SELECT set_config('search_path', 'pg_catalog, ' || coalesce((\
+        SELECT string_agg(quote_ident(n.nspname) || ', ', '' ORDER BY w.place) \
+        FROM unnest(current_setting('prospector.usual_path')::text[]) WITH ORDINALITY AS w (name, place) \
+        JOIN pg_namespace n ON n.nspname = w.name \
+        WHERE left(n.nspname, 3) <> 'pg_' AND NOT EXISTS (\
+            SELECT FROM pg_proc p WHERE p.pronamespace = n.oid \
+            AND EXISTS (SELECT FROM pg_proc s WHERE s.proname = p.proname AND s.pronamespace = 'pg_catalog'::regnamespace) \
+            AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid \
+                AND d.deptype = 'e')) \
+        AND NOT EXISTS (\
+            SELECT FROM pg_operator o WHERE o.oprnamespace = n.oid \
+            AND EXISTS (SELECT FROM pg_operator s WHERE s.oprname = o.oprname \
+                AND s.oprnamespace = 'pg_catalog'::regnamespace) \
+            AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_operator'::regclass AND d.objid = o.oid \
+                AND d.deptype = 'e'))), '') || 'pg_temp', true)";
+
+/// The statements that begin a transaction. The last of them answers with the number of the connection. Each is compiled
+/// when the ones before it have run, so that their names are found in the system's own schema.
+fn beginning(patience: Duration) -> String {
+    let fixed: Vec<String> = FIXED.iter().map(|(name, value)| format!("('{name}', '{value}', NULL)")).collect();
+    let millis = patience.as_millis().max(1);
+    let times = [
+        ("statement_timeout", millis),
+        ("lock_timeout", millis),
+        ("idle_in_transaction_session_timeout", millis * 2),
+        // From version 17 on.
+        ("transaction_timeout", millis * 4),
+    ];
+    let bounded = BOUNDED.iter().map(|(name, most)| (*name, u128::from(*most))).chain(times);
+    let bounded: Vec<String> = bounded.map(|(name, most)| format!("('{name}', '{most}', {most})")).collect();
+    format!(
+        "BEGIN TRANSACTION READ ONLY; \
+         SET LOCAL standard_conforming_strings = on; \
+         SELECT pg_catalog.set_config('prospector.usual_path', pg_catalog.current_schemas(false)::pg_catalog.text, true); \
+         SET LOCAL search_path = pg_catalog, pg_temp; \
+         SELECT set_config(s.name, CASE WHEN w.most IS NULL THEN w.value \
+             WHEN s.setting::numeric BETWEEN 1 AND w.most THEN s.setting ELSE w.value END, true) \
+         FROM pg_settings s JOIN (VALUES {fixed}, {bounded}) AS w (name, value, most) ON s.name = w.name \
+         WHERE s.context = 'user' OR s.context = 'superuser' AND current_setting('is_superuser') = 'on'; \
+         {PATH}; \
+         SAVEPOINT begun; \
+         SELECT pg_backend_pid()::text",
+        fixed = fixed.join(", "),
+        bounded = bounded.join(", "),
+    )
+}
 
 #[async_trait]
 impl Dialogue for PgConnection {
     async fn begin_reading(&mut self, patience: Duration) -> Result<u64, sqlx::Error> {
-        // Settings of the transaction alone, so that they hold behind a pooler too. The values are shown in forms that
-        // the server's own settings may not change.
-        let begin = format!(
-            "BEGIN TRANSACTION READ ONLY; \
-             SET LOCAL statement_timeout = {ms}; SET LOCAL lock_timeout = {ms}; \
-             SET LOCAL idle_in_transaction_session_timeout = {idle}; \
-             SET LOCAL bytea_output = hex; SET LOCAL extra_float_digits = 1; SET LOCAL cursor_tuple_fraction = 1; \
-             SET LOCAL standard_conforming_strings = on; SET LOCAL DateStyle = ISO",
-            ms = patience.as_millis(),
-            idle = patience.as_millis() * 2,
-        );
-        sqlx::raw_sql(AssertSqlSafe(begin)).execute(&mut *self).await?;
-        let row = sqlx::raw_sql("SELECT pg_backend_pid()::text").fetch_one(&mut *self).await?;
-        row.try_get::<&str, _>(0)?.parse().map_err(|_| sqlx::Error::Protocol("the backend has no number".to_owned()))
+        // Settings of the transaction alone, so that they hold behind a pooler too.
+        let answers = sqlx::raw_sql(AssertSqlSafe(beginning(patience))).fetch_all(&mut *self).await?;
+        let number = answers.last().and_then(|row| row.try_get::<&str, _>(0).ok()?.parse().ok());
+        number.ok_or_else(|| sqlx::Error::Protocol("the backend has no number".to_owned()))
     }
 
     async fn end(&mut self) -> Result<(), sqlx::Error> {
-        sqlx::raw_sql("ROLLBACK").execute(self).await.map(drop)
+        // Locks of the session and prepared statements outlive the transaction, and behind a pooler the next statement
+        // may reach another backend than the one that has them.
+        let undo = "ROLLBACK TO SAVEPOINT begun; SELECT pg_catalog.pg_advisory_unlock_all(); DEALLOCATE ALL; ROLLBACK";
+        sqlx::raw_sql(undo).execute(&mut *self).await?;
+        sqlx::raw_sql("DISCARD ALL").execute(self).await.map(drop)
     }
 
     async fn stop(&mut self, number: u64) -> Result<(), sqlx::Error> {
-        sqlx::raw_sql(AssertSqlSafe(format!("SELECT pg_cancel_backend({number})"))).execute(self).await.map(drop)
+        let cancel = format!("SELECT pg_catalog.pg_cancel_backend({number})");
+        sqlx::raw_sql(AssertSqlSafe(cancel)).execute(self).await.map(drop)
     }
 }
 
-/// The answer to one query, at most `cap` rows.
+/// What was read of an answer.
+pub(super) struct Fetched {
+    pub(super) rows: Rows,
+    /// Why it is not all that was asked for. Then the server is still sending, and the connection is of no more use.
+    pub(super) excess: Option<Excess>,
+}
+
+/// The answer to one query, at most `cap` rows, as far as the budget goes.
 ///
-/// The query is opened as a cursor: that takes one statement, which must be a query, and sends no more rows than are
-/// fetched. Rows are fetched with the simple protocol, in which every value is the text that PostgreSQL writes for it.
+/// The query is opened as a cursor: that takes one statement, which must be a query. Rows are fetched with the simple
+/// protocol, in which every value is the text that PostgreSQL writes for it, and in blocks, as the server puts together
+/// all rows of one `FETCH` before it sends the first. A row comes in one message, which is held here until it is whole:
+/// the server looks at the sizes of its values first, and sends none that is too large.
 pub(super) async fn fetch(
     connection: &mut PgConnection,
     statement: &Statement,
+    mut budget: Budget,
     cap: usize,
-) -> Result<Rows, sqlx::Error> {
-    let declare = format!("DECLARE answer NO SCROLL CURSOR WITHOUT HOLD FOR\n{}", statement.sql);
+) -> Result<Fetched, sqlx::Error> {
+    let (columns, has_flag) = open(connection, statement).await?;
+    let mut answer = Fetched { rows: Rows { columns, ..Rows::default() }, excess: None };
+    let mut block = FIRST_BLOCK;
+    loop {
+        let wanted = (cap - answer.rows.rows.len()).saturating_add(1).min(block);
+        let forward = format!("FETCH FORWARD {wanted} FROM answer");
+        let mut came = 0;
+        let mut stream = sqlx::raw_sql(AssertSqlSafe(forward)).fetch(&mut *connection);
+        while let Some(row) = stream.try_next().await? {
+            came += 1;
+            if answer.rows.rows.len() == cap {
+                answer.rows.has_more = true;
+                continue;
+            }
+            match read(&row, answer.rows.columns.len(), has_flag, &mut budget) {
+                Ok(values) => answer.rows.rows.push(values),
+                Err(excess) => {
+                    answer.excess = Some(excess);
+                    return Ok(answer);
+                }
+            }
+        }
+        if came < wanted || answer.rows.has_more {
+            return Ok(answer);
+        }
+        let usual = budget.taken() / answer.rows.rows.len().max(1);
+        block = (BLOCK_BYTES / usual.max(1)).clamp(1, MAX_BLOCK);
+    }
+}
+
+/// The values of a row, if they fit.
+fn read(row: &PgRow, width: usize, has_flag: bool, budget: &mut Budget) -> Result<Vec<Value>, Excess> {
+    match has_flag.then(|| measured::flag(row, width)) {
+        Some(Flagged::Cell(column)) => return Err(Excess::of_cell(column)),
+        Some(Flagged::Row) => return Err(budget.exhausted()),
+        Some(Flagged::Fits) | None => {}
+    }
+    let mut values = Vec::with_capacity(width);
+    for at in 0..width {
+        budget.take(at, measured::bytes(row, at))?;
+        values.push(value(row, at));
+    }
+    Ok(values)
+}
+
+/// Opens the cursor `answer` over the query. Returns the names of its columns, and whether each row has one more value
+/// that says whether it was too large to be sent.
+async fn open(connection: &mut PgConnection, statement: &Statement) -> Result<(Vec<String>, bool), sqlx::Error> {
+    let prepared = connection.prepare(AssertSqlSafe(statement.sql.clone()).into_sql_str()).await?;
+    let names: Vec<String> = prepared.columns().iter().map(|column| column.name().to_owned()).collect();
+    let types: Vec<&str> = prepared.columns().iter().map(|column| column.type_info().name()).collect();
+    let wrapped = measured::wrapped(&statement.sql, &types);
+    let flag = wrapped.is_some();
+    let sql = wrapped.unwrap_or_else(|| statement.sql.clone());
+    let declare = format!("DECLARE answer NO SCROLL CURSOR WITHOUT HOLD FOR\n{sql}");
     let mut query = sqlx::query::<Postgres>(AssertSqlSafe(declare)).persistent(false);
     for bound in &statement.values {
         query = match bound {
@@ -59,35 +206,27 @@ pub(super) async fn fetch(
         };
     }
     query.execute(&mut *connection).await?;
-    let forward = format!("FETCH FORWARD {} FROM answer", cap.saturating_add(1).min(i64::MAX as usize));
-    let mut names: Option<Vec<String>> = None;
-    let mut rows = Vec::new();
-    {
-        let mut stream = sqlx::raw_sql(AssertSqlSafe(forward)).fetch(&mut *connection);
-        while let Some(row) = stream.try_next().await? {
-            if names.is_none() {
-                names = Some(named(&row));
-            }
-            rows.push((0..row.len()).map(|index| value(&row, index)).collect());
-        }
-    }
-    let names = match names {
-        Some(names) => names,
-        // No row says what the columns are called.
-        None => {
-            let prepared = connection.prepare(sqlx::SqlStr::from_static("FETCH FORWARD 0 FROM answer")).await?;
-            prepared.columns().iter().map(|column| column.name().to_owned()).collect()
-        }
-    };
-    Ok(capped(names, rows, cap))
+    Ok((names, flag))
 }
 
-/// Has one query planned, and not executed. It is prepared, which takes one statement and no more.
+/// Has one query planned, and not executed: a cursor of which nothing is fetched runs nothing.
 pub(super) async fn plan(connection: &mut PgConnection, sql: &str) -> Result<(), sqlx::Error> {
-    let explain = AssertSqlSafe(format!("EXPLAIN {sql}"));
-    sqlx::query::<Postgres>(explain).persistent(false).fetch_all(connection).await.map(drop)
+    open(connection, &Statement { sql: sql.to_owned(), values: Vec::new() }).await.map(drop)
 }
 
-fn named(row: &PgRow) -> Vec<String> {
-    row.columns().iter().map(|column| column.name().to_owned()).collect()
+/// Schemas that the role searches and that are left out, with the names that are the system's too, a few of them.
+pub(super) async fn left_out(connection: &mut PgConnection) -> Result<Vec<(String, String)>, sqlx::Error> {
+    let sql = "SELECT w.name, (SELECT string_agg(name, ', ') FROM (\
+            SELECT DISTINCT p.proname::text AS name FROM pg_proc p \
+            WHERE p.pronamespace = w.name::regnamespace AND EXISTS (SELECT FROM pg_proc s \
+                WHERE s.proname = p.proname AND s.pronamespace = 'pg_catalog'::regnamespace) \
+            AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid \
+                AND d.deptype = 'e') ORDER BY 1 LIMIT 5) names) \
+        FROM (SELECT quote_ident(name) AS name \
+            FROM unnest(current_setting('prospector.usual_path')::text[]) AS usual (name) \
+            WHERE left(name, 3) <> 'pg_' AND NOT name = ANY (current_schemas(false)::text[])) w";
+    let rows = sqlx::query(sql).persistent(false).fetch_all(connection).await?;
+    let text =
+        |row: &sqlx::postgres::PgRow, at| row.try_get::<Option<String>, _>(at).ok().flatten().unwrap_or_default();
+    Ok(rows.iter().map(|row| (text(row, 0), text(row, 1))).collect())
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 use tokio::sync::OnceCell;
 
 use super::{Access, Service};
-use crate::ConnectError;
+use crate::{Cause, ConnectError};
 
 /// How long it may take to connect.
 const CONNECTING: Duration = Duration::from_secs(10);
@@ -157,7 +157,19 @@ impl Asker {
     /// The error of an act on a table.
     pub(crate) fn unread(&self, table: &str, unanswered: Unanswered) -> ConnectError {
         let server = self.service.to_string();
-        let read = |reason: String| ConnectError::Read { place: server.clone(), table: table.to_owned(), reason };
+        let (cause, code) = match &unanswered {
+            Unanswered::Unreached(_) | Unanswered::Locked(_) => (Cause::Other, None),
+            Unanswered::Forbidden(_) => (Cause::Refused, Some(403)),
+            Unanswered::Missing(_) => (Cause::UnknownTable, Some(404)),
+            Unanswered::TooLong => (Cause::TimedOut, None),
+            // A reason of our own has no status.
+            Unanswered::Failed(status, _) => (Cause::Other, Some(*status).filter(|status| *status > 0)),
+        };
+        let code = code.map(|status| status.to_string());
+        let read = |reason: String| {
+            let (place, table) = (server.clone(), table.to_owned());
+            ConnectError::Read { place, table, reason, cause, code }
+        };
         match unanswered {
             Unanswered::Unreached(reason) => ConnectError::Connect { server, reason },
             Unanswered::Locked(reason) => {

@@ -1,57 +1,352 @@
-//! Connections on which SQL of others may run: SQLite itself refuses whatever is not reading.
+//! What SQLite asks before it compiles a part of a statement: whether it may read that, call that.
 //!
-//! A file that is opened for reading only still lets `ATTACH` and `VACUUM INTO` write other files. What SQLite compiles
-//! is shown to an authorizer first, which knows only reading, and no other database can be attached.
+//! A file that is opened for reading only still lets `ATTACH` and `VACUUM INTO` write other files, and every table of it
+//! can be named. The authorizer is therefore asked about each table and function of a statement of somebody else, and
+//! knows what is allowed, not what is refused.
 
-#![allow(unsafe_code, reason = "the authorizer and the limits of SQLite are set through its C interface")]
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use std::ffi::{CStr, c_char, c_int, c_void};
-use std::ptr::null_mut;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use rusqlite::Connection;
+use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 
-use libsqlite3_sys as ffi;
-use sqlx::SqliteConnection;
+/// Functions that compute from their arguments, or from the rows that a statement reads, and do nothing else.
+pub(super) const FUNCTIONS: &[&str] = &[
+    // Scalar.
+    "abs",
+    "char",
+    "coalesce",
+    "concat",
+    "concat_ws",
+    "format",
+    "glob",
+    "hex",
+    "if",
+    "ifnull",
+    "iif",
+    "instr",
+    "length",
+    "like",
+    "likelihood",
+    "likely",
+    "lower",
+    "ltrim",
+    "max",
+    "min",
+    "nullif",
+    "octet_length",
+    "printf",
+    "quote",
+    "random",
+    "randomblob",
+    "replace",
+    "round",
+    "rtrim",
+    "sign",
+    "soundex",
+    "sqlite_version",
+    "substr",
+    "substring",
+    "trim",
+    "typeof",
+    "unhex",
+    "unicode",
+    "unistr",
+    "unistr_quote",
+    "unlikely",
+    "upper",
+    "zeroblob",
+    // Aggregates.
+    "avg",
+    "count",
+    "group_concat",
+    "median",
+    "percentile",
+    "percentile_cont",
+    "percentile_disc",
+    "string_agg",
+    "sum",
+    "total",
+    // Windows.
+    "cume_dist",
+    "dense_rank",
+    "first_value",
+    "lag",
+    "last_value",
+    "lead",
+    "nth_value",
+    "ntile",
+    "percent_rank",
+    "rank",
+    "row_number",
+    // Dates and times.
+    "current_date",
+    "current_time",
+    "current_timestamp",
+    "date",
+    "datetime",
+    "julianday",
+    "strftime",
+    "time",
+    "timediff",
+    "unixepoch",
+    // JSON.
+    "->",
+    "->>",
+    "json",
+    "json_array",
+    "json_array_insert",
+    "json_array_length",
+    "json_error_position",
+    "json_extract",
+    "json_group_array",
+    "json_group_object",
+    "json_insert",
+    "json_object",
+    "json_patch",
+    "json_pretty",
+    "json_quote",
+    "json_remove",
+    "json_replace",
+    "json_set",
+    "json_type",
+    "json_valid",
+    "jsonb",
+    "jsonb_array",
+    "jsonb_array_insert",
+    "jsonb_extract",
+    "jsonb_group_array",
+    "jsonb_group_object",
+    "jsonb_insert",
+    "jsonb_object",
+    "jsonb_patch",
+    "jsonb_remove",
+    "jsonb_replace",
+    "jsonb_set",
+    // Mathematics.
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "ceil",
+    "ceiling",
+    "cos",
+    "cosh",
+    "degrees",
+    "exp",
+    "floor",
+    "ln",
+    "log",
+    "log10",
+    "log2",
+    "mod",
+    "pi",
+    "pow",
+    "power",
+    "radians",
+    "sin",
+    "sinh",
+    "sqrt",
+    "tan",
+    "tanh",
+    "trunc",
+    // Full text search, over the table that is its first argument.
+    "bm25",
+    "highlight",
+    "match",
+    "matchinfo",
+    "offsets",
+    "snippet",
+];
 
-/// Functions that do more than compute.
-const REFUSED: [&[u8]; 5] = [b"load_extension", b"fts3_tokenizer", b"readfile", b"writefile", b"edit"];
+/// Functions that stand in place of a table and read their arguments alone.
+const TABLE_FUNCTIONS: [&str; 2] = ["json_each", "json_tree"];
 
-/// From now on, the connection can only read, and stops when `patience` is over or `gone` is set.
-pub(super) async fn guard(
-    connection: &mut SqliteConnection,
-    patience: Duration,
-    gone: Arc<AtomicBool>,
-) -> Result<(), sqlx::Error> {
-    let end = Instant::now() + patience;
-    let mut handle = connection.lock_handle().await?;
-    handle.set_progress_handler(1_000, move || Instant::now() < end && !gone.load(Ordering::Relaxed));
-    let database = handle.as_raw_handle().as_ptr();
-    // SAFETY: the handle is locked and belongs to an open connection; the callback is a function without state that
-    // lives as long as the program.
-    let set = unsafe {
-        ffi::sqlite3_limit(database, ffi::SQLITE_LIMIT_ATTACHED, 0);
-        ffi::sqlite3_set_authorizer(database, Some(authorize), null_mut())
-    };
-    if set == ffi::SQLITE_OK { Ok(()) } else { Err(sqlx::Error::Protocol("the authorizer was refused".to_owned())) }
+/// Modules of virtual tables that an empty copy of a table may be made with.
+const MODULES: [&str; 5] = ["fts3", "fts4", "fts5", "rtree", "rtree_i32"];
+
+/// Whose statement is being compiled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// One of our own.
+    Own,
+    /// One of our own that makes an empty table.
+    Making,
+    /// One of our own over a view: whatever it reads and calls, the view reads and calls.
+    Viewing,
+    /// One of somebody else.
+    Judging,
+    /// None: that of somebody else runs, and virtual tables may ask for what they keep.
+    Running,
 }
 
-extern "C" fn authorize(
-    _: *mut c_void,
-    action: c_int,
-    first: *const c_char,
-    second: *const c_char,
-    _: *const c_char,
-    _: *const c_char,
-) -> c_int {
-    // SAFETY: SQLite gives null or a text that ends in zero and lives as long as the call.
-    let named = |text: *const c_char| if text.is_null() { b"" } else { unsafe { CStr::from_ptr(text) }.to_bytes() };
-    let allowed = match action {
-        ffi::SQLITE_SELECT | ffi::SQLITE_READ | ffi::SQLITE_RECURSIVE => true,
-        ffi::SQLITE_FUNCTION => !REFUSED.iter().any(|name| named(second).eq_ignore_ascii_case(name)),
-        // Full text search asks for it.
-        ffi::SQLITE_PRAGMA => named(first).eq_ignore_ascii_case(b"data_version"),
-        _ => false,
-    };
-    if allowed { ffi::SQLITE_OK } else { ffi::SQLITE_DENY }
+#[derive(Default)]
+struct State {
+    phase: Option<Phase>,
+    /// The tables that may be read. All names are in small letters.
+    tables: HashSet<String>,
+    /// What the views among them read and call.
+    viewed: HashSet<String>,
+    called: HashSet<String>,
+    /// Whatever has a name here and is no name that a statement gives itself.
+    known: HashSet<String>,
+    /// The table that was refused.
+    refused: Option<String>,
+}
+
+/// The authorizer of a connection.
+#[derive(Clone)]
+pub(super) struct Guard(Arc<Mutex<State>>);
+
+impl Guard {
+    /// Sets it; until it is told otherwise, statements are our own.
+    pub(super) fn set(connection: &Connection) -> Result<Guard, rusqlite::Error> {
+        let guard = Guard(Arc::default());
+        let asked = guard.clone();
+        connection.authorizer(Some(move |context: AuthContext<'_>| asked.answer(&context)))?;
+        Ok(guard)
+    }
+
+    /// Statements of others may read these tables from now on. `known` is whatever else has a name.
+    pub(super) fn allow(&self, tables: &[String], known: impl IntoIterator<Item = String>) {
+        let mut state = self.state();
+        state.tables = tables.iter().map(|name| name.to_ascii_lowercase()).collect();
+        state.tables.extend(TABLE_FUNCTIONS.map(str::to_owned));
+        state.known = known.into_iter().map(|name| name.to_ascii_lowercase()).collect();
+    }
+
+    /// Does something while statements are somebody's.
+    pub(super) fn during<T>(&self, phase: Phase, act: impl FnOnce() -> T) -> T {
+        self.state().phase = Some(phase);
+        let done = act();
+        self.state().phase = None;
+        done
+    }
+
+    /// The table that was refused last, if any was.
+    pub(super) fn refused(&self) -> Option<String> {
+        self.state().refused.take()
+    }
+
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn answer(&self, context: &AuthContext<'_>) -> Authorization {
+        let mut state = self.state();
+        let is_allowed = match state.phase.unwrap_or(Phase::Own) {
+            Phase::Own => true,
+            Phase::Making => may_make(&context.action),
+            Phase::Viewing => state.note(&context.action),
+            Phase::Judging => state.may_read(&context.action),
+            Phase::Running => match context.action {
+                AuthAction::Select | AuthAction::Recursive | AuthAction::Read { .. } => true,
+                AuthAction::Function { function_name } => is_listed(function_name),
+                // Full text search asks for it.
+                AuthAction::Pragma { pragma_name, .. } => pragma_name.eq_ignore_ascii_case("data_version"),
+                _ => false,
+            },
+        };
+        if is_allowed { Authorization::Allow } else { Authorization::Deny }
+    }
+}
+
+impl State {
+    /// Keeps what a view reads and calls.
+    fn note(&mut self, action: &AuthAction<'_>) -> bool {
+        match action {
+            AuthAction::Read { table_name, .. } => {
+                self.viewed.insert(table_name.to_ascii_lowercase());
+                true
+            }
+            AuthAction::Function { function_name } => {
+                self.called.insert(function_name.to_ascii_lowercase());
+                is_listed(function_name)
+            }
+            AuthAction::Select | AuthAction::Recursive => true,
+            _ => false,
+        }
+    }
+
+    fn may_read(&mut self, action: &AuthAction<'_>) -> bool {
+        match action {
+            AuthAction::Select | AuthAction::Recursive => true,
+            AuthAction::Function { function_name } => {
+                is_listed(function_name) || self.called.contains(&function_name.to_ascii_lowercase())
+            }
+            AuthAction::Read { table_name, column_name } => {
+                let name = table_name.to_ascii_lowercase();
+                let is_open = self.tables.contains(&name) || self.viewed.contains(&name);
+                // Of a name after `WITH`, SQLite tells that it is read where no column of it is.
+                let is_its_own = column_name.is_empty()
+                    && !self.known.contains(&name)
+                    && !name.starts_with("sqlite_")
+                    && !name.starts_with("pragma_");
+                if !is_open && !is_its_own {
+                    self.refused = Some((*table_name).to_owned());
+                }
+                is_open || is_its_own
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Whether a statement that makes an empty table may do that: nothing is read from elsewhere, and no other database.
+fn may_make(action: &AuthAction<'_>) -> bool {
+    match action {
+        AuthAction::CreateVtable { module_name, .. } => {
+            MODULES.iter().any(|name| name.eq_ignore_ascii_case(module_name))
+        }
+        AuthAction::Attach { .. } | AuthAction::Detach { .. } => false,
+        AuthAction::Pragma { pragma_name, .. } => pragma_name.eq_ignore_ascii_case("data_version"),
+        _ => true,
+    }
+}
+
+fn is_listed(function: &str) -> bool {
+    FUNCTIONS.iter().any(|name| name.eq_ignore_ascii_case(function))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Functions that there are and that nobody may call: they load code, tell of the program or of what is written, read
+    /// tables by their names, or change what an index holds.
+    const REFUSED: [&str; 19] = [
+        "changes",
+        "fts3_tokenizer",
+        "fts5",
+        "fts5_get_locale",
+        "fts5_insttoken",
+        "fts5_locale",
+        "fts5_source_id",
+        "last_insert_rowid",
+        "load_extension",
+        "optimize",
+        "rtreecheck",
+        "rtreedepth",
+        "rtreenode",
+        "sqlite_compileoption_get",
+        "sqlite_compileoption_used",
+        "sqlite_log",
+        "sqlite_source_id",
+        "subtype",
+        "total_changes",
+    ];
+
+    #[test]
+    fn every_function_of_sqlite_is_known() {
+        let connection = Connection::open_in_memory().unwrap();
+        let mut found = connection.prepare("SELECT DISTINCT name FROM pragma_function_list ORDER BY 1").unwrap();
+        let names: Vec<String> = found.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+        assert!(names.len() > 100, "{names:?}");
+        let known = |name: &&String| is_listed(name) != REFUSED.contains(&name.as_str());
+        let unknown: Vec<&String> = names.iter().filter(|name| !known(name)).collect();
+        assert!(unknown.is_empty(), "{unknown:?}");
+    }
 }

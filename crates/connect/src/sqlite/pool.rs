@@ -4,22 +4,28 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePool, SqlitePoolOptions};
 use sqlx::{ConnectOptions, Sqlite, SqliteConnection};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, Semaphore};
 
+use super::memory::MAX_HEAP;
 use crate::ConnectError;
 
 /// How many instructions of SQLite's machine pass between two looks at the clock.
 const INSTRUCTIONS: i32 = 10_000;
 
+/// Rows are read by so many sessions at once.
+const SESSIONS: usize = 4;
+
 /// A database file and, once it is needed, its connections.
 pub(super) struct Database {
     path: PathBuf,
     opened: Mutex<Option<Opened>>,
+    permits: Arc<Semaphore>,
 }
 
 #[derive(Clone)]
@@ -42,7 +48,7 @@ impl Database {
     pub(super) fn new(path: &Path) -> Self {
         // SQLite would take `:memory:` or `file:x` for something else than a file of that name.
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        Database { path, opened: Mutex::new(None) }
+        Database { path, opened: Mutex::new(None), permits: Arc::new(Semaphore::new(SESSIONS)) }
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -56,6 +62,16 @@ impl Database {
         let mut connection = opened.pool.acquire().await.map_err(failed)?;
         limit(&mut connection, patience).await.map_err(failed)?;
         Ok(connection)
+    }
+
+    /// Whether the file must be opened as one that nobody writes, as it can be opened in no other way.
+    pub(super) async fn is_immutable(&self) -> Result<bool, ConnectError> {
+        Ok(self.opened().await?.immutable.is_some())
+    }
+
+    /// For the sessions that read rows.
+    pub(super) fn permits(&self) -> &Arc<Semaphore> {
+        &self.permits
     }
 
     /// What a reader should know about how the database was opened.
@@ -107,6 +123,7 @@ impl Database {
             .read_only(true)
             .immutable(immutable)
             .busy_timeout(Duration::from_secs(5))
+            .pragma("hard_heap_limit", MAX_HEAP.to_string())
             .disable_statement_logging();
         let pool = SqlitePoolOptions::new()
             .max_connections(4)

@@ -1,19 +1,17 @@
 //! Reading rows: by conditions, or for a query of somebody else.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-use futures::TryStreamExt;
+use rusqlite::Statement as Compiled;
+use rusqlite::types::ValueRef;
 use serde_json::Value;
-use sqlx::{AssertSqlSafe, Column, Executor, Row, SqlSafeStr, SqliteConnection, Statement as _};
 
-use super::guard::guard;
-use super::pool::reason;
-use super::value::whole;
+use super::guard::Phase;
+use super::outline::compiled;
+use super::session::{Failed, Session, within};
 use super::{PATIENCE, Sqlite, quoted};
-use crate::filter::sql::{Bound, Dialect as SqlDialect, Known, Statement, capped, select};
+use crate::budget::Budget;
+use crate::filter::sql::{Bound, Dialect as SqlDialect, Known, Statement, select};
 use crate::filter::text;
-use crate::{ConnectError, FilterCondition, Rows};
+use crate::{ConnectError, FilterCondition, Rows, SqlQuery, shown};
 
 /// The SQL of SQLite.
 struct Dialect;
@@ -63,63 +61,93 @@ impl Sqlite {
             .into_iter()
             .map(|name| Known { name, data_type: String::new() })
             .collect();
+        drop(connection);
         let wanted = crate::filter::sql::columns(&known, columns).map_err(|reason| self.read(table, reason))?;
         let from = format!("main.{}", quoted(table));
         let statement = select(&Dialect, table, &from, &wanted, &known, conditions, limit)?;
-        let rows = fetch(&mut connection, statement, limit).await;
-        rows.map_err(|error| self.read(table, reason(&error)))
+        self.within(table, move |session| {
+            let mut compiled = session.connection.prepare(&statement.sql)?;
+            bind(&mut compiled, &statement)?;
+            read(&mut compiled, Budget::of_rows(), limit)
+        })
+        .await
     }
 
-    pub(super) async fn answered(&self, sql: &str, cap: usize) -> Result<Rows, ConnectError> {
-        let failed = |error: sqlx::Error| self.read("the answer to a query", reason(&error));
-        let mut connection = self.database.connection(PATIENCE).await?;
-        // What it is not allowed any more, the others that share it need.
-        connection.close_on_drop();
-        let gone = Gone(Arc::default());
-        guard(&mut connection, PATIENCE, gone.0.clone()).await.map_err(failed)?;
-        fetch(&mut connection, Statement { sql: sql.to_owned(), values: Vec::new() }, cap).await.map_err(failed)
+    pub(super) async fn answered(&self, query: &SqlQuery<'_>, cap: usize) -> Result<Rows, ConnectError> {
+        let (sql, tables) = owned(query);
+        self.within("the answer to a query", move |session| {
+            let mut compiled = compiled(session, &tables, &sql)?;
+            session.guard.during(Phase::Running, || read(&mut compiled, Budget::of_answer(), cap))
+        })
+        .await
+    }
+
+    /// Compiles the query, and does not run it.
+    pub(super) async fn planned(&self, query: &SqlQuery<'_>) -> Result<(), ConnectError> {
+        let (sql, tables) = owned(query);
+        self.within("the plan of a query", move |session| compiled(session, &tables, &sql).map(drop)).await
+    }
+
+    async fn within<T: Send + 'static>(
+        &self,
+        table: &str,
+        act: impl FnOnce(&Session) -> Result<T, Failed> + Send + 'static,
+    ) -> Result<T, ConnectError> {
+        let is_immutable = self.database.is_immutable().await?;
+        let (path, permits) = (self.database.path(), self.database.permits());
+        let done = within(path, is_immutable, permits, PATIENCE, act).await;
+        done.map_err(|failed| failed.error(path.display().to_string(), table))
     }
 }
 
-/// Tells SQLite to stop when nobody waits for the answer any more.
-struct Gone(Arc<AtomicBool>);
-
-impl Drop for Gone {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
+/// The statement, and the tables that it may read, each once.
+fn owned(query: &SqlQuery<'_>) -> (String, Vec<String>) {
+    let mut tables: Vec<String> = query.tables.iter().map(|name| (*name).to_owned()).collect();
+    tables.sort_by_key(|name| name.to_ascii_lowercase());
+    tables.dedup_by(|a, b| a.eq_ignore_ascii_case(b));
+    (query.sql.to_owned(), tables)
 }
 
-async fn fetch(connection: &mut SqliteConnection, statement: Statement, cap: usize) -> Result<Rows, sqlx::Error> {
-    let sql = AssertSqlSafe(statement.sql).into_sql_str();
-    let mut query = sqlx::query::<sqlx::Sqlite>(sql.clone()).persistent(false);
-    for bound in &statement.values {
-        query = match bound {
-            Bound::Text(text) => query.bind(text),
-            Bound::Integer(number) => query.bind(number),
-            Bound::Float(number) => query.bind(number),
-        };
-    }
-    let mut names: Option<Vec<String>> = None;
-    let mut rows = Vec::new();
-    {
-        let mut stream = query.fetch(&mut *connection);
-        while rows.len() <= cap
-            && let Some(row) = stream.try_next().await?
-        {
-            if names.is_none() {
-                names = Some(row.columns().iter().map(|column| column.name().to_owned()).collect());
-            }
-            rows.push((0..row.len()).map(|index| whole(&row, index)).collect());
+fn bind(compiled: &mut Compiled<'_>, statement: &Statement) -> Result<(), Failed> {
+    for (at, bound) in statement.values.iter().enumerate() {
+        match bound {
+            Bound::Text(text) => compiled.raw_bind_parameter(at + 1, text)?,
+            Bound::Integer(number) => compiled.raw_bind_parameter(at + 1, number)?,
+            Bound::Float(number) => compiled.raw_bind_parameter(at + 1, number)?,
         }
     }
-    let names = match names {
-        Some(names) => names,
-        // No row says what the columns are called.
-        None => {
-            let prepared = connection.prepare(sql).await?;
-            prepared.columns().iter().map(|column| column.name().to_owned()).collect()
+    Ok(())
+}
+
+/// The rows of a statement, at most `cap`, as far as the budget goes.
+fn read(compiled: &mut Compiled<'_>, mut budget: Budget, cap: usize) -> Result<Rows, Failed> {
+    let columns: Vec<String> = compiled.column_names().into_iter().map(str::to_owned).collect();
+    let (mut rows, mut has_more) = (Vec::new(), false);
+    let mut found = compiled.raw_query();
+    while let Some(row) = found.next()? {
+        if rows.len() == cap {
+            has_more = true;
+            break;
         }
-    };
-    Ok(capped(names, rows, cap))
+        let mut values = Vec::with_capacity(columns.len());
+        for at in 0..columns.len() {
+            let value = row.get_ref(at)?;
+            let bytes = match value {
+                ValueRef::Text(text) => text.len(),
+                // Two digits a byte.
+                ValueRef::Blob(bytes) => 2 + 2 * bytes.len(),
+                ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) => 0,
+            };
+            budget.take(at, bytes).map_err(|excess| Failed::TooLarge(excess, columns.clone()))?;
+            values.push(match value {
+                ValueRef::Null => Value::Null,
+                ValueRef::Integer(number) => number.into(),
+                ValueRef::Real(number) => shown::float(number),
+                ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned().into(),
+                ValueRef::Blob(bytes) => shown::hexadecimal(bytes).into(),
+            });
+        }
+        rows.push(values);
+    }
+    Ok(Rows { columns, rows, has_more })
 }

@@ -8,15 +8,6 @@ use crate::shown;
 
 /// The value as it is shown; `None` for null.
 pub(super) fn value(row: &SqliteRow, index: usize) -> Option<Value> {
-    formed(row, index, shown::text, |bytes| shown::blob(bytes.len()))
-}
-
-/// The value, whole.
-pub(super) fn whole(row: &SqliteRow, index: usize) -> Value {
-    formed(row, index, |text| Value::from(text), |bytes| shown::hexadecimal(bytes).into()).unwrap_or_default()
-}
-
-fn formed(row: &SqliteRow, index: usize, of_text: fn(&str) -> Value, of_bytes: fn(&[u8]) -> Value) -> Option<Value> {
     let raw = row.try_get_raw(index).ok()?;
     if raw.is_null() {
         return None;
@@ -25,8 +16,8 @@ fn formed(row: &SqliteRow, index: usize, of_text: fn(&str) -> Value, of_bytes: f
     match class.as_str() {
         "INTEGER" => <i64 as Decode<Sqlite>>::decode(raw).ok().map(Value::from),
         "REAL" => <f64 as Decode<Sqlite>>::decode(raw).ok().map(shown::float),
-        "BLOB" => Some(of_bytes(&bytes(raw))),
-        _ => Some(of_text(&String::from_utf8_lossy(&bytes(raw)))),
+        "BLOB" => Some(shown::blob(bytes(raw).len())),
+        _ => Some(shown::text(&String::from_utf8_lossy(&bytes(raw)))),
     }
 }
 

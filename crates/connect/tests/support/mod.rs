@@ -6,7 +6,7 @@ pub(crate) mod server;
 
 use std::sync::Arc;
 
-use prospector_connect::{ConnectError, Connector, FilterCondition, FilterOp, Source, open};
+use prospector_connect::{ConnectError, Connector, FilterCondition, FilterOp, Rows, Source, SqlQuery, open};
 use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
@@ -16,6 +16,14 @@ pub(crate) fn connector(url: &url::Url, schemas: &[&str]) -> Arc<dyn Connector> 
     let schemas: Vec<String> = schemas.iter().map(ToString::to_string).collect();
     let server = prospector_connect::Server::new(url.as_str(), &schemas).unwrap();
     open(&Source::Server(server)).unwrap()
+}
+
+/// The tables that queries of tests may read.
+const TABLES: [&str; 4] = ["t", "v", "people", "orders"];
+
+/// The answer to a query over the tables that tests make.
+pub(crate) async fn query(source: &dyn Connector, sql: &str, cap: usize) -> Result<Rows, ConnectError> {
+    source.query(&SqlQuery { sql, tables: &TABLES }, cap).await
 }
 
 /// The columns of `people`, in which [`check_filters`] looks; the name compares by its bytes.

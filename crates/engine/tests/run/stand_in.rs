@@ -3,7 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use prospector_connect::{ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Statistics, Table};
+use prospector_connect::{
+    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, SqlQuery, Statistics, Table,
+};
 use prospector_core::Problem;
 
 /// One request for rows: the table, the columns, the conditions as JSON.
@@ -56,8 +58,8 @@ impl Connector for Recording {
         self.inner.rows(table, columns, conditions, limit).await
     }
 
-    async fn query(&self, sql: &str, cap: usize) -> Result<Rows, ConnectError> {
-        self.inner.query(sql, cap).await
+    async fn query(&self, query: &SqlQuery<'_>, cap: usize) -> Result<Rows, ConnectError> {
+        self.inner.query(query, cap).await
     }
 }
 
@@ -82,7 +84,7 @@ impl Connector for Failing {
         Ok(Vec::new())
     }
 
-    async fn query(&self, _: &str, _: usize) -> Result<Rows, ConnectError> {
-        Err(ConnectError::Read { place: "x".into(), table: "the answer".into(), reason: self.0.into() })
+    async fn query(&self, _: &SqlQuery<'_>, _: usize) -> Result<Rows, ConnectError> {
+        Err(ConnectError::read("x", "the answer", self.0))
     }
 }

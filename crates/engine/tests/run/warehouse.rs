@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use prospector_connect::{
-    Column, ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Statistics, Table,
+    Column, ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, SqlQuery, Statistics, Table,
 };
 use prospector_core::Problem;
 use prospector_engine::{Engine, Source};
@@ -53,8 +53,8 @@ impl Connector for Sending {
         Ok(Rows { columns: columns.to_vec(), rows, has_more: false })
     }
 
-    async fn query(&self, sql: &str, _: usize) -> Result<Rows, ConnectError> {
-        self.asked.lock().unwrap().push(sql.to_owned());
+    async fn query(&self, query: &SqlQuery<'_>, _: usize) -> Result<Rows, ConnectError> {
+        self.asked.lock().unwrap().push(query.sql.to_owned());
         Ok(Rows { columns: vec!["n".into()], rows: vec![vec![json!(2)]], has_more: false })
     }
 }

@@ -1,0 +1,142 @@
+//! How many bytes are read at once: of one value, of the answer to a query, of the rows for a join.
+
+use serde_json::Value;
+
+use crate::ConnectError;
+
+/// One value has at most so many bytes, as the text that it is sent as. What is shown of a value are a few hundred
+/// characters; whoever needs a part of a longer one selects it, with `left` or `substr`.
+pub const MAX_CELL_BYTES: usize = 1 << 20;
+
+/// The answer to one query has at most so many bytes, of which each value counts its text and sixteen more. A model is
+/// shown ten thousand characters of it; a program that wants more asks in parts.
+pub const MAX_ANSWER_BYTES: usize = 16 << 20;
+
+/// The rows that one call of [`crate::Connector::rows`] gives have at most so many bytes, counted alike: enough for
+/// 200,000 rows of twenty columns with fifty letters each. They are joined here, and held in memory until then.
+pub const MAX_ROWS_BYTES: usize = 256 << 20;
+
+/// What a value takes besides its text.
+pub(crate) const CELL: usize = 16;
+
+/// What of a limit is left while an answer is read.
+#[derive(Debug, Clone)]
+pub(crate) struct Budget {
+    limit: usize,
+    left: usize,
+}
+
+/// Why no more is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Excess {
+    /// The place of the column whose value is too large; `None` where all together are.
+    pub(crate) column: Option<usize>,
+    pub(crate) limit: usize,
+}
+
+impl Excess {
+    /// The value of that column is too large.
+    pub(crate) fn of_cell(column: usize) -> Self {
+        Excess { column: Some(column), limit: MAX_CELL_BYTES }
+    }
+
+    /// The error of an act on a table, from the names of the columns that were read.
+    pub(crate) fn error<S: AsRef<str>>(&self, place: impl Into<String>, table: &str, columns: &[S]) -> ConnectError {
+        let named = |at: usize| columns.get(at).map_or_else(|| format!("{}", at + 1), |name| name.as_ref().to_owned());
+        let (place, table, column) = (place.into(), table.to_owned(), self.column.map(named));
+        ConnectError::TooLarge { place, table, column, limit: self.limit }
+    }
+}
+
+impl Budget {
+    pub(crate) fn new(limit: usize) -> Self {
+        Budget { limit, left: limit }
+    }
+
+    /// For the answer to a query.
+    pub(crate) fn of_answer() -> Self {
+        Budget::new(MAX_ANSWER_BYTES)
+    }
+
+    /// For rows by conditions.
+    pub(crate) fn of_rows() -> Self {
+        Budget::new(MAX_ROWS_BYTES)
+    }
+
+    /// So many bytes were taken.
+    pub(crate) fn taken(&self) -> usize {
+        self.limit - self.left
+    }
+
+    /// All together are too large.
+    pub(crate) fn exhausted(&self) -> Excess {
+        Excess { column: None, limit: self.limit }
+    }
+
+    /// Takes a value of so many bytes in the column at that place.
+    ///
+    /// # Errors
+    /// When it is too large, or all together are.
+    pub(crate) fn take(&mut self, column: usize, bytes: usize) -> Result<(), Excess> {
+        if bytes > MAX_CELL_BYTES {
+            return Err(Excess::of_cell(column));
+        }
+        let left = self.left.checked_sub(bytes + CELL);
+        self.left = left.ok_or(self.exhausted())?;
+        Ok(())
+    }
+
+    /// Takes the values of a row.
+    ///
+    /// # Errors
+    /// As for [`Budget::take`].
+    pub(crate) fn take_row<'a>(&mut self, row: impl IntoIterator<Item = &'a Value>) -> Result<(), Excess> {
+        row.into_iter().enumerate().try_for_each(|(at, value)| self.take(at, size(value)))
+    }
+}
+
+/// So many bytes a value has as a text; a list or an object those of its parts and a few for each.
+pub(crate) fn size(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+        Value::String(text) => text.len(),
+        Value::Array(values) => values.iter().map(|value| size(value) + CELL).sum(),
+        Value::Object(fields) => fields.iter().map(|(name, value)| name.len() + size(value) + 2 * CELL).sum(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_value_and_all_together_have_a_limit() {
+        let mut budget = Budget::of_answer();
+        assert_eq!(budget.take(3, MAX_CELL_BYTES), Ok(()));
+        assert_eq!(budget.take(3, MAX_CELL_BYTES + 1), Err(Excess { column: Some(3), limit: MAX_CELL_BYTES }));
+        let mut taken = 1;
+        while budget.take(0, MAX_CELL_BYTES) == Ok(()) {
+            taken += 1;
+        }
+        assert_eq!(taken, MAX_ANSWER_BYTES / MAX_CELL_BYTES - 1);
+        let excess = budget.take(0, MAX_CELL_BYTES).unwrap_err();
+        assert_eq!(
+            excess.error("s", "t", &["a"]).to_string(),
+            "cannot read t of s: too large: the values have more than 16 MB in all"
+        );
+        assert_eq!(
+            Excess::of_cell(0).error("s", "t", &["a"]).to_string(),
+            "cannot read t of s: too large: a value of the column a has more than 1 MB"
+        );
+    }
+
+    #[test]
+    fn many_small_values_are_counted_too() {
+        let mut budget = Budget::new(1_000);
+        let row = [json!(null), json!(1), json!("four"), json!({"a": ["b"]})];
+        let rows = (0..100).take_while(|_| budget.take_row(&row).is_ok()).count();
+        assert_eq!(rows, 1_000 / (4 * CELL + 4 + 1 + 1 + 3 * CELL));
+    }
+}

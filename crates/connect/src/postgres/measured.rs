@@ -1,0 +1,124 @@
+//! A query around a query: the server looks at the size of each value before it sends a row.
+
+use sqlx::postgres::PgRow;
+use sqlx::{Row, ValueRef};
+
+use crate::{MAX_ANSWER_BYTES, MAX_CELL_BYTES};
+
+/// Whether a row was sent.
+pub(super) enum Flagged {
+    Fits,
+    /// The value of that column is too large.
+    Cell(usize),
+    /// All together are.
+    Row,
+}
+
+/// What a type says of the size of its values.
+enum Size {
+    /// They are always small; numbers too, of which the longest has 147,456 digits.
+    Small,
+    /// The number of their bytes is known without reading them.
+    Text,
+    /// The same, of which each is sent as two digits.
+    Bytes,
+    /// The size shows in the text that is sent.
+    Other,
+}
+
+/// By the name that the driver has for the type.
+fn size(name: &str) -> Size {
+    match name {
+        "BOOL" | "INT2" | "INT4" | "INT8" | "OID" | "FLOAT4" | "FLOAT8" | "NUMERIC" | "MONEY" | "DATE" | "TIME"
+        | "TIMETZ" | "TIMESTAMP" | "TIMESTAMPTZ" | "INTERVAL" | "UUID" | "NAME" | "\"CHAR\"" | "INET" | "CIDR"
+        | "MACADDR" | "MACADDR8" | "POINT" | "LSEG" | "BOX" | "LINE" | "CIRCLE" | "VOID" => Size::Small,
+        "TEXT" | "VARCHAR" | "CHAR" | "UNKNOWN" => Size::Text,
+        "BYTEA" => Size::Bytes,
+        _ => Size::Other,
+    }
+}
+
+/// The query with one more column: 0 where the row is whole, else the place of the column whose value is too large, from 1
+/// on, or -1 where all together are; its values are null then. `None` where no value can be large.
+///
+/// Columns go by numbers inside, so that two may have the same name. The order of the rows is kept: a scan of a subquery
+/// gives the rows as they come, and `OFFSET 0` keeps the planner from taking the two queries for one, in which the sizes
+/// would be asked for again and again.
+pub(super) fn wrapped(sql: &str, types: &[&str]) -> Option<String> {
+    let sizes: Vec<(usize, String)> = types
+        .iter()
+        .enumerate()
+        .filter_map(|(at, name)| {
+            let column = format!("a.c{at}");
+            let bytes = match size(name) {
+                Size::Small => return None,
+                Size::Text => format!("octet_length({column})"),
+                Size::Bytes => format!("octet_length({column})::bigint * 2 + 2"),
+                // What is stored large is not written as a text to see how large that is.
+                Size::Other => format!(
+                    "CASE WHEN pg_column_size({column}) > {MAX_CELL_BYTES} THEN pg_column_size({column}) \
+                     ELSE octet_length({column}::text) END"
+                ),
+            };
+            Some((at, bytes))
+        })
+        .collect();
+    if sizes.is_empty() {
+        return None;
+    }
+    let cells: Vec<String> =
+        sizes.iter().map(|(at, bytes)| format!("WHEN {bytes} > {MAX_CELL_BYTES} THEN {}", at + 1)).collect();
+    let row = match sizes.as_slice() {
+        [_] => String::new(),
+        several => {
+            let sum: Vec<String> = several.iter().map(|(_, bytes)| format!("coalesce({bytes}, 0)::bigint")).collect();
+            format!(" WHEN {} > {MAX_ANSWER_BYTES} THEN -1", sum.join(" + "))
+        }
+    };
+    let names: Vec<String> = (0..types.len()).map(|at| format!("c{at}")).collect();
+    let shown: Vec<String> = (0..types.len())
+        .map(|at| match sizes.iter().any(|(other, _)| *other == at) {
+            true => format!("CASE WHEN b.flag = 0 THEN b.c{at} END"),
+            false => format!("b.c{at}"),
+        })
+        .collect();
+    Some(format!(
+        "SELECT {shown}, b.flag FROM (SELECT a.*, CASE {cells}{row} ELSE 0 END AS flag FROM (\n{sql}\n) AS a ({names}) \
+         OFFSET 0) AS b",
+        shown = shown.join(", "),
+        cells = cells.join(" "),
+        names = names.join(", "),
+    ))
+}
+
+/// What the column after those of the query says.
+pub(super) fn flag(row: &PgRow, place: usize) -> Flagged {
+    let said = row.try_get_raw(place).ok().and_then(|raw| raw.as_str().ok()?.parse::<i64>().ok());
+    match said {
+        Some(0) => Flagged::Fits,
+        Some(column) if column > 0 => Flagged::Cell(usize::try_from(column - 1).unwrap_or_default()),
+        _ => Flagged::Row,
+    }
+}
+
+/// So many bytes a value has.
+pub(super) fn bytes(row: &PgRow, place: usize) -> usize {
+    let raw = row.try_get_raw(place).ok().filter(|raw| !raw.is_null());
+    raw.and_then(|raw| raw.as_bytes().ok().map(<[u8]>::len)).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_large_is_left_as_it_is() {
+        assert_eq!(wrapped("SELECT 1", &["INT4", "TIMESTAMPTZ", "NUMERIC", "VOID"]), None);
+        let sql = wrapped("SELECT 1, 'x' -- y", &["INT4", "TEXT"]).unwrap();
+        assert_eq!(
+            sql,
+            "SELECT b.c0, CASE WHEN b.flag = 0 THEN b.c1 END, b.flag FROM (SELECT a.*, CASE WHEN octet_length(a.c1) > 1048576 \
+             THEN 2 ELSE 0 END AS flag FROM (\nSELECT 1, 'x' -- y\n) AS a (c0, c1) OFFSET 0) AS b"
+        );
+    }
+}

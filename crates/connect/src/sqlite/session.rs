@@ -1,0 +1,240 @@
+//! A connection of its own for each reading of rows, on a thread of its own: with limits on what a statement may need,
+//! and with an end that holds whatever the statement does.
+//!
+//! Values are looked at where SQLite has them, and copied only when they fit what may be read.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
+use rusqlite::{Connection, OpenFlags};
+use tokio::sync::{Semaphore, oneshot};
+
+use super::functions;
+use super::guard::Guard;
+use super::memory::{self, MAX_GROWTH};
+use crate::budget::Excess;
+use crate::{Cause, ConnectError};
+
+/// How many instructions of SQLite's machine pass between two looks at the clock.
+const INSTRUCTIONS: i32 = 1_000;
+
+/// How much longer than a statement may take its thread is waited for: one instruction cannot be interrupted.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// The stack of the thread: SQLite resolves expressions recursively, up to a depth of a thousand.
+const STACK: usize = 8 << 20;
+
+/// What a statement may need at most. The length is that of every value on the way, not only of what is read: more than
+/// [`crate::MAX_CELL_BYTES`], so that a part of a longer value can be selected. It also bounds the work of one
+/// instruction, which nothing can interrupt, together with the length of a pattern, by which it is multiplied.
+const LIMITS: [(Limit, i32); 11] = [
+    (Limit::SQLITE_LIMIT_LENGTH, 8 << 20),
+    (Limit::SQLITE_LIMIT_SQL_LENGTH, 1 << 20),
+    (Limit::SQLITE_LIMIT_COLUMN, 2_000),
+    (Limit::SQLITE_LIMIT_EXPR_DEPTH, 1_000),
+    (Limit::SQLITE_LIMIT_COMPOUND_SELECT, 500),
+    (Limit::SQLITE_LIMIT_VDBE_OP, 1_000_000),
+    (Limit::SQLITE_LIMIT_FUNCTION_ARG, 100),
+    (Limit::SQLITE_LIMIT_ATTACHED, 0),
+    (Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 500),
+    (Limit::SQLITE_LIMIT_TRIGGER_DEPTH, 1),
+    (Limit::SQLITE_LIMIT_WORKER_THREADS, 0),
+];
+
+/// Why a reading failed.
+#[derive(Debug)]
+pub(super) enum Failed {
+    /// SQLite says why.
+    Source(rusqlite::Error),
+    /// There is more than may be read; with the names of the columns.
+    TooLarge(Excess, Vec<String>),
+    /// A reason of our own.
+    Refused(Cause, String),
+}
+
+impl From<rusqlite::Error> for Failed {
+    fn from(error: rusqlite::Error) -> Self {
+        Failed::Source(error)
+    }
+}
+
+impl Failed {
+    /// The error of an act on a table.
+    pub(super) fn error(self, place: String, table: &str) -> ConnectError {
+        let read = |reason: String, cause: Cause, code: Option<String>| {
+            let (place, table) = (place.clone(), table.to_owned());
+            ConnectError::Read { place, table, reason, cause, code }
+        };
+        match self {
+            Failed::TooLarge(excess, columns) => excess.error(place, table, &columns),
+            Failed::Refused(cause, reason) => read(reason, cause, None),
+            Failed::Source(error) => {
+                let code = error.sqlite_error().map(|error| error.extended_code);
+                let message = match &error {
+                    rusqlite::Error::SqliteFailure(_, Some(message)) => message.clone(),
+                    other => other.to_string(),
+                };
+                let (cause, reason) = explained(code.unwrap_or(0) & 0xff, message);
+                read(reason, cause, code.map(|code| code.to_string()))
+            }
+        }
+    }
+}
+
+/// The cause by the primary result code, or for SQLite's own words for what is wrong with a statement, which are the same
+/// in every language.
+fn explained(code: i32, message: String) -> (Cause, String) {
+    let starts = |word: &str| message.starts_with(word);
+    match code {
+        rusqlite::ffi::SQLITE_INTERRUPT => (Cause::TimedOut, "it took too long and was stopped".to_owned()),
+        rusqlite::ffi::SQLITE_NOMEM | rusqlite::ffi::SQLITE_FULL => (Cause::Memory, "out of memory".to_owned()),
+        rusqlite::ffi::SQLITE_TOOBIG => {
+            (Cause::Memory, format!("too large: {message}; a value has at most {} MB on the way", LIMITS[0].1 >> 20))
+        }
+        rusqlite::ffi::SQLITE_AUTH | rusqlite::ffi::SQLITE_READONLY | rusqlite::ffi::SQLITE_PERM => {
+            (Cause::Refused, message)
+        }
+        rusqlite::ffi::SQLITE_NOTADB => (Cause::Other, "it is not a SQLite database, or it is encrypted".to_owned()),
+        rusqlite::ffi::SQLITE_ERROR if starts("no such table: ") => (Cause::UnknownTable, message),
+        rusqlite::ffi::SQLITE_ERROR if starts("no such column: ") => (Cause::UnknownColumn, message),
+        rusqlite::ffi::SQLITE_ERROR if starts("no such function: ") => (Cause::UnknownFunction, message),
+        rusqlite::ffi::SQLITE_ERROR if message.ends_with("syntax error") => (Cause::Syntax, message),
+        _ => (Cause::Other, message),
+    }
+}
+
+/// A connection that can only read.
+pub(super) struct Session {
+    pub(super) connection: Connection,
+    pub(super) guard: Guard,
+    stopped: Arc<AtomicBool>,
+}
+
+impl Session {
+    /// Opens the file; `is_immutable` where nobody writes it.
+    fn open(path: &Path, is_immutable: bool) -> Result<Connection, rusqlite::Error> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        match is_immutable {
+            true => Connection::open_with_flags(immutable(path), flags | OpenFlags::SQLITE_OPEN_URI),
+            false => Connection::open_with_flags(path, flags),
+        }
+    }
+
+    /// A connection with its limits, which stops when `end` is reached, `gone` is set, or it takes too much memory.
+    fn begin(path: &Path, is_immutable: bool, end: Instant, gone: Arc<AtomicBool>) -> Result<Session, rusqlite::Error> {
+        let connection = Session::open(path, is_immutable)?;
+        connection.busy_timeout(Duration::from_secs(5))?;
+        hardened(&connection)?;
+        limited(&connection)?;
+        functions::replace_slow_ones(&connection)?;
+        memory::cap(&connection)?;
+        // What is sorted is held in memory, where it is counted, and not put into files beside others.
+        connection.execute_batch("PRAGMA temp_store = MEMORY; PRAGMA query_only = ON; PRAGMA mmap_size = 0; BEGIN")?;
+        let stopped = Arc::new(AtomicBool::new(false));
+        let (mark, before) = (stopped.clone(), memory::used());
+        let is_over = move || {
+            let is_full = memory::used().saturating_sub(before) > MAX_GROWTH;
+            if is_full {
+                mark.store(true, Ordering::Relaxed);
+            }
+            is_full || Instant::now() >= end || gone.load(Ordering::Relaxed)
+        };
+        connection.progress_handler(INSTRUCTIONS, Some(is_over))?;
+        let guard = Guard::set(&connection)?;
+        Ok(Session { connection, guard, stopped })
+    }
+
+    /// The failure of an act; one that was stopped for its memory is told from one that was stopped for its time.
+    fn explain(&self, failed: Failed) -> Failed {
+        match failed {
+            Failed::Source(_) if self.stopped.load(Ordering::Relaxed) => {
+                Failed::Refused(Cause::Memory, format!("out of memory: it takes more than {} MB", MAX_GROWTH >> 20))
+            }
+            other => other,
+        }
+    }
+}
+
+/// Closes what SQLite leaves open for those who write.
+pub(super) fn hardened(connection: &Connection) -> Result<(), rusqlite::Error> {
+    for (setting, wanted) in [
+        (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+        (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, false),
+        (DbConfig::SQLITE_DBCONFIG_WRITABLE_SCHEMA, false),
+    ] {
+        connection.set_db_config(setting, wanted)?;
+    }
+    Ok(())
+}
+
+/// Sets the limits of [`LIMITS`] on another connection.
+pub(super) fn limited(connection: &Connection) -> Result<(), rusqlite::Error> {
+    LIMITS.iter().try_for_each(|(limit, most)| connection.set_limit(*limit, *most).map(drop))
+}
+
+/// The file as a URI that says that nobody writes it.
+fn immutable(path: &Path) -> OsString {
+    let written = path.as_os_str().as_encoded_bytes();
+    let slashes: Vec<u8> = match cfg!(windows) {
+        true => written.iter().map(|byte| if *byte == b'\\' { b'/' } else { *byte }).collect(),
+        false => written.to_vec(),
+    };
+    let mut uri = String::from(if slashes.starts_with(b"/") { "file://" } else { "file:///" });
+    for part in slashes.split_inclusive(|byte| *byte == b'/') {
+        let name = part.strip_suffix(b"/").unwrap_or(part);
+        uri.extend(percent_encoding::percent_encode(name, percent_encoding::NON_ALPHANUMERIC));
+        if name.len() < part.len() {
+            uri.push('/');
+        }
+    }
+    (uri + "?immutable=1&mode=ro").into()
+}
+
+/// Runs an act on a session of its own, no longer than `patience`. Dropped, it stops.
+pub(super) async fn within<T: Send + 'static>(
+    path: &Path,
+    is_immutable: bool,
+    permits: &Arc<Semaphore>,
+    patience: Duration,
+    act: impl FnOnce(&Session) -> Result<T, Failed> + Send + 'static,
+) -> Result<T, Failed> {
+    let late = || Failed::Refused(Cause::TimedOut, "it took too long and was stopped".to_owned());
+    // Whoever waits for its turn does not wait longer than for an answer.
+    let permit = tokio::time::timeout(patience, permits.clone().acquire_owned()).await;
+    let permit = permit.map_err(|_| late())?.map_err(|error| Failed::Refused(Cause::Other, error.to_string()))?;
+    let gone = Gone(Arc::default());
+    let (path, flag, end) = (path.to_owned(), gone.0.clone(), Instant::now() + patience);
+    let (sender, answer) = oneshot::channel();
+    let run = move || {
+        let done = Session::begin(&path, is_immutable, end, flag).map_err(Failed::Source).and_then(|session| {
+            let done = act(&session);
+            done.map_err(|failed| session.explain(failed))
+        });
+        // Nobody may wait any more.
+        let _ = sender.send(done);
+        drop(permit);
+    };
+    let thread = std::thread::Builder::new().name("sqlite-session".to_owned()).stack_size(STACK).spawn(run);
+    thread.map_err(|error| Failed::Refused(Cause::Memory, format!("no thread can be started: {error}")))?;
+    match tokio::time::timeout(patience + GRACE, answer).await {
+        Ok(Ok(done)) => done,
+        Ok(Err(_)) => Err(Failed::Refused(Cause::Other, "the reading broke off".to_owned())),
+        Err(_) => Err(late()),
+    }
+}
+
+/// Tells SQLite to stop when nobody waits for the answer any more.
+struct Gone(Arc<AtomicBool>);
+
+impl Drop for Gone {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
