@@ -1,0 +1,142 @@
+//! Statements that two parsers may read differently: each is refused, or reads what the guard says, by the word of the
+//! engine itself.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+#[path = "differences/corpus.rs"]
+mod corpus;
+#[path = "differences/differential.rs"]
+mod differential;
+#[path = "differences/grammar.rs"]
+mod grammar;
+#[path = "differences/mariadb.rs"]
+mod mariadb;
+#[path = "differences/mutation.rs"]
+mod mutation;
+#[path = "differences/postgres.rs"]
+mod postgres;
+#[path = "differences/random.rs"]
+mod random;
+#[path = "differences/recorder.rs"]
+mod recorder;
+#[path = "../../connect/tests/support/server.rs"]
+mod server;
+#[path = "differences/sqlite.rs"]
+mod sqlite;
+#[path = "differences/subject.rs"]
+mod subject;
+
+use std::collections::BTreeMap;
+
+use server::server;
+use subject::{Course, Kind, LISTED, MARKER, Subject};
+
+/// At least so many statements an engine.
+const FEWEST: usize = 500;
+
+/// How much is asked of each statement.
+#[derive(Clone, Copy, PartialEq)]
+enum Depth {
+    /// What it reads, and what its answer tells of hidden names.
+    Whole,
+    /// What it reads.
+    Reads,
+}
+
+/// Runs every statement.
+///
+/// # Errors
+/// What is wrong, the worst kind first.
+async fn check(
+    name: &str,
+    subject: &mut Subject,
+    statements: &[String],
+    dir: &str,
+    depth: Depth,
+) -> Result<(), String> {
+    assert!(statements.len() >= FEWEST, "{name} has {} statements", statements.len());
+    let (mut counts, mut faults, mut told) = (BTreeMap::<&str, usize>::new(), Vec::new(), Vec::new());
+    let mut state = subject.state().await;
+    for sql in statements {
+        let sql = &sql.replace("@DIR@", dir);
+        let judged = subject.judge(sql).await;
+        let (course, sent) = match &judged.course {
+            Course::Refused(_) => ("refused", ""),
+            Course::Failed(sent, _) => ("failed", sent.as_str()),
+            Course::Ran(sent, _) => ("ran", sent.as_str()),
+        };
+        *counts.entry(course).or_default() += 1;
+        let mut findings = judged.findings;
+        if depth == Depth::Whole {
+            findings.extend(subject.compare_twin(sql).await);
+            findings.extend(run_anywhere(subject, sql).await);
+            if let Course::Refused(failure) = &judged.course
+                && subject.is_answered_to_reader(sql).await
+            {
+                findings.push((Kind::Strict, failure.to_string()));
+            }
+        }
+        let now = subject.state().await;
+        if now != state {
+            findings.push((Kind::Change, format!("{now}\n    was {state}")));
+            state = now;
+        }
+        for (kind, detail) in findings {
+            let line = format!("{kind:?}: {sql:?}\n    sent {sent:?}\n    {detail}");
+            if kind.is_fault() { faults.push((kind, line)) } else { told.push(line) }
+        }
+    }
+    faults.sort();
+    println!("{name}: {} statements, {counts:?}, {} faults, {} others", statements.len(), faults.len(), told.len());
+    let lines: Vec<String> = faults.into_iter().map(|(_, line)| line).collect();
+    for line in told.iter().chain(&lines) {
+        println!("{line}");
+    }
+    match lines.is_empty() {
+        true => Ok(()),
+        false => Err(format!("{name}: {} of {}:\n{}", lines.len(), statements.len(), lines.join("\n"))),
+    }
+}
+
+/// What is wrong when the name of the database is left out, and another dialect may be tried.
+async fn run_anywhere(subject: &Subject, sql: &str) -> Option<(Kind, String)> {
+    let done = subject.engine.run(sql, None, subject::CAP).await;
+    let shown = format!("without a database: {done:?}");
+    if shown.contains(MARKER) && !sql.contains(MARKER) {
+        return Some((Kind::Leak, shown));
+    }
+    let tables = done.ok()?.tables;
+    let is_listed = |table: &String| LISTED.iter().any(|name| table.ends_with(&format!(".{name}")));
+    (!tables.iter().all(is_listed)).then(|| (Kind::Read, format!("without a database it reads {tables:?}")))
+}
+
+fn assert_none(faults: &[String]) {
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[tokio::test]
+async fn sqlite_reads_what_the_guard_read() {
+    let (mut subject, dir) = sqlite::subject().await;
+    assert_none(check("SQLite", &mut subject, &corpus::sqlite(), &dir, Depth::Whole).await.err().as_slice());
+}
+
+#[tokio::test]
+async fn postgres_reads_what_the_guard_read() {
+    let Some(url) = server("PROSPECTOR_TEST_POSTGRES") else { return };
+    let (mut subject, dir) = postgres::subject(&url, "prospector_differences").await;
+    assert_none(check("PostgreSQL", &mut subject, &corpus::postgres(), &dir, Depth::Whole).await.err().as_slice());
+}
+
+#[tokio::test]
+async fn mariadb_reads_what_the_guard_read_in_every_mode() {
+    let Some(url) = server("PROSPECTOR_TEST_MARIADB") else { return };
+    mariadb::prepare(&url).await;
+    let mut faults = Vec::new();
+    for (mode, _) in mariadb::MODES {
+        let (mut subject, dir) = mariadb::subject(&url, mode).await;
+        let depth = if *mode == "plain" { Depth::Whole } else { Depth::Reads };
+        let name = format!("MariaDB, {mode}");
+        faults.extend(check(&name, &mut subject, &corpus::mysql(), &dir, depth).await.err());
+    }
+    assert_none(&faults);
+}

@@ -1,0 +1,225 @@
+//! PostgreSQL as its own witness: a role that may read the listed tables and call what only computes, and the plans that
+//! the server makes for it.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use prospector_connect::{Connector, Server, Source as Place, open};
+use serde_json::Value;
+use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, Row};
+use tempfile::TempDir;
+
+use crate::subject::{HIDDEN, Subject, Witness};
+
+/// The same people as elsewhere, and what a database may have besides: views, functions, operators and comments that
+/// show what is hidden.
+const DATA: &str = r#"
+CREATE TABLE people (id INTEGER PRIMARY KEY, name VARCHAR(40));
+INSERT INTO people VALUES (1, 'Ada'), (2, 'Bob'), (3, 'Cyd');
+CREATE TABLE notes (id INTEGER PRIMARY KEY, person INTEGER, body TEXT, written TIMESTAMP, tags TEXT[], more JSONB);
+INSERT INTO notes VALUES (1, 1, 'hello world', '2024-05-06 07:08:09', '{a,b}', '{"a": {"b": 1}}'),
+    (2, 2, 'it''s -- a /* note */', '2024-06-07 08:09:10', '{}', '[1, 2]');
+CREATE TABLE secret (id INTEGER PRIMARY KEY, password VARCHAR(40));
+INSERT INTO secret VALUES (1, 's3cret');
+COMMENT ON TABLE secret IS 's3cret';
+COMMENT ON COLUMN secret.password IS 's3cret';
+CREATE TABLE keys (id INTEGER PRIMARY KEY, token VARCHAR(40));
+INSERT INTO keys VALUES (1, 's3cret');
+CREATE TABLE "gehälter" (id INTEGER PRIMARY KEY, betrag VARCHAR(40));
+INSERT INTO "gehälter" VALUES (1, 's3cret');
+CREATE VIEW peep AS SELECT password FROM secret;
+CREATE FUNCTION peek() RETURNS text LANGUAGE sql SECURITY DEFINER AS 'SELECT password::text FROM secret';
+CREATE FUNCTION peek(people) RETURNS text LANGUAGE sql SECURITY DEFINER AS 'SELECT password::text FROM secret';
+CREATE FUNCTION peek_all() RETURNS SETOF secret LANGUAGE sql SECURITY DEFINER AS 'SELECT * FROM secret';
+CREATE FUNCTION initcap(VARCHAR) RETURNS text LANGUAGE sql SECURITY DEFINER AS 'SELECT password::text FROM secret';
+CREATE FUNCTION nap(double precision) RETURNS void LANGUAGE sql AS 'SELECT pg_sleep($1)';
+CREATE FUNCTION is_peek(integer, integer) RETURNS text LANGUAGE sql SECURITY DEFINER
+    AS 'SELECT password::text FROM secret';
+CREATE OPERATOR === (LEFTARG = integer, RIGHTARG = integer, FUNCTION = is_peek);
+CREATE AGGREGATE gather(text) (SFUNC = textcat, STYPE = text, INITCOND = '');
+CREATE TYPE mood AS ENUM ('s3cret');
+CREATE SEQUENCE counter;
+SELECT lo_from_bytea(424242, 's3cret');
+"#;
+
+/// Takes from everybody what does more than compute, and gives `ROLE` the listed tables.
+const RIGHTS: &str = r#"
+REVOKE SELECT ON ALL TABLES IN SCHEMA pg_catalog FROM PUBLIC;
+REVOKE SELECT ON ALL TABLES IN SCHEMA information_schema FROM PUBLIC;
+REVOKE USAGE ON SCHEMA information_schema FROM PUBLIC;
+DO $do$
+DECLARE f record;
+BEGIN
+    FOR f IN SELECT p.oid::regprocedure AS name FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+        WHERE n.nspname <> 'pg_catalog'
+        OR p.provolatile = 'v' AND p.proname NOT IN ('random', 'clock_timestamp', 'timeofday', 'gen_random_uuid')
+        OR p.proname ~ '^(pg|has|lo|txid|inet_client|inet_server|binary_upgrade|dblink|brin|gin|to_reg[a-z]+)_'
+            AND p.proname NOT IN ('pg_typeof', 'pg_column_size', 'pg_size_pretty', 'pg_size_bytes', 'pg_backend_pid',
+                'pg_input_is_valid', 'pg_collation_for', 'pg_client_encoding')
+        OR p.proname ~ '^(to_)?reg(class|proc|procedure|oper|operator|type|role|namespace|config|dictionary|collation)$'
+        OR p.proname ~ '(_to_xml|_to_xmlschema|_to_xml_and_xmlschema)$'
+        OR p.proname IN ('currval', 'lastval', 'nextval', 'setval', 'obj_description', 'col_description',
+            'shobj_description', 'format_type', 'row_security_active', 'ts_stat', 'ts_rewrite', 'ts_debug', 'ts_parse',
+            'ts_token_type', 'loread', 'lowrite', 'database_to_xml')
+    LOOP
+        EXECUTE format('REVOKE EXECUTE ON ROUTINE %s FROM PUBLIC', f.name);
+    END LOOP;
+END $do$;
+GRANT SELECT ON people, notes TO ROLE;
+GRANT EXECUTE ON FUNCTION set_config(text, text, boolean), current_setting(text), current_setting(text, boolean) TO ROLE;
+"#;
+
+/// Types that turn names into numbers and back, and so tell which names there are.
+const NAMING: &[&str] = &[
+    "regclass",
+    "regproc",
+    "regprocedure",
+    "regoper",
+    "regoperator",
+    "regtype",
+    "regrole",
+    "regnamespace",
+    "regconfig",
+    "regdictionary",
+    "regcollation",
+];
+
+/// What asks the server.
+struct Asking {
+    /// As the role.
+    reader: PgConnection,
+    /// As somebody who sees everything.
+    owner: PgConnection,
+    folder: TempDir,
+}
+
+/// A database of that name with the role; statements may name `@DIR@`, a folder in which the server may write.
+pub(crate) async fn subject(url: &url::Url, name: &str) -> (Subject, String) {
+    let role = &format!("{name}_reader");
+    let mut connection = PgConnection::connect(url.as_str()).await.unwrap();
+    for sql in [
+        format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"),
+        format!("DROP ROLE IF EXISTS {role}"),
+        format!("CREATE DATABASE {name}"),
+        format!("CREATE ROLE {role} LOGIN PASSWORD 'a-reader'"),
+    ] {
+        connection.execute(AssertSqlSafe(sql)).await.unwrap();
+    }
+    let mut own = url.clone();
+    own.set_path(name);
+    let mut owner = PgConnection::connect(own.as_str()).await.unwrap();
+    let all = format!("{DATA}{}", RIGHTS.replace("ROLE;", &format!("{role};")));
+    sqlx::raw_sql(AssertSqlSafe(all)).execute(&mut owner).await.unwrap();
+    let mut other = own.clone();
+    other.set_username(role).unwrap();
+    other.set_password(Some("a-reader")).unwrap();
+    let mut reader = PgConnection::connect(other.as_str()).await.unwrap();
+    reader.execute("SET default_transaction_read_only = on; SET statement_timeout = 5000").await.unwrap();
+    let folder = writable();
+    let dir = folder.path().to_str().unwrap().to_owned();
+    let connector = open_at(&own);
+    let witness = Box::new(Asking { reader, owner, folder });
+    (Subject::new(connector.clone(), connector.as_ref(), open_at(&other), witness).await, dir)
+}
+
+pub(crate) fn open_at(url: &url::Url) -> Arc<dyn Connector> {
+    open(&Place::Server(Server::new(url.as_str(), &[]).unwrap())).unwrap()
+}
+
+/// A folder in which servers may write too.
+pub(crate) fn writable() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+    }
+    folder
+}
+
+/// The names of all files.
+pub(crate) fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[async_trait]
+impl Witness for Asking {
+    async fn object(&mut self, sent: &str, claimed: &BTreeSet<String>) -> Vec<String> {
+        let mut objections = Vec::new();
+        let explain = AssertSqlSafe(format!("EXPLAIN (VERBOSE, FORMAT JSON) {sent}"));
+        match sqlx::query::<sqlx::Postgres>(explain).persistent(false).fetch_one(&mut self.reader).await {
+            Ok(row) => inspect(&row.get::<Value, _>(0), claimed, &mut objections),
+            Err(error) => objections.extend(denial("planned", &error)),
+        }
+        objections.extend(self.fetch(sent).await.err().and_then(|error| denial("run", &error)));
+        objections
+    }
+
+    async fn state(&mut self) -> String {
+        let sql = "SELECT ARRAY[(SELECT string_agg(p::text, ';' ORDER BY id) FROM people p), \
+             (SELECT string_agg(n::text, ';' ORDER BY id) FROM notes n), \
+             (SELECT string_agg(s::text, ';' ORDER BY id) FROM secret s), \
+             (SELECT string_agg(relname, ';' ORDER BY oid) FROM pg_class WHERE oid >= 16384 \
+              AND relnamespace::regnamespace::text !~ '^pg_(toast_)?temp'), \
+             (SELECT string_agg(proname, ';' ORDER BY oid) FROM pg_proc WHERE oid >= 16384), \
+             (SELECT string_agg(rolname, ';' ORDER BY oid) FROM pg_roles WHERE rolname LIKE 'prospector_diff%'), \
+             (SELECT string_agg(oid::text, ';' ORDER BY oid) FROM pg_largeobject_metadata), \
+             (SELECT string_agg(setconfig::text, ';') FROM pg_db_role_setting), \
+             (SELECT last_value || ' ' || is_called FROM counter), \
+             (SELECT count(*) FROM pg_locks l WHERE locktype = 'advisory' \
+              AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))::text]::text";
+        let row = self.owner.fetch_one(sql).await.unwrap();
+        format!("{} {:?}", row.get::<String, _>(0), names(self.folder.path()))
+    }
+}
+
+impl Asking {
+    /// Runs it as the role, with a few rows of the answer.
+    async fn fetch(&mut self, sent: &str) -> Result<(), sqlx::Error> {
+        let mut transaction = self.reader.begin().await?;
+        let declare = AssertSqlSafe(format!("DECLARE answer NO SCROLL CURSOR FOR {sent}"));
+        sqlx::query::<sqlx::Postgres>(declare).persistent(false).execute(&mut *transaction).await?;
+        sqlx::raw_sql("FETCH 50 FROM answer").fetch_all(&mut *transaction).await?;
+        transaction.rollback().await
+    }
+}
+
+/// What the role was not allowed.
+fn denial(act: &str, error: &sqlx::Error) -> Option<String> {
+    let error = error.as_database_error()?;
+    (error.code().as_deref() == Some("42501")).then(|| format!("{act}: {}", error.message()))
+}
+
+/// What a plan reads besides the claimed tables, and what it shows of names.
+fn inspect(plan: &Value, claimed: &BTreeSet<String>, objections: &mut Vec<String>) {
+    match plan {
+        Value::Array(parts) => parts.iter().for_each(|part| inspect(part, claimed, objections)),
+        Value::Object(parts) => {
+            if let Some(name) = parts.get("Relation Name").and_then(Value::as_str) {
+                let is_public = parts.get("Schema").is_none_or(|schema| schema == "public");
+                if !is_public || !claimed.contains(name) {
+                    objections.push(format!("the plan reads {:?}.{name:?}, not in {claimed:?}", parts.get("Schema")));
+                }
+            }
+            parts.values().for_each(|part| inspect(part, claimed, objections));
+        }
+        Value::String(text) => {
+            let bare = without_texts(text);
+            let cast = |name: &str| bare.contains(&format!("::{name}")) || bare.contains(&format!("::public.{name}"));
+            if let Some(name) = NAMING.iter().chain(HIDDEN).find(|name| cast(name)) {
+                objections.push(format!("the plan casts to {name}: {text}"));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// An expression as the server writes it, without what stands in quotes.
+pub(crate) fn without_texts(text: &str) -> String {
+    text.split('\'').step_by(2).collect::<Vec<_>>().join("''")
+}

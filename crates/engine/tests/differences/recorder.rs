@@ -1,0 +1,78 @@
+//! A connector that keeps what it is sent.
+
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use prospector_connect::{ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Statistics, Table};
+use prospector_core::Problem;
+
+/// What reached a source.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Request {
+    /// A query in its own SQL.
+    Query(String),
+    /// Rows of that table.
+    Rows(String),
+}
+
+/// Passes everything on, and keeps what queries and tables were asked for. Plans are not passed on: what would be sent
+/// is known without them.
+pub(crate) struct Recorder {
+    inner: Arc<dyn Connector>,
+    requests: Mutex<Vec<Request>>,
+}
+
+impl Recorder {
+    pub(crate) fn new(inner: Arc<dyn Connector>) -> Arc<Self> {
+        Arc::new(Recorder { inner, requests: Mutex::default() })
+    }
+
+    /// What was asked since the last time.
+    pub(crate) fn taken(&self) -> Vec<Request> {
+        std::mem::take(&mut self.requests.lock().unwrap())
+    }
+
+    fn keep(&self, request: Request) {
+        self.requests.lock().unwrap().push(request);
+    }
+}
+
+#[async_trait]
+impl Connector for Recorder {
+    fn kind(&self) -> &'static str {
+        self.inner.kind()
+    }
+
+    async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
+        self.inner.describe().await
+    }
+
+    async fn sample(&self, table: &str, column: &str, request: &SampleRequest) -> Result<Samples, ConnectError> {
+        self.inner.sample(table, column, request).await
+    }
+
+    async fn statistics(&self, table: &str, columns: &[String]) -> Result<Vec<Statistics>, ConnectError> {
+        self.inner.statistics(table, columns).await
+    }
+
+    async fn rows(
+        &self,
+        table: &str,
+        columns: &[String],
+        conditions: &[FilterCondition],
+        limit: usize,
+    ) -> Result<Rows, ConnectError> {
+        self.keep(Request::Rows(table.to_owned()));
+        self.inner.rows(table, columns, conditions, limit).await
+    }
+
+    async fn query(&self, sql: &str, cap: usize) -> Result<Rows, ConnectError> {
+        self.keep(Request::Query(sql.to_owned()));
+        self.inner.query(sql, cap).await
+    }
+
+    async fn explain(&self, sql: &str) -> Result<(), ConnectError> {
+        self.keep(Request::Query(sql.to_owned()));
+        Ok(())
+    }
+}
