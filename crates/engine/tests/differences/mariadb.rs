@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use prospector_connect::SqlQuery;
 use sqlx::{AssertSqlSafe, Connection, Executor, MySqlConnection, Row};
 use tempfile::TempDir;
 
@@ -96,7 +97,7 @@ pub(crate) async fn subject(url: &url::Url, mode: &str) -> (Subject, String) {
     let owner = connected(&place, OWNER).await;
     let connector = open_at(&own);
     // The witness reads texts as the sessions of the connector do.
-    let set = connector.query("SELECT @@sql_mode", 1).await.unwrap();
+    let set = connector.query(&SqlQuery { sql: "SELECT @@sql_mode", tables: &[] }, 1).await.unwrap();
     let set = set.rows[0][0].as_str().unwrap_or_default().to_owned();
     let settings = format!("SET SESSION sql_mode = '{set}', SESSION max_statement_time = 5, SESSION tx_read_only = 1");
     let reader = connected(&other, &settings).await;

@@ -3,7 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use prospector_connect::{ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Statistics, Table};
+use prospector_connect::{
+    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, SqlQuery, Statistics, Table,
+};
 use prospector_core::Problem;
 
 /// What reached a source.
@@ -66,13 +68,13 @@ impl Connector for Recorder {
         self.inner.rows(table, columns, conditions, limit).await
     }
 
-    async fn query(&self, sql: &str, cap: usize) -> Result<Rows, ConnectError> {
-        self.keep(Request::Query(sql.to_owned()));
-        self.inner.query(sql, cap).await
+    async fn query(&self, query: &SqlQuery<'_>, cap: usize) -> Result<Rows, ConnectError> {
+        self.keep(Request::Query(query.sql.to_owned()));
+        self.inner.query(query, cap).await
     }
 
-    async fn explain(&self, sql: &str) -> Result<(), ConnectError> {
-        self.keep(Request::Query(sql.to_owned()));
+    async fn explain(&self, query: &SqlQuery<'_>) -> Result<(), ConnectError> {
+        self.keep(Request::Query(query.sql.to_owned()));
         Ok(())
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use prospector_connect::{Connector, Rows};
+use prospector_connect::{Connector, Rows, SqlQuery};
 use prospector_engine::{Engine, Failure, Source};
 
 use crate::recorder::{Recorder, Request};
@@ -189,7 +189,7 @@ impl Subject {
         if sql == sent || is_unsteady(sql) {
             return findings;
         }
-        let original = match self.reader.query(sql, CAP).await {
+        let original = match self.reader.query(&SqlQuery { sql, tables: LISTED }, CAP).await {
             Ok(original) => original,
             Err(error) if is_denial(&error.to_string()) => {
                 findings.push((Kind::Reading, error.to_string()));
@@ -197,7 +197,7 @@ impl Subject {
             }
             Err(_) => return findings,
         };
-        match self.reader.query(sent, CAP).await {
+        match self.reader.query(&SqlQuery { sql: sent, tables: LISTED }, CAP).await {
             Ok(answer) => {
                 if sorted(&answer) != sorted(&original) {
                     findings.push((Kind::Meaning, format!("{:?}, not {:?}", answer.rows, original.rows)));
@@ -228,7 +228,8 @@ impl Subject {
             return false;
         }
         // Some are endless.
-        let asked = tokio::time::timeout(Duration::from_secs(3), self.reader.query(sql, CAP));
+        let asked =
+            tokio::time::timeout(Duration::from_secs(3), self.reader.query(&SqlQuery { sql, tables: LISTED }, CAP));
         asked.await.is_ok_and(|done| done.is_ok())
     }
 
