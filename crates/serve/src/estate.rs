@@ -4,7 +4,7 @@
 use std::{
     collections::HashMap,
     sync::{
-        Arc, Mutex, OnceLock, PoisonError, RwLock,
+        Arc, Mutex, PoisonError, RwLock,
         atomic::{AtomicU64, Ordering},
     },
     time::{Duration, Instant},
@@ -44,8 +44,8 @@ pub(crate) struct Served {
     pub(crate) generation: u64,
     /// How much of the catalog could not be used.
     pub(crate) problems: usize,
-    /// Names and counts, for a model; made when it is asked for first.
-    pub(crate) map: OnceLock<String>,
+    /// Names and counts, for a model, and which facts it was made with: those change while everything else stays.
+    pub(crate) map: Mutex<Option<(u64, Arc<str>)>>,
 }
 
 impl Served {
@@ -94,7 +94,7 @@ impl State {
             entries: self.entries.clone(),
             generation: self.generation,
             problems: self.problems,
-            map: OnceLock::new(),
+            map: Mutex::default(),
         });
         self.views.lock().unwrap_or_else(PoisonError::into_inner).entry(owner.clone()).or_insert(made).clone()
     }

@@ -8,7 +8,13 @@ mod resources;
 mod tools;
 mod transport;
 
-use std::{borrow::Cow, future::Future, panic::AssertUnwindSafe, sync::Arc};
+use std::{
+    borrow::Cow,
+    future::Future,
+    hash::{DefaultHasher, Hash, Hasher},
+    panic::AssertUnwindSafe,
+    sync::{Arc, PoisonError},
+};
 
 use futures::FutureExt;
 use prospector_agent::INSTRUCTIONS;
@@ -112,14 +118,26 @@ pub(crate) async fn pipe(
 }
 
 impl Served {
+    /// Names and counts of what exists, as a text of the same letters as long as it is the same.
+    fn map(&self) -> Arc<str> {
+        let mut facts = DefaultHasher::new();
+        self.catalog.facts.records().iter().for_each(|fact| fact.name.hash(&mut facts));
+        let facts = facts.finish();
+        let known = self.map.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some((_, map)) = known.filter(|(made_with, _)| *made_with == facts) {
+            return map;
+        }
+        let prompt = PromptBuilder::new(&self.catalog, &self.tools, INSTRUCTIONS)
+            .form(Some(PromptForm::Minimal))
+            .build(&UNLISTED, "");
+        let map: Arc<str> = prompt.system.into_iter().nth(1).map(|block| block.text).unwrap_or_default().into();
+        *self.map.lock().unwrap_or_else(PoisonError::into_inner) = Some((facts, map.clone()));
+        map
+    }
+
     /// What a client's model is told before it has called anything.
     fn introduction(&self) -> String {
-        let map = self.map.get_or_init(|| {
-            let prompt = PromptBuilder::new(&self.catalog, &self.tools, INSTRUCTIONS)
-                .form(Some(PromptForm::Minimal))
-                .build(&UNLISTED, "");
-            prompt.system.into_iter().nth(1).map(|block| block.text).unwrap_or_default()
-        });
+        let map = self.map();
         format!(
             "A catalog of databases, APIs, documents, facts and skills. Discover what a question needs with the tools, or \
              let `plan` do it: its plan names nothing that does not exist. Answers are short: what was cut says how to get \

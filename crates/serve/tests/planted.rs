@@ -44,7 +44,9 @@ fn planted() -> TempDir {
 /// What stands outside of marks; each mark is opened and closed once.
 #[track_caller]
 fn outside(text: &str) -> String {
-    let (mut outside, mut rest) = (String::new(), text);
+    // Where a model is told what the mark means.
+    let text = text.replace("inside <data> is", "").replace("inside <data> comes", "");
+    let (mut outside, mut rest) = (String::new(), text.as_str());
     while let Some((before, inside)) = rest.split_once("<data>") {
         outside.push_str(before);
         let Some((data, after)) = inside.split_once("</data>") else { panic!("a mark is not closed: {text}") };
@@ -56,10 +58,19 @@ fn outside(text: &str) -> String {
     outside
 }
 
-/// A text as a model reads it: what was planted stands inside of marks.
+/// A text as a model reads it: what was planted stands inside of marks, or in the name of a suggestion, which is one line.
 #[track_caller]
 fn check(what: &str, text: &str) {
-    assert!(!outside(text).contains(WORDS), "{what}: {text}");
+    let outside = match text.parse::<Value>() {
+        Ok(error) if error.get("error").is_some() => {
+            let suggestion = error["suggestion"].as_str().unwrap_or_default();
+            assert!(!suggestion.chars().any(char::is_control), "{what}: {text}");
+            assert_eq!(self::outside(suggestion), suggestion, "{what}: {text}");
+            outside(error["message"].as_str().unwrap())
+        }
+        _ => outside(text),
+    };
+    assert!(!outside.contains(WORDS), "{what}: {text}");
 }
 
 /// The texts that a result shows a model.
