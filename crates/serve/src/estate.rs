@@ -176,7 +176,7 @@ impl Estate {
 
     /// Why the index cannot be searched, where it cannot.
     pub(crate) async fn index_fault(&self) -> Option<String> {
-        let index = self.now().catalog.index.clone();
+        let index = self.now.read().unwrap_or_else(PoisonError::into_inner).catalog.index.clone();
         // It looks at files.
         let fault = tokio::task::spawn_blocking(move || index.check().err().map(|error| error.to_string()));
         fault.await.unwrap_or_else(|error| Some(error.to_string()))

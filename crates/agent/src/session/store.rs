@@ -177,7 +177,7 @@ impl Store {
         let is_whole = std::fs::metadata(beside).map_or(true, |meta| meta.len() == 0);
         let options = SqliteConnectOptions::new().filename(&path).read_only(true).immutable(is_whole);
         let pool = SqlitePoolOptions::new().max_connections(1).connect_lazy_with(options.disable_statement_logging());
-        let store = Store { path, pool };
+        let store = Store { path, pool, owner: String::new() };
         let found: Result<String, _> = sqlx::query_scalar("PRAGMA integrity_check(1)").fetch_one(&store.pool).await;
         store.pool.close().await;
         match found.map_err(store.failed("read"))?.as_str() {
