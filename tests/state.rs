@@ -135,7 +135,8 @@ fn a_damaged_store_of_facts_or_sessions_costs_only_itself() {
     assert!(report["problems"].to_string().contains("the fact store is damaged"), "{report}");
     let ran = estate.run(["search", "age of a pet"]);
     assert!(ran.json(0).to_string().contains("pets.pets"), "{}", ran.out);
-    let complaint = estate.run(["ask", "How old are the pets?", "--session", "mine"]).complaint(2);
+    let ran = estate.run(["ask", "How old are the pets?", "--session", "mine"]);
+    let complaint = ran.complaint(2);
     assert!(complaint.contains("sessions.sqlite are damaged") && complaint.contains("move it away"), "{complaint}");
 }
 
