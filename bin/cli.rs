@@ -37,7 +37,8 @@ use values::{kind, mode, platform};
         EXIT STATUS\n  \
         0  done; a plan is verified\n  \
         1  the plan is not verified, or the tool answered an error\n  \
-        2  wrong usage, or the catalog cannot be read (refresh: or any part of it; refresh --check: or a file is damaged)\n  \
+        2  wrong usage, or the catalog cannot be read (refresh: or any part of it;\n     \
+              refresh --check: or a file of the state is damaged)\n  \
         3  the provider of the model failed\n\n\
         ENVIRONMENT\n  \
         PROSPECTOR_CATALOG, PROSPECTOR_STATE, PROSPECTOR_MODEL   as --catalog, --state, --model\n  \

@@ -52,8 +52,8 @@ impl ChatModel for Offline {
     }
 }
 
-/// Whether a question is longer than what can be searched for: it is not read in part, which could turn its meaning
-/// round.
+/// Whether a question is longer than what can be searched for. An answer is not given to a part of it, which could turn
+/// its meaning round; a plan is, and says so.
 fn is_too_long(question: &str) -> bool {
     query_text(question).len() < question.len()
 }
@@ -79,11 +79,16 @@ fn answer(request: &ChatRequest) -> ChatResponse {
             None => calls,
         });
     }
-    let evidence = Evidence::read(&request.messages);
+    let mut evidence = Evidence::read(&request.messages);
+    let characters = evidence.question.chars().count();
+    let is_cut = is_too_long(&evidence.question);
+    if is_cut {
+        evidence.question = query_text(&evidence.question).to_owned();
+    }
     let round = request.messages.iter().filter(|message| matches!(message, Message::Assistant { .. })).count();
     let told_to_finish = matches!(request.messages.last(), Some(Message::User { text }) if text == FINISH);
     let calls = match round {
-        _ if told_to_finish || is_too_long(&evidence.question) => Vec::new(),
+        _ if told_to_finish => Vec::new(),
         0 => first_look(&evidence.question),
         1 => second_look(&evidence),
         2 => third_look(&evidence),
@@ -105,7 +110,13 @@ fn answer(request: &ChatRequest) -> ChatResponse {
         })
         .collect();
     if calls.is_empty() {
-        let plan = draft::write(&evidence);
+        let mut plan = draft::write(&evidence);
+        if is_cut {
+            plan.clarifications.push(format!(
+                "The question has {characters} characters, and the plan is for the first {MAX_QUERY_CHARS} of them. Ask in \
+                 fewer words, or ask a language model."
+            ));
+        }
         return ChatResponse { text: serde_json::to_string(&plan).unwrap_or_default(), ..ChatResponse::default() };
     }
     ChatResponse { calls, ..ChatResponse::default() }

@@ -295,19 +295,18 @@ mod tests {
 
     #[tokio::test]
     async fn a_damaged_file_is_named_and_kept() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("sessions.sqlite");
-        Session::open(folder.path(), &Owner::local(), "mine")
+        let good = tempfile::tempdir().unwrap();
+        Session::check_store(good.path()).await.unwrap();
+        Session::open(good.path(), &Owner::local(), "mine")
             .await
             .unwrap()
             .keep(&answered(1), Vec::new())
             .await
             .unwrap();
-        Session::check_store(folder.path()).await.unwrap();
+        Session::check_store(good.path()).await.unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("sessions.sqlite");
         std::fs::write(&path, "this is no database, whatever its name says".repeat(100)).unwrap();
-        for name in ["-wal", "-shm"] {
-            let _ = std::fs::remove_file(folder.path().join(format!("sessions.sqlite{name}")));
-        }
         for error in [
             Session::open(folder.path(), &Owner::local(), "mine").await.unwrap_err(),
             Session::list(folder.path(), &Owner::local()).await.unwrap_err(),

@@ -124,7 +124,6 @@ mod tests {
             nested("EXISTS (SELECT ", 40, "1 1", ")"),
             nested("f(x => ", 55, "1 1", ")"),
             nested("{fn f(", 28, "1 1", ")}"),
-            nested("ARRAY[", 55, "1 1", "]"),
             format!("CREATE TABLE t (a {}INT{})", "ARRAY<".repeat(4_200), ">".repeat(4_200)),
             format!("CREATE TABLE t (a {}INT{})", "STRUCT<b ".repeat(4_200), ">".repeat(4_200)),
             format!("CREATE TABLE t (a INT DEFAULT {}1 1{})", "CAST(".repeat(26), " AS INT)".repeat(26)),

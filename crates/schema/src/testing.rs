@@ -134,9 +134,7 @@ impl Fake {
     async fn ready(&self, table: &str) -> Result<(), ConnectError> {
         match self.mood {
             Mood::Well => Ok(()),
-            Mood::Broken => {
-                Err(ConnectError::read("fake", table, "it is gone"))
-            }
+            Mood::Broken => Err(ConnectError::read("fake", table, "it is gone")),
             Mood::Hanging => std::future::pending().await,
             Mood::Empty => Err(ConnectError::NoData { place: "fake".into() }),
         }

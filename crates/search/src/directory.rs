@@ -389,3 +389,44 @@ impl TerminatingWrite for SummedFile {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use prospector_core::{Kind, Record};
+
+    use super::*;
+    use crate::lexical::{Entry, Lexical};
+
+    #[test]
+    fn what_the_disk_said_is_told_and_not_what_the_engine_makes_of_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lexical");
+        fs::create_dir(&path).unwrap();
+        let lexical = Lexical::create(CheckedDirectory::create(&path).unwrap()).unwrap();
+        // The engine's own word on it is that a thread failed.
+        fs::remove_dir_all(&path).unwrap();
+        let record = Record::new(Kind::Table, "a.b", "b");
+        let error = lexical.write(&[], &[Entry { record: &record, hash: 1, slot: 0 }], &|_| ()).unwrap_err();
+        let SearchError::Io { source, .. } = &error else { panic!("{error}") };
+        assert_eq!(source.kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn a_commit_needs_the_files_of_its_segments_with_their_last_deletions() {
+        let json = r#"{"segments": [
+            {"segment_id": "0a1b-2c", "deletes": {"opstamp": 7}}, {"segment_id": "ff", "deletes": null}]}"#;
+        let commit: Commit = serde_json::from_str(json).unwrap();
+        for (name, expected) in [
+            ("0a1b2c.idx", true),
+            ("0a1b2c.7.del", true),
+            ("0a1b2c.6.del", false),
+            ("0a1b2c.store.temp", false),
+            ("ff.pos", true),
+            ("ff.7.del", false),
+            ("0a1b.idx", false),
+            ("meta", false),
+        ] {
+            assert_eq!(commit.needs(name), expected, "{name}");
+        }
+    }
+}

@@ -64,10 +64,6 @@ pub(super) fn write(evidence: &Evidence) -> Draft {
 
 /// The honest plan when nothing fits.
 fn nothing(evidence: &Evidence) -> Draft {
-    if super::is_too_long(&evidence.question) {
-        let reasoning = "The offline planner looked for nothing: the question is too long.".to_owned();
-        return Draft { reasoning, clarifications: vec![super::too_long(&evidence.question)], ..Draft::default() };
-    }
     let mut clarifications = vec![format!(
         "Nothing in this catalog answers \"{}\". Name a source that would, or ask in other words.",
         evidence.question

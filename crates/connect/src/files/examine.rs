@@ -14,7 +14,7 @@ const MAX_FOOTER: u64 = 256 << 20;
 /// The compressed columns of one batch of an Arrow file do not unpack to more bytes.
 const MAX_UNPACKED: u64 = 2 << 30;
 
-const TOO_LONG: &str = "it claims to be longer than it is; the file is damaged";
+const TOO_LONG: &str = "it claims to be longer than it is; the file is damaged, or without its end";
 
 /// Whether a file or a stream of Arrow can hold what it says.
 ///

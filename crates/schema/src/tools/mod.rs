@@ -52,11 +52,11 @@ fn find_table<'a>(
     let database = &known.database;
     let tables: Vec<&str> = database.tables.iter().map(|table| table.name.as_str()).collect();
     let mut error = missing("table", table, &format!("in database `{}`", database.name), &tables);
-    if let ToolError::Respond { suggestion: Some(suggestion), .. } = &mut error
+    if let ToolError::Respond { message, .. } = &mut error
         && !database.withheld.is_empty()
     {
         // The same for one that is not allowed and one that does not exist.
-        suggestion.push_str(" list_tables shows all that may be used");
+        message.push_str(", or the catalog does not allow it");
     }
     let elsewhere: Vec<&str> = (discovery.known.iter())
         .filter(|other| other.table(table).is_some())
