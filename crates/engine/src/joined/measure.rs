@@ -32,7 +32,7 @@ mod tests {
     fn what_is_inside_counts_however_deep() {
         let text = "x".repeat(1000);
         for deep in [json!(text), json!([text]), json!({"a": [text]}), json!({text.as_str(): null})] {
-            assert!((1000..1200).contains(&value(&deep)), "{}", value(&deep));
+            assert!((1000..1400).contains(&value(&deep)), "{}", value(&deep));
         }
         let many = Rows { columns: vec!["a".into()], rows: vec![vec![json!(1)]; 100], has_more: false };
         assert_eq!(rows(&many), 100 * (ROW + size_of::<Value>()));

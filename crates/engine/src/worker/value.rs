@@ -171,8 +171,9 @@ mod tests {
             write_rows(&mut bytes, &rows);
             let read = read_rows(&bytes).unwrap();
             assert_eq!(format!("{read:?}"), format!("{rows:?}"));
-            let exact =
-                |rows: &[Vec<Value>]| rows.iter().flatten().filter_map(Value::as_f64).map(f64::to_bits).sum::<u64>();
+            let exact = |rows: &[Vec<Value>]| -> Vec<u64> {
+                rows.iter().flatten().filter_map(Value::as_f64).map(f64::to_bits).collect()
+            };
             assert_eq!(exact(&read), exact(&rows));
             for cut in 0..bytes.len() {
                 assert_eq!(read_rows(&bytes[..cut]), Err(Malformed), "{cut} bytes of {}", bytes.len());
