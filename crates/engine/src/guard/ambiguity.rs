@@ -62,7 +62,7 @@ fn fault(
             _ => None,
         },
         // Texts one after the other are one text to the source, or a text and an alias.
-        _ if is_text(token) && before.is_some_and(|before| is_text(before)) => {
+        _ if is_text(token) && before.is_some_and(is_text) => {
             Some(("a text stands right behind a text", "write them as one"))
         }
         _ => None,

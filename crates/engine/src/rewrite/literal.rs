@@ -125,7 +125,7 @@ impl Writer<'_> {
             // From version 16 on a number, before that a zero and an alias.
             (Dialect::Postgres, true) | (Dialect::Bigquery | Dialect::Joined, true) => None,
             (Dialect::Postgres, false) => Some(format!("X'{digits}'")),
-            (_, false) if digits.len() % 2 == 0 => Some(format!("X'{digits}'")),
+            (_, false) if digits.len().is_multiple_of(2) => Some(format!("X'{digits}'")),
             (_, false) => None,
         }
     }

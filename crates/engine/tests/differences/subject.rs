@@ -111,7 +111,8 @@ impl Subject {
         witness: Box<dyn Witness>,
     ) -> Subject {
         let (mut tables, problems) = described.describe().await.unwrap();
-        assert!(problems.is_empty(), "{problems:?}");
+        // A schema with names of the system is said to be left out of the search path.
+        assert!(problems.iter().all(|problem| problem.reason.contains("initcap")), "{problems:?}");
         tables.retain(|table| LISTED.contains(&table.name.as_str()));
         assert!(tables.len() >= 2, "{tables:?}");
         let recorder = Recorder::new(connector);

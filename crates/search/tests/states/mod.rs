@@ -1,5 +1,7 @@
 //! A row of states of an index, each told from the others by any of its records, and processes that work on them.
 
+#![allow(dead_code, reason = "each test binary uses its part")]
+
 use std::{
     collections::BTreeMap,
     io::{BufRead, BufReader},
