@@ -121,6 +121,7 @@ async fn sqlite_reads_what_the_guard_read() {
 }
 
 #[tokio::test]
+#[ignore = "takes minutes: over a thousand statements, each also as it was written"]
 async fn postgres_reads_what_the_guard_read() {
     let Some(url) = server("PROSPECTOR_TEST_POSTGRES") else { return };
     let (mut subject, dir) = postgres::subject(&url, "prospector_differences").await;
@@ -128,6 +129,7 @@ async fn postgres_reads_what_the_guard_read() {
 }
 
 #[tokio::test]
+#[ignore = "takes minutes: over a thousand statements, each also as it was written"]
 async fn mariadb_reads_what_the_guard_read_in_every_mode() {
     let Some(url) = server("PROSPECTOR_TEST_MARIADB") else { return };
     mariadb::prepare(&url).await;
