@@ -46,6 +46,13 @@ fn fault(
         {
             Some(("ISNULL and NOTNULL are operators, and names here", "write IS NULL or IS NOT NULL"))
         }
+        Token::Word(word)
+            if word.quote_style.is_none()
+                && word.value.eq_ignore_ascii_case("SQL_CACHE")
+                && dialect == Dialect::Mysql =>
+        {
+            Some(("SQL_CACHE is a hint, and a name here", "leave it out"))
+        }
         Token::Word(word) if word.quote_style.is_none() => match word.keyword {
             // It binds tighter than what the parser takes for its operand.
             Keyword::BINARY
@@ -102,6 +109,7 @@ mod tests {
             (Dialect::Postgres, "SELECT E'a' -- c\n'b'"),
             (Dialect::Mysql, "SELECT N'a' 'b'"),
             (Dialect::Mysql, "SELECT BINARY 'a' = 'A'"),
+            (Dialect::Mysql, "SELECT SQL_CACHE id FROM people"),
             (Dialect::Postgres, "SELECT interval(0) '1.6 s'"),
         ] {
             assert_eq!(check(dialect, sql).map_err(|failure| failure.code), Err("refused"), "{dialect:?}: {sql}");

@@ -167,7 +167,7 @@ impl Witness for Asking {
              (SELECT string_agg(relname, ';' ORDER BY oid) FROM pg_class WHERE oid >= 16384 \
               AND relnamespace::regnamespace::text !~ '^pg_(toast_)?temp'), \
              (SELECT string_agg(proname, ';' ORDER BY oid) FROM pg_proc WHERE oid >= 16384), \
-             (SELECT string_agg(rolname, ';' ORDER BY oid) FROM pg_roles WHERE rolname LIKE 'prospector_diff%'), \
+             (SELECT string_agg(rolname, ';' ORDER BY oid) FROM pg_roles WHERE rolname !~ '^prospector_diff.*_reader$'), \
              (SELECT string_agg(oid::text, ';' ORDER BY oid) FROM pg_largeobject_metadata), \
              (SELECT string_agg(setconfig::text, ';') FROM pg_db_role_setting), \
              (SELECT last_value || ' ' || is_called FROM counter), \

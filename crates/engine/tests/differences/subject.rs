@@ -248,11 +248,15 @@ impl Subject {
     }
 }
 
-/// A word with capitals where another one has them.
+/// A word in the letters of another one of its length: with capitals where that has them, and its very letter where the
+/// two fold to the same, such as the Kelvin sign and `k`.
 fn with_case_of(other: &str, word: &str) -> String {
-    let capital =
-        |(letter, other): (char, char)| if other.is_uppercase() { letter.to_ascii_uppercase() } else { letter };
-    word.chars().zip(other.chars()).map(capital).collect()
+    let alike = |(letter, other): (char, char)| match other {
+        _ if other.to_lowercase().eq(letter.to_lowercase()) => other,
+        _ if other.is_uppercase() => letter.to_ascii_uppercase(),
+        _ => letter,
+    };
+    word.chars().zip(other.chars()).map(alike).collect()
 }
 
 /// A text with every name of [`TWINS`], hidden or absent, given over to what makes another of it: it takes the word and
@@ -265,7 +269,7 @@ fn replace_names(text: &str, other: impl Fn(&str, &str) -> String) -> String {
         let first = rest.find(is_word).unwrap_or(rest.len());
         let (between, after) = rest.split_at(first);
         let (word, after) = after.split_at(after.find(|letter| !is_word(letter)).unwrap_or(after.len()));
-        let lower = word.to_ascii_lowercase();
+        let lower = word.to_lowercase();
         let twin = TWINS.iter().find(|(hidden, absent)| lower == *hidden || lower == *absent);
         made += between;
         made += &twin.map_or_else(|| word.to_owned(), |(_, absent)| other(word, absent));
