@@ -1,0 +1,268 @@
+//! `planner serve` where its whole process may have 4 GB of address space, while clients ask for what takes more memory or
+//! time than there is: each such request fails or is bounded, and others are answered meanwhile.
+//!
+//! The slowest health check is printed:
+//!
+//! ```sh
+//! .ci/services cargo test --release --test attacks -- --nocapture
+//! ```
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod support;
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
+    process::{Child, Command, Stdio},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use prospector_llm::fake::{FakeProvider, KEY, Turn};
+use serde_json::{Value, json};
+
+use support::Estate;
+
+/// Longer than any health check takes on a busy machine, and shorter than any of the attacks would hold the server.
+const MAX_HEALTH_CHECK: Duration = Duration::from_secs(10);
+
+/// Queries of one question, which run at the same time.
+const AT_ONCE: usize = 4;
+
+/// A query that is answered with 69.
+const USUAL: &str = "SELECT COUNT(*) FROM music_store.customers WHERE country_cd = 'BR'";
+
+/// More than any of the attacks may be answered with.
+const MAX_ANSWER_BYTES: usize = 10_000;
+
+/// Doublings of a table's rows in one statement.
+const DOUBLINGS: usize = 40;
+
+/// A server that may have 4 GB.
+struct Server {
+    child: Child,
+    address: String,
+}
+
+impl Server {
+    fn start(estate: &Estate, provider: &str) -> Server {
+        let planner = estate.planner();
+        let mut command = Command::new("sh");
+        command.env_clear();
+        for (name, value) in planner.get_envs() {
+            command.env(name, value.unwrap());
+        }
+        let mut child = command
+            .env("ANTHROPIC_API_KEY", KEY)
+            .env("ANTHROPIC_BASE_URL", provider)
+            .args(["-c", "ulimit -v 4194304; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_planner")])
+            .args(["serve", "--listen", "127.0.0.1:0", "--model", "claude-haiku-4-5"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+        let line = lines.find(|line| line.contains("listening on http://")).expect("it does not listen");
+        let address = line.split("http://").nth(1).unwrap().split(' ').next().unwrap().to_owned();
+        thread::spawn(move || lines.for_each(drop));
+        Server { child, address }
+    }
+
+    fn ask(&self, method: &str, path: &str, body: &str) -> (u16, String) {
+        ask(&self.address, method, path, body)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn ask(address: &str, method: &str, path: &str, body: &str) -> (u16, String) {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(300))).unwrap();
+    let length = body.len();
+    write!(
+        stream,
+        "{method} {path} HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\
+         connection: close\r\n\r\n{body}"
+    )
+    .unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    let status = text.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
+    (status, text.split_once("\r\n\r\n").map(|(_, body)| body.to_owned()).unwrap_or_default())
+}
+
+/// Each with the database that it is for; without one it is computed over several.
+fn queries(servers: &[&'static str]) -> Vec<(Option<&'static str>, String)> {
+    let doubled: String = (1..=DOUBLINGS)
+        .map(|level| {
+            let below = level - 1;
+            format!(", a{level} AS (SELECT l.x FROM a{below} l CROSS JOIN a{below} r)")
+        })
+        .collect();
+    let casts = "CAST(".repeat(24);
+    let minus = format!("SELECT {}1", "- ".repeat(20_000));
+    let intervals = format!("SELECT {}'1' DAY", "INTERVAL ".repeat(700));
+    let mut all: Vec<(Option<&'static str>, String)> = [
+        "SELECT array_repeat(1, 1000000000)".to_owned(),
+        "SELECT repeat('x', 1500000000)".to_owned(),
+        "SELECT lpad(channel, 2000000000, 'x') FROM web_metrics.web_metrics".to_owned(),
+        "SELECT repeat(channel, 1000000) FROM web_metrics.web_metrics".to_owned(),
+        format!("WITH a0 AS (SELECT channel AS x FROM web_metrics.web_metrics){doubled} SELECT * FROM a{DOUBLINGS}"),
+        "WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n".to_owned(),
+        format!("SELECT {casts}1"),
+        minus.clone(),
+        intervals.clone(),
+    ]
+    .map(|sql| (None, sql))
+    .into();
+    for name in ["music_store"].iter().chain(servers) {
+        all.extend(
+            [
+                format!("SELECT {casts}1"),
+                minus.clone(),
+                intervals.clone(),
+                format!("WITH a0 AS (SELECT 1 AS x UNION ALL SELECT 2){doubled} SELECT count(*) FROM a{DOUBLINGS}"),
+                "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n".to_owned(),
+            ]
+            .map(|sql| (Some(*name), sql)),
+        );
+        let cells: &[&str] = match *name {
+            "music_store" => &["SELECT hex(zeroblob(300000000))", "SELECT printf('%.*c', 500000000, 'x')"],
+            _ => &["SELECT repeat('x', 1000000000)", "SELECT lpad('x', 500000000, 'y')"],
+        };
+        all.extend(cells.iter().map(|sql| (Some(*name), (*sql).to_owned())));
+    }
+    // Endless ones wait for their time limit together.
+    all.sort_by_key(|(_, sql)| !sql.contains("RECURSIVE"));
+    all
+}
+
+/// What a client of HTTP sends that is too long, or takes long to search for.
+fn searches() -> Vec<(&'static str, Value)> {
+    let text = |part: &str, bytes: usize| part.repeat(bytes / part.len());
+    vec![
+        ("search", json!({"query": text("revenue by country,", 950_000)})),
+        ("search", json!({"query": text("revenue by country,", 10_000)})),
+        ("search", json!({"query": (0..2_000).map(|n| format!("w{n} ")).collect::<String>()})),
+        ("resolve_fact", json!({"question": text("revenue by country,", 950_000)})),
+        ("describe", json!({"ids": [text("orders.", 400_000), text("a", 400_000)]})),
+    ]
+}
+
+/// Adds the servers that the environment names to the catalog.
+async fn add_servers(estate: &Estate) -> Vec<&'static str> {
+    let mut added = Vec::new();
+    let mut entries = String::new();
+    for (name, variable) in [("pg", "PROSPECTOR_TEST_POSTGRES"), ("maria", "PROSPECTOR_TEST_MARIADB")] {
+        let Ok(url) = std::env::var(variable) else { continue };
+        let url = match name {
+            "maria" => format!("{}mysql", url.trim_end_matches("mysql")),
+            _ => url,
+        };
+        entries += &format!("  - {{name: {name}, url: '{url}'}}\n");
+        added.push(name);
+    }
+    let catalog = estate.path("catalog.yaml");
+    let text = std::fs::read_to_string(&catalog).unwrap();
+    std::fs::write(&catalog, text.replacen("databases:\n", &format!("databases:\n{entries}"), 1)).unwrap();
+    added
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn others_are_answered_while_requests_ask_for_more_than_there_is() {
+    let estate = Estate::copy();
+    let servers = add_servers(&estate).await;
+    let queries = queries(&servers);
+    let mut script = Vec::new();
+    for part in queries.chunks(AT_ONCE) {
+        let calls = part.iter().map(|(database, sql)| {
+            let query = match database {
+                Some(name) => json!({"question": "?", "sql": sql, "database": name}),
+                None => json!({"question": "?", "sql": sql}),
+            };
+            ("execute_sql", json!({"queries": [query]}))
+        });
+        // Where every call fails, the question is given up.
+        let usual = ("execute_sql", json!({"queries": [{"question": "?", "sql": USUAL}]}));
+        script.push(Turn::calls(calls.chain([usual])));
+        script.push(Turn::text("That cannot be told."));
+        // What may be asked next.
+        script.push(Turn::text("[]"));
+    }
+    let fake = FakeProvider::start(script).await;
+    let provider = fake.settings().anthropic_base_url.unwrap();
+    let server = Arc::new(tokio::task::block_in_place(|| Server::start(&estate, &provider)));
+    let usual = json!({"ids": ["music_store.customers"]}).to_string();
+    let expected = server.ask("POST", "/v1/tools/describe", &usual);
+    assert_eq!(expected.0, 200, "{}", expected.1);
+
+    let is_over = Arc::new(AtomicBool::new(false));
+    let watch = {
+        let (server, is_over) = (server.clone(), is_over.clone());
+        thread::spawn(move || {
+            let (mut slowest, mut checks) = (Duration::ZERO, 0);
+            while !is_over.load(Ordering::Relaxed) {
+                let began = Instant::now();
+                assert_eq!(server.ask("GET", "/healthz", "").0, 200);
+                slowest = slowest.max(began.elapsed());
+                checks += 1;
+                thread::sleep(Duration::from_millis(20));
+            }
+            (slowest, checks)
+        })
+    };
+    let other = {
+        let (server, is_over, usual, expected) = (server.clone(), is_over.clone(), usual.clone(), expected.clone());
+        thread::spawn(move || {
+            let mut answers = 0;
+            while !is_over.load(Ordering::Relaxed) {
+                assert_eq!(server.ask("POST", "/v1/tools/describe", &usual), expected);
+                answers += 1;
+                thread::sleep(Duration::from_millis(100));
+            }
+            answers
+        })
+    };
+    tokio::task::block_in_place(|| {
+        for part in queries.chunks(AT_ONCE) {
+            let address = server.address.clone();
+            let asked = json!({"question": "How much is that?"}).to_string();
+            let asked = thread::spawn(move || ask(&address, "POST", "/v1/ask", &asked));
+            for (tool, arguments) in searches() {
+                let (status, said) = server.ask("POST", &format!("/v1/tools/{tool}"), &arguments.to_string());
+                assert!(matches!(status, 200 | 400 | 404 | 413 | 422), "{tool}: {status} {said}");
+            }
+            let (status, said) = asked.join().unwrap();
+            assert_eq!(status, 200, "{said}");
+            let said: Value = serde_json::from_str(&said).unwrap();
+            assert_eq!(said["questions"].as_array().unwrap().len(), part.len() + 1, "{said:#}");
+            for question in said["questions"].as_array().unwrap() {
+                let answer = format!("{}{}", question["rows"], question["error"]);
+                println!("{:.60} -> {answer:.120}", question["sql"].as_str().unwrap());
+                assert!(answer.len() < MAX_ANSWER_BYTES, "{} bytes", answer.len());
+                assert_eq!(question["sql"] == USUAL, question["rows"] == json!([[69]]), "{question:#}");
+            }
+        }
+    });
+    is_over.store(true, Ordering::Relaxed);
+    let ((slowest, checks), answers) = (watch.join().unwrap(), other.join().unwrap());
+    println!(
+        "{} queries; the slowest of {checks} health checks took {slowest:?}; {answers} answers to another client",
+        queries.len()
+    );
+    assert!(slowest < MAX_HEALTH_CHECK, "{slowest:?}");
+    assert_eq!(server.ask("GET", "/readyz", "").0, 200);
+
+    fake.assert_clean();
+}
