@@ -32,7 +32,19 @@ pub(crate) fn text(checked: &Checked, found: &[Found], source: &Source) -> Resul
             found.is_prefixed && last.is_some_and(|last| last.value.eq_ignore_ascii_case(&parts[parts.len() - 2].value))
         };
         let rest = if names_source && found.iter().any(follows) { &parts[1..] } else { parts };
-        qualified(dialect, rest)
+        match (dialect, rest) {
+            (Dialect::Mysql, [.., schema, table, _]) if rest.len() > 2 => {
+                let wanted = format!("{}.{}", schema.value, table.value);
+                let is_read = |found: &Found| source.tables[found.table].name == wanted;
+                if !found.iter().any(is_read) {
+                    return Err(Failure::new("unknown_column", format!("there is no column `{}`", written_as(rest)))
+                        .advise("name a column by the table's alias, or by its name without a database"));
+                }
+                // MariaDB 10.11 ends when a column that USING joins is named with its database.
+                Ok(qualified(dialect, &rest[rest.len() - 2..]))
+            }
+            _ => Ok(qualified(dialect, rest)),
+        }
     };
     let text = assemble(rewritten, table, column)?;
     check_round_trip(dialect, &source.functions, rewritten)?;
@@ -43,13 +55,13 @@ pub(crate) fn text(checked: &Checked, found: &[Found], source: &Source) -> Resul
 fn assemble(
     rewritten: &Rewritten,
     table: impl Fn(usize) -> Option<String>,
-    column: impl Fn(&[Ident]) -> String,
+    column: impl Fn(&[Ident]) -> Result<String, Failure>,
 ) -> Result<String, Failure> {
     let mut text = String::new();
     for piece in &rewritten.pieces {
         match piece {
             Piece::Text(part) => text.push_str(part),
-            Piece::Column(parts) => text.push_str(&column(parts)),
+            Piece::Column(parts) => text.push_str(&column(parts)?),
             Piece::Table { at, alias } => {
                 text.push_str(&table(*at).ok_or_else(|| refused("a table of the query was not found"))?);
                 if let Some(alias) = alias {
@@ -68,7 +80,7 @@ fn check_round_trip(dialect: Dialect, functions: &[String], rewritten: &Rewritte
         let name =
             |name: &ObjectName| -> Vec<Ident> { name.0.iter().filter_map(|part| part.as_ident()).cloned().collect() };
         let table = |at: usize| rewritten.reads.get(at).map(|read| qualified(dialect, &name(read)));
-        assemble(rewritten, table, |parts| qualified(dialect, parts))
+        assemble(rewritten, table, |parts| Ok(qualified(dialect, parts)))
     };
     let once = plain(rewritten)?;
     let again = examine(dialect, functions, &once).and_then(|checked| plain(&checked.rewritten));
@@ -139,6 +151,11 @@ fn qualified(dialect: Dialect, parts: &[Ident]) -> String {
         _ => dialect.quote(&dialect.meant(part)),
     };
     parts.iter().map(part).collect::<Vec<_>>().join(".")
+}
+
+/// A name as the statement has it.
+fn written_as(parts: &[Ident]) -> String {
+    parts.iter().map(|part| part.value.escape_debug().to_string()).collect::<Vec<_>>().join(".")
 }
 
 /// A name as an identifier.

@@ -46,6 +46,10 @@ fn fault(
         {
             Some(("ISNULL and NOTNULL are operators, and names here", "write IS NULL or IS NOT NULL"))
         }
+        // The tokenizer of MySQL takes `1.id` and `INTO@a` for one word.
+        Token::Word(word) if word.quote_style.is_none() && !is_plain(&word.value) => {
+            Some(("a name with other characters than letters, digits and `_`", "put it in quotes, or blanks around it"))
+        }
         Token::Word(word)
             if word.quote_style.is_none()
                 && word.value.eq_ignore_ascii_case("SQL_CACHE")
@@ -74,6 +78,12 @@ fn fault(
         }
         _ => None,
     }
+}
+
+/// Whether every tokenizer takes this for one word. What begins with `@`, `:`, `$` or `#` is no name and refused as such.
+fn is_plain(word: &str) -> bool {
+    let rest = word.trim_start_matches(['@', ':', '$', '#', '?']);
+    rest.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '$') || !c.is_ascii())
 }
 
 fn is_text(token: &Token) -> bool {
@@ -110,6 +120,8 @@ mod tests {
             (Dialect::Mysql, "SELECT N'a' 'b'"),
             (Dialect::Mysql, "SELECT BINARY 'a' = 'A'"),
             (Dialect::Mysql, "SELECT SQL_CACHE id FROM people"),
+            (Dialect::Mysql, "SELECT 1 INTO@a"),
+            (Dialect::Mysql, "SELECT 1.id FROM people"),
             (Dialect::Postgres, "SELECT interval(0) '1.6 s'"),
         ] {
             assert_eq!(check(dialect, sql).map_err(|failure| failure.code), Err("refused"), "{dialect:?}: {sql}");

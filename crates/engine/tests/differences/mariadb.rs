@@ -283,15 +283,20 @@ fn calls(query: &str, name: &str) -> bool {
     })
 }
 
-/// A query without its texts, which the server writes in single quotes, with a backslash before quotes inside.
+/// A query without its texts, which the server writes in single quotes, with a backslash before quotes inside, and without
+/// the names that it gives, which stand in backquotes behind AS.
 fn without_texts(query: &str) -> String {
-    let (mut bare, mut is_inside, mut letters) = (String::new(), false, query.chars());
+    let (mut bare, mut quote, mut letters) = (String::new(), None, query.chars().peekable());
     while let Some(letter) = letters.next() {
-        match letter {
-            '\\' if is_inside => drop(letters.next()),
-            '\'' => is_inside = !is_inside,
-            _ if is_inside => {}
-            other => bare.push(other),
+        match (quote, letter) {
+            (Some('\''), '\\') => drop(letters.next()),
+            // Two are one of the name.
+            (Some('`'), '`') if letters.peek() == Some(&'`') => drop(letters.next()),
+            (Some(open), letter) if open == letter => quote = None,
+            (Some(_), _) => {}
+            (None, '\'') => quote = Some('\''),
+            (None, '`') if bare.ends_with(" AS ") || bare.ends_with(" as ") => quote = Some('`'),
+            (None, other) => bare.push(other),
         }
     }
     bare

@@ -237,3 +237,8 @@ SELECT id div 2, id mod 2, id xor 1, not id, !id, -id, ~id & 3, id <=> null FROM
 SELECT name, written > '2024-05-31', year(written), date(written) + interval 1 day, body like '%it''s -- a /* note */%' FROM people JOIN notes ON notes.person = people.id ORDER BY 1
 SELECT IF(name = "Ada", 'it''s', "say \"x\""), CASE name WHEN 'Bob' THEN "b" ELSE 'c\\d' END FROM people ORDER BY id
 SELECT '10' + 1, 'a' + 1, '1a' = 1, 'a' = 0, NULL + 1, TRUE + TRUE, 1 = TRUE, '' = 0, 'a ' = 'a', 'a' < 'B', 0.1 + 0.2 = 0.3, 1e0 / 3
+## Words that one tokenizer takes for a name and another one does not.
+SELECT 1 ⟦INTO@a¦INTO@`a`¦INTO@'a'¦FROM@a¦AS@a⟧
+SELECT⟦ 1.id¦ 1.`id`¦\n1.FROM¦ 1e.id¦ 1.0id¦ 0x1.id¦ .5id¦ a.1¦ people.1¦ `people`.1¦ people.1id⟧ FROM people
+SELECT SQL_CACHE ⟦id¦DISTINCT id¦*¦(SELECT password FROM secret LIMIT 1)⟧ FROM people
+SELECT shop.people.id, people.shop.id, shop.shop.people.id FROM people
