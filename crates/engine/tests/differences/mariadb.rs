@@ -236,7 +236,7 @@ impl Asking {
         let notes = sqlx::raw_sql("SHOW WARNINGS").fetch_all(&mut self.reader).await.unwrap();
         for note in notes {
             if note.get::<u32, _>(1) == 1003 {
-                objections.extend(inspect(&note.get::<String, _>(2)));
+                objections.extend(inspect(&without_hexadecimals(sent, note.get(2))));
             }
         }
         objections
@@ -281,6 +281,26 @@ fn calls(query: &str, name: &str) -> bool {
         let rest = query[at + name.len()..].trim_start_matches('`');
         is_start && rest.starts_with('(')
     })
+}
+
+/// What the server says of a query, without the texts that it was sent as hexadecimal digits: it writes these with nothing
+/// before the quotes inside, bytes beyond ASCII as they are or as `\xEF`.
+fn without_hexadecimals(sent: &str, mut note: String) -> String {
+    for part in sent.split("X'").skip(1) {
+        let digits = part.split('\'').next().unwrap_or_default();
+        let bytes: Vec<u8> = (0..digits.len() / 2)
+            .filter_map(|at| u8::from_str_radix(digits.get(at * 2..at * 2 + 2)?, 16).ok())
+            .collect();
+        let escaped = |byte: &u8| match byte {
+            0..0x80 => char::from(*byte).to_string(),
+            _ => format!("\\x{byte:02X}"),
+        };
+        let forms = [String::from_utf8_lossy(&bytes).into_owned(), bytes.iter().map(escaped).collect()];
+        for form in forms.iter().filter(|form| form.contains('\'')) {
+            note = note.replace(form, "");
+        }
+    }
+    note
 }
 
 /// A query without its texts, which the server writes in single quotes, with a backslash before quotes inside, and without
