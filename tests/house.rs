@@ -25,6 +25,7 @@ const LEVELS: &[(&str, u32)] = &[
     ("discovery", 4),
     ("agent", 5),
     ("serve", 6),
+    ("bench", 6),
 ];
 
 /// A file of more lines is a room to divide.

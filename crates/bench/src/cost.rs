@@ -17,7 +17,7 @@ use prospector_llm::{Message, models::ModelInfo};
 use serde::Serialize;
 use serde_json::json;
 
-use super::conversation::Conversation;
+use crate::conversation::Conversation;
 
 /// The price of cached input over that of plain input.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -39,7 +39,7 @@ impl CachePrice {
 
 /// Where the tokens of a context are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub(crate) struct Parts {
+pub(crate) struct ContextParts {
     /// Instructions, map, pinned tables, metadata.
     pub(crate) system: usize,
     /// Tool definitions.
@@ -52,7 +52,7 @@ pub(crate) struct Parts {
     pub(crate) results: usize,
 }
 
-impl Parts {
+impl ContextParts {
     pub(crate) fn total(&self) -> usize {
         self.system + self.tools + self.asked + self.calls + self.results
     }
@@ -60,18 +60,19 @@ impl Parts {
 
 /// What a run cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct Spent {
-    pub(crate) parts: Parts,
+pub(crate) struct RunTokens {
+    pub(crate) parts: ContextParts,
     pub(crate) billed: usize,
     pub(crate) cached: f64,
     pub(crate) output: usize,
 }
 
 /// Counts a run.
-pub(crate) fn spent(run: &Conversation, price: CachePrice) -> Spent {
+pub(crate) fn count_run(run: &Conversation, price: CachePrice) -> RunTokens {
     let system: usize = run.system.iter().map(|text| tokens::count(text)).sum();
     let tools = if run.tools.is_empty() { 0 } else { tokens::count(&json!(run.tools).to_string()) };
-    let mut spent = Spent { parts: Parts { system, tools, ..Parts::default() }, ..Spent::default() };
+    let mut spent =
+        RunTokens { parts: ContextParts { system, tools, ..ContextParts::default() }, ..RunTokens::default() };
     // A text at its place counts once; a text that was shortened later is another one.
     let mut known: HashMap<(usize, usize, String), usize> = HashMap::new();
     for (round, request) in run.rounds.iter().zip(run.requests()) {
@@ -82,9 +83,9 @@ pub(crate) fn spent(run: &Conversation, price: CachePrice) -> Spent {
                 let size = *known.entry(key).or_insert_with_key(|(_, _, text)| {
                     let size = tokens::count(text);
                     let sum = match of {
-                        Of::Asked => &mut spent.parts.asked,
-                        Of::Calls => &mut spent.parts.calls,
-                        Of::Results => &mut spent.parts.results,
+                        Part::Asked => &mut spent.parts.asked,
+                        Part::Calls => &mut spent.parts.calls,
+                        Part::Results => &mut spent.parts.results,
                     };
                     *sum += size;
                     size
@@ -95,32 +96,32 @@ pub(crate) fn spent(run: &Conversation, price: CachePrice) -> Spent {
         spent.billed += fresh + again;
         spent.cached += price.one_round(again, fresh);
         let said = tokens::count(&round.response.text);
-        spent.output += said + round.response.calls.iter().map(|call| tokens::count(&called(call))).sum::<usize>();
+        spent.output += said + round.response.calls.iter().map(|call| tokens::count(&call_text(call))).sum::<usize>();
     }
     spent
 }
 
-/// Whose tokens they are.
-enum Of {
+/// The part of the context that a text belongs to.
+enum Part {
     Asked,
     Calls,
     Results,
 }
 
-fn texts(message: &Message) -> Vec<(String, Of)> {
+fn texts(message: &Message) -> Vec<(String, Part)> {
     match message {
-        Message::User { text } => vec![(text.clone(), Of::Asked)],
+        Message::User { text } => vec![(text.clone(), Part::Asked)],
         Message::Assistant { text, calls } => {
             let said = Some(text.clone()).filter(|text| !text.is_empty());
-            said.into_iter().chain(calls.iter().map(called)).map(|text| (text, Of::Calls)).collect()
+            said.into_iter().chain(calls.iter().map(call_text)).map(|text| (text, Part::Calls)).collect()
         }
         Message::ToolResults { results } => {
-            results.iter().map(|result| (result.content.clone(), Of::Results)).collect()
+            results.iter().map(|result| (result.content.clone(), Part::Results)).collect()
         }
     }
 }
 
-fn called(call: &prospector_llm::ToolCall) -> String {
+fn call_text(call: &prospector_llm::ToolCall) -> String {
     json!({"name": call.name, "arguments": call.arguments}).to_string()
 }
 
@@ -129,7 +130,7 @@ mod tests {
     use prospector_llm::{ToolResult, models::capability};
 
     use super::*;
-    use crate::bench::conversation::tests::run_of;
+    use crate::conversation::tests::run_of;
 
     fn user(text: &str) -> Message {
         Message::User { text: text.into() }
@@ -143,7 +144,7 @@ mod tests {
 
     /// Words of one token each, so that tokens can be told.
     fn check(requests: &[&[Message]], model: &str, context: usize, billed: usize, cached: f64) {
-        let spent = spent(&run_of(requests), CachePrice::of(capability(model)));
+        let spent = count_run(&run_of(requests), CachePrice::of(capability(model)));
         assert_eq!((spent.parts.total(), spent.billed), (context, billed), "{spent:?}");
         assert!((spent.cached - cached).abs() < 1e-9, "{spent:?}");
     }

@@ -3,29 +3,33 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use anyhow::Context as _;
 use prospector_core::Kind;
 use serde::{Deserialize, Serialize};
 
+use crate::{
+    error::{BenchError, LineError},
+    jsonl,
+};
+
 /// One question and what it needs. Other keys are passed over: a set may say more than is asked here.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Question {
+pub struct Question {
     /// What it is called in its set.
-    pub(crate) id: String,
+    pub id: String,
     /// The question itself.
-    pub(crate) query: String,
+    pub query: String,
     /// Every thing that is needed, all of them.
     #[serde(default)]
-    pub(crate) gold: Vec<String>,
+    pub gold: Vec<String>,
     /// The kind of what is needed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) kind: Option<Kind>,
+    pub kind: Option<Kind>,
     /// The set that it comes from, where a file holds several.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) dataset: Option<String>,
+    pub dataset: Option<String>,
     /// How much each thing is worth, where that is known; 1 for what is not named.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(crate) grades: BTreeMap<String, f64>,
+    pub grades: BTreeMap<String, f64>,
 }
 
 impl Question {
@@ -36,17 +40,17 @@ impl Question {
 }
 
 /// Reads the questions of a file, the first `limit` of them; `needs_gold` says whether each must name what it needs.
-pub(crate) fn read(path: &Path, limit: Option<usize>, needs_gold: bool) -> anyhow::Result<Vec<Question>> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read the queries {}", path.display()))?;
-    let mut questions =
-        parse(&text, needs_gold).map_err(|(line, reason)| anyhow::anyhow!("{}:{line}: {reason}", path.display()))?;
-    anyhow::ensure!(!questions.is_empty(), "{} holds no queries", path.display());
+///
+/// # Errors
+/// When the file cannot be read or holds no questions, and for its first line that is none.
+pub fn read(path: &Path, limit: Option<usize>, needs_gold: bool) -> Result<Vec<Question>, BenchError> {
+    let mut questions = jsonl::read(path, "queries", |line| parse(line, needs_gold))?;
     questions.truncate(limit.unwrap_or(usize::MAX));
     Ok(questions)
 }
 
-/// At most so many of them, evenly spread: the first ones of a set are often about one database.
-pub(crate) fn spread(questions: Vec<Question>, most: Option<usize>) -> Vec<Question> {
+/// At most `most` of the questions, evenly spread: the first ones of a set are often about one database.
+pub(crate) fn sample_evenly(questions: Vec<Question>, most: Option<usize>) -> Vec<Question> {
     let (all, most) = (questions.len(), most.unwrap_or(usize::MAX));
     if all <= most {
         return questions;
@@ -55,44 +59,30 @@ pub(crate) fn spread(questions: Vec<Question>, most: Option<usize>) -> Vec<Quest
     questions.into_iter().enumerate().filter(|(at, _)| places.contains(at)).map(|(_, question)| question).collect()
 }
 
-/// The questions, or the first bad line and what is wrong with it.
-fn parse(text: &str, needs_gold: bool) -> Result<Vec<Question>, (usize, String)> {
-    lines(text)
-        .map(|(line, text)| {
-            let question: Question =
-                serde_json::from_str(text).map_err(|error| (line, format!("not a query: {}", reason(&error))))?;
-            let reason = match &question {
-                Question { query, .. } if query.trim().is_empty() => "`query` is empty",
-                Question { gold, .. } if needs_gold && gold.is_empty() => "`gold` is empty: there is nothing to find",
-                Question { grades, .. } if grades.values().any(|grade| !grade.is_finite() || *grade < 0.0) => {
-                    "a grade is negative"
-                }
-                _ => return Ok(question),
-            };
-            Err((line, reason.to_owned()))
-        })
-        .collect()
-}
-
-/// The lines of a JSONL text that hold something, with their numbers.
-pub(crate) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    text.lines().enumerate().map(|(at, line)| (at + 1, line.trim())).filter(|(_, line)| !line.is_empty())
-}
-
-/// What a JSON error says, without its "line 1": every line is a text of its own.
-pub(crate) fn reason(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    let place = format!(" at line {} column {}", error.line(), error.column());
-    text.strip_suffix(&place).map_or(text.clone(), |reason| format!("{reason} (column {})", error.column()))
+fn parse(line: &str, needs_gold: bool) -> Result<Question, LineError> {
+    let question: Question = serde_json::from_str(line).map_err(|source| LineError::Shape { what: "query", source })?;
+    match &question {
+        Question { query, .. } if query.trim().is_empty() => Err(LineError::EmptyQuery),
+        Question { gold, .. } if needs_gold && gold.is_empty() => Err(LineError::EmptyGold),
+        Question { grades, .. } if grades.values().any(|grade| !grade.is_finite() || *grade < 0.0) => {
+            Err(LineError::NegativeGrade)
+        }
+        _ => Ok(question),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn parse_all(text: &str, needs_gold: bool) -> Result<Vec<Question>, String> {
+        jsonl::lines(text)
+            .map(|(line, text)| parse(text, needs_gold).map_err(|fault| format!("{line}: {fault}")))
+            .collect()
+    }
+
     fn check(text: &str, expected: Result<&[&str], &str>) {
-        let found = parse(text, true).map_err(|(line, reason)| format!("{line}: {reason}"));
+        let found = parse_all(text, true);
         match (found, expected) {
             (Ok(questions), Ok(ids)) => {
                 assert_eq!(questions.iter().map(|question| question.id.as_str()).collect::<Vec<_>>(), ids);
@@ -131,7 +121,7 @@ mod tests {
     fn a_part_of_the_questions_is_spread_over_all() {
         let text: String = (0..10).map(|n| format!("{{\"id\": \"{n}\", \"query\": \"q\"}}\n")).collect();
         let check = |most: Option<usize>, expected: &[&str]| {
-            let found = spread(parse(&text, false).unwrap(), most);
+            let found = sample_evenly(parse_all(&text, false).unwrap(), most);
             assert_eq!(found.iter().map(|question| question.id.as_str()).collect::<Vec<_>>(), expected);
         };
         check(Some(3), &["0", "3", "6"]);
@@ -141,7 +131,7 @@ mod tests {
 
     #[test]
     fn the_flag_goes_before_the_kind_of_the_question() {
-        let question = |kind| Question { kind, ..parse(r#"{"id": "a", "query": "q"}"#, false).unwrap().remove(0) };
+        let question = |kind| Question { kind, ..parse(r#"{"id": "a", "query": "q"}"#, false).unwrap() };
         assert_eq!(question(Some(Kind::Skill)).kinds(Some(Kind::Table)), [Kind::Table]);
         assert_eq!(question(Some(Kind::Skill)).kinds(None), [Kind::Skill]);
         assert_eq!(question(None).kinds(None), []);

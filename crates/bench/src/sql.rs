@@ -3,23 +3,25 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use anyhow::Context as _;
 use futures::StreamExt;
 use prospector_engine::{Engine, Way};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::queries;
+use crate::{
+    error::{BenchError, LineError},
+    jsonl,
+};
 
-/// At most so many rows of an answer; more would not be compared.
-const MOST_ROWS: usize = 200_000;
+/// How many rows of an answer are written; more would not be compared.
+const MAX_ROWS: usize = 200_000;
 
-/// So many queries run at once.
-const AT_ONCE: usize = 4;
+/// How many queries run at once.
+const CONCURRENT_QUERIES: usize = 4;
 
 /// A query over a database. Other keys are passed over.
 #[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Query {
+pub struct Query {
     id: String,
     #[serde(alias = "db")]
     database: String,
@@ -29,7 +31,7 @@ pub(crate) struct Query {
 
 /// What came of a query: one line of the file that is written.
 #[derive(Debug, Serialize)]
-struct Answered<'a> {
+struct AnswerLine<'a> {
     id: &'a str,
     database: &'a str,
     sql: &'a str,
@@ -48,7 +50,7 @@ struct Answered<'a> {
 
 /// How many queries were answered.
 #[derive(Debug, Serialize)]
-pub(crate) struct Report {
+pub struct Report {
     queries: usize,
     answered: usize,
     /// Those over databases that the catalog does not have, or without SQL.
@@ -58,8 +60,8 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// The same for a person.
-    pub(crate) fn table(&self) -> String {
+    /// The report as a sentence.
+    pub fn table(&self) -> String {
         let failed: Vec<String> = self.failed.iter().map(|(code, count)| format!("{count} {code}")).collect();
         let failed = if failed.is_empty() { "none".to_owned() } else { failed.join(", ") };
         format!(
@@ -72,22 +74,18 @@ impl Report {
 /// The queries of a file.
 ///
 /// # Errors
-/// The first line that is none.
-pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<Query>> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read the queries {}", path.display()))?;
-    queries::lines(&text)
-        .map(|(line, text)| {
-            serde_json::from_str(text)
-                .map_err(|error| anyhow::anyhow!("{}:{line}: not a query: {}", path.display(), queries::reason(&error)))
-        })
-        .collect()
+/// When the file cannot be read or holds no queries, and for its first line that is none.
+pub fn read(path: &Path) -> Result<Vec<Query>, BenchError> {
+    jsonl::read(path, "queries", |line| {
+        serde_json::from_str(line).map_err(|source| LineError::Shape { what: "query", source })
+    })
 }
 
 /// Runs the queries. Each answer is a line of the text beside the report.
 ///
 /// # Errors
 /// When an answer cannot be written as JSON.
-pub(crate) async fn measure(engine: &Engine, queries: &[Query]) -> anyhow::Result<(Report, String)> {
+pub async fn measure(engine: &Engine, queries: &[Query]) -> Result<(Report, String), BenchError> {
     let known = engine.databases();
     let mut report = Report { queries: queries.len(), answered: 0, left_out: 0, failed: BTreeMap::new() };
     let asked: Vec<_> = queries
@@ -95,14 +93,14 @@ pub(crate) async fn measure(engine: &Engine, queries: &[Query]) -> anyhow::Resul
         .filter_map(|query| {
             let has = known.iter().any(|name| name.eq_ignore_ascii_case(&query.database));
             let sql = query.sql.as_deref().filter(|_| has)?;
-            Some(async move { (query, sql, engine.run(sql, Some(&query.database), MOST_ROWS).await) })
+            Some(async move { (query, sql, engine.run(sql, Some(&query.database), MAX_ROWS).await) })
         })
         .collect();
     report.left_out = queries.len() - asked.len();
-    let mut running = futures::stream::iter(asked).buffered(AT_ONCE);
+    let mut running = futures::stream::iter(asked).buffered(CONCURRENT_QUERIES);
     let mut text = String::new();
     while let Some((query, sql, done)) = running.next().await {
-        let mut answered = Answered {
+        let mut answered = AnswerLine {
             id: &query.id,
             database: &query.database,
             sql,

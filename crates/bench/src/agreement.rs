@@ -6,7 +6,7 @@ use prospector_agent::plan::{Ended, Plan};
 use prospector_core::{Kind, Resource, ResourceKind};
 use serde::Serialize;
 
-use super::gold::Thing;
+use crate::{averages::mean, targets::Target};
 
 /// The measures of one plan.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -25,15 +25,15 @@ pub(crate) struct Agreement {
 
 impl Agreement {
     /// Of a plan with the things that are needed; `None` is one that the catalog does not have.
-    pub(crate) fn of(plan: &Plan, shown: &[Resource], needed: &[Option<Thing>]) -> Agreement {
-        let used = used(plan);
-        let distinct: BTreeSet<&Thing> = needed.iter().flatten().collect();
+    pub(crate) fn of(plan: &Plan, shown: &[Resource], needed: &[Option<Target>]) -> Agreement {
+        let used = targets_used(plan);
+        let distinct: BTreeSet<&Target> = needed.iter().flatten().collect();
         let count = distinct.len() + needed.iter().filter(|thing| thing.is_none()).count();
         let right = used.iter().filter(|thing| distinct.contains(thing)).count() as f64;
         let over = |count: usize| if count == 0 { 0.0 } else { right / count as f64 };
         let (precision, recall) = (over(used.len()), over(count));
         let sum = precision + recall;
-        let seen: BTreeSet<Thing> = shown.iter().filter_map(thing).collect();
+        let seen: BTreeSet<Target> = shown.iter().filter_map(target).collect();
         Agreement {
             precision,
             recall,
@@ -44,11 +44,32 @@ impl Agreement {
     }
 }
 
+/// Means of [`Agreement`].
+#[derive(Debug, Default, Clone, Copy, Serialize)]
+pub(crate) struct PlanMeans {
+    pub(crate) precision: f64,
+    pub(crate) recall: f64,
+    pub(crate) f1: f64,
+    pub(crate) verified: f64,
+}
+
+impl PlanMeans {
+    pub(crate) fn of<'a>(all: impl Iterator<Item = &'a Agreement> + Clone) -> PlanMeans {
+        let of = |measure: fn(&Agreement) -> f64| mean(all.clone().map(measure));
+        PlanMeans {
+            precision: of(|plan| plan.precision),
+            recall: of(|plan| plan.recall),
+            f1: of(|plan| plan.f1),
+            verified: of(|plan| f64::from(u8::from(plan.verified))),
+        }
+    }
+}
+
 /// Every table, operation, document and skill that a plan names, in its steps or in what it rests on. A document that
 /// only defines a term counts too.
-fn used(plan: &Plan) -> BTreeSet<Thing> {
+fn targets_used(plan: &Plan) -> BTreeSet<Target> {
     let context = &plan.discovered_context;
-    let mut used: BTreeSet<Thing> = BTreeSet::new();
+    let mut used: BTreeSet<Target> = BTreeSet::new();
     let mut add = |kind: Kind, names: &[String]| used.extend(names.iter().map(|name| (kind, name.clone())));
     add(Kind::Table, &context.tables);
     add(Kind::Document, &context.documents);
@@ -62,7 +83,7 @@ fn used(plan: &Plan) -> BTreeSet<Thing> {
     used
 }
 
-fn thing(resource: &Resource) -> Option<Thing> {
+fn target(resource: &Resource) -> Option<Target> {
     let kind = match resource.kind {
         ResourceKind::Table => Kind::Table,
         ResourceKind::Operation => Kind::Operation,
@@ -90,7 +111,7 @@ mod tests {
             ..Plan::default()
         };
         let shown: Vec<Resource> = shown.iter().map(|id| Resource::new(ResourceKind::Table, *id)).collect();
-        let needed: Vec<Option<Thing>> =
+        let needed: Vec<Option<Target>> =
             needed.iter().map(|name| name.map(|name| (Kind::Table, name.to_owned()))).collect();
         let found = Agreement::of(&plan, &shown, &needed);
         assert_eq!((found.precision, found.recall, found.shown), (expected.0, expected.1, expected.3), "{found:?}");

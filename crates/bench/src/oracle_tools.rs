@@ -10,22 +10,22 @@ use prospector_discovery::{Catalog, DiscoveryTools};
 use prospector_search::Query;
 use serde_json::{Value, json};
 
-/// More than any catalog has, and more than any answer takes.
-const ALL: usize = 1_000_000_000;
+/// A limit that no catalog and no answer reaches.
+const UNLIMITED: usize = 1_000_000_000;
 
 /// The tools of a catalog without their limits.
-pub(crate) struct Seer<'a> {
+pub(crate) struct OracleTools<'a> {
     pub(crate) catalog: &'a Catalog,
     pub(crate) tools: &'a DiscoveryTools,
 }
 
-impl Tools for Seer<'_> {
+impl Tools for OracleTools<'_> {
     fn specs(&self) -> Vec<ToolSpec> {
         self.tools.specs()
     }
 
     async fn call(&self, name: &str, mut arguments: Value) -> Result<Answer, ToolError> {
-        arguments["max_tokens"] = json!(ALL);
+        arguments["max_tokens"] = json!(UNLIMITED);
         let Some((_, kind)) = SEARCHES.iter().find(|(search, _)| *search == name) else {
             return self.tools.call(name, arguments).await;
         };
@@ -35,10 +35,10 @@ impl Tools for Seer<'_> {
         let mut answer = self.tools.call(name, arguments).await?;
         let given = answer.value.as_array().or_else(|| answer.value["items"].as_array());
         let mut items: Vec<Value> = given.cloned().unwrap_or_default();
-        let query = Query { text, kinds: vec![*kind], limit: ALL, ..Query::default() };
+        let query = Query { text, kinds: vec![*kind], limit: UNLIMITED, ..Query::default() };
         for hit in self.catalog.index.rank(&query).map_err(ToolError::fatal)? {
             let item = item(&hit);
-            if !items.iter().any(|known| same(known, &item)) {
+            if !items.iter().any(|known| shows_same(known, &item)) {
                 items.push(item);
             }
         }
@@ -78,6 +78,6 @@ fn item(hit: &Hit) -> Value {
     }
 }
 
-fn same(one: &Value, other: &Value) -> bool {
+fn shows_same(one: &Value, other: &Value) -> bool {
     NAMES.iter().all(|name| one[*name] == other[*name])
 }

@@ -8,12 +8,12 @@ use prospector_core::Kind;
 use prospector_search::{Query, SearchError};
 use serde::Serialize;
 
-use super::{
-    Corpus, Missing,
-    gold::{Thing, thing},
-    queries::Question,
-    rounded,
+use crate::{
+    averages::round,
+    corpus::{Corpus, Missing},
+    questions::Question,
     table::Table,
+    targets::{Target, target_of},
 };
 
 /// The upper ends of the bins of relevance.
@@ -21,7 +21,7 @@ const BINS: [f64; 11] = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]
 
 /// What `planner bench calibration` prints.
 #[derive(Debug, Serialize)]
-pub(crate) struct Report {
+pub struct Report {
     records: usize,
     own: Questions,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -53,8 +53,12 @@ struct Bin {
     right: f64,
 }
 
-/// Asks every question, and the negatives: questions that nothing here answers.
-pub(crate) fn measure(
+/// Asks every question, and the negatives: questions that nothing here answers. Of each question at most `hits` hits are
+/// judged; `kind` is searched alone where it is given.
+///
+/// # Errors
+/// When a search fails.
+pub fn measure(
     corpus: &Corpus,
     questions: &[Question],
     negatives: Option<&[Question]>,
@@ -65,10 +69,10 @@ pub(crate) fn measure(
     let mut kept = 0;
     for question in questions {
         let kinds = question.kinds(kind);
-        let needed: Vec<Thing> = question.gold.iter().filter_map(|name| corpus.names.resolve(name, &kinds)).collect();
+        let needed: Vec<Target> = question.gold.iter().filter_map(|name| corpus.names.resolve(name, &kinds)).collect();
         let found = search(corpus, question, kinds, hits)?;
         kept += usize::from(!found.is_empty());
-        judged.extend(found.into_iter().map(|(thing, relevance)| (relevance, needed.contains(&thing))));
+        judged.extend(found.into_iter().map(|(target, relevance)| (relevance, needed.contains(&target))));
     }
     let negatives = match negatives {
         Some(negatives) => {
@@ -92,7 +96,7 @@ pub(crate) fn measure(
         negatives,
         gold_missing: Missing::of(corpus, questions, kind),
         hits: judged.len(),
-        expected_calibration_error: rounded(error / judged.len().max(1) as f64),
+        expected_calibration_error: round(error / judged.len().max(1) as f64),
         bins,
     })
 }
@@ -103,13 +107,13 @@ fn search(
     question: &Question,
     kinds: Vec<Kind>,
     limit: usize,
-) -> Result<Vec<(Thing, f64)>, SearchError> {
+) -> Result<Vec<(Target, f64)>, SearchError> {
     let query = Query { text: question.query.clone(), kinds, limit, ..Query::default() };
-    let mut found: Vec<(Thing, f64)> = Vec::new();
+    let mut found: Vec<(Target, f64)> = Vec::new();
     for hit in corpus.index.search(&query)?.hits {
-        let thing = thing(&hit);
-        if !found.iter().any(|(known, _)| *known == thing) {
-            found.push((thing, f64::from(hit.relevance.get())));
+        let target = target_of(&hit);
+        if !found.iter().any(|(known, _)| *known == target) {
+            found.push((target, f64::from(hit.relevance.get())));
         }
     }
     Ok(found)
@@ -128,8 +132,8 @@ fn bins(judged: &[(f64, bool)]) -> Vec<Bin> {
                 above,
                 to,
                 hits: own.len(),
-                mean_relevance: rounded(own.iter().map(|(relevance, _)| relevance).sum::<f64>() / count),
-                right: rounded(own.iter().filter(|(_, right)| *right).count() as f64 / count),
+                mean_relevance: round(own.iter().map(|(relevance, _)| relevance).sum::<f64>() / count),
+                right: round(own.iter().filter(|(_, right)| *right).count() as f64 / count),
             });
         }
         above = to;
@@ -139,14 +143,14 @@ fn bins(judged: &[(f64, bool)]) -> Vec<Bin> {
 
 impl Questions {
     fn of(kept: usize, questions: usize) -> Questions {
-        let kept = rounded(kept as f64 / questions.max(1) as f64);
-        Questions { questions, kept, rejected: rounded(1.0 - kept) }
+        let kept = round(kept as f64 / questions.max(1) as f64);
+        Questions { questions, kept, rejected: round(1.0 - kept) }
     }
 }
 
 impl Report {
-    /// The report as a table for people.
-    pub(crate) fn table(&self) -> String {
+    /// The report as a Markdown table.
+    pub fn table(&self) -> String {
         let mut table = Table::new(["relevance", "hits", "mean", "right"]);
         for bin in &self.bins {
             table.row(vec![

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::rounded;
+use crate::averages::round;
 
 /// The depths at which recall is measured.
 const DEPTHS: [usize; 3] = [1, 5, 10];
@@ -60,12 +60,12 @@ impl Scores {
             sum.mrr += scores.mrr;
             sum.ndcg += scores.ndcg;
         }
-        let over = |sum: f64| if count > 0.0 { rounded(sum / count) } else { 0.0 };
+        let over = |sum: f64| if count > 0.0 { round(sum / count) } else { 0.0 };
         Scores { recall: sum.recall.map(over), strict: sum.strict.map(over), mrr: over(sum.mrr), ndcg: over(sum.ndcg) }
     }
 
     /// Names and values, in the order in which they are reported.
-    pub(crate) fn named(&self) -> [(&'static str, f64); 8] {
+    pub(crate) fn entries(&self) -> [(&'static str, f64); 8] {
         let [r1, r5, r10] = self.recall;
         let [s1, s5, s10] = self.strict;
         [
@@ -83,7 +83,7 @@ impl Scores {
 
 impl Serialize for Scores {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.named())
+        serializer.collect_map(self.entries())
     }
 }
 
@@ -113,7 +113,7 @@ mod tests {
 
     fn check(needed: &[(Option<usize>, f64)], expected: Scores) {
         let found = Scores::of(needed);
-        for ((name, found), (_, expected)) in found.named().into_iter().zip(expected.named()) {
+        for ((name, found), (_, expected)) in found.entries().into_iter().zip(expected.entries()) {
             assert!((found - expected).abs() < 1e-9, "{name} of {needed:?} is {found}, not {expected}");
         }
     }

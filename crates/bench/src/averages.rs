@@ -2,8 +2,6 @@
 
 use serde::Serialize;
 
-use super::rounded;
-
 /// A mean and a median.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub(crate) struct Average {
@@ -21,8 +19,13 @@ impl Average {
         values.sort_by(f64::total_cmp);
         let (middle, count) = (values.len() / 2, values.len());
         let median = if count % 2 == 0 { (values[middle - 1] + values[middle]) / 2.0 } else { values[middle] };
-        Average { mean: rounded(values.iter().sum::<f64>() / count as f64), median: rounded(median) }
+        Average { mean: round(values.iter().sum::<f64>() / count as f64), median: round(median) }
     }
+}
+
+/// Rounds to four digits after the point: more would be noise.
+pub(crate) fn round(value: f64) -> f64 {
+    (value * 10_000.0).round() / 10_000.0
 }
 
 /// The mean alone.

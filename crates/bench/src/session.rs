@@ -14,17 +14,18 @@ use prospector_llm::{ChatEvent, ChatModel, ChatRequest, ChatResponse, LlmError, 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::{
+use crate::{
     conversation::{Conversation, Run},
-    gold::{Names, Thing},
-    queries::Question,
-    seer::Seer,
+    error::BenchError,
+    oracle_tools::OracleTools,
+    questions::Question,
+    targets::{Target, TargetNames},
 };
 
 /// A catalog, a model, and how the model is given its tools.
 pub(crate) struct Session<'a> {
     pub(crate) catalog: &'a Catalog,
-    pub(crate) names: &'a Names,
+    pub(crate) names: &'a TargetNames,
     pub(crate) chat: Arc<dyn ChatModel>,
     pub(crate) info: ModelInfo,
     pub(crate) profile: Profile,
@@ -33,15 +34,31 @@ pub(crate) struct Session<'a> {
 }
 
 impl Session<'_> {
+    /// The runs of these questions: those of this profile among the recorded ones, or else new ones by discovery.
+    pub(crate) async fn runs(
+        &self,
+        questions: &[Question],
+        replayed: Option<&[Conversation]>,
+    ) -> Result<Vec<Conversation>, BenchError> {
+        if let Some(runs) = replayed {
+            return Ok(runs.iter().filter(|run| run.profile == self.profile).cloned().collect());
+        }
+        let mut runs = Vec::with_capacity(questions.len());
+        for question in questions {
+            runs.push(self.discover(question).await?);
+        }
+        Ok(runs)
+    }
+
     /// Plans by discovery.
-    pub(crate) async fn discover(&self, question: &Question) -> anyhow::Result<Conversation> {
+    pub(crate) async fn discover(&self, question: &Question) -> Result<Conversation, BenchError> {
         let tools = DiscoveryTools::new(self.catalog, self.profile);
         let prompt = self.prompt(&tools, question, self.form);
         self.plan(question, &tools, prompt).await
     }
 
     /// Plans with everything in the prompt. The offline model reads no prompt: it asks tools that hold nothing back.
-    pub(crate) async fn preloaded(&self, question: &Question) -> anyhow::Result<Conversation> {
+    pub(crate) async fn preloaded(&self, question: &Question) -> Result<Conversation, BenchError> {
         let tools = DiscoveryTools::new(self.catalog, Profile::Full);
         let mut prompt = self.prompt(&tools, question, Some(PromptForm::Full));
         if self.chat.name() != Offline::NAME {
@@ -49,16 +66,16 @@ impl Session<'_> {
         }
         prompt.system.clear();
         prompt.with_tools = true;
-        self.plan(question, &Seer { catalog: self.catalog, tools: &tools }, prompt).await
+        self.plan(question, &OracleTools { catalog: self.catalog, tools: &tools }, prompt).await
     }
 
     fn prompt(&self, tools: &DiscoveryTools, question: &Question, form: Option<PromptForm>) -> Prompt {
         PromptBuilder::new(self.catalog, tools, INSTRUCTIONS).form(form).build(&self.info, &question.query)
     }
 
-    async fn plan(&self, question: &Question, tools: &impl Tools, prompt: Prompt) -> anyhow::Result<Conversation> {
-        let watched = Watched { tools, shown: Mutex::new(prompt.revealed.iter().cloned().collect()) };
-        let model = Recorder { model: self.chat.clone(), exchanged: Arc::default() };
+    async fn plan(&self, question: &Question, tools: &impl Tools, prompt: Prompt) -> Result<Conversation, BenchError> {
+        let recorded = ToolRecorder { tools, shown: Mutex::new(prompt.revealed.iter().cloned().collect()) };
+        let model = ModelRecorder { model: self.chat.clone(), exchanged: Arc::default() };
         let task = Task {
             question: question.query.clone(),
             mode: Mode::of(&question.query),
@@ -68,16 +85,16 @@ impl Session<'_> {
             tokens_full_prompt: prompt.tokens.full_prompt as u64,
         };
         let never = CancellationToken::new();
-        let outcome = run(&model, &watched, self.catalog, task, Limits::default(), &never, &|_| ()).await;
+        let outcome = run(&model, &recorded, self.catalog, task, Limits::default(), &never, &|_| ()).await;
         if let Some(failure) = outcome.failure {
-            anyhow::bail!("{}: {failure}", question.id);
+            return Err(BenchError::Plan { question: question.id.clone(), failure });
         }
         let run = Run {
             question: question.clone(),
             model: self.chat.name().to_owned(),
             profile: self.profile,
             form: prompt.form,
-            shown: watched.shown.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().collect(),
+            shown: recorded.shown.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().collect(),
             plan: outcome.plan,
         };
         let exchanged = model.exchanged.lock().unwrap_or_else(PoisonError::into_inner);
@@ -85,7 +102,7 @@ impl Session<'_> {
     }
 
     /// What each name of the gold means here; `None` is one that the catalog does not have.
-    pub(crate) fn needed(&self, question: &Question) -> Vec<Option<Thing>> {
+    pub(crate) fn needed(&self, question: &Question) -> Vec<Option<Target>> {
         let kinds = question.kinds(None);
         question.gold.iter().map(|name| self.names.resolve(name, &kinds)).collect()
     }
@@ -103,13 +120,13 @@ impl Session<'_> {
 }
 
 /// The model, and what was said.
-struct Recorder {
+struct ModelRecorder {
     model: Arc<dyn ChatModel>,
     exchanged: Arc<Mutex<Vec<(ChatRequest, ChatResponse)>>>,
 }
 
 #[async_trait]
-impl ChatModel for Recorder {
+impl ChatModel for ModelRecorder {
     fn name(&self) -> &str {
         self.model.name()
     }
@@ -128,12 +145,12 @@ impl ChatModel for Recorder {
 }
 
 /// The tools, and what they showed.
-struct Watched<'a, T> {
+struct ToolRecorder<'a, T> {
     tools: &'a T,
     shown: Mutex<BTreeSet<Resource>>,
 }
 
-impl<T: Tools> Tools for Watched<'_, T> {
+impl<T: Tools> Tools for ToolRecorder<'_, T> {
     fn specs(&self) -> Vec<ToolSpec> {
         self.tools.specs()
     }

@@ -9,27 +9,37 @@
 use prospector_agent::INSTRUCTIONS;
 use prospector_core::tokens;
 use prospector_discovery::{DiscoveryTools, Profile, PromptBuilder, PromptForm};
+use prospector_llm::{ChatModel, models::ModelInfo};
 use serde::Serialize;
 
-use super::{
-    agreement::Agreement,
-    averages::{Average, mean},
-    conversation::Conversation,
-    counted::{self, Counted},
-    economy::{CachePrice, Parts, spent},
-    queries::Question,
-    rounded,
+use crate::{
+    agreement::{Agreement, PlanMeans},
+    averages::{Average, mean, round},
+    conversation::{self, Conversation},
+    cost::{CachePrice, ContextParts, count_run},
+    error::BenchError,
+    estate::Setup,
+    provider_count::{self, ProviderCount, count_with_provider},
+    questions::Question,
     session::Session,
     table::Table,
 };
 
 /// What `planner bench tokens` prints.
 #[derive(Debug, Serialize)]
-pub(crate) struct Report {
+pub struct Report {
     pub(crate) model: String,
     /// The model whose prices for the cache are used.
     pub(crate) prices: String,
     pub(crate) estates: Vec<Estate>,
+}
+
+/// The model whose prices for cached input are used.
+pub struct Prices {
+    /// Its name.
+    pub model: String,
+    /// What is known of it.
+    pub info: ModelInfo,
 }
 
 /// The measures of one catalog with one set of tools.
@@ -52,7 +62,7 @@ pub(crate) struct Estate {
     pub(crate) rounds: Average,
     /// What a provider counted.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) counted: Option<Counted>,
+    pub(crate) counted: Option<ProviderCount>,
     pub(crate) each: Vec<Row>,
 }
 
@@ -83,7 +93,7 @@ pub(crate) struct Saved {
     pub(crate) outline: f64,
 }
 
-/// Means of [`Parts`].
+/// Means of [`ContextParts`].
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct PartMeans {
     pub(crate) system: f64,
@@ -91,27 +101,6 @@ pub(crate) struct PartMeans {
     pub(crate) asked: f64,
     pub(crate) calls: f64,
     pub(crate) results: f64,
-}
-
-/// Means of [`Agreement`].
-#[derive(Debug, Default, Clone, Copy, Serialize)]
-pub(crate) struct PlanMeans {
-    pub(crate) precision: f64,
-    pub(crate) recall: f64,
-    pub(crate) f1: f64,
-    pub(crate) verified: f64,
-}
-
-impl PlanMeans {
-    pub(crate) fn of<'a>(all: impl Iterator<Item = &'a Agreement> + Clone) -> PlanMeans {
-        let of = |measure: fn(&Agreement) -> f64| mean(all.clone().map(measure));
-        PlanMeans {
-            precision: of(|plan| plan.precision),
-            recall: of(|plan| plan.recall),
-            f1: of(|plan| plan.f1),
-            verified: of(|plan| f64::from(u8::from(plan.verified))),
-        }
-    }
 }
 
 /// One question.
@@ -128,7 +117,7 @@ pub(crate) struct Row {
     pub(crate) output: usize,
     pub(crate) reported: u64,
     pub(crate) rounds: usize,
-    pub(crate) parts: Parts,
+    pub(crate) parts: ContextParts,
     #[serde(flatten)]
     pub(crate) agreement: Agreement,
     #[serde(skip)]
@@ -136,13 +125,13 @@ pub(crate) struct Row {
 }
 
 /// The prompts that a catalog is measured against.
-pub(crate) struct Yardsticks {
+struct Yardsticks {
     everything: usize,
     outline: usize,
 }
 
 impl Yardsticks {
-    pub(crate) fn of(session: &Session<'_>) -> Yardsticks {
+    fn of(session: &Session<'_>) -> Yardsticks {
         let tools = DiscoveryTools::new(session.catalog, session.profile);
         let builder = PromptBuilder::new(session.catalog, &tools, INSTRUCTIONS);
         let prompt = PromptBuilder::new(session.catalog, &tools, INSTRUCTIONS).form(Some(PromptForm::Minimal));
@@ -151,12 +140,46 @@ impl Yardsticks {
     }
 }
 
+/// Plans every question by discovery, and counts; runs that were recorded are counted as they are.
+///
+/// # Errors
+/// When a catalog, its questions or the recorded runs cannot be read, when a plan or a provider's count fails, and when
+/// the runs cannot be written.
+pub async fn measure(
+    setup: &Setup<'_>,
+    prices: &Prices,
+    counter: Option<&dyn ChatModel>,
+) -> Result<Report, BenchError> {
+    let price = CachePrice::of(&prices.info);
+    let replayed = setup.replay.as_deref().map(conversation::read).transpose()?;
+    let model = setup.model_name(replayed.as_deref());
+    let mut report = Report { model, prices: prices.model.clone(), estates: Vec::new() };
+    let mut recorded = Vec::new();
+    for source in &setup.sources {
+        let estate = setup.open(source, replayed.as_deref()).await?;
+        for profile in setup.profiles(replayed.as_deref()) {
+            let session = setup.session(&estate, profile, setup.prompt);
+            let yardsticks = Yardsticks::of(&session);
+            let runs = session.runs(&estate.questions, replayed.as_deref()).await?;
+            let rows = runs.iter().map(|run| row(&session, &yardsticks, price, run)).collect();
+            let mut measured = Estate::of(estate.name.clone(), profile, rows);
+            if let Some(counter) = counter {
+                measured.counted = Some(count_with_provider(&session, counter, &runs, setup.notify).await?);
+            }
+            report.estates.push(measured);
+            recorded.extend(runs);
+        }
+    }
+    setup.record(&recorded)?;
+    Ok(report)
+}
+
 /// Measures one run.
-pub(crate) fn row(session: &Session<'_>, yardsticks: &Yardsticks, price: CachePrice, run: &Conversation) -> Row {
+fn row(session: &Session<'_>, yardsticks: &Yardsticks, price: CachePrice, run: &Conversation) -> Row {
     let question: &Question = &run.question;
     let tools = DiscoveryTools::new(session.catalog, run.profile);
     let builder = PromptBuilder::new(session.catalog, &tools, INSTRUCTIONS);
-    let spent = spent(run, price);
+    let spent = count_run(run, price);
     // The question as the model is asked it, or as it is where no model was.
     let asked = run.rounds.first().and_then(|round| match round.messages.first() {
         Some(prospector_llm::Message::User { text }) => Some(tokens::count(text)),
@@ -171,7 +194,7 @@ pub(crate) fn row(session: &Session<'_>, yardsticks: &Yardsticks, price: CachePr
         oracle: builder.tokens_of(&session.least(question)) + asked,
         context: spent.parts.total(),
         billed: spent.billed,
-        cached: rounded(spent.cached),
+        cached: round(spent.cached),
         output: spent.output,
         reported: run.rounds.iter().map(|round| round.response.usage.input_tokens).sum(),
         rounds: run.rounds.len(),
@@ -196,7 +219,7 @@ impl Estate {
             output: of(&|row| row.output as f64),
             reported: of(&|row| row.reported as f64),
         };
-        let part = |measure: &dyn Fn(&Parts) -> usize| mean(each.iter().map(|row| measure(&row.parts) as f64));
+        let part = |measure: &dyn Fn(&ContextParts) -> usize| mean(each.iter().map(|row| measure(&row.parts) as f64));
         Estate {
             estate,
             profile,
@@ -214,7 +237,7 @@ impl Estate {
                 calls: part(&|parts| parts.calls),
                 results: part(&|parts| parts.results),
             },
-            times_oracle_in_all: rounded(tokens.context.mean / tokens.oracle.mean.max(1.0)),
+            times_oracle_in_all: round(tokens.context.mean / tokens.oracle.mean.max(1.0)),
             times_oracle: of(&|row| row.context as f64 / row.oracle.max(1) as f64),
             strict_recall: mean(each.iter().map(|row| f64::from(u8::from(row.agreement.shown)))),
             plan: PlanMeans::of(each.iter().map(|row| &row.agreement)),
@@ -227,12 +250,12 @@ impl Estate {
 }
 
 fn share_saved(used: Average, of: Average) -> f64 {
-    if of.mean > 0.0 { rounded(1.0 - used.mean / of.mean) } else { 0.0 }
+    if of.mean > 0.0 { round(1.0 - used.mean / of.mean) } else { 0.0 }
 }
 
 impl Report {
-    /// The report as a table for people: means, and of the context the median too.
-    pub(crate) fn table(&self) -> String {
+    /// The report as Markdown tables: means, and of the context the median too.
+    pub fn table(&self) -> String {
         let mut table = Table::new([
             "estate",
             "tools",
@@ -287,7 +310,10 @@ impl Report {
             parts.row([estate.clone(), profile.as_str().to_owned()].into_iter().chain(numbers).collect());
         }
         text += &format!("\nContext by part, means:\n\n{parts}");
-        text += &counted::table(&self.estates);
+        text +=
+            &provider_count::table(self.estates.iter().filter_map(|estate| {
+                Some((estate.estate.as_str(), estate.profile.as_str(), estate.counted.as_ref()?))
+            }));
         text += &format!("\nModel {}; cache prices of {}; tokens by o200k.\n", self.model, self.prices);
         text
     }

@@ -9,36 +9,38 @@ use prospector_core::Kind;
 use prospector_search::{Query, Ranker, SearchError};
 use serde::Serialize;
 
-use super::{
-    Corpus, Missing,
-    gold::{Thing, thing},
+use crate::{
+    corpus::{Corpus, Missing},
     metrics::{Latency, Scores},
-    queries::Question,
+    questions::Question,
     table::Table,
+    targets::{Target, target_of},
 };
 
-/// How deep a ranking is looked at; of documents, so many sections.
-const DEPTH: usize = 100;
-const SECTIONS: usize = 300;
+/// How many hits of a ranking are looked at.
+const MAX_HITS: usize = 100;
 
-/// How many hits the search is asked for while its time is taken.
-const SHOWN: usize = 10;
+/// How many sections of documents are.
+const MAX_SECTIONS: usize = 300;
+
+/// How many hits a timed search is asked for.
+const TIMED_HITS: usize = 10;
 
 /// What `planner bench retrieval` prints.
 #[derive(Debug, Serialize)]
-pub(crate) struct Report {
+pub struct Report {
     questions: usize,
     records: usize,
     embedder: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     kind: Option<Kind>,
     gold_missing: Missing,
-    rankers: Vec<Ranked>,
+    rankers: Vec<RankerReport>,
 }
 
 /// The measures of one ranker.
 #[derive(Debug, Serialize)]
-struct Ranked {
+struct RankerReport {
     ranker: Ranker,
     #[serde(flatten)]
     scores: Scores,
@@ -56,8 +58,11 @@ struct Dataset {
     scores: Scores,
 }
 
-/// Asks every question of every ranker.
-pub(crate) fn measure(
+/// Asks every question of every ranker; `kind` is searched alone where it is given.
+///
+/// # Errors
+/// When a search fails.
+pub fn measure(
     corpus: &Corpus,
     questions: &[Question],
     kind: Option<Kind>,
@@ -79,7 +84,7 @@ pub(crate) fn measure(
             scores.push(found);
             durations.push(duration);
         }
-        report.rankers.push(Ranked {
+        report.rankers.push(RankerReport {
             ranker: *ranker,
             scores: Scores::mean(&scores),
             latency_ms: Latency::of(durations),
@@ -97,16 +102,16 @@ fn ask(
     ranker: Ranker,
 ) -> Result<(Scores, Duration), SearchError> {
     let kinds = question.kinds(kind);
-    let limit = if kinds.first().is_none_or(|kind| *kind == Kind::Document) { SECTIONS } else { DEPTH };
+    let limit = if kinds.first().is_none_or(|kind| *kind == Kind::Document) { MAX_SECTIONS } else { MAX_HITS };
     let mut query = Query { text: question.query.clone(), kinds: kinds.clone(), limit, ranker, ..Query::default() };
-    let mut ranking: Vec<Thing> = Vec::new();
+    let mut ranking: Vec<Target> = Vec::new();
     for hit in corpus.index.rank(&query)? {
-        let thing = thing(&hit);
-        if !ranking.contains(&thing) {
-            ranking.push(thing);
+        let target = target_of(&hit);
+        if !ranking.contains(&target) {
+            ranking.push(target);
         }
     }
-    let mut needed: Vec<(Option<Thing>, f64)> = Vec::with_capacity(question.gold.len());
+    let mut needed: Vec<(Option<Target>, f64)> = Vec::with_capacity(question.gold.len());
     for name in &question.gold {
         let thing = corpus.names.resolve(name, &kinds);
         let grade = question.grades.get(name).copied().unwrap_or(1.0);
@@ -120,7 +125,7 @@ fn ask(
         .map(|(thing, grade)| (ranking.iter().position(|found| Some(found) == thing.as_ref()), *grade))
         .collect();
     // The same question again, as a tool asks it: now everything is warm.
-    query.limit = SHOWN;
+    query.limit = TIMED_HITS;
     let started = Instant::now();
     corpus.index.search(&query)?;
     Ok((Scores::of(&places), started.elapsed()))
@@ -151,14 +156,14 @@ fn dataset(question: &Question) -> &str {
 }
 
 impl Report {
-    /// The report as a table for people.
-    pub(crate) fn table(&self) -> String {
-        let measures = Scores::default().named().map(|(name, _)| name);
+    /// The report as a Markdown table.
+    pub fn table(&self) -> String {
+        let measures = Scores::default().entries().map(|(name, _)| name);
         let heads = ["dataset", "n", "ranker"].into_iter().chain(measures).chain(["p50 ms", "p99 ms"]);
         let mut table = Table::new(heads);
         let row = |dataset: &str, n: usize, ranker: Ranker, scores: &Scores, latency: Option<Latency>| -> Vec<String> {
             let mut row = vec![dataset.to_owned(), n.to_string(), ranker.to_string()];
-            row.extend(scores.named().map(|(_, value)| format!("{value:.3}")));
+            row.extend(scores.entries().map(|(_, value)| format!("{value:.3}")));
             row.extend(
                 [latency.map(|l| l.p50), latency.map(|l| l.p99)]
                     .map(|ms| ms.map_or(String::new(), |ms| format!("{ms:.1}"))),

@@ -8,17 +8,19 @@
 //! {"kind", "id", "name", ...}                                              a record as it is indexed
 //! ```
 
-mod estate;
+mod catalog;
 
 use std::path::Path;
 
-use anyhow::Context as _;
 use prospector_core::{Kind, Record, normalized};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use super::queries::{lines, reason};
-pub(crate) use estate::catalog;
+use crate::{
+    error::{BenchError, LineError},
+    jsonl,
+};
+pub(crate) use catalog::write_catalog;
 
 #[derive(Deserialize)]
 struct TableLine {
@@ -69,53 +71,47 @@ struct SkillLine {
 }
 
 /// Reads the records of a file.
-pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<Record>> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read the records {}", path.display()))?;
-    let records: anyhow::Result<Vec<Record>> = lines(&text)
-        .map(|(line, text)| parse(text).map_err(|reason| anyhow::anyhow!("{}:{line}: {reason}", path.display())))
-        .collect();
-    let records = records?;
-    anyhow::ensure!(!records.is_empty(), "{} holds no records", path.display());
-    Ok(records)
+pub(crate) fn read(path: &Path) -> Result<Vec<Record>, BenchError> {
+    jsonl::read(path, "records", parse)
 }
 
-fn parse(line: &str) -> Result<Record, String> {
-    let value: Value = serde_json::from_str(line).map_err(|error| reason(&error))?;
+fn parse(line: &str) -> Result<Record, LineError> {
+    let value: Value = serde_json::from_str(line).map_err(LineError::Json)?;
     let has = |key: &str| value.get(key).is_some();
     if has("columns") {
-        of::<TableLine>(value, "table").map(table)
+        from_value::<TableLine>(value, "table").map(table)
     } else if has("method") {
-        of::<OperationLine>(value, "operation").map(operation)
+        from_value::<OperationLine>(value, "operation").map(operation)
     } else if has("kind") {
-        of::<Record>(value, "record")
+        from_value::<Record>(value, "record")
     } else {
-        of::<SkillLine>(value, "skill").map(skill)
+        from_value::<SkillLine>(value, "skill").map(skill)
     }
 }
 
-fn of<T: DeserializeOwned>(value: Value, what: &str) -> Result<T, String> {
-    serde_json::from_value(value).map_err(|error| format!("not a {what}: {error}"))
+fn from_value<T: DeserializeOwned>(value: Value, what: &'static str) -> Result<T, LineError> {
+    serde_json::from_value(value).map_err(|source| LineError::Shape { what, source })
 }
 
 fn table(line: TableLine) -> Record {
     let mut record = Record::new(Kind::Table, line.id, &line.table);
     record.parent = line.db;
-    record.description = said(&line.table, line.name_nl.as_deref(), line.description.as_deref());
-    record.members = joined(line.columns.iter().map(|column| column.name.as_str()), " ");
+    record.description = describe(&line.table, line.name_nl.as_deref(), line.description.as_deref());
+    record.members = join_nonempty(line.columns.iter().map(|column| column.name.as_str()), " ");
     let columns: Vec<String> = (line.columns.iter())
         .map(|column| {
-            let said = said(&column.name, column.name_nl.as_deref(), column.description.as_deref());
-            joined([said.as_str(), column.value_description.as_deref().unwrap_or_default()], " ")
+            let said = describe(&column.name, column.name_nl.as_deref(), column.description.as_deref());
+            join_nonempty([said.as_str(), column.value_description.as_deref().unwrap_or_default()], " ")
         })
         .collect();
-    record.body = joined(columns.iter().map(String::as_str), "\n");
+    record.body = join_nonempty(columns.iter().map(String::as_str), "\n");
     record
 }
 
 /// A natural name, where it says more than the identifier, and a description.
-fn said(name: &str, natural: Option<&str>, description: Option<&str>) -> String {
+fn describe(name: &str, natural: Option<&str>, description: Option<&str>) -> String {
     let natural = natural.filter(|natural| normalized(natural) != normalized(name)).unwrap_or_default();
-    joined([natural, description.unwrap_or_default()], ": ")
+    join_nonempty([natural, description.unwrap_or_default()], ": ")
 }
 
 fn operation(line: OperationLine) -> Record {
@@ -128,12 +124,14 @@ fn operation(line: OperationLine) -> Record {
     let stem = summary.trim().trim_end_matches('.');
     record.description = match description.to_lowercase().starts_with(&stem.to_lowercase()) {
         true => description,
-        false => joined([stem, description.trim()], ". "),
+        false => join_nonempty([stem, description.trim()], ". "),
     };
     let parameters: Vec<String> = (line.parameters.iter())
-        .map(|parameter| joined([parameter.name.as_str(), parameter.description.as_deref().unwrap_or_default()], " "))
+        .map(|parameter| {
+            join_nonempty([parameter.name.as_str(), parameter.description.as_deref().unwrap_or_default()], " ")
+        })
         .collect();
-    record.body = joined(line.tags.iter().chain(&parameters).map(String::as_str), "\n");
+    record.body = join_nonempty(line.tags.iter().chain(&parameters).map(String::as_str), "\n");
     record
 }
 
@@ -145,7 +143,7 @@ fn skill(line: SkillLine) -> Record {
     record
 }
 
-fn joined<'a>(parts: impl IntoIterator<Item = &'a str>, between: &str) -> String {
+fn join_nonempty<'a>(parts: impl IntoIterator<Item = &'a str>, between: &str) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(between)
 }
 
@@ -154,7 +152,7 @@ mod tests {
     use super::*;
 
     fn check(line: &str, expected: Result<Value, &str>) {
-        let found = parse(line).map(|record| serde_json::to_value(record).unwrap());
+        let found = parse(line).map(|record| serde_json::to_value(record).unwrap()).map_err(|fault| fault.to_string());
         assert_eq!(found, expected.map_err(str::to_owned), "{line}");
     }
 
@@ -187,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_none_of_them_is_told() {
+    fn a_line_that_is_none_of_them_is_refused_with_the_reason() {
         check("{", Err("EOF while parsing an object (column 1)"));
         check(r#"{"name": "x"}"#, Err("not a skill: missing field `id`"));
         check(r#"{"id": "x", "columns": 3}"#, Err("not a table: invalid type: integer `3`, expected a sequence"));

@@ -6,11 +6,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::Context as _;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::bench::queries::{lines, reason};
+use crate::{
+    error::{BenchError, LineError},
+    jsonl::{lines, read_text},
+};
 
 /// A table or an operation, as [`super`] describes them, with what a catalog can say besides.
 #[derive(Deserialize)]
@@ -72,35 +74,32 @@ struct ParameterLine {
 }
 
 /// Writes a catalog of the records of a file into a folder; gives the catalog file.
-pub(crate) fn catalog(records: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
-    let text =
-        std::fs::read_to_string(records).with_context(|| format!("cannot read the records {}", records.display()))?;
+pub(crate) fn write_catalog(records: &Path, folder: &Path) -> Result<PathBuf, BenchError> {
+    let text = read_text(records, "records")?;
     let mut databases: BTreeMap<String, Vec<TableLine>> = BTreeMap::new();
     let mut apis: BTreeMap<String, Vec<OperationLine>> = BTreeMap::new();
     for (line, text) in lines(&text) {
-        let at = || format!("{}:{line}", records.display());
-        let value: Value =
-            serde_json::from_str(text).map_err(|error| anyhow::anyhow!("{}: {}", at(), reason(&error)))?;
+        let at = |fault| BenchError::Line { path: records.to_owned(), line, fault };
+        let value: Value = serde_json::from_str(text).map_err(|error| at(LineError::Json(error)))?;
         match serde_json::from_value(value) {
             Ok(Line::Table(table)) => databases.entry(table.db.clone()).or_default().push(table),
             Ok(Line::Operation(operation)) => apis.entry(operation.api.clone()).or_default().push(operation),
-            Err(_) => anyhow::bail!(
-                "{}: neither a table with `db`, `table` and `columns` nor an operation with `api`, `method` and `path`: \
-                 plans need a catalog for everything else",
-                at()
-            ),
+            Err(_) => return Err(at(LineError::NotInCatalogs)),
         }
     }
-    anyhow::ensure!(!databases.is_empty() || !apis.is_empty(), "{} holds no records", records.display());
+    if databases.is_empty() && apis.is_empty() {
+        return Err(BenchError::Empty { what: "records", path: records.to_owned() });
+    }
     let put = |name: &str, text: &str| {
-        std::fs::write(folder.join(name), text).with_context(|| format!("cannot write {}", folder.join(name).display()))
+        let path = folder.join(name);
+        std::fs::write(&path, text).map_err(|source| BenchError::Write { what: "", path, source })
     };
     // JSON is YAML.
     let mut catalog = json!({"databases": [], "apis": []});
     for (at, (name, tables)) in databases.iter().enumerate() {
         let (ddl, descriptions) = (format!("database_{at}.sql"), format!("database_{at}.json"));
-        put(&ddl, &tables.iter().map(create).collect::<String>())?;
-        put(&descriptions, &Value::Object(tables.iter().map(described).collect()).to_string())?;
+        put(&ddl, &tables.iter().map(create_table).collect::<String>())?;
+        put(&descriptions, &Value::Object(tables.iter().map(describe).collect()).to_string())?;
         let entry = json!({"name": name, "type": "ddl", "path": ddl, "descriptions": descriptions});
         catalog["databases"].as_array_mut().into_iter().for_each(|list| list.push(entry.clone()));
     }
@@ -114,27 +113,27 @@ pub(crate) fn catalog(records: &Path, folder: &Path) -> anyhow::Result<PathBuf> 
     Ok(folder.join("catalog.yaml"))
 }
 
-fn quoted(name: &str) -> String {
+fn quote(name: &str) -> String {
     format!("\"{}\"", name.replace('"', ""))
 }
 
-fn create(table: &TableLine) -> String {
+fn create_table(table: &TableLine) -> String {
     let mut parts: Vec<String> = (table.columns.iter())
-        .map(|column| format!("{} {}", quoted(&column.name), column.r#type.as_deref().unwrap_or("text")))
+        .map(|column| format!("{} {}", quote(&column.name), column.r#type.as_deref().unwrap_or("text")))
         .collect();
     if !table.primary_key.is_empty() {
-        let names: Vec<String> = table.primary_key.iter().map(|name| quoted(name)).collect();
+        let names: Vec<String> = table.primary_key.iter().map(|name| quote(name)).collect();
         parts.push(format!("PRIMARY KEY ({})", names.join(", ")));
     }
     parts.extend(table.foreign_keys.iter().map(|key| {
-        let (column, table, to) = (quoted(&key.column), quoted(&key.ref_table), quoted(&key.ref_column));
+        let (column, table, to) = (quote(&key.column), quote(&key.ref_table), quote(&key.ref_column));
         format!("FOREIGN KEY ({column}) REFERENCES {table} ({to})")
     }));
-    format!("CREATE TABLE {} (\n  {}\n);\n", quoted(&table.table), parts.join(",\n  "))
+    format!("CREATE TABLE {} (\n  {}\n);\n", quote(&table.table), parts.join(",\n  "))
 }
 
 /// A table in the format of the files that a catalog calls `descriptions`.
-fn described(table: &TableLine) -> (String, Value) {
+fn describe(table: &TableLine) -> (String, Value) {
     let fields = |pairs: [(&str, &Option<String>); 3]| -> Map<String, Value> {
         let said =
             pairs.into_iter().filter_map(|(key, text)| Some((key, text.as_deref().filter(|text| !text.is_empty())?)));
@@ -189,7 +188,7 @@ mod tests {
             "ref_column": "id"}]}"#;
         let table: TableLine = serde_json::from_str(line).unwrap();
         assert_eq!(
-            create(&table),
+            create_table(&table),
             "CREATE TABLE \"orders\" (\n  \"id\" number,\n  \"cust_id\" text,\n  PRIMARY KEY (\"id\"),\n  \
              FOREIGN KEY (\"cust_id\") REFERENCES \"customers\" (\"id\")\n);\n"
         );

@@ -4,19 +4,20 @@ use prospector_core::tokens;
 use prospector_discovery::Profile;
 use serde::Serialize;
 
-use super::{
-    agreement::Agreement,
+use crate::{
+    agreement::{Agreement, PlanMeans},
     averages::{Average, mean},
-    conversation::Conversation,
-    economy::{CachePrice, spent},
+    conversation::{self, Conversation},
+    cost::{CachePrice, count_run},
+    error::BenchError,
+    estate::Setup,
     session::Session,
     table::Table,
-    tokens::PlanMeans,
 };
 
 /// What `planner bench plans` prints.
 #[derive(Debug, Serialize)]
-pub(crate) struct Report {
+pub struct Report {
     pub(crate) model: String,
     pub(crate) planners: Vec<Planner>,
 }
@@ -54,9 +55,40 @@ pub(crate) struct Row {
     pub(crate) rounds: usize,
 }
 
+/// Plans every question by discovery, and with everything in the prompt; runs that were recorded are measured as they are.
+///
+/// # Errors
+/// When a catalog, its questions or the recorded runs cannot be read, when a plan fails, and when the runs cannot be
+/// written.
+pub async fn measure(setup: &Setup<'_>) -> Result<Report, BenchError> {
+    let replayed = setup.replay.as_deref().map(conversation::read).transpose()?;
+    let mut report = Report { model: setup.model_name(replayed.as_deref()), planners: Vec::new() };
+    let mut recorded = Vec::new();
+    for source in &setup.sources {
+        let estate = setup.open(source, replayed.as_deref()).await?;
+        for profile in setup.profiles(replayed.as_deref()) {
+            let session = setup.session(&estate, profile, setup.prompt);
+            let runs = session.runs(&estate.questions, replayed.as_deref()).await?;
+            let rows = runs.iter().map(|run| measure_discovery(&session, run)).collect();
+            report.planners.push(Planner::of(estate.name.clone(), Some(profile), rows));
+            recorded.extend(runs);
+        }
+        if replayed.is_none() {
+            let session = setup.session(&estate, Profile::Full, None);
+            let mut rows = Vec::with_capacity(estate.questions.len());
+            for question in &estate.questions {
+                rows.push(measure_preloaded(&session, &session.preloaded(question).await?));
+            }
+            report.planners.push(Planner::of(estate.name.clone(), None, rows));
+        }
+    }
+    setup.record(&recorded)?;
+    Ok(report)
+}
+
 /// Measures one run by discovery.
-pub(crate) fn discovered(session: &Session<'_>, run: &Conversation) -> Row {
-    let spent = spent(run, CachePrice::of(&session.info));
+fn measure_discovery(session: &Session<'_>, run: &Conversation) -> Row {
+    let spent = count_run(run, CachePrice::of(&session.info));
     Row {
         id: run.question.id.clone(),
         agreement: Agreement::of(&run.plan, &run.shown, &session.needed(&run.question)),
@@ -67,7 +99,7 @@ pub(crate) fn discovered(session: &Session<'_>, run: &Conversation) -> Row {
 }
 
 /// Measures one run with everything in the prompt, which is one round.
-pub(crate) fn preloaded(session: &Session<'_>, run: &Conversation) -> Row {
+fn measure_preloaded(session: &Session<'_>, run: &Conversation) -> Row {
     let full = usize::try_from(run.plan.metrics.tokens_full_prompt).unwrap_or(usize::MAX);
     let context = full + tokens::count(&run.question.query);
     let needed = session.needed(&run.question);
@@ -100,8 +132,8 @@ impl Planner {
 }
 
 impl Report {
-    /// The report as a table for people.
-    pub(crate) fn table(&self) -> String {
+    /// The report as a Markdown table.
+    pub fn table(&self) -> String {
         let mut table = Table::new([
             "estate",
             "planner",

@@ -1,7 +1,7 @@
 //! The chart of `planner bench tokens`: for each catalog the tokens of everything, of discovery and of the oracle, as bars
 //! on a logarithmic scale.
 
-use super::tokens::{Estate, Report};
+use crate::tokens::{Estate, Report};
 
 /// Pixels.
 const WIDTH: f64 = 960.0;
@@ -12,11 +12,11 @@ const GAP: f64 = 16.0;
 const TOP: f64 = 48.0;
 const FOOT: f64 = 34.0;
 
-/// What a bar shows, and its colour, which is told from the others in greys and by the colour-blind too.
+/// What a bar shows, and its colour. The colours differ in grey and for the colour-blind too.
 const BARS: [(&str, &str); 3] = [("everything", "#9aa5b1"), ("discovery", "#0b6e99"), ("oracle", "#e0a030")];
 
 /// The chart as SVG.
-pub(crate) fn svg(report: &Report) -> String {
+pub fn svg(report: &Report) -> String {
     let group = BAR * BARS.len() as f64 + GAP;
     let height = TOP + group * report.estates.len() as f64 + FOOT;
     let most = report.estates.iter().map(|estate| estate.tokens.everything.mean).fold(1_000.0, f64::max);
@@ -35,7 +35,7 @@ pub(crate) fn svg(report: &Report) -> String {
         let x = scale.x(10.0_f64.powi(power));
         let bottom = height - FOOT + 4.0;
         out += &format!("<path d=\"M{x:.1} {:.1}V{bottom:.1}\" stroke=\"#e4e7eb\"/>\n", TOP - 6.0);
-        out += &text(x, height - 12.0, "middle", &grouped(10_u64.pow(power as u32)));
+        out += &text(x, height - 12.0, "middle", &group_digits(10_u64.pow(power as u32)));
     }
     let several = report.estates.iter().any(|estate| estate.profile != report.estates[0].profile);
     for (at, estate) in report.estates.iter().enumerate() {
@@ -46,7 +46,7 @@ pub(crate) fn svg(report: &Report) -> String {
         out += &text(LEFT - 10.0, middle, "end", &label);
         for (bar, (value, (name, colour))) in values(estate).into_iter().zip(BARS).enumerate() {
             let (top, width) = (y + BAR * bar as f64, (scale.x(value) - LEFT).max(1.0));
-            let tokens = grouped(value.round() as u64);
+            let tokens = group_digits(value.round() as u64);
             out += &format!(
                 "<rect x=\"{LEFT}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{:.1}\" fill=\"{colour}\"><title>{name}: \
                  {tokens} tokens</title></rect>\n",
@@ -82,7 +82,7 @@ fn text(x: f64, y: f64, anchor: &str, words: &str) -> String {
 }
 
 /// `12,345`
-fn grouped(number: u64) -> String {
+fn group_digits(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();
     for (at, digit) in digits.chars().enumerate() {
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn numbers_are_grouped() {
-        assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([0, 999, 1_000, 1_234_567].map(group_digits), ["0", "999", "1,000", "1,234,567"]);
     }
 
     #[test]

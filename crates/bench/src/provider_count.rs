@@ -6,18 +6,18 @@ use prospector_discovery::{DiscoveryTools, PromptBuilder};
 use prospector_llm::{ChatModel, ChatRequest, Message, SystemBlock};
 use serde::Serialize;
 
-use super::{
-    averages::{Average, mean},
+use crate::{
+    averages::{Average, mean, round},
     conversation::Conversation,
-    rounded,
+    error::BenchError,
+    estate::Notice,
     session::Session,
     table::Table,
-    tokens::Estate,
 };
 
 /// A provider's count of one catalog, means over the questions.
 #[derive(Debug, Serialize)]
-pub(crate) struct Counted {
+pub(crate) struct ProviderCount {
     /// The model that counted.
     model: String,
     /// `None` where the provider refuses a prompt with everything, which may be more than it takes.
@@ -29,13 +29,17 @@ pub(crate) struct Counted {
     times_oracle: f64,
 }
 
-/// Lets the provider count these runs: of each the last request, which holds every distinct token, and the prompts beside
-/// it.
-pub(crate) async fn counted(
+/// Lets the provider count these runs: of each its last request, which holds every distinct token, the prompt with
+/// everything, and that of the oracle.
+///
+/// # Errors
+/// When the provider fails or has no way to count; only a prompt with everything may fail, which is a notice.
+pub(crate) async fn count_with_provider(
     session: &Session<'_>,
     counter: &dyn ChatModel,
     runs: &[Conversation],
-) -> anyhow::Result<Counted> {
+    notify: &dyn Fn(Notice<'_>),
+) -> Result<ProviderCount, BenchError> {
     let tools = DiscoveryTools::new(session.catalog, session.profile);
     let builder = PromptBuilder::new(session.catalog, &tools, INSTRUCTIONS);
     let (mut context, mut oracle, mut everything) = (Vec::new(), Vec::new(), Vec::new());
@@ -44,7 +48,7 @@ pub(crate) async fn counted(
     for run in runs {
         let Some(messages) = run.requests().pop() else { continue };
         let asked: Vec<Message> = messages.first().map(|message| (*message).clone()).into_iter().collect();
-        let specs = run.tools.iter().filter_map(specification).collect();
+        let specs = run.tools.iter().filter_map(tool_spec).collect();
         let messages = messages.into_iter().cloned().collect();
         context.push(count(counter, &run.system, messages, specs).await?);
         let least = builder.only(&session.least(&run.question));
@@ -53,7 +57,7 @@ pub(crate) async fn counted(
             match count(counter, std::slice::from_ref(&whole), asked, Vec::new()).await {
                 Ok(tokens) => everything.push(tokens),
                 Err(error) => {
-                    crate::output::say(&format!("note: a prompt with everything was not counted: {error:#}"));
+                    notify(Notice::EverythingNotCounted(&error));
                     takes_everything = false;
                 }
             }
@@ -61,17 +65,17 @@ pub(crate) async fn counted(
     }
     let (context, oracle) = (Average::of(context), Average::of(oracle));
     let everything = takes_everything.then(|| mean(everything));
-    Ok(Counted {
+    Ok(ProviderCount {
         model: counter.name().to_owned(),
         everything,
-        saved: everything.map(|everything| rounded(1.0 - context.mean / everything.max(1.0))),
-        times_oracle: rounded(context.mean / oracle.mean.max(1.0)),
+        saved: everything.map(|everything| round(1.0 - context.mean / everything.max(1.0))),
+        times_oracle: round(context.mean / oracle.mean.max(1.0)),
         context,
         oracle,
     })
 }
 
-fn specification(tool: &serde_json::Value) -> Option<ToolSpec> {
+fn tool_spec(tool: &serde_json::Value) -> Option<ToolSpec> {
     Some(ToolSpec {
         name: tool["name"].as_str()?.to_owned(),
         description: tool["description"].as_str()?.to_owned(),
@@ -84,27 +88,24 @@ async fn count(
     system: &[String],
     messages: Vec<Message>,
     tools: Vec<ToolSpec>,
-) -> anyhow::Result<f64> {
+) -> Result<f64, BenchError> {
     let system = system.iter().map(|text| SystemBlock { text: text.clone(), cache: false }).collect();
     let request = ChatRequest { system, messages, tools, max_output_tokens: 1 };
     let tokens = counter.count_tokens(&request).await?;
-    let tokens = tokens.ok_or_else(|| {
-        anyhow::anyhow!("the provider of {} counts no tokens: name a model of Anthropic's with --count", counter.name())
-    })?;
+    let tokens = tokens.ok_or_else(|| BenchError::CountsNothing { model: counter.name().to_owned() })?;
     Ok(tokens as f64)
 }
 
-/// The counts as a table for people; nothing where none were made.
-pub(crate) fn table(estates: &[Estate]) -> String {
+/// The counts as a table, each with the name of its catalog and its set of tools; empty where there are none.
+pub(crate) fn table<'a>(counts: impl Iterator<Item = (&'a str, &'a str, &'a ProviderCount)>) -> String {
     let mut table = Table::new(["estate", "tools", "everything", "context", "saved %", "oracle", "x oracle"]);
     let mut model = None;
-    for estate in estates {
-        let Some(counted) = &estate.counted else { continue };
+    for (estate, profile, counted) in counts {
         model = Some(counted.model.as_str());
         let or_none = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
         table.row(vec![
-            estate.estate.clone(),
-            estate.profile.as_str().to_owned(),
+            estate.to_owned(),
+            profile.to_owned(),
             or_none(counted.everything.map(|tokens| format!("{tokens:.0}"))),
             format!("{:.0}", counted.context.mean),
             or_none(counted.saved.map(|share| format!("{:.1}", share * 100.0))),

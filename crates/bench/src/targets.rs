@@ -1,14 +1,14 @@
-//! From the names that questions use to the things that are found.
+//! From the names that questions use to what can be found.
 
 use std::collections::HashMap;
 
 use prospector_core::{Hit, Kind, Record};
 
-/// What is found or not: a table, an operation, a whole document, a fact or a skill.
-pub(crate) type Thing = (Kind, String);
+/// What can be found: a table, an operation, a whole document, a fact or a skill, with its id.
+pub(crate) type Target = (Kind, String);
 
-/// The thing that a hit shows: of a section, its document.
-pub(crate) fn thing(hit: &Hit) -> Thing {
+/// What a hit shows; of a section, its document.
+pub(crate) fn target_of(hit: &Hit) -> Target {
     match hit.kind {
         Kind::Document => (hit.kind, hit.parent.clone()),
         _ => (hit.kind, hit.id.clone()),
@@ -16,34 +16,34 @@ pub(crate) fn thing(hit: &Hit) -> Thing {
 }
 
 /// Every name in a corpus, and what it means.
-pub(crate) struct Names {
+pub(crate) struct TargetNames {
     /// By id, lower case.
-    ids: HashMap<String, Vec<Thing>>,
+    ids: HashMap<String, Vec<Target>>,
     /// By another name, lower case.
-    aliases: HashMap<String, Vec<Thing>>,
+    aliases: HashMap<String, Vec<Target>>,
 }
 
-impl Names {
+impl TargetNames {
     /// The names of these records.
-    pub(crate) fn new(records: &[Record]) -> Names {
-        let mut names = Names { ids: HashMap::new(), aliases: HashMap::new() };
-        let add = |to: &mut HashMap<String, Vec<Thing>>, name: &str, thing: Thing| {
-            let things = to.entry(name.to_lowercase()).or_default();
-            if !things.contains(&thing) {
-                things.push(thing);
+    pub(crate) fn new(records: &[Record]) -> TargetNames {
+        let mut names = TargetNames { ids: HashMap::new(), aliases: HashMap::new() };
+        let add = |to: &mut HashMap<String, Vec<Target>>, name: &str, target: Target| {
+            let targets = to.entry(name.to_lowercase()).or_default();
+            if !targets.contains(&target) {
+                targets.push(target);
             }
         };
         for record in records {
-            let thing = match record.kind {
+            let target = match record.kind {
                 Kind::Document => (record.kind, record.parent.clone()),
                 _ => (record.kind, record.id.clone()),
             };
             if record.kind == Kind::Document {
-                add(&mut names.ids, &record.parent, thing.clone());
+                add(&mut names.ids, &record.parent, target.clone());
             }
-            add(&mut names.ids, &record.id, thing.clone());
+            add(&mut names.ids, &record.id, target.clone());
             for alias in record.aliases.iter().chain([&record.name]) {
-                add(&mut names.aliases, alias, thing.clone());
+                add(&mut names.aliases, alias, target.clone());
             }
         }
         names
@@ -51,22 +51,22 @@ impl Names {
 
     /// What a name means among things of these kinds, or of any where there are none: an id, or else another name that
     /// only one thing has. A skill may be called by its path, `owner/skill`, and a document by that of its file.
-    pub(crate) fn resolve(&self, name: &str, kinds: &[Kind]) -> Option<Thing> {
-        self.whole(name, kinds)
+    pub(crate) fn resolve(&self, name: &str, kinds: &[Kind]) -> Option<Target> {
+        self.lookup(name, kinds)
             .or_else(|| {
                 let file = name.strip_suffix(".md").or_else(|| name.strip_suffix(".txt"));
-                file.and_then(|stem| self.whole(stem, kinds)).filter(|(kind, _)| *kind == Kind::Document)
+                file.and_then(|stem| self.lookup(stem, kinds)).filter(|(kind, _)| *kind == Kind::Document)
             })
             .or_else(|| {
                 let path = Some(name).filter(|name| !name.contains(char::is_whitespace))?;
                 let (_, last) = path.trim_end_matches("/SKILL.md").rsplit_once('/')?;
-                self.whole(last, kinds).filter(|(kind, _)| *kind == Kind::Skill)
+                self.lookup(last, kinds).filter(|(kind, _)| *kind == Kind::Skill)
             })
     }
 
-    fn whole(&self, name: &str, kinds: &[Kind]) -> Option<Thing> {
+    fn lookup(&self, name: &str, kinds: &[Kind]) -> Option<Target> {
         let lower = name.to_lowercase();
-        let of = |names: &HashMap<String, Vec<Thing>>| -> Vec<Thing> {
+        let of = |names: &HashMap<String, Vec<Target>>| -> Vec<Target> {
             let all = names.get(&lower).into_iter().flatten();
             all.filter(|(kind, _)| kinds.is_empty() || kinds.contains(kind)).cloned().collect()
         };
@@ -91,7 +91,7 @@ mod tests {
     }
 
     fn check(name: &str, kinds: &[Kind], expected: Option<&str>) {
-        let names = Names::new(&[
+        let names = TargetNames::new(&[
             record(Kind::Table, "shop.orders", "shop", "orders", &[]),
             record(Kind::Table, "shop.ORDERS", "shop", "ORDERS", &[]),
             record(Kind::Table, "shop.refunds", "shop", "refunds", &[]),

@@ -15,7 +15,6 @@
 
 use std::path::Path;
 
-use anyhow::Context as _;
 use prospector_agent::plan::Plan;
 use prospector_core::{Resource, ToolSpec};
 use prospector_discovery::{Profile, PromptForm};
@@ -23,7 +22,11 @@ use prospector_llm::{ChatRequest, ChatResponse, Message};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::queries::{Question, lines, reason};
+use crate::{
+    error::{BenchError, LineError},
+    jsonl,
+    questions::Question,
+};
 
 /// The format that is written and read.
 const FORMAT: u32 = 1;
@@ -106,36 +109,28 @@ impl Conversation {
 }
 
 /// Reads the runs of a file.
-pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<Conversation>> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read the runs {}", path.display()))?;
-    let runs: anyhow::Result<Vec<Conversation>> = lines(&text)
-        .map(|(line, text)| parse(text).map_err(|reason| anyhow::anyhow!("{}:{line}: {reason}", path.display())))
-        .collect();
-    let runs = runs?;
-    anyhow::ensure!(!runs.is_empty(), "{} holds no runs", path.display());
-    Ok(runs)
+pub(crate) fn read(path: &Path) -> Result<Vec<Conversation>, BenchError> {
+    jsonl::read(path, "runs", parse)
 }
 
-fn parse(line: &str) -> Result<Conversation, String> {
-    let value: Value = serde_json::from_str(line).map_err(|error| reason(&error))?;
+fn parse(line: &str) -> Result<Conversation, LineError> {
+    let value: Value = serde_json::from_str(line).map_err(LineError::Json)?;
     match value["format"].as_u64() {
         Some(format) if format == u64::from(FORMAT) => {}
-        Some(format) => {
-            return Err(format!("this run has format {format}, and only {FORMAT} can be read: record it again"));
-        }
-        None => return Err("not a run: it has no `format`".into()),
+        Some(format) => return Err(LineError::Format { found: format, readable: FORMAT }),
+        None => return Err(LineError::NoFormat),
     }
-    serde_json::from_value(value).map_err(|error| format!("not a run: {error}"))
+    serde_json::from_value(value).map_err(|source| LineError::Shape { what: "run", source })
 }
 
 /// Writes the runs of a file.
-pub(crate) fn write(path: &Path, runs: &[Conversation]) -> anyhow::Result<()> {
+pub(crate) fn write(path: &Path, runs: &[Conversation]) -> Result<(), BenchError> {
     let mut text = String::new();
     for run in runs {
         text.push_str(&serde_json::to_string(run)?);
         text.push('\n');
     }
-    std::fs::write(path, text).with_context(|| format!("cannot write the runs {}", path.display()))
+    std::fs::write(path, text).map_err(|source| BenchError::Write { what: "the runs ", path: path.to_owned(), source })
 }
 
 #[cfg(test)]
@@ -178,16 +173,16 @@ pub(crate) mod tests {
         let run = run_of(&requests);
         assert_eq!(run.rounds.iter().map(|round| round.kept).collect::<Vec<_>>(), [0, 1, 1]);
         let read = parse(&serde_json::to_string(&run).unwrap_or_default());
-        assert_eq!(read.as_ref(), Ok(&run));
+        assert_eq!(read.ok().as_ref(), Some(&run));
         let found: Vec<Vec<Message>> =
             run.requests().into_iter().map(|request| request.into_iter().cloned().collect()).collect();
         assert_eq!(found, requests.map(<[Message]>::to_vec));
     }
 
     #[test]
-    fn what_is_no_run_is_told() {
+    fn a_line_that_is_no_run_is_refused_with_the_reason() {
         let check = |line: &str, expected: &str| {
-            let found = parse(line).err().unwrap_or_default();
+            let found = parse(line).err().map(|fault| fault.to_string()).unwrap_or_default();
             assert!(found.starts_with(expected), "{line}: {found}");
         };
         check("{", "EOF while parsing");
