@@ -19,8 +19,6 @@ mod postgres;
 mod random;
 #[path = "differences/recorder.rs"]
 mod recorder;
-#[path = "../../connect/tests/support/server.rs"]
-mod server;
 #[path = "differences/sqlite.rs"]
 mod sqlite;
 #[path = "differences/subject.rs"]
@@ -28,7 +26,7 @@ mod subject;
 
 use std::collections::BTreeMap;
 
-use server::server;
+use prospector_test_support::server;
 use subject::{Course, Kind, LISTED, MARKER, Subject};
 
 /// At least so many statements an engine.
@@ -110,6 +108,11 @@ async fn run_anywhere(subject: &Subject, sql: &str) -> Option<(Kind, String)> {
     (!tables.iter().all(is_listed)).then(|| (Kind::Read, format!("without a database it reads {tables:?}")))
 }
 
+/// The server, where the corpora are asked for: over a thousand statements, each also as it was written, take minutes.
+fn server_for_corpora(variable: &str) -> Option<url::Url> {
+    std::env::var_os("PROSPECTOR_TEST_CORPORA").and_then(|_| server(variable))
+}
+
 fn assert_none(faults: &[String]) {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
@@ -121,17 +124,17 @@ async fn sqlite_reads_what_the_guard_read() {
 }
 
 #[tokio::test]
-#[ignore = "takes minutes: over a thousand statements, each also as it was written"]
+#[ignore = "takes minutes: set PROSPECTOR_TEST_CORPORA, and .ci/services"]
 async fn postgres_reads_what_the_guard_read() {
-    let Some(url) = server("PROSPECTOR_TEST_POSTGRES") else { return };
+    let Some(url) = server_for_corpora("PROSPECTOR_TEST_POSTGRES") else { return };
     let (mut subject, dir) = postgres::subject(&url, "prospector_differences").await;
     assert_none(check("PostgreSQL", &mut subject, &corpus::postgres(), &dir, Depth::Whole).await.err().as_slice());
 }
 
 #[tokio::test]
-#[ignore = "takes minutes: over a thousand statements, each also as it was written"]
+#[ignore = "takes minutes: set PROSPECTOR_TEST_CORPORA, and .ci/services"]
 async fn mariadb_reads_what_the_guard_read_in_every_mode() {
-    let Some(url) = server("PROSPECTOR_TEST_MARIADB") else { return };
+    let Some(url) = server_for_corpora("PROSPECTOR_TEST_MARIADB") else { return };
     mariadb::prepare(&url).await;
     let mut faults = Vec::new();
     for (mode, _) in mariadb::MODES {

@@ -1,8 +1,9 @@
 //! A local stand-in for all providers, for tests: it speaks their streaming APIs, answers from a script, and refuses and
-//! records every request that a strict provider would refuse. Behind the feature `fake`.
+//! records every request that a strict provider would refuse.
 //!
 //! ```
-//! use prospector_llm::{ChatRequest, Message, fake::{FakeProvider, Turn}, providers};
+//! use prospector_llm::{ChatRequest, Message, providers};
+//! use prospector_test_support::provider::{FakeProvider, Turn};
 //!
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let fake = FakeProvider::start([Turn::text("Hello!")]).await;
@@ -38,10 +39,9 @@ use axum::{
     routing::post,
 };
 use futures::{StreamExt, stream};
+use prospector_llm::{Usage, providers::Settings};
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, task::JoinHandle};
-
-use crate::{Usage, providers::Settings};
 
 /// The key that the stand-in expects.
 pub const KEY: &str = "sk-fake-0123456789-abcdefgh";
