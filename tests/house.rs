@@ -12,6 +12,7 @@ use std::{
 const LEVELS: &[(&str, u32)] = &[
     ("core", 0),
     ("state", 0),
+    ("text", 0),
     ("search", 1),
     ("connect", 1),
     ("llm", 1),
