@@ -5,7 +5,6 @@ mod bench;
 mod chat;
 mod check;
 mod discover;
-mod economy;
 mod embedder;
 mod facts;
 mod init;

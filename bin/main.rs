@@ -3,7 +3,6 @@
 //! This binary is thin: flags are types ([`cli`]), a command is one function ([`commands`]), the environment is read in
 //! one place ([`settings`]), what is logged and traced is decided in one ([`telemetry`]), and everything else is in the crates.
 
-mod bench;
 mod cli;
 mod commands;
 mod output;

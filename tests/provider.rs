@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use prospector_llm::fake::{Api, FakeProvider, KEY, Turn};
+use prospector_test_support::provider::{Api, FakeProvider, KEY, Turn};
 use serde_json::{Value, json};
 use support::{Estate, Ran, VIP, assert_holds, assert_sound, items};
 

@@ -5,14 +5,12 @@
 
 #[path = "../crates/agent/tests/support/ledger.rs"]
 mod ledger;
-#[path = "../crates/connect/tests/support/server.rs"]
-mod server;
 mod support;
 
 use ledger::Ledger;
-use prospector_llm::fake::{FakeProvider, KEY, Turn};
+use prospector_test_support::provider::{FakeProvider, KEY, Turn};
+use prospector_test_support::server;
 use serde_json::{Value, json};
-use server::server;
 use sqlx::{AssertSqlSafe, Connection};
 use support::{Estate, Ran, items};
 
@@ -196,6 +194,7 @@ async fn a_scripted_model_matches_a_file_and_sqlite() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs a server: .ci/services"]
 async fn a_scripted_model_matches_a_file_and_postgres() {
     let ledger = Ledger::new(ROWS);
     let Some(estate) = postgres(&ledger).await else { return };

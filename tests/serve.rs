@@ -14,7 +14,7 @@ use std::{
     time::Duration,
 };
 
-use prospector_llm::fake::{FakeProvider, KEY, Turn};
+use prospector_test_support::provider::{FakeProvider, KEY, Turn};
 use serde_json::{Value, json};
 
 use support::{Estate, VIP};

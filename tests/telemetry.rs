@@ -20,7 +20,7 @@ use opentelemetry_proto::tonic::{
     common::v1::{KeyValue, any_value::Value as Held},
     trace::v1::{Span, span::SpanKind, status::StatusCode as Spoken},
 };
-use prospector_llm::fake::{FakeProvider, KEY, Turn};
+use prospector_test_support::provider::{FakeProvider, KEY, Turn};
 use prost::Message;
 use serde_json::json;
 use support::{Estate, Ran, VIP};

@@ -3,61 +3,144 @@
 use std::path::Path;
 
 use anyhow::Context as _;
-use prospector_core::Record;
-use prospector_discovery::Catalog;
-use prospector_search::{Index, Ranker};
+use prospector_agent::Offline;
+use prospector_bench::{
+    BenchError, Corpus, calibration, chart,
+    estate::{EstateSource, Notice, OptionsFn, Setup},
+    plans, questions, retrieval, sql, tokens,
+};
+use prospector_discovery::Profile;
+use prospector_search::Ranker;
 use serde::Serialize;
 
-use super::{Opening, economy, embedder, open};
+use super::{Opening, advised, capabilities, embedder, model, open, options};
 use crate::{
     Exit,
-    bench::{Corpus, calibration, chart, queries, records, retrieval, sql},
-    cli::{BenchCommand, CorpusArgs},
+    cli::{BenchCommand, CalibrationArgs, CorpusArgs, EstatesArgs, PlansArgs, RetrievalArgs, SqlBenchArgs, TokensArgs},
     output,
     settings::Settings,
 };
 
+/// Whose prices for the cache count where the model has none.
+const DEFAULT_PRICES: &str = "claude-sonnet-4-5";
+
 /// Measures one thing.
 pub(crate) async fn bench(command: BenchCommand, settings: &Settings) -> anyhow::Result<Exit> {
     match command {
-        BenchCommand::Retrieval(args) => {
-            let questions = queries::read(&args.queries, args.limit, true)?;
-            let corpus = corpus(&args.corpus, settings).await?;
-            let rankers = args.ranker.0.map_or(Ranker::ALL.to_vec(), |ranker| vec![ranker]);
-            let report = retrieval::measure(&corpus, &questions, args.corpus.kind, &rankers)?;
-            print(&report, &report.table(), args.corpus.json)
+        BenchCommand::Retrieval(args) => bench_retrieval(&args, settings).await,
+        BenchCommand::Calibration(args) => bench_calibration(&args, settings).await,
+        BenchCommand::Tokens(args) => bench_tokens(&args, settings).await,
+        BenchCommand::Plans(args) => bench_plans(&args, settings).await,
+        BenchCommand::Sql(args) => bench_sql(&args, settings).await,
+    }
+}
+
+async fn bench_retrieval(args: &RetrievalArgs, settings: &Settings) -> anyhow::Result<Exit> {
+    let questions = questions::read(&args.queries, args.limit, true)?;
+    let corpus = corpus(&args.corpus, settings).await?;
+    let rankers = args.ranker.0.map_or(Ranker::ALL.to_vec(), |ranker| vec![ranker]);
+    let report = retrieval::measure(&corpus, &questions, args.corpus.kind, &rankers)?;
+    print(&report, &report.table(), args.corpus.json)
+}
+
+async fn bench_calibration(args: &CalibrationArgs, settings: &Settings) -> anyhow::Result<Exit> {
+    let questions = questions::read(&args.queries, args.limit, true)?;
+    let negatives = args.negatives.as_deref().map(|path| questions::read(path, args.limit, false)).transpose()?;
+    let corpus = corpus(&args.corpus, settings).await?;
+    let hits = args.hits.try_into()?;
+    let report = calibration::measure(&corpus, &questions, negatives.as_deref(), args.corpus.kind, hits)?;
+    print(&report, &report.table(), args.corpus.json)
+}
+
+async fn bench_tokens(args: &TokensArgs, settings: &Settings) -> anyhow::Result<Exit> {
+    let options = || Ok(options(settings)?);
+    let setup = setup(&args.over, settings, &options)?;
+    let prices = match &args.prices {
+        Some(name) => name.clone(),
+        None if setup.info.price.is_some() => setup.model.name().to_owned(),
+        None => DEFAULT_PRICES.to_owned(),
+    };
+    let prices = tokens::Prices { info: capabilities(settings, &prices)?, model: prices };
+    let counter = args.count.as_deref().map(|name| model(settings, name)).transpose()?;
+    let report = tokens::measure(&setup, &prices, counter.as_deref()).await.map_err(explain)?;
+    let table = report.table();
+    write(args.over.markdown.as_deref(), &table)?;
+    write(args.chart.as_deref(), &chart::svg(&report))?;
+    print(&report, &table, args.over.json)
+}
+
+async fn bench_plans(args: &PlansArgs, settings: &Settings) -> anyhow::Result<Exit> {
+    let options = || Ok(options(settings)?);
+    let setup = setup(&args.over, settings, &options)?;
+    let report = plans::measure(&setup).await.map_err(explain)?;
+    let table = report.table();
+    write(args.over.markdown.as_deref(), &table)?;
+    print(&report, &table, args.over.json)
+}
+
+async fn bench_sql(args: &SqlBenchArgs, settings: &Settings) -> anyhow::Result<Exit> {
+    let queries = sql::read(&args.queries)?;
+    let (catalog, _) = open(settings, Opening::Use).await?;
+    let (report, answers) = sql::measure(&catalog.engine(), &queries).await?;
+    write(args.out.as_deref(), &answers)?;
+    print(&report, &report.table(), false)
+}
+
+/// The records of the file, or of the catalog.
+async fn corpus(args: &CorpusArgs, settings: &Settings) -> anyhow::Result<Corpus> {
+    if let Some(path) = &args.records {
+        return Ok(Corpus::from_file(path, embedder::open(settings)?)?);
+    }
+    let (catalog, _) = open(settings, Opening::Use).await?;
+    Ok(Corpus::from_catalog(&catalog))
+}
+
+/// What the flags say. A bench costs nothing where nobody names a model: then it is the offline one.
+fn setup<'a>(args: &EstatesArgs, settings: &Settings, options: &'a OptionsFn<'a>) -> anyhow::Result<Setup<'a>> {
+    let name = args.model.as_deref().unwrap_or(Offline::NAME);
+    let mut profiles: Vec<Profile> = args.profiles.iter().map(|profile| (*profile).into()).collect();
+    if profiles.is_empty() {
+        profiles.push(Profile::DEFAULT);
+    }
+    let info = capabilities(settings, name)?;
+    Ok(Setup {
+        model: model(settings, name)?,
+        info,
+        sources: sources(args, settings)?,
+        queries: args.queries.clone(),
+        limit: args.limit,
+        profiles,
+        prompt: args.prompt.map(Into::into),
+        replay: args.replay.clone(),
+        record: args.record.clone(),
+        state: settings.state.clone(),
+        options,
+        notify: &tell,
+    })
+}
+
+fn sources(args: &EstatesArgs, settings: &Settings) -> anyhow::Result<Vec<EstateSource>> {
+    match &args.records {
+        Some(path) => Ok(vec![EstateSource::Records(path.clone())]),
+        None if args.estates.is_empty() => Ok(vec![EstateSource::Catalog(settings.catalog()?.to_owned())]),
+        None => Ok(args.estates.iter().cloned().map(EstateSource::Folder).collect()),
+    }
+}
+
+fn tell(notice: Notice<'_>) {
+    match notice {
+        Notice::Problems(problems) => output::problems(problems, false),
+        Notice::EverythingNotCounted(error) => {
+            output::say(&format!("note: a prompt with everything was not counted: {error}"));
         }
-        BenchCommand::Calibration(args) => {
-            let questions = queries::read(&args.queries, args.limit, true)?;
-            let negatives =
-                args.negatives.as_deref().map(|path: &Path| queries::read(path, args.limit, false)).transpose()?;
-            let corpus = corpus(&args.corpus, settings).await?;
-            let hits = args.hits.try_into()?;
-            let report = calibration::measure(&corpus, &questions, negatives.as_deref(), args.corpus.kind, hits)?;
-            print(&report, &report.table(), args.corpus.json)
-        }
-        BenchCommand::Tokens(args) => {
-            let report = economy::tokens(&args, settings).await?;
-            let table = report.table();
-            economy::write(args.over.markdown.as_deref(), &table)?;
-            economy::write(args.chart.as_deref(), &chart::svg(&report))?;
-            print(&report, &table, args.over.json)
-        }
-        BenchCommand::Plans(args) => {
-            let report = economy::plans(&args, settings).await?;
-            let table = report.table();
-            economy::write(args.over.markdown.as_deref(), &table)?;
-            print(&report, &table, args.over.json)
-        }
-        BenchCommand::Sql(args) => {
-            let queries = sql::read(&args.queries)?;
-            let (catalog, _) = open(settings, Opening::Use).await?;
-            let (report, answers) = sql::measure(&catalog.engine(), &queries).await?;
-            if let Some(path) = &args.out {
-                std::fs::write(path, answers).with_context(|| format!("cannot write {}", path.display()))?;
-            }
-            print(&report, &report.table(), false)
-        }
+    }
+}
+
+/// The error with what to do about it.
+fn explain(error: BenchError) -> anyhow::Error {
+    match error {
+        BenchError::Catalog(error) => advised(error).context("the catalog cannot be used"),
+        error => error.into(),
     }
 }
 
@@ -69,22 +152,8 @@ fn print(report: &impl Serialize, table: &str, only_json: bool) -> anyhow::Resul
     Ok(Exit::Good)
 }
 
-/// The records of the file, or of the catalog.
-async fn corpus(args: &CorpusArgs, settings: &Settings) -> anyhow::Result<Corpus> {
-    if let Some(path) = &args.records {
-        let records = records::read(path)?;
-        let index = Index::in_memory(records.clone(), embedder::open(settings)?)?;
-        return Ok(Corpus::new(index, &records));
-    }
-    let (catalog, _) = open(settings, Opening::Use).await?;
-    Ok(Corpus::new(catalog.index.clone(), &all(&catalog)))
-}
-
-pub(super) fn all(catalog: &Catalog) -> Vec<Record> {
-    let mut records = catalog.schema.records();
-    records.extend(catalog.apis.records());
-    records.extend(catalog.documents.records());
-    records.extend(catalog.facts.records());
-    records.extend(catalog.skills.records());
-    records
+/// Writes a text where a file is named.
+fn write(path: Option<&Path>, text: &str) -> anyhow::Result<()> {
+    let Some(path) = path else { return Ok(()) };
+    std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
 }

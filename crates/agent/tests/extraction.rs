@@ -6,10 +6,8 @@ use std::sync::Arc;
 
 use prospector_agent::extraction::ModelExtractor;
 use prospector_facts::FactDiscovery;
-use prospector_llm::{
-    fake::{FakeProvider, Turn},
-    providers,
-};
+use prospector_llm::providers;
+use prospector_test_support::provider::{FakeProvider, Turn};
 use serde_json::{Value, json};
 
 const TEXT: &str = "Whoever has not bought for half a year we regard as dormant. Dormant accounts get\nno newsletter.";

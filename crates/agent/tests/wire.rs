@@ -9,9 +9,9 @@ use std::time::Duration;
 use prospector_agent::{Limits, Outcome, event::Event, plan::Ended};
 use prospector_llm::{
     LlmError,
-    fake::{Api, FakeProvider, KEY, Recorded, Turn},
     providers::{Settings, connect},
 };
+use prospector_test_support::provider::{Api, FakeProvider, KEY, Recorded, Turn};
 use serde_json::{Value, json};
 use support::{TABLES, TOOLS, World, go, plan};
 use tokio::net::TcpListener;

@@ -1,11 +1,12 @@
 //! One operation as a model is shown it: everything in a few hundred tokens, or one part of it in full.
 
 use prospector_core::ToolError;
+use prospector_text::cut;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::{
-    Api, ApiKind, Operation, Parameter, Shape, prose, render,
+    Api, ApiKind, Operation, Parameter, Shape, render,
     shape::{self, Fitted, Side, bytes, fitted},
 };
 
@@ -100,12 +101,12 @@ impl OperationDetails {
     fn whole(&mut self, api: &Api, operation: &Operation, depth: Option<usize>) {
         let room = if depth.is_some() { MORE } else { USUAL };
         let deepest = depth.map_or(if api.kind == ApiKind::GraphQl { DEEPEST_GRAPH } else { DEEPEST }, levels);
-        self.description = prose::opening(&operation.description, if depth.is_some() { 1_000 } else { 140 });
-        self.tags = operation.tags.iter().take(3).map(|tag| prose::opening(tag, 40)).collect();
+        self.description = cut::sentences(&operation.description, if depth.is_some() { 1_000 } else { 140 });
+        self.tags = operation.tags.iter().take(3).map(|tag| cut::sentences(tag, 40)).collect();
         self.auth = operation.auth.clone();
         let mut cut = Vec::new();
         if bytes(&json!(self.auth)) > room / 5 {
-            self.auth = self.auth.iter().take(1).map(|line| prose::opening(line, room / 6)).collect();
+            self.auth = self.auth.iter().take(1).map(|line| cut::sentences(line, room / 6)).collect();
             cut.push("auth");
         }
         // What the note on cuts takes at most.
@@ -209,7 +210,7 @@ fn levels(depth: usize) -> usize {
 fn missing(part: &str, near: &[String]) -> ToolError {
     ToolError::Respond {
         code: "not_found",
-        message: format!("there is no part `{}`", prose::opening(part, 80)),
+        message: format!("there is no part `{}`", cut::sentences(part, 80)),
         suggestion: (!near.is_empty()).then(|| format!("did you mean {}?", near.join(", "))),
     }
 }
@@ -267,7 +268,7 @@ fn listed(parameters: &[Parameter], room: usize) -> Fitted {
 
 fn told(parameter: &Parameter, words: usize, values: usize) -> Value {
     let mut told = parameter.clone();
-    told.description = if words == 0 { String::new() } else { prose::opening(&told.description, words) };
+    told.description = if words == 0 { String::new() } else { cut::sentences(&told.description, words) };
     if told.values.len() > values {
         let more = told.values.len() - values;
         told.values.truncate(values);

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 use prospector_core::Problem;
+use prospector_text::cut;
 use serde_json::Value;
 
 use crate::{
@@ -95,7 +96,7 @@ fn operations(schema: &Schema, place: &str, mut problems: Vec<Problem>) -> (Part
     }
     naming::assign(&mut operations);
     let types = schema.types.iter().map(|(name, kind)| (name.clone(), schema.shape_of(kind))).collect();
-    let description = prose::opening(&prose::plain(&schema.description), DESCRIPTION);
+    let description = cut::sentences(&prose::plain(&schema.description), DESCRIPTION);
     (Parts { url: None, description, operations, types: without_roots(types, schema), files: Vec::new() }, problems)
 }
 
@@ -123,7 +124,7 @@ impl Schema {
             name: field.name.clone(),
             method: method.to_owned(),
             path: field.name.clone(),
-            description: prose::opening(&description, DESCRIPTION),
+            description: cut::sentences(&description, DESCRIPTION),
             tags: Vec::new(),
             deprecated: field.deprecated.is_some(),
             parameters: field.arguments.iter().map(|argument| self.parameter(argument)).collect(),
@@ -141,9 +142,9 @@ impl Schema {
         Parameter {
             name: argument.name.clone(),
             location: Location::Argument,
-            r#type: prose::opening(&argument.kind, LONGEST_NAME),
+            r#type: cut::sentences(&argument.kind, LONGEST_NAME),
             required: is_required(argument),
-            description: prose::opening(&prose::plain(&argument.description), REMARK),
+            description: cut::sentences(&prose::plain(&argument.description), REMARK),
             values,
             default: argument.default.clone().filter(shape::is_short),
         }

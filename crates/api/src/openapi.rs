@@ -11,6 +11,7 @@ use std::{
 };
 
 use prospector_core::Problem;
+use prospector_text::cut;
 use serde_json::Value;
 
 use crate::{
@@ -87,7 +88,7 @@ pub(crate) fn read(library: &Library, place: &str) -> (Parts, Vec<Problem>) {
     let Reader { mut operations, problems, .. } = reader;
     naming::assign(&mut operations);
     let info = |key: &str| root.value.pointer(&format!("/info/{key}")).and_then(Value::as_str).unwrap_or_default();
-    let description = prose::opening(&prose::joined(info("title"), info("description")), DESCRIPTION);
+    let description = cut::sentences(&prose::joined(info("title"), info("description")), DESCRIPTION);
     let files = library.others().map(PathBuf::from).collect();
     (Parts { url: server(root.value), description, operations, types, files }, problems)
 }
@@ -210,8 +211,8 @@ impl<'a> Reader<'a> {
             name,
             method,
             path: path.to_owned(),
-            description: prose::opening(&prose::joined(&said("summary"), &said("description")), DESCRIPTION),
-            tags: tags.map(|tag| prose::opening(&tag, 80)).collect(),
+            description: cut::sentences(&prose::joined(&said("summary"), &said("description")), DESCRIPTION),
+            tags: tags.map(|tag| cut::sentences(&tag, 80)).collect(),
             deprecated: is_true(operation.get("deprecated")),
             parameters,
             request_body,

@@ -1,5 +1,7 @@
 //! Descriptions as they are kept and shown: on one line, without markup, and no longer than is useful.
 
+use prospector_text::cut::one_line;
+
 /// Tags that stand in descriptions as markup; anything else between angle brackets is likely a placeholder.
 const TAGS: [&str; 36] = [
     "a",
@@ -65,7 +67,7 @@ pub(crate) fn plain(text: &str) -> String {
             rest = &rest[next.len_utf8()..];
         }
     }
-    out.split_whitespace().collect::<Vec<_>>().join(" ")
+    one_line(&out)
 }
 
 fn near(text: &str, end: u8) -> Option<usize> {
@@ -77,21 +79,6 @@ fn tag_length(text: &str) -> Option<usize> {
     let name = text[1..end].trim_start_matches('/');
     let name = name.split(|c: char| !c.is_ascii_alphanumeric()).next()?.to_ascii_lowercase();
     TAGS.contains(&name.as_str()).then_some(end + 1)
-}
-
-/// The first sentences of `text` that fit `limit` characters; where not even one does, its first words and `…`.
-pub(crate) fn opening(text: &str, limit: usize) -> String {
-    let Some((end, _)) = text.char_indices().nth(limit) else { return text.to_owned() };
-    let head = &text[..end];
-    let sentence = [". ", "! ", "? "].iter().filter_map(|stop| head.rfind(stop)).max();
-    match sentence {
-        // A very short first "sentence" is more often an abbreviation than a sentence.
-        Some(stop) if stop >= limit / 4 => head[..=stop].to_owned(),
-        _ => {
-            let word = head.rfind(' ').filter(|at| *at > end / 2).unwrap_or(end);
-            format!("{}…", head[..word].trim_end_matches([',', ';', ':', ' ']))
-        }
-    }
 }
 
 /// A summary and a description as one text; a description that repeats the summary stands alone.
@@ -111,26 +98,12 @@ pub(crate) fn joined(summary: &str, description: &str) -> String {
 mod tests {
     use super::*;
 
-    fn check(text: &str, limit: usize, expected: &str) {
-        assert_eq!(opening(&plain(text), limit), expected);
-    }
-
     #[test]
     fn markup_goes_and_placeholders_stay() {
-        check(
-            "<p>Lists\n\tthe   orders</p>, see [here](https://example.com/a_b).",
-            99,
-            "Lists the orders , see [here].",
-        );
-        check("Pass <currency> or a < b; [x] stays", 99, "Pass <currency> or a < b; [x] stays");
-        check("unclosed <p and ](", 99, "unclosed <p and ](");
-    }
-
-    #[test]
-    fn long_text_ends_with_a_sentence_or_says_that_it_is_cut() {
-        check("One order. Two orders. Three orders.", 25, "One order. Two orders.");
-        check("One order with very many words in it.", 20, "One order with very…");
-        check("ééééééééééééé", 5, "ééééé…");
+        let check = |text: &str, expected: &str| assert_eq!(plain(text), expected);
+        check("<p>Lists\n\tthe   orders</p>, see [here](https://example.com/a_b).", "Lists the orders , see [here].");
+        check("Pass <currency> or a < b; [x] stays", "Pass <currency> or a < b; [x] stays");
+        check("unclosed <p and ](", "unclosed <p and ](");
     }
 
     #[test]

@@ -5,7 +5,9 @@ use std::collections::{HashSet, VecDeque};
 use indexmap::IndexSet;
 use prospector_core::{Kind, Record};
 
-use crate::{Api, Operation, Shape, prose, shape};
+use prospector_text::cut;
+
+use crate::{Api, Operation, Shape, shape};
 
 /// How long a description is where it is one of many, in characters.
 const DESCRIPTION: usize = 300;
@@ -26,7 +28,7 @@ pub(crate) fn record(api: &Api, operation: &Operation) -> Record {
 
 /// The first sentences of the description; they say when an operation is deprecated.
 pub(crate) fn described(operation: &Operation, limit: usize) -> String {
-    let text = prose::opening(&operation.description, limit);
+    let text = cut::sentences(&operation.description, limit);
     match (operation.deprecated, text.as_str()) {
         (false, _) => text,
         (true, "") => "Deprecated.".to_owned(),

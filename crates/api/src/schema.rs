@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
 use indexmap::IndexMap;
+use prospector_text::cut;
 use serde_json::Value;
 
 use crate::{
@@ -294,7 +295,7 @@ impl<'a> Schemas<'a> {
         if depth > 0 && flat.types.is_empty() && !(flat.one_of.is_empty() && flat.any_of.is_empty()) {
             let variants = flat.one_of.iter().chain(&flat.any_of).take(8);
             let names: BTreeSet<String> = variants.map(|variant| self.line(*variant, depth - 1)).collect();
-            return crate::prose::opening(&Vec::from_iter(names).join(" or "), 80);
+            return cut::sentences(&Vec::from_iter(names).join(" or "), 80);
         }
         flat.scalar()
     }
@@ -348,7 +349,7 @@ impl<'a> Flat<'a> {
         if self.nullable {
             name.push_str(" or null");
         }
-        crate::prose::opening(&name, 80)
+        cut::sentences(&name, 80)
     }
 }
 
@@ -357,7 +358,7 @@ fn reference_name(reference: &str) -> String {
     let last = reference.trim_end_matches(['#', '/']).rsplit(['/', '#']).next().unwrap_or_default();
     let stem = [".yaml", ".yml", ".json"].iter().find_map(|end| last.strip_suffix(end)).unwrap_or(last);
     let name = stem.replace("~1", "/").replace("~0", "~");
-    if name.is_empty() { "object".to_owned() } else { crate::prose::opening(&name, 120) }
+    if name.is_empty() { "object".to_owned() } else { cut::sentences(&name, 120) }
 }
 
 fn text<'a>(value: &'a Value, key: &str) -> Option<&'a str> {

@@ -4,9 +4,10 @@
 
 use std::collections::BTreeMap;
 
+use prospector_text::cut;
 use serde_json::{Map, Value, json};
 
-use crate::{Field, Shape, prose};
+use crate::{Field, Shape};
 
 /// The most parts that are rendered before a depth is given up.
 const MOST_PARTS: usize = 3_000;
@@ -120,7 +121,7 @@ impl<'t> Rendering<'t> {
             },
             Shape::Cycle(name) => json!({ "$cycle": name }),
             Shape::Cut(name) => self.cut(name),
-            Shape::Unresolved(reference) => json!({ "$unresolved": prose::opening(reference, 120) }),
+            Shape::Unresolved(reference) => json!({ "$unresolved": cut::sentences(reference, 120) }),
         }
     }
 
@@ -277,7 +278,7 @@ fn shrunk(value: Value, room: usize) -> Value {
             }
             Value::Array(kept)
         }
-        Value::String(text) => Value::String(prose::opening(&text, room / 4)),
+        Value::String(text) => Value::String(cut::sentences(&text, room / 4)),
         other => other,
     }
 }
@@ -310,8 +311,8 @@ pub(crate) fn is_short(value: &Value) -> bool {
 
 fn word(value: &Value) -> String {
     match value {
-        Value::String(text) => prose::opening(text, 60),
-        other => prose::opening(&other.to_string(), 60),
+        Value::String(text) => cut::sentences(text, 60),
+        other => cut::sentences(&other.to_string(), 60),
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use prospector_core::{Kind, Page, Relevance, Resource, ResourceKind, Tool, ToolError, Toolset};
 use prospector_search::{Index, Query};
+use prospector_text::cut;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -11,7 +12,7 @@ use serde_json::Value;
 use crate::{
     Api, ApiDiscovery, ApiKind, Operation,
     details::{OperationDetails, details},
-    prose, render,
+    render,
 };
 
 /// How many items a list shows where the call does not say.
@@ -83,7 +84,7 @@ impl Tool for ListApis {
             name: api.name.clone(),
             r#type: api.kind,
             url: api.url.clone(),
-            description: prose::opening(&api.description, 2 * SHORT),
+            description: cut::sentences(&api.description, 2 * SHORT),
             operations: api.operations.len(),
         };
         let apis = self.discovery.apis().iter().map(listed).collect();
@@ -252,7 +253,7 @@ impl Tool for SearchOperations {
             api: hit.parent,
             operation: hit.name,
             relevance: hit.relevance,
-            description: prose::opening(&hit.description, SHORT),
+            description: cut::sentences(&hit.description, SHORT),
         });
         let hits: Vec<FoundOperation> = hits.collect();
         if hits.is_empty() {

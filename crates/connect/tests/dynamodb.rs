@@ -8,8 +8,9 @@ mod support;
 use std::sync::Arc;
 
 use prospector_connect::{ConnectError, Connector, FilterCondition, FilterOp, SampleRequest, Samples, Table};
+use prospector_test_support::server;
 use serde_json::{Value, json};
-use support::{check_filters, connector, query, server::server};
+use support::{check_filters, connector, query};
 
 /// The stand-in asks for a signature and does not look at it.
 const SIGNED: &str = "AWS4-HMAC-SHA256 Credential=t/20240101/eu-north-1/dynamodb/aws4_request, \
@@ -87,6 +88,7 @@ fn find<'a>(tables: &'a [Table], name: &str) -> &'a Table {
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn tables_are_described_with_keys_fields_and_counts() {
     let Some(url) = made("described", &[("shop", "S"), ("n", "N")], &orders()).await else { return };
     made("described_empty", &[("id", "B")], &[]).await.unwrap();
@@ -147,6 +149,7 @@ async fn tables_are_described_with_keys_fields_and_counts() {
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn conditions_mean_what_they_mean_elsewhere() {
     let people = [
         json!({"id": {"N": "1"}, "name": {"S": "Ada"}, "age": {"N": "36"}, "score": {"N": "1.5"}, "born": {"S": "1815-12-10"},
@@ -161,6 +164,7 @@ async fn conditions_mean_what_they_mean_elsewhere() {
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn a_partition_is_read_by_its_key_and_the_rest_is_filtered() {
     let Some(url) = made("keyed", &[("shop", "S"), ("n", "N")], &orders()).await else { return };
     let source = connector(&url, &[]);
@@ -191,6 +195,7 @@ async fn a_partition_is_read_by_its_key_and_the_rest_is_filtered() {
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn many_items_come_in_pages() {
     let text = "x".repeat(60_000);
     let items: Vec<Value> = (0..40)
@@ -210,6 +215,7 @@ async fn many_items_come_in_pages() {
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn a_change_of_the_tables_is_seen_and_a_secret_is_not() {
     let Some(url) = made("changing", &[("id", "S")], &[]).await else { return };
     let source = connector(&url, &[]);

@@ -8,10 +8,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use prospector_connect::{ConnectError, Connector, SampleRequest, Samples};
+use prospector_test_support::server;
 use serde_json::{Value, json};
 use sqlx::mysql::MySqlConnection;
 use sqlx::{AssertSqlSafe, Connection, Row};
-use support::{PEOPLE, Wire, check_filters, connector, query, server::server};
+use support::{PEOPLE, Wire, check_filters, connector, query};
 
 async fn run(url: &url::Url, sql: &str) {
     let mut connection = MySqlConnection::connect(url.as_str()).await.unwrap();
@@ -158,6 +159,7 @@ async fn values_lose_nothing() {
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn samples_are_the_most_frequent_first_and_wildcards_are_letters() {
     let sql = "CREATE TABLE t (c text); INSERT INTO t VALUES ('b'), ('a'), ('c'), ('c'), ('50%'), ('500'), (NULL)";
     let Some(url) = made("sampled", sql).await else { return };
@@ -173,6 +175,7 @@ async fn samples_are_the_most_frequent_first_and_wildcards_are_letters() {
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn conditions_mean_what_they_mean_elsewhere() {
     let table = "CREATE TABLE people (id int, name varchar(20) COLLATE utf8mb4_bin, age smallint, score decimal(6,2), \
          born date, vip boolean);";
@@ -204,6 +207,7 @@ async fn a_query_is_one_statement_that_reads() {
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn a_change_of_the_schema_is_seen() {
     let Some(url) = made("changing", "CREATE TABLE t (c int)").await else { return };
     let source = connector(&url, &[]);
@@ -225,6 +229,7 @@ async fn a_change_of_the_schema_is_seen() {
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn a_password_is_never_shown() {
     let Some(url) = server("PROSPECTOR_TEST_MARIADB") else { return };
     let check = async |change: fn(&mut url::Url)| {
@@ -246,6 +251,7 @@ async fn a_password_is_never_shown() {
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn a_server_that_goes_away_is_used_again_when_it_is_back() {
     let Some(url) = made("away", "CREATE TABLE t (c int); INSERT INTO t VALUES (1)").await else { return };
     let (mut wire, through) = Wire::to(&url).await;
@@ -265,6 +271,7 @@ async fn a_server_that_goes_away_is_used_again_when_it_is_back() {
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn a_query_that_nobody_waits_for_is_stopped() {
     let Some(url) = made("stopped", "CREATE TABLE t (c int)").await else { return };
     let source = connector(&url, &[]);

@@ -12,10 +12,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use prospector_connect::{Cause, ConnectError, Connector, MAX_ANSWER_BYTES, MAX_CELL_BYTES, SqlQuery};
+use prospector_test_support::server;
 use serde_json::{Value, json};
 use sqlx::mysql::MySqlConnection;
 use sqlx::{AssertSqlSafe, Connection, Row};
-use support::{connector, query, server::server};
+use support::{connector, query};
 
 async fn run(url: &url::Url, sql: &str) {
     let mut connection = MySqlConnection::connect(url.as_str()).await.unwrap();
@@ -94,6 +95,7 @@ impl Drop for Private {
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn a_session_holds_whatever_the_server_is_set_to() {
     let Some(private) = Private::start().await else { return };
     a_text_is_read_in_one_way_whatever_the_mode(&private).await;
@@ -144,6 +146,7 @@ async fn a_text_is_read_in_one_way_whatever_the_mode(private: &Private) {
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn nothing_of_a_query_outlives_it() {
     let Some(url) = made("session_left", "CREATE TABLE t (c int)").await else { return };
     let source = connector(&url, &[]);
@@ -161,6 +164,7 @@ async fn nothing_of_a_query_outlives_it() {
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn a_query_is_explained_without_being_run() {
     let Some(url) = made("session_explained", "CREATE TABLE t (c int)").await else { return };
     let source = connector(&url, &[]);

@@ -13,8 +13,9 @@ use mongodb::{Client, Database};
 use prospector_connect::{
     ConnectError, Connector, FilterCondition, FilterOp, MAX_CELL_BYTES, SampleRequest, Samples, Table,
 };
+use prospector_test_support::server;
 use serde_json::{Value, json};
-use support::{Wire, check_filters, connector, query, server::server};
+use support::{Wire, check_filters, connector, query};
 
 /// An empty database of that name, and its URL.
 async fn made(name: &str) -> Option<(Database, url::Url)> {
@@ -67,6 +68,7 @@ fn orders() -> Vec<Document> {
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn collections_are_tables_with_the_fields_that_their_documents_have() {
     let Some((database, url)) = made("described").await else { return };
     insert(&database, "orders", orders()).await;
@@ -122,6 +124,7 @@ async fn collections_are_tables_with_the_fields_that_their_documents_have() {
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn values_lose_nothing() {
     let Some((database, url)) = made("valued").await else { return };
     let id = ObjectId::parse_str("65a000000000000000000001").unwrap();
@@ -175,6 +178,7 @@ async fn values_lose_nothing() {
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn samples_are_the_most_frequent_first_also_of_lists() {
     let Some((database, url)) = made("sampled").await else { return };
     insert(&database, "orders", orders()).await;
@@ -198,6 +202,7 @@ async fn samples_are_the_most_frequent_first_also_of_lists() {
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn conditions_mean_what_they_mean_elsewhere() {
     let Some((database, url)) = made("filtered").await else { return };
     let day = |text: &str| DateTime::parse_rfc3339_str(format!("{text}T00:00:00Z")).unwrap();
@@ -216,6 +221,7 @@ async fn conditions_mean_what_they_mean_elsewhere() {
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn fields_within_objects_and_lists_are_columns() {
     let Some((database, url)) = made("nested").await else { return };
     insert(&database, "orders", orders()).await;
@@ -247,6 +253,7 @@ async fn fields_within_objects_and_lists_are_columns() {
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn a_change_of_the_collections_is_seen() {
     let Some((database, url)) = made("changing").await else { return };
     insert(&database, "t", vec![doc! { "a": 1 }]).await;
@@ -266,6 +273,7 @@ async fn a_change_of_the_collections_is_seen() {
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn a_password_is_never_shown_and_a_server_that_comes_back_is_used_again() {
     let Some((database, url)) = made("away").await else { return };
     insert(&database, "t", vec![doc! { "a": 1 }]).await;
@@ -297,6 +305,7 @@ async fn a_password_is_never_shown_and_a_server_that_comes_back_is_used_again() 
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn values_have_a_limit_in_bytes() {
     let Some((database, url)) = made("limited").await else { return };
     let long = "x".repeat(MAX_CELL_BYTES + 1);

@@ -8,10 +8,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use prospector_connect::{ConnectError, Connector, Rows, SampleRequest, Samples};
+use prospector_test_support::server;
 use serde_json::{Value, json};
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Connection, Row};
-use support::{PEOPLE, Wire, check_filters, connector, query, server::server};
+use support::{PEOPLE, Wire, check_filters, connector, query};
 
 async fn run(url: &url::Url, sql: &str) {
     let mut connection = PgConnection::connect(url.as_str()).await.unwrap();
@@ -104,6 +105,7 @@ async fn tables_are_described_with_columns_keys_comments_and_counts() {
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn what_may_not_be_read_is_told_of() {
     let sql = "CREATE TABLE open (c int); CREATE TABLE half (a int, b int); CREATE TABLE closed (c int);
          DROP ROLE IF EXISTS reader; CREATE ROLE reader LOGIN PASSWORD 'reading';
@@ -190,6 +192,7 @@ async fn values_lose_nothing() {
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn samples_are_the_most_frequent_first_and_wildcards_are_letters() {
     let sql = "CREATE TABLE t (c text); INSERT INTO t VALUES ('b'), ('a'), ('c'), ('c'), ('50%'), ('500'), (NULL)";
     let Some(url) = made("sampled", sql).await else { return };
@@ -205,6 +208,7 @@ async fn samples_are_the_most_frequent_first_and_wildcards_are_letters() {
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn conditions_mean_what_they_mean_elsewhere() {
     let table =
         "CREATE TABLE people (id int, name varchar(20), age smallint, score numeric(6,2), born date, vip boolean);";
@@ -241,6 +245,7 @@ async fn a_query_is_one_statement_that_reads() {
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn a_change_of_the_schema_is_seen() {
     let Some(url) = made("changing", "CREATE TABLE t (c int); CREATE TYPE mood AS ENUM ('a')").await else { return };
     let source = connector(&url, &[]);
@@ -263,6 +268,7 @@ async fn a_change_of_the_schema_is_seen() {
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn a_password_is_never_shown() {
     let Some(url) = server("PROSPECTOR_TEST_POSTGRES") else { return };
     let check = async |change: fn(&mut url::Url)| {
@@ -289,6 +295,7 @@ async fn a_password_is_never_shown() {
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn a_server_that_goes_away_is_used_again_when_it_is_back() {
     let Some(url) = made("away", "CREATE TABLE t (c int); INSERT INTO t VALUES (1)").await else { return };
     let (mut wire, through) = Wire::to(&url).await;
@@ -308,6 +315,7 @@ async fn a_server_that_goes_away_is_used_again_when_it_is_back() {
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn a_query_that_nobody_waits_for_is_stopped() {
     let Some(url) = made("stopped", "").await else { return };
     let source = connector(&url, &[]);

@@ -9,10 +9,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use prospector_connect::{Cause, ConnectError, Connector, MAX_ANSWER_BYTES, MAX_CELL_BYTES, Rows, SqlQuery};
+use prospector_test_support::server;
 use serde_json::{Value, json};
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Connection, Row};
-use support::{connector, query, server::server};
+use support::{connector, query};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -68,6 +69,7 @@ async fn a_text_is_read_in_one_way_whatever_the_settings_of_the_server() {
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn nothing_of_a_query_outlives_it() {
     let Some(url) = made("session_left", "CREATE TABLE t (c int); INSERT INTO t VALUES (0)").await else { return };
     let source = connector(&url, &[]);
@@ -100,6 +102,7 @@ async fn nothing_of_a_query_outlives_it() {
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn a_query_is_explained_without_being_run() {
     let Some(url) = made("session_explained", "CREATE SEQUENCE s; CREATE TABLE t (c int)").await else { return };
     let source = connector(&url, &[]);
@@ -140,6 +143,7 @@ async fn functions_and_operators_of_others_do_not_stand_for_those_of_the_system(
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn what_extensions_made_is_found() {
     let Some(url) = made("session_extended", "").await else { return };
     let mut connection = PgConnection::connect(url.as_str()).await.unwrap();
@@ -226,6 +230,7 @@ async fn a_value_that_is_too_large_is_not_sent() {
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn all_values_together_have_a_limit() {
     let Some(url) = made("session_many", "CREATE TABLE t (c int)").await else { return };
     let (through, sent) = counted(&url).await;

@@ -2,6 +2,8 @@
 
 use std::{collections::HashSet, ops::Range};
 
+use prospector_text::{cut, sentences, stem::strip_ending, stop_words::OF_QUESTIONS};
+
 use crate::{
     Format,
     chunk::{is_delimiter, is_row},
@@ -22,17 +24,17 @@ pub(crate) fn first_sentences(text: &str, format: Format) -> String {
     };
     let plain = if plain.is_empty() {
         let start: String = text.chars().take(MAX_DESCRIPTION * 4).collect();
-        start.split_whitespace().collect::<Vec<_>>().join(" ")
+        cut::one_line(&start)
     } else {
         plain
     };
     if !plain.chars().any(char::is_alphanumeric) {
         return String::new();
     }
-    let end = sentences(&plain).into_iter().take_while(|s| chars(&plain[..s.end]) <= MAX_DESCRIPTION).last();
+    let end = sentences::ranges(&plain).into_iter().take_while(|s| chars(&plain[..s.end]) <= MAX_DESCRIPTION).last();
     match end {
         Some(sentence) => plain[..sentence.end].trim_end().to_owned(),
-        None => cut(&plain, 0, MAX_DESCRIPTION),
+        None => cut::around(&plain, 0, MAX_DESCRIPTION),
     }
 }
 
@@ -71,7 +73,7 @@ pub(crate) fn best(text: &str, question: &str) -> String {
     let longest = if first.whole { MAX_CHARS * 2 } else { MAX_CHARS };
     if chars(&passage) > longest {
         let at = words(&passage).find(|(_, word)| wanted.contains(word)).map_or(0, |(at, _)| at);
-        passage = cut(&passage, at, longest);
+        passage = cut::around(&passage, at, longest);
     }
     match &first.head {
         Some(head) => format!("{}\n{passage}", text[head.clone()].trim_end()),
@@ -112,66 +114,14 @@ fn chars(text: &str) -> usize {
     text.chars().count()
 }
 
-/// At most `max` characters around the byte `at`, cut at white space where some is near.
-fn cut(text: &str, at: usize, max: usize) -> String {
-    if chars(text) <= max {
-        return text.to_owned();
-    }
-    let before = chars(&text[..at]);
-    let start = before.saturating_sub(max / 4).min(chars(text) - max);
-    let offset = |n: usize| text.char_indices().nth(n).map_or(text.len(), |(at, _)| at);
-    let (from, to) = (offset(start), offset(start + max));
-    let mut part = &text[from..to];
-    if from > 0 {
-        part = part.find(char::is_whitespace).filter(|at| *at < 30).map_or(part, |at| &part[at..]);
-    }
-    if to < text.len() {
-        part = part.rfind(char::is_whitespace).filter(|at| part.len() - at < 30).map_or(part, |at| &part[..at]);
-    }
-    format!("{}{}{}", if from > 0 { "…" } else { "" }, part.trim(), if to < text.len() { "…" } else { "" })
-}
-
 /// The words that carry meaning, as their stems, with the byte where each begins.
 fn words(text: &str) -> impl Iterator<Item = (usize, String)> {
     let start = text.as_ptr() as usize;
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).filter_map(move |word| {
         let lower = word.to_lowercase();
-        (!STOP.contains(&lower.as_str())).then(|| (word.as_ptr() as usize - start, stem(lower)))
+        (!OF_QUESTIONS.contains(&lower.as_str())).then(|| (word.as_ptr() as usize - start, strip_ending(lower)))
     })
 }
-
-/// The word without its English ending, as far as `invoices`, `invoicing` and `invoice` become the same.
-fn stem(mut word: String) -> String {
-    let cut = |word: &mut String, ending: &str, least: usize| {
-        let found = word.len() >= ending.len() + least && word.ends_with(ending);
-        if found {
-            word.truncate(word.len() - ending.len());
-        }
-        found
-    };
-    if cut(&mut word, "ies", 2) {
-        word.push('y');
-    } else if !word.ends_with("ss") && !word.ends_with("us") {
-        cut(&mut word, "s", 3);
-    }
-    if cut(&mut word, "ing", 3) || cut(&mut word, "ed", 3) {
-        // `shipped` to `ship`, but `billed` to `bill`.
-        let last = word.chars().last().filter(|c| !matches!(c, 'l' | 's' | 'z'));
-        if let Some(last) = last.filter(|c| c.is_ascii() && word.ends_with(&format!("{c}{c}"))) {
-            word.truncate(word.len() - last.len_utf8());
-        }
-    }
-    cut(&mut word, "e", 3);
-    word
-}
-
-/// Words of questions that say nothing about their subject.
-const STOP: [&str; 61] = [
-    "a", "about", "all", "an", "and", "any", "are", "as", "at", "be", "been", "by", "can", "could", "did", "do",
-    "does", "for", "from", "give", "had", "has", "have", "how", "i", "if", "in", "into", "is", "it", "its", "list",
-    "many", "me", "much", "must", "my", "of", "on", "or", "our", "should", "show", "so", "tell", "that", "the",
-    "their", "there", "these", "this", "to", "was", "we", "what", "when", "where", "which", "who", "with", "you",
-];
 
 /// What is shown whole: a sentence, a table row, a list item or a line of code.
 struct Unit {
@@ -233,7 +183,7 @@ fn close(text: &str, paragraph: Option<(Range<usize>, bool)>, units: &mut Vec<Un
         return;
     }
     let offset = range.start;
-    units.extend(sentences(&text[range]).into_iter().map(|sentence| Unit {
+    units.extend(sentences::ranges(&text[range]).into_iter().map(|sentence| Unit {
         range: offset + sentence.start..offset + sentence.end,
         whole: false,
         head: None,
@@ -246,35 +196,6 @@ fn is_item(line: &str) -> bool {
         return rest.starts_with(". ") || rest.starts_with(") ");
     }
     line.starts_with("- ") || line.starts_with("* ") || line.starts_with("+ ")
-}
-
-/// The sentences of a paragraph, together all of it. A point ends one where white space and no small letter follow.
-pub(crate) fn sentences(text: &str) -> Vec<Range<usize>> {
-    let mut sentences = Vec::new();
-    let mut start = 0;
-    let mut chars = text.char_indices().peekable();
-    while let Some((at, c)) = chars.next() {
-        let shortened = ["e.g", "i.e", "vs", "cf"].iter().any(|word| text[start..at].ends_with(word));
-        let end = match c {
-            '.' if shortened => None,
-            '。' | '！' | '？' => chars.peek().map(|(at, _)| *at),
-            '.' | '!' | '?' => {
-                while chars.next_if(|(_, c)| matches!(c, ')' | '"' | '\'' | '”' | '*' | '_')).is_some() {}
-                let space = chars.peek().is_some_and(|(_, c)| c.is_whitespace());
-                while chars.next_if(|(_, c)| c.is_whitespace()).is_some() {}
-                chars.peek().filter(|(_, next)| space && !next.is_lowercase()).map(|(at, _)| *at)
-            }
-            _ => None,
-        };
-        if let Some(end) = end {
-            sentences.push(start..end);
-            start = end;
-        }
-    }
-    if start < text.len() {
-        sentences.push(start..text.len());
-    }
-    sentences
 }
 
 #[cfg(test)]
@@ -336,22 +257,6 @@ mod tests {
     fn without_a_common_word_the_beginning_is_shown() {
         let text = [filler("One"), filler("Two"), filler("Three")].join(" ");
         assert!(best(&text, "what is the 日本語").starts_with("One goes"));
-    }
-
-    #[test]
-    fn the_forms_of_a_word_have_one_stem() {
-        for forms in [
-            ["invoice", "invoices", "invoicing", "invoiced"],
-            ["ship", "ships", "shipping", "shipped"],
-            ["bill", "bills", "billing", "billed"],
-            ["policy", "policies", "policy", "policy"],
-        ] {
-            let stems: HashSet<String> = forms.iter().map(|form| stem((*form).to_owned())).collect();
-            assert_eq!(stems.len(), 1, "{stems:?}");
-        }
-        for (one, other) in [("status", "state"), ("access", "acces"), ("été", "et")] {
-            assert_ne!(stem(one.to_owned()), stem(other.to_owned()));
-        }
     }
 
     #[test]

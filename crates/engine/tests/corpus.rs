@@ -9,8 +9,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use prospector_engine::{Dialect, Engine, check};
+use prospector_test_support::server;
 use sqlx::{Connection, Row};
-use support::{DATA, engine, files, mariadb, postgres, server::server, sqlite};
+use support::{DATA, engine, files, mariadb, postgres, sqlite};
 
 const COMMON: &str = include_str!("corpus/common.sql");
 const POSTGRES: &str = include_str!("corpus/postgres.sql");
@@ -110,6 +111,7 @@ async fn files_are_only_read() {
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn postgres_only_reads() {
     let Some(url) = server("PROSPECTOR_TEST_POSTGRES") else { return };
     let (own, connector) = postgres(&url, "engine_corpus", DATA).await;
@@ -131,6 +133,7 @@ async fn postgres_only_reads() {
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn mariadb_only_reads() {
     let Some(url) = server("PROSPECTOR_TEST_MARIADB") else { return };
     let (own, connector) = mariadb(&url, "prospector_corpus", DATA).await;

@@ -19,8 +19,6 @@ mod postgres;
 mod random;
 #[path = "differences/recorder.rs"]
 mod recorder;
-#[path = "../../connect/tests/support/server.rs"]
-mod server;
 #[path = "differences/sqlite.rs"]
 mod sqlite;
 #[path = "differences/subject.rs"]
@@ -29,7 +27,7 @@ mod subject;
 use std::collections::BTreeMap;
 
 use futures::future::join_all;
-use server::server;
+use prospector_test_support::server;
 use subject::{Course, Kind, LISTED, MARKER, Subject};
 
 /// At least so many statements an engine.
@@ -141,6 +139,7 @@ async fn sqlite_reads_what_the_guard_read() {
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn postgres_reads_what_the_guard_read() {
     let Some(url) = server("PROSPECTOR_TEST_POSTGRES") else { return };
     let statements = enough(corpus::postgres());
@@ -154,6 +153,7 @@ async fn postgres_reads_what_the_guard_read() {
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn mariadb_reads_what_the_guard_read_in_every_mode() {
     let Some(url) = server("PROSPECTOR_TEST_MARIADB") else { return };
     mariadb::prepare(&url).await;

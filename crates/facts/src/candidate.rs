@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use prospector_text::cut;
+
 use crate::{
     calibration,
     definition::{Definition, Pattern, definitions, fact_heads},
@@ -78,14 +80,14 @@ pub(crate) fn from_fact(asking: &Asking, lookup: &Lookup<'_>, fact: &Fact) -> Op
     let source = Source {
         source_type: if is_own { fact.origin.as_str() } else { OTHER_USER }.to_owned(),
         name: if fact.source.is_empty() { fact.term.clone() } else { fact.source.clone() },
-        excerpt: cut(&fact.definition, LONGEST_EXCERPT),
+        excerpt: cut::words(&fact.definition, LONGEST_EXCERPT),
         confidence: probability,
         stale: fact.stale,
     };
     Some(Candidate {
         term: Some(fact.term.clone()),
         key,
-        answer: cut(&fact.definition, LONGEST_ANSWER),
+        answer: cut::words(&fact.definition, LONGEST_ANSWER),
         source,
         fit,
         covers,
@@ -163,7 +165,7 @@ pub(crate) fn from_unit(
     let source = Source {
         source_type: passage.source_type.clone(),
         name: passage.name.clone(),
-        excerpt: cut(&with_list(&unit.text, &unit.list), LONGEST_EXCERPT),
+        excerpt: cut::words(&with_list(&unit.text, &unit.list), LONGEST_EXCERPT),
         confidence: probability,
         stale: false,
     };
@@ -178,7 +180,7 @@ pub(crate) fn from_unit(
     Some(Candidate {
         term: named.map(|d| d.term.clone()),
         key,
-        answer: cut(&answer, LONGEST_ANSWER),
+        answer: cut::words(&answer, LONGEST_ANSWER),
         source,
         fit,
         covers,
@@ -210,11 +212,4 @@ fn spoken(unit: &Unit, definition: Option<&Definition>) -> String {
 fn with_list(sentence: &str, list: &[String]) -> String {
     let lines = list.iter().map(|line| if line.starts_with('|') { format!("\n{line}") } else { format!("\n- {line}") });
     std::iter::once(sentence.to_owned()).chain(lines).collect()
-}
-
-/// `text` or its first part, cut between words.
-pub(crate) fn cut(text: &str, longest: usize) -> String {
-    let Some((end, _)) = text.char_indices().nth(longest) else { return text.to_owned() };
-    let end = text[..end].rfind(char::is_whitespace).unwrap_or(end);
-    format!("{} ..", text[..end].trim_end())
 }

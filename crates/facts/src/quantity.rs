@@ -1,5 +1,6 @@
 //! Numbers in sentences: thresholds, and whether two sentences contradict each other.
 
+use prospector_text::numbers;
 use regex::Regex;
 
 use crate::words::{number, regex, stem};
@@ -23,30 +24,6 @@ pub(crate) struct Quantity {
     /// Where the comparison begins and ends.
     pub(crate) span: std::ops::Range<usize>,
 }
-
-/// Words for small numbers; `one` is mostly a pronoun, and a number only with a bound or a unit.
-const NUMBER_WORDS: &[(&str, u32)] = &[
-    ("one", 1),
-    ("two", 2),
-    ("three", 3),
-    ("four", 4),
-    ("five", 5),
-    ("six", 6),
-    ("seven", 7),
-    ("eight", 8),
-    ("nine", 9),
-    ("ten", 10),
-    ("eleven", 11),
-    ("twelve", 12),
-    ("fifteen", 15),
-    ("twenty", 20),
-    ("thirty", 30),
-    ("forty", 40),
-    ("fifty", 50),
-    ("sixty", 60),
-    ("ninety", 90),
-    ("hundred", 100),
-];
 
 fn pattern() -> &'static Regex {
     regex!(concat!(
@@ -78,7 +55,7 @@ pub(crate) fn quantities(text: &str) -> Vec<Quantity> {
         if word == "one" && bound.is_empty() && group("unit").is_empty() {
             continue;
         }
-        let spelled = NUMBER_WORDS.iter().find(|(name, _)| *name == word).map(|(_, value)| f64::from(*value));
+        let spelled = numbers::parse_word(&word).map(f64::from);
         let Some(value) = spelled.or_else(|| number(&word).parse().ok()) else { continue };
         let (factor, unit) = unit(&raw);
         out.push(Quantity {

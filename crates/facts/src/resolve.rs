@@ -26,8 +26,10 @@ use std::collections::HashSet;
 
 use prospector_core::{nearest, normalized};
 
+use prospector_text::cut;
+
 use crate::{
-    candidate::{Candidate, MOST, cut, from_fact, from_unit},
+    candidate::{Candidate, MOST, from_fact, from_unit},
     definition::{Definition, Pattern, definitions, shorts},
     evidence::Passage,
     fit::{Asking, Said, Weights},
@@ -314,5 +316,5 @@ fn unknown(asked: &Asked, terms: impl FnOnce() -> Vec<String>) -> String {
     } else {
         format!(" Nearest known terms: {}.", near.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", "))
     };
-    format!("Nothing known defines `{}`.{near} {ask}", cut(&asked.term, 100))
+    format!("Nothing known defines `{}`.{near} {ask}", cut::words(&asked.term, 100))
 }

@@ -3,6 +3,8 @@
 //! The reading is line by line and forgiving: a passage is a cut-out, may begin in the middle of a list, and may come
 //! from a format that only looks like Markdown.
 
+use prospector_text::sentences::split;
+
 use crate::{definition::is_remark, words::regex};
 
 /// At most this many lines of a list, table or formula continue a sentence that ends in a colon.
@@ -10,9 +12,6 @@ const MOST_CONTINUED: usize = 12;
 
 /// A longer sentence is none: a listing, a page without its markup. It is neither read closely nor an answer.
 pub(crate) const LONGEST_SENTENCE: usize = 800;
-
-/// An abbreviation with what stands before it has fewer bytes.
-const LONGEST_ABBREVIATION: usize = 16;
 
 /// What a unit was in its text.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,7 +97,7 @@ pub(crate) fn units(text: &str, heading: &str) -> Vec<Unit> {
             Block::Paragraph(text) | Block::Item(_, text) => {
                 let form = if matches!(block, Block::Item(..)) { Form::Item } else { Form::Prose };
                 let (mut question, mut before, mut label) = (String::new(), String::new(), String::new());
-                for sentence in sentences(text) {
+                for sentence in split(text) {
                     let mut next = unit(&sentence, form.clone(), first);
                     if regex!(r"^(?:It|They|This|These)\b").is_match(&next.plain) {
                         next.before = before;
@@ -160,7 +159,7 @@ fn continuation(block: &Block, rest: &[Block]) -> Vec<String> {
             Block::Row(text, _) => (text.clone(), 'r'),
             Block::Code(line) => (line.clone(), 'c'),
             Block::Paragraph(text) if kind.is_none() => {
-                (sentences(text).first().map(|s| plain(s)).unwrap_or_default(), 'p')
+                (split(text).first().map(|s| plain(s)).unwrap_or_default(), 'p')
             }
             _ => break,
         };
@@ -294,42 +293,6 @@ fn blocks(text: &str) -> Vec<Block> {
 
 fn cells(row: &str) -> Vec<String> {
     row.trim().trim_start_matches('|').trim_end_matches('|').split('|').map(|cell| plain(cell.trim())).collect()
-}
-
-/// The sentences of a paragraph, as they stand.
-fn sentences(text: &str) -> Vec<String> {
-    let mut out = Vec::new();
-    let mut start = 0;
-    for end in regex!(r#"[.!?]["'”’)*_`\]]*\s+"#).find_iter(text) {
-        let head = &text[start..end.end()];
-        let next = text[end.end()..].trim_start_matches(['*', '_', '`', '"', '“', '(', '[', '\'']);
-        let code = text[end.end()..].starts_with('`');
-        let begins = code || next.chars().next().is_some_and(|c| c.is_uppercase() || c.is_numeric());
-        if begins && !is_abbreviation(head, end.as_str()) {
-            out.push(head.trim().to_owned());
-            start = end.end();
-        }
-    }
-    out.push(text[start..].trim().to_owned());
-    out.retain(|sentence| !sentence.is_empty());
-    out
-}
-
-/// Whether the full stop at the end of `head` belongs to a word, or closes a bold label (`**Churn.** A customer ..`).
-fn is_abbreviation(head: &str, end: &str) -> bool {
-    if !end.starts_with('.') {
-        return false;
-    }
-    let head = head.trim_end();
-    // The longest is `approx.`: what stands before the last letters says nothing, and may be as long as the text.
-    let tail = &head[head.floor_char_boundary(head.len().saturating_sub(LONGEST_ABBREVIATION))..];
-    if regex!(r"^(?:\*\*|__)[^*_]{2,80}\.(?:\*\*|__)$").is_match(head) || regex!(r"^\d{1,3}\.$").is_match(head) {
-        return true;
-    }
-    regex!(
-        r"(?i)(?:^|[\s(])(?:e\.g|i\.e|etc|vs|approx|incl|excl|cf|fig|no|nos|dr|mr|mrs|ms|st|inc|ltd|co|min|max|resp|a\.k\.a|u\.s|avg|est|sec)\.$"
-    )
-    .is_match(tail)
 }
 
 /// `text` without Markdown marks.

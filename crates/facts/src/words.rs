@@ -1,6 +1,6 @@
 //! Words and stems: how terms are compared.
 
-use frostem::{Algorithm, Stemmer};
+use prospector_text::{identifiers::split_camel_case, stem::snowball_regular, stop_words::OF_TERMS};
 
 /// A constant pattern, compiled once.
 macro_rules! regex {
@@ -17,41 +17,6 @@ fn tokens(text: &str) -> impl Iterator<Item = &str> {
     regex!(r"\d+(?:[.,]\d+)*\b|[\p{L}\p{N}]+(?:['’][\p{L}]{1,2}\b)?").find_iter(text).map(|token| token.as_str())
 }
 
-/// Words that say nothing about which term is meant.
-const STOP_WORDS: &[&str] = &[
-    "a", "about", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been", "being", "but", "by",
-    "can", "could", "did", "do", "does", "during", "each", "ever", "every", "for", "from", "had", "has", "have",
-    "having", "he", "her", "his", "how", "i", "if", "in", "into", "is", "it", "its", "just", "me", "my", "no", "not",
-    "of", "on", "only", "or", "our", "ours", "she", "should", "since", "so", "some", "such", "than", "that", "the",
-    "their", "them", "then", "there", "these", "they", "this", "those", "till", "to", "too", "until", "upon", "us",
-    "was", "we", "were", "what", "when", "where", "which", "while", "who", "whom", "whose", "why", "will", "with",
-    "would", "yet", "you", "your",
-];
-
-/// Past forms that no suffix rule reaches.
-const IRREGULAR: &[(&str, &str)] = &[
-    ("began", "begin"),
-    ("begun", "begin"),
-    ("bought", "buy"),
-    ("came", "come"),
-    ("gave", "give"),
-    ("given", "give"),
-    ("held", "hold"),
-    ("kept", "keep"),
-    ("left", "leave"),
-    ("lost", "lose"),
-    ("made", "make"),
-    ("paid", "pay"),
-    ("sent", "send"),
-    ("sold", "sell"),
-    ("spent", "spend"),
-    ("taken", "take"),
-    ("took", "take"),
-    ("won", "win"),
-    ("written", "write"),
-    ("people", "person"),
-];
-
 /// The words of `text` in order, lower case, identifiers split: `InvoiceLine` and `invoice_line` give `invoice`, `line`.
 pub(crate) fn words(text: &str) -> Vec<String> {
     let mut out = Vec::new();
@@ -61,7 +26,7 @@ pub(crate) fn words(text: &str) -> Vec<String> {
             continue;
         }
         let token = token.split(['\'', '’']).next().unwrap_or(token);
-        out.extend(humps(token).into_iter().map(str::to_lowercase));
+        out.extend(split_camel_case(token).into_iter().map(str::to_lowercase));
     }
     out
 }
@@ -75,29 +40,13 @@ pub(crate) fn number(text: &str) -> String {
     digits
 }
 
-/// `InvoiceLine` in two; `SaaS` and `eBay` stay whole, since nobody asks for `saa`.
-fn humps(token: &str) -> Vec<&str> {
-    let mut parts = Vec::new();
-    let (mut start, mut before_lower) = (0, false);
-    for (at, c) in token.char_indices() {
-        if before_lower && c.is_uppercase() {
-            parts.push(&token[start..at]);
-            start = at;
-        }
-        before_lower = c.is_lowercase();
-    }
-    parts.push(&token[start..]);
-    if parts.iter().any(|part| part.chars().count() < 3) { vec![token] } else { parts }
-}
-
 pub(crate) fn is_stop_word(word: &str) -> bool {
-    STOP_WORDS.contains(&word)
+    OF_TERMS.contains(&word)
 }
 
 /// The stem of a lower-case word.
 pub(crate) fn stem(word: &str) -> String {
-    let word = IRREGULAR.iter().find(|(past, _)| *past == word).map_or(word, |(_, base)| base);
-    Stemmer::new(Algorithm::English).stem(word).into_owned()
+    snowball_regular(word)
 }
 
 /// The stems of the words that count, in order; of all words where none counts.

@@ -41,8 +41,6 @@
 
 mod chat;
 mod error;
-#[cfg(feature = "fake")]
-pub mod fake;
 mod message;
 pub mod models;
 pub mod providers;

@@ -11,9 +11,9 @@ use std::{
 use futures::StreamExt;
 use prospector_llm::{
     ChatEvent, ChatRequest, LlmError, Message,
-    fake::{FakeProvider, KEY, Turn},
     providers::{Settings, connect},
 };
+use prospector_test_support::provider::{FakeProvider, KEY, Turn};
 use serde_json::json;
 use tokio::net::TcpListener;
 

@@ -3,9 +3,10 @@
 
 use prospector_connect::Table;
 use prospector_core::{Problem, nearest};
+use prospector_text::identifiers::words;
 use serde_json::{Map, Value};
 
-use crate::naming::{named, words};
+use crate::naming::named;
 
 /// How many wrong places of one file are told one by one.
 const TOLD: usize = 5;

@@ -1,4 +1,4 @@
-//! How names are matched, split into words and cut.
+//! How names are matched.
 
 use std::cell::LazyCell;
 
@@ -20,56 +20,9 @@ fn may_differ_in_case(one: &str, other: &str) -> bool {
     one.len() <= other.len().saturating_mul(3) && other.len() <= one.len().saturating_mul(3)
 }
 
-/// The words of an identifier or a phrase, lower case: `InvoiceLine`, `invoice_line` and `Invoice line` are the same.
-pub(crate) fn words(text: &str) -> Vec<String> {
-    let chars: Vec<char> = text.chars().collect();
-    let mut words = vec![String::new()];
-    for (at, &c) in chars.iter().enumerate() {
-        let before = at.checked_sub(1).map_or(' ', |n| chars[n]);
-        let after = chars.get(at + 1).copied().unwrap_or(' ');
-        let starts = !c.is_alphanumeric()
-            || (before.is_lowercase() && c.is_uppercase())
-            || (before.is_uppercase() && c.is_uppercase() && after.is_lowercase())
-            || (before.is_numeric() != c.is_numeric());
-        if starts && words.last().is_some_and(|word| !word.is_empty()) {
-            words.push(String::new());
-        }
-        if let Some(word) = words.last_mut().filter(|_| c.is_alphanumeric()) {
-            word.extend(c.to_lowercase());
-        }
-    }
-    words.retain(|word| !word.is_empty());
-    words
-}
-
-/// At most `most` characters of a text, on one line; what was cut ends in an ellipsis.
-pub(crate) fn cut(text: &str, most: usize) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(most) {
-        None => line,
-        Some(_) => line.chars().take(most.saturating_sub(1)).collect::<String>().trim_end().to_owned() + "…",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn check(text: &str, expected: &[&str]) {
-        assert_eq!(words(text), expected, "{text}");
-    }
-
-    #[test]
-    fn identifiers_fall_into_their_words() {
-        check("InvoiceLine", &["invoice", "line"]);
-        check("invoice_line", &["invoice", "line"]);
-        check("HTTPServer", &["http", "server"]);
-        check("Home Town", &["home", "town"]);
-        check("People_ID", &["people", "id"]);
-        check("sample15", &["sample", "15"]);
-        check("q1total", &["q", "1", "total"]);
-        check("__", &[]);
-    }
 
     #[test]
     fn an_exact_name_wins_and_an_ambiguous_one_is_none() {
@@ -83,11 +36,5 @@ mod tests {
         // The sign for Kelvin has three bytes, its small form one; the dotted capital has two, its small form three.
         assert_eq!(named(&["\u{212a}"], "k", |name| name), Some(0));
         assert_eq!(named(&["\u{130}d"], "i\u{307}D", |name| name), Some(0));
-    }
-
-    #[test]
-    fn a_long_text_is_cut_between_characters() {
-        assert_eq!(cut("a\n b", 3), "a b");
-        assert_eq!(cut("日本語日本語", 4), "日本語…");
     }
 }

@@ -4,18 +4,12 @@ use std::collections::BTreeSet;
 
 use prospector_core::Kind;
 use prospector_search::{Index, Query};
+use prospector_text::{identifiers::words, stem::strip_plural, stop_words::OF_COLUMN_QUESTIONS};
 
-use crate::{SchemaDiscovery, naming::words};
+use crate::SchemaDiscovery;
 
 /// How many tables are looked at.
-const TABLES: usize = 5;
-
-/// Words of a question that say nothing of what it is about.
-const EMPTY: [&str; 40] = [
-    "a", "all", "an", "and", "are", "as", "at", "by", "can", "did", "do", "does", "for", "from", "had", "has", "have",
-    "how", "i", "in", "is", "it", "many", "me", "mean", "much", "of", "on", "or", "our", "that", "the", "this", "to",
-    "was", "we", "what", "which", "who", "with",
-];
+const MAX_TABLES: usize = 5;
 
 /// See [`SchemaDiscovery::passages`]. A table counts as much as the hit on it, a column as much of that as its words
 /// cover of the question.
@@ -28,13 +22,16 @@ pub(crate) fn passages(
     let query = Query {
         text: question.to_owned(),
         kinds: vec![Kind::Table],
-        limit: TABLES.min(limit.max(1)),
+        limit: MAX_TABLES.min(limit.max(1)),
         ..Query::default()
     };
     // Whether they match well or not: who reads the passages judges them.
     let hits = index.rank(&query).unwrap_or_default();
-    let asked: BTreeSet<String> =
-        words(question).into_iter().filter(|word| !EMPTY.contains(&word.as_str())).map(stem).collect();
+    let asked: BTreeSet<String> = words(question)
+        .into_iter()
+        .filter(|word| !OF_COLUMN_QUESTIONS.contains(&word.as_str()))
+        .map(strip_plural)
+        .collect();
     let mut passages = Vec::new();
     for hit in hits.into_iter().filter(|hit| hit.relevance.get() > 0.0) {
         let Some(table) = discovery.table(&hit.parent, &hit.name) else { continue };
@@ -44,7 +41,7 @@ pub(crate) fn passages(
         }
         for column in table.columns.iter().filter(|column| !column.description.is_empty()) {
             let said: BTreeSet<String> =
-                words(&column.name).into_iter().chain(words(&column.description)).map(stem).collect();
+                words(&column.name).into_iter().chain(words(&column.description)).map(strip_plural).collect();
             let covered = asked.intersection(&said).count() as f32 / asked.len().max(1) as f32;
             if covered > 0.0 {
                 let id = format!("{}.{}", hit.id, column.name);
@@ -55,14 +52,6 @@ pub(crate) fn passages(
     passages.sort_by(|a, b| b.2.total_cmp(&a.2).then_with(|| a.0.cmp(&b.0)));
     passages.truncate(limit);
     passages
-}
-
-/// A word without the ending of its plural.
-fn stem(word: String) -> String {
-    match word.strip_suffix('s') {
-        Some(stem) if stem.len() > 2 && !stem.ends_with('s') => stem.to_owned(),
-        _ => word,
-    }
 }
 
 #[cfg(test)]

@@ -4,10 +4,9 @@ use std::{collections::HashMap, time::Duration};
 
 use futures::{StreamExt, stream};
 use prospector_connect::{ConnectError, Connector, SampleRequest, Statistics, Table};
+use prospector_text::{cut, identifiers::words};
 use serde::Serialize;
 use serde_json::{Map, Value};
-
-use crate::naming::{cut, words};
 
 /// A table of more columns is described without statistics: they would cost more than they tell.
 pub(crate) const WIDEST: usize = 60;
@@ -192,8 +191,8 @@ fn shown(statistics: &Statistics, range: bool) -> Shown {
 /// A value of bounded length.
 fn short(value: Value) -> Value {
     match value {
-        Value::String(text) => Value::String(cut(&text, CHARACTERS)),
-        Value::Array(_) | Value::Object(_) => Value::String(cut(&value.to_string(), CHARACTERS)),
+        Value::String(text) => Value::String(cut::line(&text, CHARACTERS)),
+        Value::Array(_) | Value::Object(_) => Value::String(cut::line(&value.to_string(), CHARACTERS)),
         other => other,
     }
 }

@@ -3,7 +3,8 @@
 use prospector_connect::{Column, Table};
 use prospector_core::{Kind, Record};
 
-use crate::{Database, joins::JoinGraph, naming::cut};
+use crate::{Database, joins::JoinGraph};
+use prospector_text::cut;
 
 /// The most characters of a description that a list or a hit shows.
 pub(crate) const SHOWN: usize = 200;
@@ -39,7 +40,7 @@ pub fn data_type(table: &Table, column: &Column) -> String {
 
 /// What a hit says of a table: its description, and its first columns where there is room for them.
 pub(crate) fn brief(table: &Table) -> String {
-    let description = cut(&table.description, SHOWN);
+    let description = cut::line(&table.description, SHOWN);
     if description.chars().count() >= SHORT || table.columns.is_empty() {
         return description;
     }

@@ -7,32 +7,22 @@ use std::{
     sync::LazyLock,
 };
 
-use frostem::{Algorithm, Stemmer};
 use prospector_core::Kind;
+use prospector_text::{
+    identifiers,
+    stem::snowball,
+    stop_words::{OF_QUERIES, OF_TABLE_QUERIES},
+};
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
 use crate::static_table;
 
 /// Longer terms are not words: base64, hashes. They are left out of the index.
-const LONGEST: usize = 64;
+const MAX_TERM_BYTES: usize = 64;
 
-/// The words that questions are made of, whatever they ask for.
-const STOP_WORDS: &str = "a an and are as at be been but by can could did do does for from had has have how i if in into is it \
-its me my no not of on or our she should so such than that the their them then there these they this those to up us was we \
-were what when where which while who whom whose why will with would you your please list show find give tell get return \
-retrieve all any each every also both between more most many much";
-
-/// What a question does with the rows of a table; says nothing of which table.
-const STOP_WORDS_OF_QUERIES: &str = "average mean maximum minimum max min total sum count distinct different number numbers \
-highest lowest largest smallest greatest least fewest top bottom sorted sort order ordered descending ascending alphabetical \
-alphabetically percentage percent ratio calculate determine identify provide compute including include respectively based \
-using use consider considering ensure only per together along among within other another same following first last one two \
-three four five ten over under above below exactly details information result results value values rounded round nearest \
-decimal corresponding shown display present given related trend trends quarter quarters quarterly";
-
-static COMMON: LazyLock<HashSet<&'static str>> = LazyLock::new(|| STOP_WORDS.split_whitespace().collect());
+static COMMON: LazyLock<HashSet<&'static str>> = LazyLock::new(|| OF_QUERIES.iter().copied().collect());
 static OF_TABLES: LazyLock<HashSet<&'static str>> =
-    LazyLock::new(|| STOP_WORDS.split_whitespace().chain(STOP_WORDS_OF_QUERIES.split_whitespace()).collect());
+    LazyLock::new(|| OF_QUERIES.iter().chain(OF_TABLE_QUERIES).copied().collect());
 
 /// Stems of words for spans of time and what happens over them.
 const SPANS_OF_TIME: &[&str] = &[
@@ -134,7 +124,7 @@ fn stop_words(kind: Kind) -> &'static HashSet<&'static str> {
 }
 
 /// How many words each thread remembers the terms of: texts about data repeat themselves.
-const REMEMBERED: usize = 20_000;
+const MAX_REMEMBERED_WORDS: usize = 20_000;
 
 thread_local! {
     static KNOWN: [RefCell<HashMap<String, Vec<String>>>; 2] = Default::default();
@@ -147,17 +137,16 @@ fn push_word(out: &mut Vec<String>, word: String, style: Style) {
         if let Some(terms) = known.get(&word) {
             return out.extend_from_slice(terms);
         }
-        let stemmer = Stemmer::new(Algorithm::English);
         let first = out.len();
         if style == Style::Identifiers {
             for half in compound(&word).into_iter().flatten().filter(|half| !COMMON.contains(half)) {
-                push(out, stemmer.stem(half).into_owned());
+                push(out, snowball(half));
             }
         }
-        push(out, stemmer.stem(&word).into_owned());
+        push(out, snowball(&word));
         // A word that is none, such as a hash, would only push out others.
-        if word.len() <= LONGEST {
-            if known.len() >= REMEMBERED {
+        if word.len() <= MAX_TERM_BYTES {
+            if known.len() >= MAX_REMEMBERED_WORDS {
                 known.clear();
             }
             known.insert(word, out[first..].to_vec());
@@ -168,7 +157,7 @@ fn push_word(out: &mut Vec<String>, word: String, style: Style) {
 fn split(text: &str, style: Style, stop: Option<&HashSet<&str>>) -> Vec<String> {
     let mut out = Vec::new();
     for word in text.split(|c: char| !c.is_alphanumeric()) {
-        let parts = parts(word);
+        let parts = identifiers::split(word);
         if parts.len() > 1 {
             push(&mut out, word.to_lowercase());
         }
@@ -183,35 +172,9 @@ fn split(text: &str, style: Style, stop: Option<&HashSet<&str>>) -> Vec<String> 
 }
 
 fn push(out: &mut Vec<String>, term: String) {
-    if !term.is_empty() && term.len() <= LONGEST {
+    if !term.is_empty() && term.len() <= MAX_TERM_BYTES {
         out.push(term);
     }
-}
-
-/// The words of an identifier, lower case: split between lower and upper case, before the last capital of an acronym
-/// (`HTTPServer`), and between letters and digits.
-fn parts(word: &str) -> Vec<String> {
-    let mut parts = Vec::new();
-    let mut current = String::new();
-    let mut chars = word.chars().peekable();
-    let mut before: Option<char> = None;
-    while let Some(c) = chars.next() {
-        if let Some(before) = before {
-            let after_is_lower = chars.peek().is_some_and(|after| after.is_lowercase());
-            let boundary = (before.is_lowercase() && c.is_uppercase())
-                || (before.is_uppercase() && c.is_uppercase() && after_is_lower)
-                || (before.is_alphabetic() && c.is_numeric())
-                || (before.is_numeric() && c.is_alphabetic());
-            if boundary {
-                parts.push(std::mem::take(&mut current));
-            }
-        }
-        current.extend(c.to_lowercase());
-        before = Some(c);
-    }
-    parts.push(current);
-    parts.retain(|part| !part.is_empty());
-    parts
 }
 
 /// The two words of a run-together one, for a word that the vocabulary of the shipped table does not know: the split

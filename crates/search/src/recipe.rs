@@ -4,6 +4,7 @@
 //! plateaus, and are the same for every catalog.
 
 use prospector_core::{Kind, Record};
+use prospector_text::sentences;
 
 use crate::analyze::Style;
 
@@ -80,7 +81,7 @@ pub(crate) fn texts(record: &Record) -> [Vec<Weighed<'_>>; FIELDS] {
         // The first sentence says what it does: the names of many operations are made up.
         Kind::Operation => [
             once(&[name, route, description, parent, members, body]),
-            once(&[name, opening(description)]),
+            once(&[name, sentences::first(description)]),
             once(&[route]),
         ],
         Kind::Document => [once(&[name, members, body]), once(&[name]), Vec::new()],
@@ -90,15 +91,6 @@ pub(crate) fn texts(record: &Record) -> [Vec<Weighed<'_>>; FIELDS] {
 
 fn once<'a>(texts: &[&'a str]) -> Vec<Weighed<'a>> {
     texts.iter().map(|text| (*text, 1)).collect()
-}
-
-/// The first sentence; a single word such as `Deprecated.` is none.
-fn opening(text: &str) -> &str {
-    let Some(second) = text.split_whitespace().nth(1) else { return text };
-    let second = second.as_ptr() as usize - text.as_ptr() as usize;
-    let mut ends = text[second..].match_indices(['.', '!', '?', '\n']).map(|(at, end)| second + at + end.len());
-    let end = ends.find(|end| text[*end..].chars().next().is_none_or(char::is_whitespace));
-    &text[..end.unwrap_or(text.len())]
 }
 
 /// The texts that are embedded: all of it, and what names it.
@@ -123,21 +115,4 @@ fn join(parts: &[&str]) -> String {
 /// The style of a kind's texts.
 pub(crate) fn style(kind: Kind) -> Style {
     Style::of(kind)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_first_sentence_says_what_it_is() {
-        assert_eq!(opening("Lists the orders. Newest first."), "Lists the orders.");
-        assert_eq!(opening("Deprecated. Lists orders. See v1.2 instead."), "Deprecated. Lists orders.");
-        assert_eq!(opening("Uses api.example and more"), "Uses api.example and more");
-        assert_eq!(opening("Deprecated."), "Deprecated.");
-        assert_eq!(opening("Deprecated.\n\nLists all.\n\nMore."), "Deprecated.\n\nLists all.");
-        assert_eq!(opening(""), "");
-        let lines = "\n".repeat(1_000_000);
-        assert_eq!(opening(&lines), lines, "each line end is looked at once");
-    }
 }

@@ -4,6 +4,7 @@ use graphql_parser::schema::{
     Definition, Directive, Field, InputValue, TypeDefinition, TypeExtension, Value as Literal,
 };
 use prospector_core::Problem;
+use prospector_text::cut;
 use serde_json::{Value, json};
 
 use super::{FieldOf, Input, Schema};
@@ -43,7 +44,7 @@ fn syntax_error(message: &str) -> (usize, String) {
     let line = message.split(" at ").nth(1).and_then(|at| at.split(':').next()).and_then(|line| line.parse().ok());
     let words: Vec<&str> = message.lines().skip(1).map(str::trim).filter(|line| !line.is_empty()).collect();
     let reason = if words.is_empty() { message.to_owned() } else { words.join(", ") };
-    let reason = crate::prose::opening(&crate::prose::plain(&reason), 300);
+    let reason = cut::sentences(&crate::prose::plain(&reason), 300);
     (line.filter(|line| *line > 0).unwrap_or(1), format!("the definition is not valid GraphQL: {reason}"))
 }
 

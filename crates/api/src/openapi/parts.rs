@@ -1,5 +1,6 @@
 //! Parameters, request bodies and responses of one operation.
 
+use prospector_text::cut;
 use serde_json::Value;
 
 use super::{REMARK, Reader, is_true, words};
@@ -52,7 +53,7 @@ impl<'a> Reader<'a> {
                     match self.sent(Node { value, ..node }) {
                         Ok(one) => sent.push(one),
                         Err(reason) => {
-                            let name = value.get("name").and_then(Value::as_str).map(|name| prose::opening(name, 60));
+                            let name = value.get("name").and_then(Value::as_str).map(|name| cut::sentences(name, 60));
                             let part = name.map_or("the parameter".to_owned(), |name| format!("parameter `{name}`"));
                             self.warn(&format!("{place}/parameters/{number}"), &part, &reason);
                         }
@@ -87,7 +88,7 @@ impl<'a> Reader<'a> {
                 return Ok(Sent::Form { name, required: is_true(value.get("required")), schema });
             }
             Some("querystring") => return Err("a whole query string as one parameter is not read".to_owned()),
-            Some(other) => return Err(format!("`in` is `{}`", prose::opening(other, 40))),
+            Some(other) => return Err(format!("`in` is `{}`", cut::sentences(other, 40))),
             None => return Err("it has no `in`".to_owned()),
         };
         let (values, default) = self.schemas.values(schema);
@@ -97,7 +98,7 @@ impl<'a> Reader<'a> {
             location,
             r#type: self.schemas.type_name(schema),
             required: is_true(value.get("required")) || location == Location::Path,
-            description: prose::opening(&prose::plain(&description.unwrap_or_default()), REMARK),
+            description: cut::sentences(&prose::plain(&description.unwrap_or_default()), REMARK),
             values,
             default,
         }))
@@ -186,7 +187,7 @@ impl<'a> Reader<'a> {
         Some(match (media_type.contains("json"), shape) {
             (true, Some(shape)) => shape,
             (true, None) => Shape::Word("any".to_owned()),
-            (false, shape) => Shape::Content(prose::opening(media_type, 80), shape.map(Box::new)),
+            (false, shape) => Shape::Content(cut::sentences(media_type, 80), shape.map(Box::new)),
         })
     }
 
@@ -196,7 +197,7 @@ impl<'a> Reader<'a> {
         let types: Vec<&str> = types.into_iter().flatten().filter_map(Value::as_str).collect();
         match types.first() {
             Some(first) if !types.iter().any(|t| t.contains("json") || *t == "*/*") => {
-                Shape::Content(prose::opening(first, 80), Some(Box::new(shape)))
+                Shape::Content(cut::sentences(first, 80), Some(Box::new(shape)))
             }
             _ => shape,
         }

@@ -1,9 +1,10 @@
 //! What authorises a call, one line for each way.
 
+use prospector_text::cut;
 use serde_json::Value;
 
 use super::Reader;
-use crate::{document::escaped, library::Node, prose};
+use crate::{document::escaped, library::Node};
 
 /// How many ways, and how many scopes of one, are told.
 const MOST_WAYS: usize = 6;
@@ -56,12 +57,12 @@ impl<'a> Reader<'a> {
             "" => name.to_owned(),
             other => other.to_owned(),
         };
-        let kind = prose::opening(&kind, 100);
+        let kind = cut::sentences(&kind, 100);
         let scopes: Vec<&str> = scopes.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         match scopes.len() {
             0 => kind,
             _ => {
-                let shown: Vec<String> = scopes.iter().take(MOST_SCOPES).map(|s| prose::opening(s, 60)).collect();
+                let shown: Vec<String> = scopes.iter().take(MOST_SCOPES).map(|s| cut::sentences(s, 60)).collect();
                 let more = scopes.len() - shown.len();
                 let more = if more > 0 { format!(", … {more} more") } else { String::new() };
                 format!("{kind}: scope {}{more}", shown.join(", "))

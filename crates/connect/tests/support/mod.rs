@@ -2,8 +2,6 @@
 
 #![allow(dead_code, reason = "each test binary uses its part")]
 
-pub(crate) mod server;
-
 use std::sync::Arc;
 
 use prospector_connect::{ConnectError, Connector, FilterCondition, FilterOp, Rows, Source, SqlQuery, open};

@@ -1,9 +1,9 @@
 //! A block beyond the ceiling in pieces.
 
+use prospector_text::sentences;
 use text_splitter::TextSplitter;
 
 use super::{CEILING, MAX_CHARS, blocks::Kind, chars};
-use crate::passage;
 
 /// The splitter's work grows with the square of its input.
 const MAX_SPLIT_BYTES: usize = 32 * 1024;
@@ -14,8 +14,8 @@ pub(super) fn divide(block: &str, kind: Kind) -> Vec<String> {
         Kind::Table => table(block),
         Kind::Code => code(block),
         Kind::Prose => {
-            let sentences = passage::sentences(block).into_iter().map(|range| &block[range]);
-            packed(sentences, 0, |_| false)
+            let pieces = sentences::ranges(block).into_iter().map(|range| &block[range]);
+            packed(pieces, 0, |_| false)
         }
     }
 }

@@ -4,7 +4,7 @@
 //! By default so many statements of one seed are tried that it takes seconds. To look for more:
 //!
 //! ```sh
-//! PROSPECTOR_DIFFERENTIAL_SECONDS=3600 .ci/services cargo test -p prospector-engine --test differences random -- --nocapture
+//! PROSPECTOR_DIFFERENTIAL_SECONDS=3600 .ci/services cargo test -p prospector-engine --test differences random -- --include-ignored --nocapture
 //! ```
 //!
 //! The seed is printed; `PROSPECTOR_DIFFERENTIAL_SEED` sets it.
@@ -16,9 +16,9 @@ use crate::corpus;
 use crate::grammar::Grammar;
 use crate::mutation::{mutate, tokens};
 use crate::random::Random;
-use crate::server::server;
 use crate::subject::{Course, Judged, Kind, Subject};
 use crate::{mariadb, postgres, sqlite};
+use prospector_test_support::server;
 
 /// Statements that are tried where nobody says for how long.
 const STATEMENTS: usize = 2_000;
@@ -199,6 +199,7 @@ async fn random_statements_of_sqlite() {
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn random_statements_of_postgres() {
     let Some(url) = server("PROSPECTOR_TEST_POSTGRES") else { return };
     let mut subjects = [postgres::subject(&url, "prospector_differential").await];
@@ -206,6 +207,7 @@ async fn random_statements_of_postgres() {
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn random_statements_of_mariadb() {
     let Some(url) = server("PROSPECTOR_TEST_MARIADB") else { return };
     mariadb::prepare(&url).await;

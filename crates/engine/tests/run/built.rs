@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use prospector_connect::{Connector, Source as Place, SourceKind, open};
 use prospector_engine::{Engine, tools};
+use prospector_test_support::server;
 use serde_json::{Value, json};
 
-use crate::support::{mariadb, postgres, server::server, source, sqlite};
+use crate::support::{mariadb, postgres, source, sqlite};
 
 /// Orders of customers, and what was ordered. One name has a quote, one order no customer.
 const DATA: &str = "CREATE TABLE customers (id INTEGER PRIMARY KEY, name VARCHAR(40), country VARCHAR(2)); \
@@ -123,12 +124,14 @@ async fn sqlite_answers() {
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn postgres_answers() {
     let Some(url) = server("PROSPECTOR_TEST_POSTGRES") else { return };
     check(postgres(&url, "engine_built", DATA).await.1, true).await;
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn mariadb_answers() {
     let Some(url) = server("PROSPECTOR_TEST_MARIADB") else { return };
     check(mariadb(&url, "prospector_built", DATA).await.1, true).await;

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use datafusion::arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use datafusion::parquet::arrow::ArrowWriter;
 use prospector_connect::{Connector, Source as Place, SourceKind, open};
+use prospector_test_support::server;
 use serde_json::json;
 
 use crate::stand_in::{Asked, Recording};
-use crate::support::{postgres, server::server, source, sqlite};
+use crate::support::{postgres, source, sqlite};
 
 /// Three thousand orders of three hundred customers.
 const ORDERS: &str =
@@ -41,6 +42,7 @@ fn asked(table: &str, columns: &[&str], conditions: &[&str]) -> Asked {
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn postgres_is_joined_to_parquet_and_sends_what_is_needed() {
     let Some(url) = server("PROSPECTOR_TEST_POSTGRES") else { return };
     let sql = format!(

@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 
 use prospector_connect::{Connector, Server, Source as Place, open};
 use prospector_engine::{Engine, Source};
+use prospector_test_support::server;
 use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection, Row};
 
-use crate::support::{DATA, engine, mariadb, postgres, server::server};
+use crate::support::{DATA, engine, mariadb, postgres};
 
 /// Joined with itself so often, three people take longer than anybody waits.
 fn endless(mark: &str) -> String {
@@ -111,6 +112,7 @@ async fn check(url: &url::Url, connector: Arc<dyn Connector>) {
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn postgres_stops_and_is_reached_again() {
     let Some(url) = server("PROSPECTOR_TEST_POSTGRES") else { return };
     let (own, connector) = postgres(&url, "engine_servers", DATA).await;
@@ -118,6 +120,7 @@ async fn postgres_stops_and_is_reached_again() {
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn mariadb_stops_and_is_reached_again() {
     let Some(url) = server("PROSPECTOR_TEST_MARIADB") else { return };
     let (own, connector) = mariadb(&url, "prospector_servers", DATA).await;
@@ -125,6 +128,7 @@ async fn mariadb_stops_and_is_reached_again() {
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn a_password_never_shows() {
     for variable in ["PROSPECTOR_TEST_POSTGRES", "PROSPECTOR_TEST_MARIADB"] {
         let Some(url) = server(variable) else { continue };

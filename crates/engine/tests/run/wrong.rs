@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use prospector_engine::{Engine, Source, tools};
+use prospector_test_support::server;
 use serde_json::{Value, json};
 
 use crate::stand_in::Failing;
-use crate::support::{DATA, files, server::server, source, sqlite};
+use crate::support::{DATA, files, source, sqlite};
 
 /// The answer of `execute_sql` to one query.
 async fn answer(engine: &Arc<Engine>, sql: &str) -> (Value, usize) {
@@ -59,6 +60,7 @@ async fn what_a_server_cannot_do_is_told_with_what_would_help() {
 }
 
 #[tokio::test]
+#[ignore = "needs a server: .ci/services"]
 async fn postgres_says_what_is_wrong_too() {
     let Some(url) = server("PROSPECTOR_TEST_POSTGRES") else { return };
     let (_, connector) = crate::support::postgres(&url, "engine_wrong", DATA).await;

@@ -2,9 +2,6 @@
 
 #![allow(dead_code, reason = "each test binary uses its part")]
 
-#[path = "../../../connect/tests/support/server.rs"]
-pub(crate) mod server;
-
 use std::path::Path;
 use std::sync::Arc;
 

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use prospector_core::{Page, Resource, Tool, ToolError};
+use prospector_text::cut;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{LISTED, database, items};
-use crate::{SchemaDiscovery, naming::cut, render::SHOWN};
+use crate::{SchemaDiscovery, render::SHOWN};
 
 pub(super) struct ListDatabases(pub(super) Arc<SchemaDiscovery>);
 
@@ -43,7 +44,7 @@ impl Tool for ListDatabases {
         let items = self.0.databases().map(|database| Item {
             name: database.name.clone(),
             kind: database.kind.clone(),
-            description: cut(&database.description, SHOWN),
+            description: cut::line(&database.description, SHOWN),
             tables: database.tables.len(),
         });
         Ok(Page::cut(items.collect(), args.offset.unwrap_or(0), args.limit.unwrap_or(LISTED)))

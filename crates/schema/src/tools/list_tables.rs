@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use prospector_core::{Page, Resource, Tool, ToolError};
+use prospector_text::cut;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{LISTED, database, find_database, items, table};
-use crate::{SchemaDiscovery, naming::cut, render::SHOWN};
+use crate::{SchemaDiscovery, render::SHOWN};
 
 pub(super) struct ListTables(pub(super) Arc<SchemaDiscovery>);
 
@@ -52,7 +53,7 @@ impl Tool for ListTables {
             name: table.name.clone(),
             row_count: table.row_count,
             row_count_estimated: table.row_count_estimated,
-            description: cut(&table.description, SHOWN),
+            description: cut::line(&table.description, SHOWN),
         });
         let mut page = Page::cut(items.collect(), args.offset.unwrap_or(0), args.limit.unwrap_or(LISTED));
         if !known.withheld.is_empty() {

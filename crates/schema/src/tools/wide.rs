@@ -7,7 +7,7 @@ use prospector_connect::{Column, Table};
 use prospector_core::ToolError;
 
 use super::missing;
-use crate::naming::words;
+use prospector_text::identifiers::words;
 
 /// A table of at most this many columns is shown whole.
 const WHOLE: usize = 36;

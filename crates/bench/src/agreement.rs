@@ -1,0 +1,136 @@
+//! How far a plan, and what was shown on the way to it, agrees with what the question needs.
+
+use std::collections::BTreeSet;
+
+use prospector_agent::plan::{Ended, Plan};
+use prospector_core::{Kind, Resource, ResourceKind};
+use serde::Serialize;
+
+use crate::{averages::mean, targets::Target};
+
+/// The measures of one plan.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(crate) struct Agreement {
+    /// The share of what the plan uses that is needed; 0 for a plan that uses nothing.
+    pub(crate) precision: f64,
+    /// The share of what is needed that the plan uses.
+    pub(crate) recall: f64,
+    /// Their harmonic mean.
+    pub(crate) f1: f64,
+    /// Whether everything that is needed was shown.
+    pub(crate) shown: bool,
+    /// Whether there is a plan, and every name in it holds.
+    pub(crate) verified: bool,
+}
+
+impl Agreement {
+    /// Of a plan with the things that are needed; `None` is one that the catalog does not have.
+    pub(crate) fn of(plan: &Plan, shown: &[Resource], needed: &[Option<Target>]) -> Agreement {
+        let used = targets_used(plan);
+        let distinct: BTreeSet<&Target> = needed.iter().flatten().collect();
+        let count = distinct.len() + needed.iter().filter(|thing| thing.is_none()).count();
+        let right = used.iter().filter(|thing| distinct.contains(thing)).count() as f64;
+        let over = |count: usize| if count == 0 { 0.0 } else { right / count as f64 };
+        let (precision, recall) = (over(used.len()), over(count));
+        let sum = precision + recall;
+        let seen: BTreeSet<Target> = shown.iter().filter_map(target).collect();
+        Agreement {
+            precision,
+            recall,
+            f1: if sum > 0.0 { 2.0 * precision * recall / sum } else { 0.0 },
+            shown: needed.iter().all(|thing| thing.as_ref().is_some_and(|thing| seen.contains(thing))),
+            verified: plan.verification.ok && plan.ended == Ended::Completed,
+        }
+    }
+}
+
+/// Means of [`Agreement`].
+#[derive(Debug, Default, Clone, Copy, Serialize)]
+pub(crate) struct PlanMeans {
+    pub(crate) precision: f64,
+    pub(crate) recall: f64,
+    pub(crate) f1: f64,
+    pub(crate) verified: f64,
+}
+
+impl PlanMeans {
+    pub(crate) fn of<'a>(all: impl Iterator<Item = &'a Agreement> + Clone) -> PlanMeans {
+        let of = |measure: fn(&Agreement) -> f64| mean(all.clone().map(measure));
+        PlanMeans {
+            precision: of(|plan| plan.precision),
+            recall: of(|plan| plan.recall),
+            f1: of(|plan| plan.f1),
+            verified: of(|plan| f64::from(u8::from(plan.verified))),
+        }
+    }
+}
+
+/// Every table, operation, document and skill that a plan names, in its steps or in what it rests on. A document that
+/// only defines a term counts too.
+fn targets_used(plan: &Plan) -> BTreeSet<Target> {
+    let context = &plan.discovered_context;
+    let mut used: BTreeSet<Target> = BTreeSet::new();
+    let mut add = |kind: Kind, names: &[String]| used.extend(names.iter().map(|name| (kind, name.clone())));
+    add(Kind::Table, &context.tables);
+    add(Kind::Document, &context.documents);
+    add(Kind::Skill, &context.skills);
+    for step in &plan.plan.steps {
+        add(Kind::Table, &step.tables);
+        add(Kind::Operation, &step.operations);
+        add(Kind::Document, &step.documents);
+        add(Kind::Skill, &step.skills);
+    }
+    used
+}
+
+fn target(resource: &Resource) -> Option<Target> {
+    let kind = match resource.kind {
+        ResourceKind::Table => Kind::Table,
+        ResourceKind::Operation => Kind::Operation,
+        ResourceKind::Document => Kind::Document,
+        ResourceKind::Skill => Kind::Skill,
+        ResourceKind::Fact => Kind::Fact,
+        ResourceKind::Database | ResourceKind::Column | ResourceKind::Api => return None,
+    };
+    Some((kind, resource.id.clone()))
+}
+
+#[cfg(test)]
+mod tests {
+    use prospector_agent::plan::{DiscoveredContext, Step, Steps, Verification};
+
+    use super::*;
+
+    fn check(used: &[&str], shown: &[&str], needed: &[Option<&str>], expected: (f64, f64, f64, bool)) {
+        let (context, step) = used.split_at(used.len() / 2);
+        let texts = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let plan = Plan {
+            discovered_context: DiscoveredContext { tables: texts(context), ..DiscoveredContext::default() },
+            plan: Steps { steps: vec![Step { tables: texts(step), ..Step::default() }] },
+            verification: Verification { ok: true, ..Verification::default() },
+            ..Plan::default()
+        };
+        let shown: Vec<Resource> = shown.iter().map(|id| Resource::new(ResourceKind::Table, *id)).collect();
+        let needed: Vec<Option<Target>> =
+            needed.iter().map(|name| name.map(|name| (Kind::Table, name.to_owned()))).collect();
+        let found = Agreement::of(&plan, &shown, &needed);
+        assert_eq!((found.precision, found.recall, found.shown), (expected.0, expected.1, expected.3), "{found:?}");
+        assert!((found.f1 - expected.2).abs() < 1e-9, "{found:?}");
+        assert!(found.verified);
+    }
+
+    #[test]
+    fn a_plan_agrees_as_far_as_it_names_what_is_needed_and_no_more() {
+        check(&["d.a", "d.b"], &["d.a", "d.b"], &[Some("d.a"), Some("d.b")], (1.0, 1.0, 1.0, true));
+        check(&["d.a", "d.c"], &["d.a", "d.b"], &[Some("d.a"), Some("d.b")], (0.5, 0.5, 0.5, true));
+        check(&["d.a", "d.a"], &["d.a"], &[Some("d.a"), Some("d.b")], (1.0, 0.5, 2.0 / 3.0, false));
+        check(&[], &["d.a"], &[Some("d.a")], (0.0, 0.0, 0.0, true));
+    }
+
+    #[test]
+    fn what_the_catalog_does_not_have_was_neither_found_nor_shown() {
+        check(&["d.a", "d.a"], &["d.a"], &[Some("d.a"), None], (1.0, 0.5, 2.0 / 3.0, false));
+        // Two names of one thing are one thing.
+        check(&["d.a", "d.a"], &["d.a"], &[Some("d.a"), Some("d.a")], (1.0, 1.0, 1.0, true));
+    }
+}

@@ -1,0 +1,185 @@
+//! `planner bench calibration`: whether relevance is the share of hits that are right, and what the floor keeps back.
+//!
+//! A hit is right when the question needs it. A question is kept when the search answers it at all, and rejected when it
+//! says that nothing matches well. What it does not show: whether a hit that nobody marked as needed might be of use too,
+//! so that the true share is at least the one reported.
+
+use prospector_core::Kind;
+use prospector_search::{Query, SearchError};
+use serde::Serialize;
+
+use crate::{
+    averages::round,
+    corpus::{Corpus, Missing},
+    questions::Question,
+    table::Table,
+    targets::{Target, target_of},
+};
+
+/// The upper ends of the bins of relevance.
+const BINS: [f64; 11] = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0];
+
+/// What `planner bench calibration` prints.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    records: usize,
+    own: Questions,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    negatives: Option<Questions>,
+    gold_missing: Missing,
+    hits: usize,
+    /// The mean distance of relevance from the share that is right, over the bins.
+    expected_calibration_error: f64,
+    bins: Vec<Bin>,
+}
+
+/// What became of a set of questions.
+#[derive(Debug, Serialize)]
+struct Questions {
+    questions: usize,
+    /// The share that got an answer.
+    kept: f64,
+    /// The share that was told that nothing matches well.
+    rejected: f64,
+}
+
+/// The hits whose relevance is within a range.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+struct Bin {
+    above: f64,
+    to: f64,
+    hits: usize,
+    mean_relevance: f64,
+    right: f64,
+}
+
+/// Asks every question, and the negatives: questions that nothing here answers. Of each question at most `hits` hits are
+/// judged; `kind` is searched alone where it is given.
+///
+/// # Errors
+/// When a search fails.
+pub fn measure(
+    corpus: &Corpus,
+    questions: &[Question],
+    negatives: Option<&[Question]>,
+    kind: Option<Kind>,
+    hits: usize,
+) -> Result<Report, SearchError> {
+    let mut judged: Vec<(f64, bool)> = Vec::new();
+    let mut kept = 0;
+    for question in questions {
+        let kinds = question.kinds(kind);
+        let needed: Vec<Target> = question.gold.iter().filter_map(|name| corpus.names.resolve(name, &kinds)).collect();
+        let found = search(corpus, question, kinds, hits)?;
+        kept += usize::from(!found.is_empty());
+        judged.extend(found.into_iter().map(|(target, relevance)| (relevance, needed.contains(&target))));
+    }
+    let negatives = match negatives {
+        Some(negatives) => {
+            // Their own kinds are those of another domain.
+            let mut kinds: Vec<Kind> = questions.iter().flat_map(|question| question.kinds(kind)).collect();
+            kinds.sort_unstable();
+            kinds.dedup();
+            let mut kept = 0;
+            for question in negatives {
+                kept += usize::from(!search(corpus, question, kinds.clone(), hits)?.is_empty());
+            }
+            Some(Questions::of(kept, negatives.len()))
+        }
+        None => None,
+    };
+    let bins = bins(&judged);
+    let error: f64 = bins.iter().map(|bin| (bin.mean_relevance - bin.right).abs() * bin.hits as f64).sum();
+    Ok(Report {
+        records: corpus.records,
+        own: Questions::of(kept, questions.len()),
+        negatives,
+        gold_missing: Missing::of(corpus, questions, kind),
+        hits: judged.len(),
+        expected_calibration_error: round(error / judged.len().max(1) as f64),
+        bins,
+    })
+}
+
+/// The things that a search finds, each once, with the relevance of its best hit.
+fn search(
+    corpus: &Corpus,
+    question: &Question,
+    kinds: Vec<Kind>,
+    limit: usize,
+) -> Result<Vec<(Target, f64)>, SearchError> {
+    let query = Query { text: question.query.clone(), kinds, limit, ..Query::default() };
+    let mut found: Vec<(Target, f64)> = Vec::new();
+    for hit in corpus.index.search(&query)?.hits {
+        let target = target_of(&hit);
+        if !found.iter().any(|(known, _)| *known == target) {
+            found.push((target, f64::from(hit.relevance.get())));
+        }
+    }
+    Ok(found)
+}
+
+/// Relevance and whether it was right, sorted into the bins; empty ones are left out.
+fn bins(judged: &[(f64, bool)]) -> Vec<Bin> {
+    let mut bins = Vec::new();
+    let mut above = 0.0;
+    for to in BINS {
+        let inside = |relevance: f64| (relevance > above || above == 0.0) && relevance <= to;
+        let own: Vec<&(f64, bool)> = judged.iter().filter(|(relevance, _)| inside(*relevance)).collect();
+        if !own.is_empty() {
+            let count = own.len() as f64;
+            bins.push(Bin {
+                above,
+                to,
+                hits: own.len(),
+                mean_relevance: round(own.iter().map(|(relevance, _)| relevance).sum::<f64>() / count),
+                right: round(own.iter().filter(|(_, right)| *right).count() as f64 / count),
+            });
+        }
+        above = to;
+    }
+    bins
+}
+
+impl Questions {
+    fn of(kept: usize, questions: usize) -> Questions {
+        let kept = round(kept as f64 / questions.max(1) as f64);
+        Questions { questions, kept, rejected: round(1.0 - kept) }
+    }
+}
+
+impl Report {
+    /// The report as a Markdown table.
+    pub fn table(&self) -> String {
+        let mut table = Table::new(["relevance", "hits", "mean", "right"]);
+        for bin in &self.bins {
+            table.row(vec![
+                format!("{:.2}-{:.2}", bin.above, bin.to),
+                bin.hits.to_string(),
+                format!("{:.2}", bin.mean_relevance),
+                format!("{:.2}", bin.right),
+            ]);
+        }
+        let mut text = format!("{table}\nexpected calibration error {:.3}\n", self.expected_calibration_error);
+        text += &format!("own questions kept {:.3} of {}\n", self.own.kept, self.own.questions);
+        if let Some(negatives) = &self.negatives {
+            text += &format!("negatives rejected {:.3} of {}\n", negatives.rejected, negatives.questions);
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hits_are_sorted_by_their_relevance() {
+        let bin = |above, to, hits, mean_relevance, right| Bin { above, to, hits, mean_relevance, right };
+        assert_eq!(
+            bins(&[(0.0, false), (0.05, true), (0.62, true), (0.7, false), (1.0, true)]),
+            [bin(0.0, 0.05, 2, 0.025, 0.5), bin(0.6, 0.7, 2, 0.66, 0.5), bin(0.9, 1.0, 1, 1.0, 1.0)]
+        );
+        assert_eq!(bins(&[]), []);
+    }
+}

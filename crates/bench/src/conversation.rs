@@ -1,0 +1,193 @@
+//! A run of the planner with everything that went over the wire, and the file that keeps such runs.
+//!
+//! `--record FILE` writes one JSON object a line, one for each question:
+//!
+//! ```text
+//! {"format": 1, "question": {"id", "query", "gold", "kind"?, "dataset"?, "grades"?},
+//!  "model", "profile", "form", "system": [text], "tools": [{"name", "description", "input_schema"}],
+//!  "rounds": [{"kept", "messages": [...], "response": {"text", "calls", "usage", "cut"}}],
+//!  "shown": [{"kind", "id"}], "plan": {...}}
+//! ```
+//!
+//! The request of a round is the first `kept` messages of the request before, then `messages`, with `system` and `tools`.
+//! `shown` are the names that the prompt and the answers of the tools revealed. `--replay FILE` reads it back: counting
+//! needs no model, so that a conversation with a provider is paid once.
+
+use std::path::Path;
+
+use prospector_agent::plan::Plan;
+use prospector_core::{Resource, ToolSpec};
+use prospector_discovery::{Profile, PromptForm};
+use prospector_llm::{ChatRequest, ChatResponse, Message};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{
+    error::{BenchError, LineError},
+    jsonl,
+    questions::Question,
+};
+
+/// The format that is written and read.
+const FORMAT: u32 = 1;
+
+/// One run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Conversation {
+    format: u32,
+    pub(crate) question: Question,
+    pub(crate) model: String,
+    pub(crate) profile: Profile,
+    pub(crate) form: String,
+    pub(crate) system: Vec<String>,
+    pub(crate) tools: Vec<Value>,
+    pub(crate) rounds: Vec<Round>,
+    pub(crate) shown: Vec<Resource>,
+    pub(crate) plan: Plan,
+}
+
+/// One request and its answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Round {
+    /// How many messages of the request before stand at the beginning of this one.
+    pub(crate) kept: usize,
+    /// Those that follow.
+    pub(crate) messages: Vec<Message>,
+    pub(crate) response: ChatResponse,
+}
+
+/// What is known of a run besides its rounds.
+pub(crate) struct Run {
+    pub(crate) question: Question,
+    pub(crate) model: String,
+    pub(crate) profile: Profile,
+    pub(crate) form: PromptForm,
+    pub(crate) shown: Vec<Resource>,
+    pub(crate) plan: Plan,
+}
+
+impl Conversation {
+    /// A run and its requests with their answers, in order.
+    pub(crate) fn new(run: Run, exchanged: &[(ChatRequest, ChatResponse)]) -> Conversation {
+        let first = exchanged.first().map(|(request, _)| request);
+        let tool = |spec: &ToolSpec| serde_json::to_value(spec).unwrap_or_default();
+        let mut before: &[Message] = &[];
+        let mut rounds = Vec::with_capacity(exchanged.len());
+        for (request, response) in exchanged {
+            let kept = before.iter().zip(&request.messages).take_while(|(old, new)| old == new).count();
+            rounds.push(Round { kept, messages: request.messages[kept..].to_vec(), response: response.clone() });
+            before = &request.messages;
+        }
+        Conversation {
+            format: FORMAT,
+            question: run.question,
+            model: run.model,
+            profile: run.profile,
+            form: serde_json::to_value(run.form)
+                .ok()
+                .and_then(|form| form.as_str().map(str::to_owned))
+                .unwrap_or_default(),
+            system: first.map_or(Vec::new(), |first| first.system.iter().map(|block| block.text.clone()).collect()),
+            tools: first.map_or(Vec::new(), |first| first.tools.iter().map(tool).collect()),
+            rounds,
+            shown: run.shown,
+            plan: run.plan,
+        }
+    }
+
+    /// The messages of each request, in order.
+    pub(crate) fn requests(&self) -> Vec<Vec<&Message>> {
+        let mut before: Vec<&Message> = Vec::new();
+        let mut requests = Vec::with_capacity(self.rounds.len());
+        for round in &self.rounds {
+            before.truncate(round.kept);
+            before.extend(&round.messages);
+            requests.push(before.clone());
+        }
+        requests
+    }
+}
+
+/// Reads the runs of a file.
+pub(crate) fn read(path: &Path) -> Result<Vec<Conversation>, BenchError> {
+    jsonl::read(path, "runs", parse)
+}
+
+fn parse(line: &str) -> Result<Conversation, LineError> {
+    let value: Value = serde_json::from_str(line).map_err(LineError::Json)?;
+    match value["format"].as_u64() {
+        Some(format) if format == u64::from(FORMAT) => {}
+        Some(format) => return Err(LineError::Format { found: format, readable: FORMAT }),
+        None => return Err(LineError::NoFormat),
+    }
+    serde_json::from_value(value).map_err(|source| LineError::Shape { what: "run", source })
+}
+
+/// Writes the runs of a file.
+pub(crate) fn write(path: &Path, runs: &[Conversation]) -> Result<(), BenchError> {
+    let mut text = String::new();
+    for run in runs {
+        text.push_str(&serde_json::to_string(run)?);
+        text.push('\n');
+    }
+    std::fs::write(path, text).map_err(|source| BenchError::Write { what: "the runs ", path: path.to_owned(), source })
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A run whose requests hold these messages.
+    pub(crate) fn run_of(requests: &[&[Message]]) -> Conversation {
+        let question = Question {
+            id: "q".into(),
+            query: "q".into(),
+            gold: vec!["a.b".into()],
+            kind: None,
+            dataset: None,
+            grades: Default::default(),
+        };
+        let run = Run {
+            question,
+            model: "offline".into(),
+            profile: Profile::Full,
+            form: PromptForm::Minimal,
+            shown: Vec::new(),
+            plan: Plan::default(),
+        };
+        let exchanged: Vec<(ChatRequest, ChatResponse)> = (requests.iter())
+            .map(|messages| {
+                let request =
+                    ChatRequest { system: vec![], messages: messages.to_vec(), tools: vec![], max_output_tokens: 1 };
+                (request, ChatResponse::default())
+            })
+            .collect();
+        Conversation::new(run, &exchanged)
+    }
+
+    #[test]
+    fn a_run_is_read_as_it_was_written() {
+        let user = |text: &str| Message::User { text: text.into() };
+        let requests: [&[Message]; 3] =
+            [&[user("q")], &[user("q"), user("more")], &[user("q"), user("shorter"), user("end")]];
+        let run = run_of(&requests);
+        assert_eq!(run.rounds.iter().map(|round| round.kept).collect::<Vec<_>>(), [0, 1, 1]);
+        let read = parse(&serde_json::to_string(&run).unwrap_or_default());
+        assert_eq!(read.ok().as_ref(), Some(&run));
+        let found: Vec<Vec<Message>> =
+            run.requests().into_iter().map(|request| request.into_iter().cloned().collect()).collect();
+        assert_eq!(found, requests.map(<[Message]>::to_vec));
+    }
+
+    #[test]
+    fn a_line_that_is_no_run_is_refused_with_the_reason() {
+        let check = |line: &str, expected: &str| {
+            let found = parse(line).err().map(|fault| fault.to_string()).unwrap_or_default();
+            assert!(found.starts_with(expected), "{line}: {found}");
+        };
+        check("{", "EOF while parsing");
+        check("{}", "not a run: it has no `format`");
+        check(r#"{"format": 9}"#, "this run has format 9");
+        check(r#"{"format": 1}"#, "not a run: missing field `question`");
+    }
+}

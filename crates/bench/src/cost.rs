@@ -1,0 +1,175 @@
+//! What a run cost in tokens, by the `o200k` vocabulary: text and calls and results as they are, without the few tokens
+//! that each provider puts around them.
+//!
+//! Three ways to count:
+//!
+//! - *context*: each distinct token once: system prompt, map, tool definitions, the question, calls and results;
+//! - *billed*: the input of all rounds added up, as a provider without a cache bills it;
+//! - *cached*: the same where what an earlier request began with is read from the provider's cache, at the price that the
+//!   model table has for it, in tokens of plain input. The static prefix (system prompt and tool definitions) counts as
+//!   cached from the first round on, since the question before has left it there; so it does for a prompt that holds
+//!   everything. What a provider takes for writing to its cache is left out.
+
+use std::collections::HashMap;
+
+use prospector_core::tokens;
+use prospector_llm::{Message, models::ModelInfo};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::conversation::Conversation;
+
+/// The price of cached input over that of plain input.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct CachePrice(f64);
+
+impl CachePrice {
+    /// Of a model; without a price there is no cache.
+    pub(crate) fn of(model: &ModelInfo) -> CachePrice {
+        CachePrice(
+            model.price.map_or(1.0, |price| price.cached_input / price.input.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0),
+        )
+    }
+
+    /// A prompt of one round whose first `prefix` tokens are cached.
+    pub(crate) fn one_round(self, prefix: usize, rest: usize) -> f64 {
+        self.0 * prefix as f64 + rest as f64
+    }
+}
+
+/// Where the tokens of a context are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct ContextParts {
+    /// Instructions, map, pinned tables, metadata.
+    pub(crate) system: usize,
+    /// Tool definitions.
+    pub(crate) tools: usize,
+    /// The question, and what the program says besides.
+    pub(crate) asked: usize,
+    /// What the model said and called.
+    pub(crate) calls: usize,
+    /// What the tools answered.
+    pub(crate) results: usize,
+}
+
+impl ContextParts {
+    pub(crate) fn total(&self) -> usize {
+        self.system + self.tools + self.asked + self.calls + self.results
+    }
+}
+
+/// What a run cost.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct RunTokens {
+    pub(crate) parts: ContextParts,
+    pub(crate) billed: usize,
+    pub(crate) cached: f64,
+    pub(crate) output: usize,
+}
+
+/// Counts a run.
+pub(crate) fn count_run(run: &Conversation, price: CachePrice) -> RunTokens {
+    let system: usize = run.system.iter().map(|text| tokens::count(text)).sum();
+    let tools = if run.tools.is_empty() { 0 } else { tokens::count(&json!(run.tools).to_string()) };
+    let mut spent =
+        RunTokens { parts: ContextParts { system, tools, ..ContextParts::default() }, ..RunTokens::default() };
+    // A text at its place counts once; a text that was shortened later is another one.
+    let mut known: HashMap<(usize, usize, String), usize> = HashMap::new();
+    for (round, request) in run.rounds.iter().zip(run.requests()) {
+        let (mut fresh, mut again) = (0, system + tools);
+        for (at, message) in request.into_iter().enumerate() {
+            for (part, (text, of)) in texts(message).into_iter().enumerate() {
+                let key = (at, part, text);
+                let size = *known.entry(key).or_insert_with_key(|(_, _, text)| {
+                    let size = tokens::count(text);
+                    let sum = match of {
+                        Part::Asked => &mut spent.parts.asked,
+                        Part::Calls => &mut spent.parts.calls,
+                        Part::Results => &mut spent.parts.results,
+                    };
+                    *sum += size;
+                    size
+                });
+                if at < round.kept { again += size } else { fresh += size }
+            }
+        }
+        spent.billed += fresh + again;
+        spent.cached += price.one_round(again, fresh);
+        let said = tokens::count(&round.response.text);
+        spent.output += said + round.response.calls.iter().map(|call| tokens::count(&call_text(call))).sum::<usize>();
+    }
+    spent
+}
+
+/// The part of the context that a text belongs to.
+enum Part {
+    Asked,
+    Calls,
+    Results,
+}
+
+fn texts(message: &Message) -> Vec<(String, Part)> {
+    match message {
+        Message::User { text } => vec![(text.clone(), Part::Asked)],
+        Message::Assistant { text, calls } => {
+            let said = Some(text.clone()).filter(|text| !text.is_empty());
+            said.into_iter().chain(calls.iter().map(call_text)).map(|text| (text, Part::Calls)).collect()
+        }
+        Message::ToolResults { results } => {
+            results.iter().map(|result| (result.content.clone(), Part::Results)).collect()
+        }
+    }
+}
+
+fn call_text(call: &prospector_llm::ToolCall) -> String {
+    json!({"name": call.name, "arguments": call.arguments}).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use prospector_llm::{ToolResult, models::capability};
+
+    use super::*;
+    use crate::conversation::tests::run_of;
+
+    fn user(text: &str) -> Message {
+        Message::User { text: text.into() }
+    }
+
+    fn result(content: &str) -> Message {
+        let content = content.to_owned();
+        let one = ToolResult { call_id: "1".into(), name: "t".into(), content, data: None, is_error: false };
+        Message::ToolResults { results: vec![one] }
+    }
+
+    /// Words of one token each, so that tokens can be told.
+    fn check(requests: &[&[Message]], model: &str, context: usize, billed: usize, cached: f64) {
+        let spent = count_run(&run_of(requests), CachePrice::of(capability(model)));
+        assert_eq!((spent.parts.total(), spent.billed), (context, billed), "{spent:?}");
+        assert!((spent.cached - cached).abs() < 1e-9, "{spent:?}");
+    }
+
+    #[test]
+    fn context_counts_once_and_billing_in_every_round() {
+        let (first, second) = (user("one two three"), result("four five"));
+        let requests: [&[Message]; 2] = [std::slice::from_ref(&first), &[first.clone(), second]];
+        check(&requests, "offline", 5, 3 + 5, 8.0);
+        // A tenth for the three tokens that the second request repeats.
+        check(&requests, "claude-sonnet-4-5", 5, 8, 3.0 + 0.3 + 2.0);
+    }
+
+    #[test]
+    fn what_is_shortened_later_is_another_text() {
+        let (first, long, short) = (user("one"), result("four five six seven"), result("four"));
+        let requests: [&[Message]; 3] =
+            [std::slice::from_ref(&first), &[first.clone(), long], &[first.clone(), short, user("end")]];
+        check(&requests, "offline", 1 + 4 + 1 + 1, 1 + 5 + 3, 9.0);
+        check(&requests, "claude-sonnet-4-5", 7, 9, 1.0 + 0.1 + 4.0 + 0.1 + 2.0);
+    }
+
+    #[test]
+    fn the_same_answer_twice_takes_room_twice() {
+        let requests: [&[Message]; 1] = [&[user("one"), result("two"), result("two")]];
+        check(&requests, "offline", 3, 3, 3.0);
+    }
+}

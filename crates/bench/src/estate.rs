@@ -1,0 +1,143 @@
+//! The catalogs that plans are made over, with their questions, and who plans.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use prospector_core::Problem;
+use prospector_discovery::{Catalog, CatalogOptions, Profile, PromptForm};
+use prospector_llm::{ChatModel, models::ModelInfo};
+use tempfile::TempDir;
+
+use crate::{
+    conversation::{self, Conversation},
+    corpus::catalog_records,
+    error::BenchError,
+    questions::{self, Question},
+    records,
+    session::Session,
+    targets::TargetNames,
+};
+
+/// What is planned over, by whom, and where the runs are kept.
+pub struct Setup<'a> {
+    /// The catalogs.
+    pub sources: Vec<EstateSource>,
+    /// The file of questions, for sources that have none of their own.
+    pub queries: Option<PathBuf>,
+    /// At most this many questions of each catalog, evenly spread.
+    pub limit: Option<usize>,
+    /// The sets of tools, one bench each.
+    pub profiles: Vec<Profile>,
+    /// Forces a form of the prompt.
+    pub prompt: Option<PromptForm>,
+    /// Who plans.
+    pub model: Arc<dyn ChatModel>,
+    /// What is known of the model.
+    pub info: ModelInfo,
+    /// Measures the runs of this file in place of new ones.
+    pub replay: Option<PathBuf>,
+    /// Writes the runs to this file.
+    pub record: Option<PathBuf>,
+    /// The folder for the state: that of a catalog, or one folder in it for each [`EstateSource::Folder`].
+    pub state: Option<PathBuf>,
+    /// The options to open a catalog with; its state folder is set from `state`.
+    pub options: &'a OptionsFn<'a>,
+    /// Told what is worth knowing and stops nothing.
+    pub notify: &'a dyn Fn(Notice<'_>),
+}
+
+/// Makes the options for one catalog.
+pub type OptionsFn<'a> = dyn Fn() -> Result<CatalogOptions<'a>, Box<dyn std::error::Error + Send + Sync>> + 'a;
+
+/// Where a catalog is.
+pub enum EstateSource {
+    /// A folder with `catalog.yaml` and `queries.jsonl`.
+    Folder(PathBuf),
+    /// A file of records, one JSON object a line, from which a catalog is made.
+    Records(PathBuf),
+    /// A catalog file.
+    Catalog(PathBuf),
+}
+
+/// What is worth knowing and stops nothing.
+pub enum Notice<'a> {
+    /// What was found wrong with a catalog.
+    Problems(&'a [Problem]),
+    /// A provider could not count a prompt with everything.
+    EverythingNotCounted(&'a BenchError),
+}
+
+/// An opened catalog and its questions.
+pub(crate) struct Estate {
+    pub(crate) name: String,
+    pub(crate) catalog: Catalog,
+    pub(crate) names: TargetNames,
+    pub(crate) questions: Vec<Question>,
+}
+
+impl Setup<'_> {
+    /// Opens a catalog with its questions, or with those of the recorded runs.
+    pub(crate) async fn open(
+        &self,
+        source: &EstateSource,
+        replayed: Option<&[Conversation]>,
+    ) -> Result<Estate, BenchError> {
+        let questions = match (replayed, source, &self.queries) {
+            (Some(runs), _, _) => runs.iter().map(|run| run.question.clone()).collect(),
+            (None, EstateSource::Folder(folder), _) => questions::read(&folder.join("queries.jsonl"), None, true)?,
+            (None, _, Some(path)) => questions::read(path, None, true)?,
+            (None, _, None) => return Err(BenchError::NoQuestions),
+        };
+        let questions = questions::sample_evenly(questions, self.limit);
+        // Deleted when the catalog is open: what it needs is in memory by then.
+        let made: TempDir;
+        let (name, path, state) = match source {
+            EstateSource::Folder(folder) => {
+                (stem(folder), folder.join("catalog.yaml"), self.state.as_ref().map(|state| state.join(stem(folder))))
+            }
+            EstateSource::Records(path) => {
+                made = tempfile::tempdir().map_err(BenchError::Folder)?;
+                let state = Some(made.path().join("state"));
+                (stem(path), records::write_catalog(path, made.path())?, state)
+            }
+            EstateSource::Catalog(path) => (stem(path), path.clone(), self.state.clone()),
+        };
+        let options = CatalogOptions { state, ..(self.options)().map_err(BenchError::Options)? };
+        let (catalog, problems) = Catalog::open(&path, options).await?;
+        (self.notify)(Notice::Problems(&problems));
+        let names = TargetNames::new(&catalog_records(&catalog));
+        Ok(Estate { name, catalog, names, questions })
+    }
+
+    /// The planner on one catalog with one set of tools.
+    pub(crate) fn session<'e>(&self, estate: &'e Estate, profile: Profile, form: Option<PromptForm>) -> Session<'e> {
+        let (chat, info) = (self.model.clone(), self.info);
+        Session { catalog: &estate.catalog, names: &estate.names, chat, info, profile, form }
+    }
+
+    /// The profiles that are asked for, or those that were recorded.
+    pub(crate) fn profiles(&self, replayed: Option<&[Conversation]>) -> Vec<Profile> {
+        let recorded = |runs: &[Conversation]| {
+            Profile::ALL.into_iter().filter(|profile| runs.iter().any(|run| run.profile == *profile)).collect()
+        };
+        replayed.map_or(self.profiles.clone(), recorded)
+    }
+
+    /// The name of the model, or of the one whose runs were recorded.
+    pub(crate) fn model_name(&self, replayed: Option<&[Conversation]>) -> String {
+        let recorded = replayed.and_then(<[Conversation]>::first).map(|run| run.model.as_str());
+        recorded.unwrap_or(self.model.name()).to_owned()
+    }
+
+    /// Writes the runs where a file is named for them.
+    pub(crate) fn record(&self, runs: &[Conversation]) -> Result<(), BenchError> {
+        self.record.as_deref().map_or(Ok(()), |path| conversation::write(path, runs))
+    }
+}
+
+/// The name of a file or folder without its extension.
+fn stem(path: &Path) -> String {
+    path.file_stem().map_or_else(|| path.display().to_string(), |stem| stem.to_string_lossy().into_owned())
+}

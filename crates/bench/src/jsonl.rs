@@ -1,0 +1,43 @@
+//! Files of one JSON object a line.
+
+use std::path::Path;
+
+use crate::error::{BenchError, LineError};
+
+/// Reads a file whose lines are each a `what`, and gives what `parse` makes of them.
+///
+/// # Errors
+/// When the file cannot be read or holds nothing, and for the first line that is none of them.
+pub(crate) fn read<T>(
+    path: &Path,
+    what: &'static str,
+    parse: impl Fn(&str) -> Result<T, LineError>,
+) -> Result<Vec<T>, BenchError> {
+    let text = read_text(path, what)?;
+    let parsed: Result<Vec<T>, BenchError> = lines(&text)
+        .map(|(line, text)| parse(text).map_err(|fault| BenchError::Line { path: path.to_owned(), line, fault }))
+        .collect();
+    let parsed = parsed?;
+    if parsed.is_empty() {
+        return Err(BenchError::Empty { what, path: path.to_owned() });
+    }
+    Ok(parsed)
+}
+
+/// The text of a file.
+pub(crate) fn read_text(path: &Path, what: &'static str) -> Result<String, BenchError> {
+    std::fs::read_to_string(path).map_err(|source| BenchError::Read { what, path: path.to_owned(), source })
+}
+
+/// The lines of a text that are not blank, with their numbers from 1.
+pub(crate) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    text.lines().enumerate().map(|(at, line)| (at + 1, line.trim())).filter(|(_, line)| !line.is_empty())
+}
+
+/// What a JSON error says, without its "line 1": every line is a text of its own.
+pub(crate) fn explain(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    text.strip_suffix(&place).map_or(text.clone(), |reason| format!("{reason} (column {})", error.column()))
+}

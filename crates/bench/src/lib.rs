@@ -1,0 +1,48 @@
+//! What the benches measure: how well the search finds what questions need ([`retrieval`], [`calibration`]), how good the
+//! plans are ([`plans`]), what they cost in tokens ([`tokens`], [`chart`]), and what queries answer ([`sql`]). Each module
+//! reads its questions from a file, asks a catalog, and gives a report: JSON by `Serialize`, a table by `table()`.
+//!
+//! ```
+//! use prospector_bench::{Corpus, questions::Question, retrieval};
+//! use prospector_core::{Kind, Record};
+//! use prospector_search::{Index, Ranker};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut orders = Record::new(Kind::Table, "shop.orders", "orders");
+//! orders.parent = "shop".into();
+//! let records = vec![orders];
+//! let corpus = Corpus::new(Index::in_memory(records.clone(), None)?, &records);
+//! let question: Question =
+//!     serde_json::from_str(r#"{"id": "1", "query": "Which orders are open?", "gold": ["shop.orders"]}"#)?;
+//! let report = retrieval::measure(&corpus, &[question], None, &Ranker::ALL)?;
+//! assert!(report.table().contains("recall@1"));
+//! # Ok(()) }
+//! ```
+//!
+//! What it is not: it reads no flags and prints nothing.
+
+mod agreement;
+mod averages;
+pub mod calibration;
+pub mod chart;
+mod conversation;
+mod corpus;
+mod cost;
+mod error;
+pub mod estate;
+mod jsonl;
+mod metrics;
+mod oracle_tools;
+pub mod plans;
+mod provider_count;
+pub mod questions;
+mod records;
+pub mod retrieval;
+mod session;
+pub mod sql;
+mod table;
+mod targets;
+pub mod tokens;
+
+pub use corpus::Corpus;
+pub use error::BenchError;

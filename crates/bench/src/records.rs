@@ -1,0 +1,199 @@
+//! Records from a file instead of a catalog, so that the ranking is measured apart from what reads the sources: one JSON
+//! object a line, in one of these layouts; other keys are passed over.
+//!
+//! ```text
+//! {"id", "db", "table", "columns": [{"name", "name_nl"?, "description"?, "value_description"?}], "name_nl"?, "description"?}
+//! {"id", "api", "method", "path", "operationId"?, "summary"?, "description"?, "tags"?, "parameters"?: [{"name", "description"?}]}
+//! {"id", "name"?, "description"?, "body"?}                                  a skill
+//! {"kind", "id", "name", ...}                                              a record as it is indexed
+//! ```
+
+mod catalog;
+
+use std::path::Path;
+
+use prospector_core::{Kind, Record, normalized};
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::Value;
+
+use crate::{
+    error::{BenchError, LineError},
+    jsonl,
+};
+pub(crate) use catalog::write_catalog;
+
+#[derive(Deserialize)]
+struct TableLine {
+    id: String,
+    db: String,
+    table: String,
+    name_nl: Option<String>,
+    description: Option<String>,
+    columns: Vec<ColumnLine>,
+}
+
+#[derive(Deserialize)]
+struct ColumnLine {
+    name: String,
+    name_nl: Option<String>,
+    description: Option<String>,
+    value_description: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct OperationLine {
+    id: String,
+    api: String,
+    method: String,
+    path: String,
+    #[serde(rename = "operationId")]
+    operation_id: Option<String>,
+    summary: Option<String>,
+    description: Option<String>,
+    #[serde(default)]
+    tags: Vec<String>,
+    #[serde(default)]
+    parameters: Vec<ParameterLine>,
+}
+
+#[derive(Deserialize)]
+struct ParameterLine {
+    name: String,
+    description: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct SkillLine {
+    id: String,
+    name: Option<String>,
+    description: Option<String>,
+    body: Option<String>,
+}
+
+/// Reads the records of a file.
+pub(crate) fn read(path: &Path) -> Result<Vec<Record>, BenchError> {
+    jsonl::read(path, "records", parse)
+}
+
+fn parse(line: &str) -> Result<Record, LineError> {
+    let value: Value = serde_json::from_str(line).map_err(LineError::Json)?;
+    let has = |key: &str| value.get(key).is_some();
+    if has("columns") {
+        from_value::<TableLine>(value, "table").map(table)
+    } else if has("method") {
+        from_value::<OperationLine>(value, "operation").map(operation)
+    } else if has("kind") {
+        from_value::<Record>(value, "record")
+    } else {
+        from_value::<SkillLine>(value, "skill").map(skill)
+    }
+}
+
+fn from_value<T: DeserializeOwned>(value: Value, what: &'static str) -> Result<T, LineError> {
+    serde_json::from_value(value).map_err(|source| LineError::Shape { what, source })
+}
+
+fn table(line: TableLine) -> Record {
+    let mut record = Record::new(Kind::Table, line.id, &line.table);
+    record.parent = line.db;
+    record.description = describe(&line.table, line.name_nl.as_deref(), line.description.as_deref());
+    record.members = join_nonempty(line.columns.iter().map(|column| column.name.as_str()), " ");
+    let columns: Vec<String> = (line.columns.iter())
+        .map(|column| {
+            let said = describe(&column.name, column.name_nl.as_deref(), column.description.as_deref());
+            join_nonempty([said.as_str(), column.value_description.as_deref().unwrap_or_default()], " ")
+        })
+        .collect();
+    record.body = join_nonempty(columns.iter().map(String::as_str), "\n");
+    record
+}
+
+/// A natural name, where it says more than the identifier, and a description.
+fn describe(name: &str, natural: Option<&str>, description: Option<&str>) -> String {
+    let natural = natural.filter(|natural| normalized(natural) != normalized(name)).unwrap_or_default();
+    join_nonempty([natural, description.unwrap_or_default()], ": ")
+}
+
+fn operation(line: OperationLine) -> Record {
+    let route = format!("{} {}", line.method, line.path);
+    let name = line.operation_id.filter(|id| !id.is_empty()).unwrap_or_else(|| route.clone());
+    let mut record = Record::new(Kind::Operation, line.id, name);
+    record.aliases = vec![route.clone(), format!("{} {route}", line.api)];
+    record.parent = line.api;
+    let (summary, description) = (line.summary.unwrap_or_default(), line.description.unwrap_or_default());
+    let stem = summary.trim().trim_end_matches('.');
+    record.description = match description.to_lowercase().starts_with(&stem.to_lowercase()) {
+        true => description,
+        false => join_nonempty([stem, description.trim()], ". "),
+    };
+    let parameters: Vec<String> = (line.parameters.iter())
+        .map(|parameter| {
+            join_nonempty([parameter.name.as_str(), parameter.description.as_deref().unwrap_or_default()], " ")
+        })
+        .collect();
+    record.body = join_nonempty(line.tags.iter().chain(&parameters).map(String::as_str), "\n");
+    record
+}
+
+fn skill(line: SkillLine) -> Record {
+    let last = line.id.rsplit('/').next().unwrap_or(&line.id).to_owned();
+    let mut record = Record::new(Kind::Skill, &line.id, line.name.filter(|name| !name.is_empty()).unwrap_or(last));
+    record.description = line.description.unwrap_or_default();
+    record.body = line.body.unwrap_or_default();
+    record
+}
+
+fn join_nonempty<'a>(parts: impl IntoIterator<Item = &'a str>, between: &str) -> String {
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(between)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(line: &str, expected: Result<Value, &str>) {
+        let found = parse(line).map(|record| serde_json::to_value(record).unwrap()).map_err(|fault| fault.to_string());
+        assert_eq!(found, expected.map_err(str::to_owned), "{line}");
+    }
+
+    #[test]
+    fn a_table_is_read_with_its_columns() {
+        check(
+            r#"{"id": "shop.Cust", "db": "shop", "table": "Cust", "name_nl": "customers", "columns":
+                [{"name": "Cust_ID", "name_nl": "cust id"}, {"name": "cty", "name_nl": "city", "description": "of birth",
+                  "value_description": "upper case"}]}"#,
+            Ok(serde_json::json!({"id": "shop.Cust", "kind": "table", "parent": "shop", "name": "Cust",
+                "description": "customers", "members": "Cust_ID cty", "body": "city: of birth upper case"})),
+        );
+    }
+
+    #[test]
+    fn an_operation_is_read_with_its_route() {
+        check(
+            r#"{"id": "shop GET /o", "api": "shop", "method": "GET", "path": "/o", "operationId": null, "summary": "Orders.",
+                "description": "All of them.", "tags": ["Sales"], "parameters": [{"name": "page"}]}"#,
+            Ok(serde_json::json!({"id": "shop GET /o", "kind": "operation", "parent": "shop", "name": "GET /o",
+                "aliases": ["GET /o", "shop GET /o"], "description": "Orders. All of them.", "body": "Sales\npage"})),
+        );
+    }
+
+    #[test]
+    fn skills_and_records_are_read_as_they_are() {
+        let skill = serde_json::json!({"id": "owner/pdf", "kind": "skill", "name": "pdf", "description": "Reads PDF"});
+        check(r#"{"id": "owner/pdf", "name": null, "description": "Reads PDF"}"#, Ok(skill.clone()));
+        check(&skill.to_string(), Ok(skill));
+    }
+
+    #[test]
+    fn a_line_that_is_none_of_them_is_refused_with_the_reason() {
+        check("{", Err("EOF while parsing an object (column 1)"));
+        check(r#"{"name": "x"}"#, Err("not a skill: missing field `id`"));
+        check(r#"{"id": "x", "columns": 3}"#, Err("not a table: invalid type: integer `3`, expected a sequence"));
+        check(
+            r#"{"id": "x", "kind": "view"}"#,
+            Err(
+                "not a record: unknown variant `view`, expected one of `table`, `operation`, `document`, `fact`, `skill`",
+            ),
+        );
+    }
+}

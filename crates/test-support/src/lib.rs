@@ -1,0 +1,9 @@
+//! What tests of several crates share: a stand-in for the providers of models, and the servers that `.ci/services` starts.
+//! Crates name this one as a dev-dependency and no other way.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+pub mod provider;
+mod server;
+
+pub use server::server;

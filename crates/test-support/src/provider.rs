@@ -1,0 +1,471 @@
+//! A local stand-in for all providers, for tests: it speaks their streaming APIs, answers from a script, and refuses and
+//! records every request that a strict provider would refuse.
+//!
+//! ```
+//! use prospector_llm::{ChatRequest, Message, providers};
+//! use prospector_test_support::provider::{FakeProvider, Turn};
+//!
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let fake = FakeProvider::start([Turn::text("Hello!")]).await;
+//! let model = providers::connect("claude-sonnet-4-5", &fake.settings())?;
+//! let request = ChatRequest {
+//!     system: vec![],
+//!     messages: vec![Message::User { text: "Hi".into() }],
+//!     tools: vec![],
+//!     max_output_tokens: 100,
+//! };
+//! assert_eq!(model.complete(&request).await?.text, "Hello!");
+//! fake.assert_clean();
+//! # Ok(()) }
+//! ```
+
+mod check;
+mod gemini;
+mod ollama;
+mod sse;
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, MutexGuard},
+    time::Duration,
+};
+
+use axum::{
+    Router,
+    body::{Body, Bytes},
+    extract::State as Shared,
+    http::{HeaderMap, StatusCode, Uri, header},
+    response::Response,
+    routing::post,
+};
+use futures::{StreamExt, stream};
+use prospector_llm::{Usage, providers::Settings};
+use serde_json::{Value, json};
+use tokio::{net::TcpListener, task::JoinHandle};
+
+/// The key that the stand-in expects.
+pub const KEY: &str = "sk-fake-0123456789-abcdefgh";
+
+/// What one request is answered with.
+#[derive(Debug, Clone)]
+pub struct Turn(Kind);
+
+#[derive(Debug, Clone)]
+enum Kind {
+    Answer(Script),
+    Failure {
+        status: u16,
+        retry_after: Option<String>,
+        /// That of the API where it is `None`.
+        body: Option<String>,
+    },
+    Raw {
+        content_type: String,
+        body: String,
+    },
+    /// The connection stays open and nothing comes.
+    Silence,
+}
+
+/// An answer as the model would give it.
+#[derive(Debug, Clone)]
+struct Script {
+    thinking: Option<(String, String)>,
+    text: String,
+    /// Tool and arguments; a string is sent as it is.
+    calls: Vec<(String, Value)>,
+    usage: Usage,
+    /// Stopped at the most output tokens.
+    cut: bool,
+    ending: Ending,
+}
+
+/// How a stream ends; shares are in percent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    Whole,
+    /// After that share the connection breaks.
+    Break(usize),
+    /// After that share nothing comes any more.
+    Stall(usize),
+}
+
+impl Turn {
+    /// An answer with text only.
+    pub fn text(text: impl Into<String>) -> Self {
+        Turn::answer(text, [] as [(&str, Value); 0])
+    }
+
+    /// An answer that only calls tools: their names and arguments. An argument that is a JSON string is sent as it is, to
+    /// play a model that produces no JSON.
+    pub fn calls<N: Into<String>>(calls: impl IntoIterator<Item = (N, Value)>) -> Self {
+        Turn::answer("", calls)
+    }
+
+    /// An answer with text and calls.
+    pub fn answer<N: Into<String>>(text: impl Into<String>, calls: impl IntoIterator<Item = (N, Value)>) -> Self {
+        Turn(Kind::Answer(Script {
+            thinking: None,
+            text: text.into(),
+            calls: calls.into_iter().map(|(name, arguments)| (name.into(), arguments)).collect(),
+            usage: Usage { input_tokens: 100, output_tokens: 20, cached_tokens: 0 },
+            cut: false,
+            ending: Ending::Whole,
+        }))
+    }
+
+    /// A refusal with that status.
+    pub fn failure(status: u16) -> Self {
+        Turn(Kind::Failure { status, retry_after: None, body: None })
+    }
+
+    /// 200 with a body that need not be the protocol.
+    pub fn raw(content_type: impl Into<String>, body: impl Into<String>) -> Self {
+        Turn(Kind::Raw { content_type: content_type.into(), body: body.into() })
+    }
+
+    /// The request is taken and never answered.
+    pub fn silence() -> Self {
+        Turn(Kind::Silence)
+    }
+
+    /// Tells when a refused request may be sent again: seconds or an HTTP date.
+    pub fn retry_after(mut self, value: impl ToString) -> Self {
+        if let Kind::Failure { retry_after, .. } = &mut self.0 {
+            *retry_after = Some(value.to_string());
+        }
+        self
+    }
+
+    /// The body of a refusal.
+    pub fn body(mut self, text: impl Into<String>) -> Self {
+        if let Kind::Failure { body, .. } = &mut self.0 {
+            *body = Some(text.into());
+        }
+        self
+    }
+
+    /// What the model thought before it answered, and the signature of that. Only Anthropic's API has it.
+    pub fn thinking(self, thinking: impl Into<String>, signature: impl Into<String>) -> Self {
+        self.with(|script| script.thinking = Some((thinking.into(), signature.into())))
+    }
+
+    /// What the answer counts.
+    pub fn usage(self, usage: Usage) -> Self {
+        self.with(|script| script.usage = usage)
+    }
+
+    /// The answer reached the most output tokens.
+    pub fn cut(self) -> Self {
+        self.with(|script| script.cut = true)
+    }
+
+    /// The connection breaks after that share of the stream, in percent.
+    pub fn broken_at(self, percent: usize) -> Self {
+        self.with(|script| script.ending = Ending::Break(percent))
+    }
+
+    /// After that share of the stream, in percent, nothing comes any more and the connection stays open.
+    pub fn stalled_at(self, percent: usize) -> Self {
+        self.with(|script| script.ending = Ending::Stall(percent))
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut Script)) -> Self {
+        if let Kind::Answer(script) = &mut self.0 {
+            change(script);
+        }
+        self
+    }
+}
+
+/// Which API a request came in by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Api {
+    /// `/v1/messages`
+    Anthropic,
+    /// `/v1/chat/completions`
+    OpenAi,
+    /// `/v1beta/models/NAME:streamGenerateContent`; a NAME with `gemini-3` plays a model that gives its calls ids and wants
+    /// its signatures back.
+    Gemini,
+    /// `/api/chat`; it never wants a key. A name with `llama` plays an older server, which gives calls no ids.
+    Ollama,
+}
+
+/// A request as it came in.
+#[derive(Debug, Clone)]
+pub struct Recorded {
+    /// By which API.
+    pub api: Api,
+    /// The path with the query.
+    pub path: String,
+    /// The headers, names in lower case.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Value,
+}
+
+/// The server. It stops when this is dropped.
+pub struct FakeProvider {
+    address: String,
+    state: Arc<Mutex<State>>,
+    server: JoinHandle<()>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    script: VecDeque<Turn>,
+    requests: Vec<Recorded>,
+    violations: Vec<String>,
+    key: Option<String>,
+    /// The calls that were signed: their tools and signatures.
+    signed: Vec<(String, String)>,
+    /// Answers whose client went away before their end.
+    abandoned: usize,
+}
+
+impl FakeProvider {
+    /// Starts the server on a free port of the loopback interface. Its turns answer the requests in the order in which
+    /// they come in; a request that breaks the protocol uses up none.
+    ///
+    /// # Panics
+    /// When there is no free port.
+    pub async fn start(script: impl IntoIterator<Item = Turn>) -> Self {
+        Self::start_with_key(script, Some(KEY.to_owned())).await
+    }
+
+    /// [`FakeProvider::start`] for a server that wants no key, and refuses one.
+    pub async fn start_without_key(script: impl IntoIterator<Item = Turn>) -> Self {
+        Self::start_with_key(script, None).await
+    }
+
+    async fn start_with_key(script: impl IntoIterator<Item = Turn>, key: Option<String>) -> Self {
+        let script = script.into_iter().collect();
+        let state = Arc::new(Mutex::new(State { script, key, ..State::default() }));
+        let api =
+            |api: Api| post(async move |shared, uri, headers, body| answer(api, shared, uri, headers, body).await);
+        let routes = Router::new()
+            .route("/v1/messages", api(Api::Anthropic))
+            .route("/v1/chat/completions", api(Api::OpenAi))
+            .route("/v1beta/models/{call}", api(Api::Gemini))
+            .route("/api/chat", api(Api::Ollama))
+            .route("/v1/messages/count_tokens", post(count))
+            .with_state(state.clone());
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let address = format!("http://{}", listener.local_addr().expect("a bound socket has an address"));
+        let server = tokio::spawn(async move {
+            let _ = axum::serve(listener, routes).await;
+        });
+        FakeProvider { address, state, server }
+    }
+
+    /// Settings with all providers at this server, short timeouts and three attempts.
+    pub fn settings(&self) -> Settings {
+        let key = self.state().key.clone();
+        Settings {
+            anthropic_api_key: key.clone().map(Into::into),
+            anthropic_base_url: Some(self.address.clone()),
+            openai_api_key: key.clone().map(Into::into),
+            openai_base_url: Some(format!("{}/v1", self.address)),
+            gemini_api_key: key.map(Into::into),
+            gemini_base_url: Some(format!("{}/v1beta", self.address)),
+            ollama_base_url: Some(self.address.clone()),
+            timeout: Duration::from_secs(20),
+            retries: 2,
+        }
+    }
+
+    /// The requests so far, refused ones included.
+    pub fn requests(&self) -> Vec<Recorded> {
+        self.state().requests.clone()
+    }
+
+    /// What was wrong with the requests so far.
+    pub fn violations(&self) -> Vec<String> {
+        self.state().violations.clone()
+    }
+
+    /// How many turns of the script are left.
+    pub fn turns_left(&self) -> usize {
+        self.state().script.len()
+    }
+
+    /// How many answers were given up by the client.
+    pub fn abandoned(&self) -> usize {
+        self.state().abandoned
+    }
+
+    /// Every request was right and the script was used up.
+    ///
+    /// # Panics
+    /// When not.
+    pub fn assert_clean(&self) {
+        let state = self.state();
+        assert!(state.violations.is_empty(), "{:#?}", state.violations);
+        assert_eq!(state.script.len(), 0, "turns are left");
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        lock(&self.state)
+    }
+}
+
+impl Drop for FakeProvider {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}
+
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// Counts a request as the vocabulary does that the benches count with; what a strict provider would refuse is refused.
+async fn count(Shared(state): Shared<Arc<Mutex<State>>>, headers: HeaderMap, body: Bytes) -> Response {
+    let body: Value = serde_json::from_slice(&body).unwrap_or(Value::Null);
+    let key = lock(&state).key.clone();
+    let given = headers.get("x-api-key").and_then(|value| value.to_str().ok());
+    let has_messages = body["messages"].as_array().is_some_and(|messages| !messages.is_empty());
+    let refused = if given != key.as_deref() {
+        Some((401, "the key is wrong"))
+    } else if body["model"].as_str().is_none_or(str::is_empty) || !has_messages {
+        Some((400, "`model` or `messages` is missing"))
+    } else if !headers.contains_key("anthropic-version") || body.get("max_tokens").is_some() {
+        Some((400, "the version is missing, or a limit is set"))
+    } else {
+        None
+    };
+    if let Some((status, message)) = refused {
+        lock(&state).violations.push(format!("count: {message}"));
+        let body = json!({"type": "error", "error": {"type": "invalid_request_error", "message": message}});
+        return respond(status, "application/json", body.to_string().into());
+    }
+    let parts = [&body["system"], &body["tools"], &body["messages"]];
+    let tokens: usize = parts.iter().map(|part| prospector_core::tokens::count(&part.to_string())).sum();
+    respond(200, "application/json", json!({"input_tokens": tokens}).to_string().into())
+}
+
+async fn answer(
+    api: Api,
+    Shared(state): Shared<Arc<Mutex<State>>>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let (turn, request, number) = {
+        let mut locked = lock(&state);
+        let headers = headers
+            .iter()
+            .map(|(name, value)| (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned()))
+            .collect();
+        let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
+        let request = Recorded { api, path: uri.to_string(), headers, body };
+        let past = check::Past { earlier: &locked.requests, key: locked.key.as_deref(), signed: &locked.signed };
+        let mut wrong = check::violations(&request, past);
+        locked.requests.push(request.clone());
+        let number = locked.requests.len();
+        let turn = if wrong.is_empty() { locked.script.pop_front() } else { None };
+        if wrong.is_empty() && turn.is_none() {
+            wrong.push("the script has no turn left".into());
+        }
+        if !wrong.is_empty() {
+            let message = wrong.join("; ");
+            locked.violations.extend(wrong.iter().map(|violation| format!("request {number}: {violation}")));
+            return respond(400, "application/json", refusal(api, 400, &message).into());
+        }
+        let turn = turn.expect("a request without violations has a turn");
+        if let Kind::Answer(Script { thinking: Some((_, signature)), calls, .. }) = &turn.0 {
+            locked.signed.extend(calls.first().map(|(name, _)| (name.clone(), signature.clone())));
+        }
+        (turn, request, number)
+    };
+    match turn.0 {
+        Kind::Answer(script) => {
+            let (content_type, body) = match api {
+                Api::Anthropic | Api::OpenAi => ("text/event-stream", sse::body(api, &script, number)),
+                Api::Gemini => ("text/event-stream", gemini::body(&script, number, &request.path)),
+                Api::Ollama => ("application/x-ndjson", ollama::body(&script, number, &request.body["model"])),
+            };
+            stream_answer(content_type, body, script.ending, state)
+        }
+        Kind::Failure { status, retry_after, body } => {
+            let body = body.unwrap_or_else(|| refusal(api, status, "scripted failure"));
+            let mut response = respond(status, "application/json", body.into());
+            if let Some(value) = retry_after.and_then(|value| value.parse().ok()) {
+                response.headers_mut().insert(header::RETRY_AFTER, value);
+            }
+            response
+        }
+        Kind::Raw { content_type, body } => respond(200, &content_type, body.into()),
+        Kind::Silence => {
+            let _watch = Watch { state, done: false };
+            futures::future::pending().await
+        }
+    }
+}
+
+/// The body of a refusal as the API writes it.
+fn refusal(api: Api, status: u16, message: &str) -> String {
+    match api {
+        Api::Anthropic => json!({"type": "error", "error": {"type": "api_error", "message": message}}),
+        Api::OpenAi => json!({"error": {"message": message, "type": "server_error", "param": null, "code": null}}),
+        Api::Gemini => json!({"error": {"code": status, "message": message, "status": "UNKNOWN"}}),
+        Api::Ollama => json!({"error": message}),
+    }
+    .to_string()
+}
+
+/// Sends the text in pieces that end anywhere, as a network does.
+fn stream_answer(content_type: &str, text: String, ending: Ending, state: Arc<Mutex<State>>) -> Response {
+    const PIECE: usize = 23;
+    let mut bytes = text.into_bytes();
+    if let Ending::Break(percent) | Ending::Stall(percent) = ending {
+        bytes.truncate(bytes.len() * percent / 100);
+    }
+    let mut pieces: Vec<Result<Bytes, std::io::Error>> =
+        bytes.chunks(PIECE).map(|piece| Ok(Bytes::copy_from_slice(piece))).collect();
+    if let Ending::Break(_) = ending {
+        pieces.push(Err(std::io::Error::other("scripted break")));
+    }
+    let stalls = matches!(ending, Ending::Stall(_));
+    let mut watch = Watch { state, done: matches!(ending, Ending::Break(_)) };
+    let last = pieces.len();
+    let pieces = stream::iter(pieces).enumerate().then(move |(at, piece)| {
+        // The closure owns the whole watch, so that it goes when the stream goes.
+        let watch = &mut watch;
+        let is_last = at + 1 == last;
+        watch.done |= is_last && !stalls;
+        // Between two pieces the connection notices that the client is gone.
+        async move {
+            tokio::task::yield_now().await;
+            if is_last && stalls {
+                futures::future::pending::<()>().await;
+            }
+            piece
+        }
+    });
+    respond(200, content_type, Body::from_stream(pieces))
+}
+
+/// Counts an answer that is dropped before its end.
+struct Watch {
+    state: Arc<Mutex<State>>,
+    done: bool,
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        if !self.done {
+            lock(&self.state).abandoned += 1;
+        }
+    }
+}
+
+fn respond(status: u16, content_type: &str, body: Body) -> Response {
+    let mut response = Response::new(body);
+    *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    if let Ok(value) = content_type.parse() {
+        response.headers_mut().insert(header::CONTENT_TYPE, value);
+    }
+    response
+}

@@ -1,0 +1,77 @@
+//! Identifiers to words.
+
+/// The words of an identifier without separators, lower case: split between lower and upper case, before the last capital of
+/// an acronym (`HTTPServer`), and between letters and digits.
+pub fn split(word: &str) -> Vec<String> {
+    let mut parts = Vec::new();
+    let mut current = String::new();
+    let mut chars = word.chars().peekable();
+    let mut before: Option<char> = None;
+    while let Some(c) = chars.next() {
+        if let Some(before) = before {
+            let after_is_lower = chars.peek().is_some_and(|after| after.is_lowercase());
+            let boundary = (before.is_lowercase() && c.is_uppercase())
+                || (before.is_uppercase() && c.is_uppercase() && after_is_lower)
+                || (before.is_alphabetic() && c.is_numeric())
+                || (before.is_numeric() && c.is_alphabetic());
+            if boundary {
+                parts.push(std::mem::take(&mut current));
+            }
+        }
+        current.extend(c.to_lowercase());
+        before = Some(c);
+    }
+    parts.push(current);
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+/// The words of an identifier or a phrase, lower case: `InvoiceLine`, `invoice_line` and `Invoice line` are the same.
+pub fn words(text: &str) -> Vec<String> {
+    text.split(|c: char| !c.is_alphanumeric()).flat_map(split).collect()
+}
+
+/// A word of prose in the parts of camel case: `InvoiceLine` in two, but `SaaS` and `eBay` whole, since nobody asks for
+/// `saa`. Digits stay with their letters.
+pub fn split_camel_case(word: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let (mut start, mut before_lower) = (0, false);
+    for (at, c) in word.char_indices() {
+        if before_lower && c.is_uppercase() {
+            parts.push(&word[start..at]);
+            start = at;
+        }
+        before_lower = c.is_lowercase();
+    }
+    parts.push(&word[start..]);
+    if parts.iter().any(|part| part.chars().count() < 3) { vec![word] } else { parts }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &[&str]) {
+        assert_eq!(words(text), expected, "{text}");
+    }
+
+    #[test]
+    fn identifiers_fall_into_their_words() {
+        check("InvoiceLine", &["invoice", "line"]);
+        check("invoice_line", &["invoice", "line"]);
+        check("HTTPServer", &["http", "server"]);
+        check("Home Town", &["home", "town"]);
+        check("People_ID", &["people", "id"]);
+        check("sample15", &["sample", "15"]);
+        check("q1total", &["q", "1", "total"]);
+        check("__", &[]);
+    }
+
+    #[test]
+    fn camel_case_is_split_where_every_part_is_a_word() {
+        assert_eq!(split_camel_case("InvoiceLine"), ["Invoice", "Line"]);
+        assert_eq!(split_camel_case("eBay"), ["eBay"]);
+        assert_eq!(split_camel_case("SaaS"), ["SaaS"]);
+        assert_eq!(split_camel_case("order"), ["order"]);
+    }
+}
