@@ -86,7 +86,7 @@ async fn count(
     tools: Vec<ToolSpec>,
 ) -> anyhow::Result<f64> {
     let system = system.iter().map(|text| SystemBlock { text: text.clone(), cache: false }).collect();
-    let request = ChatRequest { system, messages, tools, max_output_tokens: 1 };
+    let request = ChatRequest { purpose: Default::default(), system, messages, tools, max_output_tokens: 1 };
     let tokens = counter.count_tokens(&request).await?;
     let tokens = tokens.ok_or_else(|| {
         anyhow::anyhow!("the provider of {} counts no tokens: name a model of Anthropic's with --count", counter.name())

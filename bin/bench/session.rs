@@ -114,6 +114,10 @@ impl ChatModel for Recorder {
         self.model.name()
     }
 
+    fn reads_data(&self) -> bool {
+        self.model.reads_data()
+    }
+
     async fn stream(&self, request: &ChatRequest) -> Result<BoxStream<'static, Result<ChatEvent, LlmError>>, LlmError> {
         let events = self.model.stream(request).await?;
         let (request, exchanged) = (request.clone(), self.exchanged.clone());

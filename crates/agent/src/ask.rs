@@ -76,7 +76,7 @@ impl Ask<'_> {
         }
         system.push(SystemBlock { text: self.platform.instruction().to_owned(), cache: false });
         let mut messages = session.history(self.limits.context_tokens / 2);
-        let opening = format!("{}\n\nQuestion: {}", task.mode.ask_instruction(), task.question);
+        let opening = format!("{}\n\nQuestion: {}", instructions::mode_instruction(task.mode), task.question);
         messages.push(prospector_llm::Message::User { text: opening });
         let before = messages.len() - 1;
         let start = Start {
@@ -86,7 +86,7 @@ impl Ask<'_> {
             revealed: task.revealed,
             tokens_full_prompt: task.tokens_full_prompt,
         };
-        let mut goal = AnswerGoal::new(&task.question, task.mode);
+        let mut goal = AnswerGoal::new(&task.question, task.mode, session.previous(), before);
         let tools = AskTools::new(tools, session);
         let ran = pursue(&mut goal, self.model, &tools, names, start, self.limits, cancel, observe).await;
         let Ran { ended, failure, mut metrics, messages, span, .. } = ran;

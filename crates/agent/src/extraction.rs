@@ -8,7 +8,7 @@ use prospector_facts::{
     extract::ExtractedKind,
     extractor::{Extractor, Stated},
 };
-use prospector_llm::{ChatModel, ChatRequest, Message, SystemBlock};
+use prospector_llm::{ChatModel, ChatRequest, Message, SystemBlock, purpose::Purpose};
 use serde::Deserialize;
 
 use crate::spans;
@@ -38,6 +38,7 @@ impl ModelExtractor {
 
     async fn read(&self, part: &str) -> Result<Vec<Stated>, String> {
         let request = ChatRequest {
+            purpose: Purpose::ExtractFacts,
             system: vec![SystemBlock { text: INSTRUCTIONS.into(), cache: true }],
             messages: vec![Message::User { text: as_data(part) }],
             tools: Vec::new(),

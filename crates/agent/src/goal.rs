@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use prospector_core::{Answer, Resource};
-use prospector_llm::{Message, ToolCall};
+use prospector_llm::{Message, ToolCall, purpose::Purpose};
 use serde_json::Value;
 
 pub use crate::rounds::{Start, pursue};
@@ -49,6 +49,13 @@ pub trait Goal: Send {
 
     /// What the model is to do when no more calls will be made, as an order: `Output the plan now.`
     fn finish(&self) -> &str;
+
+    /// What the next request asks for: see [`Purpose`]. `messages` is the conversation as it is sent; `finish` says that the
+    /// model was told to make no more calls.
+    fn purpose(&mut self, messages: &[Message], finish: bool) -> Purpose {
+        let _ = (messages, finish);
+        Purpose::Unspecified
+    }
 
     /// Takes what the model said.
     fn judge(&mut self, said: Said<'_>, observe: &Observe<'_>) -> Judgement;

@@ -1,6 +1,7 @@
 //! What a model is told: its role, the process, and the form of the plan. Static text, so that it can be cached.
 
 use prospector_discovery::Instructions;
+use prospector_llm::purpose::Mode;
 
 /// The fixed texts of the planner's prompts.
 pub const INSTRUCTIONS: Instructions<'static> =
@@ -37,3 +38,17 @@ const PLAN_FORM: &str = r#"The plan:
  "discovered_context": {"facts": [{"term": "", "definition": "", "source": "", "confidence": 0.9}], "tables": ["db.table"], "apis": [], "documents": [], "skills": []},
  "plan": {"steps": [{"number": 1, "goal": "...", "databases": [], "tables": ["db.table"], "columns": ["db.table.column"], "operations": ["api.operation"], "documents": [], "skills": [], "inputs": [], "outputs": ["step_1_results"]}]},
  "clarifications": []}"#;
+
+/// What a model is told of the mode of a question that it plans.
+pub(crate) fn mode_instruction(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Auditable => {
+            "Mode: auditable. Put every premise into discovered_context.facts with its source and confidence. Never \
+             assume a personal or missing value: ask for it in clarifications."
+        }
+        Mode::Exploratory => "Mode: exploratory. Plan how the data answers the question.",
+        Mode::Knowledge => {
+            "Mode: knowledge. Answer from facts and documents; plan a query only if they are not enough."
+        }
+    }
+}

@@ -39,7 +39,6 @@ pub mod goal;
 mod history;
 mod instructions;
 mod mend;
-mod mode;
 mod offline;
 mod parse;
 pub mod phases;
@@ -53,6 +52,6 @@ pub mod verify;
 
 pub use budget::Limits;
 pub use instructions::INSTRUCTIONS;
-pub use mode::Mode;
 pub use offline::Offline;
+pub use prospector_llm::purpose::Mode;
 pub use run::{Outcome, Task, Tools, run};

@@ -18,11 +18,13 @@ use async_trait::async_trait;
 use futures::{StreamExt, stream, stream::BoxStream};
 use prospector_core::{ToolSpec, compute, tokens};
 use prospector_discovery::Route;
-use prospector_llm::{ChatEvent, ChatModel, ChatRequest, ChatResponse, LlmError, Message, ToolCall, Usage};
+use prospector_llm::{
+    ChatEvent, ChatModel, ChatRequest, ChatResponse, LlmError, Message, ToolCall, Usage, purpose::Purpose,
+};
 use prospector_search::{MAX_QUERY_CHARS, query_text};
 use serde_json::{Value, json};
 
-use crate::{history, reconcile, run::FINISH};
+use crate::reconcile;
 use read::Evidence;
 
 /// The deterministic planner.
@@ -38,6 +40,10 @@ impl Offline {
 impl ChatModel for Offline {
     fn name(&self) -> &str {
         Offline::NAME
+    }
+
+    fn reads_data(&self) -> bool {
+        true
     }
 
     async fn stream(&self, request: &ChatRequest) -> Result<BoxStream<'static, Result<ChatEvent, LlmError>>, LlmError> {
@@ -66,40 +72,57 @@ fn too_long(question: &str) -> String {
     )
 }
 
-/// The next turn: calls, or the plan.
+/// What is not in [`Purpose`] as something that it can do.
+const UNABLE: &str = "The offline planner plans questions, answers them and matches records; it does nothing else.";
+
+/// The next turn, by what the request is for.
 fn answer(request: &ChatRequest) -> ChatResponse {
-    if reconcile::offline::is_asked(request) {
-        return reconcile::offline::answer(request);
+    let say = |text: String| ChatResponse { text, ..ChatResponse::default() };
+    match &request.purpose {
+        Purpose::Plan { question, rejected, finish } => plan(request, question, rejected, *finish),
+        Purpose::Ask { question, mode, previous, begins_at, finish } => {
+            let turn = data::Turn { question, mode: *mode, previous: previous.as_ref(), finish: *finish };
+            data::answer(request, &request.messages[(*begins_at).min(request.messages.len())..], &turn, &|calls| {
+                translate(calls, request)
+            })
+        }
+        // A draft was written from the rows: it stays as it is.
+        Purpose::Summarize { draft } => say(draft.clone()),
+        Purpose::FollowUps { question, answer, statements } => say(data::follow_ups(question, answer, statements)),
+        Purpose::Phase { workflow: _, phase, begins_at, said } => {
+            reconcile::offline::answer(request, phase.as_deref(), *begins_at, said)
+        }
+        Purpose::Unspecified | Purpose::ExtractFacts => say(UNABLE.to_owned()),
     }
-    if data::is_asked(request) {
-        let has_describe = request.tools.iter().any(|tool| tool.name == "describe");
-        let search = request.tools.iter().find(|tool| tool.name == "search").filter(|_| has_describe);
-        return data::answer(request, &|calls| match search {
-            Some(search) => compact(calls, search),
-            None => calls,
-        });
+}
+
+/// The calls for the tools that there are: those of the compact profile, or those of the full one.
+fn translate(calls: Vec<Call>, request: &ChatRequest) -> Vec<Call> {
+    let has_describe = request.tools.iter().any(|tool| tool.name == "describe");
+    match request.tools.iter().find(|tool| tool.name == "search").filter(|_| has_describe) {
+        Some(search) => compact(calls, search),
+        None => calls,
     }
-    let mut evidence = Evidence::read(&request.messages);
+}
+
+/// The next calls that a plan needs, or the plan.
+fn plan(request: &ChatRequest, question: &str, rejected: &[String], finish: bool) -> ChatResponse {
+    let mut evidence = Evidence::read(question, rejected, &request.messages);
     let characters = evidence.question.chars().count();
     let is_cut = is_too_long(&evidence.question);
     if is_cut {
         evidence.question = query_text(&evidence.question).to_owned();
     }
     let round = request.messages.iter().filter(|message| matches!(message, Message::Assistant { .. })).count();
-    let told_to_finish = matches!(request.messages.last(), Some(Message::User { text }) if text == FINISH);
     let calls = match round {
-        _ if told_to_finish => Vec::new(),
+        _ if finish => Vec::new(),
         0 => first_look(&evidence.question),
         1 => second_look(&evidence),
         2 => third_look(&evidence),
         _ => Vec::new(),
     };
     let has = |name: &str| request.tools.iter().any(|tool| tool.name == name);
-    let calls = match request.tools.iter().find(|tool| tool.name == "search").filter(|_| has("describe")) {
-        Some(search) => compact(calls, search),
-        None => calls,
-    };
-    let calls: Vec<ToolCall> = calls
+    let calls: Vec<ToolCall> = translate(calls, request)
         .into_iter()
         .filter(|(name, _)| has(name))
         .enumerate()
@@ -208,7 +231,7 @@ fn schema(table: &read::TableHit, question: &str) -> Call {
 /// What a provider would have counted.
 fn usage(request: &ChatRequest, response: &ChatResponse) -> Usage {
     let system: u64 = request.system.iter().map(|block| tokens::count(&block.text) as u64).sum();
-    let messages: u64 = request.messages.iter().map(|message| history::size(message) as u64).sum();
+    let messages: u64 = request.messages.iter().map(|message| message.size(tokens::count) as u64).sum();
     let input_tokens = system + count(&request.tools) + messages;
     let output_tokens = tokens::count(&response.text) as u64 + count(&response.calls);
     Usage { input_tokens, output_tokens, cached_tokens: 0 }

@@ -72,9 +72,10 @@ pub async fn pursue(
         observe,
         seen: start.revealed.iter().cloned().collect(),
         budget: Budget::new(limits),
-        history: History::new(start.messages, fixed, limits.context_tokens),
+        history: History::new(start.messages, fixed, limits.context_tokens, model.reads_data()),
         system: start.system,
         with_tools: start.with_tools,
+        finish: false,
         arrived: Vec::new(),
         usage: Usage::default(),
         largest_round: 0,
@@ -112,6 +113,8 @@ struct Run<'a, T> {
     history: History,
     system: Vec<SystemBlock>,
     with_tools: bool,
+    /// Whether the model was told to finish.
+    finish: bool,
     /// The answers of the round that runs, by the places of their calls.
     arrived: Vec<(usize, Arrived)>,
     usage: Usage,
@@ -190,6 +193,7 @@ impl<T: Tools> Run<'_, T> {
 
     async fn ask(&mut self) -> Result<ChatResponse, LlmError> {
         let request = ChatRequest {
+            purpose: self.goal.purpose(self.history.messages(), self.finish),
             system: self.system.clone(),
             messages: self.history.messages().to_vec(),
             tools: self.specs.clone(),
@@ -344,6 +348,7 @@ impl<T: Tools> Run<'_, T> {
         let left = self.limits.rounds - self.metrics.model_calls;
         let late = self.started.elapsed() > self.limits.run_time.mul_f64(0.8);
         if left == 1 || late || self.budget.calls_left() == 0 {
+            self.finish = true;
             self.history.say(self.goal.finish());
         } else if left == 2 {
             let text = "One more round with tools is possible, then you must finish. ";

@@ -7,7 +7,7 @@ use prospector_core::{
     mark::{as_json, clean_name},
 };
 use prospector_discovery::DiscoveryTools;
-use prospector_llm::{ChatModel, LlmError, Message, SystemBlock};
+use prospector_llm::{ChatModel, LlmError, Message, SystemBlock, purpose::Purpose};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -15,6 +15,7 @@ use crate::{
     Limits, Mode,
     event::Event,
     goal::{Goal, Judgement, Observe, Ran, Said},
+    instructions::mode_instruction,
     parse,
     plan::{Draft, Ended, Failure, Plan, Verification},
     rounds::{Start, pursue},
@@ -22,7 +23,7 @@ use crate::{
 };
 
 /// What a model is told when no more calls will be made.
-pub(crate) const FINISH: &str = "Output the plan now, as JSON and nothing else, from what you have discovered.";
+const FINISH: &str = "Output the plan now, as JSON and nothing else, from what you have discovered.";
 
 /// The tools that a run may call. The registry of a catalog is one; tests bring their own.
 pub trait Tools: Send + Sync {
@@ -77,20 +78,24 @@ pub async fn run(
         revealed: task.revealed.clone(),
         tokens_full_prompt: task.tokens_full_prompt,
     };
-    let mut goal = PlanGoal { names, draft: None, repaired: false, asked_again: false };
+    let question = task.question.clone();
+    let mut goal = PlanGoal { question, names, draft: None, rejected: Vec::new(), repaired: false, asked_again: false };
     let ran = pursue(&mut goal, model, tools, names, start, limits, cancel, observe).await;
     goal.outcome(task, model.name(), ran)
 }
 
 /// The question as the model is asked it; the mode stands here, so that the system prompt stays the same.
 fn opening(task: &Task) -> String {
-    format!("{}\n\nQuestion: {}", task.mode.instruction(), task.question)
+    format!("{}\n\nQuestion: {}", mode_instruction(task.mode), task.question)
 }
 
 /// The plan that a run is to produce.
 struct PlanGoal<'a> {
+    question: String,
     names: &'a (dyn Names + Sync),
     draft: Option<(Draft, Verification)>,
+    /// The names that failed when a draft was sent back.
+    rejected: Vec<String>,
     repaired: bool,
     asked_again: bool,
 }
@@ -104,6 +109,10 @@ impl Goal for PlanGoal<'_> {
         FINISH
     }
 
+    fn purpose(&mut self, _: &[Message], finish: bool) -> Purpose {
+        Purpose::Plan { question: self.question.clone(), rejected: self.rejected.clone(), finish }
+    }
+
     fn judge(&mut self, said: Said<'_>, observe: &Observe<'_>) -> Judgement {
         match parse::draft(said.text) {
             Ok(mut draft) => {
@@ -111,11 +120,13 @@ impl Goal for PlanGoal<'_> {
                 crate::verify::spell(&mut draft, self.names);
                 observe(Event::Verified { ok: verification.ok, failed: verification.failed.len() });
                 let complaint = (!verification.ok).then(|| unverified(&verification));
+                let rejected = verification.failed.iter().map(|failure| failure.name.clone()).collect();
                 self.draft = Some((draft, verification));
                 match complaint.filter(|_| !self.repaired) {
                     None => Judgement::Accepted,
                     Some(complaint) => {
                         self.repaired = true;
+                        self.rejected = rejected;
                         Judgement::Again(complaint)
                     }
                 }

@@ -9,7 +9,7 @@ mod store;
 use std::path::Path;
 
 use prospector_core::{Owner, tokens};
-use prospector_llm::Message;
+use prospector_llm::{Message, purpose::PreviousTurn};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -110,7 +110,8 @@ impl Session {
     pub fn history(&self, limit: u32) -> Vec<Message> {
         let limit = limit as usize;
         let whole: Vec<[Message; 2]> = self.turns.iter().map(told).collect();
-        let sizes: Vec<usize> = whole.iter().map(|turn| turn.iter().map(crate::history::size).sum()).collect();
+        let sizes: Vec<usize> =
+            whole.iter().map(|turn| turn.iter().map(|message| message.size(tokens::count)).sum()).collect();
         // The latest turns as they were, as many as leave a quarter for the others.
         let total: usize = sizes.iter().sum();
         let room = if total <= limit { limit } else { limit * 3 / 4 };
@@ -148,6 +149,16 @@ impl Session {
             lines.insert(0, format!("- {left} turns before these; get_previous_results lists their results"));
         }
         format!("{HEAD}\n{}", lines.join("\n"))
+    }
+
+    /// The last turn, as a program that plays the model reads it.
+    pub(crate) fn previous(&self) -> Option<PreviousTurn> {
+        let answered = &self.turns.last()?.answered;
+        Some(PreviousTurn {
+            question: answered.question.clone(),
+            answer: answered.answer.clone(),
+            has_data: answered.questions.iter().any(|question| question.error.is_none()),
+        })
     }
 
     /// Every result of the session by its id, as `get_previous_results` shows it.
@@ -234,7 +245,7 @@ mod tests {
             session.keep(&answered(n), Vec::new()).await.unwrap();
         }
         let history = session.history(limit);
-        let size: usize = history.iter().map(crate::history::size).sum();
+        let size: usize = history.iter().map(|message| message.size(tokens::count)).sum();
         assert!(size <= limit as usize, "{size} > {limit}");
         let told = history.iter().filter(|message| matches!(message, Message::User { text } if text.ends_with('?')));
         assert_eq!(told.count(), whole);

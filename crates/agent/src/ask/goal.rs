@@ -1,7 +1,10 @@
 //! The answer as the goal of a run: a text whose claims can be traced, sent back once where they cannot.
 
 use prospector_core::{Answer, mark::as_json};
-use prospector_llm::ToolCall;
+use prospector_llm::{
+    Message, ToolCall,
+    purpose::{PreviousTurn, Purpose},
+};
 use serde_json::{Value, json};
 
 use super::{
@@ -23,13 +26,16 @@ pub(crate) struct AnswerGoal {
     pub(crate) ledger: Ledger,
     /// The last text that was an answer, with its marks.
     pub(crate) answer: Option<(String, Tracing)>,
+    /// The turn before, and the place of the question in the messages.
+    previous: Option<PreviousTurn>,
+    begins_at: usize,
     asked_again: bool,
 }
 
 impl AnswerGoal {
-    pub(crate) fn new(question: &str, mode: Mode) -> Self {
-        let question = question.to_owned();
-        AnswerGoal { question, mode, ledger: Ledger::default(), answer: None, asked_again: false }
+    pub(crate) fn new(question: &str, mode: Mode, previous: Option<PreviousTurn>, begins_at: usize) -> Self {
+        let (question, ledger) = (question.to_owned(), Ledger::default());
+        AnswerGoal { question, mode, ledger, answer: None, previous, begins_at, asked_again: false }
     }
 
     /// Traces a text.
@@ -77,6 +83,16 @@ impl Goal for AnswerGoal {
 
     fn finish(&self) -> &str {
         FINISH
+    }
+
+    fn purpose(&mut self, _: &[Message], finish: bool) -> Purpose {
+        Purpose::Ask {
+            question: self.question.clone(),
+            mode: self.mode,
+            previous: self.previous.clone(),
+            begins_at: self.begins_at,
+            finish,
+        }
     }
 
     fn judge(&mut self, said: Said<'_>, observe: &Observe<'_>) -> Judgement {

@@ -1,7 +1,7 @@
 //! The two steps after the data: a summary by a model that may be smaller, and follow-up questions.
 
 use prospector_core::mark::as_data;
-use prospector_llm::{ChatModel, ChatRequest, LlmError, Message, SystemBlock, Usage};
+use prospector_llm::{ChatModel, ChatRequest, LlmError, Message, SystemBlock, Usage, purpose::Purpose};
 use serde_json::{Value, json};
 
 use super::{
@@ -28,8 +28,14 @@ pub(crate) struct Material<'a> {
 }
 
 impl Material<'_> {
+    /// The queries that gave rows.
+    fn results(&self) -> impl Iterator<Item = &DataQuestion> {
+        self.questions.iter().filter(|question| question.error.is_none())
+    }
+
     fn text(&self) -> String {
-        let results: Vec<Value> = (self.questions.iter().filter(|question| question.error.is_none()))
+        let results: Vec<Value> = self
+            .results()
             .map(|question| {
                 let rows: Vec<&Vec<Value>> = question.rows.iter().take(ROWS).collect();
                 json!({"id": question.id, "question": question.question, "sql": question.sql,
@@ -51,7 +57,8 @@ pub(crate) async fn summarise(
 ) -> Result<(String, Usage), LlmError> {
     let block = |text: &str, cache| SystemBlock { text: text.to_owned(), cache };
     let system = vec![block(SUMMARISE, false), block(form(), false), block(platform.instruction(), true)];
-    complete(model, system, material.text(), output_tokens).await
+    let purpose = Purpose::Summarize { draft: material.draft.to_owned() };
+    complete(model, purpose, system, material.text(), output_tokens).await
 }
 
 /// Two or three questions that could be asked next.
@@ -60,18 +67,24 @@ pub(crate) async fn follow_ups(
     material: &Material<'_>,
 ) -> Result<(Vec<String>, Usage), LlmError> {
     let system = vec![SystemBlock { text: FOLLOW_UPS.to_owned(), cache: true }];
-    let (text, usage) = complete(model, system, material.text(), 300).await?;
+    let purpose = Purpose::FollowUps {
+        question: material.question.to_owned(),
+        answer: material.draft.to_owned(),
+        statements: material.results().map(|result| result.sql.clone()).collect(),
+    };
+    let (text, usage) = complete(model, purpose, system, material.text(), 300).await?;
     Ok((questions(&text), usage))
 }
 
 async fn complete(
     model: &dyn ChatModel,
+    purpose: Purpose,
     system: Vec<SystemBlock>,
     text: String,
     max_output_tokens: u32,
 ) -> Result<(String, Usage), LlmError> {
     let messages = vec![Message::User { text }];
-    let request = ChatRequest { system, messages, tools: Vec::new(), max_output_tokens };
+    let request = ChatRequest { purpose, system, messages, tools: Vec::new(), max_output_tokens };
     let response = spans::complete(model, &request).await?;
     Ok((response.text, response.usage))
 }

@@ -12,11 +12,13 @@ mod period;
 mod sql;
 mod text;
 
-use prospector_llm::{ChatRequest, ChatResponse, Message, ToolCall};
+use prospector_llm::{
+    ChatRequest, ChatResponse, Message, ToolCall,
+    purpose::{Mode, PreviousTurn},
+};
 use serde_json::{Value, json};
 
 use super::Call;
-use crate::ask::instructions::{ASK_INSTRUCTIONS, FINISH, FOLLOW_UPS, SUMMARISE};
 use intent::{Aggregate, Intent, Measure, Stop, Test};
 use known::{Known, Table};
 use sql::Speaks;
@@ -36,30 +38,26 @@ const TELLING: f64 = 0.3;
 
 const WHO: &str = "(Answered by the offline planner, a program and not a language model.)";
 
-/// Whether a request is for an answer, and not for a plan.
-pub(super) fn is_asked(request: &ChatRequest) -> bool {
-    let ours = [ASK_INSTRUCTIONS.with_tools, ASK_INSTRUCTIONS.without_tools, FOLLOW_UPS, SUMMARISE];
-    request.system.first().is_some_and(|block| ours.iter().any(|text| block.text.starts_with(text)))
+/// The turn that is to be answered.
+pub(super) struct Turn<'a> {
+    pub(super) question: &'a str,
+    pub(super) mode: Mode,
+    pub(super) previous: Option<&'a PreviousTurn>,
+    /// Whether no further calls are made.
+    pub(super) finish: bool,
 }
 
-/// The next turn: calls, or the answer. `compact` translates discovery calls for the tools that there are.
-pub(super) fn answer(request: &ChatRequest, translate: &dyn Fn(Vec<Call>) -> Vec<Call>) -> ChatResponse {
-    let first = request.system.first().map(|block| block.text.as_str()).unwrap_or_default();
+/// The next calls, or the answer. `messages` are those of the turn; `translate` makes the calls fit the tools that there are.
+pub(super) fn answer(
+    request: &ChatRequest,
+    messages: &[Message],
+    turn: &Turn<'_>,
+    translate: &dyn Fn(Vec<Call>) -> Vec<Call>,
+) -> ChatResponse {
     let said = |text: String| ChatResponse { text, ..ChatResponse::default() };
-    let material = || match request.messages.last() {
-        Some(Message::User { text }) => text.as_str(),
-        _ => "",
-    };
-    if first == FOLLOW_UPS {
-        return said(follow_ups(material()));
-    }
-    if first == SUMMARISE {
-        return said(drafted(material()));
-    }
-    let known = settled(Known::read(&request.messages));
-    let told_to_finish = matches!(request.messages.last(), Some(Message::User { text }) if text == FINISH);
+    let known = settled(Known::read(turn, messages));
     let has = |name: &str| request.tools.iter().any(|tool| tool.name == name);
-    if !told_to_finish && known.result.is_none() {
+    if !turn.finish && known.result.is_none() {
         let (discovery, engine): (Vec<_>, Vec<_>) = next(&known, has("execute_sql"))
             .into_iter()
             .partition(|(name, _)| !name.ends_with("_sql") && *name != "list_sources");
@@ -472,25 +470,17 @@ fn uncapital(text: &str) -> String {
     chars.next().map_or(String::new(), |first| first.to_lowercase().chain(chars).collect())
 }
 
-/// What could be asked next, by what the query did.
-fn follow_ups(material: &str) -> String {
-    let question =
-        material.strip_prefix("Question: ").and_then(|rest| rest.split("\n\n<data>").next()).unwrap_or_default();
-    let draft = drafted(material);
-    let question = follow_up::understood_as(&draft).unwrap_or(question).trim().trim_end_matches(['?', '.']);
+/// What could be asked next, as a JSON array, by what the queries did.
+pub(super) fn follow_ups(question: &str, answer: &str, statements: &[String]) -> String {
+    let has_dates = [question, answer].into_iter().chain(statements.iter().map(String::as_str));
+    let has_dates = has_dates.into_iter().any(|text| text.contains("_date"));
+    let question = follow_up::understood_as(answer).unwrap_or(question).trim().trim_end_matches(['?', '.']);
     let lower = question.to_lowercase();
     let mut found = Vec::new();
     for unit in ["year", "quarter"] {
-        if !lower.contains(" by ") && !lower.contains(" per ") && material.contains("_date") && found.len() < 2 {
+        if !lower.contains(" by ") && !lower.contains(" per ") && has_dates && found.len() < 2 {
             found.push(format!("{question} by {unit}?"));
         }
     }
     serde_json::to_string(&found).unwrap_or_default()
-}
-
-/// The draft stays as it is: it was written from the rows.
-fn drafted(material: &str) -> String {
-    let data = material.split("<data>").nth(1).and_then(|rest| rest.strip_suffix("</data>")).unwrap_or_default();
-    let value: Value = serde_json::from_str(data).unwrap_or_default();
-    value["draft"].as_str().unwrap_or("There is no answer.").to_owned()
 }

@@ -69,17 +69,15 @@ pub(super) struct Evidence {
 }
 
 impl Evidence {
-    /// Reads a conversation from its first question.
-    pub(super) fn read(messages: &[Message]) -> Evidence {
-        let mut evidence = Evidence::default();
+    /// Reads the results of the calls that were made for a question; `rejected` are names that an earlier plan must not
+    /// have used.
+    pub(super) fn read(question: &str, rejected: &[String], messages: &[Message]) -> Evidence {
+        let (question, refused) = (question.trim().to_owned(), rejected.to_vec());
+        let mut evidence = Evidence { question, refused, ..Evidence::default() };
         let mut calls: Vec<ToolCall> = Vec::new();
         for message in messages {
             match message {
-                Message::User { text } if evidence.question.is_empty() => {
-                    let question = text.split_once("Question: ").map_or(text.as_str(), |(_, question)| question);
-                    evidence.question = question.trim().to_owned();
-                }
-                Message::User { text } => evidence.complaint(text),
+                Message::User { .. } => {}
                 Message::Assistant { calls: made, .. } => calls = made.clone(),
                 Message::ToolResults { results } => {
                     for result in results {
@@ -94,12 +92,6 @@ impl Evidence {
             }
         }
         evidence
-    }
-
-    fn complaint(&mut self, text: &str) {
-        let Ok(value) = serde_json::from_str::<Value>(text) else { return };
-        let failed = value["failed"].as_array().into_iter().flatten();
-        self.refused.extend(failed.filter_map(|failure| failure["name"].as_str()).map(str::to_owned));
     }
 
     fn result(&mut self, call: &ToolCall, value: &Value) {

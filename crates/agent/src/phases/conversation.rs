@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use prospector_core::{Resource, Toolset};
-use prospector_llm::{ChatModel, LlmError, Message, SystemBlock};
+use prospector_core::{Resource, Toolset, tokens};
+use prospector_llm::{ChatModel, LlmError, Message, SystemBlock, purpose::Utterance};
 use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::RwLock;
@@ -19,7 +19,6 @@ use crate::{
     Limits,
     event::Event,
     goal::{Observe, Ran},
-    history::size,
     plan::{Ended, Metrics},
     rounds::{Start, pursue},
     run::Tools,
@@ -36,6 +35,9 @@ pub struct Conversation {
     standing: Standing,
     system: Vec<SystemBlock>,
     messages: Vec<Message>,
+    /// What the user said, and the place of the message that announced the phase.
+    said: Vec<Utterance>,
+    announced_at: usize,
     revealed: Vec<Resource>,
     limits: Limits,
     metrics: Metrics,
@@ -90,6 +92,8 @@ impl Conversation {
             standing: Standing::new(Machine::new(workflow)),
             system,
             messages: Vec::new(),
+            said: Vec::new(),
+            announced_at: 0,
             revealed,
             limits,
             metrics: Metrics::default(),
@@ -118,10 +122,16 @@ impl Conversation {
         cancel: &CancellationToken,
         observe: &Observe<'_>,
     ) -> Told {
-        let mut text = self.standing.machine().announcement().unwrap_or_default();
+        let place = self.messages.len();
+        let announcement = self.standing.machine().announcement();
+        if announcement.is_some() {
+            self.announced_at = place;
+        }
+        let mut text = announcement.unwrap_or_default();
         match said {
             Some(said) => {
                 self.standing.machine().heard();
+                self.said.push(Utterance { place, text: said.to_owned() });
                 text.push_str(&format!("The user: {said}"));
             }
             None => text.push_str("The user has said nothing yet."),
@@ -130,7 +140,7 @@ impl Conversation {
         // Only where it must be: what was said before and is sent again unchanged comes from the provider's cache.
         let limits = Limits { failures_per_tool: u32::MAX, ..self.limits };
         let room = (limits.context_tokens / 2) as usize;
-        if self.messages.iter().map(size).sum::<usize>() > room {
+        if self.messages.iter().map(|message| message.size(tokens::count)).sum::<usize>() > room {
             shorten(&mut self.messages);
         }
         self.messages.push(Message::User { text });
@@ -142,9 +152,16 @@ impl Conversation {
             tokens_full_prompt: 0,
         };
         let all = PhaseTools { tools, own: &self.own, standing: self.standing.clone(), turn: RwLock::new(()), observe };
-        let mut goal = PhaseGoal(self.standing.clone());
+        let mut goal = PhaseGoal {
+            standing: self.standing.clone(),
+            said: self.said.clone(),
+            begins_at: self.announced_at,
+            is_new: false,
+        };
         let ran = pursue(&mut goal, model, &all, names, start, limits, cancel, observe).await;
         let Ran { ended, failure, seen, metrics, messages, .. } = ran;
+        goal.locate(&messages);
+        self.announced_at = goal.begins_at;
         self.standing.tell(observe);
         self.revealed = seen.into_iter().collect();
         let text = match messages.last() {

@@ -2,7 +2,7 @@
 //! order, takes the rules that they suggest, and tells what they give. It understands table names (`database.table`), ids of
 //! pairs (`p3`), `all`, `not`, `yes` and `no`.
 
-use prospector_llm::{ChatRequest, ChatResponse, Message, ToolCall, ToolResult};
+use prospector_llm::{ChatRequest, ChatResponse, Message, ToolCall, ToolResult, purpose::Utterance};
 use serde_json::{Value, json};
 
 /// So many rows of each table are loaded.
@@ -11,23 +11,20 @@ const ROWS: usize = 200_000;
 /// So many pairs are shown.
 const PAIRS: usize = 16;
 
-/// Whether the conversation is such a workflow.
-pub(crate) fn is_asked(request: &ChatRequest) -> bool {
-    ["advance", "propose_match"].iter().all(|name| request.tools.iter().any(|tool| tool.name == *name))
-}
-
-/// The next turn.
-pub(crate) fn answer(request: &ChatRequest) -> ChatResponse {
-    let seen = Seen::read(&request.messages);
-    let next = match seen.phase {
-        "greeting" => greeting(&seen),
-        "intent" => intent(&seen),
-        "scoping" => scoping(&seen),
-        "demonstration" => demonstration(&seen),
-        "inference" => inference(&seen),
-        "validation" => validation(&seen),
-        "execution" => Next::call("run_full", json!({})),
-        _ => Next::Say(outcome(&seen)),
+/// The next turn in a phase, which was announced at that place; `said` is what the user said so far.
+pub(crate) fn answer(request: &ChatRequest, phase: Option<&str>, begins_at: usize, said: &[Utterance]) -> ChatResponse {
+    let since = &request.messages[begins_at.min(request.messages.len())..];
+    let seen = Seen { begins_at, said, all: &request.messages, since };
+    let next = match phase {
+        Some("greeting") => greeting(&seen),
+        Some("intent") => intent(&seen),
+        Some("scoping") => scoping(&seen),
+        Some("demonstration") => demonstration(&seen),
+        Some("inference") => inference(&seen),
+        Some("validation") => validation(&seen),
+        Some("execution") => Next::call("run_full", json!({})),
+        Some(other) => Next::Say(format!("The phase `{other}` needs a language model: name one with --model.")),
+        None => Next::Say(outcome(&seen)),
     };
     let round = request.messages.len();
     match next {
@@ -58,31 +55,18 @@ impl Next {
     }
 }
 
-/// What the conversation says.
+/// The conversation so far.
 struct Seen<'a> {
-    /// The phase that was announced last; empty after the end.
-    phase: &'a str,
-    /// Its announcement.
-    announcement: &'a str,
+    /// The place of the message that announced the phase.
+    begins_at: usize,
+    /// What the user said.
+    said: &'a [Utterance],
     /// All messages, and those since the announcement.
     all: &'a [Message],
     since: &'a [Message],
 }
 
 impl<'a> Seen<'a> {
-    fn read(messages: &'a [Message]) -> Seen<'a> {
-        let announced = messages.iter().enumerate().rev().find_map(|(at, message)| match message {
-            Message::User { text } if text.contains("Phase `") || text.contains("The workflow is over.") => {
-                Some((at, text.as_str()))
-            }
-            _ => None,
-        });
-        let (at, announcement) = announced.unwrap_or_default();
-        let phase =
-            announcement.rsplit_once("Phase `").and_then(|(_, rest)| rest.split('`').next()).unwrap_or_default();
-        Seen { phase, announcement, all: messages, since: &messages[at..] }
-    }
-
     /// The results of a tool since the phase began, the last one first.
     fn results(&self, tool: &str) -> impl Iterator<Item = &'a ToolResult> {
         let of = |message: &'a Message| match message {
@@ -98,22 +82,23 @@ impl<'a> Seen<'a> {
         self.results(tool).find(|result| !result.is_error).and_then(|result| result.data.as_ref())
     }
 
+    /// The last result of a tool that worked, in whatever phase.
+    fn last(&self, tool: &str) -> Option<&'a ToolResult> {
+        let results = self.all.iter().rev().filter_map(|message| match message {
+            Message::ToolResults { results } => Some(results),
+            Message::User { .. } | Message::Assistant { .. } => None,
+        });
+        results.flatten().find(|result| result.name == tool && !result.is_error)
+    }
+
     fn failed(&self, tool: &str) -> bool {
         self.results(tool).next().is_some_and(|result| result.is_error)
     }
 
-    /// What the user said since the phase began, the last first.
+    /// What the user said last since the phase began.
     fn heard(&self) -> Option<&'a str> {
-        said(self.since).last()
+        self.said.last().filter(|said| said.place >= self.begins_at).map(|said| said.text.as_str())
     }
-}
-
-/// What the user said.
-fn said(messages: &[Message]) -> impl Iterator<Item = &str> {
-    messages.iter().filter_map(|message| match message {
-        Message::User { text } => text.rsplit_once("The user: ").map(|(_, said)| said),
-        _ => None,
-    })
 }
 
 fn greeting(seen: &Seen<'_>) -> Next {
@@ -127,8 +112,8 @@ fn greeting(seen: &Seen<'_>) -> Next {
 
 /// The last two names of tables that the user gave.
 fn tables(seen: &Seen<'_>) -> Option<(String, String)> {
-    for text in said(seen.all).collect::<Vec<_>>().into_iter().rev() {
-        let words = text.split(|c: char| c.is_whitespace() || ",;\"'`()".contains(c));
+    for said in seen.said.iter().rev() {
+        let words = said.text.split(|c: char| c.is_whitespace() || ",;\"'`()".contains(c));
         let names: Vec<&str> = (words.map(|word| word.trim_end_matches(['.', '?', '!', ':'])))
             .filter(|word| word.split('.').count() >= 2 && word.split('.').all(|part| !part.is_empty()))
             .collect();
@@ -196,22 +181,14 @@ fn listed(proposed: &Value) -> String {
 fn judged(seen: &Seen<'_>) -> (Vec<String>, Vec<String>) {
     let is_id =
         |word: &str| word.len() > 1 && word.starts_with('p') && word[1..].bytes().all(|byte| byte.is_ascii_digit());
-    let shown: Vec<String> = seen
-        .all
-        .iter()
-        .rev()
-        .find_map(|message| match message {
-            Message::Assistant { text, .. } if text.starts_with("These rows look alike.") => {
-                let ids = text.lines().filter_map(|line| line.split_once(':').map(|(id, _)| id));
-                Some(ids.filter(|id| is_id(id)).map(str::to_owned).collect())
-            }
-            _ => None,
-        })
-        .unwrap_or_default();
-    let words: Vec<String> = said(seen.all)
+    let proposed = seen.last("propose_match").and_then(|result| result.data.as_ref());
+    let pairs = proposed.into_iter().flat_map(|data| data["pairs"].as_array().into_iter().flatten());
+    let shown: Vec<String> = pairs.filter_map(|pair| pair["id"].as_str()).map(str::to_owned).collect();
+    let words: Vec<String> = seen
+        .said
         .last()
-        .map(|text| {
-            let words = text.split(|c: char| !c.is_alphanumeric());
+        .map(|said| {
+            let words = said.text.split(|c: char| !c.is_alphanumeric());
             words.map(str::to_lowercase).filter(|word| !word.is_empty()).collect()
         })
         .unwrap_or_default();
@@ -265,13 +242,8 @@ fn validation(seen: &Seen<'_>) -> Next {
 
 /// What run_full gave.
 fn outcome(seen: &Seen<'_>) -> String {
-    let results = seen.all.iter().rev().filter_map(|message| match message {
-        Message::ToolResults { results } => Some(results),
-        _ => None,
-    });
-    let ran = results.flatten().find(|result| result.name == "run_full" && !result.is_error);
-    match ran.and_then(|result| result.data.as_ref()) {
+    match seen.last("run_full").and_then(|result| result.data.as_ref()) {
         Some(data) => format!("Done: {}. All of it is in {}.", data["counts"], data["folder"]),
-        None => seen.announcement.to_owned(),
+        None => "The workflow is over, and nothing was run.".to_owned(),
     }
 }

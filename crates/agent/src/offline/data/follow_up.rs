@@ -4,7 +4,7 @@
 //! more value. Another value of the same column takes the place of the first. The whole one is read like any other, and
 //! counts only where it is the one before but for that change, column by column. Everything else is said not to be followed.
 
-use prospector_llm::Message;
+use prospector_llm::purpose::PreviousTurn;
 
 use super::{
     intent::{self, Filter, Group, Intent, Stop, Test},
@@ -116,15 +116,13 @@ pub(super) enum Before {
     Other,
 }
 
-/// The turn before the messages of this one.
-pub(super) fn before(messages: &[Message]) -> Before {
-    let [.., Message::User { text: question }, Message::Assistant { text: answer, .. }] = messages else {
-        return Before::Nothing;
-    };
-    if !answer.contains("\n(Results: ") {
-        return Before::Other;
+/// What stands before this turn.
+pub(super) fn before(previous: Option<&PreviousTurn>) -> Before {
+    match previous {
+        None => Before::Nothing,
+        Some(turn) if !turn.has_data => Before::Other,
+        Some(turn) => Before::Data(understood_as(&turn.answer).unwrap_or(&turn.question).trim().to_owned()),
     }
-    Before::Data(understood_as(answer).unwrap_or(question).trim().to_owned())
 }
 
 /// The question in full, as an answer says that it was understood.

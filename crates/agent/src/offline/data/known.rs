@@ -1,9 +1,10 @@
 //! What the conversation of this turn holds: hits, tables, values, definitions, and the answer to the query.
 
-use prospector_llm::{Message, ToolCall};
+use prospector_llm::{Message, ToolCall, purpose::Mode};
 use serde_json::Value;
 
 use super::{
+    Turn,
     follow_up::{self, FollowUp},
     text::{stem, stems},
 };
@@ -119,19 +120,16 @@ impl Known {
     }
 
     /// Reads the turn that runs.
-    pub(super) fn read(messages: &[Message]) -> Known {
-        let mut known = Known::new();
-        let is_opening = |message: &Message| matches!(message, Message::User { text } if text.starts_with("Mode: ") && text.contains("\n\nQuestion: "));
-        let begin = messages.iter().rposition(is_opening).unwrap_or(0);
+    pub(super) fn read(turn: &Turn<'_>, messages: &[Message]) -> Known {
+        let mut known = Known {
+            question: turn.question.trim().to_owned(),
+            knowledge: turn.mode == Mode::Knowledge,
+            auditable: turn.mode == Mode::Auditable,
+            ..Known::new()
+        };
         let mut calls: Vec<ToolCall> = Vec::new();
-        for message in &messages[begin..] {
+        for message in messages {
             match message {
-                Message::User { text } if known.question.is_empty() => {
-                    let (mode, question) = text.split_once("\n\nQuestion: ").unwrap_or(("", text));
-                    known.question = question.trim().to_owned();
-                    known.knowledge = mode.starts_with("Mode: knowledge");
-                    known.auditable = mode.starts_with("Mode: auditable");
-                }
                 Message::User { .. } => {}
                 Message::Assistant { calls: made, .. } => {
                     known.rounds += 1;
@@ -143,14 +141,14 @@ impl Known {
                         if let Some(value) = result.data.as_ref().filter(|_| !result.is_error) {
                             known.result(call, value);
                         } else if call.name == "execute_sql" {
-                            known.result = Some(serde_json::from_str(&result.content).unwrap_or_default());
+                            known.result = Some(result.data.clone().unwrap_or_default());
                         }
                     }
                 }
             }
         }
         if !known.knowledge {
-            known.follow_up = follow_up::read(&known.question, &follow_up::before(&messages[..begin]));
+            known.follow_up = follow_up::read(&known.question, &follow_up::before(turn.previous));
         }
         if let Ok(Some(follow_up)) = &known.follow_up {
             known.question = follow_up.whole.clone();

@@ -94,34 +94,6 @@ impl Mode {
             question.strip_prefix(begin).is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric()))
         })
     }
-
-    /// What a model is told of the mode when it answers.
-    pub(crate) fn ask_instruction(self) -> &'static str {
-        match self {
-            Mode::Auditable => {
-                "Mode: auditable. Name every premise with its source and confidence, and give the query behind every \
-                 figure. Never assume a personal or missing value: ask for it in a line `Clarification: ...?`."
-            }
-            Mode::Exploratory => "Mode: exploratory. Find out from the data.",
-            Mode::Knowledge => {
-                "Mode: knowledge. Answer from facts and documents, and name them; query data only if they are not enough."
-            }
-        }
-    }
-
-    /// What a model is told of the mode.
-    pub(crate) fn instruction(self) -> &'static str {
-        match self {
-            Mode::Auditable => {
-                "Mode: auditable. Put every premise into discovered_context.facts with its source and confidence. Never \
-                 assume a personal or missing value: ask for it in clarifications."
-            }
-            Mode::Exploratory => "Mode: exploratory. Plan how the data answers the question.",
-            Mode::Knowledge => {
-                "Mode: knowledge. Answer from facts and documents; plan a query only if they are not enough."
-            }
-        }
-    }
 }
 
 #[cfg(test)]
