@@ -33,7 +33,7 @@ pub(crate) use sql::sql;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use prospector_agent::{Offline, extraction::ModelExtractor};
+use prospector_agent::extraction::ModelExtractor;
 use prospector_core::Problem;
 use prospector_discovery::{Catalog, CatalogError, CatalogOptions};
 use prospector_llm::{
@@ -41,6 +41,7 @@ use prospector_llm::{
     models::{ModelInfo, UNLISTED, model_info},
     providers::connect,
 };
+use prospector_offline::Offline;
 use prospector_search::Index;
 
 use crate::{output, progress::Progress, settings};

@@ -24,7 +24,10 @@ const LEVELS: &[(&str, u32)] = &[
     ("facts", 3),
     ("discovery", 4),
     ("agent", 5),
-    ("serve", 6),
+    ("offline", 6),
+    ("workflow", 6),
+    ("reconcile", 7),
+    ("serve", 7),
 ];
 
 /// A file of more lines is a room to divide.

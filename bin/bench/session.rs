@@ -7,10 +7,11 @@ use std::{
 
 use async_trait::async_trait;
 use futures::{StreamExt, stream::BoxStream};
-use prospector_agent::{INSTRUCTIONS, Limits, Mode, Offline, Task, Tools, run};
+use prospector_agent::{INSTRUCTIONS, Limits, Mode, Task, Tools, run};
 use prospector_core::{Answer, Kind, Resource, ToolError, ToolSpec};
 use prospector_discovery::{Catalog, DiscoveryTools, Profile, Prompt, PromptBuilder, PromptForm};
 use prospector_llm::{ChatEvent, ChatModel, ChatRequest, ChatResponse, LlmError, models::ModelInfo};
+use prospector_offline::Offline;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 

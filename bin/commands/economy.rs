@@ -6,9 +6,9 @@ use std::{
 };
 
 use anyhow::Context as _;
-use prospector_agent::Offline;
 use prospector_discovery::{Catalog, CatalogOptions, Profile};
 use prospector_llm::{ChatModel, models::ModelInfo};
+use prospector_offline::Offline;
 use tempfile::TempDir;
 
 use super::{advised, bench::all, capabilities, model, options};

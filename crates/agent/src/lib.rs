@@ -1,8 +1,9 @@
 //! The planner: the loop over a model and the discovery tools, the plan, and its verification.
 //!
 //! ```
-//! use prospector_agent::{INSTRUCTIONS, Limits, Mode, Offline, Task, run};
+//! use prospector_agent::{INSTRUCTIONS, Limits, Mode, Task, run};
 //! use prospector_discovery::{Catalog, CatalogOptions, DiscoveryTools, Profile, PromptBuilder};
+//! use prospector_offline::Offline;
 //!
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let folder = tempfile::tempdir()?;
@@ -39,11 +40,8 @@ pub mod goal;
 mod history;
 mod instructions;
 mod mend;
-mod offline;
 mod parse;
-pub mod phases;
 pub mod plan;
-pub mod reconcile;
 mod rounds;
 mod run;
 pub mod session;
@@ -52,6 +50,5 @@ pub mod verify;
 
 pub use budget::Limits;
 pub use instructions::INSTRUCTIONS;
-pub use offline::Offline;
 pub use prospector_llm::purpose::Mode;
 pub use run::{Outcome, Task, Tools, run};

@@ -2,7 +2,11 @@
 //! question being answered.
 //!
 //! ```
+//! use std::sync::Arc;
+//!
 //! use prospector_discovery::{Catalog, CatalogOptions, Profile};
+//! use prospector_llm::models::capability;
+//! use prospector_offline::Offline;
 //! use prospector_serve::{Opened, Options, Planner, Server};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -16,7 +20,8 @@
 //!     let opened = Catalog::open(&file, CatalogOptions::default());
 //!     tokio::runtime::Handle::current().block_on(opened).map_err(|error| error.to_string())
 //! };
-//! let server = Server::open(open, Profile::DEFAULT, Planner::offline(), Options::default()).await?;
+//! let planner = Planner::new(Arc::new(Offline), *capability(Offline::NAME));
+//! let server = Server::open(open, Profile::DEFAULT, planner, Options::default()).await?;
 //! let listener = server.bind(([127, 0, 0, 1], 0).into()).await?;
 //! println!("http://{}", listener.local_addr()?);
 //! # let stop = tokio_util::sync::CancellationToken::new();

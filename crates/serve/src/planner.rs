@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use prospector_agent::{
-    INSTRUCTIONS, Limits, Mode, Offline, Outcome, Task,
+    INSTRUCTIONS, Limits, Mode, Outcome, Task,
     ask::{ASK_INSTRUCTIONS, Ask, AskOutcome, Platform},
     event::Event,
     run,
@@ -11,10 +11,7 @@ use prospector_agent::{
 };
 use prospector_core::compute;
 use prospector_discovery::{DiscoveryTools, Instructions, PromptBuilder};
-use prospector_llm::{
-    ChatModel,
-    models::{ModelInfo, UNLISTED, model_info},
-};
+use prospector_llm::{ChatModel, models::ModelInfo};
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
@@ -37,12 +34,6 @@ pub struct Planner {
 }
 
 impl Planner {
-    /// The planner without a model: no network, no key.
-    pub fn offline() -> Self {
-        let info = model_info(Offline::NAME).copied().unwrap_or(UNLISTED);
-        Planner::new(Arc::new(Offline), info)
-    }
-
     /// A planner with this model, and as many rounds and calls as are usual.
     pub fn new(model: Arc<dyn ChatModel>, info: ModelInfo) -> Self {
         let limits = Limits { context_tokens: Limits::context_of(info.context), ..Limits::default() };

@@ -267,7 +267,7 @@ async fn answers_to_ben(server: &Running, made: &Made) -> Vec<(String, u16, Stri
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_another_made_is_as_if_it_were_not_there() {
-    let (without, with) = (world(Planner::offline()).await, world(Planner::offline()).await);
+    let (without, with) = (world(support::offline()).await, world(support::offline()).await);
     let made = made_by_ann(&with).await;
     let expected = answers_to_ben(&without, &nothing_made()).await;
     let found = answers_to_ben(&with, &made).await;
@@ -326,7 +326,7 @@ async fn what_runs_goes_on_whatever_another_does() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nobody_is_told_of_what_another_said() {
-    let server = world(Planner::offline()).await;
+    let server = world(support::offline()).await;
     let session = server.session(BEN).await;
     let bearer = format!("Bearer {BEN}");
     let headers = [

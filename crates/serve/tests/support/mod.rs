@@ -8,7 +8,11 @@ use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 use async_trait::async_trait;
 use futures::{StreamExt, stream, stream::BoxStream};
 use prospector_discovery::{Catalog, CatalogOptions, Profile};
-use prospector_llm::{ChatEvent, ChatModel, ChatRequest, LlmError, models::UNLISTED};
+use prospector_llm::{
+    ChatEvent, ChatModel, ChatRequest, LlmError,
+    models::{UNLISTED, capability},
+};
+use prospector_offline::Offline;
 use prospector_serve::{Limits, Opened, Options, Planner, Server, Tokens};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -60,6 +64,11 @@ pub(crate) fn estate() -> TempDir {
     folder
 }
 
+/// The planner without a language model.
+pub(crate) fn offline() -> Planner {
+    Planner::new(Arc::new(Offline), *capability(Offline::NAME))
+}
+
 /// A server over the small catalog.
 pub(crate) async fn server(folder: &TempDir, profile: Profile, planner: Planner, options: Options) -> Arc<Server> {
     let file: PathBuf = folder.path().join("catalog.yaml");
@@ -81,7 +90,7 @@ pub(crate) struct Running {
 impl Running {
     /// One that plans by itself, with usual limits and no token.
     pub(crate) async fn usual() -> Self {
-        Running::new(Planner::offline(), Options::default()).await
+        Running::new(offline(), Options::default()).await
     }
 
     pub(crate) async fn new(planner: Planner, options: Options) -> Self {
@@ -92,7 +101,7 @@ impl Running {
     pub(crate) async fn with_sessions() -> Self {
         let folder = estate();
         let state = Some(folder.path().join(".prospector"));
-        Running::over(folder, Planner::offline(), Options { state, ..Options::default() }).await
+        Running::over(folder, offline(), Options { state, ..Options::default() }).await
     }
 
     /// One over another catalog.
