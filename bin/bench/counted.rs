@@ -1,6 +1,6 @@
 //! The tokens of discovery, of everything and of the oracle as the provider of a model counts them.
 
-use prospector_agent::INSTRUCTIONS;
+use prospector_agent::plan::INSTRUCTIONS;
 use prospector_core::ToolSpec;
 use prospector_discovery::{DiscoveryTools, PromptBuilder};
 use prospector_llm::{ChatModel, ChatRequest, Message, SystemBlock};

@@ -7,13 +7,15 @@ use std::{
 
 use async_trait::async_trait;
 use futures::{StreamExt, stream::BoxStream};
-use prospector_agent::{INSTRUCTIONS, Limits, Mode, Task, Tools, run};
+use prospector_agent::{
+    Request,
+    agent_loop::{AgentLoop, Tools},
+    plan::INSTRUCTIONS,
+};
 use prospector_core::{Answer, Kind, Resource, ToolError, ToolSpec};
 use prospector_discovery::{Catalog, DiscoveryTools, Profile, Prompt, PromptBuilder, PromptForm};
 use prospector_llm::{ChatEvent, ChatModel, ChatRequest, ChatResponse, LlmError, models::ModelInfo};
-use prospector_offline::Offline;
 use serde_json::Value;
-use tokio_util::sync::CancellationToken;
 
 use super::{
     conversation::{Conversation, Run},
@@ -45,7 +47,7 @@ impl Session<'_> {
     pub(crate) async fn preloaded(&self, question: &Question) -> anyhow::Result<Conversation> {
         let tools = DiscoveryTools::new(self.catalog, Profile::Full);
         let mut prompt = self.prompt(&tools, question, Some(PromptForm::Full));
-        if self.chat.name() != Offline::NAME {
+        if !self.chat.reads_data() {
             return self.plan(question, &tools, prompt).await;
         }
         prompt.system.clear();
@@ -60,16 +62,8 @@ impl Session<'_> {
     async fn plan(&self, question: &Question, tools: &impl Tools, prompt: Prompt) -> anyhow::Result<Conversation> {
         let watched = Watched { tools, shown: Mutex::new(prompt.revealed.iter().cloned().collect()) };
         let model = Recorder { model: self.chat.clone(), exchanged: Arc::default() };
-        let task = Task {
-            question: question.query.clone(),
-            mode: Mode::of(&question.query),
-            system: prompt.system,
-            with_tools: prompt.with_tools,
-            revealed: prompt.revealed,
-            tokens_full_prompt: prompt.tokens.full_prompt as u64,
-        };
-        let never = CancellationToken::new();
-        let outcome = run(&model, &watched, self.catalog, task, Limits::default(), &never, &|_| ()).await;
+        let agent = AgentLoop { model: &model, tools: &watched, names: self.catalog };
+        let outcome = agent.plan(&prompt, &Request::new(&question.query)).await;
         if let Some(failure) = outcome.failure {
             anyhow::bail!("{}: {failure}", question.id);
         }

@@ -1,11 +1,14 @@
 //! The offline planner over a small catalog of every kind of source. How hits rank is measured elsewhere: here it counts
 //! that the right thing is in the plan and that every name holds.
 
-use std::fs;
+use std::{fs, sync::Arc};
 
-use prospector_agent::{INSTRUCTIONS, Limits, Mode, Task, plan::Ended, plan::Plan, run, verify::verify};
-use prospector_discovery::{Catalog, CatalogOptions, DiscoveryTools, Profile, PromptBuilder, PromptForm};
-use prospector_llm::models::model_info;
+use prospector_agent::{
+    Limits, Planner, Request,
+    plan::{Ended, Plan, Step, verify},
+};
+use prospector_discovery::{Catalog, CatalogOptions, Profile, PromptForm};
+use prospector_llm::purpose::Mode;
 use prospector_offline::Offline;
 
 const CATALOG: &str = "
@@ -84,6 +87,7 @@ async fn check(question: &str, limits: Limits) -> Plan {
         Catalog::open(&folder.path().join("catalog.yaml"), CatalogOptions::default()).await.expect("a catalog");
     assert!(problems.is_empty(), "{problems:#?}");
 
+    let catalog = Arc::new(catalog);
     let [compact, full] = Profile::ALL.map(|profile| one(question, limits, &catalog, profile));
     let (compact, full) = (compact.await, full.await);
     // Calls may be used up before the compact profile, which describes several things at once, has used them.
@@ -95,21 +99,11 @@ async fn check(question: &str, limits: Limits) -> Plan {
 }
 
 /// Plans the question with one set of tools.
-async fn one(question: &str, limits: Limits, catalog: &Catalog, profile: Profile) -> Plan {
-    let tools = DiscoveryTools::new(catalog, profile);
-    let model = model_info(Offline::NAME).expect("a model");
-    let prompt =
-        PromptBuilder::new(catalog, &tools, INSTRUCTIONS).form(Some(PromptForm::Minimal)).build(model, question);
-    assert!(prompt.revealed.is_empty(), "everything is to be discovered");
-    let task = Task {
-        question: question.into(),
-        mode: Mode::of(question),
-        system: prompt.system,
-        with_tools: prompt.with_tools,
-        revealed: prompt.revealed,
-        tokens_full_prompt: prompt.tokens.full_prompt as u64,
-    };
-    let outcome = run(&Offline, &tools, catalog, task, limits, &Default::default(), &|_| ()).await;
+async fn one(question: &str, limits: Limits, catalog: &Arc<Catalog>, profile: Profile) -> Plan {
+    let planner = Planner::new(catalog.clone(), Arc::new(Offline)).with_profile(profile);
+    let request = Request { limits: Some(limits), form: Some(PromptForm::Minimal), ..Request::new(question) };
+    assert!(planner.prompt(request.clone()).await.revealed.is_empty(), "everything is to be discovered");
+    let outcome = planner.plan(request).await;
     let plan = outcome.plan;
     assert_eq!(plan.ended, Ended::Completed, "{plan:#?}");
     assert!(plan.verification.ok, "{:#?}", plan.verification);
@@ -120,13 +114,13 @@ async fn one(question: &str, limits: Limits, catalog: &Catalog, profile: Profile
     let again: Plan = serde_json::from_str(&text).expect("a plan");
     assert_eq!(again, plan);
     let draft = serde_json::from_str(&text).expect("a draft");
-    let verified = verify(&draft, catalog, None);
+    let verified = verify(&draft, catalog.as_ref(), None);
     assert!(verified.ok, "{verified:#?}");
     plan
 }
 
 /// Whether any step has this name in the list.
-fn uses(plan: &Plan, list: fn(&prospector_agent::plan::Step) -> &Vec<String>, name: &str) -> bool {
+fn uses(plan: &Plan, list: fn(&Step) -> &Vec<String>, name: &str) -> bool {
     plan.plan.steps.iter().any(|step| list(step).iter().any(|other| other == name))
 }
 

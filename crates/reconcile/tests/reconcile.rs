@@ -13,9 +13,14 @@ use std::{
 };
 
 use ledger::Ledger;
-use prospector_agent::{Limits, Tools, event::Event, plan::Ended};
+use prospector_agent::{
+    Limits,
+    agent_loop::{AgentLoop, Tools},
+    event::Event,
+    plan::Ended,
+};
 use prospector_core::{Answer, BoxFuture, Callable, ToolError, ToolSpec, Toolset};
-use prospector_discovery::{Catalog, CatalogOptions, DiscoveryTools, Profile};
+use prospector_discovery::{Catalog, CatalogOptions, DiscoveryTools, Profile, Prompt};
 use prospector_offline::Offline;
 use prospector_reconcile::{reconcile_tools, reconcile_workflow};
 use prospector_workflow::{Conversation, WorkflowReport};
@@ -108,7 +113,7 @@ async fn go(folder: &Path, failing: Failing) -> (WorkflowReport, Vec<Ended>, Led
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     let workflow = reconcile_workflow(&known).unwrap();
     let limits = Limits { rounds: 40, calls: 100, ..Limits::default() };
-    let mut conversation = Conversation::new(Arc::new(workflow), own, Vec::new(), Vec::new(), limits);
+    let mut conversation = Conversation::new(Arc::new(workflow), own, Prompt::new(Vec::new()), limits);
     let (mut ended, events) = (Vec::new(), Mutex::new(Vec::new()));
     for turn in 0..12 {
         if conversation.is_over() {
@@ -117,7 +122,8 @@ async fn go(folder: &Path, failing: Failing) -> (WorkflowReport, Vec<Ended>, Led
         let observe = |event| events.lock().unwrap().push(event);
         let said = USER[turn.min(USER.len() - 1)];
         let cancel = CancellationToken::new();
-        let told = conversation.turn(Some(said), &Offline, &tools, &catalog, &cancel, &observe).await;
+        let agent = AgentLoop { model: &Offline, tools: &tools, names: &catalog };
+        let told = conversation.turn(Some(said), &agent, &cancel, &observe).await;
         assert!(!told.text.contains("hunter2"), "{}", told.text);
         ended.push(told.ended);
     }

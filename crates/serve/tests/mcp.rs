@@ -6,8 +6,9 @@ mod support;
 
 use std::{sync::Arc, sync::Mutex, time::Duration};
 
+use prospector_agent::Models;
 use prospector_discovery::Profile;
-use prospector_serve::{Options, Planner};
+use prospector_serve::Options;
 use rmcp::{
     ClientHandler, RoleClient, ServiceExt,
     model::{
@@ -41,9 +42,9 @@ struct Session {
 }
 
 impl Session {
-    async fn new(profile: Profile, planner: Planner) -> Self {
+    async fn new(profile: Profile, models: Models) -> Self {
         let folder = estate();
-        let server = support::server(&folder, profile, planner, Options::default()).await;
+        let server = support::server(&folder, profile, models, Options::default()).await;
         let (here, there) = tokio::io::duplex(1 << 20);
         let (input, output) = tokio::io::split(there);
         let stop = CancellationToken::new();

@@ -7,7 +7,8 @@ mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use prospector_serve::{Limits, Options, Planner, ROUTES};
+use prospector_agent::Models;
+use prospector_serve::{Limits, Options, ROUTES};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 
@@ -122,10 +123,10 @@ fn methods() -> Vec<(&'static str, &'static str, Vec<Value>)> {
 }
 
 /// A server for both, which keeps conversations.
-async fn world(planner: Planner) -> Running {
+async fn world(models: Models) -> Running {
     let folder = estate();
     let state = Some(folder.path().join(".prospector"));
-    Running::over(folder, planner, Options { state, ..two(Limits::default()) }).await
+    Running::over(folder, models, Options { state, ..two(Limits::default()) }).await
 }
 
 async fn ask(server: &Running, token: &str, method: &str, path: &str, body: &str) -> Said {

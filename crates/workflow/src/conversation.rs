@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use prospector_agent::{
-    Limits, Tools,
-    event::Event,
-    goal::{Observe, Ran, Start, pursue},
+    Limits, Request,
+    agent_loop::{AgentLoop, LoopResult, Tools},
+    event::{Event, Observe},
     plan::{Ended, Metrics},
-    verify::Names,
 };
-use prospector_core::{Resource, Toolset, tokens};
-use prospector_llm::{ChatModel, LlmError, Message, SystemBlock, purpose::Utterance};
+use prospector_core::{Toolset, tokens};
+use prospector_discovery::Prompt;
+use prospector_llm::{LlmError, Message, purpose::Utterance};
 use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::RwLock;
@@ -23,20 +23,19 @@ use crate::{
     tools::{PhaseTools, Standing, specs},
 };
 
-/// Of a tool's answer in an earlier turn so many characters are kept, where the conversation grows too long: what later phases
-/// need is shown when they begin.
-const KEPT: usize = 600;
+/// Characters of a tool's answer in an earlier turn that are kept where the conversation grows too long. What later phases need
+/// is shown when they begin.
+const MAX_RESULT_CHARS: usize = 600;
 
 /// A workflow and its conversation so far.
 pub struct Conversation {
     own: Toolset,
     standing: Standing,
-    system: Vec<SystemBlock>,
+    prompt: Prompt,
     messages: Vec<Message>,
     /// What the user said, and the place of the message that announced the phase.
     said: Vec<Utterance>,
     announced_at: usize,
-    revealed: Vec<Resource>,
     limits: Limits,
     metrics: Metrics,
     ended: Ended,
@@ -44,7 +43,7 @@ pub struct Conversation {
 
 /// What came of one turn.
 #[derive(Debug)]
-pub struct Told {
+pub struct TurnOutcome {
     /// What the model says to the user; empty where it did not come to that.
     pub text: String,
     /// Why the turn ended; the workflow goes on after [`Ended::Completed`], unless [`Conversation::is_over`].
@@ -76,23 +75,16 @@ pub struct WorkflowReport {
 }
 
 impl Conversation {
-    /// Begins a workflow. `own` are its tools beside those of the registry; the system prompt is the same in every phase, and
-    /// the limits are those of one turn.
-    pub fn new(
-        workflow: Arc<Workflow>,
-        own: Toolset,
-        system: Vec<SystemBlock>,
-        revealed: Vec<Resource>,
-        limits: Limits,
-    ) -> Self {
+    /// Begins a workflow. `own` are its tools beside those of the registry; the prompt is the same in every phase, and the
+    /// limits are those of one turn.
+    pub fn new(workflow: Arc<Workflow>, own: Toolset, prompt: Prompt, limits: Limits) -> Self {
         Conversation {
             own,
             standing: Standing::new(Machine::new(workflow)),
-            system,
+            prompt: Prompt { tokens: Default::default(), ..prompt },
             messages: Vec::new(),
             said: Vec::new(),
             announced_at: 0,
-            revealed,
             limits,
             metrics: Metrics::default(),
             ended: Ended::Completed,
@@ -114,12 +106,10 @@ impl Conversation {
     pub async fn turn(
         &mut self,
         said: Option<&str>,
-        model: &dyn ChatModel,
-        tools: &impl Tools,
-        names: &(dyn Names + Sync),
+        agent: &AgentLoop<'_, impl Tools>,
         cancel: &CancellationToken,
         observe: &Observe<'_>,
-    ) -> Told {
+    ) -> TurnOutcome {
         let place = self.messages.len();
         let announcement = self.standing.machine().announcement();
         if announcement.is_some() {
@@ -142,39 +132,37 @@ impl Conversation {
             shorten(&mut self.messages);
         }
         self.messages.push(Message::User { text });
-        let start = Start {
-            system: self.system.clone(),
-            messages: std::mem::take(&mut self.messages),
-            with_tools: true,
-            revealed: self.revealed.clone(),
-            tokens_full_prompt: 0,
-        };
-        let all = PhaseTools { tools, own: &self.own, standing: self.standing.clone(), turn: RwLock::new(()), observe };
+        let (own, standing) = (&self.own, self.standing.clone());
+        let all = PhaseTools { tools: agent.tools, own, standing, turn: RwLock::new(()), observe };
         let mut goal = PhaseGoal {
             standing: self.standing.clone(),
             said: self.said.clone(),
             begins_at: self.announced_at,
             is_new: false,
         };
-        let ran = pursue(&mut goal, model, &all, names, start, limits, cancel, observe).await;
-        let Ran { ended, failure, seen, metrics, messages, .. } = ran;
+        let phases = AgentLoop { model: agent.model, tools: &all, names: agent.names };
+        let question = said.unwrap_or_default();
+        let request = Request { limits: Some(limits), cancel: cancel.clone(), observe, ..Request::new(question) };
+        let messages = std::mem::take(&mut self.messages);
+        let result = phases.run(&mut goal, &self.prompt, messages, &request).await;
+        let LoopResult { ended, failure, seen, metrics, messages, .. } = result;
         goal.locate(&messages);
         self.announced_at = goal.begins_at;
         self.standing.tell(observe);
-        self.revealed = seen.into_iter().collect();
+        self.prompt.revealed = seen.into_iter().collect();
         let text = match messages.last() {
             Some(Message::Assistant { text, calls }) if calls.is_empty() => text.clone(),
             _ => String::new(),
         };
         self.messages = messages;
         self.ended = ended;
-        add(&mut self.metrics, &metrics);
+        add_metrics(&mut self.metrics, &metrics);
         if let Some(failure) = &failure {
             observe(Event::Error { code: "provider_failed".into(), message: failure.to_string() });
         }
         observe(Event::Answer { text: text.clone(), best_effort: ended != Ended::Completed });
         observe(Event::Done { ended, metrics: Box::new(metrics) });
-        Told { text, ended, failure }
+        TurnOutcome { text, ended, failure }
     }
 
     /// How it went so far.
@@ -198,7 +186,7 @@ fn shorten(messages: &mut [Message]) {
     for message in messages {
         let Message::ToolResults { results } = message else { continue };
         for result in results {
-            let Some((end, _)) = result.content.char_indices().nth(KEPT) else { continue };
+            let Some((end, _)) = result.content.char_indices().nth(MAX_RESULT_CHARS) else { continue };
             let close = if result.content.starts_with("<data>") { "</data>" } else { "" };
             result.content.truncate(end);
             result.content.push_str(&format!(" ... (cut){close}"));
@@ -207,7 +195,7 @@ fn shorten(messages: &mut [Message]) {
     }
 }
 
-fn add(all: &mut Metrics, one: &Metrics) {
+fn add_metrics(all: &mut Metrics, one: &Metrics) {
     all.model_calls += one.model_calls;
     all.tool_calls += one.tool_calls;
     all.failed_calls += one.failed_calls;

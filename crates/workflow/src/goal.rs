@@ -1,7 +1,8 @@
 //! A workflow as the goal of a run: one turn ends when the model speaks to the user.
 
 use prospector_agent::{
-    goal::{Goal, Judgement, Observe, Said},
+    agent_loop::{Goal, Judgement, Reply},
+    event::Observe,
     plan::Ended,
 };
 use prospector_llm::{
@@ -48,7 +49,7 @@ impl Goal for PhaseGoal {
         "workflow"
     }
 
-    fn finish(&self) -> &str {
+    fn finish_order(&self) -> &str {
         FINISH
     }
 
@@ -63,9 +64,9 @@ impl Goal for PhaseGoal {
         }
     }
 
-    fn judge(&mut self, said: Said<'_>, observe: &Observe<'_>) -> Judgement {
+    fn judge(&mut self, reply: Reply<'_>, observe: &Observe<'_>) -> Judgement {
         let mut machine = self.standing.machine();
-        if !said.text.trim().is_empty() && (machine.speaks() || machine.is_over()) {
+        if !reply.text.trim().is_empty() && (machine.speaks() || machine.is_over()) {
             return Judgement::Accepted;
         }
         let (epoch, phase) = (machine.epoch(), machine.name().to_owned());
@@ -90,11 +91,11 @@ impl Goal for PhaseGoal {
     }
 
     /// Failures are for the policy of the phase.
-    fn ends(&mut self, _: Option<Ended>) -> Option<Ended> {
+    fn end_after_round(&mut self, _: Option<Ended>) -> Option<Ended> {
         self.standing.machine().stopped.is_some().then_some(Ended::Stopped)
     }
 
-    fn after_round(&mut self) -> Option<String> {
+    fn announce_after_round(&mut self) -> Option<String> {
         self.announcement()
     }
 }

@@ -24,6 +24,6 @@ mod product;
 mod read;
 mod tools;
 
-pub use conversation::{Conversation, Told, WorkflowReport};
+pub use conversation::{Conversation, TurnOutcome, WorkflowReport};
 pub use definition::{ADVANCE, Workflow};
 pub use machine::Entered;

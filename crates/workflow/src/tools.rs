@@ -8,7 +8,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::RwLock;
 
-use prospector_agent::{Tools, event::Event, goal::Observe};
+use prospector_agent::{
+    agent_loop::Tools,
+    event::{Event, Observe},
+};
 
 use crate::{definition::ADVANCE, machine::Machine};
 

@@ -9,10 +9,16 @@ use std::{
     time::Duration,
 };
 
-use prospector_agent::{Limits, Tools, event::Event, plan::Ended, verify::Names};
+use prospector_agent::{
+    Limits,
+    agent_loop::{AgentLoop, Names, Tools},
+    event::Event,
+    plan::Ended,
+};
 use prospector_core::{Answer, ResourceKind, ToolError, ToolSpec, Toolset};
+use prospector_discovery::Prompt;
 use prospector_llm::Message;
-use prospector_workflow::{Conversation, Told, Workflow, WorkflowReport};
+use prospector_workflow::{Conversation, TurnOutcome, Workflow, WorkflowReport};
 use serde_json::{Value, json};
 use support::{Scripted, Turn};
 use tokio_util::sync::CancellationToken;
@@ -221,7 +227,7 @@ impl Names for World {
 
 struct Done {
     world: World,
-    told: Vec<Told>,
+    told: Vec<TurnOutcome>,
     report: WorkflowReport,
     model: Scripted<Box<dyn Fn(usize) -> Turn + Send + Sync>>,
 }
@@ -232,7 +238,7 @@ async fn go(turns: usize, script: impl Fn(usize) -> Turn + Send + Sync + 'static
     let model: Scripted<Box<dyn Fn(usize) -> Turn + Send + Sync>> = Scripted::new(Box::new(script));
     let workflow = Arc::new(read(FLOW).expect("it is right"));
     let limits = Limits { rounds: 25, calls: 60, call_time: Duration::from_millis(200), ..Limits::default() };
-    let mut conversation = Conversation::new(workflow, Toolset::new(), Vec::new(), Vec::new(), limits);
+    let mut conversation = Conversation::new(workflow, Toolset::new(), Prompt::new(Vec::new()), limits);
     let mut told = Vec::new();
     for _ in 0..turns {
         if conversation.is_over() {
@@ -244,7 +250,8 @@ async fn go(turns: usize, script: impl Fn(usize) -> Turn + Send + Sync + 'static
             }
         };
         let cancel = CancellationToken::new();
-        told.push(conversation.turn(Some("go on"), &model, &world, &world, &cancel, &observe).await);
+        let agent = AgentLoop { model: &model, tools: &world, names: &world };
+        told.push(conversation.turn(Some("go on"), &agent, &cancel, &observe).await);
     }
     let report = conversation.report();
     Done { world, told, report, model }

@@ -3,28 +3,9 @@
 use std::collections::HashSet;
 
 use prospector_core::{Resource, ResourceKind};
-use prospector_discovery::Catalog;
 
-use crate::plan::{DiscoveredContext, Draft, Failure, PlanFact, Step, Verification};
-
-/// What is known to exist. The catalog is one; tests bring their own.
-pub trait Names {
-    /// The name as the catalog spells it, if it exists.
-    fn resolve(&self, kind: ResourceKind, id: &str) -> Option<String>;
-
-    /// The nearest names that exist.
-    fn nearest(&self, kind: ResourceKind, id: &str) -> Vec<String>;
-}
-
-impl Names for Catalog {
-    fn resolve(&self, kind: ResourceKind, id: &str) -> Option<String> {
-        Catalog::resolve(self, kind, id)
-    }
-
-    fn nearest(&self, kind: ResourceKind, id: &str) -> Vec<String> {
-        Catalog::nearest(self, kind, id)
-    }
-}
+use super::{DiscoveredContext, Draft, Failure, PlanFact, Step, Verification};
+use crate::names::Names;
 
 /// Checks a draft against what exists, and against what was `seen` in the run that made it (`None` for a plan whose run
 /// is over).
@@ -48,7 +29,7 @@ pub fn verify(draft: &Draft, names: &dyn Names, seen: Option<&HashSet<Resource>>
 }
 
 /// Writes every name of a draft as the catalog spells it.
-pub(crate) fn spell(draft: &mut Draft, names: &dyn Names) {
+pub(super) fn spell_names(draft: &mut Draft, names: &dyn Names) {
     let spell = |kind: ResourceKind, list: &mut Vec<String>| {
         for name in list {
             if let Some(id) = names.resolve(kind, name) {
@@ -72,7 +53,7 @@ pub(crate) fn spell(draft: &mut Draft, names: &dyn Names) {
 }
 
 /// Puts what a run saw, beyond what its prompt showed, into a context that has no plan.
-pub(crate) fn list_seen(context: &mut DiscoveredContext, seen: &HashSet<Resource>, prompt: &[Resource]) {
+pub(super) fn list_seen(context: &mut DiscoveredContext, seen: &HashSet<Resource>, prompt: &[Resource]) {
     let mut found: Vec<&Resource> = seen.iter().filter(|resource| !prompt.contains(resource)).collect();
     found.sort();
     for resource in found {

@@ -1,12 +1,12 @@
-//! From a model's last words to a draft.
+//! Reading the draft of a plan from the text of a model.
 
 use serde::de::Error as _;
 use serde_json::Value;
 
-use crate::plan::Draft;
+use super::Draft;
 
 /// Finds the plan in a model's text: alone, in a code fence, or among prose. The error is what to tell the model.
-pub(crate) fn draft(text: &str) -> Result<Draft, String> {
+pub(super) fn parse_draft(text: &str) -> Result<Draft, String> {
     let mut complaint = "the answer holds no JSON object".to_owned();
     let last_plan = text.rfind("\"plan\"");
     for (at, _) in text.match_indices('{') {
@@ -15,7 +15,7 @@ pub(crate) fn draft(text: &str) -> Result<Draft, String> {
             // The steps of a broken plan are not the whole of it.
             Some(Ok(_)) if complaint.starts_with("the JSON") && is_value_of_plan(&text[..at]) => {}
             Some(Ok(value)) if value.get("plan").is_some() || value.get("steps").is_some() => {
-                return read(value).map_err(|error| format!("the plan has a wrong shape: {error}"));
+                return read_draft(value).map_err(|error| format!("the plan has a wrong shape: {error}"));
             }
             // An object, but not a plan: a later one may be.
             Some(Ok(_)) if !complaint.starts_with("the JSON") => complaint = "the answer has no `plan`".into(),
@@ -33,7 +33,7 @@ fn is_value_of_plan(before: &str) -> bool {
     before.trim_end().strip_suffix(':').is_some_and(|before| before.trim_end().ends_with("\"plan\""))
 }
 
-fn read(mut value: Value) -> Result<Draft, serde_json::Error> {
+fn read_draft(mut value: Value) -> Result<Draft, serde_json::Error> {
     // `{"steps": [..]}` and `{"plan": [..]}` mean the same as `{"plan": {"steps": [..]}}`.
     if let Some(object) = value.as_object_mut() {
         if let Some(steps) = object.remove("steps") {
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, goals: &[&str]) {
-        let draft = draft(text).unwrap();
+        let draft = parse_draft(text).unwrap();
         let found: Vec<&str> = draft.plan.steps.iter().map(|step| step.goal.as_str()).collect();
         assert_eq!(found, goals, "{text}");
     }
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn what_is_no_plan_is_said() {
         let check = |text: &str, complaint: &str| {
-            let got = draft(text).unwrap_err();
+            let got = parse_draft(text).unwrap_err();
             assert!(got.contains(complaint), "{got}");
         };
         check("I cannot help.", "no JSON object");

@@ -1,12 +1,12 @@
 //! An answer, and what it rests on.
 
+use prospector_llm::purpose::Mode;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::trace::Tracing;
 use crate::{
-    Mode,
-    plan::{Ended, Metrics, PlanFact},
+    metrics::{Ended, Metrics},
+    plan::PlanFact,
 };
 
 /// What an answer was made of, inferred from what the run did.
@@ -51,6 +51,34 @@ pub struct DataQuestion {
     /// The earlier result that it shows again: `t2.Q1`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reused: Option<String>,
+}
+
+/// A sentence with what it rests on.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Claim {
+    /// The sentence.
+    pub text: String,
+    /// The queries that it cites.
+    pub references: Vec<String>,
+    /// The numbers that are not values of a result themselves, and how they follow from them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub derived: Vec<String>,
+    /// Why it could not be traced.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<String>,
+}
+
+/// What was checked in an answer.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Tracing {
+    /// Whether every factual sentence could be traced.
+    pub ok: bool,
+    /// How many references and numbers were checked.
+    pub checked: usize,
+    /// The factual sentences.
+    pub claims: Vec<Claim>,
 }
 
 /// What `planner ask` prints.

@@ -1,4 +1,4 @@
-//! Mending the arguments of a call where the meaning is certain. Whatever is left is for the tool to complain about.
+//! Repairing the arguments of a call where the meaning is certain. Whatever is left is for the tool to complain about.
 //!
 //! | the schema wants | the model wrote | becomes |
 //! |---|---|---|
@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 const WRAPPERS: [&str; 6] = ["arguments", "args", "input", "parameters", "params", "properties"];
 
 /// The name of the tool that was certainly meant: letter case, blanks and a prefix such as `functions.` do not count.
-pub(crate) fn name<'a>(name: &'a str, specs: &'a [ToolSpec]) -> &'a str {
+pub(crate) fn repair_name<'a>(name: &'a str, specs: &'a [ToolSpec]) -> &'a str {
     if specs.iter().any(|spec| spec.name == name) {
         return name;
     }
@@ -31,7 +31,7 @@ pub(crate) fn name<'a>(name: &'a str, specs: &'a [ToolSpec]) -> &'a str {
 }
 
 /// The arguments as the schema wants them, as far as that is certain.
-pub(crate) fn arguments(arguments: Value, schema: &Value) -> Value {
+pub(crate) fn repair_arguments(arguments: Value, schema: &Value) -> Value {
     let mut arguments = match arguments {
         Value::String(text) => match serde_json::from_str::<Value>(&text) {
             Ok(value @ (Value::Object(_) | Value::Array(_))) => value,
@@ -53,7 +53,7 @@ pub(crate) fn arguments(arguments: Value, schema: &Value) -> Value {
             arguments = inner;
         }
     }
-    if let Some((name, items)) = only_list(schema) {
+    if let Some((name, items)) = find_only_list(schema) {
         let is_item = |value: &Value| {
             value.as_object().is_some_and(|fields| {
                 !fields.is_empty() && fields.keys().all(|key| items["properties"].get(key).is_some())
@@ -70,7 +70,7 @@ pub(crate) fn arguments(arguments: Value, schema: &Value) -> Value {
             arguments = fields.into();
         }
     }
-    object(&mut arguments, schema);
+    repair_object(&mut arguments, schema);
     arguments
 }
 
@@ -79,26 +79,26 @@ fn has_any(arguments: &Value, schema: &Value) -> bool {
 }
 
 /// The only required argument, if it is a list of objects.
-fn only_list(schema: &Value) -> Option<(&str, &Value)> {
+fn find_only_list(schema: &Value) -> Option<(&str, &Value)> {
     let required = schema["required"].as_array().filter(|required| required.len() == 1)?;
     let name = required[0].as_str()?;
     let field = &schema["properties"][name];
     (field["type"] == "array" && field["items"]["type"] == "object").then(|| (name, &field["items"]))
 }
 
-/// Mends the fields of an object.
-fn object(value: &mut Value, schema: &Value) {
+/// Repairs the fields of an object.
+fn repair_object(value: &mut Value, schema: &Value) {
     let (Some(fields), Some(properties)) = (value.as_object_mut(), schema["properties"].as_object()) else { return };
     let required = |name: &str| schema["required"].as_array().is_some_and(|all| all.iter().any(|one| one == name));
     fields.retain(|name, value| !value.is_null() || required(name) || !properties.contains_key(name));
     for (name, value) in fields.iter_mut() {
         if let Some(schema) = properties.get(name) {
-            field(value, schema);
+            repair_field(value, schema);
         }
     }
 }
 
-fn field(value: &mut Value, schema: &Value) {
+fn repair_field(value: &mut Value, schema: &Value) {
     let Some(wanted) = schema["type"].as_str() else { return };
     let parsed = |value: &Value| value.as_str().and_then(|text| serde_json::from_str::<Value>(text.trim()).ok());
     match wanted {
@@ -111,14 +111,14 @@ fn field(value: &mut Value, schema: &Value) {
                 *value = json!([value.take()]);
             }
             for item in value.as_array_mut().into_iter().flatten() {
-                field(item, &schema["items"]);
+                repair_field(item, &schema["items"]);
             }
         }
         "object" => {
             if let Some(found @ Value::Object(_)) = parsed(value) {
                 *value = found;
             }
-            object(value, schema);
+            repair_object(value, schema);
         }
         "integer" | "number" => {
             let is_wanted = |n: &Value| n.is_i64() || n.is_u64() || (wanted == "number" && n.is_number());
@@ -168,11 +168,11 @@ mod tests {
     }
 
     fn check(given: Value, expected: Value) {
-        assert_eq!(arguments(given.clone(), &spec().input_schema), expected, "{given}");
+        assert_eq!(repair_arguments(given.clone(), &spec().input_schema), expected, "{given}");
     }
 
     #[test]
-    fn what_is_certain_is_mended() {
+    fn what_is_certain_is_repaired() {
         let whole = json!({"queries": [{"sql": "SELECT 1"}]});
         check(whole.clone(), whole.clone());
         check(json!(whole.to_string()), whole.clone());
@@ -208,10 +208,10 @@ mod tests {
     fn a_tool_is_found_by_its_name_alone() {
         let specs = [spec()];
         for given in ["execute_sql", "Execute_SQL", " execute_sql ", "functions.execute_sql"] {
-            assert_eq!(name(given, &specs), "execute_sql", "{given}");
+            assert_eq!(repair_name(given, &specs), "execute_sql", "{given}");
         }
         for given in ["", "execute", "functions."] {
-            assert_eq!(name(given, &specs), given);
+            assert_eq!(repair_name(given, &specs), given);
         }
     }
 }

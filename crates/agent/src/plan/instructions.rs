@@ -40,7 +40,7 @@ const PLAN_FORM: &str = r#"The plan:
  "clarifications": []}"#;
 
 /// What a model is told of the mode of a question that it plans.
-pub(crate) fn mode_instruction(mode: Mode) -> &'static str {
+pub(super) fn describe_mode(mode: Mode) -> &'static str {
     match mode {
         Mode::Auditable => {
             "Mode: auditable. Put every premise into discovered_context.facts with its source and confidence. Never \
