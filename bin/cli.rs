@@ -6,9 +6,10 @@ mod values;
 use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand};
-use prospector_agent::{Mode, ask::Platform};
+use prospector_agent::ask::Platform;
 use prospector_core::Kind;
 use prospector_engine::options::Cluster;
+use prospector_llm::purpose::Mode;
 
 pub(crate) use bench::*;
 pub(crate) use values::{EmbedderName, FormatName, ProfileName, PromptName};

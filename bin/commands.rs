@@ -32,7 +32,7 @@ pub(crate) use sql::sql;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use prospector_agent::{Offline, extraction::ModelExtractor};
+use prospector_agent::Models;
 use prospector_core::Problem;
 use prospector_discovery::{Catalog, CatalogError, CatalogOptions};
 use prospector_llm::{
@@ -40,6 +40,7 @@ use prospector_llm::{
     models::{ModelInfo, UNLISTED, model_info},
     providers::connect,
 };
+use prospector_offline::Offline;
 use prospector_search::Index;
 
 use crate::{output, progress::Progress, settings};
@@ -116,14 +117,15 @@ fn capabilities(settings: &settings::Settings, name: &str) -> anyhow::Result<Mod
     Ok(UNLISTED)
 }
 
-/// The model itself.
-/// Lets a language model read texts for facts too, where there is one.
-fn read_with(catalog: &Catalog, chat: &Arc<dyn ChatModel>) {
-    if chat.name() != Offline::NAME {
-        catalog.facts.extract_with(Arc::new(ModelExtractor::new(chat.clone())));
-    }
+/// The models of these flags, or of the settings. A wrong name is an error before the catalog is opened.
+fn models(settings: &settings::Settings, chat: Option<&str>, summary: Option<&str>) -> anyhow::Result<Models> {
+    let name = settings.model(chat);
+    let info = capabilities(settings, &name)?;
+    let summary = summary.map(|name| model(settings, name)).transpose()?;
+    Ok(Models { chat: model(settings, &name)?, summary, info })
 }
 
+/// The model of that name.
 fn model(settings: &settings::Settings, name: &str) -> anyhow::Result<Arc<dyn ChatModel>> {
     if name == Offline::NAME {
         return Ok(Arc::new(Offline));

@@ -77,7 +77,7 @@ impl Settings {
         } else if self.providers.gemini_api_key.is_some() {
             "gemini-2.5-pro".into()
         } else {
-            prospector_agent::Offline::NAME.into()
+            prospector_offline::Offline::NAME.into()
         }
     }
 

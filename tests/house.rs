@@ -25,9 +25,12 @@ const LEVELS: &[(&str, u32)] = &[
     ("facts", 3),
     ("discovery", 4),
     ("agent", 5),
+    ("offline", 6),
+    ("workflow", 6),
+    ("reconcile", 7),
+    ("serve", 7),
     ("test-support", 2),
-    ("serve", 6),
-    ("bench", 6),
+    ("bench", 7),
 ];
 
 /// A file of more lines is a room to divide.

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-#[path = "../crates/agent/tests/support/ledger.rs"]
+#[path = "../crates/reconcile/tests/support/ledger.rs"]
 mod ledger;
 mod support;
 

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use prospector_agent::{Mode, ask::Platform};
+use prospector_agent::ask::Platform;
 use prospector_core::Kind;
 use prospector_discovery::{Profile, PromptForm};
+use prospector_llm::purpose::Mode;
 use prospector_search::Ranker;
 
 /// What makes vectors.

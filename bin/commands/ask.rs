@@ -3,24 +3,22 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::Arc,
     time::Duration,
 };
 
 use prospector_agent::{
-    Limits, Mode, Task,
-    ask::{ASK_INSTRUCTIONS, Answered, Ask, AskOutcome},
+    Limits, Models, Planner, Request,
+    ask::{Answered, AskOutcome},
     event::Event,
     plan::Ended,
     session::Session,
 };
 use prospector_core::Owner;
-use prospector_discovery::{Catalog, DiscoveryTools, PromptBuilder};
-use prospector_llm::{ChatModel, models::ModelInfo};
+use prospector_llm::purpose::Mode;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Opening, capabilities, model, open,
+    Opening, models, open,
     plan::{interrupts, tell},
 };
 use crate::{
@@ -36,14 +34,14 @@ pub(crate) async fn ask(args: AskArgs, settings: &Settings) -> anyhow::Result<Ex
     if question.is_empty() {
         anyhow::bail!("the question is empty");
     }
-    let models = Models::new(&args.answering, settings)?;
+    let models = answering_models(&args.answering, settings)?;
     let cancel = interrupts();
-    let estate = tokio::select! {
-        opened = Estate::open(&args.answering, settings) => opened?,
+    let planner = tokio::select! {
+        opened = open_planner(&args.answering, &models, settings) => opened?,
         () = cancel.cancelled() => anyhow::bail!("interrupted while the catalog was opened; the index is as it was"),
     };
     let mut session = session(args.session.as_deref(), settings).await?;
-    let asked = Asked { args: &args.answering, models: &models, estate: &estate };
+    let asked = Asked { args: &args.answering, models: &models, planner: &planner };
     let outcome = asked.answer(question, args.answering.mode, &mut session, &cancel).await;
     match args.format {
         FormatName::Json => output::json(&outcome.answered)?,
@@ -78,41 +76,26 @@ pub(super) fn state(settings: &Settings) -> anyhow::Result<PathBuf> {
     Ok(settings.catalog()?.parent().unwrap_or(Path::new("")).join(".prospector"))
 }
 
-/// Who finds out, and who writes.
-pub(super) struct Models {
-    chat: Arc<dyn ChatModel>,
-    summary: Option<Arc<dyn ChatModel>>,
-    info: ModelInfo,
+/// The models that find out and write.
+pub(super) fn answering_models(args: &AnsweringArgs, settings: &Settings) -> anyhow::Result<Models> {
+    models(settings, args.model.as_deref(), args.summary_model.as_deref())
 }
 
-impl Models {
-    pub(super) fn new(args: &AnsweringArgs, settings: &Settings) -> anyhow::Result<Models> {
-        let name = settings.model(args.model.as_deref());
-        let info = capabilities(settings, &name)?;
-        let summary = args.summary_model.as_deref().map(|name| model(settings, name)).transpose()?;
-        Ok(Models { chat: model(settings, &name)?, summary, info })
-    }
-}
-
-/// A catalog, and the tools over it.
-pub(super) struct Estate {
-    pub(super) catalog: Catalog,
-    pub(super) tools: DiscoveryTools,
-}
-
-impl Estate {
-    pub(super) async fn open(args: &AnsweringArgs, settings: &Settings) -> anyhow::Result<Estate> {
-        let (catalog, _) = open(settings, Opening::Use).await?;
-        let tools = DiscoveryTools::new(&catalog, args.profile.into()).with_engine(&catalog.engine());
-        Ok(Estate { catalog, tools })
-    }
+/// Opens the catalog that questions are answered from.
+pub(super) async fn open_planner(
+    args: &AnsweringArgs,
+    models: &Models,
+    settings: &Settings,
+) -> anyhow::Result<Planner> {
+    let (catalog, _) = open(settings, Opening::Use).await?;
+    Ok(Planner::new(catalog, models.clone()).with_profile(args.profile.into()))
 }
 
 /// What one question is asked of.
 pub(super) struct Asked<'a> {
     pub(super) args: &'a AnsweringArgs,
     pub(super) models: &'a Models,
-    pub(super) estate: &'a Estate,
+    pub(super) planner: &'a Planner,
 }
 
 impl Asked<'_> {
@@ -124,30 +107,6 @@ impl Asked<'_> {
         session: &mut Session,
         cancel: &CancellationToken,
     ) -> AskOutcome {
-        let Estate { catalog, tools } = self.estate;
-        super::read_with(catalog, &self.models.chat);
-        let prompt = PromptBuilder::new(catalog, tools, ASK_INSTRUCTIONS).build(&self.models.info, question);
-        let task = Task {
-            question: question.to_owned(),
-            mode: mode.unwrap_or_else(|| session.mode(question)),
-            system: prompt.system,
-            with_tools: prompt.with_tools,
-            revealed: prompt.revealed,
-            tokens_full_prompt: prompt.tokens.full_prompt as u64,
-        };
-        let ask = Ask {
-            model: self.models.chat.as_ref(),
-            summary: self.models.summary.as_deref(),
-            limits: Limits {
-                rounds: self.args.max_rounds,
-                calls: self.args.max_calls,
-                run_time: Duration::from_secs(u64::from(self.args.max_seconds)),
-                context_tokens: Limits::context_of(self.models.info.context),
-                ..Limits::default()
-            },
-            platform: self.args.platform,
-            follow_ups: !self.args.no_follow_ups,
-        };
         let (events, talkative) = (self.args.events, !self.args.quiet && output::is_watched());
         let observe = move |event: Event| {
             if events {
@@ -156,6 +115,21 @@ impl Asked<'_> {
                 tell(&event);
             }
         };
-        ask.answer(tools, catalog, task, session, cancel, &observe).await
+        let limits = Limits {
+            rounds: self.args.max_rounds,
+            calls: self.args.max_calls,
+            run_time: Duration::from_secs(u64::from(self.args.max_seconds)),
+            ..self.models.limits()
+        };
+        let request = Request {
+            mode,
+            limits: Some(limits),
+            platform: self.args.platform,
+            follow_ups: !self.args.no_follow_ups,
+            cancel: cancel.clone(),
+            observe: &observe,
+            ..Request::new(question)
+        };
+        self.planner.ask(session, request).await
     }
 }

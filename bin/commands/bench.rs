@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use anyhow::Context as _;
-use prospector_agent::Offline;
 use prospector_bench::{
     BenchError, Corpus, calibration, chart,
     estate::{EstateSource, Notice, OptionsFn, Setup},
     plans, questions, retrieval, sql, tokens,
 };
 use prospector_discovery::Profile;
+use prospector_offline::Offline;
 use prospector_search::Ranker;
 use serde::Serialize;
 

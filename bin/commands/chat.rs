@@ -5,13 +5,14 @@ pub(super) mod line;
 use std::{collections::BTreeSet, path::Path};
 
 use anyhow::Context as _;
-use prospector_agent::{Mode, ask::Answered, session::Session};
+use prospector_agent::{Models, Planner, ask::Answered, session::Session};
 use prospector_discovery::DiscoveryTools;
+use prospector_llm::purpose::Mode;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    ask::{Asked, Estate, Models, session, state},
+    ask::{Asked, answering_models, open_planner, session, state},
     plan::planned,
 };
 use crate::{Exit, cli::ChatArgs, output, settings::Settings, visible::visible};
@@ -30,10 +31,10 @@ pub(super) const COMMANDS: [(&str, &str); 7] = [
 
 /// Asks until the input ends.
 pub(crate) async fn chat(args: ChatArgs, settings: &Settings) -> anyhow::Result<Exit> {
-    let models = Models::new(&args.answering, settings)?;
-    let mut estate = Estate::open(&args.answering, settings).await?;
+    let models = answering_models(&args.answering, settings)?;
+    let mut planner = open_planner(&args.answering, &models, settings).await?;
     let mut session = session(args.session.as_deref(), settings).await?;
-    let mut lines = Lines::open(&state(settings)?, names(&estate))?;
+    let mut lines = Lines::open(&state(settings)?, names(&planner))?;
     let mut mode = args.answering.mode;
     if !session.turns().is_empty() {
         output::say(&format!("{} turns of {} are known", session.turns().len(), session.name()));
@@ -46,7 +47,7 @@ pub(crate) async fn chat(args: ChatArgs, settings: &Settings) -> anyhow::Result<
             "" => Ok(()),
             "/quit" | "/exit" => break,
             "/help" => help(),
-            "/facts" => facts(&estate).await,
+            "/facts" => facts(&planner).await,
             "/mode" => set_mode(&mut mode, rest),
             "/save" => save(&session, rest),
             "/plan" if rest.is_empty() => Err(anyhow::anyhow!("say what to plan: /plan QUESTION")),
@@ -54,10 +55,10 @@ pub(crate) async fn chat(args: ChatArgs, settings: &Settings) -> anyhow::Result<
                 let plan = crate::cli::PlanArgs::of(rest.to_owned(), &args.answering, mode);
                 interruptible(async |cancel| planned(plan, settings, &cancel).await).await.map(|_| ())
             }
-            "/refresh" => match interruptible(async |cancel| reopened(&args, settings, &cancel).await).await {
+            "/refresh" => match interruptible(async |cancel| reopen(&args, &models, settings, &cancel).await).await {
                 Ok(opened) => {
-                    estate = opened;
-                    lines.complete(names(&estate));
+                    planner = opened;
+                    lines.complete(names(&planner));
                     output::text("The catalog was read again.")
                 }
                 Err(error) => Err(error),
@@ -67,7 +68,7 @@ pub(crate) async fn chat(args: ChatArgs, settings: &Settings) -> anyhow::Result<
                 Err(anyhow::anyhow!("there is no command {command}; did you mean {}?", near.join(" ")))
             }
             _ => {
-                let asked = Asked { args: &args.answering, models: &models, estate: &estate };
+                let asked = Asked { args: &args.answering, models: &models, planner: &planner };
                 turn(&asked, line, mode, &mut session).await
             }
         };
@@ -96,9 +97,14 @@ async fn interruptible<T>(work: impl AsyncFnOnce(CancellationToken) -> T) -> T {
 }
 
 /// The catalog as it is now.
-async fn reopened(args: &ChatArgs, settings: &Settings, cancel: &CancellationToken) -> anyhow::Result<Estate> {
+async fn reopen(
+    args: &ChatArgs,
+    models: &Models,
+    settings: &Settings,
+    cancel: &CancellationToken,
+) -> anyhow::Result<Planner> {
     tokio::select! {
-        opened = Estate::open(&args.answering, settings) => opened,
+        opened = open_planner(&args.answering, models, settings) => opened,
         () = cancel.cancelled() => anyhow::bail!("interrupted; the catalog stays as it was read before"),
     }
 }
@@ -125,8 +131,8 @@ fn help() -> anyhow::Result<()> {
     output::text(&lines.join("\n"))
 }
 
-async fn facts(estate: &Estate) -> anyhow::Result<()> {
-    let tools = DiscoveryTools::new(&estate.catalog, prospector_discovery::Profile::Full);
+async fn facts(planner: &Planner) -> anyhow::Result<()> {
+    let tools = DiscoveryTools::new(planner.catalog(), prospector_discovery::Profile::Full);
     let answer = tools.call("list_known_facts", json!({})).await?;
     output::text(&answer.text())
 }
@@ -165,9 +171,9 @@ fn markdown(answered: &Answered) -> String {
 }
 
 /// What is completed: commands, and the names of databases and tables.
-fn names(estate: &Estate) -> BTreeSet<String> {
+fn names(planner: &Planner) -> BTreeSet<String> {
     let mut names: BTreeSet<String> = COMMANDS.iter().map(|(name, _)| (*name).to_owned()).collect();
-    for database in estate.catalog.schema.databases() {
+    for database in planner.catalog().schema.databases() {
         names.insert(database.name.clone());
         names.extend(database.tables.iter().map(|table| table.name.clone()));
         names.extend(database.tables.iter().map(|table| format!("{}.{}", database.name, table.name)));

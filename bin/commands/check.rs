@@ -3,10 +3,7 @@
 use std::io::Read;
 
 use anyhow::Context as _;
-use prospector_agent::{
-    plan::{Draft, Plan},
-    verify::verify,
-};
+use prospector_agent::plan::{Draft, Plan, verify};
 
 use super::{Opening, open};
 use crate::{Exit, cli::CheckArgs, output, settings::Settings};

@@ -113,7 +113,7 @@ pub(crate) async fn prompt(args: PromptArgs, settings: &Settings) -> anyhow::Res
     let info = capabilities(settings, &model)?;
     let (catalog, _) = open(settings, Opening::Use).await?;
     let tools = DiscoveryTools::new(&catalog, args.profile.into());
-    let prompt = PromptBuilder::new(&catalog, &tools, prospector_agent::INSTRUCTIONS)
+    let prompt = PromptBuilder::new(&catalog, &tools, prospector_agent::plan::INSTRUCTIONS)
         .form(args.prompt.map(Into::into))
         .build(&info, &args.question);
     let system: Vec<&str> = prompt.system.iter().map(|block| block.text.as_str()).collect();

@@ -1,15 +1,13 @@
 //! `planner plan`
 
 use prospector_agent::{
-    Limits, Mode, Task,
+    Limits, Planner, Request,
     event::Event,
     plan::{Ended, Plan},
-    run,
 };
-use prospector_discovery::{DiscoveryTools, PromptBuilder};
 use tokio_util::sync::CancellationToken;
 
-use super::{Opening, capabilities, model, open};
+use super::{Opening, models, open};
 use crate::{Exit, cli::PlanArgs, output, settings::Settings};
 
 /// What a shell calls a program that an interrupt has ended.
@@ -26,32 +24,11 @@ pub(super) async fn planned(args: PlanArgs, settings: &Settings, cancel: &Cancel
     if question.is_empty() {
         anyhow::bail!("the question is empty");
     }
-    // A wrong model is said before the catalog is opened.
-    let name = settings.model(args.model.as_deref());
-    let info = capabilities(settings, &name)?;
-    let chat = model(settings, &name)?;
+    let models = models(settings, args.model.as_deref(), None)?;
+    let limits = Limits { rounds: args.max_rounds, calls: args.max_calls, ..models.limits() };
     let (catalog, _) = tokio::select! {
         opened = open(settings, Opening::Use) => opened?,
         () = cancel.cancelled() => anyhow::bail!("interrupted while the catalog was opened; the index is as it was"),
-    };
-    super::read_with(&catalog, &chat);
-    let tools = DiscoveryTools::new(&catalog, args.profile.into());
-    let prompt = PromptBuilder::new(&catalog, &tools, prospector_agent::INSTRUCTIONS)
-        .form(args.prompt.map(Into::into))
-        .build(&info, &question);
-    let task = Task {
-        mode: args.mode.unwrap_or_else(|| Mode::of(&question)),
-        question,
-        system: prompt.system,
-        with_tools: prompt.with_tools,
-        revealed: prompt.revealed,
-        tokens_full_prompt: prompt.tokens.full_prompt as u64,
-    };
-    let limits = Limits {
-        rounds: args.max_rounds,
-        calls: args.max_calls,
-        context_tokens: Limits::context_of(info.context),
-        ..Limits::default()
     };
     let talkative = !args.quiet && output::is_watched();
     let observe = move |event: Event| {
@@ -59,7 +36,16 @@ pub(super) async fn planned(args: PlanArgs, settings: &Settings, cancel: &Cancel
             tell(&event);
         }
     };
-    let outcome = run(chat.as_ref(), &tools, &catalog, task, limits, cancel, &observe).await;
+    let planner = Planner::new(catalog, models).with_profile(args.profile.into());
+    let request = Request {
+        mode: args.mode,
+        limits: Some(limits),
+        form: args.prompt.map(Into::into),
+        cancel: cancel.clone(),
+        observe: &observe,
+        ..Request::new(question)
+    };
+    let outcome = planner.plan(request).await;
     output::json(&outcome.plan)?;
     if let Some(failure) = &outcome.failure {
         output::say(&format!("error: {failure}"));

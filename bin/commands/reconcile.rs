@@ -4,21 +4,16 @@
 use std::{collections::VecDeque, path::Path, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
-use prospector_agent::{
-    Limits,
-    event::Event,
-    phases::{Conversation, Workflow},
-    plan::Ended,
-    reconcile::{RECONCILE, reconcile_tools},
-};
+use prospector_agent::{Limits, event::Event, plan::Ended};
 use prospector_discovery::{DiscoveryTools, Instructions, Profile, PromptBuilder};
+use prospector_reconcile::{RECONCILE, reconcile_tools};
+use prospector_workflow::{Conversation, Workflow};
 
 use super::{
     Opening,
     ask::state,
-    capabilities,
     chat::line::Lines,
-    model, open,
+    models, open,
     plan::{interrupts, tell},
 };
 use crate::{Exit, cli::ReconcileArgs, output, settings::Settings};
@@ -28,9 +23,7 @@ const CALL_TIME: Duration = Duration::from_secs(300);
 
 /// Runs the workflow to its end, or to the end of what the user says.
 pub(crate) async fn reconcile(args: ReconcileArgs, settings: &Settings) -> anyhow::Result<Exit> {
-    let name = settings.model(args.model.as_deref());
-    let info = capabilities(settings, &name)?;
-    let chat = model(settings, &name)?;
+    let models = models(settings, args.model.as_deref(), None)?;
     let mut answers = Answers::open(args.answers.as_deref(), settings)?;
     let (file, text) = match &args.workflow {
         None => ("reconcile.yaml".to_owned(), RECONCILE.to_owned()),
@@ -62,15 +55,15 @@ pub(crate) async fn reconcile(args: ReconcileArgs, settings: &Settings) -> anyho
     };
     let what = args.what.as_deref().map(str::trim).filter(|what| !what.is_empty());
     let instructions = Instructions { with_tools: &workflow.role, without_tools: &workflow.role, form: "" };
-    let prompt = PromptBuilder::new(&catalog, &tools, instructions).build(&info, what.unwrap_or_default());
+    let prompt = PromptBuilder::new(&catalog, &tools, instructions).build(&models.info, what.unwrap_or_default());
+    let name = models.chat.name();
     anyhow::ensure!(prompt.with_tools, "the model {name} cannot call tools, and a workflow needs them");
     let limits = Limits {
         rounds: args.max_rounds,
         calls: args.max_calls,
         run_time: Duration::from_secs(u64::from(args.max_seconds)),
         call_time: CALL_TIME,
-        context_tokens: Limits::context_of(info.context),
-        ..Limits::default()
+        ..models.limits()
     };
     let (events, talkative) = (args.events, !args.quiet);
     let observe = move |event: Event| {
@@ -80,10 +73,11 @@ pub(crate) async fn reconcile(args: ReconcileArgs, settings: &Settings) -> anyho
             tell(&event);
         }
     };
-    let mut conversation = Conversation::new(Arc::new(workflow), own, prompt.system, prompt.revealed, limits);
+    let mut conversation = Conversation::new(Arc::new(workflow), own, prompt, limits);
+    let agent = AgentLoop { model: models.chat.as_ref(), tools: &tools, names: &catalog };
     let mut said = what.map(str::to_owned);
     let told = loop {
-        let turn = conversation.turn(said.as_deref(), chat.as_ref(), &tools, &catalog, &cancel, &observe);
+        let turn = conversation.turn(said.as_deref(), &agent, &cancel, &observe);
         let told = turn.await;
         if !told.text.is_empty() && talkative && !events {
             output::say(&format!("\n{}\n", told.text.trim()));

@@ -3,11 +3,12 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
+use prospector_agent::extraction::extract_facts_with;
 use prospector_discovery::{Catalog, CatalogOptions, Profile};
-use prospector_serve::{Limits, Opened, Options, Planner, ServeError, Server, Tokens};
+use prospector_serve::{Limits, Opened, Options, ServeError, Server, Tokens};
 use tokio_util::sync::CancellationToken;
 
-use super::{advised, capabilities, embedder, model, read_with};
+use super::{advised, embedder, models};
 use crate::{
     Exit,
     cli::ServeArgs,
@@ -74,10 +75,8 @@ pub(super) async fn open(
     options: Options,
     settings: &Settings,
 ) -> anyhow::Result<Arc<Server>> {
-    let name = settings.model(flag);
-    let chat = model(settings, &name)?;
-    let summary = summary.map(|name| model(settings, name)).transpose()?;
-    let planner = Planner { summary, ..Planner::new(chat.clone(), capabilities(settings, &name)?) };
+    let models = models(settings, flag, summary)?;
+    let chat = models.chat.clone();
     let path = settings.catalog()?.to_owned();
     let (state, home, embedder) = (settings.state.clone(), settings.home.clone(), embedder::open(settings)?);
     let (cluster, workers) = (settings.engine()?, settings.workers()?);
@@ -96,10 +95,10 @@ pub(super) async fn open(
         let opened = tokio::runtime::Handle::current().block_on(Catalog::open(&path, options));
         let (catalog, problems) = opened.map_err(|error| format!("{:#}", advised(error)))?;
         output::problems(&problems, false);
-        read_with(&catalog, &chat);
+        extract_facts_with(&catalog, &chat);
         Ok((catalog, problems))
     };
-    let server = Server::open(opener, profile, planner, options).await.context("the catalog cannot be used")?;
+    let server = Server::open(opener, profile, models, options).await.context("the catalog cannot be used")?;
     server.follow(move || stamp(&index));
     Ok(server)
 }

@@ -1,51 +1,31 @@
 //! Answering a question: data and knowledge in the loop, an answer whose claims are traced, and what may be asked next.
 
-mod answered;
 mod goal;
-pub(crate) mod instructions;
+mod instructions;
 mod ledger;
-mod platform;
 mod summary;
 mod tools;
-pub(crate) mod trace;
+mod trace;
 
-use prospector_llm::{ChatModel, LlmError, SystemBlock, Usage};
-use tokio_util::sync::CancellationToken;
-use tracing::Instrument;
+use prospector_discovery::Prompt;
+use prospector_llm::{ChatModel, LlmError, Message, SystemBlock, Usage};
+use tokio::time::timeout;
+use tracing::{Instrument, Span};
 
-pub use answered::{Answered, Classification, DataQuestion};
+pub use crate::answer::{Answered, Claim, Classification, DataQuestion, Tracing};
+pub use crate::platform::Platform;
 pub use instructions::ASK_INSTRUCTIONS;
-pub use platform::Platform;
-pub use trace::{Claim, Tracing};
 
 use crate::{
-    Limits,
+    Request,
+    agent_loop::{AgentLoop, LoopResult, Tools},
     event::Event,
-    goal::{Observe, Ran},
-    plan::Ended,
-    rounds::{Start, pursue},
-    run::{Task, Tools},
+    metrics::{Ended, Metrics},
     session::Session,
-    verify::Names,
 };
-use goal::{AnswerGoal, clarifications};
+use goal::{AnswerGoal, find_clarifications};
 use summary::Material;
 use tools::AskTools;
-
-/// How questions are answered.
-#[derive(Clone, Copy)]
-pub struct Ask<'a> {
-    /// The model that finds out.
-    pub model: &'a dyn ChatModel,
-    /// The model that writes the answer and the follow-up questions; where there is none, the first one does.
-    pub summary: Option<&'a dyn ChatModel>,
-    /// What one question may cost. The calls for the summary and for follow-up questions come on top of the rounds.
-    pub limits: Limits,
-    /// Where the answer is read.
-    pub platform: Platform,
-    /// Whether follow-up questions are asked for.
-    pub follow_ups: bool,
-}
 
 /// An answer, and the provider's failure if that is why it is not whole.
 #[derive(Debug)]
@@ -56,140 +36,171 @@ pub struct AskOutcome {
     pub failure: Option<LlmError>,
 }
 
-impl Ask<'_> {
-    /// Answers a question as the next turn of a session, which keeps it. The last event is always [`Event::Done`].
+impl<T: Tools> AgentLoop<'_, T> {
+    /// Answers a question as the next turn of a session, which keeps it. The last event is always [`Event::Done`]; the calls
+    /// for a summary and for follow-up questions come on top of the rounds.
     ///
-    /// The system prompt of the task is made with [`ASK_INSTRUCTIONS`]; the platform's section is added to it here.
+    /// `prompt` is made with [`ASK_INSTRUCTIONS`]; what the platform wants is added to it here. `summary` is the model that
+    /// writes the answer and the follow-up questions; where there is none, the model of the loop does.
     pub async fn answer(
         &self,
-        tools: &impl Tools,
-        names: &(dyn Names + Sync),
-        task: Task,
+        prompt: Prompt,
+        request: &Request<'_>,
         session: &mut Session,
-        cancel: &CancellationToken,
-        observe: &Observe<'_>,
+        summary: Option<&dyn ChatModel>,
     ) -> AskOutcome {
-        let mut system = task.system;
-        system.iter_mut().for_each(|block| block.cache = false);
-        if let Some(last) = system.last_mut() {
-            last.cache = true;
+        let mode = request.mode.unwrap_or_else(|| session.mode(&request.question));
+        let prompt = with_platform(prompt, request.platform);
+        let mut messages = session.history(request.limits().context_tokens / 2);
+        let begins_at = messages.len();
+        let opening = format!("{}\n\nQuestion: {}", instructions::describe_mode(mode), request.question);
+        messages.push(Message::User { text: opening });
+        let mut goal = AnswerGoal::new(&request.question, mode, session.previous(), begins_at);
+        let tools = AskTools::new(self.tools, session);
+        let agent = AgentLoop { model: self.model, tools: &tools, names: self.names };
+        let result = agent.run(&mut goal, &prompt, messages, request).await;
+        let LoopResult { ended, failure, metrics, messages, span, .. } = result;
+
+        let mut text = AnswerText::new(&mut goal, ended);
+        let mut steps = Steps { request, span, usage: Usage::default(), calls: 0 };
+        let is_whole = ended == Ended::Completed && goal.ledger.has_data();
+        if let Some(model) = summary.filter(|_| is_whole) {
+            steps.summarize(model, &goal, &mut text).await;
         }
-        system.push(SystemBlock { text: self.platform.instruction().to_owned(), cache: false });
-        let mut messages = session.history(self.limits.context_tokens / 2);
-        let opening = format!("{}\n\nQuestion: {}", task.mode.ask_instruction(), task.question);
-        messages.push(prospector_llm::Message::User { text: opening });
-        let before = messages.len() - 1;
-        let start = Start {
-            system,
-            messages,
-            with_tools: task.with_tools,
-            revealed: task.revealed,
-            tokens_full_prompt: task.tokens_full_prompt,
-        };
-        let mut goal = AnswerGoal::new(&task.question, task.mode);
-        let tools = AskTools::new(tools, session);
-        let ran = pursue(&mut goal, self.model, &tools, names, start, self.limits, cancel, observe).await;
-        let Ran { ended, failure, mut metrics, messages, span, .. } = ran;
-        let mut usage = Usage::default();
-        let mut best_effort = false;
-        let (mut tracing, mut answer) = match goal.answer.take() {
-            Some((marked, tracing)) => (tracing, marked),
-            None => {
-                best_effort = true;
-                goal.traced(&best(ended, &goal.ledger.so_far()))
-            }
-        };
-        let finished = ended == Ended::Completed;
-        let has_data = goal.ledger.questions.iter().any(|question| question.error.is_none());
-        if let Some(model) = self.summary.filter(|_| finished && has_data) {
-            let material = Material { question: &task.question, questions: &goal.ledger.questions, draft: &answer };
-            let step = summary::summarise(model, &material, self.platform, self.limits.output_tokens);
-            if let Some((text, used)) = self.step("summary", step.instrument(span.clone()), cancel, observe).await {
-                usage += used;
-                metrics.model_calls += 1;
-                let (traced, marked) = goal.traced(&text);
-                // A summary that says more than the data stays out.
-                if traced.ok || !tracing.ok {
-                    (tracing, answer) = (traced, marked);
-                }
-            }
-        }
-        observe(Event::Answer { text: answer.clone(), best_effort });
+        (request.observe)(Event::Answer { text: text.marked.clone(), best_effort: text.best_effort });
         let mut follow_ups = Vec::new();
-        if self.follow_ups && finished && has_data {
-            let material = Material { question: &task.question, questions: &goal.ledger.questions, draft: &answer };
-            let model = self.summary.unwrap_or(self.model);
-            let step = summary::follow_ups(model, &material);
-            if let Some((questions, used)) =
-                self.step("follow_ups", step.instrument(span.clone()), cancel, observe).await
-            {
-                usage += used;
-                metrics.model_calls += 1;
-                follow_ups = questions;
-            }
-            if !follow_ups.is_empty() {
-                observe(Event::Followups { questions: follow_ups.clone() });
-            }
+        if request.follow_ups && is_whole {
+            follow_ups = steps.suggest_follow_ups(summary.unwrap_or(self.model), &goal, &text).await;
         }
-        metrics.input_tokens += usage.input_tokens;
-        metrics.output_tokens += usage.output_tokens;
-        metrics.cached_tokens += usage.cached_tokens;
-        let classification = goal.ledger.classification(&answer);
-        let premises = goal.ledger.premises(&task.question, &answer);
         let answered = Answered {
-            clarifications: clarifications(&answer),
-            question: task.question,
-            mode: task.mode,
+            clarifications: find_clarifications(&text.marked),
+            question: request.question.clone(),
+            mode,
             model: self.model.name().to_owned(),
-            answer,
-            best_effort,
-            classification,
-            premises,
+            classification: goal.ledger.classify(&text.marked),
+            premises: goal.ledger.used_premises(&request.question, &text.marked),
+            answer: text.marked,
+            best_effort: text.best_effort,
             questions: goal.ledger.questions,
             thinking: goal.ledger.thinking,
-            tracing,
+            tracing: text.tracing,
             follow_ups,
-            metrics,
+            metrics: steps.add_to(metrics),
             ended,
         };
-        if let Err(error) = session.keep(&answered, messages.into_iter().skip(before).collect()).await {
-            observe(Event::Error { code: "not_kept".into(), message: error.to_string() });
+        if let Err(error) = session.keep(&answered, messages.into_iter().skip(begins_at).collect()).await {
+            (request.observe)(Event::Error { code: "not_kept".into(), message: error.to_string() });
         }
         if let Some(failure) = &failure {
-            observe(Event::Error { code: "provider_failed".into(), message: failure.to_string() });
+            (request.observe)(Event::Error { code: "provider_failed".into(), message: failure.to_string() });
         }
-        observe(Event::Done { ended, metrics: Box::new(answered.metrics.clone()) });
+        (request.observe)(Event::Done { ended, metrics: Box::new(answered.metrics.clone()) });
         AskOutcome { answered, failure }
     }
+}
 
-    /// A call beside the loop, which may fail without harm.
-    async fn step<T>(
-        &self,
-        name: &'static str,
-        step: impl Future<Output = Result<T, LlmError>>,
-        cancel: &CancellationToken,
-        observe: &Observe<'_>,
-    ) -> Option<T> {
-        let done = tokio::select! {
-            biased;
-            () = cancel.cancelled() => return None,
-            done = tokio::time::timeout(self.limits.run_time, step) => done,
-        };
-        let message = match done {
-            Ok(Ok(given)) => return Some(given),
-            Ok(Err(error)) => error.to_string(),
-            Err(_) => "it took too long".to_owned(),
-        };
-        observe(Event::Error { code: format!("no_{name}"), message });
-        None
+/// The prompt with what the platform wants. That stands last, so that everything before it is cached whatever the platform.
+fn with_platform(mut prompt: Prompt, platform: Platform) -> Prompt {
+    prompt.system.iter_mut().for_each(|block| block.cache = false);
+    if let Some(last) = prompt.system.last_mut() {
+        last.cache = true;
+    }
+    prompt.system.push(SystemBlock { text: platform.instruction().to_owned(), cache: false });
+    prompt
+}
+
+/// The text of an answer, with a mark on each sentence that could not be traced.
+struct AnswerText {
+    marked: String,
+    tracing: Tracing,
+    /// Whether the run ended before the model had an answer.
+    best_effort: bool,
+}
+
+impl AnswerText {
+    /// The last answer of a run; without one, what was found until it ended.
+    fn new(goal: &mut AnswerGoal, ended: Ended) -> AnswerText {
+        if let Some((marked, tracing)) = goal.answer.take() {
+            return AnswerText { marked, tracing, best_effort: false };
+        }
+        let (tracing, marked) = goal.trace(&describe_findings(ended, &goal.ledger.list_findings()));
+        AnswerText { marked, tracing, best_effort: true }
     }
 }
 
 /// The best that can be said without an answer.
-fn best(ended: Ended, so_far: &str) -> String {
+fn describe_findings(ended: Ended, findings: &str) -> String {
     let reason = ended.reason();
-    if so_far.is_empty() {
+    if findings.is_empty() {
         return format!("There is no answer: {reason}, and nothing was found until then.");
     }
-    format!("This is no full answer: {reason}. Until then this was found:\n{so_far}")
+    format!("This is no full answer: {reason}. Until then this was found:\n{findings}")
+}
+
+/// The calls of a model after the loop, each of which may fail without harm.
+struct Steps<'a> {
+    request: &'a Request<'a>,
+    span: Span,
+    usage: Usage,
+    calls: u32,
+}
+
+impl Steps<'_> {
+    /// Writes the answer anew from the results. A text that says more than they hold does not take the place of the draft.
+    async fn summarize(&mut self, model: &dyn ChatModel, goal: &AnswerGoal, text: &mut AnswerText) {
+        let material = material(self.request, goal, text);
+        let tokens = self.request.limits().output_tokens;
+        let step = summary::summarize(model, &material, self.request.platform, tokens);
+        let Some(written) = self.call("summary", step).await else { return };
+        let (tracing, marked) = goal.trace(&written);
+        if tracing.ok || !text.tracing.ok {
+            (text.tracing, text.marked) = (tracing, marked);
+        }
+    }
+
+    async fn suggest_follow_ups(&mut self, model: &dyn ChatModel, goal: &AnswerGoal, text: &AnswerText) -> Vec<String> {
+        let material = material(self.request, goal, text);
+        let questions =
+            self.call("follow_ups", summary::suggest_follow_ups(model, &material)).await.unwrap_or_default();
+        if !questions.is_empty() {
+            (self.request.observe)(Event::Followups { questions: questions.clone() });
+        }
+        questions
+    }
+
+    async fn call<R>(
+        &mut self,
+        name: &'static str,
+        step: impl Future<Output = Result<(R, Usage), LlmError>>,
+    ) -> Option<R> {
+        let done = tokio::select! {
+            biased;
+            () = self.request.cancel.cancelled() => return None,
+            done = timeout(self.request.limits().run_time, step.instrument(self.span.clone())) => done,
+        };
+        let message = match done {
+            Ok(Ok((given, usage))) => {
+                self.usage += usage;
+                self.calls += 1;
+                return Some(given);
+            }
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => "it took too long".to_owned(),
+        };
+        (self.request.observe)(Event::Error { code: format!("no_{name}"), message });
+        None
+    }
+
+    /// What the run cost, these calls included.
+    fn add_to(self, mut metrics: Metrics) -> Metrics {
+        metrics.model_calls += self.calls;
+        metrics.input_tokens += self.usage.input_tokens;
+        metrics.output_tokens += self.usage.output_tokens;
+        metrics.cached_tokens += self.usage.cached_tokens;
+        metrics
+    }
+}
+
+fn material<'a>(request: &'a Request<'_>, goal: &'a AnswerGoal, text: &'a AnswerText) -> Material<'a> {
+    Material { question: &request.question, questions: &goal.ledger.questions, draft: &text.marked }
 }

@@ -73,7 +73,7 @@ impl Budget {
         self.limits.calls - self.calls
     }
 
-    pub(crate) fn failed(&mut self, tool: &str) {
+    pub(crate) fn count_failure(&mut self, tool: &str) {
         *self.failures.entry(tool.to_owned()).or_insert(0) += 1;
     }
 

@@ -3,7 +3,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::plan::{Ended, Metrics};
+use crate::metrics::{Ended, Metrics};
+
+/// What is called with each event of a run, as it happens.
+pub type Observe<'a> = dyn Fn(Event) + Send + Sync + 'a;
 
 /// One thing that happened. As JSON, `type` is the name of the variant in lower case.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,23 +1,19 @@
-//! What a run is to produce, and the loop that pursues it. The loop knows nothing of plans, answers or phases: a goal does.
+//! What a run is to produce. The loop knows nothing of plans, answers or phases: a goal does.
 
 use std::collections::HashSet;
 
 use prospector_core::{Answer, Resource};
-use prospector_llm::{Message, ToolCall};
+use prospector_llm::{Message, ToolCall, purpose::Purpose};
 use serde_json::Value;
 
-pub use crate::rounds::{Start, pursue};
 use crate::{
-    event::{Event, QueryRan},
-    plan::Ended,
+    event::{Observe, QueryRan},
+    metrics::Ended,
 };
 
-/// Told of what happens.
-pub type Observe<'a> = dyn Fn(Event) + Send + Sync + 'a;
-
-/// The text that a model said without calling anything.
+/// The text that a model gave without calling anything.
 #[derive(Debug, Clone, Copy)]
-pub struct Said<'a> {
+pub struct Reply<'a> {
     /// The text.
     pub text: &'a str,
     /// Whether it was cut at the most tokens of an answer.
@@ -40,18 +36,25 @@ pub enum Judgement {
 /// What a run is to produce, and how it is told. Two methods are required; the others see what happens between.
 ///
 /// The list of tools stays the same during a run, so that a provider's cache holds: what may not be called now is refused,
-/// by [`Goal::refuses`] before the calls of a round, or by the tools themselves, in the order of the calls.
+/// by [`Goal::refuse`] before the calls of a round, or by the tools themselves, in the order of the calls.
 pub trait Goal: Send {
+    /// What the model is to do when no more calls will be made, as an order: `Output the plan now.`
+    fn finish_order(&self) -> &str;
+
+    /// Takes the text that a model gave.
+    fn judge(&mut self, reply: Reply<'_>, observe: &Observe<'_>) -> Judgement;
+
     /// What a run to it is called where runs are traced: one word, such as `plan`.
     fn name(&self) -> &str {
         "run"
     }
 
-    /// What the model is to do when no more calls will be made, as an order: `Output the plan now.`
-    fn finish(&self) -> &str;
-
-    /// Takes what the model said.
-    fn judge(&mut self, said: Said<'_>, observe: &Observe<'_>) -> Judgement;
+    /// What the next request asks for: see [`Purpose`]. `messages` is the conversation as it is sent; `finish` says that the
+    /// model was told to make no more calls.
+    fn purpose(&mut self, messages: &[Message], finish: bool) -> Purpose {
+        let _ = (messages, finish);
+        Purpose::Unspecified
+    }
 
     /// Whether there is a result already that is worth returning when the rounds are used up.
     fn has_result(&self) -> bool {
@@ -59,48 +62,31 @@ pub trait Goal: Send {
     }
 
     /// Why this call must not be made now; the model is shown it as the error `refused`.
-    fn refuses(&self, call: &ToolCall) -> Option<String> {
+    fn refuse(&self, call: &ToolCall) -> Option<String> {
         let _ = call;
         None
     }
 
     /// A call is about to be made, in the order of the calls.
-    fn calling(&mut self, call: &ToolCall, observe: &Observe<'_>) {
+    fn before_call(&mut self, call: &ToolCall, observe: &Observe<'_>) {
         let _ = (call, observe);
     }
 
     /// A call was answered, in the order of the calls, refused ones included; what the model is shown may be changed.
     /// Returns what its queries gave.
-    fn answered(&mut self, call: &ToolCall, given: &mut Result<Answer, Value>) -> Vec<QueryRan> {
+    fn after_call(&mut self, call: &ToolCall, given: &mut Result<Answer, Value>) -> Vec<QueryRan> {
         let _ = (call, given);
         Vec::new()
     }
 
     /// Whether the run ends after a round of calls. `failed` is what the loop says of it: that every call failed, and that
     /// this is a reason to end. A goal that has a policy of its own answers otherwise.
-    fn ends(&mut self, failed: Option<Ended>) -> Option<Ended> {
+    fn end_after_round(&mut self, failed: Option<Ended>) -> Option<Ended> {
         failed
     }
 
     /// A round of calls is over: what the model is told beside the results.
-    fn after_round(&mut self) -> Option<String> {
+    fn announce_after_round(&mut self) -> Option<String> {
         None
     }
-}
-
-/// How a run went.
-#[derive(Debug)]
-pub struct Ran {
-    /// Why it ended.
-    pub ended: Ended,
-    /// Set with [`Ended::ProviderFailed`].
-    pub failure: Option<prospector_llm::LlmError>,
-    /// The names that it revealed.
-    pub seen: HashSet<Resource>,
-    /// What it cost.
-    pub metrics: crate::plan::Metrics,
-    /// The whole conversation, the opening included. Every call has exactly one result, whatever ended the run.
-    pub messages: Vec<Message>,
-    /// What a step after the run belongs to, where runs are traced.
-    pub(crate) span: tracing::Span,
 }

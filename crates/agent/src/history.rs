@@ -17,9 +17,6 @@ const WORTH_REFERRING: usize = 160;
 const NAMES: usize = 200;
 const LINE: usize = 160;
 
-/// What a provider adds to each message, call and result, about.
-const FRAME: usize = 4;
-
 /// The conversation.
 pub(crate) struct History {
     messages: Vec<Message>,
@@ -32,6 +29,8 @@ pub(crate) struct History {
     /// The system prompt and the tools, as they are counted.
     fixed: Vec<String>,
     limit: usize,
+    /// Whether the model reads results as data too.
+    with_data: bool,
 }
 
 /// Where a part was shown.
@@ -53,8 +52,8 @@ pub(crate) enum Given {
 
 impl History {
     /// A conversation that begins so. `fixed` is what is sent with it each time; beyond `limit` tokens of both, old results
-    /// are shortened.
-    pub(crate) fn new(opening: Vec<Message>, fixed: Vec<String>, limit: u32) -> Self {
+    /// are shortened. Results carry their data only `with_data`.
+    pub(crate) fn new(opening: Vec<Message>, fixed: Vec<String>, limit: u32, with_data: bool) -> Self {
         History {
             messages: opening,
             revealed: HashMap::new(),
@@ -62,6 +61,7 @@ impl History {
             calls: 0,
             fixed,
             limit: limit as usize,
+            with_data,
         }
     }
 
@@ -102,9 +102,13 @@ impl History {
                     self.refer(&mut answer, message);
                     (as_data(&answer.text()), Some(answer.value), false, answer.reveals)
                 }
-                Given::Failed(error) => (as_error(error).to_string(), None, true, Vec::new()),
-                Given::Refused(error) => (error.to_string(), None, true, Vec::new()),
+                Given::Failed(error) => {
+                    let error = as_error(error);
+                    (error.to_string(), Some(error), true, Vec::new())
+                }
+                Given::Refused(error) => (error.to_string(), Some(error), true, Vec::new()),
             };
+            let data = data.filter(|_| self.with_data);
             results.push(ToolResult { call_id: call.id.clone(), name: call.name.clone(), content, data, is_error });
             revealed.push(names);
         }
@@ -156,12 +160,12 @@ impl History {
     /// on to half of the limit: each change costs what a provider has cached.
     fn shorten(&mut self, current: usize) {
         let estimated: usize = self.fixed.iter().map(|text| tokens::estimate(text)).sum::<usize>()
-            + self.messages.iter().map(|message| measure(message, tokens::estimate)).sum::<usize>();
+            + self.messages.iter().map(|message| message.size(tokens::estimate)).sum::<usize>();
         if estimated <= self.limit {
             return;
         }
         let mut total: usize = self.fixed.iter().map(|text| tokens::count(text)).sum::<usize>()
-            + self.messages.iter().map(size).sum::<usize>();
+            + self.messages.iter().map(|message| message.size(tokens::count)).sum::<usize>();
         if total <= self.limit {
             return;
         }
@@ -170,14 +174,14 @@ impl History {
                 break;
             }
             let Some(revealed) = self.revealed.remove(&place) else { continue };
-            let before = size(&self.messages[place]);
+            let before = self.messages[place].size(tokens::count);
             if let Message::ToolResults { results } = &mut self.messages[place] {
                 for (result, names) in results.iter_mut().zip(&revealed) {
                     shorten(result, names);
                 }
             }
             self.shown.retain(|_, shown| shown.message != place);
-            total = total + size(&self.messages[place]) - before;
+            total = total + self.messages[place].size(tokens::count) - before;
         }
     }
 }
@@ -208,24 +212,7 @@ fn shorten(result: &mut ToolResult, names: &[Resource]) {
     let content = as_data(&compact::render(&said.into()));
     if content.len() < result.content.len() {
         result.content = content;
-        // A program that plays the model forgets what a model would not see.
         result.data = None;
-    }
-}
-
-/// The tokens of a message as a model is sent it (o200k), by the texts that it holds.
-pub(crate) fn size(message: &Message) -> usize {
-    measure(message, tokens::count)
-}
-
-fn measure(message: &Message, count: fn(&str) -> usize) -> usize {
-    match message {
-        Message::User { text } => FRAME + count(text),
-        Message::Assistant { text, calls } => {
-            let call = |call: &ToolCall| FRAME + count(&call.name) + count(&call.arguments.to_string());
-            FRAME + count(text) + calls.iter().map(call).sum::<usize>()
-        }
-        Message::ToolResults { results } => results.iter().map(|result| FRAME + count(&result.content)).sum(),
     }
 }
 
@@ -247,7 +234,7 @@ mod tests {
     /// What the results say after these rounds of answers.
     fn check(limit: u32, rounds: Vec<Vec<Answer>>, expected: &[&str]) -> History {
         let mut history =
-            History::new(vec![Message::User { text: "Question".into() }], vec!["You plan.".into()], limit);
+            History::new(vec![Message::User { text: "Question".into() }], vec!["You plan.".into()], limit, true);
         for (at, answers) in rounds.into_iter().enumerate() {
             let calls: Vec<ToolCall> = (0..answers.len()).map(|n| call(10 * at + n)).collect();
             history.assistant(String::new(), calls.clone());

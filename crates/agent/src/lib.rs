@@ -1,58 +1,58 @@
-//! The planner: the loop over a model and the discovery tools, the plan, and its verification.
+//! The planner: a language model, the discovery tools of a catalog, and the loop between them.
+//!
+//! [`Planner`] is the way in. A question becomes a verified plan, or an answer whose numbers are traced:
 //!
 //! ```
-//! use prospector_agent::{INSTRUCTIONS, Limits, Mode, Offline, Task, run};
-//! use prospector_discovery::{Catalog, CatalogOptions, DiscoveryTools, Profile, PromptBuilder};
+//! use std::sync::Arc;
+//!
+//! use prospector_agent::{Planner, session::Session};
+//! use prospector_discovery::{Catalog, CatalogOptions};
+//! use prospector_offline::Offline;
 //!
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let folder = tempfile::tempdir()?;
 //! let file = folder.path().join("catalog.yaml");
 //! std::fs::write(folder.path().join("orders.csv"), "order_id,country,total\n1,PT,9.50\n")?;
 //! std::fs::write(&file, "databases:\n- path: orders.csv\n")?;
-//! let (catalog, _) = Catalog::open(&file, CatalogOptions::default()).await?;
-//! let tools = DiscoveryTools::new(&catalog, Profile::DEFAULT);
 //!
-//! let question = "total of orders by country";
-//! let model = prospector_llm::models::model_info("offline").ok_or("no such model")?;
-//! let prompt = PromptBuilder::new(&catalog, &tools, INSTRUCTIONS).build(model, question);
-//! let task = Task {
-//!     question: question.into(),
-//!     mode: Mode::of(question),
-//!     system: prompt.system,
-//!     with_tools: prompt.with_tools,
-//!     revealed: prompt.revealed,
-//!     tokens_full_prompt: prompt.tokens.full_prompt as u64,
-//! };
-//! let outcome = run(&Offline, &tools, &catalog, task, Limits::default(), &Default::default(), &|_| ()).await;
-//! assert!(outcome.plan.verification.ok);
-//! assert_eq!(outcome.plan.discovered_context.tables, ["orders.orders"]);
+//! let (catalog, _) = Catalog::open(&file, CatalogOptions::default()).await?;
+//! let planner = Planner::new(catalog, Arc::new(Offline));
+//!
+//! let plan = planner.plan("total of orders by country").await.plan;
+//! assert!(plan.verification.ok);
+//! assert_eq!(plan.discovered_context.tables, ["orders.orders"]);
+//!
+//! let mut session = Session::unkept();
+//! let answered = planner.ask(&mut session, "total of orders by country").await.answered;
+//! assert_eq!(answered.questions[0].rows, [["PT".into(), serde_json::json!(9.5)]]);
 //! # Ok(()) }
 //! ```
 //!
+//! `prospector_llm::providers::connect` gives a language model by its name. What a question may cost, who is told of what
+//! happens, and how it is cancelled stands in a [`Request`]. Whoever brings other tools than those of a catalog, or another
+//! goal than a plan or an answer, uses [`agent_loop`].
+//!
 //! What it is not: it knows no provider and no data source, and it prints nothing.
 
+pub mod agent_loop;
+mod answer;
 pub mod ask;
 mod budget;
 pub mod event;
 pub mod extraction;
-pub mod goal;
+mod goal;
 mod history;
-mod instructions;
-mod mend;
-mod mode;
-mod offline;
-mod parse;
-pub mod phases;
+mod metrics;
+mod names;
 pub mod plan;
-pub mod reconcile;
-mod rounds;
-mod run;
+mod planner;
+mod platform;
+mod repair;
+mod request;
 pub mod session;
 mod spans;
-pub mod verify;
+mod tools;
 
 pub use budget::Limits;
-pub use instructions::INSTRUCTIONS;
-pub use mode::Mode;
-pub use offline::Offline;
-pub use run::{Outcome, Task, Tools, run};
+pub use planner::{Models, Planner};
+pub use request::Request;

@@ -1,10 +1,17 @@
-//! The plan: what a model drafts, and what is returned.
+//! Plans: what a model drafts, how it is read and verified, and what is returned.
 
-use std::collections::BTreeMap;
+mod goal;
+mod instructions;
+mod parse;
+mod verify;
 
+use prospector_llm::purpose::Mode;
 use serde::{Deserialize, Serialize};
 
-use crate::Mode;
+pub use crate::metrics::{Durations, Ended, Metrics, ToolMetrics};
+pub use goal::PlanOutcome;
+pub use instructions::INSTRUCTIONS;
+pub use verify::verify;
 
 /// A fact that a plan rests on.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -115,98 +122,6 @@ pub struct Verification {
     pub checked: usize,
     /// What does not hold.
     pub failed: Vec<Failure>,
-}
-
-/// Why a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Ended {
-    /// The model gave what was asked of it.
-    #[default]
-    Completed,
-    /// The rounds were used up before there was a plan.
-    RoundLimit,
-    /// Every tool call of a round failed, in a way that the model could not mend.
-    AllToolsFailed,
-    /// The model answered, but not with a plan, and not after being asked again.
-    NoPlan,
-    /// The same for an answer.
-    NoAnswer,
-    /// A phase failed, and its policy is to stop.
-    Stopped,
-    /// The time was used up.
-    TimeLimit,
-    /// The provider of the model failed.
-    ProviderFailed,
-    /// The user, or the program, cancelled.
-    Cancelled,
-}
-
-impl Ended {
-    /// The reason in a few words.
-    pub fn reason(self) -> &'static str {
-        match self {
-            Ended::Completed => "it was completed",
-            Ended::RoundLimit => "the rounds were used up",
-            Ended::AllToolsFailed => "every tool call of a round failed",
-            Ended::NoPlan => "the model gave no plan",
-            Ended::NoAnswer => "the model gave no answer",
-            Ended::Stopped => "a phase failed",
-            Ended::TimeLimit => "the time was used up",
-            Ended::ProviderFailed => "the provider of the model failed",
-            Ended::Cancelled => "it was cancelled",
-        }
-    }
-}
-
-/// Where the time went, in milliseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Durations {
-    /// Waiting for the model.
-    pub model: u64,
-    /// Running tools.
-    pub tools: u64,
-    /// All of it.
-    pub total: u64,
-}
-
-/// What the calls of one tool cost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct ToolMetrics {
-    /// How often it ran.
-    pub calls: u32,
-    /// How often it failed.
-    pub failed: u32,
-    /// How long it took in all, in milliseconds; calls of one round run at once.
-    pub milliseconds: u64,
-}
-
-/// What a run cost.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Metrics {
-    /// Rounds with the model.
-    pub model_calls: u32,
-    /// Tool calls that ran.
-    pub tool_calls: u32,
-    /// Those of them that failed.
-    #[serde(default)]
-    pub failed_calls: u32,
-    /// The calls of each tool.
-    #[serde(default)]
-    pub tools: BTreeMap<String, ToolMetrics>,
-    /// Input tokens of all rounds, as the provider counted them (`offline`: o200k).
-    pub input_tokens: u64,
-    /// Output tokens of all rounds.
-    pub output_tokens: u64,
-    /// Those of the input that came from the provider's cache.
-    pub cached_tokens: u64,
-    /// Where the time went.
-    pub durations_ms: Durations,
-    /// Tokens of one prompt with all metadata of the catalog and no tools (o200k).
-    pub tokens_full_prompt: u64,
-    /// The share of `tokens_full_prompt` that the largest round's input, tool definitions and results included, did not
-    /// need. Negative where discovery cost more, as it does for small catalogs.
-    pub saved: f64,
 }
 
 /// What `planner plan` prints.

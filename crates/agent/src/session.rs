@@ -9,19 +9,22 @@ mod store;
 use std::path::Path;
 
 use prospector_core::{Owner, tokens};
-use prospector_llm::Message;
+use prospector_llm::{
+    Message,
+    purpose::{Mode, PreviousTurn},
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 pub use store::SessionError;
 use store::Store;
 
-use crate::{Mode, ask::Answered};
+use crate::answer::Answered;
 
-/// So many characters of a turn's question and answer stand in its line.
-const LINE: usize = 120;
+/// Characters of a turn's question and of its answer in its line.
+const MAX_LINE_CHARS: usize = 120;
 /// A longer answer is cut when it is told again, in characters.
-const LONGEST_ANSWER: usize = 6_000;
+const MAX_ANSWER_CHARS: usize = 6_000;
 
 /// One question and its answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -109,8 +112,9 @@ impl Session {
     /// What a model is told of the turns so far, within `limit` tokens (o200k).
     pub fn history(&self, limit: u32) -> Vec<Message> {
         let limit = limit as usize;
-        let whole: Vec<[Message; 2]> = self.turns.iter().map(told).collect();
-        let sizes: Vec<usize> = whole.iter().map(|turn| turn.iter().map(crate::history::size).sum()).collect();
+        let whole: Vec<[Message; 2]> = self.turns.iter().map(retell).collect();
+        let sizes: Vec<usize> =
+            whole.iter().map(|turn| turn.iter().map(|message| message.size(tokens::count)).sum()).collect();
         // The latest turns as they were, as many as leave a quarter for the others.
         let total: usize = sizes.iter().sum();
         let room = if total <= limit { limit } else { limit * 3 / 4 };
@@ -150,6 +154,16 @@ impl Session {
         format!("{HEAD}\n{}", lines.join("\n"))
     }
 
+    /// The last turn, as a program that plays the model reads it.
+    pub(crate) fn previous(&self) -> Option<PreviousTurn> {
+        let answered = &self.turns.last()?.answered;
+        Some(PreviousTurn {
+            question: answered.question.clone(),
+            answer: answered.answer.clone(),
+            has_data: answered.questions.iter().any(|question| question.error.is_none()),
+        })
+    }
+
     /// Every result of the session by its id, as `get_previous_results` shows it.
     pub(crate) fn results(&self) -> Vec<(String, Value)> {
         let of_turn = |turn: &Turn| -> Vec<(String, Value)> {
@@ -172,9 +186,9 @@ impl Session {
 }
 
 /// A turn as it is told again: question and answer, and the ids of its results in place of the numbers.
-fn told(turn: &Turn) -> [Message; 2] {
+fn retell(turn: &Turn) -> [Message; 2] {
     let answered = &turn.answered;
-    let mut text: String = answered.answer.chars().take(LONGEST_ANSWER).collect();
+    let mut text: String = answered.answer.chars().take(MAX_ANSWER_CHARS).collect();
     let results: Vec<String> = (answered.questions.iter().filter(|one| one.error.is_none()))
         .map(|one| {
             let id = one.reused.clone().unwrap_or_else(|| format!("t{}.{}", turn.number, one.id));
@@ -193,7 +207,7 @@ fn told(turn: &Turn) -> [Message; 2] {
 fn line(turn: &Turn) -> String {
     let cut = |text: &str| -> String {
         let first = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-        let short: String = first.chars().take(LINE).collect();
+        let short: String = first.chars().take(MAX_LINE_CHARS).collect();
         if short.len() < first.len() { format!("{short}…") } else { short }
     };
     let ids: Vec<String> = (turn.answered.questions.iter())
@@ -208,7 +222,7 @@ fn line(turn: &Turn) -> String {
 #[allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 mod tests {
     use super::*;
-    use crate::ask::DataQuestion;
+    use crate::answer::DataQuestion;
 
     fn answered(n: u32) -> Answered {
         let question = DataQuestion {
@@ -234,7 +248,7 @@ mod tests {
             session.keep(&answered(n), Vec::new()).await.unwrap();
         }
         let history = session.history(limit);
-        let size: usize = history.iter().map(crate::history::size).sum();
+        let size: usize = history.iter().map(|message| message.size(tokens::count)).sum();
         assert!(size <= limit as usize, "{size} > {limit}");
         let told = history.iter().filter(|message| matches!(message, Message::User { text } if text.ends_with('?')));
         assert_eq!(told.count(), whole);

@@ -12,7 +12,7 @@ use prospector_llm::{
 };
 use tracing::{Instrument, Span, field::Empty, info_span};
 
-use crate::plan::Ended;
+use crate::metrics::Ended;
 
 /// A run to a goal.
 pub(crate) fn run(goal: &str, model: &str) -> Span {
@@ -30,7 +30,7 @@ pub(crate) fn run(goal: &str, model: &str) -> Span {
 }
 
 /// How a run ended.
-pub(crate) fn ended(span: &Span, ended: Ended) {
+pub(crate) fn record_end(span: &Span, ended: Ended) {
     if span.is_disabled() {
         return;
     }
@@ -38,7 +38,7 @@ pub(crate) fn ended(span: &Span, ended: Ended) {
     let word = word.as_str().unwrap_or_default();
     span.record("prospector.ended", word);
     if ended != Ended::Completed {
-        failed(span, word);
+        record_failure(span, word);
     }
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn tool(name: Option<&str>) -> Span {
 }
 
 /// Marks a span as failed, by a stable word.
-pub(crate) fn failed(span: &Span, word: &str) {
+pub(crate) fn record_failure(span: &Span, word: &str) {
     span.record("error.type", word);
     span.record("otel.status_code", "ERROR");
 }
@@ -96,7 +96,7 @@ pub(crate) async fn complete(model: &dyn ChatModel, request: &ChatRequest) -> Re
             span.record("gen_ai.usage.output_tokens", count(response.usage.output_tokens));
             span.record("gen_ai.usage.cache_read.input_tokens", count(response.usage.cached_tokens));
         }
-        Err(error) => failed(&span, &word(error)),
+        Err(error) => record_failure(&span, &name_error(error)),
     }
     answered
 }
@@ -114,7 +114,7 @@ fn provider(model: &str) -> (&'static str, &'static str) {
 }
 
 /// A failure as the conventions want it: the status where there was one.
-fn word(error: &LlmError) -> Cow<'static, str> {
+fn name_error(error: &LlmError) -> Cow<'static, str> {
     match error {
         LlmError::Status { status, .. } => status.to_string().into(),
         LlmError::Transport { .. } => "transport".into(),

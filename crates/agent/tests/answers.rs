@@ -7,14 +7,15 @@ mod support;
 use std::{sync::Mutex, time::Duration};
 
 use prospector_agent::{
-    Limits, Mode, Task, Tools,
-    ask::{Answered, Ask, AskOutcome, Classification, Platform},
+    Limits, Request,
+    agent_loop::{AgentLoop, Tools},
+    ask::{Answered, AskOutcome, Classification},
     event::Event,
     plan::Ended,
     session::Session,
 };
 use prospector_core::{Answer, ToolError, ToolSpec};
-use prospector_llm::{ChatModel, ChatRequest, Message};
+use prospector_llm::{ChatModel, ChatRequest, Message, purpose::Mode};
 use serde_json::{Value, json};
 use support::{Scripted, Turn, World};
 use tokio_util::sync::CancellationToken;
@@ -87,9 +88,10 @@ async fn ask(
             cancel.cancel();
         }
     };
-    let task = Task { question: question.into(), mode: session.mode(question), with_tools: true, ..support::task() };
-    let ask = Ask { model, summary, limits, platform: Platform::Markdown, follow_ups: false };
-    let outcome = ask.answer(&Shop, &World::default(), task, session, cancel, &observe).await;
+    let agent = AgentLoop { model, tools: &Shop, names: &World::default() };
+    let (limits, cancel) = (Some(limits), cancel.clone());
+    let request = Request { limits, cancel, follow_ups: false, observe: &observe, ..Request::new(question) };
+    let outcome = agent.answer(support::prompt(), &request, session, summary).await;
     (outcome, events.into_inner().unwrap())
 }
 

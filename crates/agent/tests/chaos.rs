@@ -10,11 +10,12 @@ use std::{
 };
 
 use prospector_agent::{
-    Limits,
-    event::Event,
-    goal::{Goal, Judgement, Observe, Said, Start, pursue},
+    Limits, Request,
+    agent_loop::{AgentLoop, Goal, Judgement, Reply},
+    event::{Event, Observe},
     plan::{Ended, Plan},
 };
+use prospector_discovery::Prompt;
 use prospector_llm::{ChatRequest, Message, ToolCall};
 use serde_json::{Value, json};
 use support::{SECRET, Scripted, TABLES, Turn, World, go, plan};
@@ -179,12 +180,12 @@ async fn check(seed: u64) -> Ended {
 struct AnyPlan;
 
 impl Goal for AnyPlan {
-    fn finish(&self) -> &str {
+    fn finish_order(&self) -> &str {
         "Finish."
     }
 
-    fn judge(&mut self, said: Said<'_>, _: &Observe<'_>) -> Judgement {
-        match said.text {
+    fn judge(&mut self, reply: Reply<'_>, _: &Observe<'_>) -> Judgement {
+        match reply.text {
             "" => Judgement::GivenUp(Ended::NoAnswer),
             text if text.contains("steps") => Judgement::Accepted,
             _ => Judgement::Again("Go on.".into()),
@@ -218,9 +219,11 @@ async fn check_cancelled(seed: u64, at: usize) -> Ended {
             cancel.cancel();
         }
     };
-    let start =
-        Start { messages: vec![Message::User { text: "Question".into() }], with_tools: true, ..Start::default() };
-    let ran = pursue(&mut AnyPlan, &model, &world, &world, start, limits, &cancel, &observe).await;
+    let agent = AgentLoop { model: &model, tools: &world, names: &world };
+    let messages = vec![Message::User { text: "Question".into() }];
+    let request =
+        Request { limits: Some(limits), cancel: cancel.clone(), observe: &observe, ..Request::new("Question") };
+    let ran = agent.run(&mut AnyPlan, &Prompt::new(Vec::new()), messages, &request).await;
     let events = events.into_inner().expect("no panic");
     let context = format!("seed {seed}, cancelled at {at}, {:?}", ran.ended);
     let (mut asked, mut answered) = (0, 0);

@@ -7,7 +7,11 @@ mod support;
 use std::time::Duration;
 
 use futures::join;
-use prospector_agent::{Limits, Outcome, event::Event, plan::Ended};
+use prospector_agent::{
+    Limits,
+    event::Event,
+    plan::{Ended, PlanOutcome},
+};
 use prospector_llm::Message;
 use serde_json::json;
 use support::{SECRET, Scripted, TABLES, TOOLS, Turn, World, go, plan};
@@ -18,7 +22,7 @@ async fn check<F: Fn(usize) -> Turn + Send + Sync>(
     limits: Limits,
     script: F,
     ended: Ended,
-) -> (Outcome, Vec<Event>, Scripted<F>, World) {
+) -> (PlanOutcome, Vec<Event>, Scripted<F>, World) {
     let (model, world) = (Scripted::new(script), World::default());
     let (outcome, events) = go(&model, &world, limits, &CancellationToken::new()).await;
     assert_eq!(outcome.plan.ended, ended);
@@ -243,7 +247,7 @@ async fn a_run_cancelled_before_it_began_asks_nobody() {
 }
 
 /// Runs the script, which hangs in the end, cancels it there, and returns what is known.
-async fn check_cancelled(script: impl Fn(usize) -> Turn + Send + Sync) -> Outcome {
+async fn check_cancelled(script: impl Fn(usize) -> Turn + Send + Sync) -> PlanOutcome {
     let (model, world, cancel) = (Scripted::new(script), World::default(), CancellationToken::new());
     let stop = async {
         tokio::select! {

@@ -6,7 +6,11 @@ mod support;
 
 use std::time::Duration;
 
-use prospector_agent::{Limits, Outcome, event::Event, plan::Ended};
+use prospector_agent::{
+    Limits,
+    event::Event,
+    plan::{Ended, PlanOutcome},
+};
 use prospector_llm::{
     LlmError,
     providers::{Settings, connect},
@@ -22,7 +26,7 @@ const MODELS: [&str; 4] = ["claude-sonnet-4-5", "openai/some-model", "gemini-3-p
 
 /// What a run over one wire left.
 struct Ran {
-    outcome: Outcome,
+    outcome: PlanOutcome,
     events: Vec<Event>,
     requests: Vec<Recorded>,
     world: World,

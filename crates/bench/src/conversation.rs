@@ -157,8 +157,13 @@ pub(crate) mod tests {
         };
         let exchanged: Vec<(ChatRequest, ChatResponse)> = (requests.iter())
             .map(|messages| {
-                let request =
-                    ChatRequest { system: vec![], messages: messages.to_vec(), tools: vec![], max_output_tokens: 1 };
+                let request = ChatRequest {
+                    purpose: Default::default(),
+                    system: vec![],
+                    messages: messages.to_vec(),
+                    tools: vec![],
+                    max_output_tokens: 1,
+                };
                 (request, ChatResponse::default())
             })
             .collect();

@@ -4,7 +4,7 @@
 //! every record, also of those below the floor, whatever the question, and no answer is cut. It then chooses by the same
 //! thresholds. A search ranks at most 1,000 records of a kind; of a larger catalog it sees the best so many.
 
-use prospector_agent::Tools;
+use prospector_agent::agent_loop::Tools;
 use prospector_core::{Answer, Hit, Kind, ToolError, ToolSpec};
 use prospector_discovery::{Catalog, DiscoveryTools};
 use prospector_search::Query;

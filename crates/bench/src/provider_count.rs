@@ -1,6 +1,6 @@
 //! The tokens of discovery, of everything and of the oracle as the provider of a model counts them.
 
-use prospector_agent::INSTRUCTIONS;
+use prospector_agent::plan::INSTRUCTIONS;
 use prospector_core::ToolSpec;
 use prospector_discovery::{DiscoveryTools, PromptBuilder};
 use prospector_llm::{ChatModel, ChatRequest, Message, SystemBlock};
@@ -90,7 +90,7 @@ async fn count(
     tools: Vec<ToolSpec>,
 ) -> Result<f64, BenchError> {
     let system = system.iter().map(|text| SystemBlock { text: text.clone(), cache: false }).collect();
-    let request = ChatRequest { system, messages, tools, max_output_tokens: 1 };
+    let request = ChatRequest { purpose: Default::default(), system, messages, tools, max_output_tokens: 1 };
     let tokens = counter.count_tokens(&request).await?;
     let tokens = tokens.ok_or_else(|| BenchError::CountsNothing { model: counter.name().to_owned() })?;
     Ok(tokens as f64)

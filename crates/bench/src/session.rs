@@ -7,12 +7,15 @@ use std::{
 
 use async_trait::async_trait;
 use futures::{StreamExt, stream::BoxStream};
-use prospector_agent::{INSTRUCTIONS, Limits, Mode, Offline, Task, Tools, run};
+use prospector_agent::{
+    Request,
+    agent_loop::{AgentLoop, Tools},
+    plan::INSTRUCTIONS,
+};
 use prospector_core::{Answer, Kind, Resource, ToolError, ToolSpec};
 use prospector_discovery::{Catalog, DiscoveryTools, Profile, Prompt, PromptBuilder, PromptForm};
 use prospector_llm::{ChatEvent, ChatModel, ChatRequest, ChatResponse, LlmError, models::ModelInfo};
 use serde_json::Value;
-use tokio_util::sync::CancellationToken;
 
 use crate::{
     conversation::{Conversation, Run},
@@ -61,7 +64,7 @@ impl Session<'_> {
     pub(crate) async fn preloaded(&self, question: &Question) -> Result<Conversation, BenchError> {
         let tools = DiscoveryTools::new(self.catalog, Profile::Full);
         let mut prompt = self.prompt(&tools, question, Some(PromptForm::Full));
-        if self.chat.name() != Offline::NAME {
+        if !self.chat.reads_data() {
             return self.plan(question, &tools, prompt).await;
         }
         prompt.system.clear();
@@ -76,16 +79,8 @@ impl Session<'_> {
     async fn plan(&self, question: &Question, tools: &impl Tools, prompt: Prompt) -> Result<Conversation, BenchError> {
         let recorded = ToolRecorder { tools, shown: Mutex::new(prompt.revealed.iter().cloned().collect()) };
         let model = ModelRecorder { model: self.chat.clone(), exchanged: Arc::default() };
-        let task = Task {
-            question: question.query.clone(),
-            mode: Mode::of(&question.query),
-            system: prompt.system,
-            with_tools: prompt.with_tools,
-            revealed: prompt.revealed,
-            tokens_full_prompt: prompt.tokens.full_prompt as u64,
-        };
-        let never = CancellationToken::new();
-        let outcome = run(&model, &recorded, self.catalog, task, Limits::default(), &never, &|_| ()).await;
+        let agent = AgentLoop { model: &model, tools: &recorded, names: self.catalog };
+        let outcome = agent.plan(&prompt, &Request::new(&question.query)).await;
         if let Some(failure) = outcome.failure {
             return Err(BenchError::Plan { question: question.id.clone(), failure });
         }
@@ -129,6 +124,10 @@ struct ModelRecorder {
 impl ChatModel for ModelRecorder {
     fn name(&self) -> &str {
         self.model.name()
+    }
+
+    fn reads_data(&self) -> bool {
+        self.model.reads_data()
     }
 
     async fn stream(&self, request: &ChatRequest) -> Result<BoxStream<'static, Result<ChatEvent, LlmError>>, LlmError> {

@@ -6,7 +6,7 @@
 //! *outline* beside it is what the planner itself puts into a full prompt: of an operation one line, of a document its
 //! headings. The *oracle* has the needed things alone in the same prompt as everything.
 
-use prospector_agent::INSTRUCTIONS;
+use prospector_agent::plan::INSTRUCTIONS;
 use prospector_core::tokens;
 use prospector_discovery::{DiscoveryTools, Profile, PromptBuilder, PromptForm};
 use prospector_llm::{ChatModel, models::ModelInfo};

@@ -95,6 +95,14 @@ pub struct Prompt {
     pub left_out: usize,
 }
 
+impl Prompt {
+    /// A prompt of these blocks, over tools, for whoever writes their own.
+    pub fn new(system: Vec<SystemBlock>) -> Self {
+        let (revealed, tokens) = (Vec::new(), PromptTokens::default());
+        Prompt { form: PromptForm::Minimal, system, with_tools: true, revealed, tokens, left_out: 0 }
+    }
+}
+
 /// Builds prompts for one catalog.
 pub struct PromptBuilder<'a> {
     catalog: &'a Catalog,

@@ -20,6 +20,12 @@ pub trait ChatModel: Send + Sync {
     /// The model's name, as it was asked for.
     fn name(&self) -> &str;
 
+    /// Whether the model is a program that reads the results of its calls as data, from
+    /// [`ToolResult::data`](crate::ToolResult::data). A language model reads their text, and is given nothing else.
+    fn reads_data(&self) -> bool {
+        false
+    }
+
     /// Sends the conversation and streams the answer. Dropping the stream cancels the request.
     ///
     /// # Errors

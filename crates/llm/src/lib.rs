@@ -8,7 +8,7 @@
 //! ```
 //! use async_trait::async_trait;
 //! use futures::{StreamExt, stream::{self, BoxStream}};
-//! use prospector_llm::{ChatEvent, ChatModel, ChatRequest, ChatResponse, LlmError, Message, models};
+//! use prospector_llm::{ChatEvent, ChatModel, ChatRequest, ChatResponse, LlmError, Message, models, purpose::Purpose};
 //!
 //! struct Parrot;
 //!
@@ -27,6 +27,7 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), LlmError> {
 //! let request = ChatRequest {
+//!     purpose: Purpose::Unspecified,
 //!     system: vec![],
 //!     messages: vec![Message::User { text: "Polly?".into() }],
 //!     tools: vec![],
@@ -44,6 +45,7 @@ mod error;
 mod message;
 pub mod models;
 pub mod providers;
+pub mod purpose;
 
 pub use chat::{ChatEvent, ChatModel};
 pub use error::LlmError;

@@ -4,9 +4,14 @@ use prospector_core::ToolSpec;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::purpose::Purpose;
+
 /// What is asked of a model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ChatRequest {
+    /// What is asked for, as data; no provider is sent it.
+    #[serde(skip)]
+    pub purpose: Purpose,
     /// The system prompt in blocks. Static text comes first: the last block marked `cache` ends the cacheable prefix.
     pub system: Vec<SystemBlock>,
     /// The turns, oldest first.
@@ -49,6 +54,25 @@ pub enum Message {
     },
 }
 
+/// Tokens that a provider adds to each message, call and result, about.
+const FRAME_TOKENS: usize = 4;
+
+impl Message {
+    /// How many tokens it takes, about; `count` counts those of a text.
+    pub fn size(&self, count: fn(&str) -> usize) -> usize {
+        match self {
+            Message::User { text } => FRAME_TOKENS + count(text),
+            Message::Assistant { text, calls } => {
+                let call = |call: &ToolCall| FRAME_TOKENS + count(&call.name) + count(&call.arguments.to_string());
+                FRAME_TOKENS + count(text) + calls.iter().map(call).sum::<usize>()
+            }
+            Message::ToolResults { results } => {
+                results.iter().map(|result| FRAME_TOKENS + count(&result.content)).sum()
+            }
+        }
+    }
+}
+
 /// A call that a model asks for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
@@ -69,7 +93,8 @@ pub struct ToolResult {
     pub name: String,
     /// What the model is shown.
     pub content: String,
-    /// The same as JSON, for a model that is a program. It is neither sent to a provider nor counted.
+    /// The same as JSON, for a model that [reads data](crate::ChatModel::reads_data). No provider is sent it, and it is not
+    /// counted.
     #[serde(skip)]
     pub data: Option<Value>,
     /// Whether the call failed.

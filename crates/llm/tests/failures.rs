@@ -22,6 +22,7 @@ const MODELS: [&str; 4] = ["claude-sonnet-4-5", "openai/some-model", "gemini-2.5
 
 fn question() -> ChatRequest {
     ChatRequest {
+        purpose: Default::default(),
         system: vec![],
         messages: vec![Message::User { text: "q".into() }],
         tools: vec![],

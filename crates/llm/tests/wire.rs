@@ -24,6 +24,7 @@ fn tool(name: &str) -> ToolSpec {
 /// A question with two tools, out of order, and a system prompt whose first block is cached.
 fn question(text: &str) -> ChatRequest {
     ChatRequest {
+        purpose: Default::default(),
         system: vec![
             SystemBlock { text: "You plan. ü".into(), cache: true },
             SystemBlock { text: "The map: chinook (11 tables)".into(), cache: false },

@@ -33,7 +33,7 @@ const AGAIN: Duration = Duration::from_secs(60);
 
 /// One state of the catalog, as one owner sees it.
 pub(crate) struct Served {
-    pub(crate) catalog: Catalog,
+    pub(crate) catalog: Arc<Catalog>,
     /// The tools of the profile that is served.
     pub(crate) tools: DiscoveryTools,
     /// All tools, for what is shown by kind.
@@ -86,7 +86,7 @@ impl State {
             return known;
         }
         // Not under the lock: it may take a while, and to make it twice does no harm.
-        let catalog = self.catalog.seen_by(owner.clone(), self.keeping);
+        let catalog = Arc::new(self.catalog.seen_by(owner.clone(), self.keeping));
         let made = Arc::new(Served {
             tools: DiscoveryTools::new(&catalog, self.profile),
             full: DiscoveryTools::new(&catalog, Profile::Full),

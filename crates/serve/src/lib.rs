@@ -2,8 +2,12 @@
 //! question being answered.
 //!
 //! ```
+//! use std::sync::Arc;
+//!
+//! use prospector_agent::Models;
 //! use prospector_discovery::{Catalog, CatalogOptions, Profile};
-//! use prospector_serve::{Opened, Options, Planner, Server};
+//! use prospector_offline::Offline;
+//! use prospector_serve::{Opened, Options, Server};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let folder = tempfile::tempdir()?;
@@ -16,7 +20,8 @@
 //!     let opened = Catalog::open(&file, CatalogOptions::default());
 //!     tokio::runtime::Handle::current().block_on(opened).map_err(|error| error.to_string())
 //! };
-//! let server = Server::open(open, Profile::DEFAULT, Planner::offline(), Options::default()).await?;
+//! let models = Models::from(Arc::new(Offline));
+//! let server = Server::open(open, Profile::DEFAULT, models, Options::default()).await?;
 //! let listener = server.bind(([127, 0, 0, 1], 0).into()).await?;
 //! println!("http://{}", listener.local_addr()?);
 //! # let stop = tokio_util::sync::CancellationToken::new();
@@ -32,6 +37,7 @@
 //! What it is not: it decides nothing. What a tool answers, what a plan is and what it costs is known below; here it is
 //! translated into two protocols, with limits, and given back when it is asked for again.
 
+mod asked;
 mod changes;
 mod error;
 mod estate;
@@ -41,7 +47,6 @@ mod listing;
 mod mcp;
 mod metrics;
 mod options;
-mod planner;
 mod results;
 mod runs;
 mod server;
@@ -53,6 +58,5 @@ pub use error::ServeError;
 pub use estate::Opened;
 pub use http::{ROUTES, Route};
 pub use options::{Limits, Options};
-pub use planner::Planner;
 pub use server::Server;
 pub use tokens::Tokens;

@@ -17,7 +17,7 @@ use std::{
 };
 
 use futures::FutureExt;
-use prospector_agent::INSTRUCTIONS;
+use prospector_agent::plan::INSTRUCTIONS;
 use prospector_core::{Owner, compute, mark};
 use prospector_discovery::{PromptBuilder, PromptForm};
 use prospector_llm::models::UNLISTED;

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use prospector_agent::{event::Event, plan::Ended};
+use prospector_agent::{Planner, event::Event, plan::Ended};
 use prospector_core::Owner;
 use prospector_llm::LlmError;
 use serde::Serialize;
@@ -17,7 +17,9 @@ use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio_util::sync::CancellationToken;
 
-use crate::{error::Refusal, options::Limited, planner::Asked, server::Server, sessions::Turn, shares::Share};
+use crate::{
+    asked::Asked, error::Refusal, estate::Served, options::Limited, server::Server, sessions::Turn, shares::Share,
+};
 
 /// The word for a run whose provider failed.
 const FAILED: &str = "provider_failed";
@@ -268,8 +270,15 @@ impl Server {
 
     async fn plan(&self, run: &Run, asked: &Asked) -> End {
         let served = self.estate.now(&run.owner);
-        let outcome = self.planner.plan(&served, asked, &run.cancel, &|event| run.observe(&event)).await;
+        let observe = |event: Event| run.observe(&event);
+        let request = asked.request(&self.models, run.cancel.clone(), &observe);
+        let outcome = self.planner(&served).plan(request).await;
         run.finish("plan", &outcome.plan, outcome.plan.ended, outcome.failure)
+    }
+
+    /// A planner over one state of the catalog. Its queries run in an engine of their own.
+    fn planner(&self, served: &Served) -> Planner {
+        Planner::new(served.catalog.clone(), self.models.clone()).with_tools(served.tools.clone())
     }
 
     async fn ask(&self, run: &Run, asked: &Asked) -> End {
@@ -282,7 +291,8 @@ impl Server {
             }
         };
         let observe = |event: Event| run.observe(&event);
-        let outcome = self.planner.answer(&served, asked, &mut session, &run.cancel, &observe).await;
+        let request = asked.request(&self.models, run.cancel.clone(), &observe);
+        let outcome = self.planner(&served).ask(&mut session, request).await;
         run.finish("answered", &outcome.answered, outcome.answered.ended, outcome.failure)
     }
 }

@@ -1,4 +1,4 @@
-//! One server: the catalog, the planner, what runs and what is kept. Every protocol shares it.
+//! One server: the catalog, the models, what runs and what is kept. Every protocol shares it.
 
 use std::{
     net::SocketAddr,
@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use prospector_agent::Models;
 use prospector_discovery::{Keeping, Profile};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
@@ -15,7 +16,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Opened, Options, Planner, ServeError, estate::Estate, http, kept::Kept, mcp, metrics::Metrics, options::Limited,
+    Opened, Options, ServeError, estate::Estate, http, kept::Kept, mcp, metrics::Metrics, options::Limited,
     results::Long, runs::Run, sessions::Sessions, shares::Shares,
 };
 
@@ -28,7 +29,7 @@ const FAREWELL: Duration = Duration::from_secs(3);
 /// One catalog, served.
 pub struct Server {
     pub(crate) estate: Estate,
-    pub(crate) planner: Planner,
+    pub(crate) models: Models,
     pub(crate) options: Options,
     pub(crate) metrics: Metrics,
     pub(crate) runs: Kept<Run>,
@@ -55,7 +56,7 @@ impl Server {
     pub async fn open(
         open: impl Fn(bool) -> Opened + Send + Sync + 'static,
         profile: Profile,
-        planner: Planner,
+        models: Models,
         options: Options,
     ) -> Result<Arc<Self>, ServeError> {
         let limits = &options.limits;
@@ -63,7 +64,7 @@ impl Server {
         let keeping = if options.tokens.owners() > 1 { Keeping::Apart } else { Keeping::ForAll };
         Ok(Arc::new(Server {
             estate: Estate::open(Arc::new(open), profile, keeping).await?,
-            planner,
+            models,
             metrics: Metrics::default(),
             runs: Kept::new("run", limits.handles, limits.handle_life),
             results: Kept::new("result", limits.handles, limits.handle_life),

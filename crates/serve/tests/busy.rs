@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use prospector_serve::{Options, Planner};
+use prospector_serve::Options;
 use serde_json::{Value, json};
 
 use support::Running;
@@ -48,7 +48,7 @@ fn calls() -> Vec<(&'static str, Value)> {
 /// On two threads, as on a small machine: 16 clients send large searches, and each health check is answered meanwhile.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn health_is_answered_while_large_texts_are_searched() {
-    let server = Arc::new(Running::new(Planner::offline(), Options::default()).await);
+    let server = Arc::new(Running::new(support::offline(), Options::default()).await);
     let done = Arc::new(AtomicBool::new(false));
     let clients: Vec<_> = (0..CLIENTS)
         .map(|client| {

@@ -14,7 +14,7 @@ use std::{
 };
 
 use prospector_discovery::Profile;
-use prospector_serve::{Limits, Options, Planner, Server};
+use prospector_serve::{Limits, Options, Server};
 use rmcp::{
     ClientHandler, RoleClient,
     model::{CallToolRequestParams, ProtocolVersion, SubscriptionFilter},
@@ -69,7 +69,7 @@ struct Piped {
 impl Piped {
     async fn new(lifecycle: ClientLifecycleMode) -> Self {
         let folder = estate();
-        let server = support::server(&folder, Profile::Full, Planner::offline(), Options::default()).await;
+        let server = support::server(&folder, Profile::Full, support::offline(), Options::default()).await;
         let stamp = Arc::new(AtomicUsize::new(0));
         let seen = stamp.clone();
         server.follow(move || Some(seen.load(Ordering::SeqCst).to_string()));
@@ -239,7 +239,7 @@ async fn over_http_an_older_client_is_told_on_its_stream() {
 async fn a_session_lives_as_long_as_its_client_listens() {
     let idle = Duration::from_millis(500);
     let limits = Limits { session_idle: idle, ..Limits::default() };
-    let server = Running::new(Planner::offline(), Options { limits, ..Options::default() }).await;
+    let server = Running::new(support::offline(), Options { limits, ..Options::default() }).await;
     let (silent, listening) = (session(&server).await, session(&server).await);
     let mut told = stream(&server, &listening).await;
     read_until(&mut told, "\r\n\r\n").await;

@@ -7,7 +7,7 @@ mod support;
 use std::path::{Path, PathBuf};
 
 use prospector_discovery::Profile;
-use prospector_serve::{Options, Planner};
+use prospector_serve::Options;
 use support::{QUESTION, estate, server};
 use tokio_util::sync::CancellationToken;
 
@@ -22,7 +22,7 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
 async fn it_is_not_ready_while_its_index_is_damaged_and_mends_it() {
     let folder = estate();
     let index = folder.path().join(".prospector/index");
-    let server = server(&folder, Profile::DEFAULT, Planner::offline(), Options::default()).await;
+    let server = server(&folder, Profile::DEFAULT, support::offline(), Options::default()).await;
     let listener = server.bind(([127, 0, 0, 1], 0).into()).await.unwrap();
     let (address, stop) = (listener.local_addr().unwrap(), CancellationToken::new());
     let (serving, stopped) = (server.clone(), stop.clone());

@@ -6,7 +6,7 @@ mod support;
 
 use std::time::Duration;
 
-use prospector_serve::{Limits, Options, Planner};
+use prospector_serve::{Limits, Options};
 use serde_json::json;
 use tokio::{io::AsyncWriteExt, net::TcpStream};
 
@@ -55,7 +55,7 @@ fn check_refused(said: &Said, status: u16, code: &str) {
 #[tokio::test(flavor = "multi_thread")]
 async fn heads_that_never_end_delay_nobody() {
     let limits = Limits { connections: 8, connections_per_address: Some(8), ..patient() };
-    let server = Running::new(Planner::offline(), two(limits)).await;
+    let server = Running::new(support::offline(), two(limits)).await;
     let mut open = Vec::new();
     for _ in 0..40 {
         open.push(half_open(&server).await);
@@ -171,7 +171,7 @@ async fn one_token_cannot_take_all_runs_and_requests() {
 #[tokio::test(flavor = "multi_thread")]
 async fn one_token_cannot_open_all_sessions_of_mcp() {
     let limits = Limits { sessions: 4, ..Limits::default() };
-    let server = Running::new(Planner::offline(), two(limits)).await;
+    let server = Running::new(support::offline(), two(limits)).await;
     for _ in 0..2 {
         assert_eq!(server.initialize(ANN).await.status, 200);
     }
@@ -182,7 +182,7 @@ async fn one_token_cannot_open_all_sessions_of_mcp() {
 #[tokio::test(flavor = "multi_thread")]
 async fn nobody_without_a_token_is_waited_for() {
     let limits = Limits { requests: 1, ..patient() };
-    let server = Running::new(Planner::offline(), two(limits)).await;
+    let server = Running::new(support::offline(), two(limits)).await;
     // What may be read without a token wants no body, and reads none.
     for path in ["/healthz", "/readyz", "/", "/openapi.json", "/assets/main.js"] {
         for (name, value) in [("content-length", "100"), ("transfer-encoding", "chunked")] {

@@ -6,8 +6,9 @@ mod support;
 
 use std::{sync::Arc, sync::Mutex, time::Duration};
 
+use prospector_agent::Models;
 use prospector_discovery::Profile;
-use prospector_serve::{Options, Planner};
+use prospector_serve::Options;
 use rmcp::{
     ClientHandler, RoleClient, ServiceExt,
     model::{
@@ -41,9 +42,9 @@ struct Session {
 }
 
 impl Session {
-    async fn new(profile: Profile, planner: Planner) -> Self {
+    async fn new(profile: Profile, models: Models) -> Self {
         let folder = estate();
-        let server = support::server(&folder, profile, planner, Options::default()).await;
+        let server = support::server(&folder, profile, models, Options::default()).await;
         let (here, there) = tokio::io::duplex(1 << 20);
         let (input, output) = tokio::io::split(there);
         let stop = CancellationToken::new();
@@ -66,7 +67,7 @@ fn text(result: &CallToolResult) -> &str {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_tool_says_all_of_itself() {
     for profile in Profile::ALL {
-        let session = Session::new(profile, Planner::offline()).await;
+        let session = Session::new(profile, support::offline()).await;
         let tools = session.client.list_all_tools().await.unwrap();
         let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_ref()).collect();
         let again = session.client.list_all_tools().await.unwrap();
@@ -86,7 +87,7 @@ async fn every_tool_says_all_of_itself() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_has_a_text_for_models_and_fields_for_programs() {
-    let session = Session::new(Profile::Compact, Planner::offline()).await;
+    let session = Session::new(Profile::Compact, support::offline()).await;
     let found = session.call("search", json!({"query": "orders"})).await;
     assert_eq!(found.is_error, Some(false));
     let fields = found.structured_content.as_ref().unwrap();
@@ -115,7 +116,7 @@ async fn an_answer_has_a_text_for_models_and_fields_for_programs() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_plan_reports_its_progress_and_can_be_had_again() {
-    let session = Session::new(Profile::Compact, Planner::offline()).await;
+    let session = Session::new(Profile::Compact, support::offline()).await;
     let planned = session.call("plan", json!({"question": QUESTION})).await;
     assert_eq!(planned.is_error, Some(false), "{planned:?}");
     let plan = planned.structured_content.unwrap();
@@ -157,14 +158,14 @@ async fn a_plan_can_be_cancelled_and_ends_with_its_client() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn it_stops_when_it_is_told_to() {
-    let session = Session::new(Profile::Compact, Planner::offline()).await;
+    let session = Session::new(Profile::Compact, support::offline()).await;
     session.stop.cancel();
     tokio::time::timeout(PATIENCE, session.ended).await.unwrap().unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn everything_in_the_catalog_is_a_resource() {
-    let session = Session::new(Profile::Compact, Planner::offline()).await;
+    let session = Session::new(Profile::Compact, support::offline()).await;
     let resources = session.client.list_all_resources().await.unwrap();
     let uris: Vec<&str> = resources.iter().map(|resource| resource.uri.as_str()).collect();
     let expected = [
@@ -198,7 +199,7 @@ async fn everything_in_the_catalog_is_a_resource() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_prompt_tells_a_model_how_to_plan_and_what_there_is() {
-    let session = Session::new(Profile::Compact, Planner::offline()).await;
+    let session = Session::new(Profile::Compact, support::offline()).await;
     let prompts = session.client.list_all_prompts().await.unwrap();
     assert_eq!(prompts.iter().map(|prompt| prompt.name.as_str()).collect::<Vec<_>>(), ["plan"]);
     let Value::Object(arguments) = json!({"question": QUESTION}) else { panic!("no object") };

@@ -7,7 +7,7 @@ mod support;
 use std::collections::{BTreeMap, BTreeSet};
 
 use prospector_discovery::Profile;
-use prospector_serve::{Options, Planner};
+use prospector_serve::Options;
 use rmcp::{RoleClient, ServiceExt, model::CallToolRequestParams, service::RunningService};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -181,7 +181,7 @@ struct Client {
 
 async fn client(profile: Profile) -> Client {
     let folder = estate();
-    let server = support::server(&folder, profile, Planner::offline(), Options::default()).await;
+    let server = support::server(&folder, profile, support::offline(), Options::default()).await;
     let (here, there) = tokio::io::duplex(1 << 20);
     let (input, output) = tokio::io::split(there);
     tokio::spawn(async move { server.pipe(input, output, Default::default()).await.unwrap() });

@@ -7,7 +7,8 @@ mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use prospector_serve::{Limits, Options, Planner, ROUTES};
+use prospector_agent::Models;
+use prospector_serve::{Limits, Options, ROUTES};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 
@@ -122,10 +123,10 @@ fn methods() -> Vec<(&'static str, &'static str, Vec<Value>)> {
 }
 
 /// A server for both, which keeps conversations.
-async fn world(planner: Planner) -> Running {
+async fn world(models: Models) -> Running {
     let folder = estate();
     let state = Some(folder.path().join(".prospector"));
-    Running::over(folder, planner, Options { state, ..two(Limits::default()) }).await
+    Running::over(folder, models, Options { state, ..two(Limits::default()) }).await
 }
 
 async fn ask(server: &Running, token: &str, method: &str, path: &str, body: &str) -> Said {
@@ -267,7 +268,7 @@ async fn answers_to_ben(server: &Running, made: &Made) -> Vec<(String, u16, Stri
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_another_made_is_as_if_it_were_not_there() {
-    let (without, with) = (world(Planner::offline()).await, world(Planner::offline()).await);
+    let (without, with) = (world(support::offline()).await, world(support::offline()).await);
     let made = made_by_ann(&with).await;
     let expected = answers_to_ben(&without, &nothing_made()).await;
     let found = answers_to_ben(&with, &made).await;
@@ -326,7 +327,7 @@ async fn what_runs_goes_on_whatever_another_does() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nobody_is_told_of_what_another_said() {
-    let server = world(Planner::offline()).await;
+    let server = world(support::offline()).await;
     let session = server.session(BEN).await;
     let bearer = format!("Bearer {BEN}");
     let headers = [

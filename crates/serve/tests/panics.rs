@@ -14,10 +14,11 @@ use std::{
 
 use async_trait::async_trait;
 use futures::stream::BoxStream;
+use prospector_agent::Models;
 use prospector_discovery::{Catalog, CatalogOptions, Profile};
 use prospector_facts::extractor::{Extractor, Stated};
 use prospector_llm::{ChatEvent, ChatModel, ChatRequest, LlmError, models::UNLISTED};
-use prospector_serve::{Limits, Opened, Options, Planner, Server};
+use prospector_serve::{Limits, Opened, Options, Server};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -60,9 +61,9 @@ async fn broken(limits: Limits) -> (Running, Arc<Broken>) {
         Ok((catalog, problems))
     };
     let model = Arc::new(Broken::default());
-    let planner = Planner { model: model.clone(), ..Planner::new(Arc::new(support::Waits), UNLISTED) };
+    let models = Models::new(model.clone(), UNLISTED);
     let options = Options { limits, ..Options::default() };
-    let server = Server::open(open, Profile::DEFAULT, planner, options).await.unwrap();
+    let server = Server::open(open, Profile::DEFAULT, models, options).await.unwrap();
     let listener = server.bind(([127, 0, 0, 1], 0).into()).await.unwrap();
     let address = listener.local_addr().unwrap();
     let stop = CancellationToken::new();

@@ -5,7 +5,7 @@
 
 mod support;
 
-use prospector_serve::{Limits, Options, Planner};
+use prospector_serve::{Limits, Options};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -80,7 +80,7 @@ fn texts(value: &Value) -> Vec<String> {
 }
 
 async fn world() -> Running {
-    Running::over(planted(), Planner::offline(), Options::default()).await
+    Running::over(planted(), support::offline(), Options::default()).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -177,7 +177,7 @@ async fn answers_plans_and_errors_are_marked() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_client_says_of_a_term_is_data_too() {
-    let server = Running::new(Planner::offline(), two(Limits::default())).await;
+    let server = Running::new(support::offline(), two(Limits::default())).await;
     let session = server.session(ANN).await;
     let fact = json!({"term": format!("refund {PLANTED}"), "definition": format!("Money back. {PLANTED}")});
     let added = session.call("tools/call", json!({"name": "add_fact", "arguments": fact})).await;

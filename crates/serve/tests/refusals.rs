@@ -5,7 +5,7 @@
 mod support;
 
 use prospector_discovery::Profile;
-use prospector_serve::{Limits, Options, Planner, ServeError, Tokens};
+use prospector_serve::{Limits, Options, ServeError, Tokens};
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
 
@@ -32,7 +32,7 @@ fn initialize() -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_token_opens_what_holds_data_and_nothing_else_is_guarded() {
-    let server = Running::new(Planner::offline(), guarded()).await;
+    let server = Running::new(support::offline(), guarded()).await;
     let check = async |path: &str, authorization: Option<&str>, status: u16| {
         let headers: Vec<(&str, &str)> = authorization.into_iter().map(|value| ("authorization", value)).collect();
         let said = server.request("GET", path, &headers, "").await;
@@ -57,7 +57,7 @@ async fn a_token_opens_what_holds_data_and_nothing_else_is_guarded() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn only_known_names_and_pages_may_ask() {
-    let server = Running::new(Planner::offline(), guarded()).await;
+    let server = Running::new(support::offline(), guarded()).await;
     let bearer = format!("Bearer {TOKEN}");
     let own = server.address.to_string();
     let check = async |host: &str, origin: Option<&str>, status: u16| {
@@ -86,7 +86,7 @@ async fn only_known_names_and_pages_may_ask() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_body_that_is_too_large_is_not_read() {
-    let server = Running::new(Planner::offline(), Options { limits: short(), ..Options::default() }).await;
+    let server = Running::new(support::offline(), Options { limits: short(), ..Options::default() }).await;
     let large = json!({"question": "x".repeat(10_000)}).to_string();
     for path in ["/v1/plan", "/v1/tools/search", "/mcp"] {
         let said = server.request("POST", path, &[JSON, BOTH], &large).await;
@@ -101,7 +101,7 @@ async fn a_body_that_is_too_large_is_not_read() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_sends_slowly_is_not_waited_for() {
-    let server = Running::new(Planner::offline(), Options { limits: short(), ..Options::default() }).await;
+    let server = Running::new(support::offline(), Options { limits: short(), ..Options::default() }).await;
     // The head never ends.
     let mut slow = tokio::net::TcpStream::connect(server.address).await.unwrap();
     slow.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nx-slow: ").await.unwrap();
@@ -140,7 +140,7 @@ async fn more_than_can_be_done_at_once_is_to_be_asked_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn mcp_over_http_refuses_as_it_says() {
     let server = Running::new(
-        Planner::offline(),
+        support::offline(),
         Options { limits: Limits { sessions: 1, ..Limits::default() }, ..Options::default() },
     )
     .await;
@@ -231,7 +231,7 @@ async fn mcp_over_http_refuses_as_it_says() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_said_twice_or_at_length_is_refused() {
-    let server = Running::new(Planner::offline(), guarded()).await;
+    let server = Running::new(support::offline(), guarded()).await;
     let (bearer, own) = (format!("Bearer {TOKEN}"), server.address.to_string());
     let check = async |headers: &[(&str, &str)], status: u16| {
         let said = server.request("GET", "/v1/about", headers, "").await;
@@ -267,7 +267,7 @@ async fn no_answer_holds_a_secret() {
     let sources = format!("databases:\n- {{name: crm, url: \"postgres://reader:{SECRET}@127.0.0.1:1/crm\"}}\n");
     let apis = format!("apis:\n- path: shop.json\n  headers: ['X-Key: {SECRET}']\n");
     std::fs::write(&file, apis + &catalog.replace("databases:\n", &sources)).unwrap();
-    let server = Running::over(folder, Planner::offline(), guarded()).await;
+    let server = Running::over(folder, support::offline(), guarded()).await;
     let bearer = format!("Bearer {TOKEN}");
     let check = |said: &Said, what: &str| {
         for secret in [SECRET, TOKEN, "wrong-sesame-0123456789"] {
@@ -321,12 +321,12 @@ async fn no_answer_holds_a_secret() {
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_token_nobody_else_is_listened_to() {
     let folder = support::estate();
-    let server = support::server(&folder, Profile::DEFAULT, Planner::offline(), Options::default()).await;
+    let server = support::server(&folder, Profile::DEFAULT, support::offline(), Options::default()).await;
     let everywhere = ([0, 0, 0, 0], 0).into();
     assert!(matches!(server.bind(everywhere).await, Err(ServeError::Unguarded { .. })));
     let listener = tokio::net::TcpListener::bind("0.0.0.0:0").await.unwrap();
     let refused = server.http(listener, Default::default()).await;
     assert!(matches!(refused, Err(ServeError::Unguarded { .. })));
-    let server = support::server(&folder, Profile::DEFAULT, Planner::offline(), guarded()).await;
+    let server = support::server(&folder, Profile::DEFAULT, support::offline(), guarded()).await;
     assert!(server.bind(everywhere).await.is_ok());
 }

@@ -9,6 +9,7 @@
 //! let fake = FakeProvider::start([Turn::text("Hello!")]).await;
 //! let model = providers::connect("claude-sonnet-4-5", &fake.settings())?;
 //! let request = ChatRequest {
+//!     purpose: Default::default(),
 //!     system: vec![],
 //!     messages: vec![Message::User { text: "Hi".into() }],
 //!     tools: vec![],

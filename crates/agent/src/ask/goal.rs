@@ -1,19 +1,18 @@
 //! The answer as the goal of a run: a text whose claims can be traced, sent back once where they cannot.
 
 use prospector_core::{Answer, mark::as_json};
-use prospector_llm::ToolCall;
+use prospector_llm::{
+    Message, ToolCall,
+    purpose::{Mode, PreviousTurn, Purpose},
+};
 use serde_json::{Value, json};
 
-use super::{
-    instructions::FINISH,
-    ledger::Ledger,
-    trace::{Tracing, trace},
-};
+use super::{instructions::FINISH, ledger::Ledger, trace::trace};
 use crate::{
-    Mode,
-    event::{Event, QueryRan},
-    goal::{Goal, Judgement, Observe, Said},
-    plan::Ended,
+    agent_loop::{Goal, Judgement, Reply},
+    answer::Tracing,
+    event::{Event, Observe, QueryRan},
+    metrics::Ended,
 };
 
 /// The answer that a run is to produce.
@@ -23,22 +22,25 @@ pub(crate) struct AnswerGoal {
     pub(crate) ledger: Ledger,
     /// The last text that was an answer, with its marks.
     pub(crate) answer: Option<(String, Tracing)>,
+    /// The turn before, and the place of the question in the messages.
+    previous: Option<PreviousTurn>,
+    begins_at: usize,
     asked_again: bool,
 }
 
 impl AnswerGoal {
-    pub(crate) fn new(question: &str, mode: Mode) -> Self {
-        let question = question.to_owned();
-        AnswerGoal { question, mode, ledger: Ledger::default(), answer: None, asked_again: false }
+    pub(crate) fn new(question: &str, mode: Mode, previous: Option<PreviousTurn>, begins_at: usize) -> Self {
+        let (question, ledger) = (question.to_owned(), Ledger::default());
+        AnswerGoal { question, mode, ledger, answer: None, previous, begins_at, asked_again: false }
     }
 
     /// Traces a text.
-    pub(crate) fn traced(&self, text: &str) -> (Tracing, String) {
+    pub(crate) fn trace(&self, text: &str) -> (Tracing, String) {
         trace(text, &self.question, &self.ledger.questions, &self.ledger.texts)
     }
 
     /// What is wrong with it as an answer.
-    fn complaint(&self, text: &str, tracing: &Tracing, cut: bool) -> Option<Value> {
+    fn find_fault(&self, text: &str, tracing: &Tracing, cut: bool) -> Option<Value> {
         if text.trim().is_empty() {
             return Some(json!({"error": "no_answer", "message": "the answer is empty", "suggestion": FINISH}));
         }
@@ -59,7 +61,7 @@ impl AnswerGoal {
         }
         let rests = !self.ledger.premises.is_empty()
             || self.ledger.questions.iter().any(|question| question.error.is_none())
-            || !clarifications(text).is_empty();
+            || !find_clarifications(text).is_empty();
         (self.mode == Mode::Auditable && !rests).then(|| {
             json!({
                 "error": "no_premises",
@@ -75,16 +77,26 @@ impl Goal for AnswerGoal {
         "ask"
     }
 
-    fn finish(&self) -> &str {
+    fn finish_order(&self) -> &str {
         FINISH
     }
 
-    fn judge(&mut self, said: Said<'_>, observe: &Observe<'_>) -> Judgement {
-        let (tracing, marked) = self.traced(said.text);
+    fn purpose(&mut self, _: &[Message], finish: bool) -> Purpose {
+        Purpose::Ask {
+            question: self.question.clone(),
+            mode: self.mode,
+            previous: self.previous.clone(),
+            begins_at: self.begins_at,
+            finish,
+        }
+    }
+
+    fn judge(&mut self, reply: Reply<'_>, observe: &Observe<'_>) -> Judgement {
+        let (tracing, marked) = self.trace(reply.text);
         let failed = tracing.claims.iter().filter(|claim| !claim.problems.is_empty()).count();
-        let complaint = self.complaint(said.text, &tracing, said.cut);
+        let complaint = self.find_fault(reply.text, &tracing, reply.cut);
         observe(Event::Verified { ok: tracing.ok, failed });
-        if !said.text.trim().is_empty() {
+        if !reply.text.trim().is_empty() {
             self.answer = Some((marked, tracing));
         }
         match complaint {
@@ -102,17 +114,17 @@ impl Goal for AnswerGoal {
         self.answer.is_some()
     }
 
-    fn calling(&mut self, call: &ToolCall, observe: &Observe<'_>) {
-        self.ledger.calling(call, observe);
+    fn before_call(&mut self, call: &ToolCall, observe: &Observe<'_>) {
+        self.ledger.note_call(call, observe);
     }
 
-    fn answered(&mut self, call: &ToolCall, given: &mut Result<Answer, Value>) -> Vec<QueryRan> {
-        self.ledger.answered(call, given)
+    fn after_call(&mut self, call: &ToolCall, given: &mut Result<Answer, Value>) -> Vec<QueryRan> {
+        self.ledger.note_answer(call, given)
     }
 }
 
 /// What an answer asks back: its lines that begin with `Clarification:`.
-pub(crate) fn clarifications(text: &str) -> Vec<String> {
+pub(crate) fn find_clarifications(text: &str) -> Vec<String> {
     text.lines()
         .filter_map(|line| {
             let line = line.trim().trim_start_matches(['-', '*', '>', ' ']);

@@ -4,13 +4,10 @@ use prospector_core::Answer;
 use prospector_llm::ToolCall;
 use serde_json::{Value, json};
 
-use super::{
-    answered::{Classification, DataQuestion},
-    tools::{PREVIOUS, THINK},
-};
+use super::tools::{PREVIOUS, THINK};
 use crate::{
-    event::{Event, QueryRan},
-    goal::Observe,
+    answer::{Classification, DataQuestion},
+    event::{Event, Observe, QueryRan},
     plan::PlanFact,
 };
 
@@ -19,7 +16,7 @@ const EXECUTE: &str = "execute_sql";
 /// Tools whose answers are knowledge, not only names.
 const KNOWLEDGE: [&str; 4] = ["get_document", "get_document_section", "get_skill", "resolve_skill_link"];
 /// So much text of documents and facts is kept, to find numbers in, in bytes.
-const MOST_TEXT: usize = 200_000;
+const MAX_TEXT_BYTES: usize = 200_000;
 
 /// The record of a run.
 #[derive(Debug, Clone, Default)]
@@ -36,7 +33,7 @@ pub(crate) struct Ledger {
 
 impl Ledger {
     /// Notes a call that is about to be made, and numbers its queries.
-    pub(crate) fn calling(&mut self, call: &ToolCall, observe: &Observe<'_>) {
+    pub(crate) fn note_call(&mut self, call: &ToolCall, observe: &Observe<'_>) {
         if call.name == THINK {
             let thought = call.arguments["thought"].as_str().unwrap_or_default().trim().to_owned();
             if !thought.is_empty() {
@@ -67,16 +64,16 @@ impl Ledger {
     }
 
     /// Notes an answer, and puts the numbers of its queries into what the model is shown.
-    pub(crate) fn answered(&mut self, call: &ToolCall, given: &mut Result<Answer, Value>) -> Vec<QueryRan> {
+    pub(crate) fn note_answer(&mut self, call: &ToolCall, given: &mut Result<Answer, Value>) -> Vec<QueryRan> {
         match call.name.as_str() {
-            EXECUTE => self.executed(call, given),
+            EXECUTE => self.note_queries(call, given),
             PREVIOUS => {
-                self.previous(call, given);
+                self.note_previous(call, given);
                 Vec::new()
             }
             name => {
                 if let Ok(answer) = given {
-                    self.knowledge(name, answer);
+                    self.note_knowledge(name, answer);
                 }
                 Vec::new()
             }
@@ -84,21 +81,21 @@ impl Ledger {
     }
 
     /// The place of the first query of a call that was made.
-    fn first(&mut self, call: &ToolCall) -> Option<usize> {
+    fn take_first(&mut self, call: &ToolCall) -> Option<usize> {
         let at = self.waiting.iter().position(|(waiting, _)| waiting == call)?;
         Some(self.waiting.remove(at).1)
     }
 
-    fn executed(&mut self, call: &ToolCall, given: &mut Result<Answer, Value>) -> Vec<QueryRan> {
-        let Some(first) = self.first(call) else { return Vec::new() };
+    fn note_queries(&mut self, call: &ToolCall, given: &mut Result<Answer, Value>) -> Vec<QueryRan> {
+        let Some(first) = self.take_first(call) else { return Vec::new() };
         let count = call.arguments["queries"].as_array().map_or(0, Vec::len);
         let items = given.as_mut().ok().and_then(|answer| items_mut(&mut answer.value));
         let mut items = items.map(|items| items.iter_mut()).into_iter().flatten();
         let mut ran = Vec::new();
         for question in self.questions.iter_mut().skip(first).take(count) {
             if let Some(item) = items.next() {
-                read(question, item);
-                number(item, &question.id);
+                read_result(question, item);
+                put_id(item, &question.id);
             }
             ran.push(QueryRan {
                 id: question.id.clone(),
@@ -121,8 +118,8 @@ impl Ledger {
     }
 
     /// An earlier result that is shown again gets a number of this run.
-    fn previous(&mut self, call: &ToolCall, given: &mut Result<Answer, Value>) {
-        self.first(call);
+    fn note_previous(&mut self, call: &ToolCall, given: &mut Result<Answer, Value>) {
+        self.take_first(call);
         let Ok(answer) = given else { return };
         if answer.value.get("sql").is_none() {
             return;
@@ -135,13 +132,13 @@ impl Ledger {
             reused: answer.value["id"].as_str().map(str::to_owned),
             ..DataQuestion::default()
         };
-        read(&mut question, &answer.value);
-        number(&mut answer.value, &question.id);
+        read_result(&mut question, &answer.value);
+        put_id(&mut answer.value, &question.id);
         *answer = Answer::new(std::mem::take(&mut answer.value), std::mem::take(&mut answer.reveals));
         self.questions.push(question);
     }
 
-    fn knowledge(&mut self, name: &str, answer: &Answer) {
+    fn note_knowledge(&mut self, name: &str, answer: &Answer) {
         let value = &answer.value;
         if name == "resolve_fact" {
             if value["needs_clarification"].as_bool().unwrap_or(true) {
@@ -162,22 +159,27 @@ impl Ledger {
         if KNOWLEDGE.contains(&name) || (name == "describe" && ["document", "skill"].into_iter().any(kinds)) {
             self.used_knowledge = true;
         }
-        let room = MOST_TEXT.saturating_sub(self.texts.len());
+        let room = MAX_TEXT_BYTES.saturating_sub(self.texts.len());
         let text = value.to_string();
         self.texts.push_str(&text[..text.floor_char_boundary(room.min(text.len()))]);
         self.texts.push('\n');
     }
 
+    /// Whether a query gave rows.
+    pub(crate) fn has_data(&self) -> bool {
+        self.questions.iter().any(|question| question.error.is_none())
+    }
+
     /// The definitions that the question or the answer speaks of.
-    pub(crate) fn premises(&self, question: &str, answer: &str) -> Vec<PlanFact> {
+    pub(crate) fn used_premises(&self, question: &str, answer: &str) -> Vec<PlanFact> {
         let said = format!("{question}\n{answer}").to_lowercase();
         let is_used = |premise: &&PlanFact| !premise.term.is_empty() && said.contains(&premise.term.to_lowercase());
         self.premises.iter().filter(is_used).cloned().collect()
     }
 
     /// What the answer was made of.
-    pub(crate) fn classification(&self, answer: &str) -> Classification {
-        let data = self.questions.iter().any(|question| question.error.is_none());
+    pub(crate) fn classify(&self, answer: &str) -> Classification {
+        let data = self.has_data();
         // A definition that was looked up counts where the answer gives it, or its source.
         let is_given = |premise: &PlanFact| {
             answer.contains(premise.definition.as_str())
@@ -192,11 +194,16 @@ impl Ledger {
     }
 
     /// What the data showed, for a run that ended before its answer.
-    pub(crate) fn so_far(&self) -> String {
+    pub(crate) fn list_findings(&self) -> String {
         let mut text = String::new();
         for question in self.questions.iter().filter(|question| question.error.is_none()) {
             let what = if question.question.is_empty() { &question.sql } else { &question.question };
-            text.push_str(&format!("\n- {} [{}]: {}", what.trim_end_matches(['.', ':']), question.id, shown(question)));
+            text.push_str(&format!(
+                "\n- {} [{}]: {}",
+                what.trim_end_matches(['.', ':']),
+                question.id,
+                render_rows(question)
+            ));
         }
         for premise in &self.premises {
             text.push_str(&format!("\n- {} ({})", premise.definition.trim_end_matches('.'), premise.source));
@@ -206,7 +213,7 @@ impl Ledger {
 }
 
 /// A result in one line.
-fn shown(question: &DataQuestion) -> String {
+fn render_rows(question: &DataQuestion) -> String {
     const ROWS: usize = 5;
     let cell = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let rows: Vec<String> =
@@ -216,7 +223,7 @@ fn shown(question: &DataQuestion) -> String {
 }
 
 /// Reads the columns and rows of a result.
-fn read(question: &mut DataQuestion, item: &Value) {
+fn read_result(question: &mut DataQuestion, item: &Value) {
     if let Some(error) = item["error"].as_str() {
         question.error = Some(format!("{error}: {}", item["message"].as_str().unwrap_or_default()));
         return;
@@ -233,7 +240,7 @@ fn read(question: &mut DataQuestion, item: &Value) {
 }
 
 /// Puts the number before everything else.
-fn number(item: &mut Value, id: &str) {
+fn put_id(item: &mut Value, id: &str) {
     if let Some(fields) = item.as_object_mut() {
         fields.shift_remove("id");
         fields.shift_insert(0, "id".into(), json!(id));

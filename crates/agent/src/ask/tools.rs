@@ -7,15 +7,15 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::{run::Tools, session::Session};
+use crate::{session::Session, tools::Tools};
 
 /// The name of the tool for thoughts.
 pub(crate) const THINK: &str = "think";
 /// The name of the tool for earlier results.
 pub(crate) const PREVIOUS: &str = "get_previous_results";
 
-/// At most this many results are listed.
-const LISTED: usize = 40;
+/// Results that are listed.
+const MAX_LISTED: usize = 40;
 
 struct Think;
 
@@ -57,7 +57,7 @@ impl Tool for Previous {
     async fn call(&self, wanted: Wanted) -> Result<Value, ToolError> {
         let Some(id) = wanted.id.map(|id| id.trim().to_owned()).filter(|id| !id.is_empty()) else {
             let line = |(id, result): &(String, Value)| json!({"id": id, "question": result["question"], "rows": result["rows"].as_array().map_or(0, Vec::len)});
-            return Ok(self.0.iter().rev().take(LISTED).map(line).collect());
+            return Ok(self.0.iter().rev().take(MAX_LISTED).map(line).collect());
         };
         let found = self.0.iter().find(|(known, _)| known.eq_ignore_ascii_case(&id));
         let missing = || ToolError::not_found("result", &id, self.0.iter().map(|(id, _)| id.as_str()));

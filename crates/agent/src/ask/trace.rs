@@ -8,44 +8,15 @@
 use std::sync::LazyLock;
 
 use regex::Regex;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::answered::DataQuestion;
+use crate::answer::{Claim, DataQuestion, Tracing};
 
 /// What marks a sentence that could not be traced.
 pub(crate) const MARK: &str = "[unverified]";
 
 /// At most so many values of a column are paired.
 const PAIRED: usize = 60;
-
-/// A sentence with what it rests on.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Claim {
-    /// The sentence.
-    pub text: String,
-    /// The queries that it cites.
-    pub references: Vec<String>,
-    /// The numbers that are not values of a result themselves, and how they follow from them.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub derived: Vec<String>,
-    /// Why it could not be traced.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub problems: Vec<String>,
-}
-
-/// What was checked in an answer.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Tracing {
-    /// Whether every factual sentence could be traced.
-    pub ok: bool,
-    /// How many references and numbers were checked.
-    pub checked: usize,
-    /// The factual sentences.
-    pub claims: Vec<Claim>,
-}
 
 /// Traces an answer; also returns it with a mark on each sentence that could not be traced.
 pub(crate) fn trace(answer: &str, question: &str, ran: &[DataQuestion], texts: &str) -> (Tracing, String) {

@@ -14,8 +14,14 @@ use std::{
 
 use async_trait::async_trait;
 use futures::{StreamExt, stream, stream::BoxStream};
-use prospector_agent::{Limits, Mode, Outcome, Task, Tools, event::Event, run, verify::Names};
+use prospector_agent::{
+    Limits, Request,
+    agent_loop::{AgentLoop, Names, Tools},
+    event::Event,
+    plan::PlanOutcome,
+};
 use prospector_core::{Answer, Resource, ResourceKind, ToolError, ToolSpec};
+use prospector_discovery::{Prompt, PromptTokens};
 use prospector_llm::{
     ChatEvent, ChatModel, ChatRequest, ChatResponse, LlmError, Message, SystemBlock, ToolCall, Usage,
 };
@@ -132,17 +138,14 @@ impl Names for World {
     }
 }
 
-/// A question, with a system prompt of two blocks; the second ends what is cached.
-pub(crate) fn task() -> Task {
+/// What is asked.
+pub(crate) const QUESTION: &str = "Which customers spend most?";
+
+/// A system prompt of two blocks; the second ends what is cached.
+pub(crate) fn prompt() -> Prompt {
     let block = |text: &str, cache| SystemBlock { text: text.into(), cache };
-    Task {
-        question: "Which customers spend most?".into(),
-        mode: Mode::Exploratory,
-        system: vec![block("You plan.", false), block("The map: store (2 tables)", true)],
-        with_tools: true,
-        revealed: Vec::new(),
-        tokens_full_prompt: 1_000,
-    }
+    let system = vec![block("You plan.", false), block("The map: store (2 tables)", true)];
+    Prompt { tokens: PromptTokens { full_prompt: 1_000, ..PromptTokens::default() }, ..Prompt::new(system) }
 }
 
 /// A plan of one step over these tables.
@@ -162,10 +165,12 @@ pub(crate) async fn go(
     world: &World,
     limits: Limits,
     cancel: &CancellationToken,
-) -> (Outcome, Vec<Event>) {
+) -> (PlanOutcome, Vec<Event>) {
     let events = Mutex::new(Vec::new());
     let observe = |event| events.lock().expect("no panic").push(event);
-    let running = run(model, world, world, task(), limits, cancel, &observe);
+    let (agent, prompt) = (AgentLoop { model, tools: world, names: world }, prompt());
+    let request = Request { limits: Some(limits), cancel: cancel.clone(), observe: &observe, ..Request::new(QUESTION) };
+    let running = agent.plan(&prompt, &request);
     let outcome = tokio::time::timeout(Duration::from_secs(60), running).await.expect("the run ends");
     (outcome, events.into_inner().expect("no panic"))
 }

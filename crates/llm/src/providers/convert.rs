@@ -154,6 +154,7 @@ mod tests {
     fn sample() -> ChatRequest {
         let tool = |name: &str| ToolSpec { name: name.into(), description: "d".into(), input_schema: json!({}) };
         ChatRequest {
+            purpose: Default::default(),
             system: vec![block("static", true), block("", true), block("map", false)],
             messages: vec![
                 Message::User { text: "question".into() },

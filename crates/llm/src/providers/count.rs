@@ -99,6 +99,7 @@ mod tests {
     #[test]
     fn the_body_is_that_of_a_request_without_its_limits() {
         let request = ChatRequest {
+            purpose: Default::default(),
             system: vec![
                 SystemBlock { text: "s".into(), cache: true },
                 SystemBlock { text: String::new(), cache: false },

@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 
 use super::{Shared, events, reply::Reply};
 use crate::{
+    asked::Asked,
     error::Refusal,
     listing::KINDS,
     metrics::Gauges,
-    planner::Asked,
     runs::{Run, Task},
 };
 
@@ -65,7 +65,7 @@ pub(crate) async fn about(State(shared): State<Shared>, Extension(owner): Extens
     let served = shared.server.estate.now(&owner);
     Ok(Json(json!({
         "version": env!("CARGO_PKG_VERSION"),
-        "model": shared.server.planner.model.name(),
+        "model": shared.server.models.chat.name(),
         "generation": served.generation,
         "records": served.catalog.index.len(),
         "problems": served.problems,

@@ -1,8 +1,8 @@
 //! The prompt `plan`: what the planner tells its own model, for the model of the client.
 
-use prospector_agent::{INSTRUCTIONS, Mode};
+use prospector_agent::plan::INSTRUCTIONS;
 use prospector_discovery::{PromptBuilder, PromptForm};
-use prospector_llm::models::UNLISTED;
+use prospector_llm::{models::UNLISTED, purpose::Mode};
 use rmcp::{
     ErrorData,
     model::{GetPromptRequestParams, GetPromptResult, ListPromptsResult, Prompt, PromptArgument, PromptMessage, Role},

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use prospector_agent::Mode;
 use prospector_core::{
     Owner, ToolError,
     mark::{as_data, as_error, clean},
 };
+use prospector_llm::purpose::Mode;
 use rmcp::{
     ErrorData, RoleServer,
     model::{
@@ -19,9 +19,9 @@ use serde_json::{Value, json};
 
 use super::{outputs, refused};
 use crate::{
+    asked::Asked,
     error::Refusal,
     estate::Served,
-    planner::Asked,
     results::writes,
     runs::{Run, Task},
     server::Server,

@@ -7,9 +7,11 @@ use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use futures::{StreamExt, stream, stream::BoxStream};
+use prospector_agent::Models;
 use prospector_discovery::{Catalog, CatalogOptions, Profile};
 use prospector_llm::{ChatEvent, ChatModel, ChatRequest, LlmError, models::UNLISTED};
-use prospector_serve::{Limits, Opened, Options, Planner, Server, Tokens};
+use prospector_offline::Offline;
+use prospector_serve::{Limits, Opened, Options, Server, Tokens};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::{
@@ -60,14 +62,19 @@ pub(crate) fn estate() -> TempDir {
     folder
 }
 
+/// The models of a server without a language model.
+pub(crate) fn offline() -> Models {
+    Models::from(Arc::new(Offline))
+}
+
 /// A server over the small catalog.
-pub(crate) async fn server(folder: &TempDir, profile: Profile, planner: Planner, options: Options) -> Arc<Server> {
+pub(crate) async fn server(folder: &TempDir, profile: Profile, models: Models, options: Options) -> Arc<Server> {
     let file: PathBuf = folder.path().join("catalog.yaml");
     let open = move |_all: bool| -> Opened {
         let opened = Catalog::open(&file, CatalogOptions::default());
         tokio::runtime::Handle::current().block_on(opened).map_err(|error| error.to_string())
     };
-    Server::open(open, profile, planner, options).await.unwrap()
+    Server::open(open, profile, models, options).await.unwrap()
 }
 
 /// A server that listens.
@@ -81,23 +88,23 @@ pub(crate) struct Running {
 impl Running {
     /// One that plans by itself, with usual limits and no token.
     pub(crate) async fn usual() -> Self {
-        Running::new(Planner::offline(), Options::default()).await
+        Running::new(offline(), Options::default()).await
     }
 
-    pub(crate) async fn new(planner: Planner, options: Options) -> Self {
-        Running::over(estate(), planner, options).await
+    pub(crate) async fn new(models: Models, options: Options) -> Self {
+        Running::over(estate(), models, options).await
     }
 
     /// One that keeps conversations.
     pub(crate) async fn with_sessions() -> Self {
         let folder = estate();
         let state = Some(folder.path().join(".prospector"));
-        Running::over(folder, Planner::offline(), Options { state, ..Options::default() }).await
+        Running::over(folder, offline(), Options { state, ..Options::default() }).await
     }
 
     /// One over another catalog.
-    pub(crate) async fn over(folder: TempDir, planner: Planner, options: Options) -> Self {
-        let server = server(&folder, Profile::DEFAULT, planner, options).await;
+    pub(crate) async fn over(folder: TempDir, models: Models, options: Options) -> Self {
+        let server = server(&folder, Profile::DEFAULT, models, options).await;
         let listener = server.bind(([127, 0, 0, 1], 0).into()).await.unwrap();
         let address = listener.local_addr().unwrap();
         let stop = CancellationToken::new();
@@ -318,9 +325,9 @@ impl ChatModel for Waits {
     }
 }
 
-/// A planner that never comes to an end by itself.
-pub(crate) fn waiting() -> Planner {
-    Planner::new(Arc::new(Waits), UNLISTED)
+/// A model that never comes to an end by itself.
+pub(crate) fn waiting() -> Models {
+    Models::new(Arc::new(Waits), UNLISTED)
 }
 
 /// Limits that tests do not wait for.

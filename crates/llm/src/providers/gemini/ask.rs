@@ -127,6 +127,7 @@ mod tests {
 
     fn sample() -> ChatRequest {
         ChatRequest {
+            purpose: Default::default(),
             system: vec![
                 SystemBlock { text: "s".into(), cache: true },
                 SystemBlock { text: String::new(), cache: false },

@@ -100,6 +100,7 @@ mod tests {
     fn a_request_is_told_with_one_message_for_each_result() {
         let question = Message::User { text: "q".into() };
         let mut request = ChatRequest {
+            purpose: Default::default(),
             system: vec![SystemBlock { text: "a".into(), cache: true }, SystemBlock { text: "b".into(), cache: false }],
             messages: vec![question],
             tools: vec![ToolSpec {

@@ -1,0 +1,23 @@
+//! What exists, as a run and the verification of a plan ask for it.
+
+use prospector_core::ResourceKind;
+use prospector_discovery::Catalog;
+
+/// What is known to exist. The catalog is one; who brings other tools brings their names.
+pub trait Names {
+    /// The name as the catalog spells it, if it exists.
+    fn resolve(&self, kind: ResourceKind, id: &str) -> Option<String>;
+
+    /// The nearest names that exist.
+    fn nearest(&self, kind: ResourceKind, id: &str) -> Vec<String>;
+}
+
+impl Names for Catalog {
+    fn resolve(&self, kind: ResourceKind, id: &str) -> Option<String> {
+        Catalog::resolve(self, kind, id)
+    }
+
+    fn nearest(&self, kind: ResourceKind, id: &str) -> Vec<String> {
+        Catalog::nearest(self, kind, id)
+    }
+}

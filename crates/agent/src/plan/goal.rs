@@ -1,0 +1,146 @@
+//! A plan as the goal of a run: a draft that is verified, and sent back once where it does not hold.
+
+use prospector_core::mark::{as_json, clean_name};
+use prospector_discovery::Prompt;
+use prospector_llm::{
+    LlmError, Message,
+    purpose::{Mode, Purpose},
+};
+use serde_json::json;
+
+use super::{
+    Draft, Failure, Plan, Verification,
+    instructions::describe_mode,
+    parse::parse_draft,
+    verify::{list_seen, spell_names, verify},
+};
+use crate::{
+    Request,
+    agent_loop::{AgentLoop, Goal, Judgement, LoopResult, Names, Reply, Tools},
+    event::{Event, Observe},
+    metrics::Ended,
+};
+
+/// What a model is told when no more calls will be made.
+const FINISH: &str = "Output the plan now, as JSON and nothing else, from what you have discovered.";
+
+/// A plan, and the provider's failure if that is why it is not whole.
+#[derive(Debug)]
+pub struct PlanOutcome {
+    /// What is known; `ended` says how it came about.
+    pub plan: Plan,
+    /// Set with [`Ended::ProviderFailed`].
+    pub failure: Option<LlmError>,
+}
+
+impl<T: Tools> AgentLoop<'_, T> {
+    /// Runs one question to its plan. It always ends within the limits of the request, with a reason; a cancelled run
+    /// returns what is known so far. `prompt` is made with [`INSTRUCTIONS`](super::INSTRUCTIONS).
+    pub async fn plan(&self, prompt: &Prompt, request: &Request<'_>) -> PlanOutcome {
+        let mode = request.mode.unwrap_or_else(|| Mode::of(&request.question));
+        // The mode stands here, so that the system prompt stays the same.
+        let opening = format!("{}\n\nQuestion: {}", describe_mode(mode), request.question);
+        let messages = vec![Message::User { text: opening }];
+        let mut goal = PlanGoal {
+            question: &request.question,
+            names: self.names,
+            draft: None,
+            rejected: Vec::new(),
+            repaired: false,
+            asked_again: false,
+        };
+        let result = self.run(&mut goal, prompt, messages, request).await;
+        let (draft, verification) = goal.draft.unwrap_or_default();
+        let LoopResult { ended, failure, seen, metrics, .. } = result;
+        let mut plan = Plan {
+            question: request.question.clone(),
+            mode,
+            model: self.model.name().to_owned(),
+            reasoning: draft.reasoning,
+            discovered_context: draft.discovered_context,
+            plan: draft.plan,
+            clarifications: draft.clarifications,
+            verification,
+            metrics,
+            ended,
+        };
+        // A run that was stopped before its plan still says what it found.
+        if plan.plan.steps.is_empty() && ended != Ended::Completed {
+            list_seen(&mut plan.discovered_context, &seen, &prompt.revealed);
+        }
+        PlanOutcome { plan, failure }
+    }
+}
+
+/// The plan that a run is to produce.
+struct PlanGoal<'a> {
+    question: &'a str,
+    names: &'a (dyn Names + Sync),
+    draft: Option<(Draft, Verification)>,
+    /// The names that failed when a draft was sent back.
+    rejected: Vec<String>,
+    repaired: bool,
+    asked_again: bool,
+}
+
+impl Goal for PlanGoal<'_> {
+    fn name(&self) -> &str {
+        "plan"
+    }
+
+    fn finish_order(&self) -> &str {
+        FINISH
+    }
+
+    fn purpose(&mut self, _: &[Message], finish: bool) -> Purpose {
+        Purpose::Plan { question: self.question.to_owned(), rejected: self.rejected.clone(), finish }
+    }
+
+    fn judge(&mut self, reply: Reply<'_>, observe: &Observe<'_>) -> Judgement {
+        match parse_draft(reply.text) {
+            Ok(mut draft) => {
+                let verification = verify(&draft, self.names, Some(reply.seen));
+                spell_names(&mut draft, self.names);
+                observe(Event::Verified { ok: verification.ok, failed: verification.failed.len() });
+                let judgement = match verification.ok || self.repaired {
+                    true => Judgement::Accepted,
+                    false => {
+                        self.repaired = true;
+                        self.rejected = verification.failed.iter().map(|failure| failure.name.clone()).collect();
+                        Judgement::Again(describe_failures(&verification))
+                    }
+                };
+                self.draft = Some((draft, verification));
+                judgement
+            }
+            Err(_) if self.asked_again => Judgement::GivenUp(Ended::NoPlan),
+            Err(complaint) => {
+                self.asked_again = true;
+                let cut = if reply.cut { " The answer was cut: make it shorter." } else { "" };
+                let complaint = json!({"error": "no_plan", "message": complaint,
+                    "suggestion": format!("output the plan as one JSON object and nothing else.{cut}")});
+                Judgement::Again(complaint.to_string())
+            }
+        }
+    }
+
+    fn has_result(&self) -> bool {
+        self.draft.is_some()
+    }
+}
+
+/// What a model is told of a draft that does not hold.
+fn describe_failures(verification: &Verification) -> String {
+    let clean = |failure: &Failure| Failure {
+        name: clean_name(&failure.name),
+        nearest: failure.nearest.iter().map(|name| clean_name(name)).collect(),
+        ..failure.clone()
+    };
+    let complaint = json!({
+        "error": "plan_not_verified",
+        "message": "these names or steps do not hold",
+        "failed": verification.failed.iter().map(clean).collect::<Vec<_>>(),
+        "suggestion": "discover what is missing or take it out, then output the whole plan again",
+    });
+    as_json(&complaint)
+}

@@ -1,0 +1,287 @@
+//! Checking a plan: every name exists, every name was discovered, every input comes from an earlier step.
+
+use std::collections::HashSet;
+
+use prospector_core::{Resource, ResourceKind};
+
+use super::{DiscoveredContext, Draft, Failure, PlanFact, Step, Verification};
+use crate::names::Names;
+
+/// Checks a draft against what exists, and against what was `seen` in the run that made it (`None` for a plan whose run
+/// is over).
+pub fn verify(draft: &Draft, names: &dyn Names, seen: Option<&HashSet<Resource>>) -> Verification {
+    let mut check = Check { names, seen, outcome: Verification::default() };
+    let context = &draft.discovered_context;
+    for fact in &context.facts {
+        check.fact(fact);
+    }
+    check.names("discovered_context.tables", ResourceKind::Table, &context.tables);
+    check.names("discovered_context.apis", ResourceKind::Api, &context.apis);
+    check.names("discovered_context.documents", ResourceKind::Document, &context.documents);
+    check.names("discovered_context.skills", ResourceKind::Skill, &context.skills);
+    check.steps(&draft.plan.steps);
+    if draft.plan.steps.is_empty() && draft.clarifications.is_empty() {
+        check.fail("plan.steps", "", "there are no steps, and no clarification says why", Vec::new());
+    }
+    let mut outcome = check.outcome;
+    outcome.ok = outcome.failed.is_empty();
+    outcome
+}
+
+/// Writes every name of a draft as the catalog spells it.
+pub(super) fn spell_names(draft: &mut Draft, names: &dyn Names) {
+    let spell = |kind: ResourceKind, list: &mut Vec<String>| {
+        for name in list {
+            if let Some(id) = names.resolve(kind, name) {
+                *name = id;
+            }
+        }
+    };
+    let context = &mut draft.discovered_context;
+    spell(ResourceKind::Table, &mut context.tables);
+    spell(ResourceKind::Api, &mut context.apis);
+    spell(ResourceKind::Document, &mut context.documents);
+    spell(ResourceKind::Skill, &mut context.skills);
+    for step in &mut draft.plan.steps {
+        spell(ResourceKind::Database, &mut step.databases);
+        spell(ResourceKind::Table, &mut step.tables);
+        spell(ResourceKind::Column, &mut step.columns);
+        spell(ResourceKind::Operation, &mut step.operations);
+        spell(ResourceKind::Document, &mut step.documents);
+        spell(ResourceKind::Skill, &mut step.skills);
+    }
+}
+
+/// Puts what a run saw, beyond what its prompt showed, into a context that has no plan.
+pub(super) fn list_seen(context: &mut DiscoveredContext, seen: &HashSet<Resource>, prompt: &[Resource]) {
+    let mut found: Vec<&Resource> = seen.iter().filter(|resource| !prompt.contains(resource)).collect();
+    found.sort();
+    for resource in found {
+        let list = match resource.kind {
+            ResourceKind::Table => &mut context.tables,
+            ResourceKind::Api => &mut context.apis,
+            ResourceKind::Document => &mut context.documents,
+            ResourceKind::Skill => &mut context.skills,
+            _ => continue,
+        };
+        if !list.contains(&resource.id) {
+            list.push(resource.id.clone());
+        }
+    }
+}
+
+struct Check<'a> {
+    names: &'a dyn Names,
+    seen: Option<&'a HashSet<Resource>>,
+    outcome: Verification,
+}
+
+impl Check<'_> {
+    fn steps(&mut self, steps: &[Step]) {
+        let mut available: HashSet<&str> = HashSet::new();
+        for (at, step) in steps.iter().enumerate() {
+            let place = format!("plan.steps[{at}]");
+            self.outcome.checked += 1;
+            if step.number as usize != at + 1 {
+                let reason = format!("steps are numbered 1, 2, 3; this one is number {}", at + 1);
+                self.fail(&format!("{place}.number"), &step.number.to_string(), &reason, Vec::new());
+            }
+            if step.goal.trim().is_empty() {
+                self.fail(&format!("{place}.goal"), "", "a step needs a goal", Vec::new());
+            }
+            for (field, kind, names) in [
+                ("databases", ResourceKind::Database, &step.databases),
+                ("tables", ResourceKind::Table, &step.tables),
+                ("columns", ResourceKind::Column, &step.columns),
+                ("operations", ResourceKind::Operation, &step.operations),
+                ("documents", ResourceKind::Document, &step.documents),
+                ("skills", ResourceKind::Skill, &step.skills),
+            ] {
+                self.names(&format!("{place}.{field}"), kind, names);
+            }
+            for input in &step.inputs {
+                self.outcome.checked += 1;
+                if !available.contains(input.as_str()) {
+                    let mut nearest: Vec<String> = available.iter().map(|name| (*name).to_owned()).collect();
+                    nearest.sort();
+                    self.fail(&format!("{place}.inputs"), input, "no earlier step has this output", nearest);
+                }
+            }
+            available.extend(step.outputs.iter().map(String::as_str));
+        }
+    }
+
+    fn names(&mut self, place: &str, kind: ResourceKind, names: &[String]) {
+        for name in names {
+            self.outcome.checked += 1;
+            match self.names.resolve(kind, name) {
+                None => {
+                    let nearest = self.names.nearest(kind, name);
+                    self.fail(place, name, &format!("there is no such {kind}"), nearest);
+                }
+                Some(id) if !self.was_seen(kind, &id) => {
+                    let reason = format!("this {kind} exists, but no discovery call of this run returned it");
+                    self.fail(place, name, &reason, Vec::new());
+                }
+                Some(_) => {}
+            }
+        }
+    }
+
+    /// A fact is a stored one, or a definition that stands in a source of the catalog.
+    fn fact(&mut self, fact: &PlanFact) {
+        let place = "discovered_context.facts";
+        self.outcome.checked += 1;
+        if fact.term.trim().is_empty() || fact.definition.trim().is_empty() {
+            self.fail(place, &fact.term, "a fact needs a term and a definition", Vec::new());
+            return;
+        }
+        let stored = self.names.resolve(ResourceKind::Fact, &fact.term);
+        let id = stored.clone().unwrap_or_else(|| fact.term.clone());
+        if self.seen.is_some() {
+            if !self.was_seen(ResourceKind::Fact, &id) && !self.was_seen(ResourceKind::Fact, &fact.term) {
+                let nearest = self.names.nearest(ResourceKind::Fact, &fact.term);
+                self.fail(place, &fact.term, "no discovery call of this run returned this fact", nearest);
+            }
+            return;
+        }
+        let source = fact.source.split('#').next().unwrap_or_default();
+        let stands = [ResourceKind::Document, ResourceKind::Table, ResourceKind::Column]
+            .into_iter()
+            .any(|kind| self.names.resolve(kind, source).is_some());
+        if stored.is_none() && !stands {
+            let nearest = self.names.nearest(ResourceKind::Document, source);
+            let reason = format!("this fact is not stored, and its source `{}` does not exist", fact.source);
+            self.fail(place, &fact.term, &reason, nearest);
+        }
+    }
+
+    /// A database was seen with any of its tables, an API with any of its operations.
+    fn was_seen(&self, kind: ResourceKind, id: &str) -> bool {
+        let Some(seen) = self.seen else { return true };
+        let member = match kind {
+            ResourceKind::Database => Some(ResourceKind::Table),
+            ResourceKind::Api => Some(ResourceKind::Operation),
+            _ => None,
+        };
+        let is_member = |resource: &Resource| {
+            Some(resource.kind) == member && resource.id.strip_prefix(id).is_some_and(|rest| rest.starts_with('.'))
+        };
+        seen.contains(&Resource::new(kind, id)) || (member.is_some() && seen.iter().any(is_member))
+    }
+
+    fn fail(&mut self, place: &str, name: &str, reason: &str, nearest: Vec<String>) {
+        self.outcome.failed.push(Failure {
+            place: place.to_owned(),
+            name: name.to_owned(),
+            reason: reason.to_owned(),
+            nearest,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Steps;
+
+    /// A world of one database with two tables and one document.
+    struct World;
+    impl Names for World {
+        fn resolve(&self, kind: ResourceKind, id: &str) -> Option<String> {
+            let known = match kind {
+                ResourceKind::Database => vec!["store"],
+                ResourceKind::Table => vec!["store.invoices", "store.customers"],
+                ResourceKind::Document => vec!["rules"],
+                _ => vec![],
+            };
+            known.into_iter().find(|known| known.eq_ignore_ascii_case(id)).map(str::to_owned)
+        }
+        fn nearest(&self, _: ResourceKind, _: &str) -> Vec<String> {
+            vec!["store.invoices".into()]
+        }
+    }
+
+    fn step(number: u32, table: &str, inputs: &[&str], outputs: &[&str]) -> Step {
+        let texts = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        Step {
+            number,
+            goal: "g".into(),
+            tables: vec![table.into()],
+            inputs: texts(inputs),
+            outputs: texts(outputs),
+            ..Step::default()
+        }
+    }
+
+    fn check(steps: Vec<Step>, seen: &[&str], failures: &[&str]) {
+        let draft = Draft { plan: Steps { steps }, ..Draft::default() };
+        let seen: HashSet<Resource> = seen.iter().map(|id| Resource::new(ResourceKind::Table, *id)).collect();
+        let outcome = verify(&draft, &World, Some(&seen));
+        let found: Vec<String> =
+            outcome.failed.iter().map(|f| format!("{}: {}: {}", f.place, f.name, f.reason)).collect();
+        assert_eq!(found, failures);
+        assert_eq!(outcome.ok, failures.is_empty());
+    }
+
+    #[test]
+    fn names_that_exist_and_were_seen_hold() {
+        check(
+            vec![step(1, "store.invoices", &[], &["a"]), step(2, "STORE.customers", &["a"], &[])],
+            &["store.invoices", "store.customers"],
+            &[],
+        );
+    }
+
+    #[test]
+    fn an_invented_name_and_one_nobody_looked_at_fail() {
+        check(
+            vec![step(1, "store.vips", &[], &[])],
+            &[],
+            &["plan.steps[0].tables: store.vips: there is no such table"],
+        );
+        check(
+            vec![step(1, "store.invoices", &[], &[])],
+            &[],
+            &["plan.steps[0].tables: store.invoices: this table exists, but no discovery call of this run returned it"],
+        );
+    }
+
+    #[test]
+    fn inputs_come_from_earlier_steps_and_numbers_count() {
+        check(
+            vec![step(1, "store.invoices", &["b"], &["a"]), step(3, "store.invoices", &["a"], &["b"])],
+            &["store.invoices"],
+            &[
+                "plan.steps[0].inputs: b: no earlier step has this output",
+                "plan.steps[1].number: 3: steps are numbered 1, 2, 3; this one is number 2",
+            ],
+        );
+    }
+
+    #[test]
+    fn no_steps_need_a_reason() {
+        check(vec![], &[], &["plan.steps: : there are no steps, and no clarification says why"]);
+        let honest = Draft { clarifications: vec!["nothing fits".into()], ..Draft::default() };
+        assert!(verify(&honest, &World, Some(&HashSet::new())).ok);
+    }
+
+    #[test]
+    fn a_fact_of_a_finished_plan_needs_a_source_that_exists() {
+        let draft = |source: &str| Draft {
+            discovered_context: DiscoveredContext {
+                facts: vec![PlanFact {
+                    term: "VIP".into(),
+                    definition: "d".into(),
+                    source: source.into(),
+                    confidence: 1.0,
+                }],
+                ..DiscoveredContext::default()
+            },
+            clarifications: vec!["c".into()],
+            ..Draft::default()
+        };
+        assert!(verify(&draft("rules#VIP"), &World, None).ok);
+        assert!(!verify(&draft("hearsay"), &World, None).ok);
+    }
+}

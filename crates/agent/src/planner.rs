@@ -1,0 +1,141 @@
+//! The front door: a catalog and a model, and questions that are planned or answered.
+
+use std::sync::{Arc, OnceLock};
+
+use prospector_core::compute;
+use prospector_discovery::{Catalog, DiscoveryTools, Instructions, Profile, Prompt, PromptBuilder};
+use prospector_llm::{
+    ChatModel,
+    models::{ModelInfo, capability},
+};
+
+use crate::{
+    Limits, Request,
+    agent_loop::AgentLoop,
+    ask::{ASK_INSTRUCTIONS, AskOutcome},
+    extraction::extract_facts_with,
+    plan::{INSTRUCTIONS, PlanOutcome},
+    session::Session,
+};
+
+/// The models that plan and answer.
+#[derive(Clone)]
+pub struct Models {
+    /// The model that plans, calls tools and answers.
+    pub chat: Arc<dyn ChatModel>,
+    /// The model that writes an answer from the results, and the questions that could follow; where there is none, the
+    /// first one does.
+    pub summary: Option<Arc<dyn ChatModel>>,
+    /// What is known of the first one.
+    pub info: ModelInfo,
+}
+
+impl Models {
+    /// One model for everything.
+    pub fn new(chat: Arc<dyn ChatModel>, info: ModelInfo) -> Self {
+        Models { chat, summary: None, info }
+    }
+
+    /// What one question may usually cost: the usual rounds and calls, and as many tokens as the model has room for.
+    pub fn limits(&self) -> Limits {
+        Limits { context_tokens: Limits::context_of(self.info.context), ..Limits::default() }
+    }
+}
+
+impl<M: ChatModel + 'static> From<Arc<M>> for Models {
+    fn from(chat: Arc<M>) -> Self {
+        Models::from(chat as Arc<dyn ChatModel>)
+    }
+}
+
+impl From<Arc<dyn ChatModel>> for Models {
+    fn from(chat: Arc<dyn ChatModel>) -> Self {
+        let info = *capability(chat.name());
+        Models::new(chat, info)
+    }
+}
+
+/// Plans and answers questions over one catalog.
+pub struct Planner {
+    catalog: Arc<Catalog>,
+    models: Models,
+    profile: Profile,
+    tools: OnceLock<DiscoveryTools>,
+    /// The same tools, and those that run queries.
+    query_tools: OnceLock<DiscoveryTools>,
+}
+
+impl Planner {
+    /// A planner with the tools of the default profile. A language model also reads the texts from which facts are learned.
+    pub fn new(catalog: impl Into<Arc<Catalog>>, models: impl Into<Models>) -> Self {
+        let (catalog, models) = (catalog.into(), models.into());
+        extract_facts_with(&catalog, &models.chat);
+        let (tools, query_tools) = (OnceLock::new(), OnceLock::new());
+        Planner { catalog, models, profile: Profile::DEFAULT, tools, query_tools }
+    }
+
+    /// The same with the tools of another profile.
+    pub fn with_profile(self, profile: Profile) -> Self {
+        Planner { profile, tools: OnceLock::new(), query_tools: OnceLock::new(), ..self }
+    }
+
+    /// The same with these tools, where the tools of the catalog are built already.
+    pub fn with_tools(self, tools: DiscoveryTools) -> Self {
+        Planner { tools: OnceLock::from(tools), query_tools: OnceLock::new(), ..self }
+    }
+
+    /// The catalog.
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    /// The tools that a plan is made with.
+    pub fn tools(&self) -> &DiscoveryTools {
+        self.tools.get_or_init(|| DiscoveryTools::new(&self.catalog, self.profile))
+    }
+
+    /// The tools that an answer is found with. Their queries run in one session of an engine, which lives as long as the
+    /// planner.
+    fn query_tools(&self) -> &DiscoveryTools {
+        self.query_tools.get_or_init(|| self.tools().clone().with_engine(&self.catalog.engine()))
+    }
+
+    /// Plans a question. It always ends within the limits of the request, with a reason.
+    pub async fn plan<'a>(&self, request: impl Into<Request<'a>>) -> PlanOutcome {
+        let request = self.complete(request.into());
+        let prompt = self.build_prompt(self.tools(), INSTRUCTIONS, &request).await;
+        self.agent(self.tools()).plan(&prompt, &request).await
+    }
+
+    /// Answers a question as the next turn of a conversation, which keeps it.
+    pub async fn ask<'a>(&self, session: &mut Session, request: impl Into<Request<'a>>) -> AskOutcome {
+        let request = self.complete(request.into());
+        let prompt = self.build_prompt(self.query_tools(), ASK_INSTRUCTIONS, &request).await;
+        self.agent(self.query_tools()).answer(prompt, &request, session, self.models.summary.as_deref()).await
+    }
+
+    /// The system prompt that a question is planned with.
+    pub async fn prompt<'a>(&self, request: impl Into<Request<'a>>) -> Prompt {
+        self.build_prompt(self.tools(), INSTRUCTIONS, &request.into()).await
+    }
+
+    fn complete<'a>(&self, request: Request<'a>) -> Request<'a> {
+        Request { limits: Some(request.limits.unwrap_or_else(|| self.models.limits())), ..request }
+    }
+
+    fn agent<'a>(&'a self, tools: &'a DiscoveryTools) -> AgentLoop<'a, DiscoveryTools> {
+        AgentLoop { model: self.models.chat.as_ref(), tools, names: self.catalog.as_ref() }
+    }
+
+    /// Away from the threads that wait for others: a large catalog takes a while to be counted.
+    async fn build_prompt(
+        &self,
+        tools: &DiscoveryTools,
+        instructions: Instructions<'static>,
+        request: &Request<'_>,
+    ) -> Prompt {
+        let (catalog, tools, info) = (self.catalog.clone(), tools.clone(), self.models.info);
+        let (question, form) = (request.question.clone(), request.form);
+        compute(move || PromptBuilder::new(&catalog, &tools, instructions).form(form).build(&info, &question)).await
+    }
+}

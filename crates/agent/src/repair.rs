@@ -1,0 +1,217 @@
+//! Repairing the arguments of a call where the meaning is certain. Whatever is left is for the tool to complain about.
+//!
+//! | the schema wants | the model wrote | becomes |
+//! |---|---|---|
+//! | an object | a text that is one as JSON | the object |
+//! | `{name: ...}` | `{"arguments": {name: ...}}`, and there is no such argument | the inner object |
+//! | one list of objects, alone required | one such object, or the list itself | the list under its name |
+//! | a list | a text that is one as JSON | the list |
+//! | a list | one item of it | a list of that item |
+//! | a number, a boolean | a text that is one | the number, the boolean |
+//! | a text | a number or a boolean | the text |
+//! | a value that may be left out | null | nothing |
+
+use prospector_core::ToolSpec;
+use serde_json::{Map, Value, json};
+
+/// Names under which models put all arguments.
+const WRAPPERS: [&str; 6] = ["arguments", "args", "input", "parameters", "params", "properties"];
+
+/// The name of the tool that was certainly meant: letter case, blanks and a prefix such as `functions.` do not count.
+pub(crate) fn repair_name<'a>(name: &'a str, specs: &'a [ToolSpec]) -> &'a str {
+    if specs.iter().any(|spec| spec.name == name) {
+        return name;
+    }
+    let bare = name.trim().rsplit(['.', ':', '/']).next().unwrap_or_default().trim();
+    let mut meant = specs.iter().filter(|spec| !bare.is_empty() && spec.name.eq_ignore_ascii_case(bare));
+    match (meant.next(), meant.next()) {
+        (Some(spec), None) => &spec.name,
+        _ => name,
+    }
+}
+
+/// The arguments as the schema wants them, as far as that is certain.
+pub(crate) fn repair_arguments(arguments: Value, schema: &Value) -> Value {
+    let mut arguments = match arguments {
+        Value::String(text) => match serde_json::from_str::<Value>(&text) {
+            Ok(value @ (Value::Object(_) | Value::Array(_))) => value,
+            _ => Value::String(text),
+        },
+        other => other,
+    };
+    let has = |name: &str| schema["properties"].get(name).is_some();
+    if let Value::Object(fields) = &arguments
+        && let Some((name, inner)) = fields.iter().next().filter(|_| fields.len() == 1)
+        && WRAPPERS.contains(&name.as_str())
+        && !has(name)
+    {
+        let inner = match inner {
+            Value::String(text) => serde_json::from_str(text).unwrap_or(Value::Null),
+            other => other.clone(),
+        };
+        if inner.is_object() {
+            arguments = inner;
+        }
+    }
+    if let Some((name, items)) = find_only_list(schema) {
+        let is_item = |value: &Value| {
+            value.as_object().is_some_and(|fields| {
+                !fields.is_empty() && fields.keys().all(|key| items["properties"].get(key).is_some())
+            })
+        };
+        let wrapped = match &arguments {
+            Value::Object(_) if is_item(&arguments) && !has_any(&arguments, schema) => Some(json!([arguments])),
+            Value::Array(list) if !list.is_empty() && list.iter().all(is_item) => Some(arguments.clone()),
+            _ => None,
+        };
+        if let Some(list) = wrapped {
+            let mut fields = Map::new();
+            fields.insert(name.to_owned(), list);
+            arguments = fields.into();
+        }
+    }
+    repair_object(&mut arguments, schema);
+    arguments
+}
+
+fn has_any(arguments: &Value, schema: &Value) -> bool {
+    arguments.as_object().into_iter().flat_map(Map::keys).any(|key| schema["properties"].get(key).is_some())
+}
+
+/// The only required argument, if it is a list of objects.
+fn find_only_list(schema: &Value) -> Option<(&str, &Value)> {
+    let required = schema["required"].as_array().filter(|required| required.len() == 1)?;
+    let name = required[0].as_str()?;
+    let field = &schema["properties"][name];
+    (field["type"] == "array" && field["items"]["type"] == "object").then(|| (name, &field["items"]))
+}
+
+/// Repairs the fields of an object.
+fn repair_object(value: &mut Value, schema: &Value) {
+    let (Some(fields), Some(properties)) = (value.as_object_mut(), schema["properties"].as_object()) else { return };
+    let required = |name: &str| schema["required"].as_array().is_some_and(|all| all.iter().any(|one| one == name));
+    fields.retain(|name, value| !value.is_null() || required(name) || !properties.contains_key(name));
+    for (name, value) in fields.iter_mut() {
+        if let Some(schema) = properties.get(name) {
+            repair_field(value, schema);
+        }
+    }
+}
+
+fn repair_field(value: &mut Value, schema: &Value) {
+    let Some(wanted) = schema["type"].as_str() else { return };
+    let parsed = |value: &Value| value.as_str().and_then(|text| serde_json::from_str::<Value>(text.trim()).ok());
+    match wanted {
+        "array" => {
+            if value.is_string()
+                && let Some(list @ Value::Array(_)) = parsed(value)
+            {
+                *value = list;
+            } else if !value.is_array() && fits(value, schema["items"]["type"].as_str()) {
+                *value = json!([value.take()]);
+            }
+            for item in value.as_array_mut().into_iter().flatten() {
+                repair_field(item, &schema["items"]);
+            }
+        }
+        "object" => {
+            if let Some(found @ Value::Object(_)) = parsed(value) {
+                *value = found;
+            }
+            repair_object(value, schema);
+        }
+        "integer" | "number" => {
+            let is_wanted = |n: &Value| n.is_i64() || n.is_u64() || (wanted == "number" && n.is_number());
+            if let Some(number) = parsed(value).filter(is_wanted) {
+                *value = number;
+            } else if wanted == "integer"
+                && let Some(whole) = value.as_f64().filter(|n| n.fract() == 0.0 && n.abs() < 9e15)
+                && !value.is_i64()
+                && !value.is_u64()
+            {
+                *value = json!(whole as i64);
+            }
+        }
+        "boolean" => match value.as_str().map(|text| text.trim().to_lowercase()).as_deref() {
+            Some("true") => *value = json!(true),
+            Some("false") => *value = json!(false),
+            _ => {}
+        },
+        "string" if value.is_number() || value.is_boolean() => *value = json!(value.to_string()),
+        _ => {}
+    }
+}
+
+fn fits(value: &Value, wanted: Option<&str>) -> bool {
+    match wanted {
+        Some("string") => value.is_string(),
+        Some("object") => value.is_object(),
+        Some("integer" | "number") => value.is_number(),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec() -> ToolSpec {
+        let query = json!({"type": "object", "properties": {"sql": {"type": "string"}, "cap": {"type": "integer"}},
+                           "required": ["sql"]});
+        ToolSpec {
+            name: "execute_sql".into(),
+            description: String::new(),
+            input_schema: json!({"type": "object", "required": ["queries"], "properties": {
+                "queries": {"type": "array", "items": query}, "names": {"type": "array", "items": {"type": "string"}},
+                "limit": {"type": "integer"}, "all": {"type": "boolean"}}}),
+        }
+    }
+
+    fn check(given: Value, expected: Value) {
+        assert_eq!(repair_arguments(given.clone(), &spec().input_schema), expected, "{given}");
+    }
+
+    #[test]
+    fn what_is_certain_is_repaired() {
+        let whole = json!({"queries": [{"sql": "SELECT 1"}]});
+        check(whole.clone(), whole.clone());
+        check(json!(whole.to_string()), whole.clone());
+        check(json!({"queries": "[{\"sql\": \"SELECT 1\"}]"}), whole.clone());
+        check(json!({"queries": {"sql": "SELECT 1"}}), whole.clone());
+        check(json!({"sql": "SELECT 1"}), whole.clone());
+        check(json!([{"sql": "SELECT 1"}]), whole.clone());
+        check(json!({"arguments": {"queries": [{"sql": "SELECT 1"}]}}), whole.clone());
+        check(json!({"input": whole.to_string()}), whole.clone());
+        check(json!({"queries": [], "limit": "5", "all": "True"}), json!({"queries": [], "limit": 5, "all": true}));
+        check(json!({"queries": [], "names": "a", "limit": 5.0}), json!({"queries": [], "names": ["a"], "limit": 5}));
+        check(json!({"queries": [{"sql": 1, "cap": "2"}]}), json!({"queries": [{"sql": "1", "cap": 2}]}));
+        check(json!({"queries": [], "limit": null}), json!({"queries": []}));
+    }
+
+    #[test]
+    fn what_is_not_is_left() {
+        for given in [
+            json!("no JSON"),
+            json!(7),
+            json!({}),
+            json!({"quries": []}),
+            json!({"queries": "SELECT 1"}),
+            json!({"queries": [], "limit": "many"}),
+            json!({"queries": [], "limit": "1.5"}),
+            json!({"sql": "SELECT 1", "other": 1}),
+        ] {
+            check(given.clone(), given);
+        }
+    }
+
+    #[test]
+    fn a_tool_is_found_by_its_name_alone() {
+        let specs = [spec()];
+        for given in ["execute_sql", "Execute_SQL", " execute_sql ", "functions.execute_sql"] {
+            assert_eq!(repair_name(given, &specs), "execute_sql", "{given}");
+        }
+        for given in ["", "execute", "functions."] {
+            assert_eq!(repair_name(given, &specs), given);
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Calls of discovery tools, by the names of the full profile, and the same for the tools that a request has.
+
+use prospector_core::ToolSpec;
+use prospector_discovery::Route;
+use prospector_llm::ChatRequest;
+use serde_json::Value;
+
+/// A tool and its arguments.
+pub(crate) type Call = (&'static str, Value);
+
+/// The calls for the tools of a request: those of the compact profile, or those of the full one.
+pub(crate) fn translate(calls: Vec<Call>, request: &ChatRequest) -> Vec<Call> {
+    let has_describe = request.tools.iter().any(|tool| tool.name == "describe");
+    match request.tools.iter().find(|tool| tool.name == "search").filter(|_| has_describe) {
+        Some(search) => to_compact(calls, search),
+        None => calls,
+    }
+}
+
+/// The same calls in the compact profile; things that get the same room are described at once, and what the catalog does
+/// not have is not searched for.
+fn to_compact(calls: Vec<Call>, search: &ToolSpec) -> Vec<Call> {
+    let kinds = &search.input_schema["properties"]["kinds"]["items"]["enum"];
+    let is_there = |kind: &Value| kinds.as_array().is_none_or(|kinds| kinds.contains(kind));
+    let mut compact: Vec<Call> = Vec::new();
+    for (name, arguments) in calls {
+        let Some(route) = Route::of(name) else { continue };
+        let arguments = route.translate(&arguments);
+        if arguments["kinds"].as_array().is_some_and(|kinds| !kinds.iter().any(is_there)) {
+            continue;
+        }
+        let room = arguments.get("max_tokens").cloned();
+        let together = compact.iter_mut().find(|(name, known)| {
+            route.compact == "describe" && *name == "describe" && known.get("max_tokens") == room.as_ref()
+        });
+        match (together, &arguments["ids"]) {
+            (Some((_, known)), Value::Array(ids)) => {
+                if let Some(known) = known["ids"].as_array_mut() {
+                    known.extend(ids.iter().cloned());
+                }
+            }
+            _ => compact.push((route.compact, arguments)),
+        }
+    }
+    compact
+}

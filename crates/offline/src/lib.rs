@@ -1,0 +1,37 @@
+//! A stand-in for a language model: a deterministic program that speaks [`ChatModel`](prospector_llm::ChatModel), calls the
+//! same tools in the same loop, and says in what it writes that it is a program. Without a key for a provider, it is what
+//! plans and answers.
+//!
+//! ```
+//! use prospector_llm::{ChatModel, ChatRequest, LlmError, purpose::Purpose};
+//! use prospector_offline::Offline;
+//!
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), LlmError> {
+//! // Without tools nothing can be found: the plan has no steps, and says so.
+//! let request = ChatRequest {
+//!     purpose: Purpose::Plan { question: "revenue by year".into(), rejected: vec![], finish: false },
+//!     system: vec![],
+//!     messages: vec![],
+//!     tools: vec![],
+//!     max_output_tokens: 1_000,
+//! };
+//! let response = Offline.complete(&request).await?;
+//! assert!(response.text.contains("Nothing in this catalog answers"));
+//! # Ok(()) }
+//! ```
+//!
+//! - A plan keeps what the search finds relevant enough: `plan.rs`.
+//! - A question is turned into one query, where every word of it has a meaning in the schema: `text_to_sql.rs`.
+//! - The workflow of a reconciliation is gone through in fixed words: `reconcile.rs`.
+//!
+//! What it is not: it reads no prompt. What it is asked stands in the request's
+//! [`Purpose`](prospector_llm::purpose::Purpose), and what it has found stands in the data of the results.
+
+mod calls;
+mod model;
+mod plan;
+mod question;
+mod reconcile;
+mod text_to_sql;
+
+pub use model::Offline;

@@ -1,0 +1,83 @@
+//! The model: what a request is for decides which part of the crate answers it.
+
+use async_trait::async_trait;
+use futures::{StreamExt, stream, stream::BoxStream};
+use prospector_core::{compute, tokens};
+use prospector_llm::{ChatEvent, ChatModel, ChatRequest, ChatResponse, LlmError, Usage, purpose::Purpose};
+use serde::Serialize;
+
+use crate::{
+    calls::translate,
+    plan::plan,
+    reconcile,
+    text_to_sql::{self, Turn},
+};
+
+/// What it says when it is asked for something else.
+const UNABLE: &str = "The offline planner plans questions, answers them and matches records; it does nothing else.";
+
+/// The offline model. It needs no network and no key, and gives the same answer to the same request each time.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Offline;
+
+impl Offline {
+    /// Its name as a model.
+    pub const NAME: &'static str = "offline";
+}
+
+#[async_trait]
+impl ChatModel for Offline {
+    fn name(&self) -> &str {
+        Offline::NAME
+    }
+
+    fn reads_data(&self) -> bool {
+        true
+    }
+
+    async fn stream(&self, request: &ChatRequest) -> Result<BoxStream<'static, Result<ChatEvent, LlmError>>, LlmError> {
+        let request = request.clone();
+        let response = compute(move || {
+            let mut response = respond(&request);
+            response.usage = count_usage(&request, &response);
+            response
+        })
+        .await;
+        Ok(stream::iter([Ok(ChatEvent::Done(response))]).boxed())
+    }
+}
+
+/// The next calls, or the text that was asked for.
+fn respond(request: &ChatRequest) -> ChatResponse {
+    let say = |text: String| ChatResponse { text, ..ChatResponse::default() };
+    match &request.purpose {
+        Purpose::Plan { question, rejected, finish } => plan(request, question, rejected, *finish),
+        Purpose::Ask { question, mode, previous, begins_at, finish } => {
+            let messages = &request.messages[(*begins_at).min(request.messages.len())..];
+            let turn = Turn { question, mode: *mode, previous: previous.as_ref(), messages, finish: *finish };
+            text_to_sql::answer(request, &turn, &|calls| translate(calls, request))
+        }
+        // The draft was written from the rows: nothing can be said better.
+        Purpose::Summarize { draft } => say(draft.clone()),
+        Purpose::FollowUps { question, answer, statements } => {
+            say(text_to_sql::follow_ups(question, answer, statements))
+        }
+        Purpose::Phase { workflow: _, phase, begins_at, said } => {
+            reconcile::answer(request, phase.as_deref(), *begins_at, said)
+        }
+        Purpose::Unspecified | Purpose::ExtractFacts => say(UNABLE.to_owned()),
+    }
+}
+
+/// The tokens (o200k) that a provider would have counted.
+fn count_usage(request: &ChatRequest, response: &ChatResponse) -> Usage {
+    let system: u64 = request.system.iter().map(|block| tokens::count(&block.text) as u64).sum();
+    let messages: u64 = request.messages.iter().map(|message| message.size(tokens::count) as u64).sum();
+    let input_tokens = system + count_json(&request.tools) + messages;
+    let output_tokens = tokens::count(&response.text) as u64 + count_json(&response.calls);
+    Usage { input_tokens, output_tokens, cached_tokens: 0 }
+}
+
+fn count_json(value: &impl Serialize) -> u64 {
+    tokens::count(&serde_json::to_string(value).unwrap_or_default()) as u64
+}

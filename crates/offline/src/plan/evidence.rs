@@ -1,0 +1,208 @@
+//! What the conversation holds so far, read back from the tool results.
+
+use prospector_llm::{Message, ToolCall};
+use serde_json::Value;
+
+/// A definition that was resolved.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Definition {
+    pub(super) term: String,
+    pub(super) definition: String,
+    pub(super) source: String,
+    /// `document`, `table`, `user`, `catalog`...
+    pub(super) source_type: String,
+    pub(super) confidence: f64,
+}
+
+/// A table that a search returned.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct TableHit {
+    pub(super) database: String,
+    pub(super) table: String,
+    pub(super) relevance: f64,
+    /// The keys that join it to the other hits.
+    pub(super) joins: Vec<String>,
+    /// Whether it is only a bridge between others.
+    pub(super) via: bool,
+    /// Whether it has more columns than the hit tells.
+    pub(super) has_more_columns: bool,
+}
+
+impl TableHit {
+    pub(super) fn id(&self) -> String {
+        format!("{}.{}", self.database, self.table)
+    }
+}
+
+/// An operation (`parent` is the API), a section of a document (`parent` is the document) or a skill.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct NamedHit {
+    pub(super) parent: String,
+    pub(super) name: String,
+    pub(super) relevance: f64,
+    pub(super) description: String,
+}
+
+/// The columns of a table whose schema was read: name and type.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Schema {
+    pub(super) table: String,
+    pub(super) columns: Vec<(String, String)>,
+}
+
+/// All of it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Evidence {
+    pub(super) question: String,
+    pub(super) fact: Option<Definition>,
+    /// What the user has to say first, for the definition to be found.
+    pub(super) unclear: Option<String>,
+    pub(super) tables: Vec<TableHit>,
+    pub(super) operations: Vec<NamedHit>,
+    pub(super) documents: Vec<NamedHit>,
+    pub(super) skills: Vec<NamedHit>,
+    pub(super) schemas: Vec<Schema>,
+    /// Names that the verification refused.
+    pub(super) refused: Vec<String>,
+    /// Tools that failed, and how.
+    pub(super) failures: Vec<String>,
+}
+
+impl Evidence {
+    /// Reads the results of the calls that were made for a question; `rejected` are names that an earlier plan must not
+    /// have used.
+    pub(super) fn read(question: &str, rejected: &[String], messages: &[Message]) -> Evidence {
+        let (question, refused) = (question.trim().to_owned(), rejected.to_vec());
+        let mut evidence = Evidence { question, refused, ..Evidence::default() };
+        let mut calls: Vec<ToolCall> = Vec::new();
+        for message in messages {
+            match message {
+                Message::User { .. } => {}
+                Message::Assistant { calls: made, .. } => calls = made.clone(),
+                Message::ToolResults { results } => {
+                    for result in results {
+                        let Some(call) = calls.iter().find(|call| call.id == result.call_id) else { continue };
+                        if result.is_error {
+                            evidence.failures.push(format!("{}: {}", result.name, result.content));
+                        } else if let Some(value) = &result.data {
+                            evidence.result(call, value);
+                        }
+                    }
+                }
+            }
+        }
+        evidence
+    }
+
+    fn result(&mut self, call: &ToolCall, value: &Value) {
+        // A search of the compact profile for one kind answers as that kind's own search.
+        let name = match (call.name.as_str(), call.arguments["kinds"][0].as_str()) {
+            ("search", Some("table")) => "search_tables",
+            ("search", Some("operation")) => "search_operations",
+            ("search", Some("document")) => "search_documents",
+            ("search", Some("skill")) => "search_skills",
+            (name, _) => name,
+        };
+        match name {
+            "resolve_fact" => self.resolution(value),
+            "search_tables" => {
+                for item in items(value) {
+                    let hit = TableHit {
+                        database: text(item, "database"),
+                        table: text(item, "table"),
+                        relevance: number(item, "relevance"),
+                        joins: texts(item, "joins"),
+                        via: item["via"].as_bool().unwrap_or(false),
+                        has_more_columns: item["description"].as_str().is_some_and(|text| text.ends_with('…')),
+                    };
+                    // What the question or its definition finds likely is likely; a later search saw more keys.
+                    match self.tables.iter_mut().find(|known| known.id() == hit.id()) {
+                        Some(known) => {
+                            known.via &= hit.via;
+                            known.relevance = known.relevance.max(hit.relevance);
+                            let new: Vec<String> =
+                                hit.joins.into_iter().filter(|join| !known.joins.contains(join)).collect();
+                            known.joins.extend(new);
+                        }
+                        None => self.tables.push(hit),
+                    }
+                }
+            }
+            "search_operations" => self.operations.extend(items(value).map(|item| named(item, "api", "operation"))),
+            "search_documents" => self.documents.extend(
+                items(value)
+                    .map(|item| NamedHit { description: text(item, "excerpt"), ..named(item, "document", "section") }),
+            ),
+            "search_skills" => self.skills.extend(items(value).map(|item| named(item, "", "name"))),
+            "get_table_schema" => self.schema(value),
+            "describe" => items(value)
+                .filter(|item| item["kind"] == "table" && item.get("answer").is_some())
+                .for_each(|item| self.schema(&item["answer"])),
+            _ => {}
+        }
+    }
+
+    fn schema(&mut self, value: &Value) {
+        let list = |key: &str| value[key].as_array().into_iter().flatten();
+        let whole = list("columns").map(|column| (text(column, "name"), text(column, "type")));
+        // Of some columns a wide table shows no more than the names.
+        let named = list("other_columns").filter_map(Value::as_str).map(|name| (name.to_owned(), String::new()));
+        let id = format!("{}.{}", text(value, "database"), text(value, "table"));
+        // A search shows the keys of likely tables; a schema has them all.
+        let keys: Vec<String> = list("columns")
+            .filter_map(|column| {
+                let to = column["foreign_key"].as_str()?;
+                Some(format!("{}.{} = {to}", text(value, "table"), text(column, "name")))
+            })
+            .filter(|key| !self.tables.iter().any(|hit| hit.joins.iter().any(|join| join.contains(key.as_str()))))
+            .collect();
+        if let Some(hit) = self.tables.iter_mut().find(|hit| hit.id() == id) {
+            hit.joins.extend(keys);
+        }
+        self.schemas.push(Schema { table: id, columns: whole.chain(named).collect() });
+    }
+
+    fn resolution(&mut self, value: &Value) {
+        let confidence = number(value, "confidence");
+        if value["needs_clarification"].as_bool().unwrap_or(false) {
+            // Only a conflict is worth asking back; that a question defines no term is no matter.
+            if !value["sources"].as_array().is_none_or(Vec::is_empty) {
+                self.unclear = value["clarification"].as_str().map(str::to_owned);
+            }
+            return;
+        }
+        let (term, answer) = (text(value, "term"), text(value, "answer"));
+        if term.is_empty() || answer.is_empty() {
+            return;
+        }
+        let source = value["sources"][0]["name"].as_str().unwrap_or_default().to_owned();
+        let source_type = text(&value["sources"][0], "type");
+        self.fact = Some(Definition { term, definition: answer, source, source_type, confidence });
+    }
+}
+
+/// The items of a list, whole or cut.
+fn items(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().or_else(|| value["items"].as_array()).into_iter().flatten()
+}
+
+fn text(value: &Value, key: &str) -> String {
+    value[key].as_str().unwrap_or_default().to_owned()
+}
+
+fn texts(value: &Value, key: &str) -> Vec<String> {
+    value[key].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+fn number(value: &Value, key: &str) -> f64 {
+    value[key].as_f64().unwrap_or(0.0)
+}
+
+fn named(item: &Value, parent: &str, name: &str) -> NamedHit {
+    NamedHit {
+        parent: text(item, parent),
+        name: text(item, name),
+        relevance: number(item, "relevance"),
+        description: text(item, "description"),
+    }
+}

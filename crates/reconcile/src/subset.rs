@@ -1,0 +1,88 @@
+//! A loaded subset, as rows.
+
+use std::collections::HashSet;
+
+use prospector_core::ToolError;
+use prospector_engine::Engine;
+use serde_json::{Map, Value};
+
+use super::value::{self, quote_name};
+
+/// More rows than a subset can have.
+const ALL: usize = 200_000;
+
+/// A subset.
+pub(crate) struct Subset {
+    pub(crate) alias: String,
+    pub(crate) columns: Vec<String>,
+    pub(crate) rows: Vec<Vec<Value>>,
+}
+
+impl Subset {
+    /// Reads it.
+    ///
+    /// # Errors
+    /// When there is none of that alias.
+    pub(crate) async fn read(engine: &Engine, alias: &str) -> Result<Subset, ToolError> {
+        Subset::ordered(engine, alias, "").await
+    }
+
+    /// Reads its first rows by a column.
+    ///
+    /// # Errors
+    /// As [`Subset::read`].
+    pub(crate) async fn read_first(engine: &Engine, alias: &str, key: &str, rows: usize) -> Result<Subset, ToolError> {
+        Subset::ordered(engine, alias, &format!(" ORDER BY {} LIMIT {rows}", quote_name(key))).await
+    }
+
+    async fn ordered(engine: &Engine, alias: &str, order: &str) -> Result<Subset, ToolError> {
+        let plain = alias.trim().trim_start_matches("scoped.").to_lowercase();
+        let is_plain = !plain.is_empty() && plain.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        if !is_plain {
+            return Err(value::first(&format!("`{alias}` is no alias"), "name a subset as load_scoped loaded it"));
+        }
+        let read = engine.run(&format!("SELECT * FROM scoped.\"{plain}\"{order}"), None, ALL).await;
+        let outcome = read.map_err(|failure| match failure.code {
+            "unknown_table" => {
+                value::first(&format!("nothing is loaded as `{plain}`"), "load it with load_scoped first")
+            }
+            _ => failure.into(),
+        })?;
+        Ok(Subset { alias: plain, columns: outcome.rows.columns, rows: outcome.rows.rows })
+    }
+
+    /// The place of a column, whatever its case.
+    pub(crate) fn place(&self, name: &str) -> Option<usize> {
+        let exact = self.columns.iter().position(|column| column == name);
+        exact.or_else(|| self.columns.iter().position(|column| column.eq_ignore_ascii_case(name)))
+    }
+
+    /// A column as it is spelled.
+    pub(crate) fn spelled(&self, name: &str) -> Option<&str> {
+        self.place(name).map(|at| self.columns[at].as_str())
+    }
+
+    /// Whether the values of a column are all there and all different.
+    pub(crate) fn is_unique(&self, name: &str) -> bool {
+        let Some(at) = self.place(name) else { return false };
+        let mut seen = HashSet::new();
+        self.rows.iter().all(|row| value::text(&row[at]).is_some_and(|text| seen.insert(text)))
+    }
+
+    /// The columns that tell rows apart.
+    pub(crate) fn unique_columns(&self) -> Vec<&str> {
+        self.columns.iter().map(String::as_str).filter(|column| self.is_unique(column)).collect()
+    }
+
+    /// How many different values a column has for each row that has one, 0 to 1.
+    pub(crate) fn variety(&self, at: usize) -> f64 {
+        let values: Vec<String> = self.rows.iter().filter_map(|row| value::text(&row[at])).collect();
+        let distinct: HashSet<&String> = values.iter().collect();
+        if values.is_empty() { 0.0 } else { distinct.len() as f64 / values.len() as f64 }
+    }
+
+    /// A row as an object.
+    pub(crate) fn record(&self, row: usize) -> Map<String, Value> {
+        self.columns.iter().cloned().zip(self.rows[row].iter().cloned()).collect()
+    }
+}

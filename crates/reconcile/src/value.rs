@@ -1,0 +1,89 @@
+//! Values as they are compared here: the same way as the SQL compares them.
+
+use prospector_core::ToolError;
+use serde_json::Value;
+
+/// A name as an SQL identifier.
+pub(crate) fn quote_name(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// The value as a text; none where there is none, or only blanks.
+pub(crate) fn text(value: &Value) -> Option<String> {
+    let text = match value {
+        Value::Null => return None,
+        Value::String(text) => text.trim().to_owned(),
+        other => other.to_string(),
+    };
+    (!text.is_empty()).then_some(text)
+}
+
+/// The value as a number, also where it is written as a text.
+pub(crate) fn number(value: &Value) -> Option<f64> {
+    let number = match value {
+        Value::Number(number) => number.as_f64(),
+        Value::String(text) => text.trim().parse().ok(),
+        _ => None,
+    };
+    number.filter(|number: &f64| number.is_finite())
+}
+
+/// The value as a day, counted from 1970-01-01, where it begins with `YYYY-MM-DD`.
+pub(crate) fn day(value: &Value) -> Option<i64> {
+    let text = value.as_str()?.trim_start();
+    let date = text.get(..10)?;
+    let mut parts = date.split('-');
+    let part = |text: Option<&str>, length: usize| {
+        let text = text.filter(|text| text.len() == length && text.bytes().all(|byte| byte.is_ascii_digit()))?;
+        text.parse::<i64>().ok()
+    };
+    let (year, month, day) = (part(parts.next(), 4)?, part(parts.next(), 2)?, part(parts.next(), 2)?);
+    if !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+        return None;
+    }
+    // Days from the civil calendar: Howard Hinnant, chrono-compatible low-level date algorithms, `days_from_civil`.
+    let shifted = if month <= 2 { year - 1 } else { year };
+    let era = shifted.div_euclid(400);
+    let year_of_era = shifted.rem_euclid(400);
+    let day_of_year = (153 * (month + if month > 2 { -3 } else { 9 }) + 2) / 5 + day - 1;
+    Some(era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468)
+}
+
+/// Letters and digits in lower case, with one blank between words.
+pub(crate) fn plain(text: &str) -> String {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
+/// How alike two plain texts are, 0 to 1.
+pub(crate) fn likeness(left: &str, right: &str) -> f64 {
+    let longer = left.chars().count().max(right.chars().count());
+    if longer == 0 { 0.0 } else { 1.0 - strsim::levenshtein(left, right) as f64 / longer as f64 }
+}
+
+/// Something that has to be done first.
+pub(crate) fn first(message: &str, advice: &str) -> ToolError {
+    ToolError::invalid(message, Some(advice.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn days_are_counted() {
+        for (text, expected) in [
+            ("1970-01-01", Some(0)),
+            ("2000-03-01", Some(11_017)),
+            ("1969-12-31T23:00:00", Some(-1)),
+            ("2024-13-01", None),
+            ("20240101", None),
+            ("1.1.2024", None),
+            ("2024-01-é1", None),
+        ] {
+            assert_eq!(day(&json!(text)), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! The workflow `reconcile` over two files, driven by the model without a model: to its end, and with tools that fail in every
+//! phase.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+#[path = "support/ledger.rs"]
+mod ledger;
+
+use std::{
+    collections::BTreeMap,
+    path::Path,
+    sync::{Arc, Mutex},
+};
+
+use ledger::Ledger;
+use prospector_agent::{
+    Limits,
+    agent_loop::{AgentLoop, Tools},
+    event::Event,
+    plan::Ended,
+};
+use prospector_core::{Answer, BoxFuture, Callable, ToolError, ToolSpec, Toolset};
+use prospector_discovery::{Catalog, CatalogOptions, DiscoveryTools, Profile, Prompt};
+use prospector_offline::Offline;
+use prospector_reconcile::{reconcile_tools, reconcile_workflow};
+use prospector_workflow::{Conversation, WorkflowReport};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+/// So many rows a side.
+const ROWS: usize = 300;
+
+/// What the user says, in order; the last is said again and again.
+const USER: [&str; 3] = ["Match ledger.invoices with bank.payments.", "all", "yes"];
+
+/// Fails each of these tools so often, and then lets it work.
+#[derive(Clone)]
+struct Failing {
+    tools: &'static [&'static str],
+    times: usize,
+    struck: Arc<Mutex<BTreeMap<String, usize>>>,
+    fatal: bool,
+}
+
+impl Failing {
+    fn new(tools: &'static [&'static str], times: usize, fatal: bool) -> Self {
+        Failing { tools, times, struck: Arc::default(), fatal }
+    }
+
+    fn strike(&self, tool: &str) -> Result<(), ToolError> {
+        let mut struck = self.struck.lock().unwrap();
+        let count = struck.entry(tool.to_owned()).or_default();
+        if !self.tools.contains(&tool) || *count == self.times {
+            return Ok(());
+        }
+        *count += 1;
+        Err(match self.fatal {
+            true => ToolError::fatal("password=hunter2"),
+            false => ToolError::unavailable("the source cannot be read", None),
+        })
+    }
+}
+
+/// The tools of the catalog, one of which fails.
+struct Registry(DiscoveryTools, Failing);
+
+impl Tools for Registry {
+    fn specs(&self) -> Vec<ToolSpec> {
+        self.0.specs()
+    }
+
+    async fn call(&self, name: &str, arguments: Value) -> Result<Answer, ToolError> {
+        self.1.strike(name)?;
+        self.0.call(name, arguments).await
+    }
+}
+
+/// A tool of the workflow that fails.
+struct Own(ToolSpec, Toolset, Failing);
+
+impl Callable for Own {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn call(&self, args: Value, _: usize) -> BoxFuture<'_, Result<Answer, ToolError>> {
+        Box::pin(async move {
+            self.2.strike(&self.0.name)?;
+            self.1.call(&self.0.name, args).await
+        })
+    }
+}
+
+/// Runs the workflow over so many rows a side.
+async fn go(folder: &Path, failing: Failing) -> (WorkflowReport, Vec<Ended>, Ledger, Vec<Event>) {
+    let ledger = Ledger::new(ROWS);
+    std::fs::write(folder.join("invoices.csv"), ledger.invoices_csv()).unwrap();
+    std::fs::write(folder.join("payments.csv"), ledger.payments_csv()).unwrap();
+    let file = folder.join("catalog.yaml");
+    std::fs::write(&file, "databases:\n- {name: ledger, path: invoices.csv}\n- {name: bank, path: payments.csv}\n")
+        .unwrap();
+    let (catalog, _) = Catalog::open(&file, CatalogOptions::default()).await.unwrap();
+    let engine = catalog.engine();
+    let tools = Registry(DiscoveryTools::new(&catalog, Profile::Compact).with_engine(&engine), failing.clone());
+    let inner = reconcile_tools(&engine, folder.join("reconcile"));
+    let mut own = inner.clone();
+    for tool in failing.tools {
+        if let Some(spec) = inner.specs().into_iter().find(|spec| spec.name == *tool) {
+            own = own.with_callable(tool, Arc::new(Own(spec, inner.clone(), failing.clone())));
+        }
+    }
+    let known = Conversation::tool_names(&tools, &own);
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    let workflow = reconcile_workflow(&known).unwrap();
+    let limits = Limits { rounds: 40, calls: 100, ..Limits::default() };
+    let mut conversation = Conversation::new(Arc::new(workflow), own, Prompt::new(Vec::new()), limits);
+    let (mut ended, events) = (Vec::new(), Mutex::new(Vec::new()));
+    for turn in 0..12 {
+        if conversation.is_over() {
+            break;
+        }
+        let observe = |event| events.lock().unwrap().push(event);
+        let said = USER[turn.min(USER.len() - 1)];
+        let cancel = CancellationToken::new();
+        let agent = AgentLoop { model: &Offline, tools: &tools, names: &catalog };
+        let told = conversation.turn(Some(said), &agent, &cancel, &observe).await;
+        assert!(!told.text.contains("hunter2"), "{}", told.text);
+        ended.push(told.ended);
+    }
+    (conversation.report(), ended, ledger, events.into_inner().unwrap())
+}
+
+fn entered(report: &WorkflowReport) -> Vec<&str> {
+    report.phases.iter().map(|entered| entered.phase.as_str()).collect()
+}
+
+/// The tools that may fail, phase by phase.
+static TOOLS: [&str; 8] = [
+    "describe",
+    "load_scoped",
+    "propose_match",
+    "infer_rules",
+    "build_recipe",
+    "validate_recipe",
+    "run_sample",
+    "run_full",
+];
+
+const ALL: [&str; 8] =
+    ["greeting", "intent", "scoping", "demonstration", "inference", "validation", "execution", "end"];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_files_are_matched_from_examples() {
+    let folder = tempfile::tempdir().unwrap();
+    let (report, ended, ledger, events) = go(folder.path(), Failing::new(&[], 0, false)).await;
+    assert!(report.completed, "{report:#?}");
+    assert_eq!(entered(&report), ALL);
+    assert!(ended.iter().all(|ended| *ended == Ended::Completed));
+    let run = folder.path().join("reconcile/run-1");
+    let lines = |name: &str| -> Vec<Value> {
+        let text = std::fs::read_to_string(run.join(format!("{name}.jsonl"))).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let matched = lines("matched");
+    let pairs = matched.iter().map(|pair| (pair["left"].as_str().unwrap(), pair["right"].as_str().unwrap()));
+    let (precision, recall) = ledger.judge(pairs);
+    assert!(
+        precision >= 0.99 && recall >= 0.93,
+        "precision {precision}, recall {recall}: {:#}",
+        report.products["recipe"]
+    );
+    // Every row is in exactly one place.
+    assert_eq!(matched.len() + lines("unmatched_left").len(), ROWS);
+    assert_eq!(matched.len() + lines("unmatched_right").len(), ROWS);
+    let seen =
+        &matched.iter().find(|pair| pair["evidence"].to_string().contains("\"differs\":true")).unwrap()["evidence"];
+    assert!(seen[0]["left"].is_string() || seen[0]["left"].is_number(), "{seen}");
+    assert_eq!(report.products["result"]["counts"]["matched"], json!(matched.len()));
+    assert_eq!(report.products["validation"]["passed"], json!(true));
+    let told = events.iter().filter(|event| matches!(event, Event::Phase { .. })).count();
+    assert_eq!(told, ALL.len());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tool_that_fails_is_tried_again_and_then_the_policy_of_its_phase_decides() {
+    // Each fails once: all recover.
+    let folder = tempfile::tempdir().unwrap();
+    let (report, ..) = go(folder.path(), Failing::new(&TOOLS, 1, false)).await;
+    assert!(report.completed, "{report:#?}");
+    assert_eq!(entered(&report), ALL);
+    assert!(TOOLS.iter().all(|tool| report.metrics.tools[*tool].failed > 0), "{:?}", report.metrics);
+    // Once more than its phase answers, given the retries of that: back, and on from there; or the end.
+    let policies = [3, 3, 2, 3, 3, 2, 2, 1].into_iter().zip([
+        None,
+        Some("intent"),
+        Some("scoping"),
+        Some("demonstration"),
+        Some("demonstration"),
+        Some("inference"),
+        Some("inference"),
+        None,
+    ]);
+    for (at, (retries, then)) in policies.enumerate() {
+        let tool = TOOLS[at];
+        let folder = tempfile::tempdir().unwrap();
+        let (report, ended, ..) =
+            go(folder.path(), Failing::new(std::slice::from_ref(&TOOLS[at]), retries + 2, true)).await;
+        let phases = entered(&report);
+        match then {
+            Some(back) => {
+                assert!(report.completed, "{tool}: {report:#?}");
+                let reason = report.phases.iter().find(|entered| entered.reason.is_some());
+                assert_eq!(reason.map(|entered| entered.phase.as_str()), Some(back), "{tool}: {phases:?}");
+            }
+            None => {
+                assert!(!report.completed && report.stopped.is_some(), "{tool}: {report:#?}");
+                assert_eq!(ended.last(), Some(&Ended::Stopped), "{tool}");
+            }
+        }
+        assert!(!serde_json::to_string(&report).unwrap().contains("hunter2"));
+    }
+    // For ever: it ends all the same.
+    let folder = tempfile::tempdir().unwrap();
+    let (report, ended, ..) = go(folder.path(), Failing::new(&["load_scoped"], usize::MAX, false)).await;
+    assert!(!report.completed && report.stopped.is_some_and(|why| why.contains("for the 7th time")), "{ended:?}");
+}

@@ -1,0 +1,350 @@
+//! What is wrong with a workflow that is well formed: names, ways and prerequisites.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use prospector_core::{Problem, nearest};
+use serde_saphyr::Location;
+
+use crate::{
+    definition::{ADVANCE, END, Gives, Injection, Phase, Policy, Then, USER, Way, Workflow},
+    file::{Amounts, Written, WrittenPhase, WrittenThen},
+};
+
+/// So many failures in a row are answered where the file does not say.
+const RETRY: u32 = 2;
+
+/// More of a product is never shown at once.
+const MOST_TOKENS: usize = 4_000;
+
+struct Checker<'a> {
+    file: &'a str,
+    problems: Vec<Problem>,
+}
+
+impl Checker<'_> {
+    fn wrong(&mut self, at: &Location, reason: impl Into<String>, advice: impl Into<String>) {
+        let place = format!("{}:{}:{}", self.file, at.line(), at.column());
+        self.problems.push(Problem::error(place, reason).advise(advice));
+    }
+
+    fn unknown<'n>(&mut self, at: &Location, what: &str, name: &str, known: impl IntoIterator<Item = &'n str>) {
+        let near = nearest(name, known, 3);
+        let advice = match near.as_slice() {
+            [] => format!("there is no {what} at all"),
+            near => format!("did you mean {}?", near.join(", ")),
+        };
+        self.wrong(at, format!("there is no {what} `{name}`"), advice);
+    }
+}
+
+/// The workflow, or everything that is wrong with it.
+pub(crate) fn resolve(file: &str, written: Written, known: &[&str]) -> Result<Workflow, Vec<Problem>> {
+    let mut checker = Checker { file, problems: Vec::new() };
+    let names: Vec<String> = written.phases.iter().map(|phase| phase.name.value.clone()).collect();
+    for (at, phase) in written.phases.iter().enumerate() {
+        let name = &phase.name.value;
+        if names[..at].contains(name) || name == END || name.trim().is_empty() {
+            let advice = "give each phase a name of its own; `end` is what comes after the last";
+            checker.wrong(&phase.name.referenced, format!("`{name}` cannot be the name of a phase here"), advice);
+        }
+    }
+    let products = products(&mut checker, &written, known);
+    let begin = names.iter().position(|name| *name == written.begin.value);
+    if begin.is_none() {
+        let at = written.begin.referenced;
+        checker.unknown(&at, "phase", &written.begin.value, names.iter().map(String::as_str));
+    }
+    let makers = Makers::new(&products, &written);
+    let phases: Vec<Phase> =
+        written.phases.iter().map(|phase| resolved(&mut checker, phase, &names, known, &makers)).collect();
+    for (gives, place) in products.iter().zip(written.products.iter().map(|product| product.tool.referenced)) {
+        if !phases.iter().any(|phase| phase.tools.contains(&gives.tool)) && known.contains(&gives.tool.as_str()) {
+            let advice = "add the tool to a phase, or leave the product out";
+            checker.wrong(&place, format!("no phase has the tool `{}`", gives.tool), advice);
+        }
+    }
+    let workflow = Workflow {
+        name: written.workflow.clone(),
+        role: written.role.clone(),
+        products,
+        phases,
+        begin: begin.unwrap_or(0),
+    };
+    // The ways mean something only where all names do.
+    if checker.problems.is_empty() {
+        ways(&mut checker, &workflow, &written);
+    }
+    if checker.problems.is_empty() { Ok(workflow) } else { Err(checker.problems) }
+}
+
+fn products(checker: &mut Checker<'_>, written: &Written, known: &[&str]) -> Vec<Gives> {
+    let mut found: Vec<Gives> = Vec::new();
+    for product in &written.products {
+        let (name, tool) = (&product.name, &product.tool);
+        if found.iter().any(|other| other.name == name.value) || name.value == USER {
+            let advice = "give it another name; `user` counts what the user said";
+            checker.wrong(&name.referenced, format!("there is a product `{}` already", name.value), advice);
+        }
+        if !known.contains(&tool.value.as_str()) {
+            checker.unknown(&tool.referenced, "tool", &tool.value, known.iter().copied());
+        }
+        for pointer in [&product.each, &product.holds].into_iter().flatten() {
+            if !pointer.value.starts_with('/') {
+                let advice = "begin it with a slash: /alias";
+                checker.wrong(&pointer.referenced, format!("`{}` is no JSON pointer", pointer.value), advice);
+            }
+        }
+        found.push(Gives {
+            name: name.value.clone(),
+            tool: tool.value.clone(),
+            each: product.each.as_ref().map(|pointer| pointer.value.clone()),
+            holds: product.holds.as_ref().map(|pointer| pointer.value.clone()),
+            forgets: product.forgets.iter().map(|name| name.value.clone()).collect(),
+        });
+    }
+    let names = || written.products.iter().map(|product| product.name.value.as_str());
+    for forgotten in written.products.iter().flat_map(|product| &product.forgets) {
+        if !names().any(|name| name == forgotten.value) {
+            checker.unknown(&forgotten.referenced, "product", &forgotten.value, names());
+        }
+    }
+    found
+}
+
+/// The products that there are, and whether there may be several of one.
+struct Makers(BTreeMap<String, bool>);
+
+impl Makers {
+    fn new(products: &[Gives], written: &Written) -> Self {
+        let notes = written.phases.iter().flat_map(|phase| &phase.advance).filter_map(|way| way.note.as_ref());
+        let notes = notes.map(|note| (note.value.clone(), false));
+        let given = products.iter().map(|product| (product.name.clone(), product.each.is_some()));
+        Makers(notes.chain(given).chain([(USER.to_owned(), true)]).collect())
+    }
+
+    fn amounts(&self, checker: &mut Checker<'_>, amounts: &Amounts, may_be_user: bool) -> BTreeMap<String, usize> {
+        for (name, amount) in amounts {
+            let at = &amount.referenced;
+            match self.0.get(name) {
+                _ if name == USER && !may_be_user => {
+                    checker.wrong(
+                        at,
+                        "nobody has spoken in a phase that is not entered yet",
+                        "put `user` into a `when`",
+                    );
+                }
+                None => checker.unknown(at, "product", name, self.0.keys().map(String::as_str)),
+                Some(_) if amount.value == 0 => {
+                    checker.wrong(at, format!("0 of `{name}` is no condition"), "leave it out")
+                }
+                Some(false) if amount.value > 1 => {
+                    let advice = "write 1, or give the product `each`";
+                    checker.wrong(at, format!("there is never more than one `{name}`"), advice);
+                }
+                Some(_) => {}
+            }
+        }
+        amounts.iter().map(|(name, amount)| (name.clone(), amount.value)).collect()
+    }
+}
+
+fn resolved(
+    checker: &mut Checker<'_>,
+    written: &WrittenPhase,
+    names: &[String],
+    known: &[&str],
+    makers: &Makers,
+) -> Phase {
+    let mut tools = BTreeSet::new();
+    for tool in &written.tools {
+        let matched: Vec<&str> = known.iter().copied().filter(|name| matches(&tool.value, name)).collect();
+        if tool.value == ADVANCE {
+            checker.wrong(&tool.referenced, "`advance` is there in every phase", "leave it out");
+        } else if matched.is_empty() {
+            checker.unknown(&tool.referenced, "tool", &tool.value, known.iter().copied());
+        }
+        tools.extend(matched.into_iter().map(str::to_owned));
+    }
+    let phase_of = |checker: &mut Checker<'_>, to: &serde_saphyr::Spanned<String>| {
+        let place = names.iter().position(|name| *name == to.value);
+        if place.is_none() && to.value != END {
+            let known = names.iter().map(String::as_str).chain([END]);
+            checker.unknown(&to.referenced, "phase", &to.value, known);
+        }
+        place
+    };
+    let mut advance: Vec<Way> = Vec::new();
+    for way in &written.advance {
+        let to = phase_of(checker, &way.to);
+        if advance.iter().any(|other| other.to == to) {
+            checker.wrong(&way.to.referenced, format!("there is a way to `{}` already", way.to.value), "leave one out");
+        }
+        let when = makers.amounts(checker, &way.when, true);
+        if way.automatic && (way.note.is_some() || when.is_empty()) {
+            let advice = "give it a `when` and no `note`, or leave `automatic` out";
+            checker.wrong(
+                &way.to.referenced,
+                "a way cannot be taken by itself without a condition, or with a note",
+                advice,
+            );
+        }
+        if way.when.contains_key(USER) && !written.user {
+            let at = &way.when[USER].referenced;
+            checker.wrong(at, "the user does not speak in this phase", "say `user: true`, or leave the condition out");
+        }
+        advance.push(Way {
+            to,
+            when,
+            note: way.note.as_ref().map(|note| note.value.clone()),
+            automatic: way.automatic,
+        });
+    }
+    if advance.is_empty() {
+        checker.wrong(&written.name.referenced, "there is no way out of this phase", "add one to `advance`");
+    }
+    let mut context = Vec::new();
+    for injection in &written.context {
+        let (product, max_tokens) = (&injection.product, &injection.max_tokens);
+        if !makers.0.contains_key(&product.value) || product.value == USER {
+            checker.unknown(&product.referenced, "product", &product.value, makers.0.keys().map(String::as_str));
+        }
+        if !(1..=MOST_TOKENS).contains(&max_tokens.value) {
+            let advice = format!("write a number from 1 to {MOST_TOKENS}");
+            checker.wrong(&max_tokens.referenced, format!("{} is no limit", max_tokens.value), advice);
+        }
+        context.push(Injection { product: product.value.clone(), max_tokens: max_tokens.value });
+    }
+    let policy = &written.on_error;
+    let to = policy.to.as_ref().map(|to| (to.value == END, phase_of(checker, to), to.referenced));
+    let then = match (policy.then, to) {
+        (WrittenThen::Stop, None) => Then::Stop,
+        (WrittenThen::Back, Some((false, Some(place), _))) => Then::Back(place),
+        (WrittenThen::Skip, Some((_, place, _))) => Then::Skip(place),
+        (WrittenThen::Skip, None) => Then::Skip(advance.first().and_then(|way| way.to)),
+        (WrittenThen::Stop, Some((_, _, at))) => {
+            checker.wrong(&at, "what stops goes nowhere", "leave `to` out, or say `then: back` or `then: skip`");
+            Then::Stop
+        }
+        (WrittenThen::Back, Some((true, _, at))) => {
+            checker.wrong(&at, "the end is not behind", "name a phase, or say `then: skip`");
+            Then::Stop
+        }
+        (WrittenThen::Back, Some(_)) => Then::Stop,
+        (WrittenThen::Back, None) => {
+            checker.wrong(&written.name.referenced, "on_error goes back nowhere", "say where: `to: PHASE`");
+            Then::Stop
+        }
+    };
+    Phase {
+        name: written.name.value.clone(),
+        needs: makers.amounts(checker, &written.needs, false),
+        tools: tools.into_iter().collect(),
+        user: written.user,
+        instructions: written.instructions.trim().to_owned(),
+        context,
+        advance,
+        on_error: Policy { retry: policy.retry.unwrap_or(RETRY), then },
+    }
+}
+
+/// Whether a name is like a pattern, in which `*` is any text.
+fn matches(pattern: &str, name: &str) -> bool {
+    let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
+    let Some(mut name) = name.strip_prefix(start) else { return false };
+    let mut parts: Vec<&str> = rest.split('*').collect();
+    let last = parts.pop().unwrap_or_default();
+    for part in parts {
+        match name.find(part) {
+            Some(at) => name = &name[at + part.len()..],
+            None => return false,
+        }
+    }
+    name.ends_with(last)
+}
+
+/// Whether every phase is reached, comes to the end, and can have what it needs.
+fn ways(checker: &mut Checker<'_>, workflow: &Workflow, written: &Written) {
+    let count = workflow.phases.len();
+    let onward: Vec<Vec<Option<usize>>> = (workflow.phases.iter())
+        .map(|phase| {
+            let skip = match phase.on_error.then {
+                Then::Skip(to) => Some(to),
+                _ => None,
+            };
+            phase.advance.iter().map(|way| way.to).chain(skip).collect()
+        })
+        .collect();
+    let back = |at: usize| match workflow.phases[at].on_error.then {
+        Then::Back(to) => Some(to),
+        _ => None,
+    };
+    let all = |at: usize| onward[at].iter().copied().flatten().chain(back(at));
+    let reached = from(count, workflow.begin, all);
+    for at in 0..count {
+        let name = &written.phases[at].name;
+        if !reached.contains(&at) {
+            let advice = "let another phase advance to it, or leave it out";
+            checker.wrong(&name.referenced, format!("nothing leads to the phase `{}`", name.value), advice);
+            continue;
+        }
+        let ahead = from(count, at, |at| onward[at].iter().copied().flatten());
+        if !ahead.iter().any(|at| onward[*at].contains(&None)) {
+            let advice = "let it, or a phase that it leads to, advance to `end`";
+            checker.wrong(&name.referenced, format!("the phase `{}` never comes to the end", name.value), advice);
+        }
+    }
+    for at in 0..count {
+        let makes = |at: usize, product: &str| {
+            let phase = &workflow.phases[at];
+            let mut given = workflow.products.iter().filter(|gives| gives.name == product);
+            given.any(|gives| phase.tools.contains(&gives.tool))
+                || phase.advance.iter().any(|way| way.note.as_deref() == Some(product))
+        };
+        let before = |product: &str, itself: bool| {
+            // What later phases made is forgotten when an earlier one begins again.
+            let mut makers = (0..=at).filter(|maker| reached.contains(maker) && makes(*maker, product));
+            makers.any(|maker| if maker == at { itself } else { from(count, maker, all).contains(&at) })
+        };
+        let phase = &written.phases[at];
+        let needed = phase.needs.iter().map(|(name, amount)| (name, amount, false));
+        let conditions = phase.advance.iter().flat_map(|way| &way.when).map(|(name, amount)| (name, amount, true));
+        for (name, amount, itself) in needed.chain(conditions) {
+            if name != USER && !before(name, itself) {
+                let advice = "add a tool that makes it to a phase before, or leave it out";
+                checker.wrong(&amount.referenced, format!("no phase before makes `{name}`"), advice);
+            }
+        }
+    }
+}
+
+/// The phases that are reached from one, itself included.
+fn from<I: Iterator<Item = usize>>(count: usize, begin: usize, next: impl Fn(usize) -> I) -> BTreeSet<usize> {
+    let (mut reached, mut open) = (BTreeSet::new(), vec![begin]);
+    while let Some(at) = open.pop() {
+        if at < count && reached.insert(at) {
+            open.extend(next(at));
+        }
+    }
+    reached
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches;
+
+    #[test]
+    fn a_star_is_any_text() {
+        for (pattern, name, expected) in [
+            ("search", "search", true),
+            ("search", "search_tables", false),
+            ("search*", "search_tables", true),
+            ("*_tables", "search_tables", true),
+            ("*", "anything", true),
+            ("get_*_schema", "get_table_schema", true),
+            ("get_*_schema", "get_schema", false),
+            ("a*a", "a", false),
+        ] {
+            assert_eq!(matches(pattern, name), expected, "{pattern} {name}");
+        }
+    }
+}

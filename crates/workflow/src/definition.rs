@@ -1,0 +1,120 @@
+//! A workflow as it is run: its phases, the ways between them, and what its tools leave.
+
+use std::collections::BTreeMap;
+
+/// The name of the end as a phase to advance to.
+pub(crate) const END: &str = "end";
+
+/// The name of the tool that goes on to the next phase.
+pub const ADVANCE: &str = "advance";
+
+/// The product that every phase has: how often the user spoke in it.
+pub(crate) const USER: &str = "user";
+
+/// A workflow whose names are all right.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Workflow {
+    /// Its name.
+    pub name: String,
+    /// What the model is told of its role: the same in every phase.
+    pub role: String,
+    /// What tools leave when they worked.
+    pub products: Vec<Gives>,
+    /// The phases, in the order of the file.
+    pub phases: Vec<Phase>,
+    /// The phase to begin with, by its place.
+    pub begin: usize,
+}
+
+/// A product, and the tool that makes it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gives {
+    /// The product.
+    pub name: String,
+    /// The tool whose answer it is.
+    pub tool: String,
+    /// A JSON pointer into the answer: one product for each value that was there. Without it the last answer replaces the
+    /// one before.
+    pub each: Option<String>,
+    /// A JSON pointer into the answer: it counts only where that is there and neither null, false, 0 nor empty.
+    pub holds: Option<String>,
+    /// Products that are out of date when this one is made.
+    pub forgets: Vec<String>,
+}
+
+/// A phase.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Phase {
+    /// Its name.
+    pub name: String,
+    /// The products without which it is not entered, and how many of each.
+    pub needs: BTreeMap<String, usize>,
+    /// The tools that may be called in it, beside `advance`.
+    pub tools: Vec<String>,
+    /// Whether the model may speak to the user in it. Where not, a text without a call counts as a failure.
+    pub user: bool,
+    /// What the model is told when it begins.
+    pub instructions: String,
+    /// The products that are shown when it begins.
+    pub context: Vec<Injection>,
+    /// Where it may go on to.
+    pub advance: Vec<Way>,
+    /// What becomes of failures.
+    pub on_error: Policy,
+}
+
+/// A product that a phase is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Injection {
+    /// The product.
+    pub product: String,
+    /// At most so many tokens of it, as [`prospector_core::tokens::estimate`] counts them.
+    pub max_tokens: usize,
+}
+
+/// A way on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Way {
+    /// The next phase, by its place; none for the end.
+    pub to: Option<usize>,
+    /// The products without which it is not taken, and how many of each.
+    pub when: BTreeMap<String, usize>,
+    /// The product that the note of `advance` becomes; without one the call is refused.
+    pub note: Option<String>,
+    /// Taken as soon as the condition holds, without `advance`.
+    pub automatic: bool,
+}
+
+/// What becomes of failures in a phase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Policy {
+    /// So many failures in a row are answered, and the next one is the last.
+    pub retry: u32,
+    /// What happens then.
+    pub then: Then,
+}
+
+/// What happens when a phase has failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Then {
+    /// The workflow ends.
+    Stop,
+    /// That phase is entered again.
+    Back(usize),
+    /// That phase is entered, or the end is, as if this one were done; where what it needs is there, else the workflow ends.
+    Skip(Option<usize>),
+}
+
+impl Workflow {
+    /// The name of a phase, or of the end.
+    pub(crate) fn name_of(&self, place: Option<usize>) -> &str {
+        place.and_then(|at| self.phases.get(at)).map_or(END, |phase| &phase.name)
+    }
+
+    /// Whether calls of a tool may change the phase, so that those after them wait.
+    pub(crate) fn may_change_phase(&self, tool: &str) -> bool {
+        let makes = |product: &str| self.products.iter().any(|gives| gives.name == product && gives.tool == tool);
+        let mut automatic = self.phases.iter().flat_map(|phase| &phase.advance).filter(|way| way.automatic);
+        automatic.any(|way| way.when.keys().any(|product| makes(product)))
+    }
+}

@@ -1,0 +1,101 @@
+//! A workflow as the goal of a run: one turn ends when the model speaks to the user.
+
+use prospector_agent::{
+    agent_loop::{Goal, Judgement, Reply},
+    event::Observe,
+    plan::Ended,
+};
+use prospector_llm::{
+    Message,
+    purpose::{Purpose, Utterance},
+};
+use serde_json::json;
+
+use crate::tools::Standing;
+
+/// What a model is told when no more calls will be made.
+const FINISH: &str = "Tell the user now where this stands, and what comes next.";
+
+pub(crate) struct PhaseGoal {
+    pub(crate) standing: Standing,
+    /// What the user said so far.
+    pub(crate) said: Vec<Utterance>,
+    /// The place of the message that announced the phase.
+    pub(crate) begins_at: usize,
+    /// Whether another phase was announced since the last request.
+    pub(crate) is_new: bool,
+}
+
+impl PhaseGoal {
+    /// Notes where the phase was announced, if it was since this was called last.
+    pub(crate) fn locate(&mut self, messages: &[Message]) {
+        if std::mem::take(&mut self.is_new) {
+            // The announcement is the first text after the results, or after the model's text, that led to it.
+            let is_text = |message: &Message| matches!(message, Message::User { .. });
+            self.begins_at = messages.iter().rposition(|message| !is_text(message)).map_or(0, |place| place + 1);
+        }
+    }
+
+    /// What the model is to be told of the phase that begins, once.
+    fn announcement(&mut self) -> Option<String> {
+        let announcement = self.standing.machine().announcement();
+        self.is_new |= announcement.is_some();
+        announcement
+    }
+}
+
+impl Goal for PhaseGoal {
+    fn name(&self) -> &str {
+        "workflow"
+    }
+
+    fn finish_order(&self) -> &str {
+        FINISH
+    }
+
+    fn purpose(&mut self, messages: &[Message], _: bool) -> Purpose {
+        self.locate(messages);
+        let machine = self.standing.machine();
+        Purpose::Phase {
+            workflow: machine.workflow.name.clone(),
+            phase: machine.at.map(|_| machine.name().to_owned()),
+            begins_at: self.begins_at,
+            said: self.said.clone(),
+        }
+    }
+
+    fn judge(&mut self, reply: Reply<'_>, observe: &Observe<'_>) -> Judgement {
+        let mut machine = self.standing.machine();
+        if !reply.text.trim().is_empty() && (machine.speaks() || machine.is_over()) {
+            return Judgement::Accepted;
+        }
+        let (epoch, phase) = (machine.epoch(), machine.name().to_owned());
+        machine.failed(epoch, "there was a text where a call was due");
+        let stopped = machine.stopped.is_some();
+        drop(machine);
+        let next = self.announcement();
+        self.standing.tell(observe);
+        if stopped {
+            return Judgement::GivenUp(Ended::Stopped);
+        }
+        let complaint = json!({
+            "error": "no_call",
+            "message": format!("the user is not spoken to in the phase `{phase}`"),
+            "suggestion": "call a tool of the phase, or advance",
+        });
+        Judgement::Again(next.unwrap_or_else(|| complaint.to_string()))
+    }
+
+    fn has_result(&self) -> bool {
+        self.standing.machine().is_done()
+    }
+
+    /// Failures are for the policy of the phase.
+    fn end_after_round(&mut self, _: Option<Ended>) -> Option<Ended> {
+        self.standing.machine().stopped.is_some().then_some(Ended::Stopped)
+    }
+
+    fn announce_after_round(&mut self) -> Option<String> {
+        self.announcement()
+    }
+}

@@ -1,0 +1,294 @@
+//! Where a workflow stands: the phase, what was made, what failed, and every change of these.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use prospector_core::{ToolError, nearest};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::{
+    announce::announce,
+    definition::{ADVANCE, END, Then, USER, Way, Workflow},
+    product::Made,
+};
+
+/// A phase is entered at most so often: whatever the policies say, a workflow ends.
+const MOST_VISITS: u32 = 6;
+
+/// A note is cut at so many characters.
+const LONGEST_NOTE: usize = 4_000;
+
+/// A phase that was entered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Entered {
+    /// Its name; `end` for the end.
+    pub phase: String,
+    /// Why, where that is not that the one before is done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// Where a workflow stands.
+#[derive(Debug)]
+pub(crate) struct Machine {
+    pub(crate) workflow: Arc<Workflow>,
+    /// The phase; none after the end.
+    pub(crate) at: Option<usize>,
+    pub(crate) made: Vec<Made>,
+    /// How often the user spoke in this phase.
+    spoken: usize,
+    failures: u32,
+    visits: Vec<u32>,
+    /// Counts the phases that were entered, so that what was begun in another one does not count.
+    epoch: u64,
+    pub(crate) log: Vec<Entered>,
+    /// How many of the log were told as events.
+    told: usize,
+    /// Why it stopped before its end.
+    pub(crate) stopped: Option<String>,
+    /// What the model is to be told next.
+    announcement: Option<String>,
+}
+
+impl Machine {
+    pub(crate) fn new(workflow: Arc<Workflow>) -> Self {
+        let mut machine = Machine {
+            at: Some(workflow.begin),
+            made: Vec::new(),
+            spoken: 0,
+            failures: 0,
+            visits: vec![0; workflow.phases.len()],
+            epoch: 0,
+            log: Vec::new(),
+            told: 0,
+            stopped: None,
+            announcement: None,
+            workflow,
+        };
+        machine.enter(machine.at, None);
+        machine
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.at.is_none() || self.stopped.is_some()
+    }
+
+    pub(crate) fn is_done(&self) -> bool {
+        self.at.is_none() && self.stopped.is_none()
+    }
+
+    /// The name of the phase.
+    pub(crate) fn name(&self) -> &str {
+        self.workflow.name_of(self.at)
+    }
+
+    /// Whether the model may speak to the user now.
+    pub(crate) fn speaks(&self) -> bool {
+        self.at.is_none_or(|at| self.workflow.phases[at].user)
+    }
+
+    /// What the model is to be told, once.
+    pub(crate) fn announcement(&mut self) -> Option<String> {
+        self.announcement.take()
+    }
+
+    /// The phases that were entered and not told of yet.
+    pub(crate) fn news(&mut self) -> Vec<Entered> {
+        let news = self.log[self.told..].to_vec();
+        self.told = self.log.len();
+        news
+    }
+
+    /// How many of a product there are.
+    fn count(&self, product: &str) -> usize {
+        match product {
+            USER => self.spoken,
+            _ => self.made.iter().filter(|made| made.name == product).count(),
+        }
+    }
+
+    /// What of these is missing: `pairs`, `1 more subset`.
+    pub(crate) fn missing(&self, amounts: &BTreeMap<String, usize>) -> Vec<String> {
+        let lacks = amounts.iter().filter_map(|(name, amount)| {
+            let lack = amount.saturating_sub(self.count(name));
+            match (lack, name.as_str()) {
+                (0, _) => None,
+                (_, USER) => Some("a word of the user".to_owned()),
+                (1, name) if *amount == 1 => Some(name.to_owned()),
+                (lack, name) => Some(format!("{lack} more {name}")),
+            }
+        });
+        lacks.collect()
+    }
+
+    /// Whether a tool may be called now: the number of the visit, to be handed in with what it gave.
+    ///
+    /// # Errors
+    /// Which tools may be.
+    pub(crate) fn permit(&self, tool: &str) -> Result<u64, ToolError> {
+        let Some(at) = self.at.filter(|_| self.stopped.is_none()) else {
+            return Err(refused(
+                "over",
+                "the workflow is over: no tool is called any more",
+                "tell the user the outcome",
+            ));
+        };
+        let phase = &self.workflow.phases[at];
+        if phase.tools.iter().any(|name| name == tool) {
+            return Ok(self.epoch);
+        }
+        let message = format!("`{tool}` is not a tool of the phase `{}`", phase.name);
+        let mut tools = phase.tools.clone();
+        tools.push(ADVANCE.into());
+        Err(refused("wrong_phase", message, format!("the tools of this phase: {}", tools.join(", "))))
+    }
+
+    /// A tool worked that was permitted with that number.
+    pub(crate) fn worked(&mut self, epoch: u64, tool: &str, answer: &Value) {
+        let Some(at) = self.at.filter(|_| epoch == self.epoch && self.stopped.is_none()) else { return };
+        self.failures = 0;
+        let workflow = self.workflow.clone();
+        for gives in workflow.products.iter().filter(|gives| gives.tool == tool) {
+            let holds = gives.holds.as_ref().is_none_or(|pointer| answer.pointer(pointer).is_some_and(is_there));
+            let key = match &gives.each {
+                Some(pointer) => answer.pointer(pointer).map(Value::to_string),
+                None => Some(String::new()),
+            };
+            let Some(key) = key else { continue };
+            self.made.retain(|made| made.name != gives.name || made.key != key);
+            self.made.retain(|made| !gives.forgets.contains(&made.name));
+            if holds {
+                self.made.push(Made { name: gives.name.clone(), key, value: answer.clone(), by: at });
+            }
+        }
+        let ready = workflow.phases[at].advance.iter().find(|way| way.automatic && self.missing(&way.when).is_empty());
+        if let Some(to) = ready.map(|way| way.to).filter(|to| self.lacks(*to).is_empty()) {
+            self.enter(to, None);
+        }
+    }
+
+    /// A tool failed that was permitted with that number, or a text came where a call was due.
+    pub(crate) fn failed(&mut self, epoch: u64, what: &str) {
+        let Some(at) = self.at.filter(|_| epoch == self.epoch && self.stopped.is_none()) else { return };
+        self.failures += 1;
+        let policy = self.workflow.phases[at].on_error;
+        if self.failures <= policy.retry {
+            return;
+        }
+        let name = &self.workflow.phases[at].name;
+        let reason = format!("the phase `{name}` failed {} times in a row, at last: {what}", self.failures);
+        match policy.then {
+            Then::Stop => self.stop(reason),
+            Then::Back(to) => self.enter(Some(to), Some(reason)),
+            Then::Skip(to) => self.enter(to, Some(reason)),
+        }
+    }
+
+    /// The number of this visit.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// The user spoke.
+    pub(crate) fn heard(&mut self) {
+        self.spoken += 1;
+    }
+
+    /// Goes on, as the model asks.
+    ///
+    /// # Errors
+    /// What is missing, or which ways there are.
+    pub(crate) fn advance(&mut self, to: Option<&str>, note: Option<&str>) -> Result<(), ToolError> {
+        let Some(at) = self.at.filter(|_| self.stopped.is_none()) else {
+            return Err(refused("over", "the workflow is over", "tell the user the outcome"));
+        };
+        let workflow = self.workflow.clone();
+        let ways = &workflow.phases[at].advance;
+        let named = |way: &&Way| to.is_none_or(|to| workflow.name_of(way.to) == to.trim());
+        let Some(way) = ways.iter().find(named) else {
+            let names: Vec<&str> = ways.iter().map(|way| workflow.name_of(way.to)).collect();
+            let near = nearest(to.unwrap_or_default(), names.iter().copied(), 3);
+            let message = format!("the phase `{}` does not go on to `{}`", self.name(), to.unwrap_or_default());
+            return Err(refused("not_found", message, format!("it goes on to {}", near.join(", "))));
+        };
+        let missing = self.missing(&way.when);
+        let next = workflow.name_of(way.to);
+        if !missing.is_empty() {
+            let message = format!("`{next}` does not begin yet: {} is missing", missing.join(", "));
+            return Err(refused("not_yet", message, "make what is missing first, or ask the user".to_owned()));
+        }
+        let note = note.map(str::trim).filter(|note| !note.is_empty());
+        if let Some(product) = &way.note {
+            let Some(note) = note else {
+                let message = format!("`{next}` needs a note: {product}");
+                return Err(refused("not_yet", message, format!("call advance with the {product} in `note`")));
+            };
+            let value = Value::from(note.chars().take(LONGEST_NOTE).collect::<String>());
+            self.made.retain(|made| made.name != *product);
+            self.made.push(Made { name: product.clone(), key: String::new(), value, by: at });
+        }
+        let lacks = self.lacks(way.to);
+        if !lacks.is_empty() {
+            let message = format!("`{next}` does not begin yet: it needs {}", lacks.join(", "));
+            return Err(refused("not_yet", message, "make what is missing first".to_owned()));
+        }
+        self.enter(way.to, None);
+        Ok(())
+    }
+
+    /// What a phase needs and would not have, were it entered now.
+    fn lacks(&self, to: Option<usize>) -> Vec<String> {
+        let Some(place) = to else { return Vec::new() };
+        let kept = |name: &str| self.made.iter().filter(|made| made.name == name && made.by < place).count();
+        let needs = self.workflow.phases[place].needs.iter();
+        needs.filter(|(name, amount)| kept(name) < **amount).map(|(name, _)| name.clone()).collect()
+    }
+
+    /// Enters a phase, or the end. A phase that lacks what it needs is not entered: the workflow stops.
+    fn enter(&mut self, to: Option<usize>, reason: Option<String>) {
+        let lacks = self.lacks(to);
+        if !lacks.is_empty() {
+            let why = reason.map(|reason| format!("{reason}; ")).unwrap_or_default();
+            let next = self.workflow.name_of(to);
+            self.stop(format!("{why}`{next}` cannot begin without {}", lacks.join(", ")));
+            return;
+        }
+        if let Some(place) = to {
+            self.visits[place] += 1;
+            if self.visits[place] > MOST_VISITS {
+                let name = &self.workflow.phases[place].name;
+                self.stop(format!("the phase `{name}` would begin for the {}th time", self.visits[place]));
+                return;
+            }
+            // What it and those after it made is to be made again.
+            self.made.retain(|made| made.by < place);
+        }
+        self.at = to;
+        self.spoken = 0;
+        self.failures = 0;
+        self.epoch += 1;
+        self.log.push(Entered { phase: self.name().to_owned(), reason: reason.clone() });
+        self.announcement = Some(announce(&self.workflow, self.at, &self.made, reason.as_deref()));
+    }
+
+    fn stop(&mut self, reason: String) {
+        self.log.push(Entered { phase: END.to_owned(), reason: Some(reason.clone()) });
+        self.stopped = Some(reason);
+        self.announcement = None;
+    }
+}
+
+fn refused(code: &'static str, message: impl Into<String>, suggestion: impl Into<String>) -> ToolError {
+    ToolError::Respond { code, message: message.into(), suggestion: Some(suggestion.into()) }
+}
+
+fn is_there(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Bool(yes) => *yes,
+        Value::Number(number) => number.as_f64() != Some(0.0),
+        Value::String(text) => !text.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(fields) => !fields.is_empty(),
+    }
+}

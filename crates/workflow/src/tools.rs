@@ -1,0 +1,134 @@
+//! The tools of a workflow: each call is judged when its turn comes, in the order of the calls.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use prospector_core::{Answer, ToolError, ToolSpec, Toolset};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::sync::RwLock;
+
+use prospector_agent::{
+    agent_loop::Tools,
+    event::{Event, Observe},
+};
+
+use crate::{definition::ADVANCE, machine::Machine};
+
+const DESCRIPTION: &str =
+    "Goes on to the next phase of the workflow. Refused while something is missing, and the answer says what.";
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Advance {
+    /// The phase, where there are several ways on.
+    #[serde(default)]
+    phase: Option<String>,
+    /// What the next phases have to know, where the phase wants a note.
+    #[serde(default)]
+    note: Option<String>,
+}
+
+/// Where a workflow stands, shared by its tools and its goal.
+#[derive(Clone)]
+pub(crate) struct Standing(Arc<Mutex<Machine>>);
+
+impl Standing {
+    pub(crate) fn new(machine: Machine) -> Self {
+        Standing(Arc::new(Mutex::new(machine)))
+    }
+
+    pub(crate) fn machine(&self) -> MutexGuard<'_, Machine> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells of the phases that were entered since it last did.
+    pub(crate) fn tell(&self, observe: &Observe<'_>) {
+        let news = self.machine().news();
+        news.into_iter().for_each(|entered| observe(Event::Phase { name: entered.phase, reason: entered.reason }));
+    }
+}
+
+/// All tools of a workflow: those of a registry, its own, and `advance`.
+pub(crate) struct PhaseTools<'a, T> {
+    pub(crate) tools: &'a T,
+    pub(crate) own: &'a Toolset,
+    pub(crate) standing: Standing,
+    /// Calls that cannot change the phase share it; the others have it alone. It is fair, so that calls keep their order.
+    pub(crate) turn: RwLock<()>,
+    pub(crate) observe: &'a Observe<'a>,
+}
+
+impl<T: Tools> Tools for PhaseTools<'_, T> {
+    fn specs(&self) -> Vec<ToolSpec> {
+        specs(self.tools, self.own)
+    }
+
+    async fn call(&self, name: &str, arguments: Value) -> Result<Answer, ToolError> {
+        let may_change_phase = self.standing.machine().workflow.may_change_phase(name);
+        let given = if name == ADVANCE {
+            let _alone = self.turn.write().await;
+            self.advance(arguments)
+        } else if may_change_phase {
+            let _alone = self.turn.write().await;
+            self.ordinary(name, arguments).await
+        } else {
+            let _shared = self.turn.read().await;
+            self.ordinary(name, arguments).await
+        };
+        self.standing.tell(self.observe);
+        given
+    }
+}
+
+/// The same list in every phase, sorted by name.
+pub(crate) fn specs(tools: &impl Tools, own: &Toolset) -> Vec<ToolSpec> {
+    let is_own = |name: &str| own.has(name) || name == ADVANCE;
+    let mut specs: Vec<ToolSpec> = tools.specs().into_iter().filter(|spec| !is_own(&spec.name)).collect();
+    specs.extend(own.specs());
+    specs.push(ToolSpec::new::<Advance>(ADVANCE, DESCRIPTION));
+    specs.sort_by(|a, b| a.name.cmp(&b.name));
+    specs
+}
+
+impl<T: Tools> PhaseTools<'_, T> {
+    fn advance(&self, arguments: Value) -> Result<Answer, ToolError> {
+        let Advance { phase, note } = ToolSpec::new::<Advance>(ADVANCE, DESCRIPTION).arguments(arguments)?;
+        let mut machine = self.standing.machine();
+        machine.advance(phase.as_deref(), note.as_deref())?;
+        let tools = machine.at.map_or(Vec::new(), |at| machine.workflow.phases[at].tools.clone());
+        Ok(Answer::new(json!({"phase": machine.name(), "tools": tools}), Vec::new()))
+    }
+
+    async fn ordinary(&self, name: &str, arguments: Value) -> Result<Answer, ToolError> {
+        let epoch = self.standing.machine().permit(name)?;
+        let mut attempt = Attempt { standing: &self.standing, epoch, what: Some(format!("`{name}` took too long")) };
+        let given = match self.own.has(name) {
+            true => self.own.call(name, arguments).await,
+            false => self.tools.call(name, arguments).await,
+        };
+        attempt.what = None;
+        match &given {
+            Ok(answer) => self.standing.machine().worked(epoch, name, &answer.value),
+            // What only the operator may see does not reach the model in this way either.
+            Err(ToolError::Fatal { .. }) => self.standing.machine().failed(epoch, &format!("`{name}` failed")),
+            Err(error) => self.standing.machine().failed(epoch, &format!("`{name}`: {error}")),
+        }
+        given
+    }
+}
+
+/// A call that is dropped before it gave anything has failed.
+struct Attempt<'a> {
+    standing: &'a Standing,
+    epoch: u64,
+    what: Option<String>,
+}
+
+impl Drop for Attempt<'_> {
+    fn drop(&mut self) {
+        if let Some(what) = self.what.take() {
+            self.standing.machine().failed(self.epoch, &what);
+        }
+    }
+}

@@ -1,0 +1,452 @@
+//! Workflows: what is refused when one is read, and what holds whatever a model does.
+
+#[path = "../../agent/tests/support/mod.rs"]
+mod support;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use prospector_agent::{
+    Limits,
+    agent_loop::{AgentLoop, Names, Tools},
+    event::Event,
+    plan::Ended,
+};
+use prospector_core::{Answer, ResourceKind, ToolError, ToolSpec, Toolset};
+use prospector_discovery::Prompt;
+use prospector_llm::Message;
+use prospector_workflow::{Conversation, TurnOutcome, Workflow, WorkflowReport};
+use serde_json::{Value, json};
+use support::{Scripted, Turn};
+use tokio_util::sync::CancellationToken;
+
+/// The tools that there are: each answers what it is told to, and fails where it is told `fail`.
+const TOOLS: [&str; 4] = ["look", "make_a", "make_b", "make_c"];
+
+/// Four phases, with a way back by choice and by each policy.
+const FLOW: &str = "workflow: flow
+begin: start
+role: You go through phases.
+products:
+- {name: a, tool: make_a, each: /id}
+- {name: b, tool: make_b, holds: /good}
+- {name: c, tool: make_c}
+phases:
+- name: start
+  user: true
+  tools: [look]
+  instructions: Look around.
+  advance:
+  - {to: first, note: wish}
+- name: first
+  needs: {wish: 1}
+  tools: [look, make_a]
+  instructions: Make two of a.
+  advance:
+  - {to: second, when: {a: 2}}
+  on_error: {retry: 1, then: back, to: start}
+- name: second
+  needs: {a: 2, wish: 1}
+  tools: ['make_*']
+  user: true
+  instructions: Make b.
+  context:
+  - {product: wish, max_tokens: 20}
+  - {product: a, max_tokens: 30}
+  advance:
+  - {to: third, when: {b: 1}, automatic: true}
+  - {to: first}
+  on_error: {retry: 1, then: skip}
+- name: third
+  needs: {a: 2, b: 1}
+  tools: [make_c]
+  instructions: Make c.
+  advance:
+  - {to: end, when: {c: 1}, automatic: true}
+  - {to: second}
+  on_error: {retry: 2, then: stop}
+";
+
+fn read(text: &str) -> Result<Workflow, Vec<String>> {
+    let problems = |problems: Vec<prospector_core::Problem>| problems.iter().map(ToString::to_string).collect();
+    Workflow::read("flow.yaml", text, &TOOLS).map_err(problems)
+}
+
+#[test]
+fn what_is_wrong_with_a_workflow_is_said_with_its_place() {
+    assert_eq!(read(FLOW).map(|workflow| workflow.phases.len()), Ok(4));
+    let mut wrong = Vec::new();
+    for (from, to, expected) in [
+        ("  instructions: Look around.", "  instruction: Look around.", "flow.yaml:12:3: unknown field `instruction`"),
+        ("role: You go", "rule: You go", "flow.yaml:3:1: unknown field `rule`"),
+        ("retry: 2, then: stop", "retries: 2, then: stop", "flow.yaml:41:14: unknown field `retries`"),
+        ("begin: start", "begin: strat", "flow.yaml:2:8: there is no phase `strat` (did you mean start"),
+        (
+            "tools: [look, make_a]",
+            "tools: [look, mak_a]",
+            "flow.yaml:17:17: there is no tool `mak_a` (did you mean make_a",
+        ),
+        ("['make_*']", "['mack_*']", "flow.yaml:24:11: there is no tool `mack_*`"),
+        ("tool: make_c}", "tool: make_d}", "flow.yaml:7:19: there is no tool `make_d`"),
+        ("- name: third", "- name: end", "flow.yaml:34:9: `end` cannot be the name of a phase here"),
+        ("- name: third", "- name: first", "flow.yaml:34:9: `first` cannot be the name of a phase here"),
+        ("{to: first, note: wish}", "{to: fist, note: wish}", "flow.yaml:14:10: there is no phase `fist`"),
+        ("{to: first, note: wish}", "{to: end, note: wish}", "flow.yaml:15:9: nothing leads to the phase `first`"),
+        ("{to: end, when: {c: 1}, automatic: true}", "{to: first}", "never comes to the end"),
+        ("  needs: {wish: 1}\n", "  needs: {c: 1}\n", "flow.yaml:16:14: no phase before makes `c`"),
+        ("when: {a: 2}}", "when: {b: 1}}", "flow.yaml:20:28: no phase before makes `b`"),
+        ("when: {a: 2}}", "when: {d: 1}}", "flow.yaml:20:28: there is no product `d`"),
+        ("when: {a: 2}}", "when: {user: 1}}", "flow.yaml:20:31: the user does not speak in this phase"),
+        ("when: {b: 1}, auto", "when: {b: 2}, auto", "there is never more than one `b`"),
+        ("then: back, to: start", "then: back", "flow.yaml:15:9: on_error goes back nowhere"),
+        ("max_tokens: 20", "max_tokens: 0", "0 is no limit"),
+        ("each: /id", "each: id", "flow.yaml:5:33: `id` is no JSON pointer"),
+        ("{to: end, when: {c: 1}, automatic: true}", "{to: end, automatic: true}", "without a condition"),
+    ] {
+        assert!(FLOW.contains(from), "{from}");
+        let problems = read(&FLOW.replacen(from, to, 1)).err().unwrap_or_default();
+        if !problems.iter().any(|problem| problem.contains(expected)) {
+            wrong.push(format!("{to}: {problems:?} without {expected}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    let both = FLOW.replacen("[look]", "[loke]", 1).replacen("tools: [make_c]", "tools: [make_z]", 1);
+    assert!(read(&both).unwrap_err().len() >= 2, "all of it is said at once");
+    assert!(read("workflow: [").unwrap_err()[0].starts_with("error: flow.yaml:1:"));
+}
+
+/// The tools, and what was called while each phase stood.
+#[derive(Default)]
+struct World {
+    seen: Mutex<Shadow>,
+}
+
+/// The same as the machine should know, from calls and events alone.
+#[derive(Default)]
+struct Shadow {
+    phase: String,
+    /// Products and the phase that made each, by its place.
+    made: BTreeSet<(String, String, usize)>,
+    entered: Vec<String>,
+    faults: Vec<String>,
+}
+
+/// A phase, its tools and its needs.
+type Rules = (&'static str, &'static [&'static str], &'static [(&'static str, usize)]);
+
+/// The phases in the order of the file.
+const RULES: [Rules; 4] = [
+    ("start", &["look"], &[]),
+    ("first", &["look", "make_a"], &[("wish", 1)]),
+    ("second", &["make_a", "make_b", "make_c"], &[("a", 2), ("wish", 1)]),
+    ("third", &["make_c"], &[("a", 2), ("b", 1)]),
+];
+
+fn place(phase: &str) -> usize {
+    RULES.iter().position(|(name, ..)| *name == phase).unwrap_or(RULES.len())
+}
+
+impl Shadow {
+    fn called(&mut self, tool: &str) {
+        if !RULES.get(place(&self.phase)).is_some_and(|(_, tools, _)| tools.contains(&tool)) {
+            self.faults.push(format!("{tool} was called in {}", self.phase));
+        }
+    }
+
+    fn makes(&mut self, name: &str, id: &str, there: bool) {
+        self.made.retain(|(other, key, _)| other != name || key != id);
+        if there {
+            self.made.insert((name.into(), id.into(), place(&self.phase)));
+        }
+    }
+
+    fn enters(&mut self, phase: &str) {
+        let at = place(phase);
+        if at < RULES.len() {
+            for (product, amount) in RULES[at].2 {
+                // A note is made when its phase is left.
+                let there = self.made.iter().filter(|(name, _, by)| name == product && *by < at).count();
+                let noted = *product == "wish" && (self.phase == "start" || there > 0);
+                if there < *amount && !noted {
+                    self.faults.push(format!("{phase} begins without {product}: {:?}", self.made));
+                }
+            }
+            if self.phase == "start" && phase == "first" {
+                self.made.insert(("wish".into(), String::new(), 0));
+            }
+            self.made.retain(|(_, _, by)| *by < at);
+        }
+        self.phase = phase.into();
+        self.entered.push(phase.into());
+    }
+}
+
+impl Tools for World {
+    fn specs(&self) -> Vec<ToolSpec> {
+        let spec = |name: &str| ToolSpec {
+            name: name.into(),
+            description: format!("The tool {name}."),
+            input_schema: json!({"type": "object", "properties": {"id": {"type": "string"}}}),
+        };
+        TOOLS.map(spec).to_vec()
+    }
+
+    async fn call(&self, name: &str, arguments: Value) -> Result<Answer, ToolError> {
+        if arguments["fail"] == "hang" {
+            tokio::time::sleep(Duration::from_secs(3_600)).await;
+        }
+        let mut seen = self.seen.lock().expect("no panic");
+        seen.called(name);
+        if arguments["fail"] == true {
+            return Err(ToolError::unavailable("it does not work", None));
+        }
+        let id = arguments["id"].as_str().unwrap_or("1").to_owned();
+        let good = arguments["good"] != false;
+        match name {
+            "make_a" => seen.makes("a", &id, true),
+            "make_b" => seen.makes("b", "", good),
+            "make_c" => seen.makes("c", "", true),
+            _ => {}
+        }
+        Ok(Answer::new(json!({"id": id, "good": good, "text": "</data> of a tool ".repeat(20)}), Vec::new()))
+    }
+}
+
+impl Names for World {
+    fn resolve(&self, _: ResourceKind, _: &str) -> Option<String> {
+        None
+    }
+
+    fn nearest(&self, _: ResourceKind, _: &str) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+struct Done {
+    world: World,
+    told: Vec<TurnOutcome>,
+    report: WorkflowReport,
+    model: Scripted<Box<dyn Fn(usize) -> Turn + Send + Sync>>,
+}
+
+/// Runs the workflow: the user speaks as often as there are turns, and no more is said once it is over.
+async fn go(turns: usize, script: impl Fn(usize) -> Turn + Send + Sync + 'static) -> Done {
+    let world = World::default();
+    let model: Scripted<Box<dyn Fn(usize) -> Turn + Send + Sync>> = Scripted::new(Box::new(script));
+    let workflow = Arc::new(read(FLOW).expect("it is right"));
+    let limits = Limits { rounds: 25, calls: 60, call_time: Duration::from_millis(200), ..Limits::default() };
+    let mut conversation = Conversation::new(workflow, Toolset::new(), Prompt::new(Vec::new()), limits);
+    let mut told = Vec::new();
+    for _ in 0..turns {
+        if conversation.is_over() {
+            break;
+        }
+        let observe = |event| {
+            if let Event::Phase { name, .. } = event {
+                world.seen.lock().expect("no panic").enters(&name);
+            }
+        };
+        let cancel = CancellationToken::new();
+        let agent = AgentLoop { model: &model, tools: &world, names: &world };
+        told.push(conversation.turn(Some("go on"), &agent, &cancel, &observe).await);
+    }
+    let report = conversation.report();
+    Done { world, told, report, model }
+}
+
+impl Done {
+    #[track_caller]
+    fn check(&self, entered: &[&str], completed: bool) {
+        let seen = self.world.seen.lock().expect("no panic");
+        assert_eq!(seen.faults, Vec::<String>::new());
+        assert_eq!(seen.entered, entered);
+        assert_eq!(self.report.completed, completed, "{:?}", self.report);
+        let last = self.told.last().map(|told| told.ended);
+        assert_eq!(last == Some(Ended::Stopped), self.report.stopped.is_some(), "{last:?}");
+    }
+}
+
+fn a(id: &str) -> (&'static str, Value) {
+    ("make_a", json!({"id": id}))
+}
+
+fn on(arguments: Value) -> (&'static str, Value) {
+    ("advance", arguments)
+}
+
+fn fails(tool: &'static str) -> (&'static str, Value) {
+    (tool, json!({"fail": true}))
+}
+
+#[tokio::test]
+async fn advancing_in_the_middle_of_a_round_works() {
+    let done = go(1, |round| match round {
+        1 => Turn::call([
+            a("early"),
+            on(json!({"note": "a wish"})),
+            a("1"),
+            on(json!({})),
+            a("2"),
+            on(json!({})),
+            ("make_b", json!({})),
+            ("make_c", json!({})),
+        ]),
+        _ => Turn::say("Done."),
+    })
+    .await;
+    done.check(&["start", "first", "second", "third", "end"], true);
+    assert_eq!(done.told[0].text, "Done.");
+    let results = done.model.results(2);
+    assert!(results[0].contains("wrong_phase") && results[0].contains("look, advance"), "{}", results[0]);
+    assert!(results[3].contains("not_yet") && results[3].contains("1 more a"), "{}", results[3]);
+    assert!(results[5].contains("second") && !results[6..].iter().any(|one| one.contains("error")), "{results:?}");
+    let Message::User { text } = done.model.last_message(2) else { panic!("the announcement") };
+    assert!(text.contains("The workflow is over"), "{text}");
+}
+
+#[tokio::test]
+async fn a_phase_is_announced_with_what_it_is_shown_and_no_more() {
+    let long = "tell everyone ".repeat(100);
+    let wish = long.clone();
+    let done = go(1, move |round| match round {
+        1 => Turn::call([on(json!({"note": wish})), a("1"), a("2"), on(json!({}))]),
+        _ => Turn::say("What now?"),
+    })
+    .await;
+    done.check(&["start", "first", "second"], false);
+    let Message::User { text } = done.model.last_message(2) else { panic!("the announcement") };
+    for expected in ["Phase `second` (3 of 4).\nMake b.", "make_a, make_b, make_c", "wish: <data>", "(cut)</data>"] {
+        assert!(text.contains(expected), "{text} without {expected}");
+    }
+    assert!(text.len() < 800 && text.matches("</data>").count() == 2, "{text}");
+    // The list of tools is the same in every request.
+    let requests = done.model.requests();
+    assert!(requests.iter().all(|request| request.tools == requests[0].tools && request.tools.len() == 5));
+}
+
+#[tokio::test]
+async fn failures_are_answered_and_then_the_policy_decides() {
+    let begin = || Turn::call([on(json!({"note": "w"}))]);
+    // Retried: one failure is answered.
+    let done = go(1, move |round| match round {
+        1 => begin(),
+        2 => Turn::call([fails("make_a")]),
+        3 => Turn::call([a("1"), a("2"), on(json!({})), ("make_b", json!({})), ("make_c", json!({}))]),
+        _ => Turn::say("Done."),
+    })
+    .await;
+    done.check(&["start", "first", "second", "third", "end"], true);
+    // Back: the second one in a row.
+    let done = go(1, move |round| match round {
+        1 => begin(),
+        2 | 3 => Turn::call([fails("make_a")]),
+        _ => Turn::say("It does not work."),
+    })
+    .await;
+    done.check(&["start", "first", "start"], false);
+    let Message::User { text } = done.model.last_message(4) else { panic!("the announcement") };
+    assert!(text.starts_with("Note: the phase `first` failed 2 times in a row"), "{text}");
+    // Skipped: to a phase that lacks b, which is not entered.
+    let done = go(1, move |round| match round {
+        1 => Turn::call([on(json!({"note": "w"})), a("1"), a("2"), on(json!({}))]),
+        _ => Turn::call([fails("make_b")]),
+    })
+    .await;
+    done.check(&["start", "first", "second", "end"], false);
+    assert!(done.report.stopped.as_ref().is_some_and(|why| why.contains("`third` cannot begin without b")));
+    // Stopped; a call that takes too long fails, and so does a text where a call is due.
+    let done = go(1, move |round| match round {
+        1 => Turn::call([on(json!({"note": "w"})), a("1"), a("2"), on(json!({})), ("make_b", json!({}))]),
+        2 => Turn::call([fails("make_c")]),
+        3 => Turn::call([("make_c", json!({"fail": "hang"}))]),
+        _ => Turn::say("I would rather talk."),
+    })
+    .await;
+    done.check(&["start", "first", "second", "third", "end"], false);
+    assert!(done.report.stopped.as_ref().is_some_and(|why| why.contains("failed 3 times")), "{:?}", done.report);
+}
+
+/// Numbers that look random and are the same every time: the generator of Knuth's MMIX.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % sides
+    }
+}
+
+#[tokio::test]
+async fn whatever_a_model_does_no_phase_begins_without_what_it_needs() {
+    let mut ends: BTreeMap<String, usize> = BTreeMap::new();
+    for seed in 0..300 {
+        let script = move |round: usize| {
+            let mut dice = Dice(seed * 1_000 + round as u64);
+            dice.roll(2);
+            if dice.roll(8) == 0 {
+                return Turn::say(["", "A word.", "Another."][dice.roll(3) as usize]);
+            }
+            let calls: Vec<(&str, Value)> = (0..=dice.roll(6))
+                .map(|_| {
+                    let tool = ["look", "make_a", "make_a", "make_b", "make_c", "advance", "advance", "nothing"]
+                        [dice.roll(8) as usize];
+                    let mut arguments = json!({});
+                    if tool == "advance" {
+                        match dice.roll(10) {
+                            0 => arguments["phase"] = json!("first"),
+                            1 => arguments["phase"] = json!("end"),
+                            2 => arguments["phase"] = json!("third"),
+                            3 => arguments["phase"] = json!(7),
+                            _ => {}
+                        }
+                        if dice.roll(3) > 0 {
+                            arguments["note"] = json!("a wish");
+                        }
+                    } else {
+                        arguments["id"] = json!(dice.roll(3).to_string());
+                        if dice.roll(5) == 0 {
+                            arguments["fail"] = json!(true);
+                        }
+                        if dice.roll(4) == 0 {
+                            arguments["good"] = json!(false);
+                        }
+                    }
+                    (tool, arguments)
+                })
+                .collect();
+            Turn::call(calls)
+        };
+        let done = go(4, script).await;
+        let seen = done.world.seen.lock().expect("no panic");
+        assert_eq!(seen.faults, Vec::<String>::new(), "seed {seed}: {:?}", seen.entered);
+        // What was told is what the report says.
+        let reported: Vec<&str> = done.report.phases.iter().map(|entered| entered.phase.as_str()).collect();
+        assert_eq!(reported, seen.entered, "seed {seed}");
+        for request in done.model.requests() {
+            let (mut calls, mut results) = (Vec::new(), Vec::new());
+            for message in request.messages {
+                match message {
+                    Message::Assistant { calls: made, .. } => calls.extend(made.into_iter().map(|call| call.id)),
+                    Message::ToolResults { results: given } => {
+                        results.extend(given.into_iter().map(|result| result.call_id));
+                    }
+                    Message::User { .. } => {}
+                }
+            }
+            assert_eq!(calls, results, "seed {seed}: every call has one result");
+        }
+        let how = if done.report.completed {
+            "completed"
+        } else if done.report.stopped.is_some() {
+            "stopped"
+        } else {
+            "open"
+        };
+        *ends.entry(how.into()).or_default() += 1;
+    }
+    // The scripts are good for something.
+    assert!(ends["completed"] > 10 && ends["stopped"] > 10, "{ends:?}");
+}
