@@ -257,7 +257,7 @@ impl<T: Tools> Run<'_, T> {
             if let Ok(answer) = &arrived.given {
                 // A tool may repeat a name as the model spelled it.
                 let names = self.names;
-                self.seen.extend(answer.reveals.iter().map(|resource| {
+                self.seen.extend(answer.reveals().iter().map(|resource| {
                     let id = names.resolve(resource.kind, &resource.id).unwrap_or_else(|| resource.id.clone());
                     Resource::new(resource.kind, id)
                 }));

@@ -20,7 +20,7 @@ use prospector_agent::{
     plan::Ended,
     reconcile::{reconcile_tools, reconcile_workflow},
 };
-use prospector_core::{Answer, BoxFuture, Callable, ToolError, ToolSpec, Toolset};
+use prospector_core::{Answer, BoxFuture, Callable, Effect, ToolError, ToolSpec, Toolset};
 use prospector_discovery::{Catalog, CatalogOptions, DiscoveryTools, Profile};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -79,6 +79,14 @@ struct Own(ToolSpec, Toolset, Failing);
 impl Callable for Own {
     fn spec(&self) -> &ToolSpec {
         &self.0
+    }
+
+    fn effect(&self) -> Effect {
+        Effect::Reads
+    }
+
+    fn output_schema(&self) -> Value {
+        json!({"type": "object"})
     }
 
     fn call(&self, args: Value, _: usize) -> BoxFuture<'_, Result<Answer, ToolError>> {
