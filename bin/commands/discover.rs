@@ -69,7 +69,7 @@ fn show(called: Result<Answer, ToolError>, format: FormatName) -> anyhow::Result
     match called {
         Ok(answer) => {
             match format {
-                FormatName::Json => output::json(&answer.value)?,
+                FormatName::Json => output::json(answer.json())?,
                 FormatName::Text => output::text(&answer.text())?,
             }
             Ok(Exit::Good)

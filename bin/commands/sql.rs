@@ -29,9 +29,9 @@ pub(crate) async fn sql(args: SqlArgs, settings: &Settings) -> anyhow::Result<Ex
         Err(error) => return Err(error.into()),
     };
     match args.format {
-        FormatName::Json => output::json(&answer.value)?,
+        FormatName::Json => output::json(answer.json())?,
         FormatName::Text => output::text(&answer.text())?,
     }
-    let failed = answer.value.pointer("/0/error").is_some();
+    let failed = answer.json().pointer("/0/error").is_some();
     Ok(if failed { Exit::NotVerified } else { Exit::Good })
 }

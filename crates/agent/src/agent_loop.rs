@@ -307,7 +307,7 @@ impl<'a, T: Tools> Run<'a, T> {
     /// Notes the names that an answer reveals, as the catalog spells them: a tool may repeat a name as the model wrote it.
     fn note_names(&mut self, answer: &Answer) {
         let names = self.agent.names;
-        self.seen.extend(answer.reveals.iter().map(|resource| {
+        self.seen.extend(answer.reveals().iter().map(|resource| {
             let id = names.resolve(resource.kind, &resource.id).unwrap_or_else(|| resource.id.clone());
             Resource::new(resource.kind, id)
         }));

@@ -98,9 +98,10 @@ impl History {
         for (call, given) in given {
             self.calls += 1;
             let (content, data, is_error, names) = match given {
-                Given::Answer(mut answer) => {
-                    self.refer(&mut answer, message);
-                    (as_data(&answer.text()), Some(answer.value), false, answer.reveals)
+                Given::Answer(answer) => {
+                    let names = answer.reveals();
+                    let (text, data) = self.refer(answer, message);
+                    (as_data(&text), Some(data), false, names)
                 }
                 Given::Failed(error) => {
                     let error = as_error(error);
@@ -119,17 +120,18 @@ impl History {
         sizes
     }
 
-    /// Puts a word in the place of each part that stands in the conversation already.
-    fn refer(&mut self, answer: &mut Answer, message: usize) {
-        let list = match &mut answer.value {
+    /// The text and the JSON of an answer, with a word in the place of each part that stands in the conversation already.
+    fn refer(&mut self, answer: Answer, message: usize) -> (String, Value) {
+        let (mut text, mut value) = (answer.render(), answer.into_json());
+        let list = match &mut value {
             Value::Array(items) => Some(items),
             Value::Object(fields) => fields.get_mut("items").and_then(Value::as_array_mut),
             _ => None,
         };
-        let parts = answer.parts.len();
+        let parts = text.parts.len();
         let mut items = list.filter(|items| items.len() == parts && items.iter().all(|item| item.get("id").is_some()));
         let mut whole = None;
-        for (at, part) in answer.parts.iter_mut().enumerate() {
+        for (at, part) in text.parts.iter_mut().enumerate() {
             if part.len() < WORTH_REFERRING {
                 continue;
             }
@@ -152,8 +154,9 @@ impl History {
             }
         }
         if let Some(said) = whole.filter(|_| parts == 1) {
-            answer.value = said;
+            value = said;
         }
+        (text.to_string(), value)
     }
 
     /// Shortens results of messages before `current`, the oldest first, if there is too much. Once it has begun, it goes
@@ -218,6 +221,10 @@ fn shorten(result: &mut ToolResult, names: &[Resource]) {
 
 #[cfg(test)]
 mod tests {
+    use prospector_core::{Cut, Text, ToolOutput};
+    use schemars::JsonSchema;
+    use serde::Serialize;
+
     use super::*;
 
     fn call(at: usize) -> ToolCall {
@@ -229,6 +236,21 @@ mod tests {
         let table = Resource::new(ResourceKind::Table, table);
         let column = Resource::new(ResourceKind::Column, format!("{}.total", table.id));
         Answer::new(json!({"table": table.id, "text": "word ".repeat(size).trim_end()}), vec![table, column])
+    }
+
+    /// An answer of several parts.
+    #[derive(Clone, Serialize, JsonSchema)]
+    #[serde(transparent)]
+    struct InParts {
+        value: Value,
+        #[serde(skip)]
+        parts: Vec<String>,
+    }
+
+    impl ToolOutput for InParts {
+        fn render(&self, _: &Cut) -> Text {
+            Text { parts: self.parts.clone(), rest: String::new() }
+        }
     }
 
     /// What the results say after these rounds of answers.
@@ -268,7 +290,7 @@ mod tests {
             let parts: Vec<String> = [first, second].iter().map(|table| about(table, 90).text()).collect();
             let value =
                 json!([{"kind": "table", "id": first, "answer": 1}, {"kind": "table", "id": second, "answer": 2}]);
-            Answer { value, parts, rest: String::new(), reveals: Vec::new() }
+            Answer::of(InParts { value, parts }, "")
         };
         let history =
             check(10_000, vec![vec![both("a", "b")], vec![both("b", "c")]], &["table: a", "id: b\n---\ntable: c"]);

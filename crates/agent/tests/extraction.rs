@@ -18,7 +18,7 @@ async fn check(answer: Turn, terms: &[&str], note: Option<&str>) {
     let (facts, _) = FactDiscovery::open(None, vec![], None).await;
     facts.extract_with(Arc::new(ModelExtractor::new(model)));
     let tools = Arc::new(facts).tools();
-    let got = tools.call("extract_facts_from_text", json!({"text": TEXT})).await.unwrap().value;
+    let got = tools.call("extract_facts_from_text", json!({"text": TEXT})).await.unwrap().into_json();
     let items = got.as_array().or_else(|| got["items"].as_array()).unwrap();
     assert_eq!(items.iter().map(|item| item["term"].as_str().unwrap()).collect::<Vec<_>>(), terms, "{got:#}");
     for item in items {

@@ -41,7 +41,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
                 let (mut most, mut total, mut largest) = (0, 0, String::new());
                 for name in names {
                     let answer = tools.call("get_operation_details", json!({"api": "api", "operation": name})).await?;
-                    let count = tokens::count(&answer.value.to_string());
+                    let count = tokens::count(&answer.json().to_string());
                     total += count;
                     if count > most {
                         (most, largest) = (count, name);

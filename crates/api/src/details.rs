@@ -1,13 +1,17 @@
 //! One operation as a model is shown it: everything in a few hundred tokens, or one part of it in full.
 
-use prospector_core::ToolError;
+mod render;
+
+use prospector_core::{Cut, Part as Cuttable, Resource, Text, ToolError, ToolOutput};
 use prospector_text::cut;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::{
-    Api, ApiKind, Operation, Parameter, Shape, render,
+    Api, ApiKind, Operation, Parameter, Shape, render as names,
     shape::{self, Fitted, Side, bytes, fitted},
+    tools::operation_resources,
 };
 
 /// How large the answer may be, in bytes of JSON: by default, which is below 600 tokens, and when more is asked for,
@@ -30,7 +34,7 @@ const PARTS: [&str; 5] = ["parameters", "request_body", "response_schema", "desc
 const LONGEST_PART: usize = 1_000;
 
 /// What an operation takes and returns.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct OperationDetails {
     api: String,
     operation: String,
@@ -198,6 +202,33 @@ impl OperationDetails {
     }
 }
 
+impl ToolOutput for OperationDetails {
+    fn reveals(&self) -> Vec<Resource> {
+        operation_resources(&self.api, &self.operation)
+    }
+
+    fn parts(&mut self) -> Vec<(&str, Cuttable<'_>)> {
+        let mut parts = vec![
+            ("description", Cuttable::Text(&mut self.description)),
+            ("tags", Cuttable::entries(&mut self.tags)),
+            ("parameters", Cuttable::entries(&mut self.parameters)),
+            ("auth", Cuttable::entries(&mut self.auth)),
+        ];
+        let shapes = [
+            ("request_body", self.request_body.as_mut()),
+            ("response_schema", self.response_schema.as_mut()),
+            ("value", self.value.as_mut()),
+        ];
+        parts.extend(shapes.into_iter().filter_map(|(name, shape)| Some((name, Cuttable::value(shape?)?))));
+        parts.extend(self.part.as_mut().map(|part| ("part", Cuttable::Text(part))));
+        parts
+    }
+
+    fn render(&self, cut: &Cut) -> Text {
+        render::details(self, cut).into()
+    }
+}
+
 enum Part<'a> {
     Parameters(&'a [Parameter]),
     Shape(&'a Shape, Side),
@@ -295,7 +326,7 @@ fn follow<'a>(api: &'a Api, mut shape: &'a Shape, path: &str) -> Result<&'a Shap
             Shape::Content(_, Some(body)) => body,
             Shape::Object { fields, rest, besides } => {
                 let own =
-                    fields.iter().filter_map(|field| Some((after(render::bare(&field.name), path)?, &field.shape)));
+                    fields.iter().filter_map(|field| Some((after(names::bare(&field.name), path)?, &field.shape)));
                 let rest = rest.iter().filter_map(|rest| Some((after("*", path)?, &**rest)));
                 let found = own.chain(rest).min_by_key(|(left, _)| left.len());
                 match (found, besides.first()) {
@@ -330,7 +361,7 @@ fn within<'a, 'p>(api: &'a Api, shape: &'a Shape, path: &'p str) -> Option<(&'p 
         other => other,
     };
     let Shape::Object { fields, .. } = shape else { return None };
-    let found = fields.iter().filter_map(|field| Some((after(render::bare(&field.name), path)?, &field.shape)));
+    let found = fields.iter().filter_map(|field| Some((after(names::bare(&field.name), path)?, &field.shape)));
     found.min_by_key(|(left, _)| left.len())
 }
 

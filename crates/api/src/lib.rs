@@ -44,7 +44,7 @@
 //!
 //! let details = tools.call("get_operation_details", json!({"api": "shop", "operation": "GET /orders/{id}"})).await;
 //! assert_eq!(
-//!     details.unwrap().value,
+//!     details.unwrap().into_json(),
 //!     json!({
 //!         "api": "shop", "operation": "getOrder", "type": "rest", "method": "GET", "path": "/orders/{id}",
 //!         "description": "One order with its lines",
@@ -59,7 +59,6 @@
 //!
 //! What it is not: it sends nothing itself, fetches no description over the network, and keeps no index of its own.
 
-mod compact;
 mod details;
 mod discovery;
 mod document;

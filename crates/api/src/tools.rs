@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use prospector_core::{Kind, Page, Relevance, Resource, ResourceKind, Tool, ToolError, Toolset};
+use prospector_core::{
+    Effect, Kind, Page, Part, Relevance, Resource, ResourceKind, Tool, ToolError, ToolOutput, Toolset,
+};
 use prospector_search::{Index, Query};
 use prospector_text::cut;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::{
     Api, ApiDiscovery, ApiKind, Operation,
@@ -33,18 +34,12 @@ pub(crate) fn all(discovery: &Arc<ApiDiscovery>, index: &Index) -> Toolset {
         .with(SearchOperations { discovery: discovery.clone(), index: index.clone() })
 }
 
-/// The items of a list as it is shown, whole or cut.
-fn items(answer: &Value) -> impl Iterator<Item = &Value> {
-    answer.as_array().or_else(|| answer.get("items").and_then(Value::as_array)).into_iter().flatten()
-}
-
 fn api_resource(name: &str) -> Resource {
     Resource::new(ResourceKind::Api, name)
 }
 
-/// The API and the operation that an item with both names shows.
-fn operation_resources(item: &Value) -> Vec<Resource> {
-    let (Some(api), Some(operation)) = (item["api"].as_str(), item["operation"].as_str()) else { return Vec::new() };
+/// An API and one of its operations.
+pub(crate) fn operation_resources(api: &str, operation: &str) -> Vec<Resource> {
     vec![api_resource(api), Resource::new(ResourceKind::Operation, format!("{api}.{operation}"))]
 }
 
@@ -61,7 +56,7 @@ struct ListApisArgs {
     offset: Option<usize>,
 }
 
-#[derive(Serialize)]
+#[derive(Clone, Serialize, JsonSchema)]
 struct ListedApi {
     name: String,
     r#type: ApiKind,
@@ -76,6 +71,7 @@ impl Tool for ListApis {
     const NAME: &'static str = "list_apis";
     const DESCRIPTION: &'static str = "Lists the APIs and how many operations each has.";
     const MORE: &'static str = "call again with an offset";
+    const EFFECT: Effect = Effect::Reads;
     type Args = ListApisArgs;
     type Output = Page<ListedApi>;
 
@@ -89,10 +85,6 @@ impl Tool for ListApis {
         };
         let apis = self.discovery.apis().iter().map(listed).collect();
         Ok(Page::cut(apis, args.offset.unwrap_or(0), args.limit.unwrap_or(LISTED).max(1)))
-    }
-
-    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
-        items(answer).filter_map(|item| item["name"].as_str()).map(api_resource).collect()
     }
 }
 
@@ -113,8 +105,10 @@ struct ListApiOperationsArgs {
     offset: Option<usize>,
 }
 
-#[derive(Serialize)]
+#[derive(Clone, Serialize, JsonSchema)]
 struct ListedOperation {
+    #[serde(skip)]
+    owner: Arc<str>,
     name: String,
     r#type: &'static str,
     method: String,
@@ -128,6 +122,7 @@ impl Tool for ListApiOperations {
     const DESCRIPTION: &'static str =
         "Lists the operations of one API. In a large API, search_operations finds the right one faster.";
     const MORE: &'static str = "call again with an offset, a tag, or use search_operations";
+    const EFFECT: Effect = Effect::Reads;
     type Args = ListApiOperationsArgs;
     type Output = Page<ListedOperation>;
 
@@ -143,7 +138,9 @@ impl Tool for ListApiOperations {
             let distinct: std::collections::BTreeSet<&str> = tags.collect();
             return Err(ToolError::not_found(&format!("tag in `{}`", api.name), tag, distinct));
         }
+        let owner: Arc<str> = api.name.as_str().into();
         let listed = |operation: &&Operation| ListedOperation {
+            owner: owner.clone(),
             name: operation.name.clone(),
             r#type: api.type_of(operation),
             method: operation.method.clone(),
@@ -156,13 +153,6 @@ impl Tool for ListApiOperations {
             page.note = Some(format!("{} more are not allowed by the catalog", api.withheld));
         }
         Ok(page)
-    }
-
-    fn reveals(args: &Value, answer: &Value) -> Vec<Resource> {
-        let Some(api) = args["api"].as_str() else { return Vec::new() };
-        let operations = items(answer).filter_map(|item| item["name"].as_str());
-        let operations = operations.map(|name| Resource::new(ResourceKind::Operation, format!("{api}.{name}")));
-        std::iter::once(api_resource(api)).chain(operations).collect()
     }
 }
 
@@ -187,20 +177,13 @@ impl Tool for GetOperationDetails {
     const NAME: &'static str = "get_operation_details";
     const DESCRIPTION: &'static str = "Parameters, request body, response and auth. Keys with $ are remarks.";
     const MORE: &'static str = "call again with a part, or with a smaller depth";
+    const EFFECT: Effect = Effect::Reads;
     type Args = GetOperationDetailsArgs;
     type Output = OperationDetails;
 
     async fn call(&self, args: GetOperationDetailsArgs) -> Result<OperationDetails, ToolError> {
         let (api, operation) = self.discovery.operation(&args.api, &args.operation)?;
         details(api, operation, args.part.as_deref(), args.depth)
-    }
-
-    fn compact(answer: &Value) -> Option<String> {
-        crate::compact::details(answer)
-    }
-
-    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
-        operation_resources(answer)
     }
 }
 
@@ -218,7 +201,7 @@ struct SearchOperationsArgs {
     limit: Option<usize>,
 }
 
-#[derive(Serialize)]
+#[derive(Clone, Serialize, JsonSchema)]
 struct FoundOperation {
     api: String,
     operation: String,
@@ -231,6 +214,7 @@ impl Tool for SearchOperations {
     const NAME: &'static str = "search_operations";
     const DESCRIPTION: &'static str = "Finds the API operations that do what is asked, over all APIs.";
     const MORE: &'static str = "call again with a smaller limit or a more exact query";
+    const EFFECT: Effect = Effect::Reads;
     type Args = SearchOperationsArgs;
     type Output = Page<FoundOperation>;
 
@@ -261,15 +245,49 @@ impl Tool for SearchOperations {
         }
         Ok(Page::whole(hits))
     }
+}
 
-    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
-        items(answer).flat_map(operation_resources).collect()
+impl ToolOutput for ListedApi {
+    fn reveals(&self) -> Vec<Resource> {
+        vec![api_resource(&self.name)]
+    }
+
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        let mut parts = vec![("description", Part::Text(&mut self.description))];
+        parts.extend(self.url.as_mut().map(|url| ("url", Part::Text(url))));
+        parts
+    }
+}
+
+impl ToolOutput for ListedOperation {
+    fn reveals(&self) -> Vec<Resource> {
+        operation_resources(&self.owner, &self.name)
+    }
+
+    fn reveal_all(items: &[Self]) -> Vec<Resource> {
+        let api = items.first().map(|item| api_resource(&item.owner));
+        let operation = |item: &Self| operation_resources(&item.owner, &item.name).pop();
+        api.into_iter().chain(items.iter().filter_map(operation)).collect()
+    }
+
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        vec![("description", Part::Text(&mut self.description))]
+    }
+}
+
+impl ToolOutput for FoundOperation {
+    fn reveals(&self) -> Vec<Resource> {
+        operation_resources(&self.api, &self.operation)
+    }
+
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        vec![("description", Part::Text(&mut self.description))]
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
     use crate::ApiSource;
@@ -300,8 +318,8 @@ paths:
     async fn check(name: &str, args: Value, expected: Value, revealed: &[&str]) {
         match tools().call(name, args).await {
             Ok(answer) => {
-                assert_eq!(answer.value, expected);
-                assert_eq!(answer.reveals.iter().map(|r| r.id.as_str()).collect::<Vec<_>>(), revealed);
+                assert_eq!(answer.json(), &expected);
+                assert_eq!(answer.reveals().iter().map(|r| r.id.as_str()).collect::<Vec<_>>(), revealed);
             }
             Err(error) => assert_eq!(error.to_json(), expected),
         }
@@ -364,18 +382,18 @@ paths:
     async fn a_search_finds_by_words_and_by_route() {
         for query in ["rain forecast", "GET /weather", "getWeather"] {
             let answer = tools().call("search_operations", json!({"query": query, "limit": 1})).await.unwrap();
-            let first = items(&answer.value).next().unwrap_or_else(|| panic!("{query}: {}", answer.value));
+            let first = &answer.json()[0];
             assert_eq!((first["api"].as_str(), first["operation"].as_str()), (Some("shop"), Some("getWeather")));
             assert!(first["relevance"].as_f64().is_some_and(|relevance| relevance > 0.0 && relevance <= 1.0));
-            assert_eq!(answer.reveals.iter().map(|r| r.id.as_str()).collect::<Vec<_>>(), ["shop", "shop.getWeather"]);
+            assert_eq!(answer.reveals().iter().map(|r| r.id.as_str()).collect::<Vec<_>>(), ["shop", "shop.getWeather"]);
         }
     }
 
     #[tokio::test]
     async fn a_search_without_a_match_says_so() {
         let answer = tools().call("search_operations", json!({"query": "zzyzx qwxv"})).await.unwrap();
-        assert_eq!(answer.value["note"], "no good match");
-        assert_eq!(answer.reveals, []);
+        assert_eq!(answer.json()["note"], "no good match");
+        assert_eq!(answer.reveals(), []);
         let error = tools().call("search_operations", json!({"query": " "})).await.unwrap_err();
         assert_eq!(error.to_json()["error"], "invalid_arguments");
     }

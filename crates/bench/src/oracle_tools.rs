@@ -32,8 +32,8 @@ impl Tools for OracleTools<'_> {
         let text = arguments["query"].as_str().unwrap_or_default().to_owned();
         // The most that the tool gives, with the keys and bridges between it; then everything else.
         arguments["limit"] = json!(50);
-        let mut answer = self.tools.call(name, arguments).await?;
-        let given = answer.value.as_array().or_else(|| answer.value["items"].as_array());
+        let answer = self.tools.call(name, arguments).await?;
+        let given = answer.json().as_array().or_else(|| answer.json()["items"].as_array());
         let mut items: Vec<Value> = given.cloned().unwrap_or_default();
         let query = Query { text, kinds: vec![*kind], limit: UNLIMITED, ..Query::default() };
         for hit in self.catalog.index.rank(&query).map_err(ToolError::fatal)? {
@@ -42,11 +42,8 @@ impl Tools for OracleTools<'_> {
                 items.push(item);
             }
         }
-        answer.value = Value::Array(items);
-        // Nobody reads the text, and the prompt has revealed all names.
-        answer.parts.clear();
-        answer.reveals.clear();
-        Ok(answer)
+        // The prompt has revealed all names.
+        Ok(Answer::new(Value::Array(items), Vec::new()))
     }
 }
 

@@ -156,7 +156,7 @@ impl<T: Tools> Tools for ToolRecorder<'_, T> {
 
     async fn call(&self, name: &str, arguments: Value) -> Result<Answer, ToolError> {
         let answer = self.tools.call(name, arguments).await?;
-        self.shown.lock().unwrap_or_else(PoisonError::into_inner).extend(answer.reveals.iter().cloned());
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner).extend(answer.reveals());
         Ok(answer)
     }
 }

@@ -4,7 +4,7 @@
 //! [`Problem`] instead of an error, and what a language model may call is a [`Tool`].
 //!
 //! ```
-//! use prospector_core::{Tool, ToolError, Toolset};
+//! use prospector_core::{Effect, Tool, ToolError, ToolOutput, Toolset};
 //! use schemars::JsonSchema;
 //! use serde::{Deserialize, Serialize};
 //!
@@ -14,15 +14,17 @@
 //!     /// Who is greeted.
 //!     name: String,
 //! }
-//! #[derive(Serialize)]
+//! #[derive(Clone, Serialize, JsonSchema)]
 //! struct Greeting {
 //!     text: String,
 //! }
+//! impl ToolOutput for Greeting {}
 //! struct Greet;
 //!
 //! impl Tool for Greet {
 //!     const NAME: &'static str = "greet";
 //!     const DESCRIPTION: &'static str = "Greets somebody.";
+//!     const EFFECT: Effect = Effect::Reads;
 //!     type Args = Args;
 //!     type Output = Greeting;
 //!     async fn call(&self, args: Args) -> Result<Greeting, ToolError> {
@@ -33,20 +35,22 @@
 //! # #[tokio::main(flavor = "current_thread")] async fn main() {
 //! let tools = Toolset::new().with(Greet);
 //! let answer = tools.call("greet", serde_json::json!({"name": "Ada"})).await.unwrap();
-//! assert_eq!(answer.value["text"], "Hello, Ada!");
+//! assert_eq!(answer.json()["text"], "Hello, Ada!");
 //! # }
 //! ```
 //!
 //! What it is not: it performs no I/O, and knows neither an index nor a data source nor a model.
 
-mod cap;
+mod answer;
 mod causes;
 pub mod compact;
 mod compute;
 mod conceal;
+mod fit;
 mod guarded;
 pub mod mark;
 mod nearest;
+mod output;
 mod owner;
 mod page;
 mod panics;
@@ -57,16 +61,17 @@ pub mod tokens;
 mod tool;
 mod toolset;
 
-pub use cap::cap;
+pub use answer::Answer;
 pub use causes::causes;
 pub use compute::compute;
 pub use conceal::conceal;
 pub use nearest::{nearest, normalized};
+pub use output::{Budget, Cut, Part, Text, ToolOutput};
 pub use owner::Owner;
 pub use page::Page;
 pub use panics::catch_panic;
 pub use problem::{Problem, Severity};
 pub use record::{Hit, Kind, Record, Relevance};
 pub use resource::{Resource, ResourceKind};
-pub use tool::{Tool, ToolError, ToolSpec};
-pub use toolset::{Answer, BoxFuture, Callable, DEFAULT_MAX_TOKENS, Toolset};
+pub use tool::{Effect, Tool, ToolError, ToolSpec, output_schema};
+pub use toolset::{BoxFuture, Callable, DEFAULT_MAX_TOKENS, Toolset};

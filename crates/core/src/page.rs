@@ -1,6 +1,15 @@
 //! A list that says when it is not whole.
 
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer, ser::SerializeMap};
+use serde_json::{Map, Value};
+
+use crate::{
+    Resource, fit,
+    output::{Budget, Cut, ToolOutput},
+};
 
 /// A list as a tool answers it. In JSON it is a plain array when nothing is to be said about it, else
 /// `{"items": [..], "truncated": true, "total": 171, "next": "..", "note": "..", "nearest": [..]}`.
@@ -16,12 +25,16 @@ pub struct Page<T> {
     pub note: Option<String>,
     /// The nearest names, where nothing matched well.
     pub nearest: Vec<String>,
+    /// Whether it was shortened to fit a budget.
+    is_cut: bool,
+    /// What was cut of the only item, where there was no room for all of it.
+    first: Option<Cut>,
 }
 
 impl<T> Page<T> {
     /// A whole list.
     pub fn whole(items: Vec<T>) -> Self {
-        Page { items, total: None, next: None, note: None, nearest: Vec::new() }
+        Page { items, total: None, next: None, note: None, nearest: Vec::new(), is_cut: false, first: None }
     }
 
     /// The `limit` items from `offset`; says so where that is not all of them.
@@ -33,36 +46,98 @@ impl<T> Page<T> {
             return Page::whole(shown);
         }
         let next = (end < total).then(|| format!("call again with offset={end}"));
-        Page { items: shown, total: Some(total), next, note: None, nearest: Vec::new() }
+        Page { total: Some(total), next, ..Page::whole(shown) }
+    }
+
+    /// What is said beside the items, as it stands in JSON; nothing of a whole list.
+    pub fn beside(&self) -> Map<String, Value> {
+        let mut said = Map::new();
+        if self.total.is_some() || self.is_cut {
+            said.insert("truncated".into(), true.into());
+        }
+        if let Some(total) = self.total {
+            said.insert("total".into(), total.into());
+        }
+        if let Some(next) = &self.next {
+            said.insert("next".into(), next.as_str().into());
+        }
+        if let Some(note) = &self.note {
+            said.insert("note".into(), note.as_str().into());
+        }
+        if !self.nearest.is_empty() {
+            said.insert("nearest".into(), self.nearest.as_slice().into());
+        }
+        said
+    }
+
+    /// What was cut of the only item, where there was no room for all of it.
+    pub fn first_cut(&self) -> Option<&Cut> {
+        self.first.as_ref()
     }
 
     /// Nothing found: the reason, and the nearest names.
     pub fn nothing(note: impl Into<String>, nearest: Vec<String>) -> Self {
-        Page { items: Vec::new(), total: None, next: None, note: Some(note.into()), nearest }
+        Page { note: Some(note.into()), nearest, ..Page::whole(Vec::new()) }
     }
 }
 
 impl<T: Serialize> Serialize for Page<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if self.total.is_none() && self.next.is_none() && self.note.is_none() && self.nearest.is_empty() {
+        let beside = self.beside();
+        if beside.is_empty() {
             return self.items.serialize(serializer);
         }
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("items", &self.items)?;
-        if let Some(total) = self.total {
-            map.serialize_entry("truncated", &true)?;
-            map.serialize_entry("total", &total)?;
+        match (&self.first, self.items.as_slice()) {
+            (Some(cut), [first]) => map.serialize_entry("items", &[cut.json(first)])?,
+            _ => map.serialize_entry("items", &self.items)?,
         }
-        if let Some(next) = &self.next {
-            map.serialize_entry("next", next)?;
-        }
-        if let Some(note) = &self.note {
-            map.serialize_entry("note", note)?;
-        }
-        if !self.nearest.is_empty() {
-            map.serialize_entry("nearest", &self.nearest)?;
+        for (key, value) in &beside {
+            map.serialize_entry(key, value)?;
         }
         map.end()
+    }
+}
+
+/// As the object that a program gets where an answer has to be one: a plain list stands in `items`.
+impl<T: JsonSchema> JsonSchema for Page<T> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("Page_of_{}", T::schema_name()).into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let items = <Vec<T>>::json_schema(generator);
+        json_schema!({
+            "type": "object",
+            "properties": {
+                "items": items,
+                "truncated": {"type": "boolean"},
+                "total": {"type": "integer"},
+                "next": {"type": "string"},
+                "note": {"type": "string"},
+                "nearest": {"type": "array", "items": {"type": "string"}}
+            }
+        })
+    }
+}
+
+impl<T: ToolOutput> ToolOutput for Page<T> {
+    fn reveals(&self) -> Vec<Resource> {
+        T::reveal_all(&self.items)
+    }
+
+    fn fit(&mut self, budget: Budget<'_>) -> Cut {
+        let items = std::mem::take(&mut self.items);
+        let (count, total) = (items.len(), self.total.unwrap_or(items.len()));
+        self.is_cut = true;
+        self.total = Some(total);
+        self.next = Some(budget.more.to_owned());
+        let tokens = budget.tokens.saturating_sub(fit::size(self));
+        (self.items, self.first) = fit::items(items, Budget { tokens, ..budget });
+        if self.items.len() == count && total == count {
+            self.total = None;
+        }
+        Cut::default()
     }
 }
 
@@ -96,5 +171,18 @@ mod tests {
             &Page::nothing("no good match", vec!["a".into()]),
             r#"{"items":[],"note":"no good match","nearest":["a"]}"#,
         );
+    }
+
+    #[test]
+    fn a_list_is_cut_to_its_first_items_and_the_only_item_to_its_beginning() {
+        let fit = |texts: &[&str], tokens| {
+            let mut page = Page::whole(texts.iter().map(|text| (*text).to_owned()).collect());
+            page.fit(Budget { tokens, more: "ask" });
+            serde_json::to_string(&page).unwrap()
+        };
+        assert_eq!(fit(&["a"; 100], 25), r#"{"items":["a","a"],"truncated":true,"total":100,"next":"ask"}"#);
+        let long = "word ".repeat(100);
+        let only = fit(&[&long], 60);
+        assert!(only.starts_with(r#"{"items":["word word"#) && only.ends_with(r#"],"truncated":true,"next":"ask"}"#));
     }
 }

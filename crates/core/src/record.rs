@@ -95,7 +95,7 @@ impl Record {
 
 /// How likely a hit is to be needed for the question: 0 (not at all) to 1 (certainly). It means the same for every
 /// kind.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, schemars::JsonSchema)]
 pub struct Relevance(f32);
 
 impl Relevance {

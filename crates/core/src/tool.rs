@@ -6,7 +6,7 @@ use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use crate::{Resource, mark::clean_name};
+use crate::{ToolOutput, mark::clean_name};
 
 /// What a tool author writes. `Args` carries its own JSON Schema, so the schema that a model is shown can never drift
 /// from the code that runs. Derive `Deserialize` and `JsonSchema` for it, with `#[serde(deny_unknown_fields)]` and a
@@ -18,30 +18,53 @@ pub trait Tool: Send + Sync + 'static {
     const DESCRIPTION: &'static str;
     /// How to get the rest of an answer that had to be cut.
     const MORE: &'static str = "call again with a larger max_tokens";
+    /// What a call does besides answering.
+    const EFFECT: Effect;
     /// The arguments.
     type Args: DeserializeOwned + JsonSchema + Send;
     /// The answer; a [`crate::Page`] for lists.
-    type Output: Serialize;
+    type Output: ToolOutput;
 
     /// Does the work.
     ///
     /// # Errors
     /// [`ToolError::Respond`] for what the model can mend, [`ToolError::Fatal`] for what ends the turn.
     fn call(&self, args: Self::Args) -> impl Future<Output = Result<Self::Output, ToolError>> + Send;
+}
 
-    /// The text of an answer where this tool knows a shorter one than [`crate::compact::render`] gives. It holds every
-    /// value, and what comes from data passes through the functions of that module. `answer` is the JSON as it is shown,
-    /// after any cut.
-    fn compact(answer: &Value) -> Option<String> {
-        let _ = answer;
-        None
+/// What a call of a tool does besides answering. A client decides by it whether to ask its user before a call, and a
+/// caller whether a call may be made again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Effect {
+    /// Nothing: it reads.
+    Reads,
+    /// It changes what this program keeps.
+    Writes {
+        /// Whether the same call, made again, changes nothing more.
+        repeatable: bool,
+    },
+    /// It calls somebody else's service, and what that does is not known here.
+    CallsOut,
+}
+
+impl Effect {
+    /// Whether nothing changes by a call.
+    pub fn is_read_only(self) -> bool {
+        matches!(self, Effect::Reads)
     }
 
-    /// The names that this answer shows, which a plan may use from then on. `args` are the arguments as they were
-    /// passed, `answer` is the JSON as it is shown, after any cut.
-    fn reveals(args: &Value, answer: &Value) -> Vec<Resource> {
-        let _ = (args, answer);
-        Vec::new()
+    /// Whether a call may be made again without doing more.
+    pub fn may_be_repeated(self) -> bool {
+        match self {
+            Effect::Reads => true,
+            Effect::Writes { repeatable } => repeatable,
+            Effect::CallsOut => false,
+        }
+    }
+
+    /// Whether it reaches beyond this program and its sources.
+    pub fn calls_out(self) -> bool {
+        matches!(self, Effect::CallsOut)
     }
 }
 
@@ -163,6 +186,85 @@ fn input_schema<Args: JsonSchema>() -> Value {
         object.entry("properties").or_insert_with(|| json!({}));
     }
     schema
+}
+
+/// The schema of an answer of this type, as an object: a list is one with `items`. It tells the fields of an answer; the
+/// outermost are never required, since an answer that has to be cut, or an error, may lack any of them.
+pub fn output_schema<Output: JsonSchema>() -> Value {
+    let generator = SchemaSettings::draft2020_12()
+        .for_serialize()
+        .with(|settings| {
+            settings.inline_subschemas = true;
+            settings.meta_schema = None;
+        })
+        .into_generator();
+    let mut schema = generator.into_root_schema_for::<Output>().to_value();
+    let variants = ["anyOf", "oneOf"].into_iter().find_map(|key| schema.as_object_mut()?.remove(key));
+    let Some(root) = schema.as_object_mut() else { return json!({"type": "object"}) };
+    let properties = root.entry("properties").or_insert_with(|| json!({}));
+    // An answer of one form or another is told by the fields of all of them.
+    for variant in variants.as_ref().and_then(Value::as_array).into_iter().flatten() {
+        if let (Some(properties), Some(fields)) = (properties.as_object_mut(), variant["properties"].as_object()) {
+            fields.iter().for_each(|(name, field)| {
+                properties.entry(name.as_str()).or_insert_with(|| field.clone());
+            });
+        }
+    }
+    if let Some(properties) = root.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.entry("truncated").or_insert_with(|| json!({"type": "boolean"}));
+        properties.entry("next").or_insert_with(|| json!({"type": "string"}));
+    }
+    for key in ["title", "required", "additionalProperties", "items"] {
+        root.remove(key);
+    }
+    root.insert("type".into(), json!("object"));
+    slim_output(&mut schema);
+    schema
+}
+
+/// Takes out what tells a program nothing, and that a field that may be left out could be null: then it is left out.
+fn slim_output(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            let required = fields.get("required").cloned();
+            if let Some(Value::Object(properties)) = fields.get_mut("properties") {
+                let may_be_left_out = |name: &str| {
+                    required.as_ref().and_then(Value::as_array).is_none_or(|names| names.iter().all(|n| n != name))
+                };
+                let optional = properties.iter_mut().filter(|(name, _)| may_be_left_out(name));
+                optional.for_each(|(_, property)| drop_null(property));
+            }
+            for key in ["title", "format", "minimum", "maximum", "default"] {
+                // A property may be called so.
+                if fields.get(key).is_some_and(|value| !value.is_object() && !value.is_boolean()) {
+                    fields.remove(key);
+                }
+            }
+            fields.values_mut().for_each(slim_output);
+        }
+        Value::Array(items) => items.iter_mut().for_each(slim_output),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// `["string", "null"]` as `"string"`, and a choice without null.
+fn drop_null(schema: &mut Value) {
+    let Some(fields) = schema.as_object_mut() else { return };
+    if let Some(Value::Array(types)) = fields.get_mut("type") {
+        types.retain(|one| one != "null");
+        if let [only] = types.as_slice() {
+            let only = only.clone();
+            fields.insert("type".into(), only);
+        }
+    }
+    if let Some(Value::Array(variants)) = fields.get_mut("anyOf") {
+        variants.retain(|variant| variant.get("type").is_none_or(|one| one != "null"));
+        if let [Value::Object(only)] = variants.as_slice() {
+            let only = only.clone();
+            fields.remove("anyOf");
+            fields.extend(only);
+        }
+    }
 }
 
 fn slim(schema: &mut Value, root: bool) {

@@ -5,44 +5,10 @@ use std::{collections::BTreeMap, future::Future, pin::Pin, sync::Arc};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::{Resource, Tool, ToolError, ToolSpec, cap::cap, compact, guarded::Guarded, mark::clean_name};
+use crate::{Answer, Effect, Tool, ToolError, ToolSpec, guarded::Guarded, mark::clean_name, tool::output_schema};
 
 /// The cap on an answer where the call does not pass `max_tokens`.
 pub const DEFAULT_MAX_TOKENS: usize = 4_000;
-
-/// What stands between the parts of a text; no line of a part is like it.
-const BETWEEN: &str = "\n---\n";
-
-/// What a call gave: the JSON for programs, the text for models, and the names in it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Answer {
-    /// Always valid JSON, never larger than the cap.
-    pub value: Value,
-    /// The same as text, in parts: one, or one for each item of `value` that may be shown or left out by itself.
-    pub parts: Vec<String>,
-    /// What is said after the parts, such as what was left out; mostly empty.
-    pub rest: String,
-    /// The names that it shows.
-    pub reveals: Vec<Resource>,
-}
-
-impl Answer {
-    /// An answer whose text is that of its JSON.
-    pub fn new(value: Value, reveals: Vec<Resource>) -> Self {
-        let parts = vec![compact::render(&value)];
-        Answer { value, parts, rest: String::new(), reveals }
-    }
-
-    /// The text that a model is shown. It holds all that the JSON holds.
-    pub fn text(&self) -> String {
-        let mut text = self.parts.join(BETWEEN);
-        if !self.rest.is_empty() {
-            text.push_str(if text.is_empty() { "" } else { BETWEEN });
-            text.push_str(&self.rest);
-        }
-        text
-    }
-}
 
 /// Tools by name, listed in alphabetical order, so that the text a model is shown is the same every time.
 #[derive(Clone, Default)]
@@ -82,6 +48,16 @@ impl Toolset {
     /// The specifications, by name.
     pub fn specs(&self) -> Vec<ToolSpec> {
         self.tools.values().map(|tool| tool.spec().clone()).collect()
+    }
+
+    /// What a call of that tool does besides answering, where there is such a tool.
+    pub fn effect(&self, name: &str) -> Option<Effect> {
+        self.tools.get(name).map(|tool| tool.effect())
+    }
+
+    /// The schema of what that tool answers, where there is such a tool. It is made anew by each call of this.
+    pub fn output_schema(&self, name: &str) -> Option<Value> {
+        self.tools.get(name).map(|tool| tool.output_schema())
     }
 
     /// The names, in order.
@@ -139,6 +115,12 @@ pub trait Callable: Send + Sync {
     /// What a model is told of it.
     fn spec(&self) -> &ToolSpec;
 
+    /// What a call does besides answering.
+    fn effect(&self) -> Effect;
+
+    /// The JSON Schema of the answer, of type `object`: a list stands in its `items`.
+    fn output_schema(&self) -> Value;
+
     /// Does the work; the JSON of the answer takes at most `max_tokens` by [`crate::tokens::estimate`]. `args` is an
     /// object.
     fn call(&self, args: Value, max_tokens: usize) -> BoxFuture<'_, Result<Answer, ToolError>>;
@@ -166,14 +148,18 @@ impl<T: Tool> Callable for Registered<T> {
         &self.spec
     }
 
+    fn effect(&self) -> Effect {
+        T::EFFECT
+    }
+
+    fn output_schema(&self) -> Value {
+        output_schema::<T::Output>()
+    }
+
     fn call(&self, args: Value, max_tokens: usize) -> BoxFuture<'_, Result<Answer, ToolError>> {
         Box::pin(async move {
-            let shown_args = args.clone();
             let output = self.tool.call(self.spec.arguments(args)?).await?;
-            let value = cap(serde_json::to_value(output).map_err(ToolError::fatal)?, max_tokens, T::MORE);
-            let reveals = T::reveals(&shown_args, &value);
-            let parts = vec![T::compact(&value).unwrap_or_else(|| compact::render(&value))];
-            Ok(Answer { value, parts, rest: String::new(), reveals })
+            Ok(Answer::of(output, T::MORE).fit(max_tokens))
         })
     }
 }
@@ -213,6 +199,7 @@ mod tests {
     impl Tool for Count {
         const NAME: &'static str = "count";
         const DESCRIPTION: &'static str = "Counts.";
+        const EFFECT: Effect = Effect::Reads;
         type Args = CountArgs;
         type Output = Page<String>;
         async fn call(&self, args: CountArgs) -> Result<Page<String>, ToolError> {
@@ -223,7 +210,7 @@ mod tests {
     async fn check(name: &str, args: Value, expected: Value) {
         let tools = Toolset::new().with(Count);
         let got = match tools.call(name, args).await {
-            Ok(answer) => answer.value,
+            Ok(answer) => answer.into_json(),
             Err(error) => error.to_json(),
         };
         assert_eq!(got, expected);
@@ -259,6 +246,7 @@ mod tests {
     impl Tool for Panics {
         const NAME: &'static str = "panics";
         const DESCRIPTION: &'static str = "Panics, at once or after a while.";
+        const EFFECT: Effect = Effect::Reads;
         type Args = CountArgs;
         type Output = Page<String>;
         async fn call(&self, args: CountArgs) -> Result<Page<String>, ToolError> {
@@ -286,10 +274,10 @@ mod tests {
     async fn an_answer_is_cut_to_max_tokens_and_says_so() {
         let tools = Toolset::new().with(Count);
         let answer = tools.call("count", json!({"upto": 1000, "max_tokens": 100})).await.unwrap();
-        assert_eq!(answer.value["truncated"], true);
-        assert_eq!(answer.value["total"], 1000);
-        assert!(crate::tokens::count(&answer.value.to_string()) <= 100);
-        assert!(answer.value["items"].as_array().unwrap().len() > 3);
+        assert_eq!(answer.json()["truncated"], true);
+        assert_eq!(answer.json()["total"], 1000);
+        assert!(crate::tokens::count(&answer.json().to_string()) <= 100);
+        assert!(answer.json()["items"].as_array().unwrap().len() > 3);
     }
 
     #[test]

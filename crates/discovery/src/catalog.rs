@@ -33,7 +33,7 @@ use prospector_search::{Embedder, Index, RefreshReport, SearchError};
 use prospector_skills::{SkillDiscovery, SkillFolder};
 use prospector_state::create_folder;
 
-use crate::{DiscoveryTools, Profile, evidence::CatalogEvidence};
+use crate::{evidence::CatalogEvidence, piece::PromptCache};
 use cache::Cache;
 use current::Current;
 pub use expand::Environment;
@@ -139,6 +139,8 @@ pub struct Catalog {
     connectors: Vec<Option<Arc<dyn Connector>>>,
     /// What its engine may use.
     engine: EngineOptions,
+    /// What was measured for its prompts.
+    pub(crate) prompts: Arc<PromptCache>,
 }
 
 impl Catalog {
@@ -187,6 +189,7 @@ impl Catalog {
                 workers: options.workers.clone(),
                 ..EngineOptions::default()
             },
+            prompts: Arc::default(),
             caller,
             connectors,
             schema,
@@ -199,11 +202,6 @@ impl Catalog {
             refreshed: RefreshReport::default(),
             documents_refreshed,
         };
-        let names: Vec<String> =
-            DiscoveryTools::new(&catalog, Profile::Full).specs().into_iter().map(|t| t.name).collect();
-        if let Some(skills) = Arc::get_mut(&mut catalog.skills) {
-            skills.offer(names);
-        }
         for entry in file.context_preload.iter().filter(|entry| catalog.tables_like(&entry.pattern).is_empty()) {
             let reason = format!("no table matches `{}` of context_preload", entry.pattern);
             let near = catalog.nearest(ResourceKind::Table, &entry.pattern).into_iter().next();
@@ -283,6 +281,7 @@ impl Catalog {
             caller: self.caller.clone(),
             connectors: self.connectors.clone(),
             engine: self.engine.clone(),
+            prompts: self.prompts.clone(),
         }
     }
 

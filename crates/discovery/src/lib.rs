@@ -13,7 +13,7 @@
 //! assert!(problems.is_empty());
 //! let tools = DiscoveryTools::new(&catalog, Profile::DEFAULT);
 //! let answer = tools.call("list", serde_json::json!({"of": "orders"})).await?;
-//! assert_eq!(answer.value[0]["row_count"], 2);
+//! assert_eq!(answer.json()[0]["row_count"], 2);
 //! # Ok(()) }
 //! ```
 //!
@@ -22,8 +22,10 @@
 mod catalog;
 mod compact;
 mod evidence;
+mod piece;
 mod profile;
 mod prompt;
+mod target;
 mod tools;
 
 pub use catalog::{

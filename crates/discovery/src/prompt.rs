@@ -6,7 +6,6 @@
 //! | above | instructions, map, tools | as much metadata as fits, best first |
 
 mod budget;
-mod kept;
 mod map;
 mod metadata;
 mod whole;
@@ -18,9 +17,10 @@ use prospector_llm::{SystemBlock, models::ModelInfo};
 use prospector_search::{Query, query_text};
 use serde::Serialize;
 
-use crate::{Catalog, DiscoveryTools};
-use kept::Kept;
-use metadata::Piece;
+use crate::{
+    Catalog, DiscoveryTools,
+    piece::{Piece, key},
+};
 
 /// At most this many tokens for the pinned tables.
 const PRELOAD: usize = 600;
@@ -31,10 +31,6 @@ const RESERVE: usize = 8_000;
 /// Of a longer text, tokens are counted on parts of it that are as long together, and scaled.
 const COUNTED: usize = 1_000_000;
 const PARTS: usize = 20;
-
-/// How many tokens a text has, and which tables are pinned, for the catalogs of this process.
-static COUNTS: Kept<usize> = Kept::new();
-static PINNED: Kept<Arc<Vec<Piece>>> = Kept::new();
 
 /// The fixed texts of a prompt; who asks the model has them.
 #[derive(Debug, Clone, Copy)]
@@ -126,7 +122,7 @@ impl<'a> PromptBuilder<'a> {
     /// The prompt for a model. The question decides only what is left out where not everything fits.
     pub fn build(&self, model: &ModelInfo, question: &str) -> Prompt {
         let pieces = metadata::pieces(self.catalog);
-        let metadata_tokens = count(metadata::text(&pieces, 0));
+        let metadata_tokens = self.count(&metadata::text(&pieces, 0));
         let form = self.form.unwrap_or(match (metadata_tokens <= budget::budget(model), model.tools) {
             (true, true) => PromptForm::FullWithTools,
             (false, true) => PromptForm::Minimal,
@@ -177,7 +173,7 @@ impl<'a> PromptBuilder<'a> {
     /// parameters, body and answer, of a document its text. What discovery is measured against; of a very large catalog
     /// it is an estimate from a part of it.
     pub fn tokens_of_everything(&self) -> usize {
-        self.fixed_without_tools() + count(metadata::text(&whole::pieces(self.catalog), 0))
+        self.fixed_without_tools() + self.count(&metadata::text(&whole::pieces(self.catalog), 0))
     }
 
     /// That prompt.
@@ -188,7 +184,7 @@ impl<'a> PromptBuilder<'a> {
     /// The same with these things alone, by kind and id; of a document, `name#section` is that section. What somebody
     /// would need who knows the answer.
     pub fn tokens_of(&self, things: &[(Kind, String)]) -> usize {
-        self.fixed_without_tools() + count(metadata::text(&self.chosen(things), 0))
+        self.fixed_without_tools() + self.count(&metadata::text(&self.chosen(things), 0))
     }
 
     /// That prompt.
@@ -241,7 +237,7 @@ impl<'a> PromptBuilder<'a> {
         }
         let schema = pieces.iter().filter(|piece| piece.kind == Kind::Table);
         let parts = schema.flat_map(|piece| [piece.id.as_str(), piece.group.as_str(), piece.text.as_str()]);
-        PINNED.get(kept::key(patterns.iter().map(String::as_str).chain([""]).chain(parts)), || {
+        self.catalog.prompts.pinned.get(key(patterns.iter().map(String::as_str).chain([""]).chain(parts)), || {
             let mut room = PRELOAD;
             let mut pinned: Vec<Piece> = Vec::new();
             for pattern in patterns {
@@ -278,21 +274,21 @@ impl<'a> PromptBuilder<'a> {
         kept.sort_by_key(|(at, _)| *at);
         kept.into_iter().map(|(_, piece)| piece).collect()
     }
-}
 
-/// The tokens of a text, kept; of a very long one, parts from all of it are counted and scaled by their bytes.
-fn count(text: String) -> usize {
-    COUNTS.get(kept::key([text.as_str()]), || {
-        if text.len() <= COUNTED {
-            return tokens::count(&text);
-        }
-        let (mut counted, mut bytes) = (0, 0);
-        for part in 0..PARTS {
-            let begin = text.ceil_char_boundary(text.len() / PARTS * part);
-            let end = text.floor_char_boundary(begin + COUNTED / PARTS);
-            counted += tokens::count(&text[begin..end]);
-            bytes += end - begin;
-        }
-        (counted as f64 * text.len() as f64 / bytes as f64) as usize
-    })
+    /// The tokens of a text, kept; of a very long one, parts from all of it are counted and scaled by their bytes.
+    fn count(&self, text: &str) -> usize {
+        self.catalog.prompts.counts.get(key([text]), || {
+            if text.len() <= COUNTED {
+                return tokens::count(text);
+            }
+            let (mut counted, mut bytes) = (0, 0);
+            for part in 0..PARTS {
+                let begin = text.ceil_char_boundary(text.len() / PARTS * part);
+                let end = text.floor_char_boundary(begin + COUNTED / PARTS);
+                counted += tokens::count(&text[begin..end]);
+                bytes += end - begin;
+            }
+            (counted as f64 * text.len() as f64 / bytes as f64) as usize
+        })
+    }
 }

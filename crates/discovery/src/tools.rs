@@ -2,14 +2,19 @@
 
 use std::sync::Arc;
 
-use prospector_core::{Answer, Kind, Page, Relevance, Resource, ResourceKind, Tool, ToolError, ToolSpec, Toolset};
+use prospector_core::{
+    Answer, Effect, Kind, Page, Part, Relevance, Resource, ResourceKind, Tool, ToolError, ToolOutput, ToolSpec, Toolset,
+};
 use prospector_engine::Engine;
 use prospector_search::{Index, Query};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Catalog, Profile, compact};
+use crate::{
+    Catalog, Profile, compact,
+    target::{Detail, TargetResolver},
+};
 
 /// How a kind of tool gets into the registry, and when.
 struct Family {
@@ -49,6 +54,8 @@ pub struct DiscoveryTools {
     tools: Toolset,
     /// The tools of the kinds that the catalog does not have.
     absent: Toolset,
+    /// The full set, whatever the profile, by what its tools show.
+    targets: Option<Arc<TargetResolver>>,
 }
 
 impl DiscoveryTools {
@@ -59,18 +66,21 @@ impl DiscoveryTools {
         let merged = |families: Vec<&Family>| {
             families.into_iter().fold(Toolset::new(), |set, family| set.merge((family.tools)(catalog)))
         };
-        let full = merged(present);
+        let (full, calls) = (merged(present), catalog.calls());
+        catalog.skills.offer(full.names().chain(calls.names()));
+        let targets = Arc::new(TargetResolver::new(catalog, full));
         let (tools, absent) = match profile {
-            Profile::Full => (full, merged(absent)),
-            Profile::Compact => compact::toolsets(catalog, full),
+            Profile::Full => (targets.full().clone(), merged(absent)),
+            Profile::Compact => compact::toolsets(catalog, &targets),
         };
         // Whatever the profile: what may be called, the catalog says.
-        DiscoveryTools { tools: tools.merge(catalog.calls()), absent }
+        DiscoveryTools { tools: tools.merge(calls), absent, targets: Some(targets) }
     }
 
     /// Only the one search over all kinds, which needs nothing but the index: see [`Catalog::open_index`].
     pub fn of_index(index: &Index) -> Self {
-        DiscoveryTools { tools: Toolset::new().with(SearchAll { index: index.clone() }), absent: Toolset::new() }
+        let tools = Toolset::new().with(SearchAll { index: index.clone() });
+        DiscoveryTools { tools, absent: Toolset::new(), targets: None }
     }
 
     /// These, and those that run queries in that session of an engine, as [`Catalog::engine`] makes one; they are not
@@ -90,6 +100,42 @@ impl DiscoveryTools {
         self.tools.specs()
     }
 
+    /// What a call of a tool does besides answering, where there is such a tool.
+    pub fn effect(&self, name: &str) -> Option<Effect> {
+        self.tools.effect(name)
+    }
+
+    /// The JSON Schema of what a tool answers, where there is such a tool: see [`Toolset::output_schema`].
+    pub fn output_schema(&self, name: &str) -> Option<Value> {
+        self.tools.output_schema(name)
+    }
+
+    /// A thing of the catalog in full, as the tool of its kind in the full profile shows it.
+    ///
+    /// # Errors
+    /// `not_found` with the nearest names, `invalid_arguments` for a column, and what that tool answers.
+    pub async fn show(
+        &self,
+        catalog: &Catalog,
+        kind: ResourceKind,
+        id: &str,
+        max_tokens: usize,
+    ) -> Result<Answer, ToolError> {
+        let (Some(name), Some(targets)) = (catalog.resolve(kind, id), &self.targets) else {
+            let near = catalog.nearest(kind, id);
+            return Err(ToolError::not_found(kind.as_str(), id, near.iter().map(String::as_str)));
+        };
+        targets.show(&targets.of_kind(kind, name)?, Detail::default(), max_tokens).await
+    }
+
+    /// Searches all kinds, as the tool `search` of the full profile does.
+    ///
+    /// # Errors
+    /// See [`Toolset::call`].
+    pub async fn search(&self, args: Value) -> Result<Answer, ToolError> {
+        self.targets.as_ref().map_or(&self.tools, |targets| targets.full()).call(SearchAll::NAME, args).await
+    }
+
     /// Calls a tool.
     ///
     /// # Errors
@@ -104,13 +150,13 @@ impl DiscoveryTools {
 }
 
 /// `search`: one search over all kinds.
-struct SearchAll {
+pub(crate) struct SearchAll {
     index: Index,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct SearchArgs {
+pub(crate) struct SearchArgs {
     /// A question, some words or a name.
     query: String,
     /// Only these kinds.
@@ -119,13 +165,13 @@ struct SearchArgs {
     limit: Option<usize>,
 }
 
-#[derive(Serialize)]
-struct SearchHit {
-    kind: Kind,
-    id: String,
-    relevance: Relevance,
+#[derive(Clone, Serialize, JsonSchema)]
+pub(crate) struct SearchHit {
+    pub(crate) kind: Kind,
+    pub(crate) id: String,
+    pub(crate) relevance: Relevance,
     #[serde(skip_serializing_if = "String::is_empty")]
-    description: String,
+    pub(crate) description: String,
 }
 
 impl Tool for SearchAll {
@@ -133,6 +179,7 @@ impl Tool for SearchAll {
     const DESCRIPTION: &'static str = "Finds tables, operations, documents, facts and skills for a question, best first. The first call when you do not \
          know where to look.";
     const MORE: &'static str = "call again with kinds, or a larger max_tokens";
+    const EFFECT: Effect = Effect::Reads;
     type Args = SearchArgs;
     type Output = Page<SearchHit>;
 
@@ -158,22 +205,22 @@ impl Tool for SearchAll {
         });
         Ok(Page::whole(hits.collect()))
     }
+}
 
-    fn reveals(_args: &Value, answer: &Value) -> Vec<Resource> {
-        let items = answer.as_array().or_else(|| answer["items"].as_array());
-        let resource = |item: &Value| {
-            let id = item["id"].as_str()?;
-            let kind = match Kind::from_name(item["kind"].as_str()?)? {
-                Kind::Table => ResourceKind::Table,
-                Kind::Operation => ResourceKind::Operation,
-                Kind::Fact => ResourceKind::Fact,
-                Kind::Skill => ResourceKind::Skill,
-                Kind::Document => {
-                    return Some(Resource::new(ResourceKind::Document, id.split('#').next().unwrap_or(id)));
-                }
-            };
-            Some(Resource::new(kind, id))
+impl ToolOutput for SearchHit {
+    fn reveals(&self) -> Vec<Resource> {
+        let (kind, id) = match self.kind {
+            Kind::Table => (ResourceKind::Table, self.id.as_str()),
+            Kind::Operation => (ResourceKind::Operation, self.id.as_str()),
+            Kind::Fact => (ResourceKind::Fact, self.id.as_str()),
+            Kind::Skill => (ResourceKind::Skill, self.id.as_str()),
+            // Of a section, its document.
+            Kind::Document => (ResourceKind::Document, self.id.split('#').next().unwrap_or(&self.id)),
         };
-        items.into_iter().flatten().filter_map(resource).collect()
+        vec![Resource::new(kind, id)]
+    }
+
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        vec![("description", Part::Text(&mut self.description))]
     }
 }

@@ -64,7 +64,7 @@ async fn check(entry: &str, profile: Profile, args: Value) -> (Value, Vec<String
     assert!(problems.is_empty(), "{problems:?}");
     let tools = DiscoveryTools::new(&catalog, profile);
     let answer = match tools.call("invoke_operation", args).await {
-        Ok(answer) => answer.value,
+        Ok(answer) => answer.into_json(),
         Err(error) => error.to_json(),
     };
     let seen = seen.lock().unwrap().clone();

@@ -96,9 +96,9 @@ async fn the_compact_profile_reaches_what_the_full_one_reaches() {
         let whole = called(&full, route.full, &arguments).await;
         let translated = route.translate(&arguments);
         let answer = called(&compact, route.compact, &translated).await;
-        let shown = answer.value.to_string();
+        let shown = answer.json().to_string();
         let mut all = BTreeSet::new();
-        leaves(&whole.value, &mut all);
+        leaves(whole.json(), &mut all);
         // What stands in the call is not repeated.
         all.retain(|leaf| arguments["question"] != *leaf);
         // When a fact was written down differs by a moment.
@@ -107,8 +107,9 @@ async fn the_compact_profile_reaches_what_the_full_one_reaches() {
             .iter()
             .filter(|leaf| !shown.contains(Value::from(leaf.as_str()).to_string().trim_matches('"')))
             .collect();
-        assert!(lost.is_empty(), "{} {translated} lost {lost:?} of {}", route.compact, whole.value);
-        let unknown: Vec<_> = whole.reveals.iter().filter(|name| !answer.reveals.contains(name)).collect();
+        assert!(lost.is_empty(), "{} {translated} lost {lost:?} of {}", route.compact, whole.json());
+        let revealed = answer.reveals();
+        let unknown: Vec<_> = whole.reveals().into_iter().filter(|name| !revealed.contains(name)).collect();
         assert!(unknown.is_empty(), "{} {translated} does not reveal {unknown:?}", route.compact);
     }
 }
@@ -134,12 +135,12 @@ async fn a_text_holds_what_the_json_holds_and_its_form_costs_less_than_half() {
     for (name, arguments, is_prose) in calls() {
         let answer = called(&full, name, &arguments).await;
         let text = answer.text();
-        let lost = missing(&answer.value, &text);
+        let lost = missing(answer.json(), &text);
         assert!(lost.is_empty(), "{name} lost {lost:?}: {text}");
         let mut values = BTreeSet::new();
-        leaves(&answer.value, &mut values);
+        leaves(answer.json(), &mut values);
         let values = tokens::count(&values.into_iter().collect::<Vec<_>>().join("\n"));
-        let (json, text) = (tokens::count(&answer.value.to_string()), tokens::count(&text));
+        let (json, text) = (tokens::count(&answer.json().to_string()), tokens::count(&text));
         println!("{name:24} values {values:5} json {json:5} text {text:5}{}", if is_prose { " prose" } else { "" });
         assert!(text <= json, "{name}");
         let sum = &mut sums[usize::from(is_prose)];
@@ -159,14 +160,14 @@ async fn things_of_every_kind_are_described_at_once_and_mistakes_are_answered_in
     let ids =
         ["music_store.invoices", "shop.issueGiftCard", "business_rules#VIP customer", "music_store.invoicez", "nix"];
     let answer = called(&tools, "describe", &json!({"ids": ids})).await;
-    assert_eq!(answer.parts.len(), ids.len());
-    for (item, id) in answer.value.as_array().unwrap().iter().zip(ids) {
+    assert_eq!(answer.render().parts.len(), ids.len());
+    for (item, id) in answer.json().as_array().unwrap().iter().zip(ids) {
         assert_eq!(item["id"], id);
     }
-    assert_eq!(answer.value[3]["answer"]["error"], "not_found");
-    assert!(answer.parts[3].contains("`invoices`"), "{}", answer.parts[3]);
+    assert_eq!(answer.json()[3]["answer"]["error"], "not_found");
+    assert!(answer.render().parts[3].contains("`invoices`"), "{}", answer.render().parts[3]);
     let cut = called(&tools, "describe", &json!({"ids": ids, "max_tokens": 400})).await;
-    assert!(tokens::count(&cut.value.to_string()) <= 400, "{}", cut.value);
+    assert!(tokens::count(&cut.json().to_string()) <= 400, "{}", cut.json());
     assert!(cut.text().contains("truncated"), "{}", cut.text());
 
     let error = tools.call("describe", json!({"ids": ["music_store.invoicez"]})).await.unwrap_err().to_json();
@@ -176,9 +177,9 @@ async fn things_of_every_kind_are_described_at_once_and_mistakes_are_answered_in
     assert!(Route::of("get_table_schema").is_some());
 
     let joins = called(&tools, "describe", &json!({"ids": ["music_store.customers>music_store.invoice_lines"]})).await;
-    assert!(joins.value[0]["answer"]["join_path"].is_array(), "{}", joins.value);
+    assert!(joins.json()[0]["answer"]["join_path"].is_array(), "{}", joins.json());
     let columns = called(&tools, "describe", &json!({"ids": ["music_store.invoices#*_id"]})).await;
-    let shown = columns.value[0]["answer"]["columns"].as_array().unwrap();
+    let shown = columns.json()[0]["answer"]["columns"].as_array().unwrap();
     assert!(!shown.is_empty() && shown.iter().all(|one| one["name"].as_str().unwrap().ends_with("_id")), "{shown:?}");
     let all = called(&tools, "list", &json!({})).await;
     for name in ["music_store", "shop", "business_rules", "quarterly-report", "fiscal year"] {

@@ -111,7 +111,7 @@ async fn open(folder: &Path, catalog: &str, fresh: bool) -> (Catalog, Vec<String
 
 async fn call(catalog: &Catalog, tool: &str, args: Value) -> Value {
     match DiscoveryTools::new(catalog, Profile::Full).call(tool, args).await {
-        Ok(answer) => answer.value,
+        Ok(answer) => answer.into_json(),
         Err(error) => error.to_json(),
     }
 }

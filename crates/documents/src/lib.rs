@@ -20,7 +20,7 @@
 //! let tools = documents.tools(&index);
 //! let args = serde_json::json!({"name": "rules", "section": "vip customers"});
 //! let answer = tools.call("get_document_section", args).await.unwrap();
-//! assert_eq!(answer.value["content"], "## VIP customers\n\nThey spend 10,000 a year.");
+//! assert_eq!(answer.json()["content"], "## VIP customers\n\nThey spend 10,000 a year.");
 //! # }
 //! ```
 //!

@@ -89,7 +89,7 @@ impl Source {
 }
 
 /// What a document is written in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
     /// CommonMark with the tables, lists and footnotes of GitHub.

@@ -2,11 +2,12 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use prospector_core::{Page, Relevance, Resource, ResourceKind, Tool, ToolError, Toolset, compute};
+use prospector_core::{
+    Effect, Page, Part, Relevance, Resource, ResourceKind, Tool, ToolError, ToolOutput, Toolset, compute,
+};
 use prospector_search::{Index, SearchError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::{Document, DocumentDiscovery, DocumentError, Format, Passage};
 
@@ -44,7 +45,7 @@ struct ListArgs {
     offset: Option<usize>,
 }
 
-#[derive(Serialize)]
+#[derive(Clone, Serialize, JsonSchema)]
 struct Listed {
     name: String,
     r#type: &'static str,
@@ -63,6 +64,7 @@ impl Tool for ListDocuments {
     const DESCRIPTION: &'static str =
         "Lists the documents: policies, rules, guides. For a question, search_documents is better.";
     const MORE: &'static str = "call again with offset = the number of items seen so far, or use search_documents";
+    const EFFECT: Effect = Effect::Reads;
     type Args = ListArgs;
     type Output = Page<Listed>;
 
@@ -78,10 +80,6 @@ impl Tool for ListDocuments {
         });
         Ok(Page::cut(listed.collect(), args.offset.unwrap_or(0), args.limit.unwrap_or(DEFAULT_LIMIT)))
     }
-
-    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
-        shown(answer, "name")
-    }
 }
 
 /// `get_document`
@@ -94,7 +92,7 @@ struct GetArgs {
     name: String,
 }
 
-#[derive(Serialize)]
+#[derive(Clone, Serialize, JsonSchema)]
 struct Whole {
     name: String,
     content: String,
@@ -111,6 +109,7 @@ impl Tool for GetDocument {
         "The whole text of a document. Of a long one, read only what matters with get_document_section.";
     const MORE: &'static str =
         "call get_document_section; a wrong section name is answered with right ones; or search_documents";
+    const EFFECT: Effect = Effect::Reads;
     type Args = GetArgs;
     type Output = Whole;
 
@@ -123,10 +122,6 @@ impl Tool for GetDocument {
             last_updated: document.last_updated.clone(),
             metadata: document.metadata.clone(),
         })
-    }
-
-    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
-        shown(answer, "name")
     }
 }
 
@@ -142,7 +137,7 @@ struct SectionArgs {
     section: String,
 }
 
-#[derive(Serialize)]
+#[derive(Clone, Serialize, JsonSchema)]
 struct OneSection {
     name: String,
     section: String,
@@ -153,6 +148,7 @@ impl Tool for GetDocumentSection {
     const NAME: &'static str = "get_document_section";
     const DESCRIPTION: &'static str = "The text of one section of a document, with the sections below it.";
     const MORE: &'static str = "call it for a section below this one, or with a larger max_tokens";
+    const EFFECT: Effect = Effect::Reads;
     type Args = SectionArgs;
     type Output = OneSection;
 
@@ -164,10 +160,6 @@ impl Tool for GetDocumentSection {
             section: section.full_name(),
             content: document.section_content(section).to_owned(),
         })
-    }
-
-    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
-        shown(answer, "name")
     }
 }
 
@@ -204,7 +196,7 @@ struct SearchArgs {
     limit: Option<usize>,
 }
 
-#[derive(Serialize)]
+#[derive(Clone, Serialize, JsonSchema)]
 struct FoundSection {
     document: String,
     section: String,
@@ -217,6 +209,7 @@ impl Tool for SearchDocuments {
     const DESCRIPTION: &'static str =
         "Finds the sections of documents that answer a question: definitions, rules, policies.";
     const MORE: &'static str = "call get_document_section for the whole of a section";
+    const EFFECT: Effect = Effect::Reads;
     type Args = SearchArgs;
     type Output = Page<FoundSection>;
 
@@ -242,28 +235,74 @@ impl Tool for SearchDocuments {
         });
         Ok(Page::whole(found.collect()))
     }
+}
 
-    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
-        shown(answer, "document")
+fn document(name: &str) -> Resource {
+    Resource::new(ResourceKind::Document, name)
+}
+
+impl ToolOutput for Listed {
+    fn reveals(&self) -> Vec<Resource> {
+        vec![document(&self.name)]
+    }
+
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        vec![("description", Part::Text(&mut self.description)), ("tags", Part::entries(&mut self.tags))]
     }
 }
 
-/// The documents that an answer names in this field: a list, a page of a list, or one object.
-fn shown(answer: &Value, field: &str) -> Vec<Resource> {
-    let items = answer.as_array().or_else(|| answer.get("items").and_then(Value::as_array));
-    let items = items.map_or_else(|| std::slice::from_ref(answer), Vec::as_slice);
-    let mut resources: Vec<Resource> = Vec::new();
-    for name in items.iter().filter_map(|item| item.get(field)?.as_str()) {
-        if resources.iter().all(|resource| resource.id != name) {
-            resources.push(Resource::new(ResourceKind::Document, name));
-        }
+impl ToolOutput for Whole {
+    fn reveals(&self) -> Vec<Resource> {
+        vec![document(&self.name)]
     }
-    resources
+
+    fn content(&self) -> Option<&str> {
+        Some(&self.content)
+    }
+
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        vec![("content", Part::Text(&mut self.content)), ("metadata", Part::entries(&mut self.metadata))]
+    }
+}
+
+impl ToolOutput for OneSection {
+    fn reveals(&self) -> Vec<Resource> {
+        vec![document(&self.name)]
+    }
+
+    fn content(&self) -> Option<&str> {
+        Some(&self.content)
+    }
+
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        vec![("content", Part::Text(&mut self.content))]
+    }
+}
+
+impl ToolOutput for FoundSection {
+    fn reveals(&self) -> Vec<Resource> {
+        vec![document(&self.document)]
+    }
+
+    /// Each document once, however many of its sections were found.
+    fn reveal_all(items: &[Self]) -> Vec<Resource> {
+        let mut names: Vec<&str> = Vec::new();
+        for found in items {
+            if !names.contains(&found.document.as_str()) {
+                names.push(&found.document);
+            }
+        }
+        names.into_iter().map(document).collect()
+    }
+
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        vec![("excerpt", Part::Text(&mut self.excerpt))]
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
     use crate::DocumentSource;
@@ -280,7 +319,7 @@ mod tests {
         let discovery = Arc::new(DocumentDiscovery::load(&sources).0);
         let index = Index::in_memory(discovery.records(), None).unwrap();
         let (value, revealed) = match discovery.tools(&index).call(tool, args).await {
-            Ok(answer) => (answer.value, answer.reveals),
+            Ok(answer) => (answer.json().clone(), answer.reveals()),
             Err(error) => (error.to_json(), Vec::new()),
         };
         assert_eq!(value, expected);
@@ -357,9 +396,10 @@ mod tests {
         let discovery = Arc::new(DocumentDiscovery::load(&sources).0);
         let index = Index::in_memory(discovery.records(), None).unwrap();
         let tools = discovery.tools(&index);
-        let listed = tools.call("list_documents", json!({})).await.unwrap().value;
+        let listed = tools.call("list_documents", json!({})).await.unwrap().into_json();
         assert_eq!((&listed[0]["last_updated"], &listed[1]["last_updated"]), (&json!("2025-03-04"), &Value::Null));
-        let found = tools.call("search_documents", json!({"query": "what did Ada Quill write"})).await.unwrap().value;
+        let found =
+            tools.call("search_documents", json!({"query": "what did Ada Quill write"})).await.unwrap().into_json();
         assert_eq!(found[0]["document"], "parcels", "{found}");
     }
 
@@ -380,12 +420,12 @@ mod tests {
         let discovery = Arc::new(DocumentDiscovery::load(&[DocumentSource::inline("rules", RULES)]).0);
         let index = Index::in_memory(discovery.records(), None).unwrap();
         let answer = discovery.tools(&index).call("search_documents", json!({"query": "VIP customers"})).await.unwrap();
-        let items = answer.value.as_array().or_else(|| answer.value["items"].as_array()).unwrap();
+        let items = answer.json().as_array().or_else(|| answer.json()["items"].as_array()).unwrap();
         let first = &items[0];
         assert_eq!(first["document"], "rules");
         assert_eq!(first["section"], "Customers > VIP customers");
         assert_eq!(first["excerpt"], "A VIP customer spends 10,000 a year. They get free shipping.");
         assert!(first["relevance"].as_f64().is_some_and(|r| r > 0.5));
-        assert_eq!(answer.reveals, [Resource::new(ResourceKind::Document, "rules")]);
+        assert_eq!(answer.reveals(), [Resource::new(ResourceKind::Document, "rules")]);
     }
 }

@@ -1,8 +1,12 @@
 //! Answers as they are shown: few rows, short cells, and how to get the rest.
 
 use prospector_connect::Rows;
+use prospector_core::{Part, Resource, ResourceKind, ToolOutput};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
+
+use crate::{Failure, Way};
 
 /// At most so many rows.
 pub(crate) const MOST_ROWS: usize = 50;
@@ -14,7 +18,7 @@ const LONGEST_CELL: usize = 500;
 pub(crate) const MOST_CHARACTERS: usize = 10_000;
 
 /// An answer, cut to what can be shown.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Shown {
     /// The names of the columns.
     pub columns: Vec<String>,
@@ -27,6 +31,70 @@ pub(crate) struct Shown {
     /// How to get what is not shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
+}
+
+impl Shown {
+    /// The fields that may be shortened.
+    pub(crate) fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        vec![("columns", Part::entries(&mut self.columns)), ("rows", Part::entries(&mut self.rows))]
+    }
+}
+
+/// The answer to one query, with its id among the last answers.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct QueryAnswer {
+    pub id: String,
+    /// Only where an earlier answer is shown again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sql: Option<String>,
+    pub question: String,
+    #[serde(flatten)]
+    pub result: QueryResult,
+}
+
+/// Rows, or why there are none.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum QueryResult {
+    Rows {
+        databases: Vec<String>,
+        tables: Vec<String>,
+        executed: Way,
+        #[serde(flatten)]
+        shown: Shown,
+    },
+    Failed(#[schemars(with = "FailureFields")] Failure),
+}
+
+/// The fields of a [`Failure`] in JSON.
+#[derive(JsonSchema)]
+#[allow(dead_code, reason = "only its schema is used")]
+pub(crate) struct FailureFields {
+    error: String,
+    message: String,
+    suggestion: Option<String>,
+}
+
+impl ToolOutput for QueryAnswer {
+    fn reveals(&self) -> Vec<Resource> {
+        match &self.result {
+            QueryResult::Rows { databases, tables, .. } => self::tables(databases, tables),
+            QueryResult::Failed(_) => Vec::new(),
+        }
+    }
+
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        let mut parts = vec![("question", Part::Text(&mut self.question))];
+        parts.extend(self.sql.as_mut().map(|sql| ("sql", Part::Text(sql))));
+        match &mut self.result {
+            QueryResult::Rows { shown, .. } => parts.extend(shown.parts()),
+            QueryResult::Failed(failure) => {
+                parts.push(("message", Part::Text(&mut failure.message)));
+                parts.extend(failure.suggestion.as_mut().map(|text| ("suggestion", Part::Text(text))));
+            }
+        }
+        parts
+    }
 }
 
 /// What can be shown in so many characters.
@@ -74,6 +142,17 @@ fn shorten(cell: &mut Value) -> bool {
         }
         None => false,
     }
+}
+
+/// The tables of an answer, and their databases.
+pub(crate) fn tables(databases: &[String], tables: &[String]) -> Vec<Resource> {
+    let databases = databases.iter().map(|name| Resource::new(ResourceKind::Database, name));
+    databases.chain(tables.iter().map(|name| Resource::new(ResourceKind::Table, name))).collect()
+}
+
+/// A table, and its database.
+pub(crate) fn table(database: &str, table: &str) -> Vec<Resource> {
+    tables(&[database.to_owned()], &[format!("{database}.{table}")])
 }
 
 #[cfg(test)]

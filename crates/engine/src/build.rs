@@ -22,11 +22,12 @@ pub(crate) use write::Class;
 use write::Writer;
 
 /// A query and its SQL.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub(crate) struct Built {
     /// The request with every name filled in.
     pub(crate) query: QueryRequest,
     /// The dialect of the SQL.
+    #[schemars(with = "String")]
     pub(crate) dialect: &'static str,
     pub(crate) sql: String,
     /// What the columns of the answer are called.

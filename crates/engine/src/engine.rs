@@ -26,7 +26,7 @@ pub struct Engine {
 }
 
 /// Where a query was run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Way {
     /// In the source itself, in its own SQL.

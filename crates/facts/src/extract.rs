@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -17,7 +18,7 @@ use crate::{
 pub const MOST_FACTS: usize = 200;
 
 /// The kind of thing that a text says of a term.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ExtractedKind {
     /// What the term means.
@@ -33,7 +34,7 @@ pub enum ExtractedKind {
 }
 
 /// Something that a text says of a term.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ExtractedFact {
     /// The term, spelled as in the text.
     pub term: String,
@@ -45,6 +46,7 @@ pub struct ExtractedFact {
     pub evidence: String,
     /// How plainly it is said, 0 to 1.
     #[serde(serialize_with = "two_digits")]
+    #[schemars(with = "f64")]
     pub confidence: f64,
 }
 

@@ -46,7 +46,7 @@
 //! // As tools for a model, and as records for an index.
 //! let facts = Arc::new(facts);
 //! let known = facts.tools().call("list_known_facts", serde_json::json!({"contains": "order"})).await.unwrap();
-//! assert_eq!(known.value[0]["term"], "churn");
+//! assert_eq!(known.json()[0]["term"], "churn");
 //! let index = Index::in_memory(facts.records(), None).unwrap();
 //! # let _ = index;
 //! # }
@@ -85,4 +85,4 @@ mod words;
 pub use discovery::{Added, Extracted, FactDiscovery};
 pub use error::FactError;
 pub use evidence::{Evidence, Passage};
-pub use model::{Fact, Keeping, Origin, Resolution, Source};
+pub use model::{Fact, Keeping, Origin, Related, Resolution, Source};

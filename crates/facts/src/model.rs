@@ -1,10 +1,11 @@
 //! What is known and what is answered: plain structs.
 
 use prospector_core::Owner;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
 /// Where a fact comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
     /// Somebody said so; wins over everything that is written.
@@ -31,7 +32,7 @@ impl Origin {
 }
 
 /// A term and what it means.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fact {
     /// What is defined: `VIP customer`.
     pub term: String,
@@ -42,6 +43,7 @@ pub struct Fact {
     pub source: String,
     /// How sure that is, 0 to 1.
     #[serde(serialize_with = "two_digits", default = "certain")]
+    #[schemars(with = "f64")]
     pub confidence: f64,
     /// Why it is held to be so.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -130,7 +132,7 @@ impl Viewer {
 }
 
 /// One thing that an answer rests on.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Source {
     /// `document`, `table`, `column`; `user`, `catalog` or `extracted` for a fact, `other_user` for what somebody else said.
     #[serde(rename = "type")]
@@ -141,6 +143,7 @@ pub struct Source {
     pub excerpt: String,
     /// How sure this source alone makes the answer.
     #[serde(serialize_with = "two_digits")]
+    #[schemars(with = "f64")]
     pub confidence: f64,
     /// A fact whose own source has changed since it was written down.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -148,7 +151,7 @@ pub struct Source {
 }
 
 /// Another term of the question that has a definition.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Related {
     /// The term.
     pub term: String,
@@ -158,11 +161,12 @@ pub struct Related {
     pub source: String,
     /// How sure that is.
     #[serde(serialize_with = "two_digits")]
+    #[schemars(with = "f64")]
     pub confidence: f64,
 }
 
 /// The answer to `resolve_fact`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Resolution {
     /// As it was asked.
     pub question: String,
@@ -174,6 +178,7 @@ pub struct Resolution {
     pub answer: Option<String>,
     /// 0 to 1.
     #[serde(serialize_with = "two_digits")]
+    #[schemars(with = "f64")]
     pub confidence: f64,
     /// What the answer rests on, best first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -195,7 +200,7 @@ pub struct Resolution {
 }
 
 /// A question that found no answer yet.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Unresolved {
     /// As it was asked last.
     pub question: String,

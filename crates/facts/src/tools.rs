@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use prospector_core::{Page, Resource, ResourceKind, Tool, ToolError, Toolset, nearest};
+use prospector_core::{Effect, Page, Part, Resource, ResourceKind, Tool, ToolError, ToolOutput, Toolset, nearest};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::{
     discovery::{Extracted, FactDiscovery, USER},
@@ -43,6 +42,7 @@ struct ResolveFact(Arc<FactDiscovery>);
 impl Tool for ResolveFact {
     const NAME: &'static str = "resolve_fact";
     const DESCRIPTION: &'static str = "What a business term or rule means, from known facts and documents. Call it for every term that is not a plain column; ask the user when needs_clarification.";
+    const EFFECT: Effect = Effect::Reads;
     type Args = ResolveArgs;
     type Output = Resolution;
 
@@ -51,17 +51,6 @@ impl Tool for ResolveFact {
             return Err(ToolError::invalid("the question is empty", Some("pass a term or a question".into())));
         }
         Ok(self.0.resolve(&args.question).await)
-    }
-
-    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
-        let mut out: Vec<Resource> = terms(std::slice::from_ref(answer)).collect();
-        out.extend(terms(items(&answer["related"])));
-        for source in items(&answer["sources"]).iter().chain(items(&answer["otherwise"])) {
-            if let (Some(kind), Some(name)) = (source["type"].as_str(), source["name"].as_str()) {
-                out.extend(places(kind, name.split('#').next().unwrap_or(name)));
-            }
-        }
-        out
     }
 }
 
@@ -83,12 +72,67 @@ fn places(kind: &str, name: &str) -> Vec<Resource> {
     }
 }
 
-fn items(list: &Value) -> &[Value] {
-    list.as_array().or_else(|| list["items"].as_array()).map_or(&[], Vec::as_slice)
+fn term(term: &str) -> Resource {
+    Resource::new(ResourceKind::Fact, term)
 }
 
-fn terms(objects: &[Value]) -> impl Iterator<Item = Resource> {
-    objects.iter().filter_map(|object| object["term"].as_str()).map(|term| Resource::new(ResourceKind::Fact, term))
+impl ToolOutput for Resolution {
+    fn reveals(&self) -> Vec<Resource> {
+        let related = self.related.iter().map(|related| &related.term);
+        let mut out: Vec<Resource> = self.term.iter().chain(related).map(|name| term(name)).collect();
+        for source in self.sources.iter().chain(&self.otherwise) {
+            out.extend(places(&source.source_type, source.name.split('#').next().unwrap_or(&source.name)));
+        }
+        out
+    }
+
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        let mut parts = vec![
+            ("question", Part::Text(&mut self.question)),
+            ("sources", Part::entries(&mut self.sources)),
+            ("otherwise", Part::entries(&mut self.otherwise)),
+            ("related", Part::entries(&mut self.related)),
+        ];
+        parts.extend(self.answer.as_mut().map(|text| ("answer", Part::Text(text))));
+        parts.extend(self.clarification.as_mut().map(|text| ("clarification", Part::Text(text))));
+        parts.extend(self.note.as_mut().map(|text| ("note", Part::Text(text))));
+        parts
+    }
+}
+
+impl ToolOutput for Fact {
+    fn reveals(&self) -> Vec<Resource> {
+        vec![term(&self.term)]
+    }
+
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        vec![("definition", Part::Text(&mut self.definition)), ("reasoning", Part::Text(&mut self.reasoning))]
+    }
+}
+
+impl ToolOutput for AddedFact {
+    fn reveals(&self) -> Vec<Resource> {
+        self.fact.reveals()
+    }
+
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        let mut parts = self.fact.parts();
+        parts.extend(self.replaced.as_mut().map(|text| ("replaced", Part::Text(text))));
+        parts.push(("answers", Part::entries(&mut self.answers)));
+        parts
+    }
+}
+
+impl ToolOutput for ExtractedFact {
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        vec![("definition", Part::Text(&mut self.definition)), ("evidence", Part::Text(&mut self.evidence))]
+    }
+}
+
+impl ToolOutput for Unresolved {
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        vec![("question", Part::Text(&mut self.question))]
+    }
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -108,7 +152,7 @@ struct AddArgs {
     scope: Option<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Clone, Serialize, JsonSchema)]
 struct AddedFact {
     #[serde(flatten)]
     fact: Fact,
@@ -126,6 +170,7 @@ impl Tool for AddFact {
     const NAME: &'static str = "add_fact";
     const DESCRIPTION: &'static str =
         "Keeps what the user said a term means; from then on it wins over documents. Not for guesses.";
+    const EFFECT: Effect = Effect::Writes { repeatable: true };
     type Args = AddArgs;
     type Output = AddedFact;
 
@@ -143,10 +188,6 @@ impl Tool for AddFact {
         })?;
         let replaced = added.replaced.map(|old| old.definition).filter(|old| *old != added.fact.definition);
         Ok(AddedFact { fact: added.fact, replaced, answers: added.answers })
-    }
-
-    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
-        terms(std::slice::from_ref(answer)).collect()
     }
 }
 
@@ -166,6 +207,7 @@ impl Tool for ExtractFacts {
     const DESCRIPTION: &'static str =
         "The definitions, thresholds, formulas, abbreviations and units that a text states, each with its words.";
     const MORE: &'static str = "pass a shorter part of the text, or a larger max_tokens";
+    const EFFECT: Effect = Effect::Writes { repeatable: true };
     type Args = ExtractArgs;
     type Output = Page<ExtractedFact>;
 
@@ -226,6 +268,7 @@ impl Tool for ListKnownFacts {
     const NAME: &'static str = "list_known_facts";
     const DESCRIPTION: &'static str = "Facts that were added or that the catalog lists, by term.";
     const MORE: &'static str = "call again with offset, or with contains";
+    const EFFECT: Effect = Effect::Reads;
     type Args = ListArgs;
     type Output = Page<Fact>;
 
@@ -244,10 +287,6 @@ impl Tool for ListKnownFacts {
         }
         Ok(Page::cut(hits, args.offset.unwrap_or(0), args.limit.unwrap_or(DEFAULT_LIMIT)))
     }
-
-    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
-        terms(items(answer)).collect()
-    }
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -265,6 +304,7 @@ impl Tool for GetUnresolvedFacts {
     const NAME: &'static str = "get_unresolved_facts";
     const DESCRIPTION: &'static str = "Questions that resolve_fact could not answer yet, the latest first.";
     const MORE: &'static str = "call again with offset";
+    const EFFECT: Effect = Effect::Reads;
     type Args = UnresolvedArgs;
     type Output = Page<Unresolved>;
 

@@ -38,7 +38,7 @@ async fn tools(store: Option<&Path>, catalog: Vec<Fact>) -> Toolset {
 
 async fn check(tools: &Toolset, name: &str, args: Value, expected: Value) -> Vec<String> {
     let (mut got, reveals) = match tools.call(name, args).await {
-        Ok(answer) => (answer.value, answer.reveals),
+        Ok(answer) => (answer.json().clone(), answer.reveals()),
         Err(error) => (error.to_json(), Vec::new()),
     };
     // Times differ from run to run.
@@ -83,8 +83,8 @@ async fn resolving_reveals_the_term_and_where_it_is_from() {
     .await;
     assert_eq!(reveals, ["fact `big spender`", "document `rules`"]);
     let column = tools.call("resolve_fact", json!({"question": "net total"})).await.unwrap();
-    assert_eq!(column.value["answer"], "The sum of all lines without tax.");
-    let reveals: Vec<String> = column.reveals.iter().map(ToString::to_string).collect();
+    assert_eq!(column.json()["answer"], "The sum of all lines without tax.");
+    let reveals: Vec<String> = column.reveals().iter().map(ToString::to_string).collect();
     assert_eq!(
         reveals,
         ["fact `net total`", "table `shop.invoices`", "database `shop`", "column `shop.invoices.net_total`"]
@@ -108,7 +108,7 @@ async fn what_nobody_knows_is_remembered_until_somebody_says_it() {
     .await;
     assert!(reveals.is_empty());
     tools.call("resolve_fact", json!({"question": "what is the capital of mongolia"})).await.unwrap();
-    let open = tools.call("get_unresolved_facts", json!({})).await.unwrap().value;
+    let open = tools.call("get_unresolved_facts", json!({})).await.unwrap().into_json();
     assert_eq!((open.as_array().unwrap().len(), &open[0]["times"]), (1, &json!(2)));
     let reveals = check(
         &tools,
@@ -128,15 +128,15 @@ async fn what_nobody_knows_is_remembered_until_somebody_says_it() {
     assert_eq!(reveals, ["fact `capital of Mongolia`"]);
     check(&tools, "get_unresolved_facts", json!({}), json!([])).await;
     let known = tools.call("resolve_fact", json!({"question": "What is the capital of Mongolia?"})).await.unwrap();
-    assert_eq!((&known.value["answer"], &known.value["confidence"]), (&json!("Ulaanbaatar"), &json!(0.95)));
+    assert_eq!((&known.json()["answer"], &known.json()["confidence"]), (&json!("Ulaanbaatar"), &json!(0.95)));
 }
 
 #[tokio::test]
 async fn a_correction_says_what_it_replaces() {
     let tools = tools(None, vec![]).await;
     let add = |definition: &str| tools.call("add_fact", json!({"term": "big spenders", "definition": definition}));
-    assert!(add("Paid 50.").await.unwrap().value.get("replaced").is_none());
-    assert_eq!(add("Paid 60.").await.unwrap().value["replaced"], "Paid 50.");
+    assert!(add("Paid 50.").await.unwrap().json().get("replaced").is_none());
+    assert_eq!(add("Paid 60.").await.unwrap().json()["replaced"], "Paid 50.");
 }
 
 #[tokio::test]
@@ -208,7 +208,7 @@ async fn a_fact_is_stale_while_its_source_says_something_else() {
     let (facts, _) = FactDiscovery::open(None, vec![], Some(text.clone())).await;
     let tools = Arc::new(facts).tools();
     let check = async |answer: &str, stale: bool| {
-        let got = tools.call("resolve_fact", json!({"question": "What is churn?"})).await.unwrap().value;
+        let got = tools.call("resolve_fact", json!({"question": "What is churn?"})).await.unwrap().into_json();
         assert_eq!((&got["answer"], &got["needs_clarification"]), (&json!(answer), &json!(stale)), "{got:#}");
         assert_eq!((got["sources"][0]["stale"] == true, got.get("note").is_some()), (stale, stale), "{got:#}");
     };
@@ -251,7 +251,7 @@ async fn a_damaged_store_costs_only_what_was_in_it() {
     assert!(problems[0].place.ends_with("facts.db") && problems[0].advice.is_some(), "{problems:?}");
     assert_eq!(facts.records().len(), 1);
     let tools = Arc::new(facts).tools();
-    let zone = tools.call("resolve_fact", json!({"question": "zone"})).await.unwrap().value;
+    let zone = tools.call("resolve_fact", json!({"question": "zone"})).await.unwrap().into_json();
     assert_eq!(zone["answer"], "An area.");
     assert!(zone["note"].as_str().unwrap().contains("facts.db"), "{zone}");
     let refused = tools.call("add_fact", json!({"term": "a", "definition": "b"})).await.unwrap_err().to_json();
@@ -267,7 +267,7 @@ async fn another_process_sees_what_this_one_learned() {
     check(&two, "list_known_facts", json!({}), json!([])).await;
     assert!(!path.exists());
     one.call("add_fact", json!({"term": "zone", "definition": "An area."})).await.unwrap();
-    let seen = two.call("resolve_fact", json!({"question": "define zone"})).await.unwrap().value;
+    let seen = two.call("resolve_fact", json!({"question": "define zone"})).await.unwrap().into_json();
     assert_eq!(seen["answer"], "An area.");
     let (three, _) = FactDiscovery::open(Some(path), vec![], None).await;
     assert_eq!(three.records()[0].description, "An area.");

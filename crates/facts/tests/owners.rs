@@ -170,12 +170,15 @@ async fn what_was_changed_after_it_was_shown_is_not_approved() {
 async fn the_tools_say_that_a_fact_waits() {
     let facts = open(None).await;
     let [ann, ben] = two(&facts).map(|view| Arc::new(view).tools());
-    let said: Value =
-        ann.call("add_fact", json!({"term": "churn", "definition": "No order for 90 days."})).await.unwrap().value;
+    let said: Value = ann
+        .call("add_fact", json!({"term": "churn", "definition": "No order for 90 days."}))
+        .await
+        .unwrap()
+        .into_json();
     assert_eq!(said["pending"], true, "{said}");
-    let listed = ann.call("list_known_facts", json!({})).await.unwrap().value;
+    let listed = ann.call("list_known_facts", json!({})).await.unwrap().into_json();
     assert_eq!(listed[0]["pending"], true, "{listed}");
-    let of_ben = ben.call("list_known_facts", json!({"contains": "churn"})).await.unwrap().value;
+    let of_ben = ben.call("list_known_facts", json!({"contains": "churn"})).await.unwrap().into_json();
     assert_eq!(of_ben["items"], json!([]), "{of_ben}");
     assert!(!of_ben.to_string().contains("90 days"));
 }

@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use prospector_core::{Tool, ToolError, Toolset};
+use prospector_core::{Effect, Tool, ToolError, Toolset};
 use prospector_engine::Engine;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -108,6 +108,7 @@ impl Tool for ProposeMatch {
     const NAME: &'static str = "propose_match";
     const DESCRIPTION: &'static str =
         "Proposes example pairs of rows of two loaded subsets that look alike, for the user to confirm or reject.";
+    const EFFECT: Effect = Effect::Writes { repeatable: true };
     type Args = ProposeArgs;
     type Output = Value;
 
@@ -149,6 +150,7 @@ struct InferArgs {
 impl Tool for InferRules {
     const NAME: &'static str = "infer_rules";
     const DESCRIPTION: &'static str = "Finds which columns agree in the pairs that the user confirmed (exactly, within a tolerance, within days, by similar text) and suggests rules.";
+    const EFFECT: Effect = Effect::Writes { repeatable: true };
     type Args = InferArgs;
     type Output = Value;
 
@@ -219,6 +221,7 @@ impl Tool for BuildRecipe {
     const NAME: &'static str = "build_recipe";
     const DESCRIPTION: &'static str =
         "Makes a recipe of rules, and checks that it can be run. Without rules it takes the suggested ones.";
+    const EFFECT: Effect = Effect::Writes { repeatable: true };
     type Args = BuildArgs;
     type Output = Value;
 
@@ -266,6 +269,7 @@ struct ValidateArgs {
 impl Tool for ValidateRecipe {
     const NAME: &'static str = "validate_recipe";
     const DESCRIPTION: &'static str = "Runs the recipe, and says how it does on the pairs that the user confirmed and rejected, and how much stays ambiguous.";
+    const EFFECT: Effect = Effect::Reads;
     type Args = ValidateArgs;
     type Output = Value;
 
@@ -329,6 +333,7 @@ impl Tool for RunSample {
     const NAME: &'static str = "run_sample";
     const DESCRIPTION: &'static str =
         "Runs the recipe for some rows of the left subset, and shows pairs with their evidence. Nothing is written.";
+    const EFFECT: Effect = Effect::Reads;
     type Args = SampleArgs;
     type Output = Value;
 
@@ -352,6 +357,7 @@ struct FullArgs {}
 impl Tool for RunFull {
     const NAME: &'static str = "run_full";
     const DESCRIPTION: &'static str = "Runs the recipe over all rows, writes everything into files, and shows counts and some of each kind with evidence.";
+    const EFFECT: Effect = Effect::Writes { repeatable: true };
     type Args = FullArgs;
     type Output = Value;
 

@@ -19,7 +19,7 @@ use prospector_agent::{
     event::Event,
     plan::Ended,
 };
-use prospector_core::{Answer, BoxFuture, Callable, ToolError, ToolSpec, Toolset};
+use prospector_core::{Answer, BoxFuture, Callable, Effect, ToolError, ToolSpec, Toolset};
 use prospector_discovery::{Catalog, CatalogOptions, DiscoveryTools, Profile, Prompt};
 use prospector_offline::Offline;
 use prospector_reconcile::{reconcile_tools, reconcile_workflow};
@@ -81,6 +81,14 @@ struct Own(ToolSpec, Toolset, Failing);
 impl Callable for Own {
     fn spec(&self) -> &ToolSpec {
         &self.0
+    }
+
+    fn effect(&self) -> Effect {
+        Effect::Reads
+    }
+
+    fn output_schema(&self) -> Value {
+        json!({"type": "object"})
     }
 
     fn call(&self, args: Value, _: usize) -> BoxFuture<'_, Result<Answer, ToolError>> {

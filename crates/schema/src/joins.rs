@@ -1,9 +1,13 @@
 //! The join graph of a database: tables, and the declared keys between them, whichever way they point.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    fmt,
+};
 
 use prospector_connect::Table;
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 
 /// A bridge of more tables than this is no longer obvious, and is not proposed.
 const LONGEST_BRIDGE: usize = 2;
@@ -12,12 +16,36 @@ const LONGEST_BRIDGE: usize = 2;
 const MOST_BRIDGES: usize = 4;
 
 /// Two columns that are equal where two tables are joined. A key of several columns is several joins.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Join {
     /// `table.column`
     pub from: String,
     /// `table.column`
     pub to: String,
+}
+
+/// A key between two tables: the pairs of columns that are equal. In JSON and for a model it is one text,
+/// `a.x = b.x and a.y = b.y`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, JsonSchema)]
+#[schemars(with = "String")]
+pub struct KeyJoin {
+    /// The pairs, each column as `table.column`.
+    pub pairs: Vec<(String, String)>,
+}
+
+impl fmt::Display for KeyJoin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, (from, to)) in self.pairs.iter().enumerate() {
+            write!(f, "{}{from} = {to}", if at == 0 { "" } else { " and " })?;
+        }
+        Ok(())
+    }
+}
+
+impl Serialize for KeyJoin {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
 }
 
 /// How a set of tables is joined.
@@ -68,18 +96,16 @@ impl JoinGraph {
     }
 
     /// The keys between two tables as text, from the referring table: `invoices.customer_id = customers.id`.
-    pub(crate) fn texts(&self, a: (usize, &str), b: (usize, &str)) -> Vec<String> {
+    pub(crate) fn keys(&self, a: (usize, &str), b: (usize, &str)) -> Vec<KeyJoin> {
         let keys = self.edges[a.0].get(&b.0).map(Vec::as_slice).unwrap_or_default();
-        let text = |key: &Key| {
-            let columns: Vec<String> = (key.columns.iter())
-                .map(|(own, other)| match key.own {
-                    true => format!("{}.{own} = {}.{other}", a.1, b.1),
-                    false => format!("{}.{other} = {}.{own}", b.1, a.1),
-                })
-                .collect();
-            columns.join(" and ")
+        let join = |key: &Key| {
+            let pair = |(own, other): &(String, String)| {
+                let (own, other) = (format!("{}.{own}", a.1), format!("{}.{other}", b.1));
+                if key.own { (own, other) } else { (other, own) }
+            };
+            KeyJoin { pairs: key.columns.iter().map(pair).collect() }
         };
-        keys.iter().map(text).collect()
+        keys.iter().map(join).collect()
     }
 
     /// The joins of a path of tables, over the first key that each two of them declare.
@@ -204,7 +230,7 @@ mod tests {
             references: vec!["x".into(), "y".into()],
         }];
         let graph = JoinGraph::new(&tables);
-        assert_eq!(graph.texts((1, "b"), (0, "a")), ["a.x = b.x and a.y = b.y"]);
+        assert_eq!(graph.keys((1, "b"), (0, "a"))[0].to_string(), "a.x = b.x and a.y = b.y");
         assert_eq!(graph.joins(&[1, 0], &tables)[1], Join { from: "b.y".into(), to: "a.y".into() });
     }
 }

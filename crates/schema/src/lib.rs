@@ -22,7 +22,7 @@
 //! let tools = discovery.tools(&index);
 //!
 //! let tables = tools.call("list_tables", json!({"database": "shop"})).await?;
-//! assert_eq!(tables.value, json!([{"name": "invoices", "row_count": 412}]));
+//! assert_eq!(tables.json(), &json!([{"name": "invoices", "row_count": 412}]));
 //! assert_eq!(discovery.resolve_table("SHOP.Invoices").as_deref(), Some("shop.invoices"));
 //! # Ok(())
 //! # }
@@ -47,6 +47,7 @@ mod tools;
 pub use describe::describe;
 pub use discovery::{Entry, SchemaDiscovery};
 pub use error::SchemaError;
-pub use joins::{Connection, Join};
+pub use joins::{Connection, Join, KeyJoin};
 pub use model::Database;
 pub use render::data_type;
+pub use tools::{TableHit, TableHits};

@@ -5,6 +5,7 @@ use std::{collections::HashMap, time::Duration};
 use futures::{StreamExt, stream};
 use prospector_connect::{ConnectError, Connector, SampleRequest, Statistics, Table};
 use prospector_text::{cut, identifiers::words};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -27,15 +28,15 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) const NO_DATA: &str = "the database is a schema without data";
 
 /// What is shown of the values of one column.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Shown {
-    cardinality: u64,
+    pub(crate) cardinality: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    min: Option<Value>,
+    pub(crate) min: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    max: Option<Value>,
+    pub(crate) max: Option<Value>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    estimated: bool,
+    pub(crate) estimated: bool,
 }
 
 /// What is shown of the values of a table.

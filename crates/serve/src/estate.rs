@@ -36,8 +36,6 @@ pub(crate) struct Served {
     pub(crate) catalog: Arc<Catalog>,
     /// The tools of the profile that is served.
     pub(crate) tools: DiscoveryTools,
-    /// All tools, for what is shown by kind.
-    pub(crate) full: DiscoveryTools,
     /// What there is, facts apart, which may be added at any time.
     pub(crate) entries: Arc<[Entry]>,
     /// Which state this is, from 1.
@@ -89,7 +87,6 @@ impl State {
         let catalog = Arc::new(self.catalog.seen_by(owner.clone(), self.keeping));
         let made = Arc::new(Served {
             tools: DiscoveryTools::new(&catalog, self.profile),
-            full: DiscoveryTools::new(&catalog, Profile::Full),
             catalog,
             entries: self.entries.clone(),
             generation: self.generation,

@@ -1,9 +1,9 @@
 //! What there is in a catalog, in one order, and each thing of it in full: for the resources of MCP and for the page.
 
-use prospector_core::{Answer, Resource, ResourceKind, ToolError};
+use prospector_core::{Answer, ResourceKind, ToolError};
 use prospector_discovery::Catalog;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::estate::Served;
 
@@ -116,77 +116,6 @@ impl Served {
 
     /// A thing in full, as the tool of its kind shows it, in at most `max_tokens`.
     pub(crate) async fn show(&self, kind: ResourceKind, id: &str, max_tokens: usize) -> Result<Answer, ToolError> {
-        let Some(name) = self.catalog.resolve(kind, id) else {
-            let near = self.catalog.nearest(kind, id);
-            return Err(ToolError::not_found(kind.as_str(), id, near.iter().map(String::as_str)));
-        };
-        let (tool, mut arguments) = match kind {
-            ResourceKind::Database => ("list_tables", json!({"database": name})),
-            ResourceKind::Table => {
-                let owners = self.catalog.schema.databases().map(|database| database.name.as_str());
-                let (database, table) = divided(&name, owners);
-                ("get_table_schema", json!({"database": database, "table": table}))
-            }
-            ResourceKind::Api => ("list_api_operations", json!({"api": name})),
-            ResourceKind::Operation => {
-                let owners = self.catalog.apis.apis().iter().map(|api| api.name.as_str());
-                let (api, operation) = divided(&name, owners);
-                ("get_operation_details", json!({"api": api, "operation": operation}))
-            }
-            ResourceKind::Document => ("get_document", json!({"name": name})),
-            ResourceKind::Skill => ("get_skill", json!({"name": name})),
-            ResourceKind::Fact => return self.fact(id, &name, max_tokens).await,
-            ResourceKind::Column => {
-                let advice = "ask for its table".to_owned();
-                return Err(ToolError::invalid("a column is shown in its table", Some(advice)));
-            }
-        };
-        arguments["max_tokens"] = max_tokens.into();
-        self.full.call(tool, arguments).await
-    }
-
-    /// A fact, by its term. The store may know others whose terms hold it.
-    async fn fact(&self, term: &str, name: &str, max_tokens: usize) -> Result<Answer, ToolError> {
-        let arguments = json!({"contains": term, "max_tokens": max_tokens});
-        let answer = self.full.call("list_known_facts", arguments).await?;
-        let items = answer.value.as_array().or_else(|| answer.value["items"].as_array());
-        let own: Vec<Value> = (items.into_iter().flatten())
-            .filter(|fact| fact["term"].as_str().is_some_and(|known| known.eq_ignore_ascii_case(term)))
-            .cloned()
-            .collect();
-        if own.is_empty() {
-            return Ok(answer);
-        }
-        Ok(Answer::new(own.into(), vec![Resource::new(ResourceKind::Fact, name)]))
-    }
-}
-
-/// The owner of a thing, and its name there. A name may hold dots, and so may that of its owner.
-fn divided<'a>(id: &'a str, owners: impl Iterator<Item = &'a str>) -> (&'a str, &'a str) {
-    let mut best = id.split_once('.').unwrap_or((id, ""));
-    for owner in owners {
-        if let Some(rest) = id.strip_prefix(owner).and_then(|rest| rest.strip_prefix('.'))
-            && owner.len() > best.0.len()
-        {
-            best = (owner, rest);
-        }
-    }
-    best
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(id: &str, owners: &[&str], expected: (&str, &str)) {
-        assert_eq!(divided(id, owners.iter().copied()), expected);
-    }
-
-    #[test]
-    fn the_longest_owner_has_the_thing() {
-        check("store.invoices", &["store"], ("store", "invoices"));
-        check("store.v2.invoices", &["store", "store.v2"], ("store.v2", "invoices"));
-        check("store.public.invoices", &["store"], ("store", "public.invoices"));
-        check("nothing", &["store"], ("nothing", ""));
+        self.tools.show(&self.catalog, kind, id, max_tokens).await
     }
 }

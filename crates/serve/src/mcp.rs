@@ -2,7 +2,7 @@
 //! The SDK speaks the protocol of 2026-07-28 and the older ones.
 
 mod changes;
-mod outputs;
+mod fields;
 mod prompts;
 mod resources;
 mod tools;

@@ -49,32 +49,6 @@ impl Long {
     }
 }
 
-/// Tools that change something: here, or where an API leads.
-const WRITING: [&str; 3] = ["add_fact", "extract_facts_from_text", "invoke_operation"];
-
-/// Those of them that do more, or say something else, when they are called again.
-const ONCE: [&str; 2] = ["add_fact", "invoke_operation"];
-
-/// Whether a tool changes something.
-pub(crate) fn writes(tool: &str) -> bool {
-    WRITING.contains(&tool)
-}
-
-/// Deeper than this nothing is looked for.
-const DEEPEST: usize = 4;
-
-/// Whether an answer, or an answer in it, was cut.
-fn is_cut(answer: &Value, depth: usize) -> bool {
-    match answer {
-        Value::Object(fields) => {
-            fields.get("truncated") == Some(&Value::Bool(true))
-                || (depth < DEEPEST && fields.values().any(|value| is_cut(value, depth + 1)))
-        }
-        Value::Array(items) => depth < DEEPEST && items.iter().any(|item| is_cut(item, depth + 1)),
-        _ => false,
-    }
-}
-
 /// A tool's answer, and the handle of all of it where it was cut.
 pub(crate) struct Called {
     pub(crate) answer: Answer,
@@ -86,25 +60,16 @@ impl Server {
     pub(crate) async fn call(&self, owner: &Owner, name: &str, arguments: Value) -> Result<Called, ToolError> {
         let served = self.estate.now(owner);
         let limit = self.options.limits.call_time;
-        let again = arguments.clone();
         let work = async {
             let answer = served.call(name, arguments).await?;
-            if writes(name) {
+            if served.tools.effect(name).is_some_and(|effect| !effect.is_read_only()) {
                 self.estate.look();
             }
-            if ONCE.contains(&name) || !is_cut(&answer.value, 0) {
-                return Ok(Called { answer, handle: None });
-            }
-            let mut more = if again.is_object() { again } else { json!({}) };
-            more["max_tokens"] = KEPT_TOKENS.into();
-            let handle = match served.call(name, more).await {
-                Ok(whole) if whole.value != answer.value => {
-                    let handle = self.results.handle();
-                    self.results.keep(&handle, owner, Arc::new(Long::new(whole.text())));
-                    Some(handle)
-                }
-                _ => None,
-            };
+            let handle = answer.is_cut().then(|| {
+                let handle = self.results.handle();
+                self.results.keep(&handle, owner, Arc::new(Long::new(answer.fit(KEPT_TOKENS).text())));
+                handle
+            });
             Ok(Called { answer, handle })
         };
         let answered = match tokio::time::timeout(limit, work).await {

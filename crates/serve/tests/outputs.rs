@@ -128,6 +128,9 @@ fn calls() -> Vec<(&'static str, Value)> {
 /// the test, so that none is passed over.
 fn errors(schema: &Value, value: &Value, place: &str) -> Vec<String> {
     let mut wrong = Vec::new();
+    if schema == &Value::Bool(true) {
+        return wrong;
+    }
     for (keyword, expected) in schema.as_object().unwrap_or_else(|| panic!("{place}: {schema}")) {
         match (keyword.as_str(), expected) {
             ("type", Value::String(kind)) => {
@@ -136,6 +139,7 @@ fn errors(schema: &Value, value: &Value, place: &str) -> Vec<String> {
                     "array" => value.is_array(),
                     "string" => value.is_string(),
                     "boolean" => value.is_boolean(),
+                    "null" => value.is_null(),
                     "integer" => value.as_f64().is_some_and(|number| number.fract() == 0.0),
                     "number" => value.is_number(),
                     other => panic!("{place}: no type `{other}`"),
@@ -156,6 +160,37 @@ fn errors(schema: &Value, value: &Value, place: &str) -> Vec<String> {
                     wrong.extend(errors(items, value, &format!("{place}[{at}]")));
                 }
             }
+            ("type", Value::Array(kinds)) => {
+                let is_so = |kind: &Value| errors(&json!({"type": kind}), value, place).is_empty();
+                if !kinds.iter().any(is_so) {
+                    wrong.push(format!("{place} is none of {kinds:?}: {value}"));
+                }
+            }
+            ("anyOf" | "oneOf", Value::Array(variants)) => {
+                if !variants.iter().any(|variant| errors(variant, value, place).is_empty()) {
+                    wrong.push(format!("{place} is none of {variants:?}: {value}"));
+                }
+            }
+            ("enum", Value::Array(words)) => {
+                if !words.contains(value) {
+                    wrong.push(format!("{place} is none of {words:?}: {value}"));
+                }
+            }
+            ("const", word) => {
+                if word != value {
+                    wrong.push(format!("{place} is not {word}: {value}"));
+                }
+            }
+            ("required", Value::Array(names)) => {
+                let missing = names.iter().filter_map(Value::as_str).filter(|name| value.get(name).is_none());
+                wrong.extend(missing.map(|name| format!("{place}.{name} is missing")));
+            }
+            ("additionalProperties", schema) if schema != &Value::Bool(false) => {
+                for (name, value) in value.as_object().into_iter().flatten() {
+                    wrong.extend(errors(schema, value, &format!("{place}.{name}")));
+                }
+            }
+            ("description", Value::String(_)) => {}
             _ => panic!("{place}: the keyword `{keyword}` is not known here: {schema}"),
         }
     }

@@ -3,7 +3,7 @@
 use std::{
     collections::{HashMap, HashSet},
     path::PathBuf,
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
 use prospector_core::{Problem, Record, normalized};
@@ -17,7 +17,7 @@ pub struct SkillDiscovery {
     /// What fetches the pages that skills link to.
     pages: Option<Arc<dyn Pages>>,
     /// The tools that there are, as far as that is known.
-    offered: Option<HashSet<String>>,
+    offered: OnceLock<HashSet<String>>,
 }
 
 impl SkillDiscovery {
@@ -74,14 +74,14 @@ impl SkillDiscovery {
     }
 
     /// Says which tools there are, so that skills which may use others are listed as such.
-    pub fn offer(&mut self, tools: impl IntoIterator<Item = String>) {
-        self.offered = Some(tools.into_iter().map(|tool| normalized(&tool)).collect());
+    pub fn offer<'a>(&self, tools: impl IntoIterator<Item = &'a str>) {
+        self.offered.get_or_init(|| tools.into_iter().map(normalized).collect());
     }
 
     /// The allowed tools of a skill that are not offered; none where it is not known what is. `Bash(git add:*)` asks for
     /// `Bash`, and `mcp__server__search` or `server:search` for `search`.
     pub fn missing_tools(&self, skill: &Skill) -> Vec<String> {
-        let Some(offered) = &self.offered else { return Vec::new() };
+        let Some(offered) = self.offered.get() else { return Vec::new() };
         let met = |tool: &str| {
             let name = tool.split('(').next().unwrap_or_default();
             let name = name.rsplit("__").next().and_then(|name| name.rsplit([':', '/', '.']).next()).unwrap_or(name);
@@ -144,9 +144,9 @@ mod tests {
     fn tools_that_are_not_there_are_said_where_it_is_known() {
         let allowed = ["search_tables", "mcp__planner__search", "planner:list_tables", "Bash(git add:*)", "Read"];
         let skill = Skill { allowed_tools: allowed.map(String::from).into(), ..skill("pdf", "/pdf") };
-        let mut discovery = SkillDiscovery::default();
+        let discovery = SkillDiscovery::default();
         assert!(discovery.missing_tools(&skill).is_empty());
-        discovery.offer(["search", "search_tables", "list_tables"].map(String::from));
+        discovery.offer(["search", "search_tables", "list_tables"]);
         assert_eq!(discovery.missing_tools(&skill), ["Bash(git add:*)", "Read"]);
     }
 

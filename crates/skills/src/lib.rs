@@ -25,7 +25,7 @@
 //! let index = Index::in_memory(skills.records(), None).unwrap();
 //! let tools = skills.tools(&index);
 //! let answer = tools.call("get_skill", serde_json::json!({"name": "quarterly-report"})).await.unwrap();
-//! assert_eq!(answer.value["content"], "# Steps\n\n1. Ask which.");
+//! assert_eq!(answer.json()["content"], "# Steps\n\n1. Ask which.");
 //! # }
 //! ```
 //!

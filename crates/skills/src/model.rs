@@ -33,7 +33,7 @@ pub struct Skill {
 }
 
 /// A link in the instructions of a skill.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SkillLink {
     /// What it is called.
     pub text: String,

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use prospector_core::{Resource, Tool, ToolError};
+use prospector_core::{Effect, Part, Resource, Tool, ToolError, ToolOutput};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use crate::{PageText, Skill, SkillDiscovery, SkillError, links, tools::shown};
+use crate::{PageText, Skill, SkillDiscovery, SkillError, links, tools::skill};
 
 pub(crate) struct ResolveSkillLink(pub(crate) Arc<SkillDiscovery>);
 
@@ -20,7 +19,7 @@ pub(crate) struct LinkArgs {
     target: String,
 }
 
-#[derive(Serialize)]
+#[derive(Clone, Serialize, JsonSchema)]
 pub(crate) struct Linked {
     skill: String,
     target: String,
@@ -34,6 +33,7 @@ impl Tool for ResolveSkillLink {
     const NAME: &'static str = "resolve_skill_link";
     const DESCRIPTION: &'static str =
         "The text of a file that a skill links to; of a URL only where the catalog allows its host.";
+    const EFFECT: Effect = Effect::Reads;
     type Args = LinkArgs;
     type Output = Linked;
 
@@ -46,9 +46,19 @@ impl Tool for ResolveSkillLink {
         let page = page.map_err(|error| refused(&error))?;
         Ok(Linked { skill: skill.name.clone(), target: args.target, content: page.text, age_seconds: page.age })
     }
+}
 
-    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
-        shown(answer, "skill")
+impl ToolOutput for Linked {
+    fn reveals(&self) -> Vec<Resource> {
+        vec![skill(&self.skill)]
+    }
+
+    fn content(&self) -> Option<&str> {
+        Some(&self.content)
+    }
+
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        vec![("target", Part::Text(&mut self.target)), ("content", Part::Text(&mut self.content))]
     }
 }
 

@@ -2,7 +2,10 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use prospector_core::{DEFAULT_MAX_TOKENS, Kind, Page, Relevance, Resource, ResourceKind, Tool, ToolError, Toolset};
+use prospector_core::{
+    DEFAULT_MAX_TOKENS, Effect, Kind, Page, Part, Relevance, Resource, ResourceKind, Tool, ToolError, ToolOutput,
+    Toolset,
+};
 use prospector_search::{Index, Query, SearchError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -50,7 +53,7 @@ struct ListArgs {
     offset: Option<usize>,
 }
 
-#[derive(Serialize)]
+#[derive(Clone, Serialize, JsonSchema)]
 struct Listed {
     name: String,
     description: String,
@@ -67,6 +70,7 @@ impl Tool for ListSkills {
     const DESCRIPTION: &'static str =
         "Lists the skills: written instructions for kinds of tasks. To find one for a task, use search_skills.";
     const MORE: &'static str = "call again with offset = the number of items seen so far, or use search_skills";
+    const EFFECT: Effect = Effect::Reads;
     type Args = ListArgs;
     type Output = Page<Listed>;
 
@@ -80,10 +84,6 @@ impl Tool for ListSkills {
         });
         Ok(Page::cut(listed.collect(), args.offset.unwrap_or(0), args.limit.unwrap_or(DEFAULT_LIMIT)))
     }
-
-    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
-        shown(answer, "name")
-    }
 }
 
 /// `get_skill`
@@ -96,7 +96,7 @@ struct NameArgs {
     name: String,
 }
 
-#[derive(Serialize)]
+#[derive(Clone, Serialize, JsonSchema)]
 struct Whole {
     name: String,
     description: String,
@@ -118,6 +118,7 @@ impl Tool for GetSkill {
     const DESCRIPTION: &'static str =
         "The instructions of a skill and the files that it links to. Read it before you plan a step by it.";
     const MORE: &'static str = "call again with a larger max_tokens; read linked files with resolve_skill_link";
+    const EFFECT: Effect = Effect::Reads;
     type Args = NameArgs;
     type Output = Whole;
 
@@ -133,10 +134,6 @@ impl Tool for GetSkill {
             references,
             left_out,
         })
-    }
-
-    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
-        shown(answer, "name")
     }
 }
 
@@ -194,7 +191,7 @@ struct SearchArgs {
     limit: Option<usize>,
 }
 
-#[derive(Serialize)]
+#[derive(Clone, Serialize, JsonSchema)]
 struct FoundSkill {
     name: String,
     relevance: Relevance,
@@ -205,6 +202,7 @@ impl Tool for SearchSkills {
     const NAME: &'static str = "search_skills";
     const DESCRIPTION: &'static str = "Finds skills, written instructions, that fit a task. Then call get_skill.";
     const MORE: &'static str = "call again with a smaller limit";
+    const EFFECT: Effect = Effect::Reads;
     type Args = SearchArgs;
     type Output = Page<FoundSkill>;
 
@@ -233,16 +231,12 @@ impl Tool for SearchSkills {
         }
         Ok(Page::whole(skills))
     }
-
-    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
-        shown(answer, "name")
-    }
 }
 
 /// `list_skill_links`
 struct ListSkillLinks(Arc<SkillDiscovery>);
 
-#[derive(Serialize)]
+#[derive(Clone, Serialize, JsonSchema)]
 struct Links {
     skill: String,
     links: Vec<SkillLink>,
@@ -252,6 +246,7 @@ impl Tool for ListSkillLinks {
     const NAME: &'static str = "list_skill_links";
     const DESCRIPTION: &'static str =
         "The links in the instructions of a skill: files to read with resolve_skill_link, and URLs.";
+    const EFFECT: Effect = Effect::Reads;
     type Args = NameArgs;
     type Output = Links;
 
@@ -259,18 +254,65 @@ impl Tool for ListSkillLinks {
         let skill = self.0.named(&args.name)?;
         Ok(Links { skill: skill.name.clone(), links: skill.links.clone() })
     }
+}
 
-    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
-        shown(answer, "skill")
+pub(crate) fn skill(name: &str) -> Resource {
+    Resource::new(ResourceKind::Skill, name)
+}
+
+impl ToolOutput for Listed {
+    fn reveals(&self) -> Vec<Resource> {
+        vec![skill(&self.name)]
+    }
+
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        vec![
+            ("description", Part::Text(&mut self.description)),
+            ("allowed_tools", Part::entries(&mut self.allowed_tools)),
+            ("missing_tools", Part::entries(&mut self.missing_tools)),
+        ]
     }
 }
 
-/// The skills that an answer names in this field: a list, a page of a list, or one object.
-pub(crate) fn shown(answer: &Value, field: &str) -> Vec<Resource> {
-    let items = answer.as_array().or_else(|| answer.get("items").and_then(Value::as_array));
-    let items = items.map_or_else(|| std::slice::from_ref(answer), Vec::as_slice);
-    let names = items.iter().filter_map(|item| item.get(field)?.as_str());
-    names.map(|name| Resource::new(ResourceKind::Skill, name)).collect()
+impl ToolOutput for Whole {
+    fn reveals(&self) -> Vec<Resource> {
+        vec![skill(&self.name)]
+    }
+
+    fn content(&self) -> Option<&str> {
+        Some(&self.content)
+    }
+
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        vec![
+            ("description", Part::Text(&mut self.description)),
+            ("content", Part::Text(&mut self.content)),
+            ("allowed_tools", Part::entries(&mut self.allowed_tools)),
+            ("missing_tools", Part::entries(&mut self.missing_tools)),
+            ("references", Part::entries(&mut self.references)),
+            ("left_out", Part::entries(&mut self.left_out)),
+        ]
+    }
+}
+
+impl ToolOutput for FoundSkill {
+    fn reveals(&self) -> Vec<Resource> {
+        vec![skill(&self.name)]
+    }
+
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        vec![("description", Part::Text(&mut self.description))]
+    }
+}
+
+impl ToolOutput for Links {
+    fn reveals(&self) -> Vec<Resource> {
+        vec![skill(&self.skill)]
+    }
+
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        vec![("links", Part::entries(&mut self.links))]
+    }
 }
 
 #[cfg(test)]
@@ -306,7 +348,7 @@ mod tests {
         let skills = Arc::new(skills);
         let index = Index::in_memory(skills.records(), None).unwrap();
         let (value, revealed) = match skills.tools(&index).call(tool, args).await {
-            Ok(answer) => (answer.value, answer.reveals),
+            Ok(answer) => (answer.json().clone(), answer.reveals()),
             Err(error) => (error.to_json(), Vec::new()),
         };
         let value: Value = serde_json::from_str(&value.to_string().replace(root.to_str().unwrap(), "ROOT")).unwrap();
@@ -422,10 +464,10 @@ mod tests {
         let index = Index::in_memory(skills.records(), None).unwrap();
         let tools = skills.tools(&index);
         let answer = tools.call("search_skills", json!({"query": "extract the tables of a PDF file"})).await.unwrap();
-        assert_eq!(answer.value[0]["name"], "pdf-reader");
-        assert_eq!(answer.value[0]["description"], "Extracts tables from PDF files.");
-        assert!(answer.value[0]["relevance"].as_f64().is_some_and(|relevance| relevance > 0.0));
-        assert_eq!(answer.reveals.first(), Some(&Resource::new(ResourceKind::Skill, "pdf-reader")));
+        assert_eq!(answer.json()[0]["name"], "pdf-reader");
+        assert_eq!(answer.json()[0]["description"], "Extracts tables from PDF files.");
+        assert!(answer.json()[0]["relevance"].as_f64().is_some_and(|relevance| relevance > 0.0));
+        assert_eq!(answer.reveals().first(), Some(&Resource::new(ResourceKind::Skill, "pdf-reader")));
         assert!(tools.call("search_skills", json!({"query": ""})).await.is_err());
     }
 }

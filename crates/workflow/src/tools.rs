@@ -109,7 +109,7 @@ impl<T: Tools> PhaseTools<'_, T> {
         };
         attempt.what = None;
         match &given {
-            Ok(answer) => self.standing.machine().worked(epoch, name, &answer.value),
+            Ok(answer) => self.standing.machine().worked(epoch, name, answer.json()),
             // What only the operator may see does not reach the model in this way either.
             Err(ToolError::Fatal { .. }) => self.standing.machine().failed(epoch, &format!("`{name}` failed")),
             Err(error) => self.standing.machine().failed(epoch, &format!("`{name}`: {error}")),

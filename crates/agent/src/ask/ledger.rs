@@ -13,8 +13,6 @@ use crate::{
 
 /// The tool whose queries are numbered.
 const EXECUTE: &str = "execute_sql";
-/// Tools whose answers are knowledge, not only names.
-const KNOWLEDGE: [&str; 4] = ["get_document", "get_document_section", "get_skill", "resolve_skill_link"];
 /// So much text of documents and facts is kept, to find numbers in, in bytes.
 const MAX_TEXT_BYTES: usize = 200_000;
 
@@ -89,8 +87,8 @@ impl Ledger {
     fn note_queries(&mut self, call: &ToolCall, given: &mut Result<Answer, Value>) -> Vec<QueryRan> {
         let Some(first) = self.take_first(call) else { return Vec::new() };
         let count = call.arguments["queries"].as_array().map_or(0, Vec::len);
-        let items = given.as_mut().ok().and_then(|answer| items_mut(&mut answer.value));
-        let mut items = items.map(|items| items.iter_mut()).into_iter().flatten();
+        let mut value = given.as_ref().map_or(Value::Null, |answer| answer.json().clone());
+        let mut items = items_mut(&mut value).map(|items| items.iter_mut()).into_iter().flatten();
         let mut ran = Vec::new();
         for question in self.questions.iter_mut().skip(first).take(count) {
             if let Some(item) = items.next() {
@@ -105,7 +103,7 @@ impl Ledger {
         }
         drop(items);
         match given {
-            Ok(answer) => *answer = Answer::new(std::mem::take(&mut answer.value), std::mem::take(&mut answer.reveals)),
+            Ok(answer) => *answer = Answer::new(value, answer.reveals()),
             Err(error) => {
                 let message = error["message"].as_str().unwrap_or("it failed").to_owned();
                 for (question, ran) in self.questions.iter_mut().skip(first).take(count).zip(&mut ran) {
@@ -121,25 +119,26 @@ impl Ledger {
     fn note_previous(&mut self, call: &ToolCall, given: &mut Result<Answer, Value>) {
         self.take_first(call);
         let Ok(answer) = given else { return };
-        if answer.value.get("sql").is_none() {
+        let mut value = answer.json().clone();
+        if value.get("sql").is_none() {
             return;
         }
         let mut question = DataQuestion {
             id: format!("Q{}", self.questions.len() + 1),
-            question: answer.value["question"].as_str().unwrap_or_default().to_owned(),
-            sql: answer.value["sql"].as_str().unwrap_or_default().to_owned(),
-            database: answer.value["database"].as_str().map(str::to_owned),
-            reused: answer.value["id"].as_str().map(str::to_owned),
+            question: value["question"].as_str().unwrap_or_default().to_owned(),
+            sql: value["sql"].as_str().unwrap_or_default().to_owned(),
+            database: value["database"].as_str().map(str::to_owned),
+            reused: value["id"].as_str().map(str::to_owned),
             ..DataQuestion::default()
         };
-        read_result(&mut question, &answer.value);
-        put_id(&mut answer.value, &question.id);
-        *answer = Answer::new(std::mem::take(&mut answer.value), std::mem::take(&mut answer.reveals));
+        read_result(&mut question, &value);
+        put_id(&mut value, &question.id);
+        *answer = Answer::new(value, answer.reveals());
         self.questions.push(question);
     }
 
     fn note_knowledge(&mut self, name: &str, answer: &Answer) {
-        let value = &answer.value;
+        let value = answer.json();
         if name == "resolve_fact" {
             if value["needs_clarification"].as_bool().unwrap_or(true) {
                 return;
@@ -155,10 +154,7 @@ impl Ledger {
                 self.premises.push(premise);
             }
         }
-        let kinds = |kind: &str| items(value).any(|item| item["kind"] == kind);
-        if KNOWLEDGE.contains(&name) || (name == "describe" && ["document", "skill"].into_iter().any(kinds)) {
-            self.used_knowledge = true;
-        }
+        self.used_knowledge |= answer.content().is_some();
         let room = MAX_TEXT_BYTES.saturating_sub(self.texts.len());
         let text = value.to_string();
         self.texts.push_str(&text[..text.floor_char_boundary(room.min(text.len()))]);
@@ -245,10 +241,6 @@ fn put_id(item: &mut Value, id: &str) {
         fields.shift_remove("id");
         fields.shift_insert(0, "id".into(), json!(id));
     }
-}
-
-fn items(value: &Value) -> impl Iterator<Item = &Value> {
-    value.as_array().or_else(|| value["items"].as_array()).into_iter().flatten()
 }
 
 fn items_mut(value: &mut Value) -> Option<&mut Vec<Value>> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use prospector_core::{Answer, Tool, ToolError, ToolSpec, Toolset};
+use prospector_core::{Answer, Effect, Tool, ToolError, ToolSpec, Toolset};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -30,6 +30,7 @@ struct Thought {
 impl Tool for Think {
     const NAME: &'static str = THINK;
     const DESCRIPTION: &'static str = "Writes down a thought. It finds out nothing, and is no part of the answer.";
+    const EFFECT: Effect = Effect::Reads;
     type Args = Thought;
     type Output = Value;
 
@@ -51,6 +52,7 @@ struct Wanted {
 impl Tool for Previous {
     const NAME: &'static str = PREVIOUS;
     const DESCRIPTION: &'static str = "Shows the result of a query of an earlier turn, or lists them.";
+    const EFFECT: Effect = Effect::Reads;
     type Args = Wanted;
     type Output = Value;
 

@@ -53,7 +53,7 @@ fn tools(callable: &[&str]) -> Toolset {
 async fn check(args: Value, expected: &str) {
     let tools = tools(&["shop", "people"]);
     let said = match tools.call("invoke_operation", args.clone()).await {
-        Ok(answer) => match &answer.value["answer"] {
+        Ok(answer) => match &answer.json()["answer"] {
             Value::String(text) => text.clone(),
             sent => format!("{} {}", sent["query"].as_str().unwrap(), sent["variables"]),
         },
@@ -114,6 +114,6 @@ async fn the_tool_is_there_only_where_something_may_be_called() {
     assert!(size < 220, "{size}");
     let answer =
         tools(&["people"]).call("invoke_operation", json!({"api": "people", "operation": "count"})).await.unwrap();
-    let revealed: Vec<&str> = answer.reveals.iter().map(|resource| resource.id.as_str()).collect();
+    let revealed: Vec<String> = answer.reveals().into_iter().map(|resource| resource.id).collect();
     assert_eq!(revealed, ["people", "people.count"]);
 }

@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use futures::future::join_all;
-use prospector_core::{Answer, BoxFuture, Callable, Resource, ResourceKind, ToolError, ToolSpec, tokens::estimate};
-use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Value, json};
-
-use super::{
-    joined,
-    things::{Thing, Things},
+use prospector_api::ApiKind;
+use prospector_core::{
+    Answer, BoxFuture, Budget, Callable, Cut, Effect, Resource, Text, ToolError, ToolOutput, ToolSpec, compact,
+    output_schema, tokens::estimate,
 };
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
+use serde_json::{Map, Value, json};
+
+use crate::target::{Detail, Target, TargetResolver};
 
 pub(super) const NAME: &str = "describe";
 
@@ -27,6 +28,12 @@ const LEAST: usize = 80;
 /// What the label of an item takes besides its id.
 const LABEL: usize = 20;
 
+/// What an error takes, about.
+const ERROR: usize = 60;
+
+/// How to get the rest of an answer that had to be cut.
+const MORE: &str = "call again with a larger max_tokens";
+
 /// The forms of ids, and the tool that the full set has where there are such things.
 const IDS: [(&str, &str); 5] = [
     ("list_databases", "database, database.table, database.table#col* (these columns), database.table>table (joins), "),
@@ -38,7 +45,7 @@ const IDS: [(&str, &str); 5] = [
 
 /// The tool.
 pub(super) struct Describe {
-    things: Arc<Things>,
+    targets: Arc<TargetResolver>,
     spec: ToolSpec,
 }
 
@@ -54,18 +61,18 @@ struct Args {
 }
 
 impl Describe {
-    pub(super) fn new(things: &Arc<Things>) -> Self {
+    pub(super) fn new(targets: &Arc<TargetResolver>) -> Self {
         let description = "Shows things in full. Pass all ids at once.";
         let mut spec = ToolSpec::new::<Args>(NAME, description);
-        let forms: String = IDS.iter().filter(|(tool, _)| things.has(tool)).map(|(_, form)| *form).collect();
+        let forms: String = IDS.iter().filter(|(tool, _)| targets.has(tool)).map(|(_, form)| *form).collect();
         let fields = &mut spec.input_schema["properties"];
         fields["ids"]["description"] = forms.into();
-        if !things.has("list_databases")
+        if !targets.has("list_databases")
             && let Some(fields) = fields.as_object_mut()
         {
             fields.retain(|field, _| field == "ids");
         }
-        Describe { things: things.clone(), spec }
+        Describe { targets: targets.clone(), spec }
     }
 
     async fn answer(&self, args: Args, max_tokens: usize) -> Result<Answer, ToolError> {
@@ -83,124 +90,245 @@ impl Describe {
             return Err(ToolError::invalid("ids is empty", Some("pass ids that search or list gave".into())));
         }
         let mut left_out: Vec<String> = ids.split_off(ids.len().min(MOST));
-        let mut wanted: Vec<(String, Option<Thing>)> = Vec::new();
+        let mut wanted: Vec<(String, Option<Target>)> = Vec::new();
         for id in ids {
-            let things = self.things.named(&id);
-            if things.is_empty() {
+            let targets = self.targets.named(&id);
+            if targets.is_empty() {
                 wanted.push((id, None));
             } else {
-                wanted.extend(things.into_iter().map(|thing| (id.clone(), Some(thing))));
+                wanted.extend(targets.into_iter().map(|target| (id.clone(), Some(target))));
             }
         }
-        let (values, query) = (args.values, args.query.as_deref());
-        let one = |id: String, thing: Option<Thing>, room: usize| async move {
-            match thing {
-                Some(thing) => self.show(&thing, values, query, room).await,
-                None => Err(self.things.unknown(&id)),
+        let detail = Detail { values: args.values, query: args.query.as_deref() };
+        let shown = join_all(wanted.iter().map(|(id, target)| async move {
+            match target {
+                Some(target) => self.show(target, detail, max_tokens).await,
+                None => Err(self.targets.unknown(id)),
             }
-        };
-        let whole = join_all(wanted.iter().map(|(id, thing)| one(id.clone(), thing.clone(), max_tokens))).await;
-        if whole.iter().all(Result::is_err) {
-            return whole.into_iter().next().unwrap_or_else(|| Err(self.things.unknown("")));
+        }))
+        .await;
+        if shown.iter().all(Result::is_err) {
+            return shown.into_iter().next().unwrap_or_else(|| Err(self.targets.unknown("")));
         }
-        let sizes: Vec<usize> = (wanted.iter().zip(&whole))
-            .map(|((id, _), answer)| {
-                LABEL + estimate(id) + answer.as_ref().map_or(60, |answer| estimate(&answer.value.to_string()))
-            })
-            .collect();
-        let rooms = shared(&sizes, max_tokens);
-        let mut answered = Vec::new();
-        for (((id, thing), answer), (size, room)) in wanted.into_iter().zip(whole).zip(sizes.into_iter().zip(rooms)) {
-            let kind = thing.as_ref().map(Thing::kind);
-            let answer = if size <= room {
-                answer
-            } else if room < LEAST {
-                left_out.push(id);
-                continue;
-            } else {
-                one(id.clone(), thing, room - LABEL - estimate(&id)).await
-            };
-            match answer {
-                Ok(answer) => answered.push((json!({"kind": kind, "id": id}), answer)),
+        let mut items = Vec::new();
+        for ((id, target), answer) in wanted.into_iter().zip(shown) {
+            items.push(match answer {
+                Ok(answer) => {
+                    Item { kind: target.as_ref().map(Target::kind), id, answer: answer.unfit(), is_error: false }
+                }
                 Err(error @ ToolError::Fatal { .. }) => return Err(error),
-                // The text names the id, for its message may not.
                 Err(error) => {
+                    // The text names the id, for its message may not.
                     let mut said = json!({"id": id});
                     if let (Some(said), Value::Object(error)) = (said.as_object_mut(), error.to_json()) {
                         said.extend(error);
                     }
-                    answered.push((json!({"id": id}), Answer::new(said, Vec::new())));
+                    Item { kind: None, id, answer: Answer::new(said, Vec::new()), is_error: true }
                 }
-            }
+            });
         }
         left_out.dedup();
-        Ok(joined(answered, left_out))
+        Ok(Answer::of(Described { items, left_out }, MORE).fit(max_tokens))
     }
 
-    /// What the tool of its family says of a thing.
-    async fn show(
-        &self,
-        thing: &Thing,
-        values: Option<bool>,
-        query: Option<&str>,
-        room: usize,
-    ) -> Result<Answer, ToolError> {
-        let call = |tool: &'static str, args: Value| self.things.call(tool, args, room);
-        match thing {
-            Thing::Database(name) => {
-                let tables = call("list_tables", json!({"database": name})).await?;
-                let database = self.things.schema.database(name);
-                let about = json!({"database": name, "type": database.map(|database| &database.kind),
-                                   "description": database.map(|database| &database.description)});
-                Ok(headed(about, "tables", tables))
+    /// What the tool of its family says of a thing; of what is a list, also what it is a list of.
+    async fn show(&self, target: &Target, detail: Detail<'_>, room: usize) -> Result<Answer, ToolError> {
+        let shown = self.targets.show(target, detail, room).await?;
+        match target {
+            Target::Database(name) => {
+                let database = self.targets.schema.database(name);
+                let overview = DatabaseOverview {
+                    database: name.clone(),
+                    kind: database.map(|database| database.kind.to_string()).unwrap_or_default(),
+                    description: database.map(|database| database.description.clone()).unwrap_or_default(),
+                    tables: shown.unfit(),
+                };
+                Ok(Answer::of(overview, MORE).fit(room.max(50)))
             }
-            Thing::Api(name) => {
-                let operations = call("list_api_operations", json!({"api": name})).await?;
-                let api = self.things.apis.api(name)?;
-                let about = json!({"api": name, "type": api.kind, "url": api.url, "description": api.description});
-                Ok(headed(about, "operations", operations))
+            Target::Api(name) => {
+                let api = self.targets.apis.api(name)?;
+                let overview = ApiOverview {
+                    api: name.clone(),
+                    kind: api.kind,
+                    url: api.url.clone(),
+                    description: api.description.clone(),
+                    operations: shown.unfit(),
+                };
+                Ok(Answer::of(overview, MORE).fit(room.max(50)))
             }
-            Thing::Table { database, table } => {
-                let fields = json!({"database": database, "table": table, "values": values, "query": query});
-                call("get_table_schema", fields).await
-            }
-            Thing::Columns { database, table, columns } => {
-                let fields = json!({"database": database, "table": table, "values": values, "columns": columns});
-                call("get_table_schema", fields).await
-            }
-            Thing::Path { database, table, to } => {
-                call("get_table_relationships", json!({"database": database, "table": table, "to": to})).await
-            }
-            Thing::Operation { api, operation, part } => {
-                call("get_operation_details", json!({"api": api, "operation": operation, "part": part})).await
-            }
-            Thing::Document(name) => call("get_document", json!({"name": name})).await,
-            Thing::Section { document, section } => {
-                call("get_document_section", json!({"name": document, "section": section})).await
-            }
-            Thing::Skill(name) => call("get_skill", json!({"name": name})).await,
-            Thing::File { skill, target } => call("resolve_skill_link", json!({"name": skill, "target": target})).await,
-            Thing::Fact(term) => {
-                let mut answer = call("list_known_facts", json!({"contains": term})).await?;
-                let all = answer.value.as_array().or_else(|| answer.value["items"].as_array());
-                let own: Vec<Value> =
-                    all.into_iter().flatten().filter(|fact| fact["term"] == **term).cloned().collect();
-                if !own.is_empty() {
-                    answer = Answer::new(own.into(), vec![Resource::new(ResourceKind::Fact, term.clone())]);
-                }
-                Ok(answer)
-            }
+            Target::Table { .. }
+            | Target::Columns { .. }
+            | Target::Path { .. }
+            | Target::Operation { .. }
+            | Target::Document(_)
+            | Target::Section { .. }
+            | Target::Skill(_)
+            | Target::File { .. }
+            | Target::Fact(_) => Ok(shown),
         }
     }
 }
 
-/// A list under what is said of its owner; fields that are empty are left out.
-fn headed(mut about: Value, key: &str, list: Answer) -> Answer {
-    if let Some(fields) = about.as_object_mut() {
-        fields.retain(|_, value| !value.is_null() && value.as_str() != Some(""));
-        fields.insert(key.to_owned(), list.value);
+/// A database, and its tables as `list_tables` shows them.
+#[derive(Clone, Serialize, JsonSchema)]
+struct DatabaseOverview {
+    database: String,
+    #[serde(rename = "type", skip_serializing_if = "String::is_empty")]
+    kind: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    description: String,
+    tables: Answer,
+}
+
+impl ToolOutput for DatabaseOverview {
+    fn reveals(&self) -> Vec<Resource> {
+        self.tables.reveals()
     }
-    Answer::new(about, list.reveals)
+
+    fn fits(&self, max_tokens: usize) -> bool {
+        self.tables.size() <= max_tokens
+    }
+
+    fn fit(&mut self, budget: Budget<'_>) -> Cut {
+        self.tables = self.tables.fit(budget.tokens);
+        Cut::default()
+    }
+}
+
+/// An API, and its operations as `list_api_operations` shows them.
+#[derive(Clone, Serialize, JsonSchema)]
+struct ApiOverview {
+    api: String,
+    #[serde(rename = "type")]
+    kind: ApiKind,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    description: String,
+    operations: Answer,
+}
+
+impl ToolOutput for ApiOverview {
+    fn reveals(&self) -> Vec<Resource> {
+        self.operations.reveals()
+    }
+
+    fn fits(&self, max_tokens: usize) -> bool {
+        self.operations.size() <= max_tokens
+    }
+
+    fn fit(&mut self, budget: Budget<'_>) -> Cut {
+        self.operations = self.operations.fit(budget.tokens);
+        Cut::default()
+    }
+}
+
+/// One thing, with what the tool of its family says of it, or why it says nothing.
+#[derive(Clone, Serialize, JsonSchema)]
+struct Item {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<&'static str>,
+    id: String,
+    answer: Answer,
+    #[serde(skip)]
+    is_error: bool,
+}
+
+impl Item {
+    /// What it takes besides its answer.
+    fn label(&self) -> usize {
+        LABEL + estimate(&self.id)
+    }
+
+    /// What it takes in all, where so much is the most for an answer.
+    fn size(&self, max_tokens: usize) -> usize {
+        self.label() + if self.is_error { ERROR } else { self.answer.fit(max_tokens).size() }
+    }
+}
+
+/// Several things, and the ids that were left out for want of room.
+#[derive(Clone, JsonSchema)]
+struct Described {
+    items: Vec<Item>,
+    left_out: Vec<String>,
+}
+
+impl Described {
+    /// What is said of what was left out.
+    fn rest(&self) -> Map<String, Value> {
+        let mut said = Map::new();
+        if !self.left_out.is_empty() {
+            said.insert("truncated".into(), true.into());
+            said.insert("left_out".into(), self.left_out.as_slice().into());
+            said.insert("next".into(), "ask for what is left out in another call".into());
+        }
+        said
+    }
+
+    /// The sizes of the items and the room for each.
+    fn rooms(&self, max_tokens: usize) -> Vec<(usize, usize)> {
+        let sizes: Vec<usize> = self.items.iter().map(|item| item.size(max_tokens)).collect();
+        let rooms = shared(&sizes, max_tokens);
+        sizes.into_iter().zip(rooms).collect()
+    }
+}
+
+impl Serialize for Described {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.left_out.is_empty() {
+            return self.items.serialize(serializer);
+        }
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("items", &self.items)?;
+        for (key, value) in self.rest() {
+            map.serialize_entry(&key, &value)?;
+        }
+        map.end()
+    }
+}
+
+impl ToolOutput for Described {
+    fn reveals(&self) -> Vec<Resource> {
+        self.items.iter().flat_map(|item| item.answer.reveals()).collect()
+    }
+
+    fn fits(&self, max_tokens: usize) -> bool {
+        let rooms = self.rooms(max_tokens);
+        let fits = |(item, (size, room)): (&Item, &(usize, usize))| {
+            size <= room && (item.is_error || !item.answer.fit(max_tokens).is_cut())
+        };
+        self.items.iter().zip(&rooms).all(fits)
+    }
+
+    /// What is small is shown whole, and the others share the room that it leaves.
+    fn fit(&mut self, budget: Budget<'_>) -> Cut {
+        let rooms = self.rooms(budget.tokens);
+        for (mut item, (size, room)) in std::mem::take(&mut self.items).into_iter().zip(rooms) {
+            if size > room && room < LEAST {
+                self.left_out.push(item.id);
+                continue;
+            }
+            if !item.is_error {
+                let tokens = if size <= room { budget.tokens } else { room - item.label() };
+                item.answer = item.answer.fit(tokens.max(50));
+            }
+            self.items.push(item);
+        }
+        self.left_out.dedup();
+        Cut::default()
+    }
+
+    fn content(&self) -> Option<&str> {
+        self.items.iter().find_map(|item| item.answer.content())
+    }
+
+    fn render(&self, _: &Cut) -> Text {
+        let rest = self.rest();
+        Text {
+            parts: self.items.iter().map(|item| item.answer.text()).collect(),
+            rest: if rest.is_empty() { String::new() } else { compact::render(&rest.into()) },
+        }
+    }
 }
 
 /// How much room each of these sizes gets: what it needs, or an equal share of what the small ones leave. What would get
@@ -234,6 +362,14 @@ fn shared(sizes: &[usize], room: usize) -> Vec<usize> {
 impl Callable for Describe {
     fn spec(&self) -> &ToolSpec {
         &self.spec
+    }
+
+    fn effect(&self) -> Effect {
+        Effect::Reads
+    }
+
+    fn output_schema(&self) -> Value {
+        output_schema::<Described>()
     }
 
     fn call(&self, args: Value, max_tokens: usize) -> BoxFuture<'_, Result<Answer, ToolError>> {

@@ -1,13 +1,18 @@
 //! `list`: what there is of a kind, or in a thing.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
-use prospector_core::{Answer, BoxFuture, Callable, Page, Resource, ResourceKind, ToolError, ToolSpec, cap};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use prospector_core::{
+    Answer, BoxFuture, Budget, Callable, Cut, Effect, Page, Part, Resource, ResourceKind, ToolError, ToolOutput,
+    ToolSpec, output_schema,
+};
+use prospector_facts::Fact;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-use super::things::{Thing, Things};
+use super::either;
+use crate::target::{Target, TargetResolver};
 
 pub(super) const NAME: &str = "list";
 
@@ -39,7 +44,7 @@ const OF_EACH: usize = 20;
 
 /// The tool.
 pub(super) struct List {
-    things: Arc<Things>,
+    targets: Arc<TargetResolver>,
     spec: ToolSpec,
 }
 
@@ -55,18 +60,18 @@ struct Args {
 }
 
 impl List {
-    pub(super) fn new(things: &Arc<Things>) -> Self {
+    pub(super) fn new(targets: &Arc<TargetResolver>) -> Self {
         let description = "Lists what there is.";
         let mut spec = ToolSpec::new::<Args>(NAME, description);
         let there = |of: &[(&'static str, &'static str)]| -> String {
-            let there: Vec<&str> = of.iter().filter(|(tool, _)| things.has(tool)).map(|(_, text)| *text).collect();
+            let there: Vec<&str> = of.iter().filter(|(tool, _)| targets.has(tool)).map(|(_, text)| *text).collect();
             there.join(", ")
         };
         let kinds = there(&KINDS.map(|(word, tool)| (tool, word)));
         let of = format!("{kinds}; or a name: {}", there(&OF));
         spec.input_schema["properties"]["of"]["description"] = of.into();
         spec.input_schema["properties"]["filter"]["description"] = there(&FILTERS).into();
-        List { things: things.clone(), spec }
+        List { targets: targets.clone(), spec }
     }
 
     async fn answer(&self, args: Args, max_tokens: usize) -> Result<Answer, ToolError> {
@@ -80,7 +85,7 @@ impl List {
             fields
         };
         if let Some((word, tool)) = KINDS.iter().find(|(word, _)| of.eq_ignore_ascii_case(word)) {
-            if !self.things.has(tool) {
+            if !self.targets.has(tool) {
                 return Err(ToolError::Respond {
                     code: "unavailable",
                     message: format!("the catalog has no {word}"),
@@ -88,69 +93,136 @@ impl List {
                 });
             }
             let fields = if *word == "facts" { json!({"contains": filter}) } else { unfiltered(word, filter)? };
-            return self.things.call(tool, paged(fields), max_tokens).await;
+            return self.targets.call(tool, paged(fields), max_tokens).await;
         }
-        match self.things.named(of).into_iter().next() {
-            Some(Thing::Database(name)) => {
+        match self.targets.named(of).into_iter().next() {
+            Some(Target::Database(name)) => {
                 let mut fields = unfiltered(of, filter)?;
                 fields["database"] = json!(name);
-                self.things.call("list_tables", paged(fields), max_tokens).await
+                self.targets.call("list_tables", paged(fields), max_tokens).await
             }
-            Some(Thing::Table { database, table }) => {
+            Some(Target::Table { database, table }) => {
                 let fields = json!({"database": database, "table": table, "to": filter});
-                self.things.call("get_table_relationships", fields, max_tokens).await
+                self.targets.call("get_table_relationships", fields, max_tokens).await
             }
-            Some(Thing::Path { database, table, to }) => {
+            Some(Target::Path { database, table, to }) => {
                 let fields = json!({"database": database, "table": table, "to": to});
-                self.things.call("get_table_relationships", fields, max_tokens).await
+                self.targets.call("get_table_relationships", fields, max_tokens).await
             }
-            Some(Thing::Api(name)) => {
+            Some(Target::Api(name)) => {
                 let fields = paged(json!({"api": name, "tag": filter}));
-                self.things.call("list_api_operations", fields, max_tokens).await
+                self.targets.call("list_api_operations", fields, max_tokens).await
             }
-            Some(Thing::Document(name)) => {
+            Some(Target::Document(name)) => {
                 unfiltered(of, filter)?;
                 self.sections(&name, &args, max_tokens)
             }
-            Some(Thing::Skill(name)) => {
+            Some(Target::Skill(name)) => {
                 unfiltered(of, filter)?;
-                self.things.call("list_skill_links", json!({"name": name}), max_tokens).await
+                self.targets.call("list_skill_links", json!({"name": name}), max_tokens).await
             }
             Some(
-                Thing::Columns { .. }
-                | Thing::Operation { .. }
-                | Thing::Section { .. }
-                | Thing::File { .. }
-                | Thing::Fact(_),
+                Target::Columns { .. }
+                | Target::Operation { .. }
+                | Target::Section { .. }
+                | Target::File { .. }
+                | Target::Fact(_),
             ) => Err(ToolError::invalid(format!("there is nothing to list in `{of}`"), Some("call describe".into()))),
-            None => Err(self.things.unknown(of)),
+            None => Err(self.targets.unknown(of)),
         }
     }
 
     /// The first of every kind.
     async fn everything(&self, max_tokens: usize) -> Result<Answer, ToolError> {
-        let kinds: Vec<&(&str, &str)> = KINDS[..5].iter().filter(|(_, tool)| self.things.has(tool)).collect();
-        // The names of the fields take some, too.
-        let room = max_tokens.saturating_sub(20) / kinds.len().max(1);
-        let (mut all, mut reveals) = (Map::new(), Vec::new());
+        let kinds: Vec<&(&str, &str)> = KINDS[..5].iter().filter(|(_, tool)| self.targets.has(tool)).collect();
+        let asked = kinds.len();
+        let mut all = Vec::new();
         for (word, tool) in kinds {
-            let answer = self.things.call(tool, json!({"limit": OF_EACH}), room.saturating_sub(10)).await?;
-            if answer.value.as_array().is_none_or(|items| !items.is_empty()) {
-                all.insert((*word).to_owned(), answer.value);
-                reveals.extend(answer.reveals);
+            let answer = self.targets.call(tool, json!({"limit": OF_EACH}), max_tokens).await?;
+            if answer.whole::<Page<Fact>>().is_none_or(|facts| !facts.items.is_empty()) {
+                all.push((*word, answer.unfit()));
             }
         }
-        Ok(Answer::new(cap(all.into(), max_tokens.max(50), "list one kind"), reveals))
+        Ok(Answer::of(Everything { asked, all }, "list one kind").fit(max_tokens.max(50)))
     }
 
     /// The sections of a document, which no tool of the full set lists.
     fn sections(&self, name: &str, args: &Args, max_tokens: usize) -> Result<Answer, ToolError> {
-        let document = self.things.documents.resolve(name).ok_or_else(|| self.things.unknown(name))?;
+        let document = self.targets.documents.resolve(name).ok_or_else(|| self.targets.unknown(name))?;
         let sections = document.sections.iter().map(|section| section.full_name()).collect();
-        let page = Page::cut(sections, args.offset.unwrap_or(0), args.limit.unwrap_or(100));
-        let value = serde_json::to_value(page).map_err(ToolError::fatal)?;
-        let value = cap(json!({"document": name, "sections": value}), max_tokens, "call again with offset");
-        Ok(Answer::new(value, vec![Resource::new(ResourceKind::Document, name)]))
+        let sections = Page::cut(sections, args.offset.unwrap_or(0), args.limit.unwrap_or(100));
+        Ok(Answer::of(Sections { document: name.to_owned(), sections }, "call again with offset").fit(max_tokens))
+    }
+}
+
+/// The first of every kind that there is something of, by the word for the kind.
+#[derive(Clone)]
+struct Everything {
+    /// How many kinds were asked for: each has an equal share of the room.
+    asked: usize,
+    all: Vec<(&'static str, Answer)>,
+}
+
+impl Everything {
+    /// The room for each kind. The names of the fields take some, too.
+    fn room(&self, max_tokens: usize) -> usize {
+        (max_tokens.saturating_sub(20) / self.asked.max(1)).saturating_sub(10).max(50)
+    }
+}
+
+impl Serialize for Everything {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.all.iter().map(|(word, answer)| (word, answer)))
+    }
+}
+
+impl JsonSchema for Everything {
+    fn schema_name() -> Cow<'static, str> {
+        "Everything".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let kinds: Map<String, Value> = KINDS[..5].iter().map(|(word, _)| ((*word).to_owned(), json!({}))).collect();
+        json_schema!({"type": "object", "properties": kinds})
+    }
+}
+
+impl ToolOutput for Everything {
+    fn reveals(&self) -> Vec<Resource> {
+        self.all.iter().flat_map(|(_, answer)| answer.reveals()).collect()
+    }
+
+    fn fits(&self, max_tokens: usize) -> bool {
+        self.all.iter().all(|(_, answer)| answer.size() <= self.room(max_tokens))
+    }
+
+    /// Each kind within its room; where even that is too much, the last ones are left out.
+    fn fit(&mut self, budget: Budget<'_>) -> Cut {
+        let room = self.room(budget.tokens);
+        self.all.iter_mut().for_each(|(_, answer)| *answer = answer.fit(room));
+        let mut cut = Cut::default();
+        while self.all.iter().map(|(word, answer)| answer.size() + word.len()).sum::<usize>() > budget.tokens {
+            self.all.pop();
+            cut = Cut::with_next(budget.more);
+        }
+        cut
+    }
+}
+
+/// The sections of a document.
+#[derive(Clone, Serialize, JsonSchema)]
+struct Sections {
+    document: String,
+    sections: Page<String>,
+}
+
+impl ToolOutput for Sections {
+    fn reveals(&self) -> Vec<Resource> {
+        vec![Resource::new(ResourceKind::Document, &self.document)]
+    }
+
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        vec![("sections", Part::entries(&mut self.sections.items))]
     }
 }
 
@@ -168,6 +240,17 @@ fn unfiltered(of: &str, filter: Option<&str>) -> Result<Value, ToolError> {
 impl Callable for List {
     fn spec(&self) -> &ToolSpec {
         &self.spec
+    }
+
+    fn effect(&self) -> Effect {
+        Effect::Reads
+    }
+
+    fn output_schema(&self) -> Value {
+        let tools = ["list_tables", "list_api_operations", "list_skill_links", "get_table_relationships"];
+        let tools = KINDS.iter().map(|(_, tool)| *tool).chain(tools);
+        let own = [output_schema::<Everything>(), output_schema::<Sections>()];
+        either(own.into_iter().chain(tools.filter_map(|tool| self.targets.output_schema(tool))))
     }
 
     fn call(&self, args: Value, max_tokens: usize) -> BoxFuture<'_, Result<Answer, ToolError>> {

@@ -2,18 +2,19 @@
 
 use std::sync::Arc;
 
-use prospector_core::{Answer, BoxFuture, Callable, ToolError, ToolSpec};
+use prospector_core::{Answer, BoxFuture, Callable, Effect, ToolError, ToolSpec};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::things::{MAX_ID_BYTES, Things, shortened};
+use super::either;
+use crate::target::{MAX_ID_BYTES, TargetResolver, shortened};
 
 pub(super) const NAME: &str = "sample";
 
 /// The tool.
 pub(super) struct Sample {
-    things: Arc<Things>,
+    targets: Arc<TargetResolver>,
     spec: ToolSpec,
 }
 
@@ -27,9 +28,9 @@ struct Args {
 }
 
 impl Sample {
-    pub(super) fn new(things: &Arc<Things>) -> Self {
+    pub(super) fn new(targets: &Arc<TargetResolver>) -> Self {
         let description = "Values of a column, most frequent first.";
-        Sample { things: things.clone(), spec: ToolSpec::new::<Args>(NAME, description) }
+        Sample { targets: targets.clone(), spec: ToolSpec::new::<Args>(NAME, description) }
     }
 
     async fn answer(&self, args: Args, max_tokens: usize) -> Result<Answer, ToolError> {
@@ -44,9 +45,9 @@ impl Sample {
         let cuts = || id.match_indices('.').map(|(at, _)| (&id[..at], &id[at + 1..]));
         // The table that is there, with the column or without; else where a table would be.
         let tables: Vec<((String, String), &str)> =
-            cuts().filter_map(|(table, column)| Some((self.things.table(table)?, column))).collect();
+            cuts().filter_map(|(table, column)| Some((self.targets.table(table)?, column))).collect();
         let has = |((database, table), column): &&((String, String), &str)| {
-            self.things.schema.resolve_column(&format!("{database}.{table}.{column}")).is_some()
+            self.targets.schema.resolve_column(&format!("{database}.{table}.{column}")).is_some()
         };
         let found = tables.iter().find(has).or_else(|| tables.last());
         let (database, table, column) = match found {
@@ -61,13 +62,21 @@ impl Sample {
         };
         let fields = json!({"database": database, "table": table, "column": column, "contains": args.contains,
                             "limit": args.limit});
-        self.things.call("get_sample_values", fields, max_tokens).await
+        self.targets.call("get_sample_values", fields, max_tokens).await
     }
 }
 
 impl Callable for Sample {
     fn spec(&self) -> &ToolSpec {
         &self.spec
+    }
+
+    fn effect(&self) -> Effect {
+        self.targets.effect("get_sample_values")
+    }
+
+    fn output_schema(&self) -> Value {
+        either(self.targets.output_schema("get_sample_values"))
     }
 
     fn call(&self, args: Value, max_tokens: usize) -> BoxFuture<'_, Result<Answer, ToolError>> {

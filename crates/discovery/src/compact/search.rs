@@ -1,22 +1,25 @@
 //! `search`: over all kinds, or one of them.
 
-use std::{
-    collections::{HashMap, HashSet},
-    sync::Arc,
-};
+use std::{collections::HashMap, sync::Arc};
 
-use prospector_core::{Answer, BoxFuture, Callable, Resource, ResourceKind, ToolError, ToolSpec};
+use prospector_core::{
+    Answer, BoxFuture, Budget, Callable, Cut, Effect, Kind, Page, Part, Resource, ResourceKind, Tool, ToolError,
+    ToolOutput, ToolSpec, output_schema,
+};
+use prospector_schema::{KeyJoin, TableHit, TableHits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::things::Things;
+use super::either;
+use crate::target::TargetResolver;
+use crate::tools::{SearchAll, SearchHit};
 
 pub(super) const NAME: &str = "search";
 
 /// The tool.
 pub(super) struct Search {
-    things: Arc<Things>,
+    targets: Arc<TargetResolver>,
     spec: ToolSpec,
 }
 
@@ -42,27 +45,27 @@ enum Wanted {
 }
 
 impl Search {
-    pub(super) fn new(things: &Arc<Things>) -> Self {
+    pub(super) fn new(targets: &Arc<TargetResolver>) -> Self {
         let tools = [
             ("table", "tables", "search_tables"),
             ("operation", "API operations", "search_operations"),
             ("document", "documents", "search_documents"),
             ("skill", "skills", "search_skills"),
         ];
-        let there = tools.iter().filter(|(_, _, tool)| things.has(tool)).map(|(_, name, _)| format!("{name}, "));
-        let joins = if things.has("search_tables") { ", with join keys" } else { "" };
+        let there = tools.iter().filter(|(_, _, tool)| targets.has(tool)).map(|(_, name, _)| format!("{name}, "));
+        let joins = if targets.has("search_tables") { ", with join keys" } else { "" };
         let description = format!("Finds {}facts for a question, best first{joins}.", there.collect::<String>());
         let mut spec = ToolSpec::new::<Args>(NAME, &description);
         // Nobody is offered to look for what the catalog does not have.
         if let Some(Value::Array(kinds)) = spec.input_schema.pointer_mut("/properties/kinds/items/enum") {
-            kinds.retain(|kind| tools.iter().all(|(name, _, tool)| kind != name || things.has(tool)));
+            kinds.retain(|kind| tools.iter().all(|(name, _, tool)| kind != name || targets.has(tool)));
         }
-        if !things.has("search_tables")
+        if !targets.has("search_tables")
             && let Some(Value::Object(properties)) = spec.input_schema.get_mut("properties")
         {
             properties.shift_remove("database");
         }
-        Search { things: things.clone(), spec }
+        Search { targets: targets.clone(), spec }
     }
 
     async fn answer(&self, args: Args, max_tokens: usize) -> Result<Answer, ToolError> {
@@ -81,65 +84,104 @@ impl Search {
             Some(Wanted::Skill) => "search_skills",
             _ => "search",
         };
-        if own != "search" && self.things.has(own) {
+        if own != "search" && self.targets.has(own) {
             let fields = json!({"query": query, "limit": limit, "database": database});
-            return self.things.call(own, fields, max_tokens).await;
+            return self.targets.call(own, fields, max_tokens).await;
         }
         let fields = json!({"query": query, "kinds": kinds, "limit": limit});
-        let found = self.things.call("search", fields, max_tokens).await?;
+        let found = self.targets.call("search", fields, max_tokens).await?;
         self.with_joins(query, found, max_tokens).await
     }
 
     /// The hits, those that are tables with the keys between them.
     async fn with_joins(&self, query: String, found: Answer, max_tokens: usize) -> Result<Answer, ToolError> {
-        let hits = found.value.as_array().into_iter().flatten();
-        let tables = hits.filter(|hit| hit["kind"] == "table").count();
-        if tables < 2 || !self.things.has("search_tables") {
+        let Some(hits) = found.whole::<Page<SearchHit>>() else { return Ok(found) };
+        let tables = hits.items.iter().filter(|hit| hit.kind == Kind::Table).count();
+        if tables < 2 || !self.targets.has("search_tables") {
             return Ok(found);
         }
         let fields = json!({"query": query, "limit": tables});
-        let more = self.things.call("search_tables", fields, max_tokens).await?;
-        let items = more.value.as_array().or_else(|| more.value["items"].as_array());
-        let joins: HashMap<String, &Value> = (items.into_iter().flatten())
-            .filter_map(|item| {
-                let id = format!("{}.{}", item["database"].as_str()?, item["table"].as_str()?);
-                Some((id, item.get("joins")?))
-            })
-            .collect();
-        let mut value = found.value.clone();
-        for hit in value.as_array_mut().into_iter().flatten() {
-            if hit["kind"] == "table"
-                && let Some(joins) = hit["id"].as_str().and_then(|id| joins.get(id))
-            {
-                hit["joins"] = (*joins).clone();
+        let more = self.targets.call("search_tables", fields, max_tokens).await?;
+        let Some(TableHits(shown)) = more.output() else { return Ok(found) };
+        let joined: HashMap<String, &TableHit> =
+            shown.items.iter().map(|table| (format!("{}.{}", table.database, table.table), table)).collect();
+        let hits = hits.items.iter().map(|hit| {
+            let table = joined.get(&hit.id).filter(|_| hit.kind == Kind::Table);
+            JoinedHit {
+                hit: hit.clone(),
+                joins: table.map_or_else(Vec::new, |table| table.joins.clone()),
+                database: table.map_or_else(String::new, |table| table.database.clone()),
             }
+        });
+        let hits = JoinedHits { page: Page::whole(hits.collect()), has_joins: true };
+        Ok(Answer::of(hits, SearchAll::MORE).fit(max_tokens))
+    }
+}
+
+/// A hit, with the keys between it and others where it is a table.
+#[derive(Clone, Serialize, JsonSchema)]
+struct JoinedHit {
+    #[serde(flatten)]
+    hit: SearchHit,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    joins: Vec<KeyJoin>,
+    /// Of a table that was found with keys.
+    #[serde(skip)]
+    database: String,
+}
+
+/// Hits with the keys between them, as far as there is room for the keys.
+#[derive(Clone, Serialize, JsonSchema)]
+#[serde(transparent)]
+struct JoinedHits {
+    page: Page<JoinedHit>,
+    #[serde(skip)]
+    has_joins: bool,
+}
+
+impl ToolOutput for JoinedHit {
+    fn reveals(&self) -> Vec<Resource> {
+        let ends = self.joins.iter().flat_map(|join| &join.pairs).flat_map(|(from, to)| [from, to]);
+        let columns = ends.map(|end| Resource::new(ResourceKind::Column, format!("{}.{end}", self.database)));
+        self.hit.reveals().into_iter().chain(columns).collect()
+    }
+
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        self.hit.parts()
+    }
+}
+
+impl ToolOutput for JoinedHits {
+    fn reveals(&self) -> Vec<Resource> {
+        let mut reveals = self.page.reveals();
+        if self.has_joins {
+            reveals.sort();
+            reveals.dedup();
         }
-        if prospector_core::tokens::estimate(&value.to_string()) > max_tokens {
-            return Ok(found);
-        }
-        // The columns of the keys that are shown are known from then on.
-        let mut reveals = found.reveals;
-        let ends = |database: &str, hit: &Value| -> Vec<String> {
-            let joins = hit["joins"].as_array().into_iter().flatten().filter_map(Value::as_str);
-            let pairs = joins.flat_map(|join| join.split(" and ")).filter_map(|pair| pair.split_once(" = "));
-            pairs.flat_map(|(from, to)| [from, to]).map(|end| format!("{database}.{end}")).collect()
-        };
-        let shown: HashSet<String> = (value.as_array().into_iter().flatten())
-            .filter_map(|hit| Some((self.things.table(hit["id"].as_str()?)?.0, hit)))
-            .flat_map(|(database, hit)| ends(&database, hit))
-            .collect();
-        let is_shown =
-            |resource: &&Resource| resource.kind == ResourceKind::Column && shown.contains(resource.id.as_str());
-        reveals.extend(more.reveals.iter().filter(is_shown).cloned());
-        reveals.sort();
-        reveals.dedup();
-        Ok(Answer::new(value, reveals))
+        reveals
+    }
+
+    /// The keys give way first.
+    fn fit(&mut self, budget: Budget<'_>) -> Cut {
+        self.has_joins = false;
+        self.page.items.iter_mut().for_each(|hit| hit.joins.clear());
+        if self.fits(budget.tokens) { Cut::default() } else { self.page.fit(budget) }
     }
 }
 
 impl Callable for Search {
     fn spec(&self) -> &ToolSpec {
         &self.spec
+    }
+
+    fn effect(&self) -> Effect {
+        Effect::Reads
+    }
+
+    fn output_schema(&self) -> Value {
+        let of_one_kind = ["search_tables", "search_operations", "search_documents", "search_skills"];
+        let of_one_kind = of_one_kind.into_iter().filter_map(|tool| self.targets.output_schema(tool));
+        either([output_schema::<JoinedHits>()].into_iter().chain(of_one_kind))
     }
 
     fn call(&self, args: Value, max_tokens: usize) -> BoxFuture<'_, Result<Answer, ToolError>> {

@@ -2,19 +2,26 @@
 
 use std::sync::Arc;
 
-use prospector_core::{Answer, BoxFuture, Callable, ToolError, ToolSpec};
+use prospector_core::{
+    Answer, BoxFuture, Callable, Effect, Part, Resource, ToolError, ToolOutput, ToolSpec, output_schema,
+};
+use prospector_facts::{Related, Resolution, Source};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::things::Things;
+use super::either;
+use crate::target::TargetResolver;
 
 pub(super) const RESOLVE: &str = "resolve_fact";
 pub(super) const ADD: &str = "add_fact";
 
+/// How to get the rest of a resolution that had to be cut.
+const MORE: &str = "call again with a larger max_tokens";
+
 /// `resolve_fact`
 pub(super) struct ResolveFact {
-    things: Arc<Things>,
+    targets: Arc<TargetResolver>,
     spec: ToolSpec,
 }
 
@@ -27,9 +34,9 @@ struct ResolveArgs {
 }
 
 impl ResolveFact {
-    pub(super) fn new(things: &Arc<Things>) -> Self {
+    pub(super) fn new(targets: &Arc<TargetResolver>) -> Self {
         let description = "What a business term means. Ask the user if needs_clarification.";
-        ResolveFact { things: things.clone(), spec: ToolSpec::new::<ResolveArgs>(RESOLVE, description) }
+        ResolveFact { targets: targets.clone(), spec: ToolSpec::new::<ResolveArgs>(RESOLVE, description) }
     }
 }
 
@@ -38,16 +45,31 @@ impl Callable for ResolveFact {
         &self.spec
     }
 
+    /// A text is read here and not kept: that takes a source.
+    fn effect(&self) -> Effect {
+        Effect::Reads
+    }
+
+    fn output_schema(&self) -> Value {
+        let texts = self.targets.output_schema("extract_facts_from_text");
+        either([output_schema::<Brief>()].into_iter().chain(texts))
+    }
+
     fn call(&self, args: Value, max_tokens: usize) -> BoxFuture<'_, Result<Answer, ToolError>> {
         Box::pin(async move {
             match self.spec.arguments(args)? {
                 ResolveArgs { question: None, text: Some(text) } => {
-                    self.things.call("extract_facts_from_text", json!({"text": text}), max_tokens).await
+                    self.targets.call("extract_facts_from_text", json!({"text": text}), max_tokens).await
                 }
                 ResolveArgs { question, text: None } => {
                     let question = question.unwrap_or_default();
-                    let answer = self.things.call("resolve_fact", json!({"question": question}), max_tokens).await?;
-                    Ok(unasked(answer, &question))
+                    let answer = self.targets.call("resolve_fact", json!({"question": question}), max_tokens).await?;
+                    Ok(match answer.whole::<Resolution>() {
+                        Some(whole) if whole.question == question => {
+                            Answer::of(Brief(whole.clone()), MORE).fit(max_tokens)
+                        }
+                        _ => answer,
+                    })
                 }
                 ResolveArgs { question: Some(_), text: Some(_) } => {
                     Err(ToolError::invalid("question and text are two calls", Some("pass one of them".into())))
@@ -57,22 +79,65 @@ impl Callable for ResolveFact {
     }
 }
 
-/// The answer without what the call says already, and without the confidence of no answer.
-fn unasked(mut answer: Answer, question: &str) -> Answer {
-    let Some(fields) = answer.value.as_object_mut() else { return answer };
-    let before = fields.len();
-    if fields.get("question").and_then(Value::as_str) == Some(question) && before > 1 {
-        fields.shift_remove("question");
+/// A [`Resolution`] without what the call says already, and without the confidence of no answer.
+#[derive(Clone, JsonSchema)]
+#[schemars(transparent)]
+struct Brief(Resolution);
+
+/// Its fields in JSON.
+#[derive(Serialize)]
+struct Fields<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    term: &'a Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answer: &'a Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    confidence: Option<f64>,
+    #[serde(skip_serializing_if = "<[Source]>::is_empty")]
+    sources: &'a [Source],
+    #[serde(skip_serializing_if = "<[Source]>::is_empty")]
+    otherwise: &'a [Source],
+    needs_clarification: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clarification: &'a Option<String>,
+    #[serde(skip_serializing_if = "<[Related]>::is_empty")]
+    related: &'a [Related],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: &'a Option<String>,
+}
+
+impl Serialize for Brief {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Resolution { question: _, term, answer, sources, otherwise, clarification, related, note, .. } = &self.0;
+        let confidence = (self.0.confidence * 100.0).round() / 100.0;
+        let fields = Fields {
+            term,
+            answer,
+            confidence: (answer.is_some() || confidence != 0.0).then_some(confidence),
+            sources,
+            otherwise,
+            needs_clarification: self.0.needs_clarification,
+            clarification,
+            related,
+            note,
+        };
+        fields.serialize(serializer)
     }
-    if !fields.contains_key("answer") && fields.get("confidence").and_then(Value::as_f64) == Some(0.0) {
-        fields.shift_remove("confidence");
+}
+
+impl ToolOutput for Brief {
+    fn reveals(&self) -> Vec<Resource> {
+        self.0.reveals()
     }
-    if fields.len() == before { answer } else { Answer::new(answer.value, answer.reveals) }
+
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        self.0.parts()
+    }
 }
 
 /// `add_fact`
 pub(super) struct AddFact {
-    things: Arc<Things>,
+    targets: Arc<TargetResolver>,
     spec: ToolSpec,
 }
 
@@ -88,9 +153,9 @@ struct AddArgs {
 }
 
 impl AddFact {
-    pub(super) fn new(things: &Arc<Things>) -> Self {
+    pub(super) fn new(targets: &Arc<TargetResolver>) -> Self {
         let description = "Keeps what the user said a term means.";
-        AddFact { things: things.clone(), spec: ToolSpec::new::<AddArgs>(ADD, description) }
+        AddFact { targets: targets.clone(), spec: ToolSpec::new::<AddArgs>(ADD, description) }
     }
 }
 
@@ -99,12 +164,20 @@ impl Callable for AddFact {
         &self.spec
     }
 
+    fn effect(&self) -> Effect {
+        self.targets.effect("add_fact")
+    }
+
+    fn output_schema(&self) -> Value {
+        either(self.targets.output_schema("add_fact"))
+    }
+
     fn call(&self, args: Value, max_tokens: usize) -> BoxFuture<'_, Result<Answer, ToolError>> {
         Box::pin(async move {
             let AddArgs { term, definition, source, confidence, reasoning, scope } = self.spec.arguments(args)?;
             let fields = json!({"term": term, "definition": definition, "source": source, "confidence": confidence,
                                 "reasoning": reasoning, "scope": scope});
-            self.things.call("add_fact", fields, max_tokens).await
+            self.targets.call("add_fact", fields, max_tokens).await
         })
     }
 }

@@ -5,26 +5,7 @@ use prospector_connect::Table;
 use prospector_core::{Kind, Resource, ResourceKind, mark::as_data};
 use prospector_schema::{Database, data_type};
 
-use crate::Catalog;
-
-/// The text of one thing, and the names that it shows.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Piece {
-    pub(super) kind: Kind,
-    pub(super) id: String,
-    /// What stands above the first of a group: a database, an API.
-    pub(super) group: String,
-    pub(super) text: String,
-    pub(super) reveals: Vec<Resource>,
-}
-
-impl Piece {
-    /// Whether it shows the record of that id; a document shows all of its sections.
-    pub(super) fn is(&self, kind: Kind, id: &str) -> bool {
-        self.kind == kind
-            && (self.id == id || (kind == Kind::Document && id.split('#').next() == Some(self.id.as_str())))
-    }
-}
+use crate::{Catalog, piece::Piece};
 
 /// The pieces as one text, in the order given, marked as data.
 pub(super) fn text(pieces: &[Piece], left_out: usize) -> String {

@@ -8,8 +8,8 @@ use prospector_core::Kind;
 use prospector_documents::{Document, Section};
 use serde_json::Value;
 
-use super::metadata::{Piece, operation_head};
-use crate::Catalog;
+use super::metadata::operation_head;
+use crate::{Catalog, piece::Piece};
 
 /// Every thing of the catalog whole: operations with parameters, bodies and answers, documents with their text. Of
 /// tables, facts and skills the metadata says all that can be said without running anything.

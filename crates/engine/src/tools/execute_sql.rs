@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use futures::future::join_all;
-use prospector_core::{Resource, Tool, ToolError};
+use prospector_core::{Effect, Page, Tool, ToolError};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde::Deserialize;
 
-use crate::answer::{MOST_CHARACTERS, MOST_ROWS, Shown, shown};
-use crate::{Engine, Failure, Way};
+use crate::Engine;
+use crate::answer::{MOST_CHARACTERS, MOST_ROWS, QueryAnswer, QueryResult, shown};
 
 /// So many queries are run at once.
 const MOST_QUERIES: usize = 10;
@@ -36,34 +35,16 @@ struct Query {
     database: Option<String>,
 }
 
-/// The answer to one query.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Answered {
-    Rows {
-        question: String,
-        databases: Vec<String>,
-        tables: Vec<String>,
-        executed: Way,
-        #[serde(flatten)]
-        shown: Shown,
-    },
-    Failed {
-        question: String,
-        #[serde(flatten)]
-        failure: Failure,
-    },
-}
-
 impl Tool for ExecuteSql {
     const NAME: &'static str = "execute_sql";
     const DESCRIPTION: &'static str = "Runs read-only SQL queries, over one database or several, and shows up to 50 rows \
         of each.";
     const MORE: &'static str = "select fewer columns or rows, or call again with a larger max_tokens";
+    const EFFECT: Effect = Effect::Reads;
     type Args = Args;
-    type Output = Value;
+    type Output = Page<QueryAnswer>;
 
-    async fn call(&self, args: Args) -> Result<Value, ToolError> {
+    async fn call(&self, args: Args) -> Result<Page<QueryAnswer>, ToolError> {
         let queries = args.queries;
         if queries.is_empty() || queries.len() > MOST_QUERIES {
             let message = format!("{} queries were given; 1 to {MOST_QUERIES} are run at once", queries.len());
@@ -71,39 +52,20 @@ impl Tool for ExecuteSql {
         }
         let each = MOST_CHARACTERS / queries.len();
         let answered = join_all(queries.into_iter().map(|query| async move {
-            let done = self.0.run(&query.sql, query.database.as_deref(), MOST_ROWS).await;
-            let answered = match done {
-                Ok(outcome) => Answered::Rows {
-                    question: query.question,
+            let result = match self.0.run(&query.sql, query.database.as_deref(), MOST_ROWS).await {
+                Ok(outcome) => QueryResult::Rows {
                     databases: outcome.databases,
                     tables: outcome.tables,
                     executed: outcome.way,
                     shown: shown(outcome.rows, each),
                 },
-                Err(failure) => Answered::Failed { question: query.question, failure },
+                Err(failure) => QueryResult::Failed(failure),
             };
-            (query.sql, serde_json::to_value(answered).unwrap_or_default())
+            QueryAnswer { id: String::new(), sql: Some(query.sql), question: query.question, result }
         }))
         .await;
-        let kept = answered.into_iter().map(|(sql, answer)| {
-            self.0.history.keep(|name| {
-                let mut whole = json!({"id": name, "sql": sql});
-                if let (Some(whole), Value::Object(answer)) = (whole.as_object_mut(), answer) {
-                    whole.extend(answer);
-                }
-                whole
-            })
-        });
-        let without_sql = |mut answer: Value| {
-            if let Some(answer) = answer.as_object_mut() {
-                answer.shift_remove("sql");
-            }
-            answer
-        };
-        Ok(kept.map(without_sql).collect())
-    }
-
-    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
-        answer.as_array().into_iter().flatten().flat_map(super::tables).collect()
+        // The caller knows its own SQL.
+        let kept = answered.into_iter().map(|answer| QueryAnswer { sql: None, ..self.0.history.keep(answer) });
+        Ok(Page::whole(kept.collect()))
     }
 }

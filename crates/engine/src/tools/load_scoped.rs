@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use prospector_connect::Column;
-use prospector_core::{Resource, Tool, ToolError};
+use prospector_core::{Effect, Part, Resource, Tool, ToolError, ToolOutput};
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
 
-use crate::answer::{MOST_CHARACTERS, Shown, shown};
+use crate::answer::{MOST_CHARACTERS, Shown, shown, table};
 use crate::scope::MOST_LOADED;
 use crate::{Engine, Subset};
 
 pub(super) struct LoadScoped(pub(super) Arc<Engine>);
 
 /// What was loaded.
-#[derive(Serialize)]
+#[derive(Clone, Serialize, JsonSchema)]
 pub(super) struct Preview {
     alias: String,
     database: String,
@@ -31,6 +31,7 @@ impl Tool for LoadScoped {
     const NAME: &'static str = "load_scoped";
     const DESCRIPTION: &'static str = "Loads the rows of a table that meet conditions under an alias, and shows the first. \
         Query them afterwards with execute_sql as scoped.ALIAS, in DataFusion's SQL, also with other tables.";
+    const EFFECT: Effect = Effect::Writes { repeatable: true };
     type Args = Subset;
     type Output = Preview;
 
@@ -54,8 +55,17 @@ impl Tool for LoadScoped {
             preview,
         })
     }
+}
 
-    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
-        super::table(answer)
+impl ToolOutput for Preview {
+    fn reveals(&self) -> Vec<Resource> {
+        table(&self.database, &self.table)
+    }
+
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        let mut parts = vec![("types", Part::entries(&mut self.types))];
+        parts.extend(self.advice.as_mut().map(|advice| ("advice", Part::Text(advice))));
+        parts.extend(self.preview.parts());
+        parts
     }
 }

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use prospector_connect::{Column, ForeignKey, Statistics, Table};
-use prospector_core::{Resource, Tool, ToolError};
+use prospector_core::{Effect, Part, Resource, Tool, ToolError, ToolOutput};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::answer::{MOST_CHARACTERS, MOST_ROWS, Shown, shown};
+use crate::answer::{MOST_CHARACTERS, MOST_ROWS, Shown, shown, table, tables};
 use crate::build::{Built, Class, QueryRequest, build};
 use crate::{Engine, hint};
 
@@ -18,6 +18,7 @@ impl Tool for BuildQuery {
     const NAME: &'static str = "build_query";
     const DESCRIPTION: &'static str = "Writes the SQL for measures, dimensions, filters, calculations and top N over a \
         table and those that its keys lead to; nothing is run.";
+    const EFFECT: Effect = Effect::Reads;
     type Args = QueryRequest;
     type Output = Built;
 
@@ -32,7 +33,7 @@ impl Tool for BuildQuery {
 pub(super) struct QueryDatasource(pub(super) Arc<Engine>);
 
 /// The answer to a query that was built.
-#[derive(Serialize)]
+#[derive(Clone, Serialize, JsonSchema)]
 pub(super) struct Answered {
     databases: Vec<String>,
     tables: Vec<String>,
@@ -45,6 +46,7 @@ impl Tool for QueryDatasource {
     const NAME: &'static str = "query_datasource";
     const DESCRIPTION: &'static str = "Builds a query as build_query does, runs it, and shows up to 50 rows.";
     const MORE: &'static str = "ask for fewer dimensions or a top, or call again with a larger max_tokens";
+    const EFFECT: Effect = Effect::Reads;
     type Args = QueryRequest;
     type Output = Answered;
 
@@ -59,10 +61,6 @@ impl Tool for QueryDatasource {
             shown.next = Some("there are more rows: add filters or a top, or fewer dimensions".to_owned());
         }
         Ok(Answered { databases: outcome.databases, tables: outcome.tables, sql: built.sql, shown })
-    }
-
-    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
-        super::tables(answer)
     }
 }
 
@@ -85,7 +83,7 @@ fn yes() -> bool {
 }
 
 /// What a column is likely to be good for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Role {
     Measure,
@@ -94,7 +92,7 @@ enum Role {
 }
 
 /// A table as one who asks questions sees it.
-#[derive(Serialize)]
+#[derive(Clone, Serialize, JsonSchema)]
 pub(super) struct Metadata {
     database: String,
     table: String,
@@ -106,12 +104,13 @@ pub(super) struct Metadata {
     row_count_estimated: bool,
     columns: Vec<Described>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<Key>")]
     foreign_keys: Vec<ForeignKey>,
     #[serde(skip_serializing_if = "Option::is_none")]
     without_statistics: Option<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Clone, Serialize, JsonSchema)]
 struct Described {
     name: String,
     #[serde(rename = "type")]
@@ -135,6 +134,7 @@ impl Tool for GetDatasourceMetadata {
     const NAME: &'static str = "get_datasource_metadata";
     const DESCRIPTION: &'static str = "Shows the columns of a table with their types and statistics, and guesses which \
         are measures, dimensions and dates.";
+    const EFFECT: Effect = Effect::Reads;
     type Args = Args;
     type Output = Metadata;
 
@@ -173,9 +173,48 @@ impl Tool for GetDatasourceMetadata {
             without_statistics: without,
         })
     }
+}
 
-    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
-        super::table(answer)
+/// A [`ForeignKey`] in JSON.
+#[derive(JsonSchema)]
+#[allow(dead_code, reason = "only its schema is used")]
+struct Key {
+    columns: Vec<String>,
+    table: String,
+    references: Vec<String>,
+}
+
+impl ToolOutput for Built {
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        vec![("sql", Part::Text(&mut self.sql))]
+    }
+}
+
+impl ToolOutput for Answered {
+    fn reveals(&self) -> Vec<Resource> {
+        tables(&self.databases, &self.tables)
+    }
+
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        let mut parts = vec![("sql", Part::Text(&mut self.sql))];
+        parts.extend(self.shown.parts());
+        parts
+    }
+}
+
+impl ToolOutput for Metadata {
+    fn reveals(&self) -> Vec<Resource> {
+        table(&self.database, &self.table)
+    }
+
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        let mut parts = vec![
+            ("description", Part::Text(&mut self.description)),
+            ("columns", Part::entries(&mut self.columns)),
+            ("foreign_keys", Part::entries(&mut self.foreign_keys)),
+        ];
+        parts.extend(self.without_statistics.as_mut().map(|text| ("without_statistics", Part::Text(text))));
+        parts
     }
 }
 

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use prospector_connect::FilterCondition;
-use prospector_core::{Resource, ResourceKind, Tool, ToolError};
+use prospector_core::{Effect, Page, Part, Resource, ResourceKind, Tool, ToolError, ToolOutput};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use crate::answer::{MOST_CHARACTERS, Shown, shown};
+use crate::answer::{MOST_CHARACTERS, Shown, shown, table};
 use crate::engine::conditions_fit;
 use crate::{Engine, hint};
 
@@ -21,11 +20,13 @@ pub(super) struct ListSources(pub(super) Arc<Engine>);
 #[serde(deny_unknown_fields)]
 pub(super) struct NoArgs {}
 
-#[derive(Serialize)]
+#[derive(Clone, Serialize, JsonSchema)]
 pub(super) struct Listed {
     name: String,
     #[serde(rename = "type")]
+    #[schemars(with = "String")]
     kind: &'static str,
+    #[schemars(with = "String")]
     sql: &'static str,
     tables: usize,
 }
@@ -33,22 +34,18 @@ pub(super) struct Listed {
 impl Tool for ListSources {
     const NAME: &'static str = "list_sources";
     const DESCRIPTION: &'static str = "Lists the databases that execute_sql can read, and the SQL that each speaks.";
+    const EFFECT: Effect = Effect::Reads;
     type Args = NoArgs;
-    type Output = Vec<Listed>;
+    type Output = Page<Listed>;
 
-    async fn call(&self, _: NoArgs) -> Result<Vec<Listed>, ToolError> {
+    async fn call(&self, _: NoArgs) -> Result<Page<Listed>, ToolError> {
         let listed = self.0.sources.iter().map(|source| Listed {
             name: source.name.clone(),
             kind: source.connector.kind(),
             sql: source.dialect().as_str(),
             tables: source.tables.len(),
         });
-        Ok(listed.collect())
-    }
-
-    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
-        let names = answer.as_array().into_iter().flatten().filter_map(|source| source.get("name")?.as_str());
-        names.map(|name| Resource::new(ResourceKind::Database, name)).collect()
+        Ok(Page::whole(listed.collect()))
     }
 }
 
@@ -66,7 +63,7 @@ pub(super) struct Args {
     conditions: Vec<FilterCondition>,
 }
 
-#[derive(Serialize)]
+#[derive(Clone, Serialize, JsonSchema)]
 pub(super) struct Preview {
     database: String,
     table: String,
@@ -77,6 +74,7 @@ pub(super) struct Preview {
 impl Tool for GetSourcePreview {
     const NAME: &'static str = "get_source_preview";
     const DESCRIPTION: &'static str = "Shows some rows of a table, as they are.";
+    const EFFECT: Effect = Effect::Reads;
     type Args = Args;
     type Output = Preview;
 
@@ -87,8 +85,20 @@ impl Tool for GetSourcePreview {
         let rows = rows.map_err(|error| hint::of_source(&error, &[table]))?;
         Ok(Preview { database: source.name.clone(), table: table.name.clone(), shown: shown(rows, MOST_CHARACTERS) })
     }
+}
 
-    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
-        super::table(answer)
+impl ToolOutput for Listed {
+    fn reveals(&self) -> Vec<Resource> {
+        vec![Resource::new(ResourceKind::Database, &self.name)]
+    }
+}
+
+impl ToolOutput for Preview {
+    fn reveals(&self) -> Vec<Resource> {
+        table(&self.database, &self.table)
+    }
+
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        self.shown.parts()
     }
 }

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use prospector_core::{Tool, ToolError};
+use prospector_core::{Effect, Part, Tool, ToolError, ToolOutput};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::answer::FailureFields;
 use crate::{Engine, Failure, Way};
 
 pub(super) struct ValidateQuery(pub(super) Arc<Engine>);
@@ -20,7 +21,7 @@ pub(super) struct Args {
     database: Option<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Clone, Serialize, JsonSchema)]
 pub(super) struct Validated {
     valid: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -28,12 +29,14 @@ pub(super) struct Validated {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     databases: Vec<String>,
     #[serde(flatten)]
+    #[schemars(with = "Option<FailureFields>")]
     failure: Option<Failure>,
 }
 
 impl Tool for ValidateQuery {
     const NAME: &'static str = "validate_query";
     const DESCRIPTION: &'static str = "Says whether a query would run, and what is wrong with it; nothing is executed.";
+    const EFFECT: Effect = Effect::Reads;
     type Args = Args;
     type Output = Validated;
 
@@ -42,5 +45,14 @@ impl Tool for ValidateQuery {
             Ok((way, databases)) => Validated { valid: true, executes: Some(way), databases, failure: None },
             Err(failure) => Validated { valid: false, executes: None, databases: Vec::new(), failure: Some(failure) },
         })
+    }
+}
+
+impl ToolOutput for Validated {
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        let Some(failure) = &mut self.failure else { return Vec::new() };
+        let mut parts = vec![("message", Part::Text(&mut failure.message))];
+        parts.extend(failure.suggestion.as_mut().map(|text| ("suggestion", Part::Text(text))));
+        parts
     }
 }

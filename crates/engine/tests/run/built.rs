@@ -103,7 +103,7 @@ async fn check(connector: Arc<dyn Connector>, with_keys: bool) {
             Ok(answer) => answer,
             Err(error) => panic!("{request}: {error}"),
         };
-        let rows = answer.value["rows"].as_array().unwrap();
+        let rows = answer.json()["rows"].as_array().unwrap();
         let rows: Vec<Vec<Value>> =
             rows.iter().map(|row| row.as_array().unwrap().iter().map(plain).collect()).collect();
         let expected: Vec<Vec<Value>> = expected
@@ -112,8 +112,8 @@ async fn check(connector: Arc<dyn Connector>, with_keys: bool) {
             .iter()
             .map(|row| row.as_array().unwrap().iter().map(plain).collect())
             .collect();
-        assert_eq!(rows, expected, "{}", answer.value["sql"].as_str().unwrap());
-        assert!(!answer.reveals.is_empty());
+        assert_eq!(rows, expected, "{}", answer.json()["sql"].as_str().unwrap());
+        assert!(!answer.reveals().is_empty());
     }
 }
 
@@ -214,8 +214,8 @@ async fn what_would_be_wrong_is_refused_with_advice() {
     }
     let built =
         tools.call("build_query", json!({"database": "shop", "table": "orders", "measures": sum})).await.unwrap();
-    assert_eq!(built.value["columns"], json!(["sum_total"]));
-    assert_eq!(built.reveals, []);
+    assert_eq!(built.json()["columns"], json!(["sum_total"]));
+    assert_eq!(built.reveals(), []);
 }
 
 #[tokio::test]
@@ -224,7 +224,7 @@ async fn metadata_says_what_columns_are_good_for() {
     let engine = Engine::new(vec![source("shop", sqlite(folder.path(), DATA).await).await]);
     let answer =
         tools(&engine).call("get_datasource_metadata", json!({"database": "shop", "table": "orders"})).await.unwrap();
-    let roles: Vec<(&str, &str)> = answer.value["columns"]
+    let roles: Vec<(&str, &str)> = answer.json()["columns"]
         .as_array()
         .unwrap()
         .iter()
@@ -238,7 +238,7 @@ async fn metadata_says_what_columns_are_good_for() {
         ("ordered_at", "date"),
     ];
     assert_eq!(roles, expected);
-    assert_eq!(answer.value["columns"][2]["max"], 30);
-    assert_eq!(answer.value["columns"][1]["nulls"], 1);
-    assert_eq!(answer.value["foreign_keys"][0]["table"], "customers");
+    assert_eq!(answer.json()["columns"][2]["max"], 30);
+    assert_eq!(answer.json()["columns"][1]["nulls"], 1);
+    assert_eq!(answer.json()["foreign_keys"][0]["table"], "customers");
 }

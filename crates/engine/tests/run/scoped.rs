@@ -81,10 +81,10 @@ async fn the_tool_previews_and_says_what_is_missing_or_wrong() {
         .call("load_scoped", json!({"alias": "two", "database": "shop", "table": "people", "limit": 2}))
         .await
         .unwrap();
-    assert_eq!(answer.value["rows_loaded"], 2);
-    assert_eq!(answer.value["truncated"], true);
-    assert!(answer.value["advice"].as_str().unwrap().contains("scoped.two"), "{}", answer.value);
-    let revealed: Vec<String> = answer.reveals.iter().map(ToString::to_string).collect();
+    assert_eq!(answer.json()["rows_loaded"], 2);
+    assert_eq!(answer.json()["truncated"], true);
+    assert!(answer.json()["advice"].as_str().unwrap().contains("scoped.two"), "{}", answer.json());
+    let revealed: Vec<String> = answer.reveals().iter().map(ToString::to_string).collect();
     assert_eq!(revealed, ["database `shop`", "table `shop.people`"]);
 
     let injected = json!([{"column": "name", "op": "eq", "value": "x' OR '1'='1"}]);
@@ -103,6 +103,6 @@ async fn the_tool_previews_and_says_what_is_missing_or_wrong() {
         .call("load_scoped", json!({"alias": "none", "database": "shop", "table": "people", "conditions": injected}))
         .await
         .unwrap();
-    assert_eq!(none.value["rows_loaded"], 0);
+    assert_eq!(none.json()["rows_loaded"], 0);
     check(&engine, "SELECT count(*) FROM none", json!([[0]])).await;
 }

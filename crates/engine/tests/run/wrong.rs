@@ -12,7 +12,7 @@ use crate::support::{DATA, files, source, sqlite};
 /// The answer of `execute_sql` to one query.
 async fn answer(engine: &Arc<Engine>, sql: &str) -> (Value, usize) {
     let answer = tools(engine).call("execute_sql", json!({"queries": [{"question": "?", "sql": sql}]})).await.unwrap();
-    (answer.value[0].clone(), answer.reveals.len())
+    (answer.json()[0].clone(), answer.reveals().len())
 }
 
 async fn check(engine: &Arc<Engine>, sql: &str, error: &str, suggestion: &str) {

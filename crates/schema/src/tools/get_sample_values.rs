@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use prospector_connect::SampleRequest;
-use prospector_core::{Resource, Tool, ToolError};
+use prospector_core::{Effect, Part, Resource, Tool, ToolError, ToolOutput};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -32,7 +32,7 @@ pub(super) struct Args {
     limit: Option<usize>,
 }
 
-#[derive(Serialize)]
+#[derive(Clone, Serialize, JsonSchema)]
 pub(super) struct SampleValues {
     database: String,
     table: String,
@@ -47,6 +47,7 @@ impl Tool for GetSampleValues {
     const DESCRIPTION: &'static str =
         "Shows distinct values of a column, most frequent first. Call it to see how a value is spelled.";
     const MORE: &'static str = "narrow it with contains, or call again with a larger max_tokens";
+    const EFFECT: Effect = Effect::Reads;
     type Args = Args;
     type Output = SampleValues;
 
@@ -78,12 +79,18 @@ impl Tool for GetSampleValues {
             complete: samples.complete,
         })
     }
+}
 
-    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
-        let name = |key: &str| answer[key].as_str();
-        let (Some(in_database), Some(in_table), Some(one)) = (name("database"), name("table"), name("column")) else {
-            return Vec::new();
-        };
-        vec![database(in_database), table(in_database, in_table), column(in_database, &format!("{in_table}.{one}"))]
+impl ToolOutput for SampleValues {
+    fn reveals(&self) -> Vec<Resource> {
+        vec![
+            database(&self.database),
+            table(&self.database, &self.table),
+            column(&self.database, &format!("{}.{}", self.table, self.column)),
+        ]
+    }
+
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        vec![("values", Part::entries(&mut self.values))]
     }
 }

@@ -3,10 +3,9 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use prospector_connect::Table;
-use prospector_core::{Resource, Tool, ToolError};
+use prospector_core::{Effect, Part, Resource, Tool, ToolError, ToolOutput};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::{column, database, find_table, table};
 use crate::{Join, SchemaDiscovery};
@@ -24,7 +23,7 @@ pub(super) struct Args {
     to: Option<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Clone, Serialize, JsonSchema)]
 pub(super) struct Relationships {
     database: String,
     table: String,
@@ -42,6 +41,7 @@ impl Tool for GetTableRelationships {
     const NAME: &'static str = "get_table_relationships";
     const DESCRIPTION: &'static str =
         "Shows the keys that join a table to others and, with `to`, the shortest join path to that table.";
+    const EFFECT: Effect = Effect::Reads;
     type Args = Args;
     type Output = Relationships;
 
@@ -72,21 +72,31 @@ impl Tool for GetTableRelationships {
         let (database, table) = (database.name.clone(), table.name.clone());
         Ok(Relationships { database, table, references, referenced_by, join_path, note })
     }
+}
 
-    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
-        let (Some(in_database), Some(name)) = (answer["database"].as_str(), answer["table"].as_str()) else {
-            return Vec::new();
-        };
-        let joins = ["references", "referenced_by", "join_path"].into_iter().filter_map(|key| answer[key].as_array());
-        let ends: BTreeSet<&str> =
-            joins.flatten().flat_map(|join| [&join["from"], &join["to"]]).filter_map(Value::as_str).collect();
+impl ToolOutput for Relationships {
+    fn reveals(&self) -> Vec<Resource> {
+        let joins = self.references.iter().chain(&self.referenced_by).chain(self.join_path.iter().flatten());
+        let ends: BTreeSet<&str> = joins.flat_map(|join| [join.from.as_str(), join.to.as_str()]).collect();
         // A column that is part of a key has no dot in its name, while a table may have.
-        let tables: BTreeSet<&str> =
-            ends.iter().filter_map(|end| end.rsplit_once('.')).map(|(table, _)| table).chain([name]).collect();
-        std::iter::once(database(in_database))
-            .chain(tables.into_iter().map(|name| table(in_database, name)))
-            .chain(ends.into_iter().map(|end| column(in_database, end)))
+        let tables: BTreeSet<&str> = (ends.iter().filter_map(|end| end.rsplit_once('.')))
+            .map(|(table, _)| table)
+            .chain([self.table.as_str()])
+            .collect();
+        std::iter::once(database(&self.database))
+            .chain(tables.into_iter().map(|name| table(&self.database, name)))
+            .chain(ends.into_iter().map(|end| column(&self.database, end)))
             .collect()
+    }
+
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        let mut parts = vec![
+            ("references", Part::entries(&mut self.references)),
+            ("referenced_by", Part::entries(&mut self.referenced_by)),
+        ];
+        parts.extend(self.join_path.as_mut().map(|path| ("join_path", Part::entries(path))));
+        parts.extend(self.note.as_mut().map(|note| ("note", Part::Text(note))));
+        parts
     }
 }
 

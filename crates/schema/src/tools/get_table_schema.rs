@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use prospector_core::{Resource, Tool, ToolError};
+use prospector_core::{Cut, Effect, Part, Resource, Text, Tool, ToolError, ToolOutput};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -31,51 +31,51 @@ pub(super) struct Args {
     columns: Option<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Clone, Default, Serialize, JsonSchema)]
 pub(super) struct TableSchema {
-    database: String,
-    table: String,
+    pub(super) database: String,
+    pub(super) table: String,
     #[serde(skip_serializing_if = "String::is_empty")]
-    description: String,
+    pub(super) description: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    row_count: Option<u64>,
+    pub(super) row_count: Option<u64>,
     /// The source's own estimate.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    row_count_estimated: bool,
-    columns: Vec<ColumnSchema>,
+    pub(super) row_count_estimated: bool,
+    pub(super) columns: Vec<ColumnSchema>,
     /// Names of columns that are not shown in full.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    other_columns: Vec<String>,
+    pub(super) other_columns: Vec<String>,
     #[serde(skip_serializing_if = "Map::is_empty")]
-    sample_values: Map<String, Value>,
+    pub(super) sample_values: Map<String, Value>,
     /// Of all columns, where only some are shown.
     #[serde(skip_serializing_if = "Option::is_none")]
-    columns_total: Option<usize>,
+    pub(super) columns_total: Option<usize>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    truncated: bool,
+    pub(super) truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    next: Option<&'static str>,
+    pub(super) next: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    note: Option<String>,
+    pub(super) note: Option<String>,
 }
 
-#[derive(Serialize)]
-struct ColumnSchema {
-    name: String,
+#[derive(Clone, Default, Serialize, JsonSchema)]
+pub(super) struct ColumnSchema {
+    pub(super) name: String,
     #[serde(rename = "type", skip_serializing_if = "String::is_empty")]
-    data_type: String,
+    pub(super) data_type: String,
     /// Only `false`, and not of a primary key: as in SQL, a column may be null unless it says otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
-    nullable: Option<bool>,
+    pub(super) nullable: Option<bool>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    primary_key: bool,
+    pub(super) primary_key: bool,
     /// `table.column`
     #[serde(skip_serializing_if = "String::is_empty")]
-    foreign_key: String,
+    pub(super) foreign_key: String,
     #[serde(skip_serializing_if = "String::is_empty")]
-    description: String,
+    pub(super) description: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    statistics: Option<Shown>,
+    pub(super) statistics: Option<Shown>,
 }
 
 impl Tool for GetTableSchema {
@@ -83,6 +83,7 @@ impl Tool for GetTableSchema {
     const DESCRIPTION: &'static str = "Shows the columns of a table: types, keys, descriptions, sample values. Call it before \
          planning with a table.";
     const MORE: &'static str = wide::MORE;
+    const EFFECT: Effect = Effect::Reads;
     type Args = Args;
     type Output = TableSchema;
 
@@ -130,22 +131,30 @@ impl Tool for GetTableSchema {
             note,
         })
     }
+}
 
-    fn compact(answer: &Value) -> Option<String> {
-        super::compact::schema(answer)
+impl ToolOutput for TableSchema {
+    fn reveals(&self) -> Vec<Resource> {
+        let columns = self.columns.iter().map(|column| &column.name).chain(&self.other_columns);
+        [database(&self.database), table(&self.database, &self.table)]
+            .into_iter()
+            .chain(columns.map(|name| column(&self.database, &format!("{}.{name}", self.table))))
+            .collect()
     }
 
-    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
-        let (Some(in_database), Some(name)) = (answer["database"].as_str(), answer["table"].as_str()) else {
-            return Vec::new();
-        };
-        let list = |key: &str| answer[key].as_array().into_iter().flatten();
-        let whole = list("columns").filter_map(|column| column["name"].as_str());
-        let columns = whole.chain(list("other_columns").filter_map(Value::as_str));
-        [database(in_database), table(in_database, name)]
-            .into_iter()
-            .chain(columns.map(|one| column(in_database, &format!("{name}.{one}"))))
-            .collect()
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        let mut parts = vec![
+            ("description", Part::Text(&mut self.description)),
+            ("columns", Part::entries(&mut self.columns)),
+            ("other_columns", Part::entries(&mut self.other_columns)),
+            ("sample_values", Part::entries(&mut self.sample_values)),
+        ];
+        parts.extend(self.note.as_mut().map(|note| ("note", Part::Text(note))));
+        parts
+    }
+
+    fn render(&self, cut: &Cut) -> Text {
+        super::render::table(self, cut).into()
     }
 }
 

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use prospector_core::{Page, Resource, Tool, ToolError};
+use prospector_core::{Effect, Page, Part, Resource, Tool, ToolError, ToolOutput};
 use prospector_text::cut;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use super::{LISTED, database, items};
+use super::{LISTED, database};
 use crate::{SchemaDiscovery, render::SHOWN};
 
 pub(super) struct ListDatabases(pub(super) Arc<SchemaDiscovery>);
@@ -22,7 +21,7 @@ pub(super) struct Args {
     offset: Option<usize>,
 }
 
-#[derive(Serialize)]
+#[derive(Clone, Serialize, JsonSchema)]
 pub(super) struct Item {
     name: String,
     #[serde(rename = "type")]
@@ -37,6 +36,7 @@ impl Tool for ListDatabases {
     const NAME: &'static str = "list_databases";
     const DESCRIPTION: &'static str = "Lists the databases with what they are about and how many tables they have. To find tables, prefer search_tables.";
     const MORE: &'static str = "call again with limit and offset";
+    const EFFECT: Effect = Effect::Reads;
     type Args = Args;
     type Output = Page<Item>;
 
@@ -49,8 +49,14 @@ impl Tool for ListDatabases {
         });
         Ok(Page::cut(items.collect(), args.offset.unwrap_or(0), args.limit.unwrap_or(LISTED)))
     }
+}
 
-    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
-        items(answer).filter_map(|item| Some(database(item["name"].as_str()?))).collect()
+impl ToolOutput for Item {
+    fn reveals(&self) -> Vec<Resource> {
+        vec![database(&self.name)]
+    }
+
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        vec![("description", Part::Text(&mut self.description))]
     }
 }

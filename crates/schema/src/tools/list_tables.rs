@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use prospector_core::{Page, Resource, Tool, ToolError};
+use prospector_core::{Effect, Page, Part, Resource, Tool, ToolError, ToolOutput};
 use prospector_text::cut;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use super::{LISTED, database, find_database, items, table};
+use super::{LISTED, database, find_database, table};
 use crate::{SchemaDiscovery, render::SHOWN};
 
 pub(super) struct ListTables(pub(super) Arc<SchemaDiscovery>);
@@ -24,8 +23,10 @@ pub(super) struct Args {
     offset: Option<usize>,
 }
 
-#[derive(Serialize)]
+#[derive(Clone, Serialize, JsonSchema)]
 pub(super) struct Item {
+    #[serde(skip)]
+    owner: Arc<str>,
     /// Only where the call spelled it otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     database: Option<String>,
@@ -43,12 +44,15 @@ impl Tool for ListTables {
     const NAME: &'static str = "list_tables";
     const DESCRIPTION: &'static str = "Lists the tables of a database with their row counts.";
     const MORE: &'static str = "call again with limit and offset";
+    const EFFECT: Effect = Effect::Reads;
     type Args = Args;
     type Output = Page<Item>;
 
     async fn call(&self, args: Args) -> Result<Page<Item>, ToolError> {
         let known = &find_database(&self.0, &args.database)?.database;
+        let owner: Arc<str> = known.name.as_str().into();
         let items = known.tables.iter().map(|table| Item {
+            owner: owner.clone(),
             database: (known.name != args.database).then(|| known.name.clone()),
             name: table.name.clone(),
             row_count: table.row_count,
@@ -61,17 +65,19 @@ impl Tool for ListTables {
         }
         Ok(page)
     }
+}
 
-    fn reveals(args: &Value, answer: &Value) -> Vec<Resource> {
-        let asked = args["database"].as_str().unwrap_or_default();
-        let mut resources = Vec::new();
-        for item in items(answer) {
-            let name = item["database"].as_str().unwrap_or(asked);
-            if resources.is_empty() {
-                resources.push(database(name));
-            }
-            resources.extend(item["name"].as_str().map(|item| table(name, item)));
-        }
-        resources
+impl ToolOutput for Item {
+    fn reveals(&self) -> Vec<Resource> {
+        vec![database(&self.owner), table(&self.owner, &self.name)]
+    }
+
+    fn reveal_all(items: &[Self]) -> Vec<Resource> {
+        let owner = items.first().map(|item| database(&item.owner));
+        owner.into_iter().chain(items.iter().map(|item| table(&item.owner, &item.name))).collect()
+    }
+
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        vec![("description", Part::Text(&mut self.description))]
     }
 }

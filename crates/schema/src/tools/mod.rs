@@ -1,11 +1,11 @@
 //! The tools of this kind, one file each, and how their arguments find what they name.
 
-mod compact;
 mod get_sample_values;
 mod get_table_relationships;
 mod get_table_schema;
 mod list_databases;
 mod list_tables;
+mod render;
 mod search_tables;
 mod wide;
 
@@ -14,7 +14,8 @@ use std::sync::Arc;
 use prospector_connect::Table;
 use prospector_core::{Resource, ResourceKind, ToolError, Toolset, nearest};
 use prospector_search::Index;
-use serde_json::Value;
+
+pub use search_tables::{TableHit, TableHits};
 
 use crate::{SchemaDiscovery, discovery::Known, naming::named};
 
@@ -90,11 +91,6 @@ fn missing(what: &str, name: &str, place: &str, candidates: &[&str]) -> ToolErro
         message: format!("there is no {what} `{name}` {place}"),
         suggestion: Some(suggestion),
     }
-}
-
-/// The items of a list as it is shown: an array, or an object that holds one.
-fn items(answer: &Value) -> impl Iterator<Item = &Value> {
-    answer.as_array().or_else(|| answer["items"].as_array()).into_iter().flatten()
 }
 
 fn database(name: &str) -> Resource {

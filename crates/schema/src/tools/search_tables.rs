@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use prospector_core::{Hit, Kind, Page, Relevance, Resource, Tool, ToolError};
+use prospector_core::{
+    Budget, Cut, Effect, Hit, Kind, Page, Part, Relevance, Resource, Text, Tool, ToolError, ToolOutput,
+};
 use prospector_search::{Index, Query};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use super::{column, database, find_database, items, table};
-use crate::{SchemaDiscovery, discovery::Known};
+use super::{column, database, find_database, table};
+use crate::{KeyJoin, SchemaDiscovery, discovery::Known};
 
 /// How many hits are shown where the call does not say, and at most.
 const HITS: usize = 5;
@@ -44,28 +45,71 @@ pub(super) struct Args {
     database: Option<String>,
 }
 
-#[derive(Debug, Clone, Serialize)]
-pub(super) struct Item {
-    database: String,
-    table: String,
-    relevance: Relevance,
+/// A table that was found, or one that connects others.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct TableHit {
+    /// Its database.
+    pub database: String,
+    /// Its name.
+    pub table: String,
+    /// How likely it is to be needed.
+    pub relevance: Relevance,
+    /// What it holds; empty of a hit that is unlikely.
     #[serde(skip_serializing_if = "String::is_empty")]
-    description: String,
+    pub description: String,
+    /// The keys that join it to other hits of its database.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    joins: Vec<String>,
+    pub joins: Vec<KeyJoin>,
     /// Whether it only joins other hits.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    via: bool,
+    pub via: bool,
+}
+
+/// The answer of `search_tables`: the hits, best first, then the tables that connect them.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(transparent)]
+pub struct TableHits(pub Page<TableHit>);
+
+impl ToolOutput for TableHit {
+    fn reveals(&self) -> Vec<Resource> {
+        let ends = self.joins.iter().flat_map(|join| &join.pairs).flat_map(|(from, to)| [from, to]);
+        [database(&self.database), table(&self.database, &self.table)]
+            .into_iter()
+            .chain(ends.map(|end| column(&self.database, end)))
+            .collect()
+    }
+
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        vec![("description", Part::Text(&mut self.description)), ("joins", Part::entries(&mut self.joins))]
+    }
+}
+
+impl ToolOutput for TableHits {
+    fn reveals(&self) -> Vec<Resource> {
+        let mut resources = self.0.reveals();
+        resources.sort();
+        resources.dedup();
+        resources
+    }
+
+    fn fit(&mut self, budget: Budget<'_>) -> Cut {
+        self.0.fit(budget)
+    }
+
+    fn render(&self, _: &Cut) -> Text {
+        super::render::hits(&self.0).into()
+    }
 }
 
 impl Tool for SearchTables {
     const NAME: &'static str = "search_tables";
     const DESCRIPTION: &'static str = "Finds the tables for a question in all databases, with the keys that join them. `via` marks tables that only \
          connect others.";
+    const EFFECT: Effect = Effect::Reads;
     type Args = Args;
-    type Output = Page<Item>;
+    type Output = TableHits;
 
-    async fn call(&self, args: Args) -> Result<Page<Item>, ToolError> {
+    async fn call(&self, args: Args) -> Result<TableHits, ToolError> {
         if args.query.trim().is_empty() {
             return Err(ToolError::invalid("query is empty", Some("say what the tables should hold".into())));
         }
@@ -78,27 +122,9 @@ impl Tool for SearchTables {
         let found = self.index.find(query).await?;
         let items = complete(&self.discovery, found.hits);
         if items.is_empty() {
-            return Ok(Page::nothing("no good match", found.nearest));
+            return Ok(TableHits(Page::nothing("no good match", found.nearest)));
         }
-        Ok(Page::whole(items))
-    }
-
-    fn compact(answer: &Value) -> Option<String> {
-        super::compact::hits(answer)
-    }
-
-    fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {
-        let mut resources: Vec<Resource> = Vec::new();
-        for item in items(answer) {
-            let (Some(in_database), Some(name)) = (item["database"].as_str(), item["table"].as_str()) else { continue };
-            resources.extend([database(in_database), table(in_database, name)]);
-            let joins = item["joins"].as_array().into_iter().flatten().filter_map(Value::as_str);
-            let ends = joins.flat_map(|join| join.split(" and ")).filter_map(|pair| pair.split_once(" = "));
-            resources.extend(ends.flat_map(|(from, to)| [column(in_database, from), column(in_database, to)]));
-        }
-        resources.sort();
-        resources.dedup();
-        resources
+        Ok(TableHits(Page::whole(items)))
     }
 }
 
@@ -111,7 +137,7 @@ struct Place<'a> {
 }
 
 /// The hits, then the tables that bridge those of one database, with the keys between them all.
-fn complete(discovery: &SchemaDiscovery, hits: Vec<Hit>) -> Vec<Item> {
+fn complete(discovery: &SchemaDiscovery, hits: Vec<Hit>) -> Vec<TableHit> {
     let mut places: Vec<Place<'_>> = (hits.iter())
         .filter_map(|hit| {
             let known = discovery.known(&hit.parent)?;
@@ -125,17 +151,17 @@ fn complete(discovery: &SchemaDiscovery, hits: Vec<Hit>) -> Vec<Item> {
     let joined: Vec<&Place<'_>> = (places.iter().enumerate())
         .filter_map(|(at, place)| (place.via || described(at, place)).then_some(place))
         .collect();
-    let joins = |at: usize, place: &Place<'_>| -> Vec<String> {
+    let joins = |at: usize, place: &Place<'_>| -> Vec<KeyJoin> {
         if !place.via && !described(at, place) {
             return Vec::new();
         }
         let known = place.known;
         let name = |at: usize| (at, known.database.tables[at].name.as_str());
         let others = joined.iter().filter(|other| std::ptr::eq(other.known, known));
-        others.flat_map(|other| known.joins.texts(name(place.table), name(other.table))).take(MOST_JOINS).collect()
+        others.flat_map(|other| known.joins.keys(name(place.table), name(other.table))).take(MOST_JOINS).collect()
     };
     (places.iter().enumerate())
-        .map(|(at, place)| Item {
+        .map(|(at, place)| TableHit {
             database: place.known.database.name.clone(),
             table: place.known.database.tables[place.table].name.clone(),
             relevance: place.relevance,
@@ -195,13 +221,15 @@ mod tests {
             relevance: Relevance::new(*relevance),
         };
         let items = complete(&discovery(), hits.iter().map(hit).collect());
-        let shown: Vec<(String, Vec<&str>)> = (items.iter())
+        let shown: Vec<(String, Vec<String>)> = (items.iter())
             .map(|item| {
                 let via = if item.via { "via " } else { "" };
-                (format!("{via}{}", item.table), item.joins.iter().map(String::as_str).collect())
+                (format!("{via}{}", item.table), item.joins.iter().map(ToString::to_string).collect())
             })
             .collect();
-        let shown: Vec<(&str, &[&str])> = shown.iter().map(|(name, joins)| (name.as_str(), joins.as_slice())).collect();
+        let expected: Vec<(String, Vec<String>)> = (expected.iter())
+            .map(|(name, joins)| (name.to_string(), joins.iter().map(ToString::to_string).collect()))
+            .collect();
         assert_eq!(shown, expected);
         let least = hits.iter().map(|(_, relevance)| *relevance).fold(1.0, f32::min);
         assert!(items.iter().filter(|item| item.via).all(|item| item.relevance.get() < least / 2.0));

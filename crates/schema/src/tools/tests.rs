@@ -3,7 +3,7 @@
 use std::sync::{Arc, atomic::Ordering};
 
 use prospector_core::{Answer, ToolError};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::{
@@ -19,7 +19,7 @@ async fn call(discovery: SchemaDiscovery, name: &str, args: Value) -> Result<Ans
 /// What a tool answers over the shop and the library, and what that reveals.
 async fn check(name: &str, args: Value, expected: Value, reveals: &[&str]) {
     let (value, revealed) = match call(discovery(), name, args).await {
-        Ok(answer) => (answer.value, answer.reveals),
+        Ok(answer) => (answer.json().clone(), answer.reveals()),
         Err(error) => (error.to_json(), Vec::new()),
     };
     assert_eq!(value, expected, "{value:#}");
@@ -149,15 +149,15 @@ async fn a_schema_shows_keys_ranges_and_samples() {
 #[tokio::test]
 async fn a_schema_shows_only_the_values_that_help_where_no_more_are_asked_for() {
     let answer = call(discovery(), "get_table_schema", json!({"database": "shop", "table": "invoices"})).await.unwrap();
-    assert_eq!(answer.value["sample_values"], json!({"status": ["open", "paid"]}));
-    assert!(!answer.value.to_string().contains("statistics"), "{}", answer.value);
+    assert_eq!(answer.json()["sample_values"], json!({"status": ["open", "paid"]}));
+    assert!(!answer.json().to_string().contains("statistics"), "{}", answer.json());
     assert_eq!(
         answer.text(),
         "shop.invoices rows=3\nid INTEGER key\ncustomer_id INTEGER -> customers.id\ntotal REAL not null\n\
          status TEXT values=[open; paid]"
     );
     let answer = call(discovery(), "get_table_schema", json!({"database": "library", "table": "books"})).await.unwrap();
-    assert_eq!(answer.value.get("note"), None);
+    assert_eq!(answer.json().get("note"), None);
 }
 
 #[tokio::test]
@@ -190,16 +190,16 @@ async fn statistics_are_read_once_and_never_of_a_wide_table() {
     let answer = tools.call("get_table_schema", json!({"database": "shop", "table": "wide", "max_tokens": 500})).await;
     let answer = answer.unwrap();
     assert_eq!(reads.load(Ordering::Relaxed), 1);
-    assert!(answer.value["note"].as_str().unwrap().contains("200 columns"), "{}", answer.value);
-    assert_eq!((&answer.value["columns_total"], &answer.value["truncated"]), (&json!(200), &json!(true)));
-    assert!(answer.value["next"].as_str().unwrap().contains("columns"), "{}", answer.value);
-    let shown = ["columns", "other_columns"].map(|list| answer.value[list].as_array().unwrap().len());
-    assert!(shown[0] >= 10 && shown[1] >= 10, "{}", answer.value);
-    assert_eq!(answer.reveals.len(), shown[0] + shown[1] + 2, "only what is shown is revealed");
+    assert!(answer.json()["note"].as_str().unwrap().contains("200 columns"), "{}", answer.json());
+    assert_eq!((&answer.json()["columns_total"], &answer.json()["truncated"]), (&json!(200), &json!(true)));
+    assert!(answer.json()["next"].as_str().unwrap().contains("columns"), "{}", answer.json());
+    let shown = ["columns", "other_columns"].map(|list| answer.json()[list].as_array().unwrap().len());
+    assert!(shown[0] >= 10 && shown[1] >= 10, "{}", answer.json());
+    assert_eq!(answer.reveals().len(), shown[0] + shown[1] + 2, "only what is shown is revealed");
     let args = json!({"database": "shop", "table": "wide", "columns": "column_1*"});
     let answer = tools.call("get_table_schema", args).await.unwrap();
-    assert_eq!(answer.value["columns"].as_array().unwrap().len(), 111);
-    assert_eq!(answer.value.get("truncated"), None);
+    assert_eq!(answer.json()["columns"].as_array().unwrap().len(), 111);
+    assert_eq!(answer.json().get("truncated"), None);
 }
 
 #[tokio::test]
@@ -211,8 +211,8 @@ async fn a_source_that_failed_is_asked_again() {
     let tools = discovery.tools(&index(&discovery));
     for round in 1..3 {
         let answer = tools.call("get_table_schema", json!({"database": "shop", "table": "invoices"})).await.unwrap();
-        assert_eq!(answer.value["note"], "statistics are unavailable: cannot read invoices of fake: it is gone");
-        assert_eq!(answer.value["columns"].as_array().unwrap().len(), 4);
+        assert_eq!(answer.json()["note"], "statistics are unavailable: cannot read invoices of fake: it is gone");
+        assert_eq!(answer.json()["columns"].as_array().unwrap().len(), 4);
         assert_eq!(reads.load(Ordering::Relaxed), round);
     }
 }
@@ -269,7 +269,7 @@ async fn relationships_are_shown_in_both_directions_and_as_a_path() {
     let answer =
         call(discovery(), "get_table_relationships", json!({"database": "shop", "table": "customers", "to": "LINES"}));
     assert_eq!(
-        answer.await.unwrap().value["join_path"],
+        answer.await.unwrap().json()["join_path"],
         json!([join("customers.id", "invoices.customer_id"), join("invoices.id", "lines.invoice_id")])
     );
     check(
@@ -291,16 +291,16 @@ async fn relationships_are_shown_in_both_directions_and_as_a_path() {
 #[tokio::test]
 async fn a_search_finds_tables_and_stays_in_the_database_that_it_is_given() {
     let answer = call(described(), "search_tables", json!({"query": "invoices"})).await.unwrap();
-    assert_eq!(answer.value[0]["table"], "invoices");
-    assert_eq!(answer.value[0]["relevance"], 1.0);
-    assert!(answer.reveals.contains(&table("shop", "invoices")) && answer.reveals.contains(&database("shop")));
+    assert_eq!(answer.json()[0]["table"], "invoices");
+    assert_eq!(answer.json()[0]["relevance"], 1.0);
+    assert!(answer.reveals().contains(&table("shop", "invoices")) && answer.reveals().contains(&database("shop")));
 
     let answer = call(discovery(), "search_tables", json!({"query": "invoices", "database": "Library"})).await.unwrap();
-    assert_eq!(answer.value["note"], "no good match");
-    assert!(answer.reveals.is_empty());
+    assert_eq!(answer.json()["note"], "no good match");
+    assert!(answer.reveals().is_empty());
 
     let answer = call(discovery(), "search_tables", json!({"query": "invoices", "database": ""})).await.unwrap();
-    assert_eq!(answer.value[0]["table"], "invoices");
+    assert_eq!(answer.json()[0]["table"], "invoices");
 
     let error = call(discovery(), "search_tables", json!({"query": " "})).await.unwrap_err();
     assert_eq!(error.to_json()["error"], "invalid_arguments");

@@ -97,7 +97,7 @@ pub(crate) async fn call(
 
 async fn called(shared: &Shared, owner: &Owner, name: &str, arguments: Value) -> Result<Value, Refusal> {
     let called = shared.server.call(owner, name, arguments).await?;
-    let mut said = json!({"answer": called.answer.value});
+    let mut said = json!({"answer": called.answer.json()});
     if let Some(handle) = called.handle {
         said["handle"] = handle.into();
     }
@@ -123,8 +123,8 @@ pub(crate) async fn search(
     }
     arguments["limit"] = number(&query, "limit", 8)?.into();
     let served = shared.server.estate.now(&owner);
-    let answer = served.full.call("search", arguments).await?;
-    Ok(Json(json!({"answer": answer.value})))
+    let answer = served.tools.search(arguments).await?;
+    Ok(Json(json!({"answer": answer.json()})))
 }
 
 /// `GET /v1/catalog?kind=&text=&offset=&limit=`
@@ -152,7 +152,7 @@ pub(crate) async fn thing(
 ) -> Reply {
     let kind = known(&kind)?;
     let answer = shared.server.estate.now(&owner).show(kind, &id, MOST_TOKENS).await?;
-    Ok(Json(json!({"kind": kind, "id": id, "answer": answer.value, "text": answer.text()})))
+    Ok(Json(json!({"kind": kind, "id": id, "answer": answer.json(), "text": answer.text()})))
 }
 
 fn known(kind: &str) -> Result<ResourceKind, Refusal> {

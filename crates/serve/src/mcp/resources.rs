@@ -114,11 +114,16 @@ async fn contents(server: &Server, owner: &Owner, uri: &str) -> Result<ResourceC
 /// The text of a document or a skill as it is, and of everything else what a model is shown.
 fn text(kind: ResourceKind, answer: &Answer) -> String {
     let own = match kind {
-        ResourceKind::Document | ResourceKind::Skill => answer.value["content"].as_str(),
-        _ => None,
+        ResourceKind::Document | ResourceKind::Skill => answer.content(),
+        ResourceKind::Database
+        | ResourceKind::Table
+        | ResourceKind::Column
+        | ResourceKind::Api
+        | ResourceKind::Operation
+        | ResourceKind::Fact => None,
     };
     match own {
-        Some(own) if answer.value.get("truncated").is_none() => own.to_owned(),
+        Some(own) if !answer.is_cut() => own.to_owned(),
         _ => answer.text(),
     }
 }

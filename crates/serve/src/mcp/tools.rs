@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use prospector_core::{
-    Owner, ToolError,
+    Effect, Owner, ToolError,
     mark::{as_data, as_error, clean},
+    output_schema,
 };
 use prospector_llm::purpose::Mode;
 use rmcp::{
@@ -17,12 +18,14 @@ use rmcp::{
 };
 use serde_json::{Value, json};
 
-use super::{outputs, refused};
+use super::{
+    fields::{AskFields, FetchFields, PlanFields},
+    refused,
+};
 use crate::{
     asked::Asked,
     error::Refusal,
     estate::Served,
-    results::writes,
     runs::{Run, Task},
     server::Server,
 };
@@ -37,32 +40,51 @@ const LINE: usize = 200;
 /// Every tool, in one order: those of the profile by name, then those of the server.
 pub(super) fn all(served: &Served) -> Vec<Tool> {
     let mut tools: Vec<Tool> = (served.tools.specs().into_iter())
-        .map(|spec| tool(spec.name, spec.description, outputs::object(spec.input_schema)))
+        .map(|spec| {
+            let effect = served.tools.effect(&spec.name).unwrap_or(Effect::CallsOut);
+            let output = served.tools.output_schema(&spec.name).unwrap_or_default();
+            tool(spec.name, spec.description, object(spec.input_schema), effect, output)
+        })
         .collect();
     if !served.catalog.is_empty() {
         let description = "Plans how the catalog answers a question. Every name in the plan exists. Takes longer than the \
                            other tools, and reports its progress.";
-        tools.push(tool(PLAN.into(), description.into(), asked_schema(Task::Plan)));
+        let output = output_schema::<PlanFields>();
+        tools.push(tool(PLAN.into(), description.into(), asked_schema(Task::Plan), Effect::Reads, output));
         let description = "Answers a question from the data and documents of the catalog, with read-only queries, and \
                            says what each claim rests on. Takes longer than the other tools, and reports its progress.";
-        tools.push(tool(ASK.into(), description.into(), asked_schema(Task::Ask)));
+        let output = output_schema::<AskFields>();
+        tools.push(tool(ASK.into(), description.into(), asked_schema(Task::Ask), Effect::Reads, output));
     }
     let description = "Gets a plan again, or the pages of an answer that was cut, by its handle.";
-    tools.push(tool(FETCH.into(), description.into(), fetch_schema()));
+    let output = output_schema::<FetchFields>();
+    tools.push(tool(FETCH.into(), description.into(), fetch_schema(), Effect::Reads, output));
     tools
 }
 
-fn tool(name: String, description: String, input: JsonObject) -> Tool {
-    let writes = writes(&name);
-    let calls_out = name == "invoke_operation";
-    // What the user says of a term replaces what was kept of it; what an operation of an API does is not known here.
+fn tool(name: String, description: String, input: JsonObject, effect: Effect, output: Value) -> Tool {
     let annotations = ToolAnnotations::with_title(title(&name))
-        .read_only(!writes)
-        .destructive(writes)
-        .idempotent(!calls_out)
-        .open_world(calls_out);
-    let output = outputs::schema(&name);
+        .read_only(effect.is_read_only())
+        .destructive(!effect.is_read_only())
+        .idempotent(effect.may_be_repeated())
+        .open_world(effect.calls_out());
+    let mut output = object(output);
+    // What stands beside the fields of a tool: the handle of the whole answer, or what went wrong.
+    if let Some(Value::Object(properties)) = output.get_mut("properties") {
+        for beside in ["handle", "error", "message", "suggestion"] {
+            properties.insert(beside.into(), json!({"type": "string"}));
+        }
+    }
     Tool::new(name, description, input).with_annotations(annotations).with_raw_output_schema(Arc::new(output))
+}
+
+/// An answer as an object: a list stands in `items`.
+fn object(value: Value) -> JsonObject {
+    match value {
+        Value::Object(fields) => fields,
+        Value::Array(items) => [("items".to_owned(), Value::Array(items))].into_iter().collect(),
+        other => [("value".to_owned(), other)].into_iter().collect(),
+    }
 }
 
 /// `get_table_schema` as `Get table schema`.
@@ -88,11 +110,11 @@ fn asked_schema(task: Task) -> JsonObject {
         schema["properties"]["session"] = json!({"type": "string",
             "description": "The name of a conversation, to go on with what was asked in it before."});
     }
-    outputs::object(schema)
+    object(schema)
 }
 
 fn fetch_schema() -> JsonObject {
-    outputs::object(json!({
+    object(json!({
         "type": "object",
         "properties": {
             "handle": {"type": "string", "description": "As an earlier answer gave it."},
@@ -122,7 +144,7 @@ pub(super) async fn call(
             match called {
                 Ok(called) => {
                     let mut text = as_data(&called.answer.text());
-                    let mut fields = outputs::object(called.answer.value);
+                    let mut fields = object(called.answer.into_json());
                     if let Some(handle) = called.handle {
                         text.push_str(&format!("\nThe whole answer: {FETCH} with handle {handle}"));
                         fields.insert("handle".into(), handle.into());
@@ -145,7 +167,7 @@ fn answered(text: String, fields: JsonObject, is_error: bool) -> CallToolResult 
 
 fn failed(refusal: &Refusal) -> CallToolResult {
     // The text is what a model reads; the fields are for programs.
-    answered(as_error(refusal.to_json()).to_string(), outputs::object(refusal.to_json()), true)
+    answered(as_error(refusal.to_json()).to_string(), object(refusal.to_json()), true)
 }
 
 fn fetch(server: &Server, owner: &Owner, arguments: &Value) -> CallToolResult {
@@ -164,7 +186,7 @@ fn fetch(server: &Server, owner: &Owner, arguments: &Value) -> CallToolResult {
                 Some(text) => format!("{}\n{}", as_data(text), found["next"].as_str().unwrap_or("(the last page)")),
                 None => as_data(&found.to_string()),
             };
-            answered(text, outputs::object(found), false)
+            answered(text, object(found), false)
         }
         Err(refusal) => failed(&refusal),
     }
@@ -218,13 +240,13 @@ async fn run(
     }
     let end = run.ended().await;
     drop(guard);
-    let mut fields = outputs::object((*end.result).clone());
+    let mut fields = object((*end.result).clone());
     let Some(failure) = end.failure else {
         // An answer is its text, and a plan its JSON. Both repeat what stands in data.
         let text = end.result["answer"].as_str().map_or_else(|| end.result.to_string(), str::to_owned);
         return Ok(answered(as_data(&text), fields, false));
     };
-    for (key, value) in outputs::object(failure.to_json()) {
+    for (key, value) in object(failure.to_json()) {
         fields.insert(key, value);
     }
     Ok(answered(as_error(failure.to_json()).to_string(), fields, true))
@@ -254,15 +276,5 @@ mod tests {
     fn a_name_becomes_a_title() {
         assert_eq!(title("get_table_schema"), "Get table schema");
         assert_eq!(title(""), "");
-    }
-
-    #[test]
-    fn the_answers_of_all_tools_are_known() {
-        for route in &prospector_discovery::ROUTES {
-            assert!(outputs::known().any(|known| known == route.full), "{} has no schema", route.full);
-        }
-        for own in ["search", "list", "describe", "sample", PLAN, ASK, FETCH] {
-            assert!(outputs::known().any(|known| known == own), "{own} has no schema");
-        }
     }
 }

@@ -1,10 +1,35 @@
 //! The text of an operation's details: a line a parameter, and bodies as shapes in one line each.
 
-use prospector_core::compact::{cell, name, quoted, rest, word};
-use serde_json::{Map, Value};
+use prospector_core::{
+    Cut,
+    compact::{cell, name, quoted, rest, word},
+};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::OperationDetails;
 
 /// Deeper shapes are written as JSON.
 const DEEPEST: usize = 40;
+
+/// What an operation says besides its parameters and bodies.
+#[derive(Serialize)]
+struct Besides<'a> {
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    tags: &'a [String],
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    deprecated: bool,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    auth: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    part: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<&'a Value>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    truncated: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<&'a str>,
+}
 
 /// An operation in few lines:
 ///
@@ -16,40 +41,51 @@ const DEEPEST: usize = 40;
 /// response_schema: {id: integer, lines: [{sku: string}]}
 /// ```
 ///
-/// `!` is a field of `$required`; what else the answer says follows, a line a field. `None` for what is no such answer.
-pub(crate) fn details(answer: &Value) -> Option<String> {
-    let mut fields: Map<String, Value> = answer.as_object()?.clone();
-    let mut take = |key: &str| Some(fields.shift_remove(key)?.as_str()?.to_owned());
-    let (api, operation) = (take("api")?, take("operation")?);
-    let mut text = format!("{}.{}", name(&api), name(&operation));
-    let (kind, method, path) = (take("type")?, take("method")?, take("path")?);
+/// `!` is a field of `$required`; what else the answer says follows, a line a field.
+pub(super) fn details(details: &OperationDetails, cut: &Cut) -> String {
+    let OperationDetails { api, operation, r#type: kind, method, path, .. } = details;
+    let mut text = format!("{}.{}", name(api), name(operation));
     // A query of GraphQL is called by its name.
     if path != operation {
-        text.push_str(&format!(" {} {}", word(&method), name(&path)));
+        text.push_str(&format!(" {} {}", word(method), name(path)));
     }
-    text.push_str(&format!(" {}", word(&kind)));
-    if path == operation && !method.eq_ignore_ascii_case(&kind) {
-        text.push_str(&format!(" {}", word(&method)));
+    text.push_str(&format!(" {}", word(kind)));
+    if path == operation && !method.eq_ignore_ascii_case(kind) {
+        text.push_str(&format!(" {}", word(method)));
     }
-    if let Some(description) = take("description") {
-        text.push_str(&format!(": {}", word(&description)));
+    if !details.description.is_empty() {
+        text.push_str(&format!(": {}", word(&details.description)));
     }
-    if let Some(Value::Array(parameters)) = fields.shift_remove("parameters") {
-        for one in &parameters {
-            text.push('\n');
-            text.push_str(&parameter(one).unwrap_or_else(|| cell(one)));
-        }
+    for one in &details.parameters {
+        text.push('\n');
+        text.push_str(&parameter(one).unwrap_or_else(|| cell(one)));
     }
-    for key in ["request_body", "response_schema", "value"] {
-        // Values that are lists of parameters, or words, are left to the general form.
-        if fields.get(key).is_some_and(|value| key != "value" || value.is_object()) {
-            let value = fields.shift_remove(key)?;
+    // Values that are lists of parameters, or words, are left to the general form.
+    let (object, other) = match &details.value {
+        Some(value) if value.is_object() => (Some(value), None),
+        other => (None, other.as_ref()),
+    };
+    let bodies = [("request_body", &details.request_body), ("response_schema", &details.response_schema)]
+        .map(|(n, b)| (n, b.as_ref()));
+    for (key, value) in bodies.into_iter().chain([("value", object)]) {
+        if let Some(value) = value {
             text.push_str(&format!("\n{key}: "));
-            shape(&mut text, &value, 0);
+            shape(&mut text, value, 0);
         }
     }
-    rest(&mut text, &fields);
-    Some(text)
+    let besides = Besides {
+        tags: &details.tags,
+        deprecated: details.deprecated,
+        auth: &details.auth,
+        part: details.part.as_deref(),
+        value: other,
+        truncated: details.truncated,
+        next: details.next.as_deref(),
+    };
+    if let Value::Object(fields) = cut.json(&besides) {
+        rest(&mut text, &fields);
+    }
+    text
 }
 
 fn parameter(value: &Value) -> Option<String> {
@@ -122,23 +158,48 @@ mod tests {
 
     use super::*;
 
+    /// Details with nothing but what all have.
+    fn bare_details(api: &str, operation: &str, kind: &'static str, method: &str, path: &str) -> OperationDetails {
+        OperationDetails {
+            api: api.into(),
+            operation: operation.into(),
+            r#type: kind,
+            method: method.into(),
+            path: path.into(),
+            description: String::new(),
+            tags: Vec::new(),
+            deprecated: false,
+            parameters: Vec::new(),
+            request_body: None,
+            response_schema: None,
+            auth: Vec::new(),
+            part: None,
+            value: None,
+            truncated: false,
+            next: None,
+        }
+    }
+
     #[test]
     fn an_operation_is_a_line_for_each_parameter_and_body() {
-        let answer = json!({
-            "api": "my shop", "operation": "getOrder", "type": "rest", "method": "GET", "path": "/orders/{id}",
-            "description": "One order.\nWith lines.",
-            "parameters": [
-                {"name": "id", "location": "path", "type": "integer", "required": true},
-                {"name": "sort by", "location": "query", "type": "string", "enum": ["a", "b;c"], "default": "a",
-                 "description": "How: by what."},
-                {"$cut": "3 more: x, y, z"}
+        let answer = OperationDetails {
+            description: "One order.\nWith lines.".into(),
+            parameters: vec![
+                json!({"name": "id", "location": "path", "type": "integer", "required": true}),
+                json!({"name": "sort by", "location": "query", "type": "string", "enum": ["a", "b;c"], "default": "a",
+                       "description": "How: by what."}),
+                json!({"$cut": "3 more: x, y, z"}),
             ],
-            "request_body": {"$required": ["sku"], "sku": "string", "note, or": "enum: a | b"},
-            "response_schema": {"$required": "all", "id": "integer", "lines": [{"sku": "a} b", "$cut": "2 more fields"}]},
-            "auth": ["key"], "truncated": true
-        });
+            request_body: Some(json!({"$required": ["sku"], "sku": "string", "note, or": "enum: a | b"})),
+            response_schema: Some(
+                json!({"$required": "all", "id": "integer", "lines": [{"sku": "a} b", "$cut": "2 more fields"}]}),
+            ),
+            auth: vec!["key".into()],
+            truncated: true,
+            ..bare_details("my shop", "getOrder", "rest", "GET", "/orders/{id}")
+        };
         assert_eq!(
-            details(&answer).unwrap_or_default(),
+            details(&answer, &Cut::default()),
             "\"my shop\".getOrder GET /orders/{id} rest: \"One order.\\nWith lines.\"\n\
              path id integer required\n\
              query \"sort by\" string enum=[a; \"b;c\"] default=a: How: by what.\n\
@@ -151,12 +212,14 @@ mod tests {
 
     #[test]
     fn a_query_is_called_by_its_name_and_a_part_stands_alone() {
-        let answer = json!({"api": "people", "operation": "user", "type": "query", "method": "QUERY", "path": "user",
-                            "part": "response_schema", "value": {"$required": ["gone"], "id": "ID"}});
+        let answer = OperationDetails {
+            part: Some("response_schema".into()),
+            value: Some(json!({"$required": ["gone"], "id": "ID"})),
+            ..bare_details("people", "user", "query", "QUERY", "user")
+        };
         assert_eq!(
-            details(&answer).unwrap_or_default(),
+            details(&answer, &Cut::default()),
             "people.user query\nvalue: {$required: [gone], id: ID}\npart: response_schema"
         );
-        assert_eq!(details(&json!([])), None);
     }
 }

@@ -1,0 +1,253 @@
+//! What a call gave: a typed answer, of which JSON, text and names are made when they are wanted.
+
+use std::{
+    any::Any,
+    fmt,
+    sync::{Arc, OnceLock},
+};
+
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+use crate::{
+    Resource,
+    output::{Budget, Cut, Part, Text, ToolOutput},
+};
+
+/// An answer as it is shown. Where it had to be shortened, the whole is kept: [`Answer::fit`] gives more or less of it
+/// without another call.
+#[derive(Clone)]
+pub struct Answer {
+    shown: Arc<dyn AnyOutput>,
+    /// Where something was left out.
+    whole: Option<Arc<dyn AnyOutput>>,
+    json: OnceLock<Value>,
+}
+
+impl Answer {
+    /// An answer of JSON for which there is no type, and the names that it shows.
+    pub fn new(value: Value, reveals: Vec<Resource>) -> Self {
+        Answer::of(Untyped { value, reveals }, "")
+    }
+
+    /// The whole of an answer. `more` is how to get the rest where it is shortened.
+    pub fn of<T: ToolOutput>(output: T, more: &'static str) -> Self {
+        Answer { shown: Arc::new(Shown { output, cut: Cut::default(), more }), whole: None, json: OnceLock::new() }
+    }
+
+    /// As much of the answer as has at most `max_tokens` tokens of JSON, by [`crate::tokens::estimate`].
+    #[must_use]
+    pub fn fit(&self, max_tokens: usize) -> Self {
+        let whole = self.whole.as_ref().unwrap_or(&self.shown);
+        match whole.fit(max_tokens) {
+            Some(shown) => Answer { shown, whole: Some(whole.clone()), json: OnceLock::new() },
+            None => self.unfit(),
+        }
+    }
+
+    /// The whole answer.
+    #[must_use]
+    pub fn unfit(&self) -> Self {
+        let whole = self.whole.as_ref().unwrap_or(&self.shown);
+        Answer { shown: whole.clone(), whole: None, json: OnceLock::new() }
+    }
+
+    /// The tokens of its JSON, by [`crate::tokens::estimate`].
+    pub fn size(&self) -> usize {
+        crate::fit::size(self.json())
+    }
+
+    /// Whether something was left out for want of room.
+    pub fn is_cut(&self) -> bool {
+        self.whole.is_some()
+    }
+
+    /// The JSON for programs.
+    pub fn json(&self) -> &Value {
+        self.json.get_or_init(|| self.shown.json())
+    }
+
+    /// The JSON for programs, as a value of its own.
+    pub fn into_json(self) -> Value {
+        self.json.into_inner().unwrap_or_else(|| self.shown.json())
+    }
+
+    /// The names that it shows.
+    pub fn reveals(&self) -> Vec<Resource> {
+        self.shown.reveals()
+    }
+
+    /// What a model is shown, in parts.
+    pub fn render(&self) -> Text {
+        self.shown.render()
+    }
+
+    /// The text that a model is shown. It holds all that the JSON holds.
+    pub fn text(&self) -> String {
+        self.render().to_string()
+    }
+
+    /// The text that it is about: see [`ToolOutput::content`].
+    pub fn content(&self) -> Option<&str> {
+        self.shown.content()
+    }
+
+    /// The answer as it is shown, where it is of this type.
+    pub fn output<T: ToolOutput>(&self) -> Option<&T> {
+        self.shown.as_any().downcast_ref().map(|shown: &Shown<T>| &shown.output)
+    }
+
+    /// The whole answer, where it is of this type.
+    pub fn whole<T: ToolOutput>(&self) -> Option<&T> {
+        let whole = self.whole.as_ref().unwrap_or(&self.shown);
+        whole.as_any().downcast_ref().map(|shown: &Shown<T>| &shown.output)
+    }
+}
+
+impl fmt::Debug for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Answer").field("json", self.json()).field("is_cut", &self.is_cut()).finish()
+    }
+}
+
+/// As its JSON, for an answer that others are put together of.
+impl Serialize for Answer {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.json().serialize(serializer)
+    }
+}
+
+impl JsonSchema for Answer {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Answer".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        true.into()
+    }
+}
+
+/// A [`ToolOutput`] without its type.
+trait AnyOutput: Send + Sync {
+    fn json(&self) -> Value;
+    fn reveals(&self) -> Vec<Resource>;
+    fn render(&self) -> Text;
+    fn content(&self) -> Option<&str>;
+    /// As much as fits; `None` where all of it does.
+    fn fit(&self, max_tokens: usize) -> Option<Arc<dyn AnyOutput>>;
+    fn as_any(&self) -> &dyn Any;
+}
+
+struct Shown<T> {
+    output: T,
+    cut: Cut,
+    more: &'static str,
+}
+
+impl<T: ToolOutput> AnyOutput for Shown<T> {
+    fn json(&self) -> Value {
+        self.cut.json(&self.output)
+    }
+
+    fn reveals(&self) -> Vec<Resource> {
+        if self.cut.is_empty { Vec::new() } else { self.output.reveals() }
+    }
+
+    fn render(&self) -> Text {
+        match self.cut.is_empty {
+            true => Text::from(crate::compact::render(&self.json())),
+            false => self.output.render(&self.cut),
+        }
+    }
+
+    fn content(&self) -> Option<&str> {
+        self.output.content()
+    }
+
+    fn fit(&self, max_tokens: usize) -> Option<Arc<dyn AnyOutput>> {
+        if self.output.fits(max_tokens) {
+            return None;
+        }
+        let mut output = self.output.clone();
+        let cut = output.fit(Budget { tokens: max_tokens, more: self.more });
+        Some(Arc::new(Shown { output, cut, more: self.more }))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// JSON, with the names that somebody says it shows.
+#[derive(Clone)]
+struct Untyped {
+    value: Value,
+    reveals: Vec<Resource>,
+}
+
+impl Serialize for Untyped {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.value.serialize(serializer)
+    }
+}
+
+impl JsonSchema for Untyped {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Untyped".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        true.into()
+    }
+}
+
+impl ToolOutput for Untyped {
+    fn reveals(&self) -> Vec<Resource> {
+        self.reveals.clone()
+    }
+
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        self.value.parts()
+    }
+
+    fn fit(&mut self, budget: Budget<'_>) -> Cut {
+        self.value.fit(budget)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::Page;
+
+    #[test]
+    fn what_was_cut_is_kept() {
+        let whole = Page::whole((0..100).map(|n| format!("number {n}")).collect());
+        let answer = Answer::of(whole.clone(), "ask for more");
+        let short = answer.fit(60);
+        assert!(short.is_cut() && !answer.is_cut());
+        assert_eq!(short.json()["total"], 100);
+        assert_eq!(short.json()["next"], "ask for more");
+        assert!(short.output::<Page<String>>().is_some_and(|page| page.items.len() < 20));
+        assert_eq!(short.whole(), Some(&whole));
+        let more = short.fit(10_000);
+        assert!(!more.is_cut());
+        assert_eq!(more.json(), answer.json());
+    }
+
+    #[test]
+    fn an_answer_without_room_shows_nothing_and_reveals_nothing() {
+        let name = Resource::new(crate::ResourceKind::Table, "shop.orders");
+        let answer =
+            Answer::new(json!({"n": 12_345, "m": 67_890, "name": "a name that is not cut"}), vec![name]).fit(12);
+        assert_eq!(answer.json(), &json!({"truncated": true, "next": ""}));
+        assert!(answer.reveals().is_empty());
+    }
+}

@@ -1,0 +1,191 @@
+//! Cutting an answer to a number of tokens so that it says what was cut. A list keeps its first items; what has fields
+//! keeps the short ones and gives the room that is left to the longest.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::output::{Budget, Cut, Part, ToolOutput};
+
+/// Texts up to this many bytes may be names.
+pub(crate) const MAX_NAME_BYTES: usize = 80;
+
+/// Shortening the largest field ends: each turn takes at least a token from it.
+const MAX_TURNS: usize = 64;
+
+/// Counts what is written.
+struct Counter(usize);
+
+impl Write for Counter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The bytes of the JSON of something.
+fn bytes<T: Serialize + ?Sized>(value: &T) -> usize {
+    let mut counter = Counter(0);
+    // Nothing that is written to a counter fails.
+    let _ = serde_json::to_writer(&mut counter, value);
+    counter.0
+}
+
+/// The tokens of the JSON of something, as [`crate::tokens::estimate`] counts them.
+pub(crate) fn size<T: Serialize + ?Sized>(value: &T) -> usize {
+    bytes(value).div_ceil(3)
+}
+
+/// Shortens the largest of the parts of an answer until it fits.
+pub(crate) fn fields<T: ToolOutput>(output: &mut T, budget: Budget<'_>) -> Cut {
+    let mut cut = Cut::with_next(budget.more);
+    for _ in 0..MAX_TURNS {
+        let total = size(&cut.json(output));
+        if total <= budget.tokens {
+            return cut;
+        }
+        let parts = output.parts().into_iter().filter_map(|(field, part)| Some((field, measure(&part)?, part)));
+        let Some((field, largest, part)) = parts.max_by_key(|(_, size, _)| *size) else { break };
+        let room = largest.saturating_sub(total - budget.tokens).max(largest / 8);
+        match part {
+            Part::Text(long) => *long = text(long, room.max(MAX_NAME_BYTES / 3)),
+            Part::Entries(entries) => {
+                let sizes = entries.sizes();
+                let kept = fitting(&sizes, room);
+                let field = field.to_owned();
+                entries.keep(kept);
+                if cut.totals.iter().all(|(known, _)| *known != field) {
+                    cut.totals.push((field, sizes.len()));
+                }
+            }
+        }
+    }
+    cut.is_empty = size(&cut.json(output)) > budget.tokens;
+    cut
+}
+
+/// The size of a part, in tokens; `None` where nothing can be taken from it. A short text may be a name, which is shown
+/// whole or not at all.
+fn measure(part: &Part<'_>) -> Option<usize> {
+    match part {
+        Part::Text(text) => (text.len() > MAX_NAME_BYTES).then(|| size(text.as_str())),
+        Part::Entries(entries) => (!entries.sizes().is_empty()).then(|| entries.size()),
+    }
+}
+
+/// How many of the first entries fit.
+fn fitting(sizes: &[usize], room: usize) -> usize {
+    let mut used = 0;
+    sizes
+        .iter()
+        .take_while(|size| {
+            used += **size;
+            used <= room
+        })
+        .count()
+}
+
+/// The first items of a list that fit; where not even the first does, that one with what was cut of it.
+pub(crate) fn items<T: ToolOutput>(mut items: Vec<T>, budget: Budget<'_>) -> (Vec<T>, Option<Cut>) {
+    let sizes: Vec<usize> = items.iter().map(|item| size(item) + 1).collect();
+    let kept = fitting(&sizes, budget.tokens);
+    if kept > 0 || items.is_empty() {
+        items.truncate(kept);
+        return (items, None);
+    }
+    // Its texts are shortened rather than nothing shown.
+    items.truncate(1);
+    match items[0].fit_as_item(budget) {
+        Some(cut) => (items, Some(cut)),
+        None => (Vec::new(), None),
+    }
+}
+
+/// A list that is JSON already, with what was said beside it.
+pub(crate) fn page(list: Vec<Value>, beside: Map<String, Value>, budget: Budget<'_>) -> Value {
+    let count = list.len();
+    let total = beside.get("total").cloned().unwrap_or_else(|| json!(count));
+    let mut out = Map::new();
+    out.insert("items".into(), json!([]));
+    out.insert("truncated".into(), json!(true));
+    out.insert("total".into(), total);
+    out.insert("next".into(), json!(budget.more));
+    for (key, value) in beside {
+        out.entry(key).or_insert(value);
+    }
+    let tokens = budget.tokens.saturating_sub(size(&out));
+    let (mut kept, first) = items(list, Budget { tokens, ..budget });
+    if let (Some(cut), Some(item)) = (first, kept.first_mut()) {
+        *item = cut.json(item);
+    }
+    if kept.len() == count && out.get("total") == Some(&json!(count)) {
+        out.remove("total");
+    }
+    out.insert("items".into(), Value::Array(kept));
+    Value::Object(out)
+}
+
+/// The first part of a text whose JSON fits, cut between characters and, where one is near, at white space.
+pub(crate) fn text(text: &str, max_tokens: usize) -> String {
+    let mut most = max_tokens.saturating_mul(3);
+    // Escapes make the JSON longer than the text: the room for them is taken from the start.
+    while most > 0 {
+        let end = text.floor_char_boundary(most);
+        let part = &text[..end];
+        if bytes(part) <= max_tokens.saturating_mul(3) {
+            let word = part.rfind(char::is_whitespace).filter(|at| end - at < 40 && end < text.len());
+            return part[..word.unwrap_or(end)].trim_end().to_owned();
+        }
+        most = most * 7 / 8;
+    }
+    String::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(mut value: Value, max_tokens: usize) -> Value {
+        let cut = match size(&value) <= max_tokens {
+            true => Cut::default(),
+            false => value.fit(Budget { tokens: max_tokens, more: "ask for less" }),
+        };
+        let capped = cut.json(&value);
+        assert!(size(&capped) <= max_tokens, "{} > {max_tokens}: {capped}", size(&capped));
+        capped
+    }
+
+    #[test]
+    fn what_fits_is_left_alone() {
+        assert_eq!(check(json!({"a": [1, 2]}), 50), json!({"a": [1, 2]}));
+    }
+
+    #[test]
+    fn a_long_text_field_is_cut_and_the_rest_kept() {
+        let capped = check(json!({"name": "rules", "content": "word ".repeat(1000)}), 100);
+        assert_eq!(capped["name"], "rules");
+        assert_eq!(capped["truncated"], true);
+        assert!(capped["content"].as_str().unwrap().len() > 100);
+    }
+
+    #[test]
+    fn a_long_list_field_keeps_its_first_items_and_says_how_many_there_are() {
+        let columns: Vec<Value> = (0..500).map(|n| json!({"name": format!("column_{n}")})).collect();
+        let capped = check(json!({"table": "wide", "columns": columns}), 200);
+        assert_eq!(capped["columns_total"], 500);
+        assert_eq!(capped["columns"][0]["name"], "column_0");
+    }
+
+    #[test]
+    fn text_of_escapes_and_wide_characters_stays_within_the_cap() {
+        check(json!({"content": "\"\\\n\u{1}".repeat(2000)}), 100);
+        check(json!({"content": "日本語".repeat(2000)}), 100);
+        check(json!(["x".repeat(10_000)]), 100);
+        check(json!({"a": {"b": "x".repeat(9_000), "c": 1}}), 100);
+    }
+}

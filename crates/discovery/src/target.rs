@@ -1,0 +1,333 @@
+//! What an id means: which tool of the full set shows the thing, and how it is called.
+
+use std::sync::Arc;
+
+use prospector_api::ApiDiscovery;
+use prospector_core::{Answer, Effect, Page, ResourceKind, ToolError, Toolset, mark::clean_name, nearest, normalized};
+use prospector_documents::DocumentDiscovery;
+use prospector_facts::{Fact, FactDiscovery};
+use prospector_schema::SchemaDiscovery;
+use prospector_skills::SkillDiscovery;
+use serde_json::{Value, json};
+
+use crate::Catalog;
+
+/// The things of a catalog, and the tools of the full set.
+pub(crate) struct TargetResolver {
+    pub(crate) schema: Arc<SchemaDiscovery>,
+    pub(crate) apis: Arc<ApiDiscovery>,
+    pub(crate) documents: Arc<DocumentDiscovery>,
+    pub(crate) skills: Arc<SkillDiscovery>,
+    pub(crate) facts: Arc<FactDiscovery>,
+    full: Toolset,
+}
+
+/// How much of a table is shown.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Detail<'a> {
+    /// With all statistics and sample values.
+    pub(crate) values: Option<bool>,
+    /// What chooses the columns of a wide table.
+    pub(crate) query: Option<&'a str>,
+}
+
+/// One thing that an id can mean, as the catalog spells it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Target {
+    Database(String),
+    Table {
+        database: String,
+        table: String,
+    },
+    /// Columns of a table, by pattern.
+    Columns {
+        database: String,
+        table: String,
+        columns: String,
+    },
+    /// The way from one table to another of its database.
+    Path {
+        database: String,
+        table: String,
+        to: String,
+    },
+    Api(String),
+    /// With a part of it, that part in full.
+    Operation {
+        api: String,
+        operation: String,
+        part: Option<String>,
+    },
+    Document(String),
+    Section {
+        document: String,
+        section: String,
+    },
+    Skill(String),
+    /// A file that a skill links to.
+    File {
+        skill: String,
+        target: String,
+    },
+    Fact(String),
+}
+
+/// A longer text is the name of nothing: each of its parts would be looked up.
+pub(crate) const MAX_ID_BYTES: usize = 2_000;
+
+/// A name as an error repeats it.
+pub(crate) fn shortened(name: &str) -> String {
+    let short: String = name.chars().take(200).collect();
+    if short.len() < name.len() { short + "…" } else { short }
+}
+
+impl Target {
+    /// The word for its kind.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Target::Database(_) => "database",
+            Target::Table { .. } | Target::Columns { .. } => "table",
+            Target::Path { .. } => "path",
+            Target::Api(_) => "api",
+            Target::Operation { .. } => "operation",
+            Target::Document(_) | Target::Section { .. } => "document",
+            Target::Skill(_) | Target::File { .. } => "skill",
+            Target::Fact(_) => "fact",
+        }
+    }
+}
+
+impl TargetResolver {
+    pub(crate) fn new(catalog: &Catalog, full: Toolset) -> Self {
+        TargetResolver {
+            schema: catalog.schema.clone(),
+            apis: catalog.apis.clone(),
+            documents: catalog.documents.clone(),
+            skills: catalog.skills.clone(),
+            facts: catalog.facts.clone(),
+            full,
+        }
+    }
+
+    /// The tools of the full set.
+    pub(crate) fn full(&self) -> &Toolset {
+        &self.full
+    }
+
+    /// Calls a tool of the full set; fields that are `null` are not passed.
+    pub(crate) async fn call(&self, tool: &str, mut args: Value, max_tokens: usize) -> Result<Answer, ToolError> {
+        if let Some(fields) = args.as_object_mut() {
+            fields.retain(|_, value| !value.is_null());
+            fields.insert("max_tokens".into(), json!(max_tokens.max(50)));
+        }
+        self.full.call(tool, args).await
+    }
+
+    /// Whether the full set has a tool.
+    pub(crate) fn has(&self, tool: &str) -> bool {
+        self.full.has(tool)
+    }
+
+    /// The schema of what a tool of the full set answers, if it is there.
+    pub(crate) fn output_schema(&self, tool: &str) -> Option<Value> {
+        self.full.output_schema(tool)
+    }
+
+    /// What a call of a tool of the full set does besides answering.
+    pub(crate) fn effect(&self, tool: &str) -> Effect {
+        self.full.effect(tool).unwrap_or(Effect::Reads)
+    }
+
+    /// What the tool of its family says of a thing.
+    pub(crate) async fn show(
+        &self,
+        target: &Target,
+        detail: Detail<'_>,
+        max_tokens: usize,
+    ) -> Result<Answer, ToolError> {
+        let Detail { values, query } = detail;
+        let (tool, args) = match target {
+            Target::Database(name) => ("list_tables", json!({"database": name})),
+            Target::Table { database, table } => {
+                ("get_table_schema", json!({"database": database, "table": table, "values": values, "query": query}))
+            }
+            Target::Columns { database, table, columns } => (
+                "get_table_schema",
+                json!({"database": database, "table": table, "values": values, "columns": columns}),
+            ),
+            Target::Path { database, table, to } => {
+                ("get_table_relationships", json!({"database": database, "table": table, "to": to}))
+            }
+            Target::Api(name) => ("list_api_operations", json!({"api": name})),
+            Target::Operation { api, operation, part } => {
+                ("get_operation_details", json!({"api": api, "operation": operation, "part": part}))
+            }
+            Target::Document(name) => ("get_document", json!({"name": name})),
+            Target::Section { document, section } => {
+                ("get_document_section", json!({"name": document, "section": section}))
+            }
+            Target::Skill(name) => ("get_skill", json!({"name": name})),
+            Target::File { skill, target } => ("resolve_skill_link", json!({"name": skill, "target": target})),
+            Target::Fact(term) => return self.show_fact(term, max_tokens).await,
+        };
+        self.call(tool, args, max_tokens).await
+    }
+
+    /// The facts of a term; the store may know others whose terms hold it.
+    async fn show_fact(&self, term: &str, max_tokens: usize) -> Result<Answer, ToolError> {
+        let answer = self.call("list_known_facts", json!({"contains": term}), max_tokens).await?;
+        let all = answer.whole::<Page<Fact>>().map(|page| page.items.as_slice()).unwrap_or_default();
+        let own: Vec<Fact> = all.iter().filter(|fact| fact.term.eq_ignore_ascii_case(term)).cloned().collect();
+        if own.is_empty() {
+            return Ok(answer);
+        }
+        Ok(Answer::of(Page::whole(own), "call again with a larger max_tokens").fit(max_tokens.max(50)))
+    }
+
+    /// The thing of a kind that has this name, as [`Catalog::resolve`] spells it.
+    ///
+    /// # Errors
+    /// `invalid_arguments` for a column, which is shown in its table.
+    pub(crate) fn of_kind(&self, kind: ResourceKind, name: String) -> Result<Target, ToolError> {
+        let found = match kind {
+            ResourceKind::Database => Some(Target::Database(name.clone())),
+            ResourceKind::Table => self.table(&name).map(|(database, table)| Target::Table { database, table }),
+            ResourceKind::Api => Some(Target::Api(name.clone())),
+            ResourceKind::Operation => {
+                self.operation(&name).map(|(api, operation)| Target::Operation { api, operation, part: None })
+            }
+            ResourceKind::Document => Some(Target::Document(name.clone())),
+            ResourceKind::Skill => Some(Target::Skill(name.clone())),
+            ResourceKind::Fact => Some(Target::Fact(name.clone())),
+            ResourceKind::Column => {
+                let advice = "ask for its table".to_owned();
+                return Err(ToolError::invalid("a column is shown in its table", Some(advice)));
+            }
+        };
+        found.ok_or_else(|| self.unknown(&name))
+    }
+
+    /// What an id means: mostly one thing; several where they share a name; none where nothing is named so, or nearly so
+    /// that only the tool of its family can say what is wrong.
+    pub(crate) fn named(&self, id: &str) -> Vec<Target> {
+        let id = id.trim();
+        if id.len() > MAX_ID_BYTES {
+            return Vec::new();
+        }
+        let mut found: Vec<(String, Target)> = Vec::new();
+        if let Some(database) = self.schema.database(id) {
+            found.push((database.name.clone(), Target::Database(database.name.clone())));
+        }
+        if let Some((database, table)) = self.table(id) {
+            found.push((format!("{database}.{table}"), Target::Table { database, table }));
+        }
+        if let Ok(api) = self.apis.api(id) {
+            found.push((api.name.clone(), Target::Api(api.name.clone())));
+        }
+        if let Some(operation) = self.apis.resolve_operation(id)
+            && let Some((api, name)) = self.operation(&operation)
+        {
+            found.push((operation, Target::Operation { api, operation: name, part: None }));
+        }
+        // What follows a `#` is a part, unless the name itself holds one.
+        let is_whole = |name: &str| !id.contains('#') || name == id;
+        if let Some(document) = self.documents.resolve(id).filter(|document| is_whole(&document.name)) {
+            found.push((document.name.clone(), Target::Document(document.name.clone())));
+        }
+        if let Some(skill) = self.skills.resolve(id).filter(|skill| is_whole(&skill.name)) {
+            found.push((skill.name.clone(), Target::Skill(skill.name.clone())));
+        }
+        if let Some(term) = self.term(id) {
+            found.push((term.clone(), Target::Fact(term)));
+        }
+        // A name that is spelled so is meant before one that is only like it.
+        let exact = |name: &str| name.eq_ignore_ascii_case(id);
+        if found.iter().any(|(name, _)| exact(name)) {
+            found.retain(|(name, _)| exact(name));
+        }
+        if found.is_empty() {
+            found.extend(self.part(id).map(|thing| (String::new(), thing)));
+        }
+        found.into_iter().map(|(_, thing)| thing).collect()
+    }
+
+    /// A part of a thing, or a name whose first half is right: its family says what is wrong with the rest.
+    fn part(&self, id: &str) -> Option<Target> {
+        if let Some((from, to)) = id.split_once('>')
+            && let Some((database, table)) = self.table(from.trim())
+        {
+            let to = self.table(to.trim()).map_or_else(|| to.trim().to_owned(), |(_, table)| table);
+            return Some(Target::Path { database, table, to });
+        }
+        for (at, _) in id.match_indices('#') {
+            let (name, part) = (id[..at].trim(), id[at + 1..].trim().to_owned());
+            if let Some(document) = self.documents.resolve(name) {
+                return Some(Target::Section { document: document.name.clone(), section: part });
+            }
+            if let Some(skill) = self.skills.resolve(name) {
+                return Some(Target::File { skill: skill.name.clone(), target: part });
+            }
+            if let Some((database, table)) = self.table(name) {
+                return Some(Target::Columns { database, table, columns: part });
+            }
+            if let Some((api, operation)) = self.apis.resolve_operation(name).and_then(|id| self.operation(&id)) {
+                return Some(Target::Operation { api, operation, part: Some(part) });
+            }
+        }
+        for (at, _) in id.match_indices(['.', ' ']) {
+            let (name, rest) = (&id[..at], id[at + 1..].trim().to_owned());
+            if let Some(database) = self.schema.database(name) {
+                return Some(Target::Table { database: database.name.clone(), table: rest });
+            }
+            if let Ok(api) = self.apis.api(name) {
+                return Some(Target::Operation { api: api.name.clone(), operation: rest, part: None });
+            }
+        }
+        None
+    }
+
+    /// The database and the table that an id names.
+    pub(crate) fn table(&self, id: &str) -> Option<(String, String)> {
+        let id = self.schema.resolve_table(id)?;
+        self.schema.databases().find_map(|database| {
+            let rest = id.strip_prefix(database.name.as_str())?.strip_prefix('.')?;
+            let table = database.tables.iter().find(|table| table.name == rest)?;
+            Some((database.name.clone(), table.name.clone()))
+        })
+    }
+
+    /// The API and the name of an operation, from its id.
+    fn operation(&self, id: &str) -> Option<(String, String)> {
+        self.apis.apis().iter().find_map(|api| {
+            let rest = id.strip_prefix(api.name.as_str())?.strip_prefix('.')?;
+            let operation = api.operations.iter().find(|operation| operation.name == rest)?;
+            Some((api.name.clone(), operation.name.clone()))
+        })
+    }
+
+    fn term(&self, id: &str) -> Option<String> {
+        let wanted = normalized(id);
+        self.facts.records().into_iter().map(|fact| fact.name).find(|term| normalized(term) == wanted)
+    }
+
+    /// The answer to an id that means nothing.
+    pub(crate) fn unknown(&self, id: &str) -> ToolError {
+        let mut names: Vec<String> = Vec::new();
+        for database in self.schema.databases() {
+            names.push(database.name.clone());
+            names.extend(database.tables.iter().map(|table| format!("{}.{}", database.name, table.name)));
+        }
+        names.extend(self.apis.apis().iter().map(|api| api.name.clone()));
+        names.extend(self.apis.operation_ids());
+        names.extend(self.documents.documents().iter().map(|document| document.name.clone()));
+        names.extend(self.skills.skills().iter().map(|skill| skill.name.clone()));
+        names.extend(self.facts.records().into_iter().map(|fact| fact.name));
+        let near = nearest(id, names.iter().map(String::as_str), 3);
+        let near = near.iter().map(|name| format!("`{}`", clean_name(name))).collect::<Vec<_>>().join(", ");
+        ToolError::Respond {
+            code: "not_found",
+            message: format!("there is nothing named `{}`", shortened(&clean_name(id))),
+            suggestion: Some(format!("did you mean {near}? search finds more")),
+        }
+    }
+}
