@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use crate::budget::Budget;
 use crate::{
-    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Service, SourceKind, SqlQuery, Statistics,
+    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Source, SourceKind, SqlQuery, Statistics,
     Table, shown,
 };
 use describe::{dataset, sharded, undescribed};
@@ -55,18 +55,24 @@ struct Place {
     columns: Vec<Known>,
 }
 
-impl Bigquery {
-    pub(crate) fn new(service: &Service) -> Self {
-        let tokens = token::Tokens::default();
-        Bigquery { jobs: Arc::new(Jobs { asker: Asker::new(service.clone()), tokens }) }
-    }
+/// A connector for a project of BigQuery.
+///
+/// # Errors
+/// When the source is something else.
+pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
+    let Source::Bigquery(settings) = source else { return Err(source.misplaced("a service has settings, not a path")) };
+    let asker = Asker::new(settings.endpoint(), settings.to_string());
+    let jobs = Jobs { asker, settings: settings.clone(), tokens: token::Tokens::default() };
+    Ok(Arc::new(Bigquery { jobs: Arc::new(jobs) }))
+}
 
+impl Bigquery {
     fn asker(&self) -> &Asker {
         &self.jobs.asker
     }
 
     fn project(&self) -> &str {
-        self.asker().service().project().unwrap_or_default()
+        self.jobs.settings.project()
     }
 
     /// The items of a list, page after page.
@@ -90,7 +96,7 @@ impl Bigquery {
     }
 
     async fn datasets(&self) -> Result<Vec<String>, ConnectError> {
-        let named = self.asker().service().parts();
+        let named = self.jobs.settings.datasets();
         if !named.is_empty() {
             return Ok(named.to_vec());
         }
@@ -110,7 +116,7 @@ impl Bigquery {
     async fn place(&self, table: &str) -> Result<Place, ConnectError> {
         let missing = || self.asker().refused(table, "there is no such table");
         let (dataset, name) = table.split_once('.').ok_or_else(missing)?;
-        let named = self.asker().service().parts();
+        let named = self.jobs.settings.datasets();
         if !named.is_empty() && !named.iter().any(|known| known == dataset) {
             return Err(missing());
         }
@@ -200,8 +206,8 @@ fn flattened(path: &str, fields: &[Value], lists: &[usize], found: &mut Vec<Know
 
 #[async_trait]
 impl Connector for Bigquery {
-    fn kind(&self) -> &'static str {
-        SourceKind::Bigquery.as_str()
+    fn kind(&self) -> SourceKind {
+        SourceKind::Bigquery
     }
 
     async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
@@ -209,7 +215,7 @@ impl Connector for Bigquery {
         let (mut tables, mut problems, mut first) = (Vec::new(), Vec::new(), None);
         if datasets.is_empty() {
             let reason = "it shows no dataset: there is none, or who asks may not see any";
-            let problem = Problem::warning(self.asker().service().to_string(), reason);
+            let problem = Problem::warning(self.asker().place(), reason);
             problems.push(problem.advise("name the datasets in the catalog, and grant `BigQuery Metadata Viewer`"));
         }
         let asked = datasets.iter().map(|name| dataset(&self.jobs, self.project(), name));
@@ -218,7 +224,7 @@ impl Connector for Bigquery {
             match described {
                 Ok(found) => tables.extend(found),
                 Err(error) => {
-                    problems.push(undescribed(&format!("{}.{name}", self.asker().service()), &error));
+                    problems.push(undescribed(&format!("{}.{name}", self.asker().place()), &error));
                     first.get_or_insert(error);
                 }
             }

@@ -26,8 +26,8 @@ use crate::filter::sql::capped;
 use crate::server::{FIRST_ROWS, PATIENCE};
 use crate::tally::Tally;
 use crate::{
-    Cause, ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Server, SourceKind, Statistics,
-    Table,
+    Cause, ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Server, Source, SourceKind,
+    Statistics, Table,
 };
 use plan::{Known, plan, position, quoted};
 
@@ -52,8 +52,16 @@ struct Read {
     has_more: bool,
 }
 
+/// A connector for a Cassandra or ScyllaDB cluster.
+///
+/// # Errors
+/// When the source is something else, or its URL has what is not known.
+pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
+    Ok(Arc::new(Cassandra::new(source.require_server()?)?))
+}
+
 impl Cassandra {
-    pub(crate) fn new(server: &Server) -> Result<Self, ConnectError> {
+    fn new(server: &Server) -> Result<Self, ConnectError> {
         let wrong = server.url().query_pairs().any(|(key, _)| key != "tls");
         if wrong || server.database().is_some_and(|name| name.contains('/')) {
             let reason = "the URL is cassandra://user:password@host:9042/keyspace, with ?tls=true or nothing behind it";
@@ -242,8 +250,8 @@ fn statement<'a>(
 
 #[async_trait]
 impl Connector for Cassandra {
-    fn kind(&self) -> &'static str {
-        SourceKind::Cassandra.as_str()
+    fn kind(&self) -> SourceKind {
+        SourceKind::Cassandra
     }
 
     async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {

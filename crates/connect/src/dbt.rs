@@ -5,13 +5,15 @@ mod checks;
 mod describe;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use prospector_core::Problem;
 
 use crate::encoding::decode;
 use crate::{
-    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, SourceKind, SqlQuery, Statistics, Table,
+    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Source, SourceKind, SqlQuery, Statistics,
+    Table,
 };
 use artifact::{Catalog, Manifest};
 
@@ -20,6 +22,14 @@ const LARGEST: u64 = 1 << 30;
 
 /// What is answered to whoever asks for rows.
 const NO_ROWS: &str = "run queries: it describes the tables of a warehouse; make that warehouse a database of the catalog too, and ask it";
+
+/// A connector for a dbt project.
+///
+/// # Errors
+/// When the source has neither one file nor two.
+pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
+    Ok(Arc::new(Dbt::new(source.paths())?))
+}
 
 /// The artifacts of a dbt project.
 pub(crate) struct Dbt {
@@ -31,7 +41,7 @@ pub(crate) struct Dbt {
 
 impl Dbt {
     /// The manifest, and the catalog where there is a second path.
-    pub(crate) fn new(paths: &[PathBuf]) -> Result<Self, ConnectError> {
+    fn new(paths: &[PathBuf]) -> Result<Self, ConnectError> {
         let wrong = |path: &Path, reason: &str| failed(path, reason);
         let (manifest, catalog) = match paths {
             [manifest] => (manifest, None),
@@ -54,7 +64,7 @@ impl Dbt {
 }
 
 fn failed(path: &Path, reason: impl Into<String>) -> ConnectError {
-    ConnectError::Open { kind: SourceKind::Dbt.as_str(), path: path.to_owned(), reason: reason.into() }
+    ConnectError::open(SourceKind::Dbt, path, reason)
 }
 
 /// The text of a file.
@@ -70,8 +80,8 @@ async fn text(path: &Path) -> Result<String, String> {
 
 #[async_trait]
 impl Connector for Dbt {
-    fn kind(&self) -> &'static str {
-        SourceKind::Dbt.as_str()
+    fn kind(&self) -> SourceKind {
+        SourceKind::Dbt
     }
 
     async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {

@@ -21,7 +21,8 @@ use crate::filter::sql::{Known, capped, column, columns};
 use crate::server::PATIENCE;
 use crate::tally::Tally;
 use crate::{
-    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Server, SourceKind, Statistics, Table,
+    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Server, Source, SourceKind, Statistics,
+    Table,
 };
 use scan::Scan;
 use wire::Wire;
@@ -48,8 +49,16 @@ struct Shape {
     sort: Option<String>,
 }
 
+/// A connector for a account and region of DynamoDB.
+///
+/// # Errors
+/// When the source is something else, or its URL has what is not known.
+pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
+    Ok(Arc::new(Dynamo::new(source.require_server()?)?))
+}
+
 impl Dynamo {
-    pub(crate) fn new(server: &Server) -> Result<Self, ConnectError> {
+    fn new(server: &Server) -> Result<Self, ConnectError> {
         Ok(Dynamo { wire: Wire::new(server)?, known: Mutex::default() })
     }
 
@@ -98,8 +107,8 @@ impl Dynamo {
 
 #[async_trait]
 impl Connector for Dynamo {
-    fn kind(&self) -> &'static str {
-        SourceKind::Dynamodb.as_str()
+    fn kind(&self) -> SourceKind {
+        SourceKind::Dynamodb
     }
 
     async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {

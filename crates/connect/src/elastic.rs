@@ -20,7 +20,7 @@ use crate::filter::sql::capped;
 use crate::server::PATIENCE;
 use crate::service::http::{Asker, Question, Unanswered};
 use crate::{
-    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Service, SourceKind, Statistics, Table,
+    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Source, SourceKind, Statistics, Table,
 };
 use indices::Listed;
 use mapping::{Field, MOST_FIELDS, fields};
@@ -31,6 +31,8 @@ const REMEMBERED: Duration = Duration::from_secs(60);
 /// Elasticsearch or OpenSearch.
 pub(crate) struct Elastic {
     asker: Asker,
+    /// The names and patterns of indices that are described; all where it is empty.
+    indices: Vec<String>,
     places: Mutex<HashMap<String, (Instant, Arc<Place>)>>,
 }
 
@@ -50,11 +52,19 @@ impl Place {
     }
 }
 
-impl Elastic {
-    pub(crate) fn new(service: &Service) -> Self {
-        Elastic { asker: Asker::new(service.clone()), places: Mutex::default() }
-    }
+/// A connector for a cluster of Elasticsearch or OpenSearch.
+///
+/// # Errors
+/// When the source is something else.
+pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
+    let Source::Elasticsearch(settings) = source else {
+        return Err(source.misplaced("a service has settings, not a path"));
+    };
+    let asker = Asker::new(settings.endpoint(), settings.to_string());
+    Ok(Arc::new(Elastic { asker, indices: settings.indices().to_vec(), places: Mutex::default() }))
+}
 
+impl Elastic {
     async fn get(&self, path: &[&str], parameters: Vec<(&str, String)>) -> Result<Value, Unanswered> {
         let question =
             Question { method: Method::GET, path: path.to_vec(), parameters, body: None, patience: PATIENCE };
@@ -63,9 +73,9 @@ impl Elastic {
 
     /// The names and patterns that are described.
     fn patterns(&self) -> String {
-        match self.asker.service().parts() {
+        match self.indices.as_slice() {
             [] => "*".to_owned(),
-            parts => parts.join(","),
+            some => some.join(","),
         }
     }
 
@@ -147,12 +157,12 @@ impl Elastic {
 
 #[async_trait]
 impl Connector for Elastic {
-    fn kind(&self) -> &'static str {
-        SourceKind::Elasticsearch.as_str()
+    fn kind(&self) -> SourceKind {
+        SourceKind::Elasticsearch
     }
 
     async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
-        let place = self.asker.service().to_string();
+        let place = self.asker.place().to_owned();
         let listed = self.listed().await?;
         let mut problems = Vec::new();
         if listed.is_empty() {
@@ -242,7 +252,7 @@ impl Connector for Elastic {
         let found = self.read(table, &place, &wanted, conditions, None, limit).await?;
         let names: Vec<String> = wanted.iter().map(|field| field.name.clone()).collect();
         if let Some(excess) = found.excess {
-            return Err(excess.error(self.asker.service().to_string(), table, &names));
+            return Err(excess.error(self.asker.place(), table, &names));
         }
         let rows = found.rows.into_iter().map(|row| row.into_iter().map(cell).collect()).collect();
         let rows = capped(names, rows, limit);

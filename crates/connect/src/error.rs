@@ -1,6 +1,8 @@
 //! What can go wrong with a data source.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use crate::SourceKind;
 
 /// A failed act on a data source. Messages never hold a password.
 #[derive(Debug, thiserror::Error)]
@@ -9,7 +11,7 @@ pub enum ConnectError {
     #[error("cannot open {kind} {}: {reason}", path.display())]
     Open {
         /// The kind of source.
-        kind: &'static str,
+        kind: SourceKind,
         /// The file.
         path: PathBuf,
         /// Why.
@@ -125,6 +127,11 @@ impl Cause {
 }
 
 impl ConnectError {
+    /// A file that cannot be opened.
+    pub(crate) fn open(kind: SourceKind, path: &Path, reason: impl Into<String>) -> Self {
+        ConnectError::Open { kind, path: path.to_owned(), reason: reason.into() }
+    }
+
     /// A failed reading of which no code is known.
     pub fn read(place: impl Into<String>, table: impl Into<String>, reason: impl Into<String>) -> Self {
         ConnectError::Read {
@@ -146,6 +153,35 @@ impl ConnectError {
             other => other,
         }
     }
+}
+
+/// What is wrong with the address of a server or a service, or with the names of what it should describe. Never shows the
+/// address itself, which may hold a password.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AddressError {
+    /// The text is not a URL.
+    #[error("the URL is wrong: {0}")]
+    Syntax(#[from] url::ParseError),
+    /// No kind of server has URLs of that scheme.
+    #[error("no server is known by `{0}://`")]
+    UnknownScheme(String),
+    /// The URL names no host.
+    #[error("the URL names no host")]
+    NoHost,
+    /// A service is asked over HTTP, and the URL is not of that.
+    #[error("the URL must begin with https:// or http:// and name a host")]
+    NotHttp,
+    /// The URL has a query or a fragment.
+    #[error("the URL must end with its path")]
+    BehindPath,
+    /// A name or a pattern of what should be described is not one.
+    #[error("`{name}` is no {of}")]
+    Name {
+        /// As it is written.
+        name: String,
+        /// What it should be: `name of a project or dataset`.
+        of: &'static str,
+    },
 }
 
 fn too_large(column: Option<&str>, limit: usize) -> String {

@@ -10,7 +10,7 @@ mod narrow;
 mod value;
 
 use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use datafusion::arrow::array::{AsArray, RecordBatch};
@@ -28,11 +28,12 @@ use serde_json::Value;
 use crate::budget::Budget;
 use crate::filter::sql::capped;
 use crate::{
-    Column, ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, SourceKind, Statistics, Table,
+    Column, ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Source, SourceKind, Statistics,
+    Table,
 };
-pub use described::{DataFile, DataFiles};
+pub use described::{DataFile, DataFiles, DataFormat};
 use file::{File, plain};
-use value::{comparable, is_ordered, searchable, type_name, values, whole_values};
+use value::{column_type, comparable, is_ordered, searchable, type_name, values, whole_values};
 
 /// All queries of a source together may use so much memory before they fail; nothing is written to disk.
 const MEMORY: usize = 2 << 30;
@@ -47,17 +48,28 @@ const COLUMNS_COUNTED: usize = 300;
 /// So many files are described at once.
 const FILES_AT_ONCE: usize = 4;
 
-/// Data files of one kind.
+/// A connector for data files.
+///
+/// # Errors
+/// When the source has no file, or is of another kind.
+pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
+    let paths = source.require_paths()?;
+    let format = DataFormat::from_kind(source.kind());
+    let format = format.ok_or_else(|| source.misplaced("a server has a URL, not a path"))?;
+    Ok(Arc::new(Files::new(format, paths)))
+}
+
+/// Data files of one format.
 pub(crate) struct Files {
-    kind: SourceKind,
+    format: DataFormat,
     files: Vec<File>,
     session: OnceLock<SessionContext>,
 }
 
 impl Files {
-    pub(crate) fn new(kind: SourceKind, paths: &[PathBuf]) -> Self {
-        let files = naming::named(paths).into_iter().map(|(name, path)| File::new(kind, name, path)).collect();
-        Files { kind, files, session: OnceLock::new() }
+    fn new(format: DataFormat, paths: &[PathBuf]) -> Self {
+        let files = naming::named(paths).into_iter().map(|(name, path)| File::new(format, name, path)).collect();
+        Files { format, files, session: OnceLock::new() }
     }
 
     fn session(&self) -> &SessionContext {
@@ -74,7 +86,7 @@ impl Files {
         exact.or_else(|| self.files.iter().find(|file| file.table().eq_ignore_ascii_case(table))).ok_or_else(|| {
             let place = match self.files.as_slice() {
                 [file] => file.path().display().to_string(),
-                files => format!("{} {} files", files.len(), self.kind),
+                files => format!("{} {} files", files.len(), self.format.kind()),
             };
             ConnectError::read(place, table, "there is no such table")
         })
@@ -83,8 +95,8 @@ impl Files {
 
 #[async_trait]
 impl Connector for Files {
-    fn kind(&self) -> &'static str {
-        self.kind.as_str()
+    fn kind(&self) -> SourceKind {
+        self.format.kind()
     }
 
     async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
@@ -225,7 +237,7 @@ impl Connector for Files {
     }
 
     fn data_files(&self) -> Option<DataFiles> {
-        Some(DataFiles { kind: self.kind, files: self.files.iter().map(File::progress).collect() })
+        Some(DataFiles { format: self.format, files: self.files.iter().map(File::progress).collect() })
     }
 }
 
@@ -245,6 +257,7 @@ async fn described(file: &File, session: &SessionContext) -> Result<(Table, Vec<
     let columns = schema.fields().iter().map(|field| Column {
         name: field.name().clone(),
         data_type: type_name(field.data_type()),
+        column_type: column_type(field.data_type()),
         nullable: field.is_nullable(),
         primary_key: false,
         description: value::description(field.metadata()),

@@ -26,8 +26,8 @@ use crate::document::{Node, brief, end};
 use crate::filter::sql::{Known, capped, column};
 use crate::server::{FIRST_ROWS, PATIENCE, SAMPLE_PATIENCE};
 use crate::{
-    Cause, ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Server, SourceKind, Statistics,
-    Table,
+    Cause, ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Server, Source, SourceKind,
+    Statistics, Table,
 };
 use place::Place;
 use value::node;
@@ -52,8 +52,16 @@ pub(crate) struct Mongo {
     known: Mutex<HashMap<String, Arc<Vec<Known>>>>,
 }
 
+/// A connector for a MongoDB server.
+///
+/// # Errors
+/// When the source is something else, or its URL has what is not known.
+pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
+    Ok(Arc::new(Mongo::new(source.require_server()?)?))
+}
+
 impl Mongo {
-    pub(crate) fn new(server: &Server) -> Result<Self, ConnectError> {
+    fn new(server: &Server) -> Result<Self, ConnectError> {
         ConnectionString::parse(server.whole_url()).map_err(|error| ConnectError::Connect {
             server: server.to_string(),
             reason: server.scrubbed(&error.to_string()),
@@ -197,8 +205,8 @@ fn is_too_much(error: &mongodb::error::Error) -> bool {
 
 #[async_trait]
 impl Connector for Mongo {
-    fn kind(&self) -> &'static str {
-        SourceKind::Mongodb.as_str()
+    fn kind(&self) -> SourceKind {
+        SourceKind::Mongodb
     }
 
     async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {

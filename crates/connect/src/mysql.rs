@@ -19,8 +19,8 @@ use crate::budget::Budget;
 use crate::filter::sql::{Bound, Dialect as _, Statement, columns, escaped, select};
 use crate::server::{Connections, FIRST_ROWS, Failed, PATIENCE, SAMPLE_PATIENCE, Session, samples, statistics};
 use crate::{
-    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Server, SourceKind, SqlQuery, Statistics,
-    Table,
+    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Server, Source, SourceKind, SqlQuery,
+    Statistics, Table,
 };
 use dialect::{Dialect, Shape};
 use session::{Fetched, fetch};
@@ -29,6 +29,32 @@ use table::{Place, Scope};
 /// MySQL allows 4,096 result columns; a column needs four.
 const COLUMNS_A_QUERY: usize = 100;
 
+/// The parameters that a URL may have, as `sqlx` reads them.
+pub(crate) const URL_PARAMETERS: &[&str] = &[
+    "charset",
+    "collation",
+    "socket",
+    "ssl-ca",
+    "ssl-cert",
+    "ssl-key",
+    "ssl-mode",
+    "sslca",
+    "sslcert",
+    "sslkey",
+    "sslmode",
+    "statement-cache-capacity",
+    "time-zone",
+    "timezone",
+];
+
+/// A connector for a MySQL or MariaDB server.
+///
+/// # Errors
+/// When the source is something else, or its URL is not one that the driver takes.
+pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
+    Ok(Arc::new(Mysql::new(source.require_server()?)?))
+}
+
 /// A MySQL or MariaDB server, or one database of it.
 pub(crate) struct Mysql {
     connections: Arc<Connections<MySqlConnection>>,
@@ -36,7 +62,7 @@ pub(crate) struct Mysql {
 }
 
 impl Mysql {
-    pub(crate) fn new(server: &Server) -> Result<Self, ConnectError> {
+    fn new(server: &Server) -> Result<Self, ConnectError> {
         let options = MySqlConnectOptions::from_str(server.url().as_str()).map_err(|_| ConnectError::Connect {
             server: server.to_string(),
             reason: "the URL has parameters that are not known or not right".to_owned(),
@@ -102,8 +128,8 @@ impl Mysql {
 
 #[async_trait]
 impl Connector for Mysql {
-    fn kind(&self) -> &'static str {
-        SourceKind::Mysql.as_str()
+    fn kind(&self) -> SourceKind {
+        SourceKind::Mysql
     }
 
     async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {

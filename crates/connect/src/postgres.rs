@@ -20,8 +20,8 @@ use crate::budget::Budget;
 use crate::filter::sql::{Bound, Dialect as _, Statement, columns, escaped, select};
 use crate::server::{Connections, FIRST_ROWS, Failed, PATIENCE, SAMPLE_PATIENCE, Session, samples, statistics};
 use crate::{
-    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Server, SourceKind, SqlQuery, Statistics,
-    Table,
+    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Server, Source, SourceKind, SqlQuery,
+    Statistics, Table,
 };
 use dialect::{Dialect, Shape};
 use session::{Fetched, fetch};
@@ -31,13 +31,43 @@ pub(crate) use value::json;
 /// PostgreSQL allows 1,664 result columns; a column needs five.
 const COLUMNS_A_QUERY: usize = 100;
 
+/// The parameters that a URL may have, as `sqlx` reads them; besides, `options[NAME]`.
+pub(crate) const URL_PARAMETERS: &[&str] = &[
+    "application_name",
+    "dbname",
+    "host",
+    "hostaddr",
+    "options",
+    "password",
+    "port",
+    "ssl-ca",
+    "ssl-cert",
+    "ssl-key",
+    "ssl-mode",
+    "ssl-root-cert",
+    "sslcert",
+    "sslkey",
+    "sslmode",
+    "sslrootcert",
+    "statement-cache-capacity",
+    "user",
+];
+
+/// A connector for a PostgreSQL server.
+///
+/// # Errors
+/// When the source is something else, or its URL is not one that the driver takes.
+pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
+    Ok(Arc::new(Postgres::new(source.require_server()?)?))
+}
+
 /// A database on a PostgreSQL server.
 pub(crate) struct Postgres {
     connections: Arc<Connections<PgConnection>>,
 }
 
 impl Postgres {
-    pub(crate) fn new(server: &Server) -> Result<Self, ConnectError> {
+    fn new(server: &Server) -> Result<Self, ConnectError> {
         let options = PgConnectOptions::from_str(server.url().as_str()).map_err(|_| ConnectError::Connect {
             server: server.to_string(),
             reason: "the URL has parameters that are not known or not right".to_owned(),
@@ -99,8 +129,8 @@ fn searched(place: &str, schema: &str, names: &str) -> Problem {
 
 #[async_trait]
 impl Connector for Postgres {
-    fn kind(&self) -> &'static str {
-        SourceKind::Postgres.as_str()
+    fn kind(&self) -> SourceKind {
+        SourceKind::Postgres
     }
 
     async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {

@@ -11,6 +11,7 @@ mod session;
 mod value;
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -19,7 +20,10 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{AssertSqlSafe, SqliteConnection};
 
 use crate::filter::sql::escaped;
-use crate::{ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, SqlQuery, Statistics, Table};
+use crate::{
+    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Source, SourceKind, SqlQuery, Statistics,
+    Table,
+};
 use pool::Database;
 use value::{integer, text, value};
 
@@ -29,13 +33,27 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// SQLite allows 2,000 result columns; a column needs six.
 const COLUMNS_A_QUERY: usize = 100;
 
+/// A connector for a database file.
+///
+/// # Errors
+/// When the source has no file, or several.
+pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
+    match source.require_paths()? {
+        [path] => Ok(Arc::new(Sqlite::new(path))),
+        paths => {
+            let reason = "a database has one path; make a source of each file";
+            Err(ConnectError::open(SourceKind::Sqlite, &paths[1], reason))
+        }
+    }
+}
+
 /// A SQLite database file.
 pub(crate) struct Sqlite {
     database: Database,
 }
 
 impl Sqlite {
-    pub(crate) fn new(path: &Path) -> Self {
+    fn new(path: &Path) -> Self {
         Sqlite { database: Database::new(path) }
     }
 
@@ -75,8 +93,8 @@ impl Sqlite {
 
 #[async_trait]
 impl Connector for Sqlite {
-    fn kind(&self) -> &'static str {
-        "sqlite"
+    fn kind(&self) -> SourceKind {
+        SourceKind::Sqlite
     }
 
     async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {

@@ -118,7 +118,7 @@ impl Engine {
                 Failure::new("too_large", message).advise("load fewer columns, add conditions, or lower the limit")
             );
         }
-        let batch = scope::batch(source.connector.kind(), &columns, &rows.rows);
+        let batch = scope::batch(&columns, &rows.rows);
         let batch = batch.map_err(|reason| Failure::new("failed", reason))?;
         let row_count = rows.rows.len();
         let held = Held {

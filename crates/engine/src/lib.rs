@@ -39,7 +39,6 @@
 
 mod answer;
 mod build;
-mod dialect;
 mod engine;
 mod failure;
 mod functions;
@@ -57,10 +56,10 @@ mod typo;
 mod view;
 pub mod worker;
 
-pub use dialect::Dialect;
 pub use engine::{Engine, Outcome, Way};
 pub use failure::Failure;
 pub use guard::check;
+pub use prospector_connect::sql::Dialect;
 pub use scope::{Loaded, Subset};
 pub use source::Source;
 pub use tools::tools;

@@ -90,13 +90,13 @@ fn check_attributes(rewritten: &Rewritten, found: &[Found], source: &Source) -> 
     let columns = |found: &Found| source.tables[found.table].columns.iter().map(|column| column.name.as_str());
     let all: HashSet<&str> = found.iter().flat_map(columns).collect();
     for (qualifier, attribute) in &rewritten.attributes {
-        let name = dialect.meant(attribute);
+        let name = dialect.name_of(attribute);
         if SYSTEM_COLUMNS.contains(&name.as_str()) {
             continue;
         }
         // What a table is called in the query: its alias, or its own name.
         let owners: Vec<&Found> = qualifier.as_ref().map_or_else(Vec::new, |qualifier| {
-            let wanted = dialect.meant(qualifier);
+            let wanted = dialect.name_of(qualifier);
             let tables = rewritten.pieces.iter().filter_map(|piece| match piece {
                 Piece::Table { at, alias } => Some((*at, alias)),
                 Piece::Text(_) | Piece::Column(_) => None,
@@ -104,7 +104,9 @@ fn check_attributes(rewritten: &Rewritten, found: &[Found], source: &Source) -> 
             tables
                 .filter(|(at, alias)| match alias {
                     Some(alias) => *alias == dialect.quote(&wanted),
-                    None => rewritten.reads.get(*at).and_then(last).is_some_and(|last| dialect.meant(&last) == wanted),
+                    None => {
+                        rewritten.reads.get(*at).and_then(last).is_some_and(|last| dialect.name_of(&last) == wanted)
+                    }
                 })
                 .filter_map(|(at, _)| found.get(at))
                 .collect()
@@ -136,7 +138,7 @@ fn check_attributes(rewritten: &Rewritten, found: &[Found], source: &Source) -> 
 fn qualified(dialect: Dialect, parts: &[Ident]) -> String {
     let part = |part: &Ident| match (part.quote_style, part.value.as_str()) {
         (None, "*") => "*".to_owned(),
-        _ => dialect.quote(&dialect.meant(part)),
+        _ => dialect.quote(&dialect.name_of(part)),
     };
     parts.iter().map(part).collect::<Vec<_>>().join(".")
 }

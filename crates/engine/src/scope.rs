@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use prospector_connect::{
-    Column, ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Statistics, Table,
+    Column, ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, SourceKind, Statistics, Table,
 };
 use prospector_core::Problem;
 use schemars::JsonSchema;
@@ -168,11 +168,11 @@ pub(crate) fn alias(written: &str) -> Result<String, Failure> {
 }
 
 /// The rows as columns of their types. A column that holds what its type does not allow is one of texts.
-pub(crate) fn batch(kind: &str, columns: &[Column], rows: &[Vec<Value>]) -> Result<RecordBatch, String> {
+pub(crate) fn batch(columns: &[Column], rows: &[Vec<Value>]) -> Result<RecordBatch, String> {
     let (mut fields, mut arrays) = (Vec::new(), Vec::<ArrayRef>::new());
     for (at, column) in columns.iter().enumerate() {
         let values = || rows.iter().map(|row| row.get(at).cloned().unwrap_or_default());
-        let declared = arrow_type(kind, &column.data_type);
+        let declared = arrow_type(column.column_type);
         let made = match array(values(), &declared) {
             Ok(made) => made,
             Err(_) => array(values(), &DataType::Utf8)?,
@@ -194,8 +194,9 @@ fn unsupported<T>() -> Result<T, ConnectError> {
 
 #[async_trait]
 impl Connector for Memory {
-    fn kind(&self) -> &'static str {
-        SCOPED
+    fn kind(&self) -> SourceKind {
+        // They are batches of Arrow.
+        SourceKind::Arrow
     }
 
     async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {

@@ -24,7 +24,7 @@ pub struct Source {
 impl Source {
     /// The dialect of its queries.
     pub fn dialect(&self) -> Dialect {
-        Dialect::of(self.connector.kind())
+        self.connector.kind().dialect()
     }
 }
 
@@ -90,7 +90,7 @@ fn one(
 /// The table of that name, as the dialect compares names.
 fn table(source: &Source, dialect: Dialect, parts: &[&Ident]) -> Option<usize> {
     let meant = |part: &&Ident| match dialect {
-        Dialect::Postgres | Dialect::Mysql | Dialect::Bigquery => dialect.meant(part),
+        Dialect::Postgres | Dialect::Mysql | Dialect::Bigquery => dialect.name_of(part),
         Dialect::Sqlite => part.value.to_ascii_lowercase(),
         // The words of such a query are in small letters already.
         Dialect::Joined => part.value.clone(),
@@ -99,7 +99,7 @@ fn table(source: &Source, dialect: Dialect, parts: &[&Ident]) -> Option<usize> {
     let own = match dialect {
         Dialect::Postgres => "public",
         Dialect::Sqlite => "main",
-        _ => "",
+        Dialect::Mysql | Dialect::Bigquery | Dialect::Joined => "",
     };
     let wanted = match folded.as_slice() {
         [schema, name] if schema == own => name.clone(),

@@ -46,7 +46,7 @@ struct KeyFile {
 impl Tokens {
     /// The token for the next question; none where the question takes its own.
     pub(super) async fn token(&self, asker: &Asker) -> Result<Option<String>, Unanswered> {
-        let Access::KeyFile(path) = asker.service().access() else { return Ok(None) };
+        let Access::KeyFile(path) = asker.access() else { return Ok(None) };
         let mut known = self.known.lock().await;
         if let Some((token, end)) = known.as_ref()
             && *end > Instant::now()

@@ -9,7 +9,7 @@ use sqlparser::ast::{
 
 use super::view;
 use crate::keys::{self, Names};
-use crate::{Column, ForeignKey, Table, shown};
+use crate::{Column, ColumnType, ForeignKey, Table, shown};
 
 /// Schemas that every table is in unless it is said otherwise.
 const DEFAULT_SCHEMAS: [&str; 3] = ["public", "dbo", "main"];
@@ -187,7 +187,7 @@ impl Schema {
         for (column, named) in columns.iter_mut().zip(&create.columns) {
             column.name.clone_from(&named.name.value);
             if let Some(data_type) = &named.data_type {
-                column.data_type = type_name(data_type);
+                set_type(column, data_type);
             }
             for option in named.options.iter().flat_map(|options| options.as_slice()) {
                 describe_column(column, option);
@@ -218,12 +218,8 @@ fn change(table: &mut Table, operation: &AlterTableOperation) {
 }
 
 fn add_column(table: &mut Table, def: &ColumnDef) {
-    let mut column = Column {
-        name: def.name.value.clone(),
-        data_type: type_name(&def.data_type),
-        nullable: true,
-        ..Column::default()
-    };
+    let mut column = Column { name: def.name.value.clone(), nullable: true, ..Column::default() };
+    set_type(&mut column, &def.data_type);
     for option in &def.options {
         match &option.option {
             ColumnOption::NotNull => column.nullable = false,
@@ -286,6 +282,11 @@ fn find_column<'t>(table: &'t mut Table, name: &str) -> Option<&'t mut Column> {
     let exact = columns.iter().position(|column| column.name == name);
     let index = exact.or_else(|| columns.iter().position(|column| column.name.eq_ignore_ascii_case(name)))?;
     table.columns.get_mut(index)
+}
+
+fn set_type(column: &mut Column, data_type: &DataType) {
+    column.column_type = ColumnType::from_sql(&data_type.to_string());
+    column.data_type = type_name(data_type);
 }
 
 fn type_name(data_type: &DataType) -> String {

@@ -28,7 +28,7 @@ use tokio::sync::OnceCell;
 use super::narrow::narrowed;
 use super::{DataFile, examine, loaded};
 use crate::budget::Excess;
-use crate::{ConnectError, MAX_ROWS_BYTES, SourceKind};
+use crate::{ConnectError, DataFormat, MAX_ROWS_BYTES};
 
 /// No query may take longer.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -64,18 +64,18 @@ enum Reading {
 }
 
 impl Reading {
-    /// The ways for files of that kind, the cheapest first; the last one forgives the most.
-    fn of(kind: SourceKind) -> &'static [Reading] {
-        match kind {
-            SourceKind::Csv | SourceKind::Json | SourceKind::Jsonl => &[Reading::Stream, Reading::Loaded],
-            _ => &[Reading::Stream],
+    /// The ways for files of that format, the cheapest first; the last one forgives the most.
+    fn of(format: DataFormat) -> &'static [Reading] {
+        match format {
+            DataFormat::Csv | DataFormat::Json | DataFormat::Jsonl => &[Reading::Stream, Reading::Loaded],
+            DataFormat::Parquet | DataFormat::Arrow => &[Reading::Stream],
         }
     }
 }
 
 /// A file that is a table.
 pub(super) struct File {
-    kind: SourceKind,
+    format: DataFormat,
     table: String,
     path: PathBuf,
     /// The file as each of [`Reading::of`] has it, once it is needed.
@@ -93,9 +93,9 @@ struct Opened {
 }
 
 impl File {
-    pub(super) fn new(kind: SourceKind, table: String, path: PathBuf) -> Self {
-        let opened = Reading::of(kind).iter().map(|_| OnceCell::new()).collect();
-        File { kind, table, path, opened, current: AtomicUsize::new(0), is_read: AtomicBool::new(false) }
+    pub(super) fn new(format: DataFormat, table: String, path: PathBuf) -> Self {
+        let opened = Reading::of(format).iter().map(|_| OnceCell::new()).collect();
+        File { format, table, path, opened, current: AtomicUsize::new(0), is_read: AtomicBool::new(false) }
     }
 
     pub(super) fn table(&self) -> &str {
@@ -108,7 +108,7 @@ impl File {
 
     /// Whether the format stores no types.
     pub(super) fn types_are_guessed(&self) -> bool {
-        Reading::of(self.kind).len() > 1
+        Reading::of(self.format).len() > 1
     }
 
     /// Whether every value was read once.
@@ -134,7 +134,7 @@ impl File {
     }
 
     pub(super) fn unopened(&self, reason: String) -> ConnectError {
-        ConnectError::Open { kind: self.kind.as_str(), path: self.path.clone(), reason }
+        ConnectError::open(self.format.kind(), &self.path, reason)
     }
 
     /// What is off about the file as it is read now.
@@ -256,13 +256,13 @@ impl File {
             }
             let start = self.start().await?;
             let columns = self.examine(&start).await?;
-            let opened = match Reading::of(self.kind)[index] {
+            let opened = match Reading::of(self.format)[index] {
                 Reading::Stream if columns <= MAX_STREAMED => self.stream(&start, session, false).await,
                 Reading::Loaded if metadata.len() <= LARGEST => self.load(&start).await,
                 Reading::Stream | Reading::Loaded if columns > MAX_STREAMED => {
                     Err(format!("it has {columns} columns, and at more than {} MB it is not loaded", LARGEST >> 20))
                 }
-                Reading::Loaded if self.kind == SourceKind::Csv => self.stream(&start, session, true).await,
+                Reading::Loaded if self.format == DataFormat::Csv => self.stream(&start, session, true).await,
                 Reading::Stream | Reading::Loaded => {
                     Err(format!("not all records fit, and at more than {} MB it is not loaded", LARGEST >> 20))
                 }
@@ -285,16 +285,16 @@ impl File {
     /// Looks at what a reader would believe to the end of the process, or of the memory; returns how many columns the header
     /// of a CSV file names.
     async fn examine(&self, start: &[u8]) -> Result<usize, String> {
-        let check: fn(&mut std::fs::File) -> Result<(), String> = match self.kind {
-            SourceKind::Csv => {
+        let check: fn(&mut std::fs::File) -> Result<(), String> = match self.format {
+            DataFormat::Csv => {
                 self.examine_header().await?;
                 |_| Ok(())
             }
-            SourceKind::Parquet => examine::parquet,
-            SourceKind::Arrow => examine::arrow,
-            _ => return Ok(0),
+            DataFormat::Parquet => examine::parquet,
+            DataFormat::Arrow => examine::arrow,
+            DataFormat::Json | DataFormat::Jsonl => return Ok(0),
         };
-        let (path, delimiter) = (self.path.clone(), (self.kind == SourceKind::Csv).then(|| delimiter(start)));
+        let (path, delimiter) = (self.path.clone(), (self.format == DataFormat::Csv).then(|| delimiter(start)));
         let examined = move || {
             let mut file = std::fs::File::open(path).map_err(|error| error.to_string())?;
             check(&mut file)?;
@@ -327,8 +327,8 @@ impl File {
 
     /// `all_text` takes every value of a CSV file for a text, so that none is of the wrong type.
     async fn stream(&self, start: &[u8], session: &SessionContext, all_text: bool) -> Result<Opened, String> {
-        let format: Arc<dyn FileFormat> = match self.kind {
-            SourceKind::Csv => Arc::new(
+        let format: Arc<dyn FileFormat> = match self.format {
+            DataFormat::Csv => Arc::new(
                 CsvFormat::default()
                     .with_has_header(true)
                     .with_delimiter(delimiter(start))
@@ -336,7 +336,7 @@ impl File {
                     .with_truncated_rows(all_text)
                     .with_schema_infer_max_rec(if all_text { 0 } else { ROWS_OF_CSV }),
             ),
-            SourceKind::Json | SourceKind::Jsonl => match start.iter().find(|byte| !byte.is_ascii_whitespace()) {
+            DataFormat::Json | DataFormat::Jsonl => match start.iter().find(|byte| !byte.is_ascii_whitespace()) {
                 Some(first @ (b'[' | b'{')) => Arc::new(
                     JsonFormat::default()
                         .with_newline_delimited(*first == b'{')
@@ -344,19 +344,19 @@ impl File {
                 ),
                 _ => return Err("it does not begin with a record or a list of records".to_owned()),
             },
-            SourceKind::Arrow => {
+            DataFormat::Arrow => {
                 self.examine_arrow(start).await?;
                 Arc::new(ArrowFormat)
             }
             // The metadata holds the descriptions.
-            _ => Arc::new(ParquetFormat::default().with_skip_metadata(false)),
+            DataFormat::Parquet => Arc::new(ParquetFormat::default().with_skip_metadata(false)),
         };
         let url = url::Url::from_file_path(&self.path).map_err(|()| "the path is not absolute".to_owned())?;
         let url = ListingTableUrl::parse(url).map_err(plain)?;
         let options = ListingOptions::new(format).with_file_extension("");
         let mut schema = options.infer_schema(&session.state(), &url).await.map_err(plain)?;
         if self.types_are_guessed() {
-            schema = Arc::new(tidy(&schema, self.kind));
+            schema = Arc::new(tidy(&schema, self.format));
         }
         if schema.fields().is_empty() {
             return Err("there are no columns in it".to_owned());
@@ -389,10 +389,12 @@ impl File {
     }
 
     async fn load(&self, start: &[u8]) -> Result<Opened, String> {
-        let (kind, path, delimiter) = (self.kind, self.path.clone(), delimiter(start));
-        let load = move || match kind {
-            SourceKind::Csv => loaded::csv(&path, delimiter),
-            _ => loaded::json(&path),
+        let (format, path, delimiter) = (self.format, self.path.clone(), delimiter(start));
+        let load = move || match format {
+            DataFormat::Csv => loaded::csv(&path, delimiter),
+            DataFormat::Json | DataFormat::Jsonl => loaded::json(&path),
+            // `Reading::of` has no such way for them.
+            DataFormat::Parquet | DataFormat::Arrow => Err("it is read where it lies only".to_owned()),
         };
         let (batch, notes) = tokio::task::spawn_blocking(load).await.map_err(|error| error.to_string())??;
         let table = MemTable::try_new(batch.schema(), vec![vec![batch]]).map_err(plain)?;
@@ -428,13 +430,13 @@ fn delimiter(start: &[u8]) -> u8 {
 }
 
 /// The columns under names that differ, and none of them without a type: rows after the first ones may have values.
-fn tidy(schema: &Schema, kind: SourceKind) -> Schema {
+fn tidy(schema: &Schema, format: DataFormat) -> Schema {
     let typed = |field: &Field| match field.data_type() {
         DataType::Null => field.clone().with_data_type(DataType::Utf8),
         _ => field.clone(),
     };
     let fields: Vec<Field> = schema.fields().iter().map(|field| typed(field)).collect();
-    if kind != SourceKind::Csv {
+    if format != DataFormat::Csv {
         // JSON is read by name.
         return Schema::new(fields);
     }

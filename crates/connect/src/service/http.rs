@@ -11,7 +11,7 @@ use reqwest::{Client, Method, StatusCode};
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
-use super::{Access, Service};
+use super::{Access, Endpoint};
 use crate::{Cause, ConnectError};
 
 /// How long it may take to connect.
@@ -28,7 +28,9 @@ const LONGEST_REASON: usize = 500;
 
 /// Asks a service.
 pub(crate) struct Asker {
-    service: Service,
+    endpoint: Endpoint,
+    /// What the service is called in messages.
+    place: String,
     client: OnceCell<Client>,
 }
 
@@ -60,12 +62,19 @@ pub(crate) struct Question<'a> {
 }
 
 impl Asker {
-    pub(crate) fn new(service: Service) -> Self {
-        Asker { service, client: OnceCell::new() }
+    /// Asks at `endpoint`; `place` is what the service is called in messages.
+    pub(crate) fn new(endpoint: &Endpoint, place: String) -> Self {
+        Asker { endpoint: endpoint.clone(), place, client: OnceCell::new() }
     }
 
-    pub(crate) fn service(&self) -> &Service {
-        &self.service
+    #[cfg(feature = "bigquery")]
+    pub(crate) fn access(&self) -> &Access {
+        self.endpoint.access()
+    }
+
+    /// What the service is called in messages.
+    pub(crate) fn place(&self) -> &str {
+        &self.place
     }
 
     /// The client, made once it is needed.
@@ -89,7 +98,7 @@ impl Asker {
 
     /// The JSON that answers the question, asked with what lets one in, or with `token` instead.
     pub(crate) async fn ask(&self, question: Question<'_>, token: Option<&str>) -> Result<Value, Unanswered> {
-        let mut url = self.service.url().clone();
+        let mut url = self.endpoint.url().clone();
         if let Ok(mut path) = url.path_segments_mut() {
             path.pop_if_empty().extend(question.path.iter());
         }
@@ -97,7 +106,7 @@ impl Asker {
             url.query_pairs_mut().extend_pairs(question.parameters.iter().map(|(key, value)| (*key, value.as_str())));
         }
         let mut request = self.client().await?.request(question.method, url);
-        let authorization = match (token, self.service.access()) {
+        let authorization = match (token, self.endpoint.access()) {
             (Some(token), _) => Some(format!("Bearer {token}")),
             (None, Access::Token(token)) => Some(format!("Bearer {token}")),
             (None, Access::ApiKey(key)) => Some(format!("ApiKey {key}")),
@@ -141,7 +150,7 @@ impl Asker {
     /// Without secrets, should one be in what was said.
     fn scrubbed(&self, unanswered: Unanswered, token: Option<&str>) -> Unanswered {
         let clean = |text: String| {
-            let secrets = self.service.access().secrets().into_iter().chain(token.map(str::to_owned));
+            let secrets = self.endpoint.access().secrets().into_iter().chain(token.map(str::to_owned));
             secrets.filter(|secret| !secret.is_empty()).fold(text, |text, secret| text.replace(&secret, "***"))
         };
         match unanswered {
@@ -156,7 +165,7 @@ impl Asker {
 
     /// The error of an act on a table.
     pub(crate) fn unread(&self, table: &str, unanswered: Unanswered) -> ConnectError {
-        let server = self.service.to_string();
+        let server = self.place.clone();
         let (cause, code) = match &unanswered {
             Unanswered::Unreached(_) | Unanswered::Locked(_) => (Cause::Other, None),
             Unanswered::Forbidden(_) => (Cause::Refused, Some(403)),

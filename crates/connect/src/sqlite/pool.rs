@@ -13,7 +13,7 @@ use sqlx::{ConnectOptions, Sqlite, SqliteConnection};
 use tokio::sync::{Mutex, Semaphore};
 
 use super::memory::MAX_HEAP;
-use crate::ConnectError;
+use crate::{ConnectError, SourceKind};
 
 /// How many instructions of SQLite's machine pass between two looks at the clock.
 const INSTRUCTIONS: i32 = 10_000;
@@ -80,7 +80,7 @@ impl Database {
     }
 
     pub(super) fn failed(&self, reason: impl Into<String>) -> ConnectError {
-        ConnectError::Open { kind: "sqlite", path: self.path.clone(), reason: reason.into() }
+        ConnectError::open(SourceKind::Sqlite, &self.path, reason)
     }
 
     async fn opened(&self) -> Result<Opened, ConnectError> {

@@ -97,7 +97,7 @@ impl<'a> Names<'a> {
     pub(crate) fn class(&self, name: &str) -> Result<Class, Failure> {
         match self.calculation(name) {
             Some(_) => Ok(Class::Number),
-            None => Ok(Class::of(self.source.connector.kind(), &self.column(name)?.1.data_type)),
+            None => Ok(Class::from_type(self.column(name)?.1.column_type)),
         }
     }
 

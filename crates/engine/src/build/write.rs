@@ -1,12 +1,10 @@
 //! How each dialect writes identifiers, values, parts of dates, bins and conditions.
 
-use datafusion::arrow::datatypes::DataType;
-use prospector_connect::{FilterCondition, FilterOp, FilterTest};
+use prospector_connect::{ColumnType, FilterCondition, FilterOp, FilterTest};
 use serde_json::Value;
 
 use super::invalid;
 use super::request::{Aggregation, DatePart, Dimension};
-use crate::joined::column::arrow_type;
 use crate::source::Source;
 use crate::{Dialect, Failure, native};
 
@@ -20,20 +18,13 @@ pub(crate) enum Class {
 }
 
 impl Class {
-    /// By the source's own word for the type.
-    pub(crate) fn of(kind: &str, declared: &str) -> Class {
-        let word = declared.to_lowercase();
-        if kind == "sqlite" && (word.contains("date") || word.contains("time")) {
-            return Class::Date;
-        }
-        if kind == "sqlite" && word.contains("bool") {
-            return Class::Number;
-        }
-        match arrow_type(kind, declared) {
-            DataType::Boolean => Class::Boolean,
-            DataType::Date32 | DataType::Timestamp(..) => Class::Date,
-            data_type if data_type.is_numeric() => Class::Number,
-            _ => Class::Text,
+    /// The class of a column of that type.
+    pub(crate) fn from_type(column_type: ColumnType) -> Class {
+        match column_type {
+            ColumnType::Boolean => Class::Boolean,
+            ColumnType::Integer | ColumnType::Decimal { .. } | ColumnType::Float => Class::Number,
+            ColumnType::Date | ColumnType::Timestamp | ColumnType::DateText => Class::Date,
+            ColumnType::Text | ColumnType::Bytes | ColumnType::Nested | ColumnType::Other => Class::Text,
         }
     }
 }
@@ -65,7 +56,7 @@ impl Writer {
         Ok(match self.dialect {
             Dialect::Mysql => format!("'{}'", doubled.replace('\\', "\\\\")),
             Dialect::Bigquery => format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'").replace('\n', "\\n")),
-            _ => format!("'{doubled}'"),
+            Dialect::Postgres | Dialect::Sqlite | Dialect::Joined => format!("'{doubled}'"),
         })
     }
 
@@ -196,7 +187,9 @@ impl Writer {
             Dialect::Sqlite => {
                 format!("(CAST({share} AS INTEGER) - ({share} < CAST({share} AS INTEGER))) * {width}")
             }
-            _ => format!("FLOOR({share}) * {width}"),
+            Dialect::Postgres | Dialect::Mysql | Dialect::Bigquery | Dialect::Joined => {
+                format!("FLOOR({share}) * {width}")
+            }
         }
     }
 

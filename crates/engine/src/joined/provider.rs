@@ -11,7 +11,7 @@ use datafusion::datasource::memory::MemorySourceConfig;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::{Expr, LogicalPlan, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
-use prospector_connect::{Column, Connector, FilterCondition, FilterOp, Table};
+use prospector_connect::{Column, ColumnType, Connector, FilterCondition, FilterOp, Table};
 
 use super::column::{array, arrow_type};
 use super::filter::{Filtered, condition};
@@ -68,7 +68,7 @@ impl Remote {
             .iter()
             .map(|column| {
                 let is_text = known.contains(&format!("{id}.{}", column.name));
-                let data_type = if is_text { DataType::Utf8 } else { arrow_type(connector.kind(), &column.data_type) };
+                let data_type = if is_text { DataType::Utf8 } else { arrow_type(column.column_type) };
                 Field::new(column.name.to_lowercase(), data_type, true)
             })
             .collect();
@@ -106,14 +106,7 @@ impl Remote {
         let column = |name: &str| {
             let at = self.schema.index_of(name).ok()?;
             let column = &self.table.columns[at];
-            let declared = column.data_type.to_lowercase();
-            // Text that is compared as text: not padded, not a number in disguise, not an enumeration.
-            let compares_texts = ["varchar", "text", "character varying", "utf8", "string", "objectid", "keyword", "ascii"]
-                .iter()
-                .any(|word| declared.contains(word))
-                // Lists are shown as a text that they are not.
-                && !declared.contains("[]")
-                && !declared.contains('<');
+            let compares_texts = column.column_type == ColumnType::Text;
             Some(Filtered { name: &column.name, data_type: self.schema.field(at).data_type(), compares_texts })
         };
         condition(expression, &column)

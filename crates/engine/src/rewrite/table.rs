@@ -157,7 +157,7 @@ impl Writer<'_> {
             self.quoted(part)?;
         }
         self.add_cost(1)?;
-        self.done.made.insert(self.dialect.meant(last));
+        self.done.made.insert(self.dialect.name_of(last));
         let at = self.done.reads.len();
         self.done.reads.push(name.clone());
         let own = match alias {
@@ -176,7 +176,7 @@ impl Writer<'_> {
     /// # Errors
     /// In MySQL, where it is the same but for letters that are capitals or not: what it means depends on the server.
     fn common_table(&self, name: &sqlparser::ast::Ident) -> Result<Option<CommonTable>, Box<Failure>> {
-        let folded = self.dialect.folded(name);
+        let folded = self.dialect.fold(name);
         let visible = self.scopes.last().into_iter().flatten().rev();
         let Some(found) = visible.clone().find(|table| table.name == folded) else { return Ok(None) };
         if self.dialect == Dialect::Mysql && !self.written_names.contains(&name.value) {
@@ -245,14 +245,14 @@ impl Writer<'_> {
         if at.is_some() {
             return self.unsupported_at("AT behind an alias", name.span);
         }
-        self.done.made.insert(self.dialect.meant(name));
+        self.done.made.insert(self.dialect.name_of(name));
         if columns.is_empty() {
             return Ok(());
         }
         self.push(" (");
         self.list(columns, |writer, column| {
             writer.new_name(&column.name)?;
-            writer.done.renamed.insert(writer.dialect.meant(&column.name));
+            writer.done.renamed.insert(writer.dialect.name_of(&column.name));
             match &column.data_type {
                 Some(data_type) => {
                     writer.push(" ");

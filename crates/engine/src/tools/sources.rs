@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use prospector_connect::FilterCondition;
+use prospector_connect::{FilterCondition, SourceKind};
 use prospector_core::{Resource, ResourceKind, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ pub(super) struct NoArgs {}
 pub(super) struct Listed {
     name: String,
     #[serde(rename = "type")]
-    kind: &'static str,
+    kind: SourceKind,
     sql: &'static str,
     tables: usize,
 }

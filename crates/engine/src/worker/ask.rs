@@ -82,7 +82,7 @@ fn describe(statement: Statement<'_>, act: Act, means: &Means) -> (Query, Vec<Re
         .iter()
         .map(|source| Source {
             name: source.name.clone(),
-            kind: source.connector.kind().to_owned(),
+            kind: source.connector.kind(),
             tables: Vec::new(),
             files: None,
         })

@@ -72,25 +72,23 @@ impl Asks {
 /// A source that is somewhere else.
 pub(super) struct Remote {
     source: usize,
-    kind: &'static str,
+    kind: SourceKind,
     asks: Arc<Asks>,
 }
 
 impl Remote {
-    pub(super) fn new(source: usize, kind: &str, asks: Arc<Asks>) -> Self {
-        // Of a kind that is none of ours, types are read as those of files.
-        let kind = SourceKind::from_name(kind).map_or("other", SourceKind::as_str);
+    pub(super) fn new(source: usize, kind: SourceKind, asks: Arc<Asks>) -> Self {
         Remote { source, kind, asks }
     }
 
     fn unsupported<T>(&self) -> Result<T, ConnectError> {
-        Err(ConnectError::Unsupported { place: self.kind.to_owned(), act: "be described by a worker" })
+        Err(ConnectError::Unsupported { place: self.kind.to_string(), act: "be described by a worker" })
     }
 }
 
 #[async_trait]
 impl Connector for Remote {
-    fn kind(&self) -> &'static str {
+    fn kind(&self) -> SourceKind {
         self.kind
     }
 

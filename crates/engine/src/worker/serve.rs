@@ -290,9 +290,9 @@ impl Computer {
         let Statement { mut query, mut subsets } = statement;
         let mut sources = Vec::new();
         for (at, sent) in std::mem::take(&mut query.sources).into_iter().enumerate() {
-            let connector = match sent.files.and_then(|files| self.open(files)) {
-                Some(connector) => connector,
-                None => Arc::new(Remote::new(at, &sent.kind, self.asks.clone())),
+            let connector = match sent.files {
+                Some(files) => self.open(files),
+                None => Arc::new(Remote::new(at, sent.kind, self.asks.clone())),
             };
             let tables = sent.tables.into_iter().map(|table| table.into_table()).collect();
             sources.push(Arc::new(Source { name: sent.name, tables, functions: Vec::new(), connector }));
@@ -324,17 +324,17 @@ impl Computer {
     }
 
     /// The files as they were opened for an earlier statement, if they are still the same.
-    fn open(&mut self, files: Files) -> Option<Arc<dyn Connector>> {
+    fn open(&mut self, files: Files) -> Arc<dyn Connector> {
         let stamps = files.stamps();
         if let Some(opened) = self.opened.get(&files).filter(|opened| opened.stamps == stamps) {
-            return Some(opened.connector.clone());
+            return opened.connector.clone();
         }
         if self.opened.len() >= MAX_OPENED {
             self.opened.clear();
         }
-        let connector = files.open()?;
+        let connector = files.open();
         self.opened.insert(files, Opened { stamps, connector: connector.clone() });
-        Some(connector)
+        connector
     }
 
     fn send(&self, outcome: Result<Rows, Trouble>, has_panicked: bool) -> io::Result<()> {

@@ -151,7 +151,7 @@ impl Subject {
             }
             [Request::Query(sent)] => (sent.clone(), true),
             [Request::Query(sent), ..] => (sent.clone(), false),
-            [Request::Rows(table), ..] => (table.clone(), false),
+            [Request::Rows { table, .. }, ..] => (table.clone(), false),
         };
         if !is_one {
             findings.push((Kind::Count, format!("{requests:?}")));

@@ -2,11 +2,41 @@
 
 use std::sync::Arc;
 
+use async_trait::async_trait;
+use prospector_connect::{
+    ConnectError, Connector, Rows, SampleRequest, Samples, SourceKind, SqlQuery, Statistics, Table,
+};
+use prospector_core::Problem;
 use prospector_engine::{Engine, Source, tools};
 use serde_json::{Value, json};
 
-use crate::stand_in::Failing;
 use crate::support::{DATA, files, server::server, source, sqlite};
+
+/// A server that answers every query with this reason.
+struct Failing(&'static str);
+
+#[async_trait]
+impl Connector for Failing {
+    fn kind(&self) -> SourceKind {
+        SourceKind::Postgres
+    }
+
+    async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
+        Ok((vec![Table { name: "people".into(), ..Table::default() }], Vec::new()))
+    }
+
+    async fn sample(&self, _: &str, _: &str, _: &SampleRequest) -> Result<Samples, ConnectError> {
+        Ok(Samples::default())
+    }
+
+    async fn statistics(&self, _: &str, _: &[String]) -> Result<Vec<Statistics>, ConnectError> {
+        Ok(Vec::new())
+    }
+
+    async fn query(&self, _: &SqlQuery<'_>, _: usize) -> Result<Rows, ConnectError> {
+        Err(ConnectError::read("x", "the answer", self.0))
+    }
+}
 
 /// The answer of `execute_sql` to one query.
 async fn answer(engine: &Arc<Engine>, sql: &str) -> (Value, usize) {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use prospector_connect::SourceKind;
 use prospector_core::{Page, Resource, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,7 +26,7 @@ pub(super) struct Args {
 pub(super) struct Item {
     name: String,
     #[serde(rename = "type")]
-    kind: String,
+    kind: SourceKind,
     #[serde(skip_serializing_if = "String::is_empty")]
     description: String,
     /// How many.
@@ -42,7 +43,7 @@ impl Tool for ListDatabases {
     async fn call(&self, args: Args) -> Result<Page<Item>, ToolError> {
         let items = self.0.databases().map(|database| Item {
             name: database.name.clone(),
-            kind: database.kind.clone(),
+            kind: database.kind,
             description: cut(&database.description, SHOWN),
             tables: database.tables.len(),
         });
