@@ -121,7 +121,7 @@ pub(crate) async fn measure(engine: &Engine, queries: &[Query]) -> anyhow::Resul
                 answered.has_more = outcome.rows.has_more;
             }
             Err(failure) => {
-                *report.failed.entry(failure.code).or_default() += 1;
+                *report.failed.entry(failure.code.as_str()).or_default() += 1;
                 answered.failure = Some(failure);
             }
         }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use futures::{StreamExt, stream::FuturesUnordered};
-use prospector_core::{Answer, Resource, ToolError, ToolSpec};
+use prospector_core::{Answer, Resource, ToolError, ToolErrorCode, ToolSpec};
 use prospector_llm::{ChatModel, ChatRequest, ChatResponse, LlmError, Message, SystemBlock, ToolCall, Usage};
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -397,7 +397,10 @@ async fn called(tools: &impl Tools, call: ToolCall, time_limit: Duration) -> Res
                     tracing::error!(tool = call.name, %source, "a tool failed");
                     Failed::Unfinished
                 }
-                ToolError::Respond { code: "not_found" | "invalid_arguments" | "unknown_tool", .. } => Failed::Mendable,
+                ToolError::Respond {
+                    code: ToolErrorCode::NotFound | ToolErrorCode::InvalidArguments | ToolErrorCode::UnknownTool,
+                    ..
+                } => Failed::Mendable,
                 ToolError::Respond { .. } => Failed::ForGood,
             };
             Err((failed, error.to_json()))

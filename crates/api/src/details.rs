@@ -1,6 +1,6 @@
 //! One operation as a model is shown it: everything in a few hundred tokens, or one part of it in full.
 
-use prospector_core::ToolError;
+use prospector_core::{ToolError, ToolErrorCode};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -208,7 +208,7 @@ fn levels(depth: usize) -> usize {
 
 fn missing(part: &str, near: &[String]) -> ToolError {
     ToolError::Respond {
-        code: "not_found",
+        code: ToolErrorCode::NotFound,
         message: format!("there is no part `{}`", prose::opening(part, 80)),
         suggestion: (!near.is_empty()).then(|| format!("did you mean {}?", near.join(", "))),
     }

@@ -9,7 +9,7 @@ mod rest;
 use std::{fmt::Debug, sync::Arc};
 
 use async_trait::async_trait;
-use prospector_core::{Resource, ResourceKind, Tool, ToolError, Toolset};
+use prospector_core::{Resource, ResourceKind, Tool, ToolError, ToolErrorCode, Toolset};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -138,7 +138,7 @@ impl Tool for InvokeOperation {
 }
 
 fn refused(message: String, suggestion: String) -> ToolError {
-    ToolError::Respond { code: "not_called", message, suggestion: Some(suggestion) }
+    ToolError::Respond { code: ToolErrorCode::NotCalled, message, suggestion: Some(suggestion) }
 }
 
 /// That every argument is a parameter of the operation, and that none is missing.

@@ -83,7 +83,7 @@ impl Bigquery {
             let mut parameters = vec![("maxResults", PAGE.to_string())];
             parameters.extend(token.take().map(|token| ("pageToken", token)));
             let answer = self.jobs.ask(Method::GET, path, &parameters, None).await;
-            let mut answer = answer.map_err(|unanswered| self.asker().unread(what, unanswered))?;
+            let mut answer = answer.map_err(|unanswered| self.asker().statement_error(what, unanswered))?;
             if let Some(Value::Array(more)) = answer.get_mut(key).map(Value::take) {
                 items.extend(more);
             }
@@ -114,7 +114,7 @@ impl Bigquery {
     }
 
     async fn place(&self, table: &str) -> Result<Place, ConnectError> {
-        let missing = || self.asker().refused(table, "there is no such table");
+        let missing = || ConnectError::unknown_table(self.asker().place(), table);
         let (dataset, name) = table.split_once('.').ok_or_else(missing)?;
         let named = self.jobs.settings.datasets();
         if !named.is_empty() && !named.iter().any(|known| known == dataset) {
@@ -132,7 +132,7 @@ impl Bigquery {
         };
         let path = [self.project(), "datasets", dataset, "tables", &newest];
         let answer = self.jobs.ask(Method::GET, &path, &[], None).await;
-        let answer = answer.map_err(|unanswered| self.asker().unread(table, unanswered))?;
+        let answer = answer.map_err(|unanswered| self.asker().statement_error(table, unanswered))?;
         let mut columns = Vec::new();
         let fields = answer.pointer("/schema/fields").and_then(Value::as_array);
         flattened("", fields.map_or(&[][..], Vec::as_slice), &[], &mut columns);
@@ -144,7 +144,7 @@ impl Bigquery {
 
     fn named<'a>(&self, place: &'a Place, table: &str, name: &str) -> Result<&'a Known, ConnectError> {
         let found = column(&place.columns, name);
-        found.ok_or_else(|| self.asker().refused(table, format!("it has no column {name}")))
+        found.ok_or_else(|| ConnectError::unknown_column(self.asker().place(), table, name))
     }
 
     fn wanted<'a>(&self, place: &'a Place, table: &str, names: &[String]) -> Result<Vec<&'a Known>, ConnectError> {

@@ -17,6 +17,7 @@ use serde_json::{Map, Value, json};
 use crate::budget::Budget;
 use crate::document::compare::meets;
 use crate::document::{Node, brief};
+use crate::filter::ConditionError;
 use crate::filter::sql::{Known, capped, column, columns};
 use crate::server::PATIENCE;
 use crate::tally::Tally;
@@ -72,7 +73,7 @@ impl Dynamo {
         let name = match names.iter().find(|name| *name == table) {
             Some(name) => name,
             None if folded().count() == 1 => folded().next().unwrap_or(&names[0]),
-            None => return Err(self.wire.refused(table, "there is no such table")),
+            None => return Err(ConnectError::unknown_table(self.wire.place(), table)),
         };
         let (_, shape, _) = self.described(name).await?;
         Ok(self.remember(table, shape))
@@ -87,7 +88,8 @@ impl Dynamo {
     }
 
     fn wanted(&self, shape: &Shape, names: &[String]) -> Result<Vec<String>, ConnectError> {
-        let found = columns(&shape.fields, names).map_err(|reason| self.wire.refused(&shape.name, reason))?;
+        let found = columns(&shape.fields, names)
+            .map_err(|unknown| ConnectError::unknown_column(self.wire.place(), &shape.name, &unknown.0))?;
         Ok(found.into_iter().map(|field| field.name.clone()).collect())
     }
 
@@ -157,13 +159,13 @@ impl Connector for Dynamo {
         let paths = self.wanted(&shape, columns)?;
         let mut tests = Vec::with_capacity(conditions.len());
         for condition in conditions {
-            let wrong = |reason: String| ConnectError::Condition {
+            let wrong = |source: ConditionError| ConnectError::Condition {
                 table: table.to_owned(),
                 column: condition.column.clone(),
-                reason,
+                source,
             };
             let field = column(&shape.fields, &condition.column);
-            let field = field.ok_or_else(|| wrong("there is no such column".to_owned()))?;
+            let field = field.ok_or_else(|| wrong(ConditionError::UnknownColumn))?;
             tests.push((field, condition.test().map_err(wrong)?));
         }
         let mut shown = paths.clone();

@@ -85,12 +85,12 @@ impl Elastic {
 
     async fn listed(&self) -> Result<Vec<Listed>, ConnectError> {
         let answer = self.get(&["_resolve", "index", &self.patterns()], Self::open()).await;
-        Ok(indices::tables(&answer.map_err(|error| self.asker.unread("the list of indices", error))?))
+        Ok(indices::tables(&answer.map_err(|error| self.asker.statement_error("the list of indices", error))?))
     }
 
     /// The mappings by index; those of data streams are asked for by name where the pattern did not find them.
     async fn mappings(&self, listed: &[Listed]) -> Result<HashMap<String, Value>, ConnectError> {
-        let failed = |error| self.asker.unread("the mappings", error);
+        let failed = |error| self.asker.statement_error("the mappings", error);
         let answer = self.get(&[&self.patterns(), "_mapping"], Self::open()).await.map_err(failed)?;
         let mut found = by_index(answer);
         for table in listed.iter().filter(|table| table.is_stream) {
@@ -128,10 +128,10 @@ impl Elastic {
         let listed = self.listed().await?;
         let exact = listed.iter().find(|listed| listed.name == table);
         let found = exact.or_else(|| listed.iter().find(|listed| listed.name.eq_ignore_ascii_case(table)));
-        let found = found.ok_or_else(|| self.asker.refused(table, "there is no such table"))?;
+        let found = found.ok_or_else(|| ConnectError::unknown_table(self.asker.place(), table))?;
         let (target, is_wider) = found.target();
         let mappings = self.get(&[&target, "_mapping"], Vec::new()).await;
-        let mappings = by_index(mappings.map_err(|error| self.asker.unread(table, error))?);
+        let mappings = by_index(mappings.map_err(|error| self.asker.statement_error(table, error))?);
         let own = found.indices.iter().filter_map(|index| mappings.get(index));
         let only = is_wider.then(|| json!({"terms": {"_index": found.indices}}));
         let place = Arc::new(Place { target, only, fields: fields(own).0 });
@@ -151,7 +151,7 @@ impl Elastic {
     }
 
     fn named<'a>(&self, table: &str, place: &'a Place, name: &str) -> Result<&'a Field, ConnectError> {
-        place.field(name).ok_or_else(|| self.asker.refused(table, format!("it has no column {name}")))
+        place.field(name).ok_or_else(|| ConnectError::unknown_column(self.asker.place(), table, name))
     }
 }
 
@@ -175,7 +175,8 @@ impl Connector for Elastic {
         let counts = match self.counts().await {
             Ok(counts) => counts,
             Err(error) => {
-                let reason = format!("documents cannot be counted: {}", self.asker.unread("the counts", error));
+                let reason =
+                    format!("documents cannot be counted: {}", self.asker.statement_error("the counts", error));
                 let advice = "grant `monitor` on the indices to see how many documents there are";
                 problems.push(Problem::warning(place.clone(), reason).advise(advice));
                 HashMap::new()

@@ -13,8 +13,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use url::Url;
 
 use crate::budget::Excess;
+use crate::error::TIMED_OUT;
 use crate::{AddressError, Cause, ConnectError, SourceKind};
 pub(crate) use asking::{FIRST_ROWS, Failed, PATIENCE, SAMPLE_PATIENCE, samples, statistics};
+use cause::Found;
 
 /// Connections to one server at the same time.
 const AT_ONCE: usize = 4;
@@ -198,7 +200,7 @@ impl<C: Dialogue + 'static> Connections<C> {
 
     /// A transaction that can only read, in which no statement takes longer than `patience`.
     pub(crate) async fn session(self: &Arc<Self>, patience: Duration) -> Result<Session<C>, ConnectError> {
-        let closed = |error: tokio::sync::AcquireError| self.failed(error.to_string());
+        let closed = |error: tokio::sync::AcquireError| self.connect_error(error.to_string());
         let permit = self.permits.clone().acquire_owned().await.map_err(closed)?;
         let begun = |connection: C, number: u64, permit: OwnedSemaphorePermit| Session {
             connection: Some(connection),
@@ -215,8 +217,8 @@ impl<C: Dialogue + 'static> Connections<C> {
         let mut connection = self.connected().await?;
         let started = tokio::time::timeout(CONNECTING, connection.begin_reading(patience)).await;
         let number = started
-            .map_err(|_| self.failed("it did not answer in time"))?
-            .map_err(|error| self.failed(self.reason(&error)))?;
+            .map_err(|_| self.connect_error("it did not answer in time"))?
+            .map_err(|error| self.connect_error(self.reason(&error)).with_source(error))?;
         Ok(begun(connection, number, permit))
     }
 
@@ -227,19 +229,24 @@ impl<C: Dialogue + 'static> Connections<C> {
     async fn connected(&self) -> Result<C, ConnectError> {
         match tokio::time::timeout(CONNECTING, self.options.connect()).await {
             Ok(Ok(connection)) => Ok(connection),
-            Ok(Err(error)) => Err(self.failed(self.reason(&error))),
-            Err(_) => Err(self.failed(format!("it did not answer within {} s", CONNECTING.as_secs()))),
+            Ok(Err(error)) => Err(self.connect_error(self.reason(&error)).with_source(error)),
+            Err(_) => Err(self.connect_error(format!("it did not answer within {} s", CONNECTING.as_secs()))),
         }
     }
 
-    fn failed(&self, reason: impl Into<String>) -> ConnectError {
-        ConnectError::Connect { server: self.server.to_string(), reason: reason.into() }
+    fn connect_error(&self, reason: impl Into<String>) -> ConnectError {
+        ConnectError::connect(self.place(), reason)
+    }
+
+    /// The server, as it is called in messages.
+    pub(crate) fn place(&self) -> String {
+        self.server.to_string()
     }
 
     /// What went wrong, without the wrapping.
     pub(crate) fn reason(&self, error: &sqlx::Error) -> String {
         let reason = match error {
-            _ if is_timeout(error) => "it took too long and was stopped".to_owned(),
+            _ if is_timeout(error) => TIMED_OUT.to_owned(),
             sqlx::Error::Database(error) => error.message().to_owned(),
             sqlx::Error::Io(error) => error.to_string(),
             other => other.to_string(),
@@ -247,31 +254,40 @@ impl<C: Dialogue + 'static> Connections<C> {
         self.server.scrubbed(&reason)
     }
 
-    /// The error of an act on a table.
-    pub(crate) fn unread(&self, table: &str, error: &sqlx::Error) -> ConnectError {
-        let (cause, code) = cause::cause(error);
+    /// The error of a statement about a table; `sql` is the text that was sent, where it is somebody else's.
+    pub(crate) fn statement_error(&self, table: &str, error: sqlx::Error, sql: Option<&str>) -> ConnectError {
+        let Found { cause, code } = cause::find(&error);
         let reason = match cause {
             // What the server says names tables that a view reads, and the account.
             Cause::Refused => format!("permission denied, or it is not reading{}", stated(code.as_deref())),
-            _ => self.reason(error),
+            Cause::Other
+            | Cause::TimedOut
+            | Cause::Gone
+            | Cause::Memory
+            | Cause::TooLarge
+            | Cause::UnknownTable
+            | Cause::UnknownColumn
+            | Cause::UnknownFunction
+            | Cause::TypeMismatch
+            | Cause::Syntax => self.reason(&error),
         };
-        ConnectError::Read { place: self.server.to_string(), table: table.to_owned(), reason, cause, code }
+        let column = match cause {
+            Cause::UnknownColumn => cause::unknown_column(&error, sql).map(String::into_boxed_str),
+            _ => None,
+        };
+        let (place, table) = (self.place(), table.to_owned());
+        ConnectError::Read { place, table, reason, cause, code, column, source: None }.with_source(error)
     }
 
     /// The error of an answer that is too large, from the names of its columns.
     pub(crate) fn exceeded(&self, table: &str, excess: &Excess, columns: &[String]) -> ConnectError {
-        excess.error(self.server.to_string(), table, columns)
-    }
-
-    /// The same for a reason of our own.
-    pub(crate) fn refused(&self, table: &str, reason: impl Into<String>) -> ConnectError {
-        ConnectError::read(self.server.to_string(), table, reason)
+        excess.error(self.place(), table, columns)
     }
 }
 
 /// Whether the server stopped a statement at its time limit.
 fn is_timeout(error: &sqlx::Error) -> bool {
-    error.as_database_error().is_some() && cause::cause(error).0 == Cause::TimedOut
+    error.as_database_error().is_some() && cause::find(error).cause == Cause::TimedOut
 }
 
 fn stated(code: Option<&str>) -> String {

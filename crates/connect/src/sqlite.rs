@@ -57,8 +57,14 @@ impl Sqlite {
         Sqlite { database: Database::new(path) }
     }
 
-    fn read(&self, table: &str, reason: impl Into<String>) -> ConnectError {
-        ConnectError::read(self.database.path().display().to_string(), table, reason)
+    fn place(&self) -> String {
+        self.database.path().display().to_string()
+    }
+
+    /// Why a statement of our own about a table failed.
+    fn statement_error(&self, table: &str, error: sqlx::Error) -> ConnectError {
+        let reason = pool::reason(&error);
+        ConnectError::read(self.place(), table, pool::cause(&error), reason).with_source(error)
     }
 
     /// The names of these columns as the table spells them. They must be looked up: SQLite takes an unknown name in
@@ -73,10 +79,10 @@ impl Sqlite {
             .bind(table)
             .fetch_all(connection)
             .await
-            .map_err(|error| self.read(table, pool::reason(&error)))?;
+            .map_err(|error| self.statement_error(table, error))?;
         let names: Vec<String> = rows.iter().map(|row| text(row, 0)).collect();
         if names.is_empty() {
-            return Err(self.read(table, "there is no such table"));
+            return Err(ConnectError::unknown_table(self.place(), table));
         }
         if wanted.is_empty() {
             return Ok(names);
@@ -85,7 +91,7 @@ impl Sqlite {
             .iter()
             .map(|column| {
                 let found = names.iter().find(|name| name.eq_ignore_ascii_case(column));
-                found.cloned().ok_or_else(|| self.read(table, format!("it has no column {column}")))
+                found.cloned().ok_or_else(|| ConnectError::unknown_column(self.place(), table, column))
             })
             .collect()
     }
@@ -127,7 +133,7 @@ impl Connector for Sqlite {
             .persistent(false)
             .fetch_all(&mut *connection)
             .await
-            .map_err(|error| self.read(table, pool::reason(&error)))?;
+            .map_err(|error| self.statement_error(table, error))?;
         let distinct = rows.first().map_or(0, |row| u64::try_from(integer(row, 2)).unwrap_or(0));
         let values: Vec<_> = rows.iter().take(request.limit).map(sampled).collect();
         let complete = values.len() as u64 == distinct;
@@ -151,7 +157,7 @@ impl Connector for Sqlite {
                 .persistent(false)
                 .fetch_one(&mut *connection)
                 .await
-                .map_err(|error| self.read(table, pool::reason(&error)))?;
+                .map_err(|error| self.statement_error(table, error))?;
             all.extend(part.iter().enumerate().map(|(index, column)| Statistics {
                 column: column.clone(),
                 cardinality: u64::try_from(integer(&row, index * 6)).unwrap_or(0),

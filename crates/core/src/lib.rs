@@ -55,6 +55,7 @@ mod record;
 mod resource;
 pub mod tokens;
 mod tool;
+mod tool_error;
 mod toolset;
 
 pub use cap::cap;
@@ -68,5 +69,6 @@ pub use panics::catch_panic;
 pub use problem::{Problem, Severity};
 pub use record::{Hit, Kind, Record, Relevance};
 pub use resource::{Resource, ResourceKind};
-pub use tool::{Tool, ToolError, ToolSpec};
+pub use tool::{Tool, ToolSpec};
+pub use tool_error::{ToolError, ToolErrorCode};
 pub use toolset::{Answer, BoxFuture, Callable, DEFAULT_MAX_TOKENS, Toolset};

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use prospector_core::{Answer, Kind, Page, Relevance, Resource, ResourceKind, Tool, ToolError, ToolSpec, Toolset};
+use prospector_core::{
+    Answer, Kind, Page, Relevance, Resource, ResourceKind, Tool, ToolError, ToolErrorCode, ToolSpec, Toolset,
+};
 use prospector_engine::Engine;
 use prospector_search::{Index, Query};
 use schemars::JsonSchema;
@@ -97,7 +99,7 @@ impl DiscoveryTools {
     pub async fn call(&self, name: &str, args: Value) -> Result<Answer, ToolError> {
         if self.absent.names().any(|absent| absent == name) {
             let message = format!("the catalog has nothing for `{name}`");
-            return Err(ToolError::Respond { code: "unknown_tool", message, suggestion: None });
+            return Err(ToolError::Respond { code: ToolErrorCode::UnknownTool, message, suggestion: None });
         }
         self.tools.call(name, args).await
     }

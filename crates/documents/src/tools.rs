@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use prospector_core::{Page, Relevance, Resource, ResourceKind, Tool, ToolError, Toolset, compute};
+use prospector_core::{Page, Relevance, Resource, ResourceKind, Tool, ToolError, ToolErrorCode, Toolset, compute};
 use prospector_search::{Index, SearchError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -189,7 +189,7 @@ fn wrong_section(document: &Document, error: &DocumentError) -> ToolError {
         }
         DocumentError::Search { .. } => String::new(),
     };
-    ToolError::Respond { code: "not_found", message: error.to_string(), suggestion: Some(suggestion) }
+    ToolError::Respond { code: ToolErrorCode::NotFound, message: error.to_string(), suggestion: Some(suggestion) }
 }
 
 /// `search_documents`

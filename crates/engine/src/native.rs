@@ -8,7 +8,7 @@ use sqlparser::ast::{Ident, ObjectName};
 use crate::guard::{Checked, examine, refused};
 use crate::rewrite::{Piece, Rewritten};
 use crate::source::{Found, Source};
-use crate::{Dialect, Failure};
+use crate::{Dialect, Failure, FailureCode};
 
 /// Columns that every table of PostgreSQL has and nobody describes.
 const SYSTEM_COLUMNS: [&str; 6] = ["cmax", "cmin", "ctid", "tableoid", "xmax", "xmin"];
@@ -120,7 +120,8 @@ fn check_attributes(rewritten: &Rewritten, found: &[Found], source: &Source) -> 
             }
         };
         if !is_known {
-            let failure = Failure::new("unknown_column", format!("there is no column `{}`", name.escape_debug()));
+            let failure =
+                Failure::new(FailureCode::UnknownColumn, format!("there is no column `{}`", name.escape_debug()));
             let near = nearest(&name, all.iter().copied(), 3);
             return Err(match near.as_slice() {
                 [] => failure.advise("look the columns up with get_table_schema"),

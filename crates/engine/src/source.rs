@@ -6,7 +6,7 @@ use prospector_connect::{Connector, Table};
 use prospector_core::nearest;
 use sqlparser::ast::{Ident, ObjectName};
 
-use crate::{Dialect, Failure};
+use crate::{Dialect, Failure, FailureCode};
 
 /// A database with the tables that may be read.
 #[derive(Clone)]
@@ -82,7 +82,7 @@ fn one(
                 .map(|(source, table)| format!("`{}.{}`", sources[*source].name, sources[*source].tables[*table].name))
                 .collect();
             let message = format!("`{written}` may be {}", places.join(" or "));
-            Err(Failure::new("unknown_table", message).advise("write the database before the table"))
+            Err(Failure::new(FailureCode::UnknownTable, message).advise("write the database before the table"))
         }
     }
 }
@@ -131,7 +131,7 @@ fn unknown(
             })
         })
         .collect();
-    let failure = Failure::new("unknown_table", format!("there is no table `{written}` that may be read"));
+    let failure = Failure::new(FailureCode::UnknownTable, format!("there is no table `{written}` that may be read"));
     let near = nearest(&bare, names.iter().map(String::as_str), 3);
     let same = names.iter().find(|name| {
         let lower = name.to_lowercase();

@@ -10,7 +10,7 @@ use std::{
 
 use async_trait::async_trait;
 use prospector_connect::{
-    Column, ConnectError, Connector, ForeignKey, SampleRequest, Samples, SourceKind, Statistics, Table,
+    Cause, Column, ConnectError, Connector, ForeignKey, SampleRequest, Samples, SourceKind, Statistics, Table,
 };
 use prospector_core::Problem;
 use prospector_search::Index;
@@ -134,7 +134,7 @@ impl Fake {
     async fn ready(&self, table: &str) -> Result<(), ConnectError> {
         match self.mood {
             Mood::Well => Ok(()),
-            Mood::Broken => Err(ConnectError::read("fake", table, "it is gone")),
+            Mood::Broken => Err(ConnectError::read("fake", table, Cause::Other, "it is gone")),
             Mood::Hanging => std::future::pending().await,
             Mood::Empty => Err(ConnectError::NoData { place: "fake".into() }),
         }

@@ -15,7 +15,7 @@ use std::{
 use async_trait::async_trait;
 use futures::{StreamExt, stream, stream::BoxStream};
 use prospector_agent::{Limits, Mode, Outcome, Task, Tools, event::Event, run, verify::Names};
-use prospector_core::{Answer, Resource, ResourceKind, ToolError, ToolSpec};
+use prospector_core::{Answer, Resource, ResourceKind, ToolError, ToolErrorCode, ToolSpec};
 use prospector_llm::{
     ChatEvent, ChatModel, ChatRequest, ChatResponse, LlmError, Message, SystemBlock, ToolCall, Usage,
 };
@@ -88,7 +88,7 @@ impl World {
                 Ok(Answer::new(json!("waited"), Vec::new()))
             }
             _ => Err(ToolError::Respond {
-                code: "unknown_tool",
+                code: ToolErrorCode::UnknownTool,
                 message: format!("there is no tool `{name}`"),
                 suggestion: None,
             }),

@@ -11,7 +11,7 @@ use super::token::Tokens;
 use crate::budget::Budget;
 use crate::server::PATIENCE;
 use crate::service::http::{Asker, Question, Unanswered};
-use crate::{BigquerySource, ConnectError};
+use crate::{BigquerySource, Cause, ConnectError};
 
 /// How long one question waits for a job; a longer one is asked for again.
 const WAITING: Duration = Duration::from_secs(10);
@@ -73,15 +73,6 @@ impl Jobs {
         self.settings.project()
     }
 
-    fn unread(&self, table: &str, unanswered: Unanswered) -> ConnectError {
-        match unanswered {
-            Unanswered::Failed(status, reason) if reason.contains("limit for bytes billed") => {
-                self.asker.unread(table, Unanswered::Failed(status, format!("too large: {reason}")))
-            }
-            other => self.asker.unread(table, other),
-        }
-    }
-
     /// The answer to a statement, at most `cap` rows, as far as the budget goes.
     pub(super) async fn run(
         self: &Arc<Self>,
@@ -112,7 +103,7 @@ impl Jobs {
         if let [dataset] = self.settings.datasets() {
             body["defaultDataset"] = json!({"projectId": self.project(), "datasetId": dataset});
         }
-        let failed = |unanswered| self.unread(table, unanswered);
+        let failed = |unanswered| self.asker.statement_error(table, unanswered);
         let start = Instant::now();
         let mut answer = self.ask(Method::POST, &[self.project(), "queries"], &[], Some(body)).await.map_err(failed)?;
         let mut running = Running::of(self.clone(), &answer);
@@ -174,20 +165,24 @@ impl Jobs {
             body["jobReference"] = json!({"projectId": self.project(), "location": location});
         }
         let answer = self.ask(Method::POST, &[self.project(), "jobs"], &[], Some(body)).await;
-        let answer = answer.map_err(|unanswered| self.unread(table, unanswered))?;
+        let answer = answer.map_err(|unanswered| self.asker.statement_error(table, unanswered))?;
         if let Some(reason) = answer.pointer("/status/errorResult/message").and_then(Value::as_str) {
-            return Err(self.asker.refused(table, reason));
+            return Err(self.asker.read_error(table, Cause::Other, reason));
         }
         let kind = answer.pointer("/statistics/query/statementType").and_then(Value::as_str).unwrap_or("unknown");
         if kind != "SELECT" {
-            return Err(self.asker.refused(table, format!("it is read-only here, and the statement is {kind}")));
+            return Err(self.asker.read_error(
+                table,
+                Cause::Refused,
+                format!("it is read-only here, and the statement is {kind}"),
+            ));
         }
         let bytes = answer.pointer("/statistics/totalBytesProcessed").and_then(Value::as_str);
         let bytes: u64 = bytes.and_then(|bytes| bytes.parse().ok()).unwrap_or(0);
         if bytes > self.settings.max_bytes_billed() {
             let most = self.settings.max_bytes_billed();
             let reason = format!("too large: the query would read {bytes} bytes, and {most} are allowed");
-            return Err(self.asker.refused(table, reason));
+            return Err(self.asker.read_error(table, Cause::TooLarge, reason));
         }
         Ok(())
     }

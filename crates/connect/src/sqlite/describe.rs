@@ -43,7 +43,7 @@ pub(super) async fn describe(database: &Database) -> Result<(Vec<Table>, Vec<Pro
     let objects = sqlx::query(AssertSqlSafe(format!("SELECT s.name, l.type = 'table' {OBJECTS} ORDER BY s.rowid")))
         .fetch_all(&mut *connection)
         .await
-        .map_err(|error| database.failed(reason(&error)))?;
+        .map_err(|error| database.failed(error))?;
     let stored: Vec<bool> = objects.iter().map(|row| integer(row, 1) == 1).collect();
     let mut tables: Vec<Table> = objects.iter().map(|row| Table { name: text(row, 0), ..Table::default() }).collect();
 

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use prospector_core::{Answer, BoxFuture, Callable, Page, Resource, ResourceKind, ToolError, ToolSpec, cap};
+use prospector_core::{
+    Answer, BoxFuture, Callable, Page, Resource, ResourceKind, ToolError, ToolErrorCode, ToolSpec, cap,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -82,7 +84,7 @@ impl List {
         if let Some((word, tool)) = KINDS.iter().find(|(word, _)| of.eq_ignore_ascii_case(word)) {
             if !self.things.has(tool) {
                 return Err(ToolError::Respond {
-                    code: "unavailable",
+                    code: ToolErrorCode::Unavailable,
                     message: format!("the catalog has no {word}"),
                     suggestion: None,
                 });

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::invalid;
 use super::request::{Aggregation, DatePart, Dimension};
 use crate::source::Source;
-use crate::{Dialect, Failure, native};
+use crate::{Dialect, Failure, FailureCode, native};
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,7 +80,7 @@ impl Writer {
                         false => number.to_owned(),
                     }),
                     _ => Err(Failure::new(
-                        "type_mismatch",
+                        FailureCode::TypeMismatch,
                         format!("`{number}` is no number, and the column holds numbers"),
                     )
                     .advise("give a number, or another column")),
@@ -89,7 +89,7 @@ impl Writer {
             Class::Boolean => match plain.to_ascii_lowercase().as_str() {
                 "true" | "t" | "yes" | "1" => Ok("TRUE".to_owned()),
                 "false" | "f" | "no" | "0" => Ok("FALSE".to_owned()),
-                other => Err(Failure::new("type_mismatch", format!("`{other}` is neither true nor false"))
+                other => Err(Failure::new(FailureCode::TypeMismatch, format!("`{other}` is neither true nor false"))
                     .advise("give true or false")),
             },
             Class::Text | Class::Date => self.text(&plain),
@@ -165,13 +165,15 @@ impl Writer {
                 Err(invalid(format!("`{}` has both a part and a bin", dimension.column)).advise("leave one out"))
             }
             (Some(part), None) if matches!(class, Class::Date | Class::Text) => Ok(self.part(value, class, part)),
-            (Some(_), None) => Err(Failure::new("type_mismatch", format!("`{}` holds no dates", dimension.column))
-                .advise("leave `part` out, or take a column of dates")),
+            (Some(_), None) => {
+                Err(Failure::new(FailureCode::TypeMismatch, format!("`{}` holds no dates", dimension.column))
+                    .advise("leave `part` out, or take a column of dates"))
+            }
             (None, Some(width)) if width > 0.0 && width.is_finite() && class == Class::Number => {
                 Ok(self.bin(value, width))
             }
             (None, Some(_)) if class != Class::Number => {
-                Err(Failure::new("type_mismatch", format!("`{}` holds no numbers", dimension.column))
+                Err(Failure::new(FailureCode::TypeMismatch, format!("`{}` holds no numbers", dimension.column))
                     .advise("leave `bin` out, or take a column of numbers"))
             }
             (None, Some(_)) => Err(invalid("the width of a bin must be greater than 0")),

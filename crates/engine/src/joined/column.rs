@@ -5,6 +5,7 @@ use std::sync::Arc;
 use datafusion::arrow::array::{ArrayRef, StringArray};
 use datafusion::arrow::compute::{CastOptions, cast_with_options};
 use datafusion::arrow::datatypes::{DataType, TimeUnit};
+use datafusion::arrow::error::ArrowError;
 use prospector_connect::ColumnType;
 use serde_json::Value;
 
@@ -27,7 +28,7 @@ pub(crate) fn arrow_type(column_type: ColumnType) -> DataType {
 ///
 /// # Errors
 /// The first value that has another type.
-pub(crate) fn array(values: impl Iterator<Item = Value>, data_type: &DataType) -> Result<ArrayRef, String> {
+pub(crate) fn array(values: impl Iterator<Item = Value>, data_type: &DataType) -> Result<ArrayRef, ArrowError> {
     let text = |value: Value| match value {
         Value::Null => None,
         Value::String(text) => Some(text),
@@ -39,5 +40,5 @@ pub(crate) fn array(values: impl Iterator<Item = Value>, data_type: &DataType) -
         return Ok(texts);
     }
     let options = CastOptions { safe: false, ..CastOptions::default() };
-    cast_with_options(&texts, data_type, &options).map_err(|error| error.to_string())
+    cast_with_options(&texts, data_type, &options)
 }

@@ -4,7 +4,7 @@ use sqlparser::ast::{Join, JoinConstraint, JoinOperator, ObjectName, TableAlias,
 
 use super::{CommonTable, MAX_READS, Piece, Writer, Written, no};
 use crate::functions::gives_rows;
-use crate::{Dialect, Failure};
+use crate::{Dialect, Failure, FailureCode};
 
 impl Writer<'_> {
     pub(super) fn from(&mut self, tables: &[TableWithJoins]) -> Written {
@@ -195,7 +195,8 @@ impl Writer<'_> {
         if self.cost > MAX_READS {
             let message =
                 format!("the query reads more than {MAX_READS} tables, each WITH counted as often as it is named");
-            let failure = Failure::new("too_large", message).advise("name each part under WITH once or twice");
+            let failure =
+                Failure::new(FailureCode::TooLarge, message).advise("name each part under WITH once or twice");
             return Err(Box::new(failure));
         }
         Ok(())
@@ -213,8 +214,8 @@ impl Writer<'_> {
         let is_own = self.functions.iter().any(|own| own.rsplit('.').next() == Some(lower.as_str()));
         if !gives_rows(self.dialect, &lower) && !is_own {
             let message = format!("`{}` cannot be read as a table", name.to_string().escape_debug());
-            let failure =
-                Failure::new("unknown_function", message).advise("name a table that is described, or a subquery");
+            let failure = Failure::new(FailureCode::UnknownFunction, message)
+                .advise("name a table that is described, or a subquery");
             return Err(Box::new(failure));
         }
         self.function_name(name)?;

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::answer::{MOST_CHARACTERS, MOST_ROWS, Shown, shown};
 use crate::build::{Built, Class, QueryRequest, build};
-use crate::{Engine, hint};
+use crate::{Engine, advice};
 
 pub(super) struct BuildQuery(pub(super) Arc<Engine>);
 
@@ -144,7 +144,7 @@ impl Tool for GetDatasourceMetadata {
         if args.statistics {
             match source.connector.statistics(&table.name, &[]).await {
                 Ok(found) => statistics = found,
-                Err(error) => without = Some(hint::of_source(&error, &[table]).to_string()),
+                Err(error) => without = Some(advice::explain_source(&error, &[table]).to_string()),
             }
         }
         let described = |column: &Column| {

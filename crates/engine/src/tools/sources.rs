@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::answer::{MOST_CHARACTERS, Shown, shown};
 use crate::engine::conditions_fit;
-use crate::{Engine, hint};
+use crate::{Engine, advice};
 
 /// So many rows are a preview.
 const PREVIEW: usize = 10;
@@ -84,7 +84,7 @@ impl Tool for GetSourcePreview {
         let (source, table) = self.0.table(&args.database, &args.table)?;
         conditions_fit(table, &args.conditions)?;
         let rows = source.connector.rows(&table.name, &[], &args.conditions, PREVIEW).await;
-        let rows = rows.map_err(|error| hint::of_source(&error, &[table]))?;
+        let rows = rows.map_err(|error| advice::explain_source(&error, &[table]))?;
         Ok(Preview { database: source.name.clone(), table: table.name.clone(), shown: shown(rows, MOST_CHARACTERS) })
     }
 

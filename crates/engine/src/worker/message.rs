@@ -9,6 +9,7 @@ use prospector_connect::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::advice::Reason;
 use crate::joined::{Act, Means, Trouble};
 use crate::options::Limits;
 
@@ -59,7 +60,7 @@ impl Query {
         let cluster = self.cluster.as_deref().map(str::parse).transpose();
         Ok(Means {
             scratch: self.scratch.clone().map(Into::into),
-            cluster: cluster.map_err(|failure: crate::Failure| Trouble::Said(failure.message))?,
+            cluster: cluster.map_err(|failure: crate::Failure| Trouble::other(failure.message))?,
             limits: self.limits.clone(),
         })
     }
@@ -166,7 +167,7 @@ pub(super) struct Ask {
 pub(super) struct RowsDone {
     pub(super) id: u64,
     /// Whether there are more; or what the source says.
-    pub(super) outcome: Result<bool, String>,
+    pub(super) outcome: Result<bool, Reason>,
 }
 
 /// The answer is sent, or there is none.

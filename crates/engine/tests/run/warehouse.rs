@@ -8,7 +8,7 @@ use prospector_connect::{
     Statistics, Table,
 };
 use prospector_core::Problem;
-use prospector_engine::{Engine, Source};
+use prospector_engine::{Engine, FailureCode, Source};
 use serde_json::{Value, json};
 
 use crate::support::{DATA, source, sqlite};
@@ -157,7 +157,10 @@ async fn one_bigquery_is_asked_in_its_own_sql() {
     assert_eq!(asked, ["SELECT count(*) AS `n` FROM `main`.`facts` WHERE `id` > 0"]);
     for refused in ["EXPORT DATA OPTIONS(uri='gs://x') AS SELECT 1", "SELECT * FROM EXTERNAL_QUERY('c', 'SELECT 1')"] {
         let failure = engine.run(refused, Some("store"), 5).await.unwrap_err();
-        assert!(["refused", "syntax", "unknown_function"].contains(&failure.code), "{failure}");
+        assert!(
+            [FailureCode::Refused, FailureCode::Syntax, FailureCode::UnknownFunction].contains(&failure.code),
+            "{failure}"
+        );
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use prospector_connect::{
-    ConnectError, Connector, Rows, SampleRequest, Samples, SourceKind, SqlQuery, Statistics, Table,
+    Cause, ConnectError, Connector, Rows, SampleRequest, Samples, SourceKind, SqlQuery, Statistics, Table,
 };
 use prospector_core::Problem;
 use prospector_engine::{Engine, Source, tools};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::support::{DATA, files, server::server, source, sqlite};
 
 /// A server that answers every query with this reason.
-struct Failing(&'static str);
+struct Failing(Cause, &'static str);
 
 #[async_trait]
 impl Connector for Failing {
@@ -34,7 +34,7 @@ impl Connector for Failing {
     }
 
     async fn query(&self, _: &SqlQuery<'_>, _: usize) -> Result<Rows, ConnectError> {
-        Err(ConnectError::read("x", "the answer", self.0))
+        Err(ConnectError::read("x", "the answer", self.0, self.1))
     }
 }
 
@@ -73,16 +73,16 @@ async fn a_wrong_query_is_answered_with_what_would_be_right() {
 
 #[tokio::test]
 async fn what_a_server_cannot_do_is_told_with_what_would_help() {
-    for (reason, error, suggestion) in [
-        ("it took too long and was stopped", "timeout", "WHERE"),
-        ("canceling statement due to statement timeout", "timeout", "WHERE"),
-        ("out of memory", "memory", "WHERE"),
-        ("terminating connection due to administrator command", "unavailable", "again"),
-        ("operator does not exist: integer = text", "type_mismatch", "CAST"),
-        ("permission denied for table people", "refused", "reading"),
+    for (cause, reason, error, suggestion) in [
+        (Cause::TimedOut, "it took too long and was stopped", "timeout", "WHERE"),
+        (Cause::TimedOut, "storniere Anfrage wegen Zeitüberschreitung der Anfrage", "timeout", "WHERE"),
+        (Cause::Memory, "out of memory", "memory", "WHERE"),
+        (Cause::Gone, "terminating connection due to administrator command", "unavailable", "again"),
+        (Cause::TypeMismatch, "operator does not exist: integer = text", "type_mismatch", "CAST"),
+        (Cause::Refused, "permission denied for table people", "refused", "reading"),
     ] {
         let tables = vec![prospector_connect::Table { name: "people".into(), ..Default::default() }];
-        let connector = Arc::new(Failing(reason));
+        let connector = Arc::new(Failing(cause, reason));
         let engine = crate::over(vec![Source { name: "shop".into(), tables, functions: Vec::new(), connector }]);
         check(&engine, "SELECT 1 FROM people", error, suggestion).await;
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use prospector_agent::Mode;
 use prospector_core::{
-    Owner, ToolError,
+    Owner, ToolError, ToolErrorCode,
     mark::{as_data, as_error, clean},
 };
 use rmcp::{
@@ -129,7 +129,7 @@ pub(super) async fn call(
                     }
                     Ok(answered(text, fields, false))
                 }
-                Err(error @ ToolError::Respond { code: "unknown_tool", .. }) => Err(refused(&error.into())),
+                Err(error @ ToolError::Respond { code: ToolErrorCode::UnknownTool, .. }) => Err(refused(&error.into())),
                 Err(error) => Ok(failed(&error.into())),
             }
         }
