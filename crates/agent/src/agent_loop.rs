@@ -6,7 +6,7 @@ use std::{
 };
 
 use futures::{StreamExt, stream::FuturesUnordered};
-use prospector_core::{Answer, Resource, ToolError, ToolSpec};
+use prospector_core::{Answer, Resource, ToolError, ToolErrorCode, ToolSpec};
 use prospector_discovery::Prompt;
 use prospector_llm::{ChatModel, ChatRequest, ChatResponse, LlmError, Message, ToolCall, Usage};
 use serde_json::{Value, json};
@@ -441,7 +441,10 @@ async fn call_tool(tools: &impl Tools, call: ToolCall, time_limit: Duration) -> 
                     tracing::error!(tool = call.name, %source, "a tool failed");
                     FailureKind::Unfinished
                 }
-                ToolError::Respond { code: "not_found" | "invalid_arguments" | "unknown_tool", .. } => {
+                ToolError::Respond {
+                    code: ToolErrorCode::NotFound | ToolErrorCode::InvalidArguments | ToolErrorCode::UnknownTool,
+                    ..
+                } => {
                     FailureKind::Repairable
                 }
                 ToolError::Respond { .. } => FailureKind::Final,

@@ -2,7 +2,7 @@
 
 mod render;
 
-use prospector_core::{Cut, Part as Cuttable, Resource, Text, ToolError, ToolOutput};
+use prospector_core::{Cut, Part as Cuttable, Resource, Text, ToolError, ToolErrorCode, ToolOutput};
 use prospector_text::cut;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -240,7 +240,7 @@ fn levels(depth: usize) -> usize {
 
 fn missing(part: &str, near: &[String]) -> ToolError {
     ToolError::Respond {
-        code: "not_found",
+        code: ToolErrorCode::NotFound,
         message: format!("there is no part `{}`", cut::sentences(part, 80)),
         suggestion: (!near.is_empty()).then(|| format!("did you mean {}?", near.join(", "))),
     }

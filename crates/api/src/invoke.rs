@@ -9,7 +9,7 @@ mod rest;
 use std::{fmt::Debug, sync::Arc};
 
 use async_trait::async_trait;
-use prospector_core::{Effect, Part, Resource, Tool, ToolError, ToolOutput, Toolset};
+use prospector_core::{Effect, Part, Resource, Tool, ToolError, ToolErrorCode, ToolOutput, Toolset};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -142,7 +142,7 @@ impl ToolOutput for Invoked {
 }
 
 fn refused(message: String, suggestion: String) -> ToolError {
-    ToolError::Respond { code: "not_called", message, suggestion: Some(suggestion) }
+    ToolError::Respond { code: ToolErrorCode::NotCalled, message, suggestion: Some(suggestion) }
 }
 
 /// That every argument is a parameter of the operation, and that none is missing.

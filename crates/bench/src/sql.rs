@@ -119,7 +119,7 @@ pub async fn measure(engine: &Engine, queries: &[Query]) -> Result<(Report, Stri
                 answered.has_more = outcome.rows.has_more;
             }
             Err(failure) => {
-                *report.failed.entry(failure.code).or_default() += 1;
+                *report.failed.entry(failure.code.as_str()).or_default() += 1;
                 answered.failure = Some(failure);
             }
         }

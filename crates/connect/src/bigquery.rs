@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use crate::budget::Budget;
 use crate::{
-    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Service, SourceKind, SqlQuery, Statistics,
+    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Source, SourceKind, SqlQuery, Statistics,
     Table, shown,
 };
 use describe::{dataset, sharded, undescribed};
@@ -55,18 +55,24 @@ struct Place {
     columns: Vec<Known>,
 }
 
-impl Bigquery {
-    pub(crate) fn new(service: &Service) -> Self {
-        let tokens = token::Tokens::default();
-        Bigquery { jobs: Arc::new(Jobs { asker: Asker::new(service.clone()), tokens }) }
-    }
+/// A connector for a project of BigQuery.
+///
+/// # Errors
+/// When the source is something else.
+pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
+    let Source::Bigquery(settings) = source else { return Err(source.misplaced("a service has settings, not a path")) };
+    let asker = Asker::new(settings.endpoint(), settings.to_string());
+    let jobs = Jobs { asker, settings: settings.clone(), tokens: token::Tokens::default() };
+    Ok(Arc::new(Bigquery { jobs: Arc::new(jobs) }))
+}
 
+impl Bigquery {
     fn asker(&self) -> &Asker {
         &self.jobs.asker
     }
 
     fn project(&self) -> &str {
-        self.asker().service().project().unwrap_or_default()
+        self.jobs.settings.project()
     }
 
     /// The items of a list, page after page.
@@ -77,7 +83,7 @@ impl Bigquery {
             let mut parameters = vec![("maxResults", PAGE.to_string())];
             parameters.extend(token.take().map(|token| ("pageToken", token)));
             let answer = self.jobs.ask(Method::GET, path, &parameters, None).await;
-            let mut answer = answer.map_err(|unanswered| self.asker().unread(what, unanswered))?;
+            let mut answer = answer.map_err(|unanswered| self.asker().statement_error(what, unanswered))?;
             if let Some(Value::Array(more)) = answer.get_mut(key).map(Value::take) {
                 items.extend(more);
             }
@@ -90,7 +96,7 @@ impl Bigquery {
     }
 
     async fn datasets(&self) -> Result<Vec<String>, ConnectError> {
-        let named = self.asker().service().parts();
+        let named = self.jobs.settings.datasets();
         if !named.is_empty() {
             return Ok(named.to_vec());
         }
@@ -108,9 +114,9 @@ impl Bigquery {
     }
 
     async fn place(&self, table: &str) -> Result<Place, ConnectError> {
-        let missing = || self.asker().refused(table, "there is no such table");
+        let missing = || ConnectError::unknown_table(self.asker().place(), table);
         let (dataset, name) = table.split_once('.').ok_or_else(missing)?;
-        let named = self.asker().service().parts();
+        let named = self.jobs.settings.datasets();
         if !named.is_empty() && !named.iter().any(|known| known == dataset) {
             return Err(missing());
         }
@@ -126,7 +132,7 @@ impl Bigquery {
         };
         let path = [self.project(), "datasets", dataset, "tables", &newest];
         let answer = self.jobs.ask(Method::GET, &path, &[], None).await;
-        let answer = answer.map_err(|unanswered| self.asker().unread(table, unanswered))?;
+        let answer = answer.map_err(|unanswered| self.asker().statement_error(table, unanswered))?;
         let mut columns = Vec::new();
         let fields = answer.pointer("/schema/fields").and_then(Value::as_array);
         flattened("", fields.map_or(&[][..], Vec::as_slice), &[], &mut columns);
@@ -138,7 +144,7 @@ impl Bigquery {
 
     fn named<'a>(&self, place: &'a Place, table: &str, name: &str) -> Result<&'a Known, ConnectError> {
         let found = column(&place.columns, name);
-        found.ok_or_else(|| self.asker().refused(table, format!("it has no column {name}")))
+        found.ok_or_else(|| ConnectError::unknown_column(self.asker().place(), table, name))
     }
 
     fn wanted<'a>(&self, place: &'a Place, table: &str, names: &[String]) -> Result<Vec<&'a Known>, ConnectError> {
@@ -200,8 +206,8 @@ fn flattened(path: &str, fields: &[Value], lists: &[usize], found: &mut Vec<Know
 
 #[async_trait]
 impl Connector for Bigquery {
-    fn kind(&self) -> &'static str {
-        SourceKind::Bigquery.as_str()
+    fn kind(&self) -> SourceKind {
+        SourceKind::Bigquery
     }
 
     async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
@@ -209,7 +215,7 @@ impl Connector for Bigquery {
         let (mut tables, mut problems, mut first) = (Vec::new(), Vec::new(), None);
         if datasets.is_empty() {
             let reason = "it shows no dataset: there is none, or who asks may not see any";
-            let problem = Problem::warning(self.asker().service().to_string(), reason);
+            let problem = Problem::warning(self.asker().place(), reason);
             problems.push(problem.advise("name the datasets in the catalog, and grant `BigQuery Metadata Viewer`"));
         }
         let asked = datasets.iter().map(|name| dataset(&self.jobs, self.project(), name));
@@ -218,7 +224,7 @@ impl Connector for Bigquery {
             match described {
                 Ok(found) => tables.extend(found),
                 Err(error) => {
-                    problems.push(undescribed(&format!("{}.{name}", self.asker().service()), &error));
+                    problems.push(undescribed(&format!("{}.{name}", self.asker().place()), &error));
                     first.get_or_insert(error);
                 }
             }

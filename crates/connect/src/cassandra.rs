@@ -1,6 +1,7 @@
 //! Cassandra and ScyllaDB, over CQL and only asked: every statement is a `SELECT`, with values bound.
 
 mod describe;
+mod failure;
 mod plan;
 mod value;
 
@@ -21,14 +22,16 @@ use tokio::sync::OnceCell;
 use crate::budget::Budget;
 use crate::document::Node;
 use crate::document::compare::meets;
+use crate::error::TIMED_OUT;
 use crate::filter::Test;
 use crate::filter::sql::capped;
 use crate::server::{FIRST_ROWS, PATIENCE};
 use crate::tally::Tally;
 use crate::{
-    Cause, ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Server, SourceKind, Statistics,
-    Table,
+    Cause, ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Server, Source, SourceKind,
+    Statistics, Table,
 };
+use failure::StatementError;
 use plan::{Known, plan, position, quoted};
 
 /// How long it may take to connect.
@@ -52,12 +55,20 @@ struct Read {
     has_more: bool,
 }
 
+/// A connector for a Cassandra or ScyllaDB cluster.
+///
+/// # Errors
+/// When the source is something else, or its URL has what is not known.
+pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
+    Ok(Arc::new(Cassandra::new(source.require_server()?)?))
+}
+
 impl Cassandra {
-    pub(crate) fn new(server: &Server) -> Result<Self, ConnectError> {
+    fn new(server: &Server) -> Result<Self, ConnectError> {
         let wrong = server.url().query_pairs().any(|(key, _)| key != "tls");
         if wrong || server.database().is_some_and(|name| name.contains('/')) {
             let reason = "the URL is cassandra://user:password@host:9042/keyspace, with ?tls=true or nothing behind it";
-            return Err(ConnectError::Connect { server: server.to_string(), reason: reason.to_owned() });
+            return Err(ConnectError::connect(server.to_string(), reason));
         }
         Ok(Cassandra { server: server.clone(), session: OnceCell::new() })
     }
@@ -83,31 +94,27 @@ impl Cassandra {
         }
     }
 
-    fn unreached(&self, reason: impl Into<String>) -> ConnectError {
+    fn connect_error(&self, reason: impl Into<String>) -> ConnectError {
         let reason = self.server.scrubbed(&reason.into());
-        ConnectError::Connect { server: self.server.to_string(), reason }
+        ConnectError::connect(self.server.to_string(), reason)
     }
 
-    fn refused(&self, table: &str, reason: impl Into<String>) -> ConnectError {
+    fn read_error(&self, table: &str, cause: Cause, reason: impl Into<String>) -> ConnectError {
         let reason = self.server.scrubbed(&reason.into());
-        ConnectError::read(self.server.to_string(), table, reason)
+        ConnectError::read(self.server.to_string(), table, cause, reason)
     }
 
     /// Why a statement failed.
-    fn unread(&self, table: &str, error: &dyn std::error::Error) -> ConnectError {
+    fn statement_error(&self, table: &str, error: StatementError) -> ConnectError {
         let text = error.to_string();
-        let has = |parts: &[&str]| parts.iter().any(|part| text.contains(part));
-        match () {
-            () if has(&["client timeout", "Timeout", "timed out"]) => {
-                self.refused(table, format!("it took too long and was stopped: {text}")).because(Cause::TimedOut)
-            }
-            () if has(&["doesn't have the right", "Unauthorized"]) => {
-                // What it says names the account.
-                self.refused(table, "it is not allowed (permission denied)").because(Cause::Refused)
-            }
-            () if has(&["No connections in the pool", "onnection broken", "empty plan"]) => self.unreached(text),
-            () => self.refused(table, text),
+        match error.cause() {
+            Cause::TimedOut => self.read_error(table, Cause::TimedOut, format!("{TIMED_OUT}: {text}")),
+            // What it says names the account.
+            Cause::Refused => self.read_error(table, Cause::Refused, "it is not allowed (permission denied)"),
+            Cause::Gone => self.connect_error(text),
+            cause => self.read_error(table, cause, text),
         }
+        .with_source(error)
     }
 
     async fn session(&self) -> Result<&Session, ConnectError> {
@@ -136,12 +143,12 @@ impl Cassandra {
                 let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
             });
             let config = rustls::ClientConfig::with_platform_verifier();
-            let config = config.map_err(|error| self.unreached(error.to_string()))?;
+            let config = config.map_err(|error| self.connect_error(error.to_string()).with_source(error))?;
             builder = builder.tls_context(Some(Arc::new(config)));
         }
         let connected = tokio::time::timeout(CONNECTING * 2, builder.build()).await;
-        let connected = connected.map_err(|_| self.unreached("it did not answer in time"))?;
-        connected.map_err(|error| self.unreached(error.to_string()))
+        let connected = connected.map_err(|_| self.connect_error("it did not answer in time"))?;
+        connected.map_err(|error| self.connect_error(error.to_string()).with_source(error))
     }
 
     /// At most `most` rows of a statement.
@@ -165,16 +172,16 @@ impl Cassandra {
         mut take: impl FnMut(Vec<Node>, &mut Read) -> bool,
     ) -> Result<(), ConnectError> {
         let session = self.session().await?;
-        let mut prepared = session.prepare(cql).await.map_err(|error| self.unread(table, &error))?;
+        let mut prepared = session.prepare(cql).await.map_err(|error| self.statement_error(table, error.into()))?;
         prepared.set_page_size(PAGE);
         let mut state = PagingState::start();
         loop {
             let page = session.execute_single_page(&prepared, &values, state).await;
-            let (result, next) = page.map_err(|error| self.unread(table, &error))?;
-            let rows = result.into_rows_result().map_err(|error| self.unread(table, &error))?;
-            let mut rows = rows.rows::<Row>().map_err(|error| self.unread(table, &error))?;
+            let (result, next) = page.map_err(|error| self.statement_error(table, error.into()))?;
+            let rows = result.into_rows_result().map_err(|error| self.statement_error(table, error.into()))?;
+            let mut rows = rows.rows::<Row>().map_err(|error| self.statement_error(table, error.into()))?;
             while let Some(row) = rows.next() {
-                let row = row.map_err(|error| self.unread(table, &error))?;
+                let row = row.map_err(|error| self.statement_error(table, error.into()))?;
                 if !take(row.columns.into_iter().map(value::node).collect(), read) {
                     read.has_more = rows.next().is_some() || !next.finished();
                     return Ok(());
@@ -189,7 +196,7 @@ impl Cassandra {
 
     /// Where the table is, with its columns.
     async fn place(&self, table: &str) -> Result<((String, String), Vec<Known>), ConnectError> {
-        let missing = || self.refused(table, "there is no such table");
+        let missing = || ConnectError::unknown_table(self.server.to_string(), table);
         let place = match (table.split_once('.'), self.server.database()) {
             (Some((keyspace, name)), _) => (keyspace.to_owned(), name.to_owned()),
             (None, Some(keyspace)) => (keyspace.to_owned(), table.to_owned()),
@@ -208,7 +215,7 @@ impl Cassandra {
             return Ok((0..known.len()).collect());
         }
         let find = |name: &String| {
-            position(known, name).ok_or_else(|| self.refused(table, format!("it has no column {name}")))
+            position(known, name).ok_or_else(|| ConnectError::unknown_column(self.server.to_string(), table, name))
         };
         names.iter().map(find).collect()
     }
@@ -242,8 +249,8 @@ fn statement<'a>(
 
 #[async_trait]
 impl Connector for Cassandra {
-    fn kind(&self) -> &'static str {
-        SourceKind::Cassandra.as_str()
+    fn kind(&self) -> SourceKind {
+        SourceKind::Cassandra
     }
 
     async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
@@ -310,7 +317,7 @@ impl Connector for Cassandra {
                  give all of the partition key",
                 names.join(", ")
             );
-            return Err(self.refused(table, reason));
+            return Err(self.read_error(table, Cause::TooLarge, reason));
         }
         let rows = found.rows.into_iter().map(|row| row.into_iter().map(cell).collect()).collect();
         Ok(Rows { has_more, ..capped(names, rows, limit) })

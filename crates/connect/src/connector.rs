@@ -4,16 +4,20 @@ use async_trait::async_trait;
 use datafusion::logical_expr::LogicalPlan;
 use prospector_core::Problem;
 
-use crate::{ConnectError, DataFiles, FilterCondition, Rows, SampleRequest, Samples, SqlQuery, Statistics, Table};
+use crate::{
+    ConnectError, DataFiles, FilterCondition, Rows, SampleRequest, Samples, SourceKind, SqlQuery, Statistics, Table,
+};
 
-/// One data source. To add one, write a file beside the others that implements the four required methods, add a variant
-/// to [`crate::SourceKind`] and a line to [`crate::open`].
+/// One data source. To add a kind, write a file beside the others with a type that implements the four required methods
+/// and a function that opens it, and add a variant to [`SourceKind`] with its entry in the table of sources beside it.
+/// [`Connector::describe`] chooses a [`crate::ColumnType`] for each column; whatever else the engine needs to know of a
+/// kind is in its entry.
 ///
 /// Every method may be called from several tasks at once. No method may write to the source.
 #[async_trait]
 pub trait Connector: Send + Sync {
-    /// The word for the kind of source: `sqlite`, `csv`.
-    fn kind(&self) -> &'static str;
+    /// The kind of source.
+    fn kind(&self) -> SourceKind;
 
     /// All tables with their columns, keys and row counts. What could not be read becomes a [`Problem`]; the rest is
     /// described.
@@ -57,7 +61,7 @@ pub trait Connector: Send + Sync {
         limit: usize,
     ) -> Result<Rows, ConnectError> {
         let _ = (table, columns, conditions, limit);
-        Err(ConnectError::Unsupported { place: self.kind().to_owned(), act: "read rows by conditions" })
+        Err(ConnectError::Unsupported { place: self.kind().to_string(), act: "read rows by conditions" })
     }
 
     /// A plan of DataFusion that reads the table where it lies, with no limit on its rows: its columns have the names of
@@ -88,7 +92,7 @@ pub trait Connector: Send + Sync {
     /// [`crate::MAX_CELL_BYTES`] or all have more than [`crate::MAX_ANSWER_BYTES`], else what the source says.
     async fn query(&self, query: &SqlQuery<'_>, cap: usize) -> Result<Rows, ConnectError> {
         let _ = (query, cap);
-        Err(ConnectError::Unsupported { place: self.kind().to_owned(), act: "run SQL" })
+        Err(ConnectError::Unsupported { place: self.kind().to_string(), act: "run SQL" })
     }
 
     /// Whether the source would run the query: it is parsed and planned there, and not executed. The same holds for it as
@@ -98,7 +102,7 @@ pub trait Connector: Send + Sync {
     /// As for [`Connector::query`].
     async fn explain(&self, query: &SqlQuery<'_>) -> Result<(), ConnectError> {
         let _ = query;
-        Err(ConnectError::Unsupported { place: self.kind().to_owned(), act: "run SQL" })
+        Err(ConnectError::Unsupported { place: self.kind().to_string(), act: "run SQL" })
     }
 
     /// Whether the source holds rows at all; a DDL file does not.

@@ -5,21 +5,28 @@ mod checks;
 mod describe;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use prospector_core::Problem;
 
 use crate::encoding::decode;
 use crate::{
-    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, SourceKind, SqlQuery, Statistics, Table,
+    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Source, SourceKind, SqlQuery, Statistics,
+    Table,
 };
-use artifact::{Catalog, Manifest};
-
-/// A larger file is not read.
-const LARGEST: u64 = 1 << 30;
+use artifact::{ArtifactError, Catalog, MAX_BYTES, Manifest};
 
 /// What is answered to whoever asks for rows.
 const NO_ROWS: &str = "run queries: it describes the tables of a warehouse; make that warehouse a database of the catalog too, and ask it";
+
+/// A connector for a dbt project.
+///
+/// # Errors
+/// When the source has neither one file nor two.
+pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
+    Ok(Arc::new(Dbt::new(source.paths())?))
+}
 
 /// The artifacts of a dbt project.
 pub(crate) struct Dbt {
@@ -31,7 +38,7 @@ pub(crate) struct Dbt {
 
 impl Dbt {
     /// The manifest, and the catalog where there is a second path.
-    pub(crate) fn new(paths: &[PathBuf]) -> Result<Self, ConnectError> {
+    fn new(paths: &[PathBuf]) -> Result<Self, ConnectError> {
         let wrong = |path: &Path, reason: &str| failed(path, reason);
         let (manifest, catalog) = match paths {
             [manifest] => (manifest, None),
@@ -54,42 +61,46 @@ impl Dbt {
 }
 
 fn failed(path: &Path, reason: impl Into<String>) -> ConnectError {
-    ConnectError::Open { kind: SourceKind::Dbt.as_str(), path: path.to_owned(), reason: reason.into() }
+    ConnectError::open(SourceKind::Dbt, path, reason)
+}
+
+fn unreadable(path: &Path, error: ArtifactError) -> ConnectError {
+    failed(path, error.to_string()).with_source(error)
 }
 
 /// The text of a file.
-async fn text(path: &Path) -> Result<String, String> {
+async fn text(path: &Path) -> Result<String, ArtifactError> {
     let size = tokio::fs::metadata(path).await.map(|data| data.len());
     match size {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err("there is no such file".to_owned()),
-        Err(error) => Err(error.to_string()),
-        Ok(size) if size > LARGEST => Err(format!("it has {size} bytes, and {LARGEST} are read")),
-        Ok(_) => tokio::fs::read(path).await.map(|bytes| decode(bytes).0).map_err(|error| error.to_string()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(ArtifactError::Missing),
+        Err(error) => Err(error.into()),
+        Ok(size) if size > MAX_BYTES => Err(ArtifactError::TooLarge(size)),
+        Ok(_) => Ok(decode(tokio::fs::read(path).await?).0),
     }
 }
 
 #[async_trait]
 impl Connector for Dbt {
-    fn kind(&self) -> &'static str {
-        SourceKind::Dbt.as_str()
+    fn kind(&self) -> SourceKind {
+        SourceKind::Dbt
     }
 
     async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
-        let manifest = text(&self.manifest).await.map_err(|reason| failed(&self.manifest, reason))?;
+        let manifest = text(&self.manifest).await.map_err(|error| unreadable(&self.manifest, error))?;
         let is_there = self.is_named || tokio::fs::try_exists(&self.catalog).await.unwrap_or(false);
         let catalog = if is_there { Some(text(&self.catalog).await) } else { None };
         let places = (self.manifest.display().to_string(), self.catalog.display().to_string());
         let read = move || {
             let manifest = Manifest::read(&manifest)?;
             let mut problems = Vec::new();
-            let unread = |reason: String| {
-                Problem::warning(&places.1, reason)
+            let unread = |error: ArtifactError| {
+                Problem::warning(&places.1, error.to_string())
                     .advise("the manifest alone is used; write it with `dbt docs generate`")
             };
             let catalog = match catalog.map(|text| text.and_then(|text| Catalog::read(&text))) {
                 Some(Ok(catalog)) => catalog,
-                Some(Err(reason)) => {
-                    problems.push(unread(reason));
+                Some(Err(error)) => {
+                    problems.push(unread(error));
                     Catalog::default()
                 }
                 None => Catalog::default(),
@@ -100,7 +111,7 @@ impl Connector for Dbt {
         };
         let described =
             tokio::task::spawn_blocking(read).await.map_err(|error| failed(&self.manifest, error.to_string()))?;
-        described.map_err(|reason: String| failed(&self.manifest, reason))
+        described.map_err(|error| unreadable(&self.manifest, error))
     }
 
     async fn sample(&self, _: &str, _: &str, _: &SampleRequest) -> Result<Samples, ConnectError> {

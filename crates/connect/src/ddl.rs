@@ -7,15 +7,24 @@ mod split;
 mod view;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use prospector_core::Problem;
 
 use crate::encoding::decode;
-use crate::{ConnectError, Connector, SampleRequest, Samples, Statistics, Table};
+use crate::{ConnectError, Connector, SampleRequest, Samples, Source, SourceKind, Statistics, Table};
 use parse::{Meaning, meaning, parse};
 use read::Schema;
 use split::statements;
+
+/// A connector for SQL scripts.
+///
+/// # Errors
+/// When the source has no file.
+pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
+    Ok(Arc::new(Ddl::new(source.require_paths()?.to_vec())))
+}
 
 /// SQL scripts, read one after the other.
 pub(crate) struct Ddl {
@@ -23,7 +32,7 @@ pub(crate) struct Ddl {
 }
 
 impl Ddl {
-    pub(crate) fn new(paths: Vec<PathBuf>) -> Self {
+    fn new(paths: Vec<PathBuf>) -> Self {
         Ddl { paths }
     }
 
@@ -41,12 +50,12 @@ impl Ddl {
 
 #[async_trait]
 impl Connector for Ddl {
-    fn kind(&self) -> &'static str {
-        "ddl"
+    fn kind(&self) -> SourceKind {
+        SourceKind::Ddl
     }
 
     async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
-        let failed = |path: &PathBuf, reason: String| ConnectError::Open { kind: "ddl", path: path.clone(), reason };
+        let failed = |path: &PathBuf, reason: String| ConnectError::open(SourceKind::Ddl, path, reason);
         let mut scripts = Vec::new();
         let mut problems = Vec::new();
         for path in &self.paths {

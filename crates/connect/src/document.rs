@@ -8,7 +8,7 @@ pub(crate) mod inferred;
 
 use serde_json::{Map, Value};
 
-use crate::{budget, shown};
+use crate::{ColumnType, budget, shown};
 
 /// Values are followed no deeper.
 pub(crate) const DEEPEST: usize = 32;
@@ -100,6 +100,25 @@ impl Node {
     }
 }
 
+/// What the values of a field are, by the store's words for the types that it had in a sample or that a schema declares,
+/// the most frequent first: `int | string[]`.
+pub(crate) fn column_type(declared: &str) -> ColumnType {
+    let word = declared.to_lowercase();
+    let starts = |words: &[&str]| words.iter().any(|start| word.starts_with(start));
+    let is_all = |words: &[&str]| word.split(" | ").all(|part| words.contains(&part));
+    match () {
+        () if word.ends_with("[]") || starts(&["array", "list", "map"]) => ColumnType::Nested,
+        () if starts(&["binary", "bindata"]) => ColumnType::Bytes,
+        () if is_all(&["int", "long", "integer"]) => ColumnType::Integer,
+        () if is_all(&["int", "long", "integer", "double", "decimal", "number"]) => ColumnType::Float,
+        () if is_all(&["bool", "boolean"]) => ColumnType::Boolean,
+        () if is_all(&["date"]) => ColumnType::Timestamp,
+        () if word.contains("[]") => ColumnType::Other,
+        () if word.contains("string") || word.contains("objectid") => ColumnType::Text,
+        () => ColumnType::Other,
+    }
+}
+
 /// A JSON value as it is shown: long texts are cut, and what has parts is a text.
 pub(crate) fn short(value: Value) -> Value {
     match value {
@@ -154,6 +173,20 @@ mod tests {
             Value::Number(_) => Node::Scalar("int", value),
             Value::String(_) => Node::Scalar("string", value),
         }
+    }
+
+    #[test]
+    fn types_of_a_field_have_one_meaning_together() {
+        let check = |declared: &str, expected| assert_eq!(column_type(declared), expected, "{declared}");
+        check("int | long", ColumnType::Integer);
+        check("int | double", ColumnType::Float);
+        check("int | string", ColumnType::Text);
+        check("objectId", ColumnType::Text);
+        check("date", ColumnType::Timestamp);
+        check("string[]", ColumnType::Nested);
+        check("string[] | string", ColumnType::Other);
+        check("binData", ColumnType::Bytes);
+        check("null", ColumnType::Other);
     }
 
     #[test]

@@ -17,11 +17,13 @@ use serde_json::{Map, Value, json};
 use crate::budget::Budget;
 use crate::document::compare::meets;
 use crate::document::{Node, brief};
+use crate::filter::ConditionError;
 use crate::filter::sql::{Known, capped, column, columns};
 use crate::server::PATIENCE;
 use crate::tally::Tally;
 use crate::{
-    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Server, SourceKind, Statistics, Table,
+    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Server, Source, SourceKind, Statistics,
+    Table,
 };
 use scan::Scan;
 use wire::Wire;
@@ -48,8 +50,16 @@ struct Shape {
     sort: Option<String>,
 }
 
+/// A connector for a account and region of DynamoDB.
+///
+/// # Errors
+/// When the source is something else, or its URL has what is not known.
+pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
+    Ok(Arc::new(Dynamo::new(source.require_server()?)?))
+}
+
 impl Dynamo {
-    pub(crate) fn new(server: &Server) -> Result<Self, ConnectError> {
+    fn new(server: &Server) -> Result<Self, ConnectError> {
         Ok(Dynamo { wire: Wire::new(server)?, known: Mutex::default() })
     }
 
@@ -63,7 +73,7 @@ impl Dynamo {
         let name = match names.iter().find(|name| *name == table) {
             Some(name) => name,
             None if folded().count() == 1 => folded().next().unwrap_or(&names[0]),
-            None => return Err(self.wire.refused(table, "there is no such table")),
+            None => return Err(ConnectError::unknown_table(self.wire.place(), table)),
         };
         let (_, shape, _) = self.described(name).await?;
         Ok(self.remember(table, shape))
@@ -78,7 +88,8 @@ impl Dynamo {
     }
 
     fn wanted(&self, shape: &Shape, names: &[String]) -> Result<Vec<String>, ConnectError> {
-        let found = columns(&shape.fields, names).map_err(|reason| self.wire.refused(&shape.name, reason))?;
+        let found = columns(&shape.fields, names)
+            .map_err(|unknown| ConnectError::unknown_column(self.wire.place(), &shape.name, &unknown.0))?;
         Ok(found.into_iter().map(|field| field.name.clone()).collect())
     }
 
@@ -98,8 +109,8 @@ impl Dynamo {
 
 #[async_trait]
 impl Connector for Dynamo {
-    fn kind(&self) -> &'static str {
-        SourceKind::Dynamodb.as_str()
+    fn kind(&self) -> SourceKind {
+        SourceKind::Dynamodb
     }
 
     async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
@@ -148,13 +159,13 @@ impl Connector for Dynamo {
         let paths = self.wanted(&shape, columns)?;
         let mut tests = Vec::with_capacity(conditions.len());
         for condition in conditions {
-            let wrong = |reason: String| ConnectError::Condition {
+            let wrong = |source: ConditionError| ConnectError::Condition {
                 table: table.to_owned(),
                 column: condition.column.clone(),
-                reason,
+                source,
             };
             let field = column(&shape.fields, &condition.column);
-            let field = field.ok_or_else(|| wrong("there is no such column".to_owned()))?;
+            let field = field.ok_or_else(|| wrong(ConditionError::UnknownColumn))?;
             tests.push((field, condition.test().map_err(wrong)?));
         }
         let mut shown = paths.clone();

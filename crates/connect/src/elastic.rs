@@ -20,7 +20,7 @@ use crate::filter::sql::capped;
 use crate::server::PATIENCE;
 use crate::service::http::{Asker, Question, Unanswered};
 use crate::{
-    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Service, SourceKind, Statistics, Table,
+    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Source, SourceKind, Statistics, Table,
 };
 use indices::Listed;
 use mapping::{Field, MOST_FIELDS, fields};
@@ -31,6 +31,8 @@ const REMEMBERED: Duration = Duration::from_secs(60);
 /// Elasticsearch or OpenSearch.
 pub(crate) struct Elastic {
     asker: Asker,
+    /// The names and patterns of indices that are described; all where it is empty.
+    indices: Vec<String>,
     places: Mutex<HashMap<String, (Instant, Arc<Place>)>>,
 }
 
@@ -50,11 +52,19 @@ impl Place {
     }
 }
 
-impl Elastic {
-    pub(crate) fn new(service: &Service) -> Self {
-        Elastic { asker: Asker::new(service.clone()), places: Mutex::default() }
-    }
+/// A connector for a cluster of Elasticsearch or OpenSearch.
+///
+/// # Errors
+/// When the source is something else.
+pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
+    let Source::Elasticsearch(settings) = source else {
+        return Err(source.misplaced("a service has settings, not a path"));
+    };
+    let asker = Asker::new(settings.endpoint(), settings.to_string());
+    Ok(Arc::new(Elastic { asker, indices: settings.indices().to_vec(), places: Mutex::default() }))
+}
 
+impl Elastic {
     async fn get(&self, path: &[&str], parameters: Vec<(&str, String)>) -> Result<Value, Unanswered> {
         let question =
             Question { method: Method::GET, path: path.to_vec(), parameters, body: None, patience: PATIENCE };
@@ -63,9 +73,9 @@ impl Elastic {
 
     /// The names and patterns that are described.
     fn patterns(&self) -> String {
-        match self.asker.service().parts() {
+        match self.indices.as_slice() {
             [] => "*".to_owned(),
-            parts => parts.join(","),
+            some => some.join(","),
         }
     }
 
@@ -75,12 +85,12 @@ impl Elastic {
 
     async fn listed(&self) -> Result<Vec<Listed>, ConnectError> {
         let answer = self.get(&["_resolve", "index", &self.patterns()], Self::open()).await;
-        Ok(indices::tables(&answer.map_err(|error| self.asker.unread("the list of indices", error))?))
+        Ok(indices::tables(&answer.map_err(|error| self.asker.statement_error("the list of indices", error))?))
     }
 
     /// The mappings by index; those of data streams are asked for by name where the pattern did not find them.
     async fn mappings(&self, listed: &[Listed]) -> Result<HashMap<String, Value>, ConnectError> {
-        let failed = |error| self.asker.unread("the mappings", error);
+        let failed = |error| self.asker.statement_error("the mappings", error);
         let answer = self.get(&[&self.patterns(), "_mapping"], Self::open()).await.map_err(failed)?;
         let mut found = by_index(answer);
         for table in listed.iter().filter(|table| table.is_stream) {
@@ -118,10 +128,10 @@ impl Elastic {
         let listed = self.listed().await?;
         let exact = listed.iter().find(|listed| listed.name == table);
         let found = exact.or_else(|| listed.iter().find(|listed| listed.name.eq_ignore_ascii_case(table)));
-        let found = found.ok_or_else(|| self.asker.refused(table, "there is no such table"))?;
+        let found = found.ok_or_else(|| ConnectError::unknown_table(self.asker.place(), table))?;
         let (target, is_wider) = found.target();
         let mappings = self.get(&[&target, "_mapping"], Vec::new()).await;
-        let mappings = by_index(mappings.map_err(|error| self.asker.unread(table, error))?);
+        let mappings = by_index(mappings.map_err(|error| self.asker.statement_error(table, error))?);
         let own = found.indices.iter().filter_map(|index| mappings.get(index));
         let only = is_wider.then(|| json!({"terms": {"_index": found.indices}}));
         let place = Arc::new(Place { target, only, fields: fields(own).0 });
@@ -141,18 +151,18 @@ impl Elastic {
     }
 
     fn named<'a>(&self, table: &str, place: &'a Place, name: &str) -> Result<&'a Field, ConnectError> {
-        place.field(name).ok_or_else(|| self.asker.refused(table, format!("it has no column {name}")))
+        place.field(name).ok_or_else(|| ConnectError::unknown_column(self.asker.place(), table, name))
     }
 }
 
 #[async_trait]
 impl Connector for Elastic {
-    fn kind(&self) -> &'static str {
-        SourceKind::Elasticsearch.as_str()
+    fn kind(&self) -> SourceKind {
+        SourceKind::Elasticsearch
     }
 
     async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
-        let place = self.asker.service().to_string();
+        let place = self.asker.place().to_owned();
         let listed = self.listed().await?;
         let mut problems = Vec::new();
         if listed.is_empty() {
@@ -165,7 +175,8 @@ impl Connector for Elastic {
         let counts = match self.counts().await {
             Ok(counts) => counts,
             Err(error) => {
-                let reason = format!("documents cannot be counted: {}", self.asker.unread("the counts", error));
+                let reason =
+                    format!("documents cannot be counted: {}", self.asker.statement_error("the counts", error));
                 let advice = "grant `monitor` on the indices to see how many documents there are";
                 problems.push(Problem::warning(place.clone(), reason).advise(advice));
                 HashMap::new()
@@ -242,7 +253,7 @@ impl Connector for Elastic {
         let found = self.read(table, &place, &wanted, conditions, None, limit).await?;
         let names: Vec<String> = wanted.iter().map(|field| field.name.clone()).collect();
         if let Some(excess) = found.excess {
-            return Err(excess.error(self.asker.service().to_string(), table, &names));
+            return Err(excess.error(self.asker.place(), table, &names));
         }
         let rows = found.rows.into_iter().map(|row| row.into_iter().map(cell).collect()).collect();
         let rows = capped(names, rows, limit);

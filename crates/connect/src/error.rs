@@ -1,21 +1,35 @@
 //! What can go wrong with a data source.
 
-use std::path::PathBuf;
+mod cause;
 
-/// A failed act on a data source. Messages never hold a password.
+use std::error::Error;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::SourceKind;
+use crate::filter::ConditionError;
+pub use cause::Cause;
+
+/// A failed act on a data source. Messages never hold a password. Where a library reported the failure, [`Error::source`]
+/// is its own error, unless the cause is [`Cause::Refused`]: then its words may name what the account may not know of.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    /// The file could not be opened or is not what it should be.
+    /// A file could not be opened or is not what it should be.
     #[error("cannot open {kind} {}: {reason}", path.display())]
     Open {
         /// The kind of source.
-        kind: &'static str,
+        kind: SourceKind,
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Why, as a clause.
         reason: String,
+        /// Why, for a program.
+        cause: Cause,
+        /// What a library reported.
+        #[source]
+        source: Option<DriverError>,
     },
-    /// A statement failed.
+    /// A statement failed, or something of a source could not be read.
     #[error("cannot read {table} of {place}: {reason}")]
     Read {
         /// The source.
@@ -24,10 +38,15 @@ pub enum ConnectError {
         table: String,
         /// Why, as the source says it.
         reason: String,
-        /// Why, as far as the source says it by a code.
+        /// Why, for a program.
         cause: Cause,
         /// The code of the source: an SQLSTATE of PostgreSQL, a number of MySQL, a result code of SQLite, an HTTP status.
-        code: Option<String>,
+        code: Option<Box<str>>,
+        /// The name of the column that is not known, where the cause is [`Cause::UnknownColumn`] and the source tells it.
+        column: Option<Box<str>>,
+        /// What a library reported.
+        #[source]
+        source: Option<DriverError>,
     },
     /// A value, or an answer in all, has more bytes than are read at once. Nothing of the answer is given.
     #[error("cannot read {table} of {place}: too large: {}", too_large(column.as_deref(), *limit))]
@@ -38,27 +57,29 @@ pub enum ConnectError {
         table: String,
         /// The column of the value; `None` where all values together are too large.
         column: Option<String>,
-        /// So many bytes are read at most: [`crate::MAX_CELL_BYTES`], [`crate::MAX_ANSWER_BYTES`] or
-        /// [`crate::MAX_ROWS_BYTES`].
+        /// The limit in bytes: [`crate::MAX_CELL_BYTES`], [`crate::MAX_ANSWER_BYTES`] or [`crate::MAX_ROWS_BYTES`].
         limit: usize,
     },
-    /// A server did not let anybody in.
+    /// A server could not be reached, or refused the account.
     #[error("cannot connect to {server}: {reason}")]
     Connect {
         /// The server, as a URL without a password.
         server: String,
-        /// Why.
+        /// Why, as a clause.
         reason: String,
+        /// What a library reported.
+        #[source]
+        source: Option<DriverError>,
     },
     /// A condition does not fit the table or the value.
-    #[error("cannot filter {table} by {column}: {reason}")]
+    #[error("cannot filter {table} by {column}: {source}")]
     Condition {
         /// The table.
         table: String,
         /// The column as the condition names it.
         column: String,
         /// Why.
-        reason: String,
+        source: ConditionError,
     },
     /// The kind of source has no way to do it.
     #[error("{place} cannot {act}")]
@@ -68,11 +89,15 @@ pub enum ConnectError {
         /// What was asked of it.
         act: &'static str,
     },
-    /// A source that another process reads could not be read; said in the words of that process.
+    /// A source that another process reads could not be read; the message is the one of the error there.
     #[error("{reason}")]
     Relayed {
         /// The message of the error there.
         reason: String,
+        /// Its [`ConnectError::cause`].
+        cause: Cause,
+        /// Its [`ConnectError::column`].
+        column: Option<String>,
     },
     /// The source describes tables but holds no rows.
     #[error("{place} is a schema without data")]
@@ -82,70 +107,157 @@ pub enum ConnectError {
     },
 }
 
-/// Why a statement failed, as far as the source says it by a code. What it says in words may be in any language.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Cause {
-    /// None of the following, or the source gives no code.
-    #[default]
-    Other,
-    /// It ran into a limit of time.
-    TimedOut,
-    /// The connection was lost, or the server stops.
-    Gone,
-    /// It ran into a limit of memory, of temporary files or of complexity.
-    Memory,
-    /// There is no such table, or none that may be read.
-    UnknownTable,
-    /// There is no such column.
-    UnknownColumn,
-    /// There is no such function or operator, or none for values of these types.
-    UnknownFunction,
-    /// A value is not of the type that is needed.
-    TypeMismatch,
-    /// It is not a statement.
-    Syntax,
-    /// Whoever asks may not do this, or it is not reading.
-    Refused,
-}
-
-impl Cause {
-    /// Every cause.
-    pub const ALL: [Cause; 10] = [
-        Cause::Other,
-        Cause::TimedOut,
-        Cause::Gone,
-        Cause::Memory,
-        Cause::UnknownTable,
-        Cause::UnknownColumn,
-        Cause::UnknownFunction,
-        Cause::TypeMismatch,
-        Cause::Syntax,
-        Cause::Refused,
-    ];
-}
-
 impl ConnectError {
-    /// A failed reading of which no code is known.
-    pub fn read(place: impl Into<String>, table: impl Into<String>, reason: impl Into<String>) -> Self {
+    /// A failed reading.
+    pub fn read(place: impl Into<String>, table: impl Into<String>, cause: Cause, reason: impl Into<String>) -> Self {
         ConnectError::Read {
             place: place.into(),
             table: table.into(),
             reason: reason.into(),
-            cause: Cause::Other,
+            cause,
             code: None,
+            column: None,
+            source: None,
         }
     }
 
-    /// The same, where the cause is known without a code.
-    #[must_use]
-    pub fn because(self, known: Cause) -> Self {
-        match self {
-            ConnectError::Read { place, table, reason, code, .. } => {
-                ConnectError::Read { place, table, reason, cause: known, code }
-            }
-            other => other,
+    /// The source has no table of that name.
+    pub fn unknown_table(place: impl Into<String>, table: impl Into<String>) -> Self {
+        ConnectError::read(place, table, Cause::UnknownTable, "there is no such table")
+    }
+
+    /// The table has no column of that name.
+    pub fn unknown_column(place: impl Into<String>, table: impl Into<String>, column: &str) -> Self {
+        ConnectError::Read {
+            place: place.into(),
+            table: table.into(),
+            reason: format!("it has no column {column}"),
+            cause: Cause::UnknownColumn,
+            code: None,
+            column: Some(column.into()),
+            source: None,
         }
     }
+
+    /// A reading that took too long and was stopped.
+    pub(crate) fn timeout(place: impl Into<String>, table: impl Into<String>) -> Self {
+        ConnectError::read(place, table, Cause::TimedOut, TIMED_OUT)
+    }
+
+    /// A file that cannot be opened.
+    pub(crate) fn open(kind: SourceKind, path: &Path, reason: impl Into<String>) -> Self {
+        let (path, reason) = (path.to_owned(), reason.into());
+        ConnectError::Open { kind, path, reason, cause: Cause::Other, source: None }
+    }
+
+    /// A server that cannot be reached.
+    pub(crate) fn connect(server: impl Into<String>, reason: impl Into<String>) -> Self {
+        ConnectError::Connect { server: server.into(), reason: reason.into(), source: None }
+    }
+
+    /// The same failure, with what a library reported. It is left out where the account was refused.
+    #[must_use]
+    pub(crate) fn with_source(mut self, error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        match &mut self {
+            ConnectError::Read { cause: Cause::Refused, .. } => {}
+            ConnectError::Open { source, .. }
+            | ConnectError::Read { source, .. }
+            | ConnectError::Connect { source, .. } => *source = Some(DriverError::new(error.into())),
+            ConnectError::TooLarge { .. }
+            | ConnectError::Condition { .. }
+            | ConnectError::Unsupported { .. }
+            | ConnectError::Relayed { .. }
+            | ConnectError::NoData { .. } => {}
+        }
+        self
+    }
+
+    /// Why it failed.
+    pub fn cause(&self) -> Cause {
+        match self {
+            ConnectError::Open { cause, .. }
+            | ConnectError::Read { cause, .. }
+            | ConnectError::Relayed { cause, .. } => *cause,
+            ConnectError::TooLarge { .. } => Cause::TooLarge,
+            ConnectError::Connect { .. } => Cause::Gone,
+            ConnectError::Condition { source, .. } => source.cause(),
+            ConnectError::Unsupported { .. } | ConnectError::NoData { .. } => Cause::Other,
+        }
+    }
+
+    /// The name of the column that is not known, where the cause is [`Cause::UnknownColumn`] and the source tells it.
+    pub fn column(&self) -> Option<&str> {
+        match self {
+            ConnectError::Read { column, .. } => column.as_deref(),
+            ConnectError::Relayed { column, .. } => column.as_deref(),
+            ConnectError::Condition { column, source: ConditionError::UnknownColumn, .. } => Some(column),
+            ConnectError::Open { .. }
+            | ConnectError::TooLarge { .. }
+            | ConnectError::Connect { .. }
+            | ConnectError::Condition { .. }
+            | ConnectError::Unsupported { .. }
+            | ConnectError::NoData { .. } => None,
+        }
+    }
+}
+
+/// What is said of everything that ran into a limit of time.
+pub(crate) const TIMED_OUT: &str = "it took too long and was stopped";
+
+/// The error of a library, as it reported it.
+#[derive(Debug)]
+pub struct DriverError(Box<Box<dyn Error + Send + Sync>>);
+
+impl DriverError {
+    fn new(error: Box<dyn Error + Send + Sync>) -> Self {
+        DriverError(Box::new(error))
+    }
+
+    /// The error itself, to be downcast.
+    pub fn get(&self) -> &(dyn Error + Send + Sync + 'static) {
+        &**self.0
+    }
+}
+
+impl fmt::Display for DriverError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl Error for DriverError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.0.source()
+    }
+}
+
+/// What is wrong with the address of a server or a service, or with the names of what it should describe. Never shows the
+/// address itself, which may hold a password.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AddressError {
+    /// The text is not a URL.
+    #[error("the URL is wrong: {0}")]
+    Syntax(#[from] url::ParseError),
+    /// No kind of server has URLs of that scheme.
+    #[error("no server is known by `{0}://`")]
+    UnknownScheme(String),
+    /// The URL names no host.
+    #[error("the URL names no host")]
+    NoHost,
+    /// A service is asked over HTTP, and the URL is not of that.
+    #[error("the URL must begin with https:// or http:// and name a host")]
+    NotHttp,
+    /// The URL has a query or a fragment.
+    #[error("the URL must end with its path")]
+    BehindPath,
+    /// A name or a pattern of what should be described is not one.
+    #[error("`{name}` is no {of}")]
+    Name {
+        /// As it is written.
+        name: String,
+        /// What it should be: `name of a project or dataset`.
+        of: &'static str,
+    },
 }
 
 fn too_large(column: Option<&str>, limit: usize) -> String {

@@ -3,6 +3,7 @@
 mod condition;
 mod described;
 mod examine;
+mod failure;
 mod file;
 mod loaded;
 mod naming;
@@ -10,7 +11,7 @@ mod narrow;
 mod value;
 
 use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use datafusion::arrow::array::{AsArray, RecordBatch};
@@ -28,11 +29,13 @@ use serde_json::Value;
 use crate::budget::Budget;
 use crate::filter::sql::capped;
 use crate::{
-    Column, ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, SourceKind, Statistics, Table,
+    Column, ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Source, SourceKind, Statistics,
+    Table,
 };
-pub use described::{DataFile, DataFiles};
-use file::{File, plain};
-use value::{comparable, is_ordered, searchable, type_name, values, whole_values};
+pub use described::{DataFile, DataFiles, DataFormat};
+use failure::FileError;
+use file::File;
+use value::{column_type, comparable, is_ordered, searchable, type_name, values, whole_values};
 
 /// All queries of a source together may use so much memory before they fail; nothing is written to disk.
 const MEMORY: usize = 2 << 30;
@@ -47,17 +50,28 @@ const COLUMNS_COUNTED: usize = 300;
 /// So many files are described at once.
 const FILES_AT_ONCE: usize = 4;
 
-/// Data files of one kind.
+/// A connector for data files.
+///
+/// # Errors
+/// When the source has no file, or is of another kind.
+pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
+    let paths = source.require_paths()?;
+    let format = DataFormat::from_kind(source.kind());
+    let format = format.ok_or_else(|| source.misplaced("a server has a URL, not a path"))?;
+    Ok(Arc::new(Files::new(format, paths)))
+}
+
+/// Data files of one format.
 pub(crate) struct Files {
-    kind: SourceKind,
+    format: DataFormat,
     files: Vec<File>,
     session: OnceLock<SessionContext>,
 }
 
 impl Files {
-    pub(crate) fn new(kind: SourceKind, paths: &[PathBuf]) -> Self {
-        let files = naming::named(paths).into_iter().map(|(name, path)| File::new(kind, name, path)).collect();
-        Files { kind, files, session: OnceLock::new() }
+    fn new(format: DataFormat, paths: &[PathBuf]) -> Self {
+        let files = naming::named(paths).into_iter().map(|(name, path)| File::new(format, name, path)).collect();
+        Files { format, files, session: OnceLock::new() }
     }
 
     fn session(&self) -> &SessionContext {
@@ -74,17 +88,17 @@ impl Files {
         exact.or_else(|| self.files.iter().find(|file| file.table().eq_ignore_ascii_case(table))).ok_or_else(|| {
             let place = match self.files.as_slice() {
                 [file] => file.path().display().to_string(),
-                files => format!("{} {} files", files.len(), self.kind),
+                files => format!("{} {} files", files.len(), self.format.kind()),
             };
-            ConnectError::read(place, table, "there is no such table")
+            ConnectError::unknown_table(place, table)
         })
     }
 }
 
 #[async_trait]
 impl Connector for Files {
-    fn kind(&self) -> &'static str {
-        self.kind.as_str()
+    fn kind(&self) -> SourceKind {
+        self.format.kind()
     }
 
     async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
@@ -98,15 +112,15 @@ impl Connector for Files {
                     tables.push(table);
                     problems.extend(notes);
                 }
-                Err(reason) => {
-                    let problem = Problem::error(file.path().display().to_string(), reason.clone());
+                Err(error) => {
+                    let problem = Problem::error(file.path().display().to_string(), clause(&error));
                     problems.push(problem.advise("repair the file or take it out of the source"));
-                    first.get_or_insert((file, reason));
+                    first.get_or_insert((file, error));
                 }
             }
         }
         match first {
-            Some((file, reason)) if tables.is_empty() => Err(file.unopened(reason)),
+            Some((file, error)) if tables.is_empty() => Err(not_described(file, error)),
             _ => Ok((tables, problems)),
         }
     }
@@ -131,7 +145,7 @@ impl Connector for Files {
                     // With no row at all the number of distinct values would stay unknown.
                     .limit(0, Some(request.limit.max(1)))
             };
-            Ok((sampled().map_err(plain)?, data_type))
+            Ok((sampled()?, data_type))
         };
         let (batches, data_type) = file.query(self.session(), query).await?;
         let mut found = Samples::default();
@@ -170,27 +184,27 @@ impl Connector for Files {
         let file = self.file(table)?;
         let schema = file.schema(self.session()).await?;
         for condition in conditions {
-            condition::expression(&schema, condition).map_err(|reason| ConnectError::Condition {
+            condition::expression(&schema, condition).map_err(|source| ConnectError::Condition {
                 table: table.to_owned(),
                 column: condition.column.clone(),
-                reason,
+                source,
             })?;
         }
         let query = |frame: DataFrame| {
             let schema = frame.schema().as_arrow().clone();
             let mut frame = frame;
             for condition in conditions {
-                frame = frame.filter(condition::expression(&schema, condition)?).map_err(plain)?;
+                frame = frame.filter(condition::expression(&schema, condition)?)?;
             }
             let all = || schema.fields().iter().map(|field| field.name().clone()).collect();
             let wanted: Vec<String> = if columns.is_empty() { all() } else { columns.to_vec() };
-            let wanted = wanted.iter().map(|column| column_of(&schema, column)).collect::<Result<Vec<_>, String>>()?;
+            let wanted = wanted.iter().map(|column| column_of(&schema, column)).collect::<Result<Vec<_>, _>>()?;
             // The same column may be wanted twice.
             let list = wanted.iter().enumerate();
             let list: Vec<_> =
                 list.map(|(at, (name, kind))| comparable(ident(name), kind).alias(format!("c{at}"))).collect();
             let frame = frame.select(list).and_then(|frame| frame.limit(0, Some(limit.saturating_add(1))));
-            Ok((frame.map_err(plain)?, wanted))
+            Ok((frame?, wanted))
         };
         let (batches, wanted) = file.query(self.session(), query).await?;
         let (mut rows, mut budget) = (Vec::<Vec<Value>>::new(), Budget::of_rows());
@@ -214,37 +228,52 @@ impl Connector for Files {
         let file = self.file(table)?;
         // A reader that fails in the middle of a plan has no other way any more.
         if file.types_are_guessed() && !file.is_read() {
-            described(file, self.session()).await.map_err(|reason| file.unopened(reason))?;
+            described(file, self.session()).await.map_err(|error| not_described(file, error))?;
         }
         let frame = file.frame(self.session()).await?;
         let columns = frame.schema().fields().iter();
         let columns: Vec<_> =
             columns.map(|field| comparable(ident(field.name()), field.data_type()).alias(field.name())).collect();
-        let frame = frame.select(columns).map_err(|error| file.unopened(plain(error)))?;
+        let frame = frame.select(columns).map_err(|error| file.open_error(error.into()))?;
         Ok(Some(frame.into_unoptimized_plan()))
     }
 
     fn data_files(&self) -> Option<DataFiles> {
-        Some(DataFiles { kind: self.kind, files: self.files.iter().map(File::progress).collect() })
+        Some(DataFiles { format: self.format, files: self.files.iter().map(File::progress).collect() })
+    }
+}
+
+/// Why a file cannot be described, as a clause.
+fn clause(error: &ConnectError) -> String {
+    match error {
+        ConnectError::Open { reason, .. } | ConnectError::Read { reason, .. } => reason.clone(),
+        error => error.to_string(),
+    }
+}
+
+/// The error of a file that cannot be described.
+fn not_described(file: &File, error: ConnectError) -> ConnectError {
+    match error {
+        ConnectError::Read { reason, cause, source, .. } => {
+            ConnectError::Open { kind: file.format().kind(), path: file.path().to_owned(), reason, cause, source }
+        }
+        other => other,
     }
 }
 
 /// The table that a file is, and what is off about it.
-async fn described(file: &File, session: &SessionContext) -> Result<(Table, Vec<Problem>), String> {
-    let reason = |error| match error {
-        ConnectError::Open { reason, .. } | ConnectError::Read { reason, .. } => reason,
-        error => error.to_string(),
-    };
+async fn described(file: &File, session: &SessionContext) -> Result<(Table, Vec<Problem>), ConnectError> {
     let is_wide = file.schema(session).await.is_ok_and(|schema| schema.fields().len() > COLUMNS_COUNTED);
     let row_count = match is_wide && file.types_are_guessed() {
-        true => Some(file.count(session).await.map_err(reason)?),
-        false => counted(file, session).await.map_err(reason)?,
+        true => Some(file.count(session).await?),
+        false => counted(file, session).await?,
     };
     file.was_read();
-    let schema = file.schema(session).await.map_err(|error| error.to_string())?;
+    let schema = file.schema(session).await?;
     let columns = schema.fields().iter().map(|field| Column {
         name: field.name().clone(),
         data_type: type_name(field.data_type()),
+        column_type: column_type(field.data_type()),
         nullable: field.is_nullable(),
         primary_key: false,
         description: value::description(field.metadata()),
@@ -269,23 +298,23 @@ async fn counted(file: &File, session: &SessionContext) -> Result<Option<u64>, C
             let fields = frame.schema().fields().iter().enumerate();
             counts.extend(fields.map(|(index, field)| count(ident(field.name())).alias(format!("c{index}"))));
         }
-        Ok((frame.aggregate(Vec::new(), counts).map_err(plain)?, ()))
+        Ok((frame.aggregate(Vec::new(), counts)?, ()))
     };
     let (batches, ()) = file.query(session, query).await?;
     Ok(batches.iter().find(|batch| batch.num_rows() > 0).map(|batch| number(batch, 0)))
 }
 
 /// The column as the file spells it.
-fn column_of(schema: &Schema, wanted: &str) -> Result<(String, DataType), String> {
+fn column_of(schema: &Schema, wanted: &str) -> Result<(String, DataType), FileError> {
     let fields = schema.fields();
     let exact = fields.iter().find(|field| field.name() == wanted);
     let found = exact.or_else(|| fields.iter().find(|field| field.name().eq_ignore_ascii_case(wanted)));
-    let field = found.ok_or_else(|| format!("it has no column {wanted}"))?;
+    let field = found.ok_or_else(|| FileError::UnknownColumn(wanted.to_owned()))?;
     Ok((field.name().clone(), field.data_type().clone()))
 }
 
 /// The rows, and for each column its distinct values, its values, and the smallest and largest where it has an order.
-fn measured(frame: DataFrame, columns: &[String]) -> Result<(DataFrame, Vec<(String, DataType)>), String> {
+fn measured(frame: DataFrame, columns: &[String]) -> Result<(DataFrame, Vec<(String, DataType)>), FileError> {
     let columns: Vec<(String, DataType)> =
         columns.iter().map(|column| column_of(frame.schema().as_arrow(), column)).collect::<Result<_, _>>()?;
     let mut wanted = vec![count(lit(1)).alias("rows")];
@@ -298,7 +327,7 @@ fn measured(frame: DataFrame, columns: &[String]) -> Result<(DataFrame, Vec<(Str
             wanted.push(max(value).alias(format!("max{index}")));
         }
     }
-    Ok((frame.aggregate(Vec::new(), wanted).map_err(plain)?, columns))
+    Ok((frame.aggregate(Vec::new(), wanted)?, columns))
 }
 
 fn measures(row: &RecordBatch, columns: Vec<(String, DataType)>) -> Vec<Statistics> {

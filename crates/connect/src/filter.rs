@@ -6,6 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
 
+use crate::Cause;
+
 /// How a [`FilterCondition`] compares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -97,16 +99,84 @@ pub enum Test<'a> {
     Like(String),
 }
 
+/// Why a condition cannot be tested on a table, as a clause.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ConditionError {
+    /// The table has no column of that name.
+    #[error("there is no such column")]
+    UnknownColumn,
+    /// The value is a list or an object.
+    #[error("a value must be a text, a number or a boolean")]
+    Nested,
+    /// The value is null, and the comparison has no meaning for it.
+    #[error("null can only be compared with eq, neq and in")]
+    Null,
+    /// The value of `between` is not a list of two.
+    #[error("between needs a list of two values")]
+    Between,
+    /// The value of `in` is not a list.
+    #[error("in needs a list of values")]
+    In,
+    /// The pattern of `like` ends in a backslash that stands before nothing.
+    #[error("the pattern ends in a backslash that takes nothing")]
+    Backslash,
+    /// The value is not one of those that the column holds.
+    #[error("the column holds {holds}, and `{value}` is none")]
+    Unfit {
+        /// What the column holds: `numbers`, `dates`.
+        holds: &'static str,
+        /// The value, cut to what is shown of one.
+        value: String,
+    },
+    /// The column holds true and false, and the value is something else.
+    #[error("the column holds true and false, and `{0}` is neither")]
+    NotBoolean(String),
+    /// The value begins with `\x`, and what follows are not pairs of hexadecimal digits.
+    #[error("the bytes are wrong")]
+    Bytes,
+    /// The value is not of the type of the column.
+    #[error("`{value}` is no {data_type}")]
+    WrongType {
+        /// The value, cut to what is shown of one.
+        value: String,
+        /// The type, as the source calls it.
+        data_type: String,
+    },
+}
+
+impl ConditionError {
+    /// The value is not one of those that the column holds.
+    pub(crate) fn unfit(holds: &'static str, value: &str) -> Self {
+        ConditionError::Unfit { holds, value: crate::shown::cut(value).to_owned() }
+    }
+
+    /// Why, as a cause of any failure.
+    pub(crate) fn cause(&self) -> Cause {
+        match self {
+            ConditionError::UnknownColumn => Cause::UnknownColumn,
+            ConditionError::Nested
+            | ConditionError::Null
+            | ConditionError::Between
+            | ConditionError::In
+            | ConditionError::Backslash
+            | ConditionError::Unfit { .. }
+            | ConditionError::NotBoolean(_)
+            | ConditionError::Bytes
+            | ConditionError::WrongType { .. } => Cause::Other,
+        }
+    }
+}
+
 impl FilterCondition {
     /// What is to be tested.
     ///
     /// # Errors
-    /// What is wrong with the value, as a clause.
-    pub fn test(&self) -> Result<Test<'_>, String> {
+    /// What is wrong with the value.
+    pub fn test(&self) -> Result<Test<'_>, ConditionError> {
         let scalar = |value: &Value| match value {
-            Value::Array(_) | Value::Object(_) => Err("a value must be a text, a number or a boolean".to_owned()),
-            Value::Null => Err("null can only be compared with eq, neq and in".to_owned()),
-            _ => Ok(()),
+            Value::Array(_) | Value::Object(_) => Err(ConditionError::Nested),
+            Value::Null => Err(ConditionError::Null),
+            Value::Bool(_) | Value::Number(_) | Value::String(_) => Ok(()),
         };
         match (self.op, &self.value) {
             (FilterOp::Eq, Value::Null) => Ok(Test::Null),
@@ -115,20 +185,20 @@ impl FilterCondition {
                 ends.iter().try_for_each(scalar)?;
                 Ok(Test::Between(&ends[0], &ends[1]))
             }
-            (FilterOp::Between, _) => Err("between needs a list of two values".to_owned()),
+            (FilterOp::Between, _) => Err(ConditionError::Between),
             (FilterOp::In, Value::Array(values)) => {
                 let or_null = values.iter().any(Value::is_null);
                 let values: Vec<&Value> = values.iter().filter(|value| !value.is_null()).collect();
                 values.iter().try_for_each(|value| scalar(value))?;
                 Ok(Test::In { values, or_null })
             }
-            (FilterOp::In, _) => Err("in needs a list of values".to_owned()),
+            (FilterOp::In, _) => Err(ConditionError::In),
             (FilterOp::Like, value) => {
                 scalar(value)?;
                 let pattern = text(value);
                 match pattern.chars().rev().take_while(|c| *c == '\\').count() % 2 {
                     0 => Ok(Test::Like(pattern)),
-                    _ => Err("the pattern ends in a backslash that takes nothing".to_owned()),
+                    _ => Err(ConditionError::Backslash),
                 }
             }
             (op, value) => {
@@ -151,7 +221,7 @@ pub(crate) fn text(value: &Value) -> String {
 ///
 /// # Errors
 /// Says that it is none.
-pub(crate) fn number(value: &Value) -> Result<String, String> {
+pub(crate) fn number(value: &Value) -> Result<String, ConditionError> {
     let written = match value {
         Value::Number(number) => number.to_string(),
         Value::String(text) => text.trim().to_owned(),
@@ -160,7 +230,7 @@ pub(crate) fn number(value: &Value) -> Result<String, String> {
     let plain = written.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
     match written.parse::<f64>() {
         Ok(number) if plain && number.is_finite() => Ok(written),
-        _ => Err(format!("the column holds numbers, and `{}` is none", crate::shown::cut(&written))),
+        _ => Err(ConditionError::unfit("numbers", &written)),
     }
 }
 
@@ -168,11 +238,11 @@ pub(crate) fn number(value: &Value) -> Result<String, String> {
 ///
 /// # Errors
 /// Says that it is neither.
-pub(crate) fn boolean(value: &Value) -> Result<bool, String> {
+pub(crate) fn boolean(value: &Value) -> Result<bool, ConditionError> {
     match text(value).to_ascii_lowercase().as_str() {
         "true" | "t" | "yes" | "1" => Ok(true),
         "false" | "f" | "no" | "0" => Ok(false),
-        other => Err(format!("the column holds true and false, and `{}` is neither", crate::shown::cut(other))),
+        other => Err(ConditionError::NotBoolean(crate::shown::cut(other).to_owned())),
     }
 }
 
@@ -199,7 +269,7 @@ mod tests {
         let condition = FilterCondition { column: "c".into(), op, value };
         match (condition.test(), expected) {
             (Ok(found), Ok(expected)) => assert_eq!(found, expected),
-            (Err(found), Err(part)) => assert!(found.contains(part), "{found}"),
+            (Err(found), Err(part)) => assert!(found.to_string().contains(part), "{found}"),
             (found, _) => panic!("{found:?}"),
         }
     }

@@ -6,6 +6,19 @@ use prospector_core::Problem;
 
 use crate::{ForeignKey, Table};
 
+/// Why a declared key is left out.
+#[derive(Debug, thiserror::Error)]
+enum KeyError {
+    #[error("a foreign key refers to the table {0}, which does not exist")]
+    UnknownTable(String),
+    #[error("a foreign key names the column {column} of {table}, which does not exist")]
+    UnknownColumn { table: String, column: String },
+    #[error("a foreign key refers to the primary key of {table}, which has {has} columns, not {wanted}")]
+    PrimaryKey { table: String, has: usize, wanted: usize },
+    #[error("a foreign key has {columns} columns but refers to {references}")]
+    Widths { columns: usize, references: usize },
+}
+
 /// Spells the foreign keys as the tables are spelled; keys that name no columns refer to the primary key. What refers
 /// to nothing is left out and told of.
 pub(crate) fn resolve(tables: &mut [Table], place: &str) -> Vec<Problem> {
@@ -20,8 +33,8 @@ pub(crate) fn resolve(tables: &mut [Table], place: &str) -> Vec<Problem> {
                     // Dumps may declare a key twice: inside the table and after it.
                     Ok(key) if keys.contains(&key) => {}
                     Ok(key) => keys.push(key),
-                    Err(reason) => problems.push(
-                        Problem::warning(format!("{place}: {}", table.name), reason)
+                    Err(error) => problems.push(
+                        Problem::warning(format!("{place}: {}", table.name), error.to_string())
                             .advise("the foreign key is left out"),
                     ),
                 }
@@ -35,19 +48,14 @@ pub(crate) fn resolve(tables: &mut [Table], place: &str) -> Vec<Problem> {
     problems
 }
 
-fn resolved(from: &Table, key: &ForeignKey, tables: &[Table], names: &Names) -> Result<ForeignKey, String> {
+fn resolved(from: &Table, key: &ForeignKey, tables: &[Table], names: &Names) -> Result<ForeignKey, KeyError> {
     let Some(to) = names.find(&key.table, &from.name).map(|index| &tables[index]) else {
-        return Err(format!("a foreign key refers to the table {}, which does not exist", key.table));
+        return Err(KeyError::UnknownTable(key.table.clone()));
     };
     let references = if key.references.is_empty() {
         let primary: Vec<String> = to.columns.iter().filter(|c| c.primary_key).map(|c| c.name.clone()).collect();
         if primary.len() != key.columns.len() {
-            return Err(format!(
-                "a foreign key refers to the primary key of {}, which has {} columns, not {}",
-                to.name,
-                primary.len(),
-                key.columns.len()
-            ));
+            return Err(KeyError::PrimaryKey { table: to.name.clone(), has: primary.len(), wanted: key.columns.len() });
         }
         primary
     } else {
@@ -55,17 +63,17 @@ fn resolved(from: &Table, key: &ForeignKey, tables: &[Table], names: &Names) -> 
     };
     let columns = spelled(from, &key.columns)?;
     if columns.len() != references.len() {
-        return Err(format!("a foreign key has {} columns but refers to {}", columns.len(), references.len()));
+        return Err(KeyError::Widths { columns: columns.len(), references: references.len() });
     }
     Ok(ForeignKey { columns, table: to.name.clone(), references })
 }
 
-fn spelled(table: &Table, columns: &[String]) -> Result<Vec<String>, String> {
+fn spelled(table: &Table, columns: &[String]) -> Result<Vec<String>, KeyError> {
     columns
         .iter()
         .map(|name| match table.columns.iter().find(|c| c.name == *name).or_else(|| table.column(name)) {
             Some(column) => Ok(column.name.clone()),
-            None => Err(format!("a foreign key names the column {name} of {}, which does not exist", table.name)),
+            None => Err(KeyError::UnknownColumn { table: table.name.clone(), column: name.clone() }),
         })
         .collect()
 }

@@ -6,7 +6,7 @@
 //! [`prospector_core::Problem`] beside what can.
 //!
 //! ```
-//! use prospector_connect::{SampleRequest, Source, SourceKind, open};
+//! use prospector_connect::{ColumnType, SampleRequest, Source, SourceKind, open};
 //!
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let folder = tempfile::tempdir()?;
@@ -20,7 +20,7 @@
 //! assert!(problems.is_empty());
 //! assert_eq!(tables[0].name, "invoices");
 //! assert_eq!(tables[0].row_count, Some(3));
-//! assert_eq!(tables[0].columns[2].data_type, "Float64");
+//! assert_eq!(tables[0].columns[2].column_type, ColumnType::Float);
 //!
 //! let request = SampleRequest { contains: None, limit: 10 };
 //! let samples = connector.sample("invoices", "country", &request).await?;
@@ -42,6 +42,7 @@ mod bigquery;
 mod budget;
 #[cfg(feature = "cassandra")]
 mod cassandra;
+mod column_type;
 mod connector;
 mod dbt;
 mod ddl;
@@ -71,11 +72,12 @@ mod sqlite;
 mod tally;
 
 pub use budget::{MAX_ANSWER_BYTES, MAX_CELL_BYTES, MAX_ROWS_BYTES};
+pub use column_type::ColumnType;
 pub use connector::Connector;
-pub use error::{Cause, ConnectError};
-pub use files::{DataFile, DataFiles};
-pub use filter::{FilterCondition, FilterOp, Test as FilterTest};
+pub use error::{AddressError, Cause, ConnectError, DriverError};
+pub use files::{DataFile, DataFiles, DataFormat};
+pub use filter::{ConditionError, FilterCondition, FilterOp, Test as FilterTest};
 pub use model::{Column, ForeignKey, Rows, SampleRequest, Samples, SqlQuery, Statistics, Table};
 pub use server::Server;
-pub use service::{Access, Service};
+pub use service::{Access, BigquerySource, ElasticsearchSource};
 pub use source::{Source, SourceKind, open};

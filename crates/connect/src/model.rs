@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::ColumnType;
+
 /// A table, collection or file with columns.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Table {
@@ -36,9 +38,12 @@ impl Table {
 pub struct Column {
     /// Its name.
     pub name: String,
-    /// The source's own word for the type, `VARCHAR(40)`; for files the Arrow type, `Int64`.
+    /// The source's own word for the type, `VARCHAR(40)`; for files the Arrow type, `Int64`. People are shown it; what the
+    /// values are is `column_type`.
     #[serde(rename = "type")]
     pub data_type: String,
+    /// What the values are.
+    pub column_type: ColumnType,
     /// Whether it may be null.
     pub nullable: bool,
     /// Whether it is part of the primary key.

@@ -23,11 +23,13 @@ use tokio::sync::OnceCell;
 
 use crate::budget::Budget;
 use crate::document::{Node, brief, end};
+use crate::error::TIMED_OUT;
+use crate::filter::ConditionError;
 use crate::filter::sql::{Known, capped, column};
 use crate::server::{FIRST_ROWS, PATIENCE, SAMPLE_PATIENCE};
 use crate::{
-    Cause, ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Server, SourceKind, Statistics,
-    Table,
+    Cause, ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Server, Source, SourceKind,
+    Statistics, Table,
 };
 use place::Place;
 use value::node;
@@ -52,12 +54,18 @@ pub(crate) struct Mongo {
     known: Mutex<HashMap<String, Arc<Vec<Known>>>>,
 }
 
+/// A connector for a MongoDB server.
+///
+/// # Errors
+/// When the source is something else, or its URL has what is not known.
+pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
+    Ok(Arc::new(Mongo::new(source.require_server()?)?))
+}
+
 impl Mongo {
-    pub(crate) fn new(server: &Server) -> Result<Self, ConnectError> {
-        ConnectionString::parse(server.whole_url()).map_err(|error| ConnectError::Connect {
-            server: server.to_string(),
-            reason: server.scrubbed(&error.to_string()),
-        })?;
+    fn new(server: &Server) -> Result<Self, ConnectError> {
+        ConnectionString::parse(server.whole_url())
+            .map_err(|error| ConnectError::connect(server.to_string(), server.scrubbed(&error.to_string())))?;
         Ok(Mongo { server: server.clone(), client: OnceCell::new(), known: Mutex::default() })
     }
 
@@ -70,7 +78,7 @@ impl Mongo {
             options.max_pool_size.get_or_insert(AT_ONCE);
             Client::with_options(options)
         };
-        self.client.get_or_try_init(connect).await.map_err(|error| self.failed("", &error))
+        self.client.get_or_try_init(connect).await.map_err(|error| self.statement_error("", error))
     }
 
     /// The same, once it was asked for.
@@ -78,36 +86,34 @@ impl Mongo {
         self.client.get().ok_or_else(|| mongodb::error::Error::custom("not connected".to_owned()))
     }
 
-    /// What went wrong, without the wrapping.
-    fn failed(&self, table: &str, error: &mongodb::error::Error) -> ConnectError {
+    /// Why an act on a table failed, without the wrapping.
+    fn statement_error(&self, table: &str, error: mongodb::error::Error) -> ConnectError {
         let reason = match error.kind.as_ref() {
-            _ if is_timeout(error) => "it took too long and was stopped".to_owned(),
+            _ if is_timeout(&error) => TIMED_OUT.to_owned(),
             ErrorKind::Command(error) => error.message.clone(),
             other => other.to_string(),
         };
         let reason = self.server.scrubbed(&reason);
         let server = self.server.to_string();
-        match error.kind.as_ref() {
+        let failed = match error.kind.as_ref() {
             ErrorKind::Authentication { .. }
             | ErrorKind::ServerSelection { .. }
             | ErrorKind::DnsResolve { .. }
             | ErrorKind::InvalidTlsConfig { .. }
             | ErrorKind::ConnectionPoolCleared { .. }
-            | ErrorKind::Io(_) => ConnectError::Connect { server, reason },
-            _ if is_timeout(error) => ConnectError::read(server, table, reason).because(Cause::TimedOut),
+            | ErrorKind::Io(_) => ConnectError::connect(server, reason),
+            _ if is_timeout(&error) => ConnectError::timeout(server, table),
             ErrorKind::Command(said) => {
                 // What it says names other collections.
-                let reason = if said.code == NOT_ALLOWED { "permission denied".to_owned() } else { reason };
-                let cause = if said.code == NOT_ALLOWED { Cause::Refused } else { Cause::Other };
-                let code = Some(said.code.to_string());
-                ConnectError::Read { place: server, table: table.to_owned(), reason, cause, code }
+                let is_refused = said.code == NOT_ALLOWED;
+                let reason = if is_refused { "permission denied".to_owned() } else { reason };
+                let cause = if is_refused { Cause::Refused } else { Cause::Other };
+                let (table, code) = (table.to_owned(), Some(said.code.to_string().into_boxed_str()));
+                ConnectError::Read { place: server, table, reason, cause, code, column: None, source: None }
             }
-            _ => ConnectError::read(server, table, reason),
-        }
-    }
-
-    fn refused(&self, table: &str, reason: impl Into<String>) -> ConnectError {
-        ConnectError::read(self.server.to_string(), table, reason)
+            _ => ConnectError::read(server, table, Cause::Other, reason),
+        };
+        failed.with_source(error)
     }
 
     /// Waits for an act on a table for little longer than the server may take.
@@ -118,8 +124,8 @@ impl Mongo {
         act: impl Future<Output = mongodb::error::Result<T>>,
     ) -> Result<T, ConnectError> {
         match tokio::time::timeout(patience + GRACE, act).await {
-            Ok(done) => done.map_err(|error| self.failed(table, &error)),
-            Err(_) => Err(self.refused(table, "it took too long and was stopped").because(Cause::TimedOut)),
+            Ok(done) => done.map_err(|error| self.statement_error(table, error)),
+            Err(_) => Err(ConnectError::timeout(self.server.to_string(), table)),
         }
     }
 
@@ -165,7 +171,8 @@ impl Mongo {
         let mut paths = Vec::with_capacity(wanted.len());
         for name in wanted {
             let path = self.path(place, fields, name).await?;
-            paths.push(path.ok_or_else(|| self.refused(&place.name, format!("it has no column {name}")))?);
+            let unknown = || ConnectError::unknown_column(self.server.to_string(), &place.name, name);
+            paths.push(path.ok_or_else(unknown)?);
         }
         Ok(paths)
     }
@@ -197,8 +204,8 @@ fn is_too_much(error: &mongodb::error::Error) -> bool {
 
 #[async_trait]
 impl Connector for Mongo {
-    fn kind(&self) -> &'static str {
-        SourceKind::Mongodb.as_str()
+    fn kind(&self) -> SourceKind {
+        SourceKind::Mongodb
     }
 
     async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
@@ -222,7 +229,7 @@ impl Connector for Mongo {
                 let some = self.aggregated(&place, asked(Some(FIRST_ROWS)), PATIENCE);
                 (self.within(&place.name, PATIENCE, some).await?, false)
             }
-            whole => (whole.map_err(|error| self.failed(&place.name, &error))?, true),
+            whole => (whole.map_err(|error| self.statement_error(&place.name, error))?, true),
         };
         let answer = answer.unwrap_or_default();
         let list = |name: &str| answer.get_array(name).cloned().unwrap_or_default();
@@ -247,7 +254,7 @@ impl Connector for Mongo {
                     Err(error) if is_timeout(&error) || is_too_much(&error) => {
                         (self.within(&place.name, PATIENCE, asked(Some(FIRST_ROWS))).await?, true)
                     }
-                    whole => (whole.map_err(|error| self.failed(&place.name, &error))?, false),
+                    whole => (whole.map_err(|error| self.statement_error(&place.name, error))?, false),
                 };
                 let answer = answer.unwrap_or_default();
                 let at = |name: &str| end(answer.get(name).cloned().map_or(Node::Null, node));
@@ -278,13 +285,13 @@ impl Connector for Mongo {
         let paths = self.paths(&place, &fields, columns).await?;
         let mut filters = Vec::with_capacity(conditions.len());
         for condition in conditions {
-            let wrong = |reason: String| ConnectError::Condition {
+            let wrong = |source: ConditionError| ConnectError::Condition {
                 table: table.to_owned(),
                 column: condition.column.clone(),
-                reason,
+                source,
             };
             let path = self.path(&place, &fields, &condition.column).await?;
-            let path = path.ok_or_else(|| wrong("there is no such column".to_owned()))?;
+            let path = path.ok_or_else(|| wrong(ConditionError::UnknownColumn))?;
             let test = condition.test().map_err(wrong)?;
             filters.push(condition::filter(&path, &test));
         }

@@ -16,11 +16,11 @@ use sqlx::ConnectOptions;
 use sqlx::mysql::{MySqlConnectOptions, MySqlConnection};
 
 use crate::budget::Budget;
-use crate::filter::sql::{Bound, Dialect as _, Statement, columns, escaped, select};
+use crate::filter::sql::{Bound, Dialect as _, Statement, UnknownColumn, columns, escaped, select};
 use crate::server::{Connections, FIRST_ROWS, Failed, PATIENCE, SAMPLE_PATIENCE, Session, samples, statistics};
 use crate::{
-    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Server, SourceKind, SqlQuery, Statistics,
-    Table,
+    Cause, ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Server, Source, SourceKind,
+    SqlQuery, Statistics, Table,
 };
 use dialect::{Dialect, Shape};
 use session::{Fetched, fetch};
@@ -29,6 +29,32 @@ use table::{Place, Scope};
 /// MySQL allows 4,096 result columns; a column needs four.
 const COLUMNS_A_QUERY: usize = 100;
 
+/// The parameters that a URL may have, as `sqlx` reads them.
+pub(crate) const URL_PARAMETERS: &[&str] = &[
+    "charset",
+    "collation",
+    "socket",
+    "ssl-ca",
+    "ssl-cert",
+    "ssl-key",
+    "ssl-mode",
+    "sslca",
+    "sslcert",
+    "sslkey",
+    "sslmode",
+    "statement-cache-capacity",
+    "time-zone",
+    "timezone",
+];
+
+/// A connector for a MySQL or MariaDB server.
+///
+/// # Errors
+/// When the source is something else, or its URL is not one that the driver takes.
+pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
+    Ok(Arc::new(Mysql::new(source.require_server()?)?))
+}
+
 /// A MySQL or MariaDB server, or one database of it.
 pub(crate) struct Mysql {
     connections: Arc<Connections<MySqlConnection>>,
@@ -36,10 +62,10 @@ pub(crate) struct Mysql {
 }
 
 impl Mysql {
-    pub(crate) fn new(server: &Server) -> Result<Self, ConnectError> {
-        let options = MySqlConnectOptions::from_str(server.url().as_str()).map_err(|_| ConnectError::Connect {
-            server: server.to_string(),
-            reason: "the URL has parameters that are not known or not right".to_owned(),
+    fn new(server: &Server) -> Result<Self, ConnectError> {
+        let options = MySqlConnectOptions::from_str(server.url().as_str());
+        let options = options.map_err(|_| {
+            ConnectError::connect(server.to_string(), "the URL has parameters that are not known or not right")
         })?;
         // The server's own time zone: a query means here what it means to its other clients. The mode is set by the session.
         let options = options
@@ -64,7 +90,7 @@ impl Mysql {
             }
             done => session.end(done).await,
         };
-        self.given(table, done)
+        self.given(table, &statement.sql, done)
     }
 
     /// Runs one statement of somebody else in a connection of its own.
@@ -78,11 +104,11 @@ impl Mysql {
             }
             done => session.close(done).await,
         };
-        self.given(table, done)
+        self.given(table, &statement.sql, done)
     }
 
-    fn given(&self, table: &str, done: Result<Fetched, sqlx::Error>) -> Result<Rows, Failed> {
-        match done.map_err(|error| self.connections.failure(table, &error))? {
+    fn given(&self, table: &str, sql: &str, done: Result<Fetched, sqlx::Error>) -> Result<Rows, Failed> {
+        match done.map_err(|error| self.connections.failure(table, error, sql))? {
             Fetched { rows, excess: Some(excess), .. } => {
                 Err(self.connections.exceeded(table, &excess, &rows.columns).into())
             }
@@ -90,20 +116,24 @@ impl Mysql {
         }
     }
 
+    fn unknown_column(&self, table: &str, unknown: &UnknownColumn) -> ConnectError {
+        ConnectError::unknown_column(self.connections.place(), table, &unknown.0)
+    }
+
     /// Where the table is, with its columns.
     async fn place(&self, table: &str) -> Result<Place, ConnectError> {
         let mut session = self.connections.session(PATIENCE).await?;
         let found = table::find(session.connection(), &self.scope, table);
         let done = Session::<MySqlConnection>::within(PATIENCE, found).await;
-        let found = session.end(done).await.map_err(|error| self.connections.unread(table, &error))?;
-        found.ok_or_else(|| self.connections.refused(table, "there is no such table"))
+        let found = session.end(done).await.map_err(|error| self.connections.statement_error(table, error, None))?;
+        found.ok_or_else(|| ConnectError::unknown_table(self.connections.place(), table))
     }
 }
 
 #[async_trait]
 impl Connector for Mysql {
-    fn kind(&self) -> &'static str {
-        SourceKind::Mysql.as_str()
+    fn kind(&self) -> SourceKind {
+        SourceKind::Mysql
     }
 
     async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
@@ -111,7 +141,7 @@ impl Connector for Mysql {
         let mut session = self.connections.session(PATIENCE).await?;
         let described = describe::describe(session.connection(), &self.scope, &place);
         let done = Session::<MySqlConnection>::within(PATIENCE, described).await;
-        session.end(done).await.map_err(|error| self.connections.unread("information_schema", &error))
+        session.end(done).await.map_err(|error| self.connections.statement_error("information_schema", error, None))
     }
 
     async fn fingerprint(&self) -> Result<Option<String>, ConnectError> {
@@ -119,7 +149,7 @@ impl Connector for Mysql {
         let stamp = describe::fingerprint(session.connection(), &self.scope);
         let done = Session::<MySqlConnection>::within(PATIENCE, stamp).await;
         let done = session.end(done).await;
-        done.map(Some).map_err(|error| self.connections.unread("information_schema", &error))
+        done.map(Some).map_err(|error| self.connections.statement_error("information_schema", error, None))
     }
 
     async fn sample(&self, table: &str, column: &str, request: &SampleRequest) -> Result<Samples, ConnectError> {
@@ -162,7 +192,7 @@ impl Connector for Mysql {
 
     async fn statistics(&self, table: &str, wanted: &[String]) -> Result<Vec<Statistics>, ConnectError> {
         let place = self.place(table).await?;
-        let columns = columns(&place.columns, wanted).map_err(|reason| self.connections.refused(table, reason))?;
+        let columns = columns(&place.columns, wanted).map_err(|unknown| self.unknown_column(table, &unknown))?;
         let mut all = Vec::with_capacity(columns.len());
         for part in columns.chunks(COLUMNS_A_QUERY) {
             let measures: Vec<String> = part
@@ -188,7 +218,7 @@ impl Connector for Mysql {
         limit: usize,
     ) -> Result<Rows, ConnectError> {
         let place = self.place(table).await?;
-        let wanted = columns(&place.columns, wanted).map_err(|reason| self.connections.refused(table, reason))?;
+        let wanted = columns(&place.columns, wanted).map_err(|unknown| self.unknown_column(table, &unknown))?;
         let statement = select(&Dialect, table, &place.from, &wanted, &place.columns, conditions, limit)?;
         Ok(self.asked(table, statement, PATIENCE, limit).await?)
     }
@@ -203,9 +233,12 @@ impl Connector for Mysql {
         let mut session = self.connections.session(PATIENCE).await?;
         let planned = session::plan(session.connection(), query.sql.trim().trim_end_matches(';'));
         let done = Session::<MySqlConnection>::within(PATIENCE, planned).await;
-        match session.close(done).await.map_err(|error| self.connections.unread(PLAN, &error))? {
+        match session.close(done).await.map_err(|error| self.connections.statement_error(PLAN, error, None))? {
             true => Ok(()),
-            false => Err(self.connections.refused(PLAN, "it is read-only here, and this is not a query")),
+            false => {
+                let reason = "it is read-only here, and this is not a query";
+                Err(ConnectError::read(self.connections.place(), PLAN, Cause::Refused, reason))
+            }
         }
     }
 }

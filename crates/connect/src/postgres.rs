@@ -17,11 +17,11 @@ use sqlx::ConnectOptions;
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 
 use crate::budget::Budget;
-use crate::filter::sql::{Bound, Dialect as _, Statement, columns, escaped, select};
+use crate::filter::sql::{Bound, Dialect as _, Statement, UnknownColumn, columns, escaped, select};
 use crate::server::{Connections, FIRST_ROWS, Failed, PATIENCE, SAMPLE_PATIENCE, Session, samples, statistics};
 use crate::{
-    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Server, SourceKind, SqlQuery, Statistics,
-    Table,
+    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Server, Source, SourceKind, SqlQuery,
+    Statistics, Table,
 };
 use dialect::{Dialect, Shape};
 use session::{Fetched, fetch};
@@ -31,16 +31,46 @@ pub(crate) use value::json;
 /// PostgreSQL allows 1,664 result columns; a column needs five.
 const COLUMNS_A_QUERY: usize = 100;
 
+/// The parameters that a URL may have, as `sqlx` reads them; besides, `options[NAME]`.
+pub(crate) const URL_PARAMETERS: &[&str] = &[
+    "application_name",
+    "dbname",
+    "host",
+    "hostaddr",
+    "options",
+    "password",
+    "port",
+    "ssl-ca",
+    "ssl-cert",
+    "ssl-key",
+    "ssl-mode",
+    "ssl-root-cert",
+    "sslcert",
+    "sslkey",
+    "sslmode",
+    "sslrootcert",
+    "statement-cache-capacity",
+    "user",
+];
+
+/// A connector for a PostgreSQL server.
+///
+/// # Errors
+/// When the source is something else, or its URL is not one that the driver takes.
+pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
+    Ok(Arc::new(Postgres::new(source.require_server()?)?))
+}
+
 /// A database on a PostgreSQL server.
 pub(crate) struct Postgres {
     connections: Arc<Connections<PgConnection>>,
 }
 
 impl Postgres {
-    pub(crate) fn new(server: &Server) -> Result<Self, ConnectError> {
-        let options = PgConnectOptions::from_str(server.url().as_str()).map_err(|_| ConnectError::Connect {
-            server: server.to_string(),
-            reason: "the URL has parameters that are not known or not right".to_owned(),
+    fn new(server: &Server) -> Result<Self, ConnectError> {
+        let options = PgConnectOptions::from_str(server.url().as_str());
+        let options = options.map_err(|_| {
+            ConnectError::connect(server.to_string(), "the URL has parameters that are not known or not right")
         })?;
         // Prepared statements do not outlive a transaction behind a pooler.
         let options = options.application_name("prospector").statement_cache_capacity(0).disable_statement_logging();
@@ -75,7 +105,11 @@ impl Postgres {
             }
             done => session.end(done).await,
         };
-        done.map(|fetched| fetched.rows).map_err(|error| self.connections.failure(table, &error))
+        done.map(|fetched| fetched.rows).map_err(|error| self.connections.failure(table, error, &statement.sql))
+    }
+
+    fn unknown_column(&self, table: &str, unknown: &UnknownColumn) -> ConnectError {
+        ConnectError::unknown_column(self.connections.place(), table, &unknown.0)
     }
 
     /// Where the table is, with its columns.
@@ -83,8 +117,8 @@ impl Postgres {
         let mut session = self.connections.session(PATIENCE).await?;
         let found = table::find(session.connection(), self.schemas(), table);
         let done = Session::<PgConnection>::within(PATIENCE, found).await;
-        let found = session.end(done).await.map_err(|error| self.connections.unread(table, &error))?;
-        found.ok_or_else(|| self.connections.refused(table, "there is no such table"))
+        let found = session.end(done).await.map_err(|error| self.connections.statement_error(table, error, None))?;
+        found.ok_or_else(|| ConnectError::unknown_table(self.connections.place(), table))
     }
 }
 
@@ -99,8 +133,8 @@ fn searched(place: &str, schema: &str, names: &str) -> Problem {
 
 #[async_trait]
 impl Connector for Postgres {
-    fn kind(&self) -> &'static str {
-        SourceKind::Postgres.as_str()
+    fn kind(&self) -> SourceKind {
+        SourceKind::Postgres
     }
 
     async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
@@ -114,7 +148,7 @@ impl Connector for Postgres {
             Ok((tables, problems))
         };
         let done = Session::<PgConnection>::within(PATIENCE, described).await;
-        session.end(done).await.map_err(|error| self.connections.unread("the system catalog", &error))
+        session.end(done).await.map_err(|error| self.connections.statement_error("the system catalog", error, None))
     }
 
     async fn fingerprint(&self) -> Result<Option<String>, ConnectError> {
@@ -122,7 +156,7 @@ impl Connector for Postgres {
         let stamp = describe::fingerprint(session.connection(), self.schemas());
         let done = Session::<PgConnection>::within(PATIENCE, stamp).await;
         let done = session.end(done).await;
-        done.map(Some).map_err(|error| self.connections.unread("the system catalog", &error))
+        done.map(Some).map_err(|error| self.connections.statement_error("the system catalog", error, None))
     }
 
     async fn sample(&self, table: &str, column: &str, request: &SampleRequest) -> Result<Samples, ConnectError> {
@@ -165,7 +199,7 @@ impl Connector for Postgres {
 
     async fn statistics(&self, table: &str, wanted: &[String]) -> Result<Vec<Statistics>, ConnectError> {
         let place = self.place(table).await?;
-        let columns = columns(&place.columns, wanted).map_err(|reason| self.connections.refused(table, reason))?;
+        let columns = columns(&place.columns, wanted).map_err(|unknown| self.unknown_column(table, &unknown))?;
         let mut all = Vec::with_capacity(columns.len());
         for part in columns.chunks(COLUMNS_A_QUERY) {
             let measures: Vec<String> = part
@@ -192,7 +226,7 @@ impl Connector for Postgres {
         limit: usize,
     ) -> Result<Rows, ConnectError> {
         let place = self.place(table).await?;
-        let wanted = columns(&place.columns, wanted).map_err(|reason| self.connections.refused(table, reason))?;
+        let wanted = columns(&place.columns, wanted).map_err(|unknown| self.unknown_column(table, &unknown))?;
         let statement = select(&Dialect, table, &place.from, &wanted, &place.columns, conditions, limit)?;
         Ok(self.asked(table, statement, PATIENCE, limit).await?)
     }
@@ -205,8 +239,12 @@ impl Connector for Postgres {
 
     async fn explain(&self, query: &SqlQuery<'_>) -> Result<(), ConnectError> {
         let mut session = self.connections.session(PATIENCE).await?;
-        let planned = session::plan(session.connection(), query.sql.trim().trim_end_matches(';'));
+        let sql = query.sql.trim().trim_end_matches(';');
+        let planned = session::plan(session.connection(), sql);
         let done = Session::<PgConnection>::within(PATIENCE, planned).await;
-        session.end(done).await.map_err(|error| self.connections.unread("the plan of a query", &error))
+        session
+            .end(done)
+            .await
+            .map_err(|error| self.connections.statement_error("the plan of a query", error, Some(sql)))
     }
 }

@@ -13,8 +13,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use url::Url;
 
 use crate::budget::Excess;
-use crate::{Cause, ConnectError, SourceKind};
+use crate::error::TIMED_OUT;
+use crate::{AddressError, Cause, ConnectError, SourceKind};
 pub(crate) use asking::{FIRST_ROWS, Failed, PATIENCE, SAMPLE_PATIENCE, samples, statistics};
+use cause::Found;
 
 /// Connections to one server at the same time.
 const AT_ONCE: usize = 4;
@@ -31,6 +33,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// Where a server is and who asks. Shown without its password.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Server {
+    kind: SourceKind,
     url: Url,
     /// The hosts behind the first, as they are written: a URL has but one.
     more_hosts: String,
@@ -38,46 +41,6 @@ pub struct Server {
     /// The names of the parameters that mean nothing to this kind of server; the URL is kept without them.
     ignored: Vec<String>,
 }
-
-/// The parameters that a URL of PostgreSQL may have, as `sqlx` reads them; besides, `options[NAME]`.
-const OF_POSTGRES: &[&str] = &[
-    "application_name",
-    "dbname",
-    "host",
-    "hostaddr",
-    "options",
-    "password",
-    "port",
-    "ssl-ca",
-    "ssl-cert",
-    "ssl-key",
-    "ssl-mode",
-    "ssl-root-cert",
-    "sslcert",
-    "sslkey",
-    "sslmode",
-    "sslrootcert",
-    "statement-cache-capacity",
-    "user",
-];
-
-/// The same of MySQL and MariaDB.
-const OF_MYSQL: &[&str] = &[
-    "charset",
-    "collation",
-    "socket",
-    "ssl-ca",
-    "ssl-cert",
-    "ssl-key",
-    "ssl-mode",
-    "sslca",
-    "sslcert",
-    "sslkey",
-    "sslmode",
-    "statement-cache-capacity",
-    "time-zone",
-    "timezone",
-];
 
 impl Server {
     /// The server at `postgres://user:password@host:port/database?sslmode=verify-full`, or `mysql://` or `mariadb://`
@@ -93,22 +56,21 @@ impl Server {
     ///
     /// # Errors
     /// What is wrong with the URL, without showing it.
-    pub fn new(url: &str, schemas: &[String]) -> Result<Server, String> {
+    pub fn new(url: &str, schemas: &[String]) -> Result<Server, AddressError> {
         let (url, more_hosts) = first_host(url.trim());
-        let parsed = Url::parse(&url).map_err(|error| format!("the URL is wrong: {error}"))?;
-        if SourceKind::from_scheme(parsed.scheme()).is_none() {
-            return Err(format!("no server is known by `{}://`", parsed.scheme()));
-        }
+        let parsed = Url::parse(&url)?;
+        let kind = SourceKind::from_scheme(parsed.scheme());
+        let kind = kind.ok_or_else(|| AddressError::UnknownScheme(parsed.scheme().to_owned()))?;
         if parsed.host_str().is_none_or(str::is_empty) && !parsed.query_pairs().any(|(key, _)| key == "socket") {
-            return Err("the URL names no host".to_owned());
+            return Err(AddressError::NoHost);
         }
-        let (url, ignored) = without_unknown(parsed);
-        Ok(Server { url, more_hosts, schemas: schemas.to_vec(), ignored })
+        let (url, ignored) = without_unknown(kind, parsed);
+        Ok(Server { kind, url, more_hosts, schemas: schemas.to_vec(), ignored })
     }
 
     /// The kind of source, by the scheme of the URL.
     pub fn kind(&self) -> SourceKind {
-        SourceKind::from_scheme(self.url.scheme()).unwrap_or(SourceKind::Postgres)
+        self.kind
     }
 
     /// The names of parameters in the URL that mean nothing to PostgreSQL, MySQL or MariaDB, and are not passed on: a driver
@@ -173,12 +135,8 @@ impl fmt::Debug for Server {
 }
 
 /// The URL without the parameters that nobody would read, and the names of those.
-fn without_unknown(mut url: Url) -> (Url, Vec<String>) {
-    let known = match SourceKind::from_scheme(url.scheme()) {
-        Some(SourceKind::Postgres) => OF_POSTGRES,
-        Some(SourceKind::Mysql) => OF_MYSQL,
-        _ => return (url, Vec::new()),
-    };
+fn without_unknown(kind: SourceKind, mut url: Url) -> (Url, Vec<String>) {
+    let Some(known) = kind.url_parameters() else { return (url, Vec::new()) };
     let is_known = |key: &str| known.contains(&key) || key.starts_with("options[") && known.contains(&"options");
     let pairs: Vec<(String, String)> = url.query_pairs().into_owned().collect();
     let (kept, unknown): (Vec<_>, Vec<_>) = pairs.into_iter().partition(|(key, _)| is_known(key));
@@ -193,7 +151,8 @@ fn without_unknown(mut url: Url) -> (Url, Vec<String>) {
 
 /// The URL of MongoDB with its first host alone, and the others: `,b:27017,c:27017`.
 fn first_host(url: &str) -> (String, String) {
-    let Some(start) = url.find("://").map(|at| at + 3).filter(|_| url.starts_with("mongodb")) else {
+    let is_mongodb = |at: &usize| SourceKind::from_scheme(&url[..*at]) == Some(SourceKind::Mongodb);
+    let Some(start) = url.find("://").filter(is_mongodb).map(|at| at + 3) else {
         return (url.to_owned(), String::new());
     };
     let end = url[start..].find(['/', '?']).map_or(url.len(), |at| start + at);
@@ -241,7 +200,7 @@ impl<C: Dialogue + 'static> Connections<C> {
 
     /// A transaction that can only read, in which no statement takes longer than `patience`.
     pub(crate) async fn session(self: &Arc<Self>, patience: Duration) -> Result<Session<C>, ConnectError> {
-        let closed = |error: tokio::sync::AcquireError| self.failed(error.to_string());
+        let closed = |error: tokio::sync::AcquireError| self.connect_error(error.to_string());
         let permit = self.permits.clone().acquire_owned().await.map_err(closed)?;
         let begun = |connection: C, number: u64, permit: OwnedSemaphorePermit| Session {
             connection: Some(connection),
@@ -258,8 +217,8 @@ impl<C: Dialogue + 'static> Connections<C> {
         let mut connection = self.connected().await?;
         let started = tokio::time::timeout(CONNECTING, connection.begin_reading(patience)).await;
         let number = started
-            .map_err(|_| self.failed("it did not answer in time"))?
-            .map_err(|error| self.failed(self.reason(&error)))?;
+            .map_err(|_| self.connect_error("it did not answer in time"))?
+            .map_err(|error| self.connect_error(self.reason(&error)).with_source(error))?;
         Ok(begun(connection, number, permit))
     }
 
@@ -270,19 +229,24 @@ impl<C: Dialogue + 'static> Connections<C> {
     async fn connected(&self) -> Result<C, ConnectError> {
         match tokio::time::timeout(CONNECTING, self.options.connect()).await {
             Ok(Ok(connection)) => Ok(connection),
-            Ok(Err(error)) => Err(self.failed(self.reason(&error))),
-            Err(_) => Err(self.failed(format!("it did not answer within {} s", CONNECTING.as_secs()))),
+            Ok(Err(error)) => Err(self.connect_error(self.reason(&error)).with_source(error)),
+            Err(_) => Err(self.connect_error(format!("it did not answer within {} s", CONNECTING.as_secs()))),
         }
     }
 
-    fn failed(&self, reason: impl Into<String>) -> ConnectError {
-        ConnectError::Connect { server: self.server.to_string(), reason: reason.into() }
+    fn connect_error(&self, reason: impl Into<String>) -> ConnectError {
+        ConnectError::connect(self.place(), reason)
+    }
+
+    /// The server, as it is called in messages.
+    pub(crate) fn place(&self) -> String {
+        self.server.to_string()
     }
 
     /// What went wrong, without the wrapping.
     pub(crate) fn reason(&self, error: &sqlx::Error) -> String {
         let reason = match error {
-            _ if is_timeout(error) => "it took too long and was stopped".to_owned(),
+            _ if is_timeout(error) => TIMED_OUT.to_owned(),
             sqlx::Error::Database(error) => error.message().to_owned(),
             sqlx::Error::Io(error) => error.to_string(),
             other => other.to_string(),
@@ -290,31 +254,40 @@ impl<C: Dialogue + 'static> Connections<C> {
         self.server.scrubbed(&reason)
     }
 
-    /// The error of an act on a table.
-    pub(crate) fn unread(&self, table: &str, error: &sqlx::Error) -> ConnectError {
-        let (cause, code) = cause::cause(error);
+    /// The error of a statement about a table; `sql` is the text that was sent, where it is somebody else's.
+    pub(crate) fn statement_error(&self, table: &str, error: sqlx::Error, sql: Option<&str>) -> ConnectError {
+        let Found { cause, code } = cause::find(&error);
         let reason = match cause {
             // What the server says names tables that a view reads, and the account.
             Cause::Refused => format!("permission denied, or it is not reading{}", stated(code.as_deref())),
-            _ => self.reason(error),
+            Cause::Other
+            | Cause::TimedOut
+            | Cause::Gone
+            | Cause::Memory
+            | Cause::TooLarge
+            | Cause::UnknownTable
+            | Cause::UnknownColumn
+            | Cause::UnknownFunction
+            | Cause::TypeMismatch
+            | Cause::Syntax => self.reason(&error),
         };
-        ConnectError::Read { place: self.server.to_string(), table: table.to_owned(), reason, cause, code }
+        let column = match cause {
+            Cause::UnknownColumn => cause::unknown_column(&error, sql).map(String::into_boxed_str),
+            _ => None,
+        };
+        let (place, table) = (self.place(), table.to_owned());
+        ConnectError::Read { place, table, reason, cause, code, column, source: None }.with_source(error)
     }
 
     /// The error of an answer that is too large, from the names of its columns.
     pub(crate) fn exceeded(&self, table: &str, excess: &Excess, columns: &[String]) -> ConnectError {
-        excess.error(self.server.to_string(), table, columns)
-    }
-
-    /// The same for a reason of our own.
-    pub(crate) fn refused(&self, table: &str, reason: impl Into<String>) -> ConnectError {
-        ConnectError::read(self.server.to_string(), table, reason)
+        excess.error(self.place(), table, columns)
     }
 }
 
 /// Whether the server stopped a statement at its time limit.
 fn is_timeout(error: &sqlx::Error) -> bool {
-    error.as_database_error().is_some() && cause::cause(error).0 == Cause::TimedOut
+    error.as_database_error().is_some() && cause::find(error).cause == Cause::TimedOut
 }
 
 fn stated(code: Option<&str>) -> String {
@@ -448,8 +421,8 @@ mod tests {
         for url in
             ["postgres//ada:s3cret@x", "oracle://ada:s3cret@x/y", "postgres://ada:s3cret@x:port/y", "postgres:///y"]
         {
-            let reason = Server::new(url, &[]).unwrap_err();
-            assert!(!reason.contains("s3cret"), "{reason}");
+            let error = Server::new(url, &[]).unwrap_err();
+            assert!(!format!("{error} {error:?}").contains("s3cret"), "{error}");
         }
     }
 }

@@ -1,14 +1,16 @@
 //! Parsing SQL that somebody else wrote, in bounded time and on a stack that does not overflow.
 
 mod bounded;
+mod dialect;
 
 use sqlparser::ast::Statement;
-use sqlparser::dialect::Dialect;
+use sqlparser::dialect::Dialect as Grammar;
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 
 use bounded::Bounded;
+pub use dialect::Dialect;
 
 /// Brackets inside one another.
 pub const MAX_NESTING: usize = 60;
@@ -27,7 +29,7 @@ const STACK: usize = 16 << 20;
 /// # Errors
 /// What sqlparser says; [`ParserError::RecursionLimitExceeded`] where the text is nested too deep, or needs too many
 /// attempts to be understood.
-pub fn parse_text(dialect: &'static dyn Dialect, text: &str) -> Result<Vec<Statement>, ParserError> {
+pub fn parse_text(dialect: &'static dyn Grammar, text: &str) -> Result<Vec<Statement>, ParserError> {
     parse(dialect, Tokenizer::new(dialect, text).tokenize_with_location()?, false)
 }
 
@@ -35,12 +37,12 @@ pub fn parse_text(dialect: &'static dyn Dialect, text: &str) -> Result<Vec<State
 ///
 /// # Errors
 /// As for [`parse_text`], and where something is left behind the last statement.
-pub fn parse_tokens(dialect: &'static dyn Dialect, tokens: Vec<TokenWithSpan>) -> Result<Vec<Statement>, ParserError> {
+pub fn parse_tokens(dialect: &'static dyn Grammar, tokens: Vec<TokenWithSpan>) -> Result<Vec<Statement>, ParserError> {
     parse(dialect, tokens, true)
 }
 
 fn parse(
-    dialect: &'static dyn Dialect,
+    dialect: &'static dyn Grammar,
     tokens: Vec<TokenWithSpan>,
     is_whole: bool,
 ) -> Result<Vec<Statement>, ParserError> {
@@ -93,7 +95,7 @@ mod tests {
 
     use super::*;
 
-    const DIALECTS: [&dyn Dialect; 10] = [
+    const DIALECTS: [&dyn Grammar; 10] = [
         &GenericDialect {},
         &PostgreSqlDialect {},
         &MySqlDialect {},

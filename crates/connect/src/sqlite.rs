@@ -11,6 +11,7 @@ mod session;
 mod value;
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -19,7 +20,10 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{AssertSqlSafe, SqliteConnection};
 
 use crate::filter::sql::escaped;
-use crate::{ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, SqlQuery, Statistics, Table};
+use crate::{
+    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Source, SourceKind, SqlQuery, Statistics,
+    Table,
+};
 use pool::Database;
 use value::{integer, text, value};
 
@@ -29,18 +33,38 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// SQLite allows 2,000 result columns; a column needs six.
 const COLUMNS_A_QUERY: usize = 100;
 
+/// A connector for a database file.
+///
+/// # Errors
+/// When the source has no file, or several.
+pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
+    match source.require_paths()? {
+        [path] => Ok(Arc::new(Sqlite::new(path))),
+        paths => {
+            let reason = "a database has one path; make a source of each file";
+            Err(ConnectError::open(SourceKind::Sqlite, &paths[1], reason))
+        }
+    }
+}
+
 /// A SQLite database file.
 pub(crate) struct Sqlite {
     database: Database,
 }
 
 impl Sqlite {
-    pub(crate) fn new(path: &Path) -> Self {
+    fn new(path: &Path) -> Self {
         Sqlite { database: Database::new(path) }
     }
 
-    fn read(&self, table: &str, reason: impl Into<String>) -> ConnectError {
-        ConnectError::read(self.database.path().display().to_string(), table, reason)
+    fn place(&self) -> String {
+        self.database.path().display().to_string()
+    }
+
+    /// Why a statement of our own about a table failed.
+    fn statement_error(&self, table: &str, error: sqlx::Error) -> ConnectError {
+        let reason = pool::reason(&error);
+        ConnectError::read(self.place(), table, pool::cause(&error), reason).with_source(error)
     }
 
     /// The names of these columns as the table spells them. They must be looked up: SQLite takes an unknown name in
@@ -55,10 +79,10 @@ impl Sqlite {
             .bind(table)
             .fetch_all(connection)
             .await
-            .map_err(|error| self.read(table, pool::reason(&error)))?;
+            .map_err(|error| self.statement_error(table, error))?;
         let names: Vec<String> = rows.iter().map(|row| text(row, 0)).collect();
         if names.is_empty() {
-            return Err(self.read(table, "there is no such table"));
+            return Err(ConnectError::unknown_table(self.place(), table));
         }
         if wanted.is_empty() {
             return Ok(names);
@@ -67,7 +91,7 @@ impl Sqlite {
             .iter()
             .map(|column| {
                 let found = names.iter().find(|name| name.eq_ignore_ascii_case(column));
-                found.cloned().ok_or_else(|| self.read(table, format!("it has no column {column}")))
+                found.cloned().ok_or_else(|| ConnectError::unknown_column(self.place(), table, column))
             })
             .collect()
     }
@@ -75,8 +99,8 @@ impl Sqlite {
 
 #[async_trait]
 impl Connector for Sqlite {
-    fn kind(&self) -> &'static str {
-        "sqlite"
+    fn kind(&self) -> SourceKind {
+        SourceKind::Sqlite
     }
 
     async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
@@ -109,7 +133,7 @@ impl Connector for Sqlite {
             .persistent(false)
             .fetch_all(&mut *connection)
             .await
-            .map_err(|error| self.read(table, pool::reason(&error)))?;
+            .map_err(|error| self.statement_error(table, error))?;
         let distinct = rows.first().map_or(0, |row| u64::try_from(integer(row, 2)).unwrap_or(0));
         let values: Vec<_> = rows.iter().take(request.limit).map(sampled).collect();
         let complete = values.len() as u64 == distinct;
@@ -133,7 +157,7 @@ impl Connector for Sqlite {
                 .persistent(false)
                 .fetch_one(&mut *connection)
                 .await
-                .map_err(|error| self.read(table, pool::reason(&error)))?;
+                .map_err(|error| self.statement_error(table, error))?;
             all.extend(part.iter().enumerate().map(|(index, column)| Statistics {
                 column: column.clone(),
                 cardinality: u64::try_from(integer(&row, index * 6)).unwrap_or(0),

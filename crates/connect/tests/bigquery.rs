@@ -15,8 +15,8 @@ use axum::{Json, Router};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use prospector_connect::{
-    Access, ConnectError, Connector, FilterCondition, FilterOp, MAX_ANSWER_BYTES, MAX_CELL_BYTES, Rows, SampleRequest,
-    Service, Source, SqlQuery, open,
+    Access, BigquerySource, ConnectError, Connector, FilterCondition, FilterOp, MAX_ANSWER_BYTES, MAX_CELL_BYTES, Rows,
+    SampleRequest, Source, SqlQuery, open,
 };
 use serde_json::{Value, json};
 
@@ -215,8 +215,8 @@ async fn served() -> (Arc<Fake>, String) {
 
 fn connector(url: &str, datasets: &[&str], access: Access) -> Arc<dyn Connector> {
     let datasets: Vec<String> = datasets.iter().map(ToString::to_string).collect();
-    let service = Service::bigquery("shop", &datasets, access).unwrap().at(url).unwrap();
-    open(&Source::Service(service)).unwrap()
+    let service = BigquerySource::new("shop", &datasets, access).unwrap().at(url).unwrap();
+    open(&Source::Bigquery(service)).unwrap()
 }
 
 fn token() -> Access {

@@ -13,7 +13,8 @@ use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::{Json, Router};
 use prospector_connect::{
-    Access, ConnectError, Connector, FilterCondition, FilterOp, MAX_CELL_BYTES, SampleRequest, Service, Source, open,
+    Access, ConnectError, Connector, ElasticsearchSource, FilterCondition, FilterOp, MAX_CELL_BYTES, SampleRequest,
+    Source, open,
 };
 use serde_json::{Value, json};
 use support::check_filters;
@@ -181,8 +182,8 @@ async fn started(people: Vec<Value>, access: Access) -> (Arc<Fake>, Arc<dyn Conn
     let url = format!("http://{}", listener.local_addr().unwrap());
     let app = Router::new().fallback(answer).with_state(fake.clone());
     tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
-    let service = Service::elasticsearch(&url, access, &[]).unwrap();
-    (fake, open(&Source::Service(service)).unwrap())
+    let service = ElasticsearchSource::new(&url, access, &[]).unwrap();
+    (fake, open(&Source::Elasticsearch(service)).unwrap())
 }
 
 fn ada() -> Access {
@@ -245,7 +246,7 @@ struct Narrow {
 
 #[async_trait::async_trait]
 impl Connector for Narrow {
-    fn kind(&self) -> &'static str {
+    fn kind(&self) -> prospector_connect::SourceKind {
         self.source.kind()
     }
     async fn describe(
@@ -339,8 +340,8 @@ async fn a_failure_says_what_it_is_and_no_secret() {
     check(ada(), Some(("/people/_search", 429, because("queue is full"))), "too busy: queue is full").await;
     check(ada(), Some(("/_resolve", 302, json!({}))), "correct the URL").await;
 
-    let service = Service::elasticsearch("http://ada:s3cret@127.0.0.1:1", Access::Open, &[]).unwrap();
-    let error = open(&Source::Service(service)).unwrap().describe().await.unwrap_err();
+    let service = ElasticsearchSource::new("http://ada:s3cret@127.0.0.1:1", Access::Open, &[]).unwrap();
+    let error = open(&Source::Elasticsearch(service)).unwrap().describe().await.unwrap_err();
     assert!(matches!(error, prospector_connect::ConnectError::Connect { .. }), "{error}");
     assert!(!format!("{error} {error:?}").contains("s3cret"), "{error:?}");
 }

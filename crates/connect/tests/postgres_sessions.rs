@@ -327,7 +327,7 @@ async fn a_failure_has_its_cause_and_no_word_of_what_is_hidden() {
     check("SELECT one FROM v", Cause::Refused, "42501").await;
     run(&url, "ALTER DATABASE session_causes SET statement_timeout = '300ms'").await;
     match query(connector(&url, &[]).as_ref(), "SELECT pg_sleep(30)", 5).await {
-        Err(ConnectError::Read { cause: Cause::TimedOut, code: Some(state), .. }) => assert_eq!(state, "57014"),
+        Err(ConnectError::Read { cause: Cause::TimedOut, code: Some(state), .. }) => assert_eq!(&*state, "57014"),
         other => panic!("{other:?}"),
     }
 }

@@ -59,6 +59,7 @@ mod record;
 mod resource;
 pub mod tokens;
 mod tool;
+mod tool_error;
 mod toolset;
 
 pub use answer::Answer;
@@ -73,5 +74,6 @@ pub use panics::catch_panic;
 pub use problem::{Problem, Severity};
 pub use record::{Hit, Kind, Record, Relevance};
 pub use resource::{Resource, ResourceKind};
-pub use tool::{Effect, Tool, ToolError, ToolSpec, output_schema};
+pub use tool::{Effect, Tool, ToolSpec, output_schema};
+pub use tool_error::{ToolError, ToolErrorCode};
 pub use toolset::{BoxFuture, Callable, DEFAULT_MAX_TOKENS, Toolset};

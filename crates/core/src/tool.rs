@@ -6,7 +6,7 @@ use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use crate::{ToolOutput, mark::clean_name};
+use crate::{ToolError, ToolOutput, mark::clean_name};
 
 /// What a tool author writes. `Args` carries its own JSON Schema, so the schema that a model is shown can never drift
 /// from the code that runs. Derive `Deserialize` and `JsonSchema` for it, with `#[serde(deny_unknown_fields)]` and a
@@ -65,85 +65,6 @@ impl Effect {
     /// Whether it reaches beyond this program and its sources.
     pub fn calls_out(self) -> bool {
         matches!(self, Effect::CallsOut)
-    }
-}
-
-/// A failed call is part of the conversation, not a crash.
-#[derive(Debug, thiserror::Error)]
-pub enum ToolError {
-    /// Shown to the model as `{"error": code, "message", "suggestion"}`.
-    #[error("{message}{}", suggestion.as_ref().map(|s| format!(" ({s})")).unwrap_or_default())]
-    Respond {
-        /// A stable word for programs: `not_found`, `invalid_arguments`, `unknown_tool`, `unavailable`.
-        code: &'static str,
-        /// What is wrong.
-        message: String,
-        /// What to do instead; the nearest names where a name was wrong.
-        suggestion: Option<String>,
-    },
-    /// For the operator only, and never shown to the model. A round in which nothing else worked ends the run.
-    #[error("{source}")]
-    Fatal {
-        /// What happened.
-        source: Box<dyn std::error::Error + Send + Sync>,
-    },
-}
-
-/// A message quotes what was passed, which may be a megabyte: no more characters of it reach a model.
-const MAX_MESSAGE_CHARS: usize = 2_000;
-const MAX_NAME_CHARS: usize = 200;
-
-/// The text, or its first characters and an ellipsis.
-fn cut(text: String, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        None => text,
-        Some((end, _)) => format!("{}…", &text[..end]),
-    }
-}
-
-impl ToolError {
-    /// A wrong name: says which right ones are nearest, out of `candidates`.
-    pub fn not_found<'a>(what: &str, name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Self {
-        let near = crate::nearest(name, candidates, 3);
-        let suggestion = if near.is_empty() {
-            format!("there is no {what} at all")
-        } else {
-            let near: Vec<String> = near.iter().map(|name| format!("`{}`", clean_name(name))).collect();
-            format!("did you mean {}?", near.join(", "))
-        };
-        ToolError::Respond {
-            code: "not_found",
-            message: format!("there is no {what} `{}`", cut(clean_name(name), MAX_NAME_CHARS)),
-            suggestion: Some(suggestion),
-        }
-    }
-
-    /// Arguments that cannot be used.
-    pub fn invalid(message: impl Into<String>, suggestion: Option<String>) -> Self {
-        let message = cut(message.into(), MAX_MESSAGE_CHARS);
-        ToolError::Respond { code: "invalid_arguments", message, suggestion }
-    }
-
-    /// Something that should work does not right now: a source that cannot be read.
-    pub fn unavailable(message: impl Into<String>, suggestion: Option<String>) -> Self {
-        let message = cut(message.into(), MAX_MESSAGE_CHARS);
-        ToolError::Respond { code: "unavailable", message, suggestion }
-    }
-
-    /// An error for the operator.
-    pub fn fatal(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        ToolError::Fatal { source: source.into() }
-    }
-
-    /// What the model is shown; a fatal error shows nothing of its cause.
-    pub fn to_json(&self) -> Value {
-        match self {
-            ToolError::Respond { code, message, suggestion: Some(suggestion) } => {
-                json!({"error": code, "message": message, "suggestion": suggestion})
-            }
-            ToolError::Respond { code, message, suggestion: None } => json!({"error": code, "message": message}),
-            ToolError::Fatal { .. } => json!({"error": "internal", "message": "the tool failed"}),
-        }
     }
 }
 
@@ -294,23 +215,5 @@ fn slim(schema: &mut Value, root: bool) {
     }
     if let Some(items) = object.get_mut("items") {
         slim(items, false);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_long_name_is_told_by_its_beginning() {
-        let long = "é".repeat(1_000_000);
-        for error in [
-            ToolError::not_found("table", &long, ["invoices"]),
-            ToolError::invalid(format!("unknown field `{long}`"), None),
-            ToolError::unavailable(&long, None),
-        ] {
-            let text = error.to_json().to_string();
-            assert!(text.len() < 5_000 && text.contains("é…"), "{} bytes", text.len());
-        }
     }
 }

@@ -5,7 +5,9 @@ use std::{collections::BTreeMap, future::Future, pin::Pin, sync::Arc};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::{Answer, Effect, Tool, ToolError, ToolSpec, guarded::Guarded, mark::clean_name, tool::output_schema};
+use crate::{
+    Answer, Effect, Tool, ToolError, ToolErrorCode, ToolSpec, guarded::Guarded, mark::clean_name, tool::output_schema,
+};
 
 /// The cap on an answer where the call does not pass `max_tokens`.
 pub const DEFAULT_MAX_TOKENS: usize = 4_000;
@@ -76,7 +78,7 @@ impl Toolset {
         let Some(tool) = self.tools.get(name) else {
             let near = crate::nearest(name, self.names(), 3);
             return Err(ToolError::Respond {
-                code: "unknown_tool",
+                code: ToolErrorCode::UnknownTool,
                 message: format!("there is no tool `{}`", clean_name(name)),
                 suggestion: (!near.is_empty()).then(|| format!("did you mean {}?", near.join(", "))),
             });

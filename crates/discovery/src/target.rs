@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use prospector_api::ApiDiscovery;
-use prospector_core::{Answer, Effect, Page, ResourceKind, ToolError, Toolset, mark::clean_name, nearest, normalized};
+use prospector_core::{Answer, Effect, Page, ResourceKind, ToolError, ToolErrorCode, Toolset, mark::clean_name, nearest, normalized};
 use prospector_documents::DocumentDiscovery;
 use prospector_facts::{Fact, FactDiscovery};
 use prospector_schema::SchemaDiscovery;
@@ -325,7 +325,7 @@ impl TargetResolver {
         let near = nearest(id, names.iter().map(String::as_str), 3);
         let near = near.iter().map(|name| format!("`{}`", clean_name(name))).collect::<Vec<_>>().join(", ");
         ToolError::Respond {
-            code: "not_found",
+            code: ToolErrorCode::NotFound,
             message: format!("there is nothing named `{}`", shortened(&clean_name(id))),
             suggestion: Some(format!("did you mean {near}? search finds more")),
         }

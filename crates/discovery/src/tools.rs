@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use prospector_core::{
-    Answer, Effect, Kind, Page, Part, Relevance, Resource, ResourceKind, Tool, ToolError, ToolOutput, ToolSpec, Toolset,
+    Answer, Effect, Kind, Page, Part, Relevance, Resource, ResourceKind, Tool, ToolError, ToolErrorCode, ToolOutput, ToolSpec, Toolset,
 };
 use prospector_engine::Engine;
 use prospector_search::{Index, Query};
@@ -143,7 +143,7 @@ impl DiscoveryTools {
     pub async fn call(&self, name: &str, args: Value) -> Result<Answer, ToolError> {
         if self.absent.names().any(|absent| absent == name) {
             let message = format!("the catalog has nothing for `{name}`");
-            return Err(ToolError::Respond { code: "unknown_tool", message, suggestion: None });
+            return Err(ToolError::Respond { code: ToolErrorCode::UnknownTool, message, suggestion: None });
         }
         self.tools.call(name, args).await
     }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use prospector_core::{
-    Effect, Page, Part, Relevance, Resource, ResourceKind, Tool, ToolError, ToolOutput, Toolset, compute,
+    Effect, Page, Part, Relevance, Resource, ResourceKind, Tool, ToolError, ToolErrorCode, ToolOutput, Toolset, compute,
 };
 use prospector_search::{Index, SearchError};
 use schemars::JsonSchema;
@@ -181,7 +181,7 @@ fn wrong_section(document: &Document, error: &DocumentError) -> ToolError {
         }
         DocumentError::Search { .. } => String::new(),
     };
-    ToolError::Respond { code: "not_found", message: error.to_string(), suggestion: Some(suggestion) }
+    ToolError::Respond { code: ToolErrorCode::NotFound, message: error.to_string(), suggestion: Some(suggestion) }
 }
 
 /// `search_documents`

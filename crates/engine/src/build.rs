@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::engine::column;
 use crate::source::Source;
-use crate::{Engine, Failure};
+use crate::{Engine, Failure, FailureCode};
 use arithmetic::Arithmetic;
 use joins::Tree;
 use names::{Names, Output};
@@ -35,7 +35,7 @@ pub(crate) struct Built {
 }
 
 pub(crate) fn invalid(message: impl Into<String>) -> Failure {
-    Failure::new("invalid_arguments", message)
+    Failure::new(FailureCode::InvalidArguments, message)
 }
 
 /// The SQL of a request.
@@ -103,7 +103,7 @@ fn check_measure(names: &Names<'_>, tree: &Tree, source: &Source, measure: &Meas
     let (table, other) = (&source.tables[table].name, &source.tables[other].name);
     let message =
         format!("joined with {other}, a row of {table} is there several times: {} would be wrong", measure.name());
-    Err(Failure::new("repeated_rows", message).advise(format!(
+    Err(Failure::new(FailureCode::RepeatedRows, message).advise(format!(
         "leave {other} out, count with count_distinct, or write it as SQL that aggregates before the join"
     )))
 }
@@ -129,7 +129,7 @@ fn grouped(
             && names.class(name)? != Class::Number
         {
             let message = format!("`{name}` holds no numbers: it has no {}", measure.aggregation.word());
-            return Err(Failure::new("type_mismatch", message).advise("count it, or take min or max"));
+            return Err(Failure::new(FailureCode::TypeMismatch, message).advise("count it, or take min or max"));
         }
         let made = writer.aggregated(value.as_deref(), measure.aggregation)?;
         list.push(format!("{made} AS {}", writer.quoted(&measure.name())));

@@ -12,7 +12,7 @@ use crate::options::EngineOptions;
 use crate::scope::{self, Held, Loaded, MOST_LOADED, Scope, Subset};
 use crate::source::{Found, Source, resolve};
 use crate::view::View;
-use crate::{Dialect, Failure, hint, joined, native};
+use crate::{Dialect, Failure, FailureCode, advice, joined, native};
 
 /// So many of the rows that were loaded are shown.
 const FIRST: usize = 10;
@@ -100,7 +100,7 @@ impl Engine {
         let alias = scope::alias(&subset.alias)?;
         if subset.limit > MOST_LOADED {
             let message = format!("the limit is {}, and {MOST_LOADED} is the most", subset.limit);
-            return Err(Failure::new("too_large", message).advise("add conditions, or load it in parts"));
+            return Err(Failure::new(FailureCode::TooLarge, message).advise("add conditions, or load it in parts"));
         }
         let (source, table) = self.table(&subset.database, &subset.table)?;
         conditions_fit(table, &subset.conditions)?;
@@ -110,16 +110,15 @@ impl Engine {
         };
         let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
         let rows = source.connector.rows(&table.name, &names, &subset.conditions, subset.limit).await;
-        let mut rows = rows.map_err(|error| hint::of_source(&error, &[]))?;
+        let mut rows = rows.map_err(|error| advice::explain_source(&error, &[]))?;
         let most = self.options.limits.source_bytes;
         if joined::measure::rows(&rows) > most {
             let message = format!("the rows would take more than {} MB", most >> 20);
-            return Err(
-                Failure::new("too_large", message).advise("load fewer columns, add conditions, or lower the limit")
-            );
+            return Err(Failure::new(FailureCode::TooLarge, message)
+                .advise("load fewer columns, add conditions, or lower the limit"));
         }
-        let batch = scope::batch(source.connector.kind(), &columns, &rows.rows);
-        let batch = batch.map_err(|reason| Failure::new("failed", reason))?;
+        let batch = scope::batch(&columns, &rows.rows);
+        let batch = batch.map_err(|error| Failure::new(FailureCode::Failed, error.to_string()))?;
         let row_count = rows.rows.len();
         let held = Held {
             table: Table { name: alias.clone(), columns: columns.clone(), ..Table::default() },
@@ -154,7 +153,7 @@ impl Engine {
                 let tables = plan.table_names();
                 let query = SqlQuery { sql: text, tables: &tables };
                 let answer = plan.view[*source].connector.query(&query, cap).await;
-                (answer.map_err(|error| hint::of_source(&error, &plan.tables()))?, Way::Native)
+                (answer.map_err(|error| advice::explain_source(&error, &plan.tables()))?, Way::Native)
             }
             None => (joined::run(plan.statement(sql), cap, &self.options).await?, self.way()),
         };
@@ -173,7 +172,7 @@ impl Engine {
             Some((source, text)) => {
                 let tables = plan.table_names();
                 let answer = plan.view[*source].connector.explain(&SqlQuery { sql: text, tables: &tables }).await;
-                answer.map_err(|error| hint::of_source(&error, &plan.tables()))?;
+                answer.map_err(|error| advice::explain_source(&error, &plan.tables()))?;
                 Way::Native
             }
             None => {
@@ -199,7 +198,7 @@ impl Engine {
                 return failure;
             }
             let near = nearest(name, self.sources.iter().map(|source| source.name.as_str()), 3);
-            let failure = Failure::new("unknown_database", format!("there is no database `{name}`"));
+            let failure = Failure::new(FailureCode::UnknownDatabase, format!("there is no database `{name}`"));
             failure.advise(format!("did you mean {}?", near.join(", ")))
         })
     }
@@ -217,7 +216,8 @@ impl Engine {
             return Ok((source, table));
         }
         let near = nearest(bare, source.tables.iter().map(|table| table.name.as_str()), 3);
-        let failure = Failure::new("unknown_table", format!("{} has no table `{name}` that may be read", source.name));
+        let failure =
+            Failure::new(FailureCode::UnknownTable, format!("{} has no table `{name}` that may be read", source.name));
         Err(failure.advise(did_you_mean(&near, "use the tables that list_tables shows")))
     }
 
@@ -230,7 +230,7 @@ impl Engine {
         };
         let (view, options, sql) = (View::new(&self.sources, &self.scope), self.options.clone(), sql.to_owned());
         let planned = tokio::task::spawn_blocking(move || plan(&view, &sql, only, &options)).await;
-        planned.unwrap_or_else(|_| Err(Failure::new("failed", "the statement could not be taken apart")))
+        planned.unwrap_or_else(|_| Err(Failure::new(FailureCode::Failed, "the statement could not be taken apart")))
     }
 }
 
@@ -239,7 +239,7 @@ fn plan(view: &View, sql: &str, only: Option<usize>, options: &EngineOptions) ->
     if let Some(only) = only {
         return match planned(view, sql, view[only].dialect(), Some(only), options) {
             // What was loaded can be joined with any database.
-            Err(failure) if failure.code == "unknown_table" => {
+            Err(failure) if failure.code == FailureCode::UnknownTable => {
                 planned(view, sql, Dialect::Joined, None, options).ok().filter(Plan::is_scoped).ok_or(failure)
             }
             done => done,
@@ -259,13 +259,24 @@ fn plan(view: &View, sql: &str, only: Option<usize>, options: &EngineOptions) ->
     }
     // The more it was understood, the better the advice.
     let rank = |failure: &Failure| match failure.code {
-        "refused" | "unavailable" | "too_large" => 0,
-        "unknown_table" => 1,
-        "other" => 3,
-        _ => 2,
+        FailureCode::Refused | FailureCode::Unavailable | FailureCode::TooLarge => 0,
+        FailureCode::UnknownTable => 1,
+        FailureCode::Elsewhere => 3,
+        FailureCode::Syntax
+        | FailureCode::UnknownDatabase
+        | FailureCode::UnknownColumn
+        | FailureCode::UnknownFunction
+        | FailureCode::TypeMismatch
+        | FailureCode::Timeout
+        | FailureCode::Memory
+        | FailureCode::InvalidArguments
+        | FailureCode::RepeatedRows
+        | FailureCode::AmbiguousJoin
+        | FailureCode::NoJoin
+        | FailureCode::Failed => 2,
     };
     failures.sort_by_key(rank);
-    Err(failures.into_iter().next().unwrap_or_else(|| Failure::new("failed", "there is no database")))
+    Err(failures.into_iter().next().unwrap_or_else(|| Failure::new(FailureCode::Failed, "there is no database")))
 }
 
 impl Plan {
@@ -309,9 +320,9 @@ fn planned(
     let checked = examine(dialect, &functions, sql)?;
     let reads = &checked.rewritten.reads;
     let found = resolve(view, view.scoped().filter(|_| only.is_none()), only, dialect, reads);
-    let found = found.map_err(|failure| match failure.code {
-        "unknown_table" => options.only_described(reads).unwrap_or(failure),
-        _ => failure,
+    let found = found.map_err(|failure| match failure.code == FailureCode::UnknownTable {
+        true => options.only_described(reads).unwrap_or(failure),
+        false => failure,
     })?;
     let native = match dialect {
         Dialect::Joined => None,
@@ -319,7 +330,7 @@ fn planned(
             let first = only.or(found.first().map(|found| found.source));
             let is_own = |at: usize| view[at].dialect() == dialect && found.iter().all(|found| found.source == at);
             let Some(source) = first.filter(|at| is_own(*at)) else {
-                return Err(Failure::new("other", "the tables are elsewhere"));
+                return Err(Failure::new(FailureCode::Elsewhere, "the tables are elsewhere"));
             };
             Some((source, native::text(&checked, &found, &view[source])?))
         }
@@ -335,7 +346,7 @@ pub(crate) fn column<'a>(table: &'a Table, name: &str) -> Result<&'a Column, Fai
     let exact = table.columns.iter().find(|column| column.name == name);
     exact.or_else(|| table.column(name)).ok_or_else(|| {
         let near = nearest(name, table.columns.iter().map(|column| column.name.as_str()), 3);
-        let failure = Failure::new("unknown_column", format!("{} has no column `{name}`", table.name));
+        let failure = Failure::new(FailureCode::UnknownColumn, format!("{} has no column `{name}`", table.name));
         failure.advise(did_you_mean(&near, "it has no column at all"))
     })
 }

@@ -1,16 +1,17 @@
 //! What goes wrong with a query, as the one who wrote it is told.
 
-use prospector_core::ToolError;
+use std::fmt;
+
+use prospector_core::{ToolError, ToolErrorCode};
 use serde::Serialize;
 
 /// Why a query was refused or failed, and what to do instead.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("{message}{}", suggestion.as_ref().map(|s| format!(" ({s})")).unwrap_or_default())]
 pub struct Failure {
-    /// A stable word: `refused`, `syntax`, `unknown_table`, `unknown_column`, `unknown_function`, `type_mismatch`,
-    /// `timeout`, `memory`, `too_large`, `unavailable`, `unknown_database`, `invalid_arguments`, `failed`.
+    /// Why, for a program.
     #[serde(rename = "error")]
-    pub code: &'static str,
+    pub code: FailureCode,
     /// What is wrong, and where.
     pub message: String,
     /// What to do instead.
@@ -19,7 +20,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Self {
+    pub(crate) fn new(code: FailureCode, message: impl Into<String>) -> Self {
         Failure { code, message: message.into(), suggestion: None }
     }
 
@@ -31,6 +32,138 @@ impl Failure {
 
 impl From<Failure> for ToolError {
     fn from(failure: Failure) -> Self {
-        ToolError::Respond { code: failure.code, message: failure.message, suggestion: failure.suggestion }
+        let Failure { code, message, suggestion } = failure;
+        ToolError::Respond { code: code.into(), message, suggestion }
+    }
+}
+
+/// Why a query was refused or failed. Serialized as [`FailureCode::as_str`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureCode {
+    /// The statement is not a query, or does more than compute.
+    Refused,
+    /// The text cannot be read as SQL.
+    Syntax,
+    /// There is no database of that name.
+    UnknownDatabase,
+    /// There is no table of that name that may be read.
+    UnknownTable,
+    /// The tables have no column of that name.
+    UnknownColumn,
+    /// There is no function of that name that may be called.
+    UnknownFunction,
+    /// Values of different types are compared or computed with.
+    TypeMismatch,
+    /// The query took longer than it may.
+    Timeout,
+    /// The query needs more memory, or more room in the scratch folder, than it may use.
+    Memory,
+    /// A value, an answer, or the rows that a join needs are larger than what is read.
+    TooLarge,
+    /// The source, or the process that computes queries, cannot be reached now.
+    Unavailable,
+    /// A request is not one that can be made into a query.
+    InvalidArguments,
+    /// A measure would count rows more than once.
+    RepeatedRows,
+    /// Tables can be joined in several ways.
+    AmbiguousJoin,
+    /// No declared key connects the tables.
+    NoJoin,
+    /// The tables are not all in the database of the dialect that was tried.
+    #[serde(rename = "other")]
+    Elsewhere,
+    /// Anything else.
+    Failed,
+}
+
+impl FailureCode {
+    /// Every code.
+    pub const ALL: [FailureCode; 17] = [
+        FailureCode::Refused,
+        FailureCode::Syntax,
+        FailureCode::UnknownDatabase,
+        FailureCode::UnknownTable,
+        FailureCode::UnknownColumn,
+        FailureCode::UnknownFunction,
+        FailureCode::TypeMismatch,
+        FailureCode::Timeout,
+        FailureCode::Memory,
+        FailureCode::TooLarge,
+        FailureCode::Unavailable,
+        FailureCode::InvalidArguments,
+        FailureCode::RepeatedRows,
+        FailureCode::AmbiguousJoin,
+        FailureCode::NoJoin,
+        FailureCode::Elsewhere,
+        FailureCode::Failed,
+    ];
+
+    /// The stable word for it in answers.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            FailureCode::Refused => "refused",
+            FailureCode::Syntax => "syntax",
+            FailureCode::UnknownDatabase => "unknown_database",
+            FailureCode::UnknownTable => "unknown_table",
+            FailureCode::UnknownColumn => "unknown_column",
+            FailureCode::UnknownFunction => "unknown_function",
+            FailureCode::TypeMismatch => "type_mismatch",
+            FailureCode::Timeout => "timeout",
+            FailureCode::Memory => "memory",
+            FailureCode::TooLarge => "too_large",
+            FailureCode::Unavailable => "unavailable",
+            FailureCode::InvalidArguments => "invalid_arguments",
+            FailureCode::RepeatedRows => "repeated_rows",
+            FailureCode::AmbiguousJoin => "ambiguous_join",
+            FailureCode::NoJoin => "no_join",
+            FailureCode::Elsewhere => "other",
+            FailureCode::Failed => "failed",
+        }
+    }
+}
+
+impl From<FailureCode> for ToolErrorCode {
+    fn from(code: FailureCode) -> Self {
+        match code {
+            FailureCode::Refused => ToolErrorCode::Refused,
+            FailureCode::Syntax => ToolErrorCode::Syntax,
+            FailureCode::UnknownDatabase => ToolErrorCode::UnknownDatabase,
+            FailureCode::UnknownTable => ToolErrorCode::UnknownTable,
+            FailureCode::UnknownColumn => ToolErrorCode::UnknownColumn,
+            FailureCode::UnknownFunction => ToolErrorCode::UnknownFunction,
+            FailureCode::TypeMismatch => ToolErrorCode::TypeMismatch,
+            FailureCode::Timeout => ToolErrorCode::Timeout,
+            FailureCode::Memory => ToolErrorCode::Memory,
+            FailureCode::TooLarge => ToolErrorCode::TooLarge,
+            FailureCode::Unavailable => ToolErrorCode::Unavailable,
+            FailureCode::InvalidArguments => ToolErrorCode::InvalidArguments,
+            FailureCode::RepeatedRows => ToolErrorCode::RepeatedRows,
+            FailureCode::AmbiguousJoin => ToolErrorCode::AmbiguousJoin,
+            FailureCode::NoJoin => ToolErrorCode::NoJoin,
+            FailureCode::Elsewhere => ToolErrorCode::Elsewhere,
+            FailureCode::Failed => ToolErrorCode::Failed,
+        }
+    }
+}
+
+impl fmt::Display for FailureCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_is_its_word_everywhere() {
+        for code in FailureCode::ALL {
+            assert_eq!(serde_json::to_value(code).unwrap(), code.as_str());
+            let ToolError::Respond { code: told, .. } = Failure::new(code, "x").into() else { panic!("{code}") };
+            assert_eq!(told.as_str(), code.as_str());
+        }
     }
 }

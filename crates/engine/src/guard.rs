@@ -13,7 +13,7 @@ use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, Whit
 
 use crate::rewrite::{Rewritten, Source, rewrite};
 use crate::typo::misspelled;
-use crate::{Dialect, Failure};
+use crate::{Dialect, Failure, FailureCode};
 
 /// A longer text is no query that somebody wrote.
 const LONGEST: usize = 20_000;
@@ -53,7 +53,7 @@ pub(crate) fn examine(dialect: Dialect, functions: &[String], sql: &str) -> Resu
         return Err(refused("there is a zero byte in the statement").advise("leave it out"));
     }
     let mut tokens = Tokenizer::new(dialect.grammar(), sql).tokenize_with_location().map_err(|error| {
-        Failure::new("syntax", format!("{}: {error}", dialect.as_str())).advise("close what is open")
+        Failure::new(FailureCode::Syntax, format!("{}: {error}", dialect.as_str())).advise("close what is open")
     })?;
     if tokens.len() > MOST_TOKENS {
         let message = format!("the statement has {} words and signs, and {MOST_TOKENS} are allowed", tokens.len());
@@ -82,7 +82,7 @@ pub(crate) fn examine(dialect: Dialect, functions: &[String], sql: &str) -> Resu
     }
     let written = tokens.iter().filter(|token| !matches!(token.token, Token::Whitespace(_))).count();
     if written == 0 {
-        return Err(Failure::new("syntax", "the statement is empty").advise("write one SELECT"));
+        return Err(Failure::new(FailureCode::Syntax, "the statement is empty").advise("write one SELECT"));
     }
     let words = tokens.clone();
     check_balance(&words)?;
@@ -96,7 +96,7 @@ pub(crate) fn examine(dialect: Dialect, functions: &[String], sql: &str) -> Resu
     })?;
     let mut statements = statements.into_iter();
     let (Some(statement), rest) = (statements.next(), statements.count()) else {
-        return Err(Failure::new("syntax", "the statement is empty").advise("write one SELECT"));
+        return Err(Failure::new(FailureCode::Syntax, "the statement is empty").advise("write one SELECT"));
     };
     if rest > 0 {
         let message = format!("there are {} statements, and one is allowed", rest + 1);
@@ -118,7 +118,7 @@ fn check_balance(tokens: &[TokenWithSpan]) -> Result<(), Failure> {
             Token::RParen if open.pop().is_none() => {
                 let Location { line, column } = token.span.start;
                 let message = format!("a `)` in line {line}, column {column} closes nothing");
-                return Err(Failure::new("syntax", message).advise("leave it out, or open it"));
+                return Err(Failure::new(FailureCode::Syntax, message).advise("leave it out, or open it"));
             }
             _ => {}
         }
@@ -128,13 +128,13 @@ fn check_balance(tokens: &[TokenWithSpan]) -> Result<(), Failure> {
         Some(span) => {
             let Location { line, column } = span.start;
             let message = format!("the `(` in line {line}, column {column} is not closed");
-            Err(Failure::new("syntax", message).advise("close what is open"))
+            Err(Failure::new(FailureCode::Syntax, message).advise("close what is open"))
         }
     }
 }
 
 pub(crate) fn refused(message: impl Into<String>) -> Failure {
-    Failure::new("refused", message)
+    Failure::new(FailureCode::Refused, message)
 }
 
 fn not_a_query(start: &str) -> Failure {
@@ -187,7 +187,7 @@ fn is_operator(token: &Token) -> bool {
 
 fn unparsed(dialect: Dialect, error: &str, tokens: &[TokenWithSpan]) -> Failure {
     let error = error.trim_start_matches("sql parser error: ");
-    let failure = Failure::new("syntax", format!("this is not a query in {}: {error}", dialect.as_str()));
+    let failure = Failure::new(FailureCode::Syntax, format!("this is not a query in {}: {error}", dialect.as_str()));
     match misspelled(tokens) {
         Some((wrong, right, line)) => {
             failure.advise(format!("did you mean `{right}` instead of `{wrong}` in line {line}?"))

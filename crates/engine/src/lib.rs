@@ -8,7 +8,7 @@
 //!
 //! ```
 //! use prospector_connect::{SourceKind, open};
-//! use prospector_engine::{Engine, Source};
+//! use prospector_engine::{Engine, FailureCode, Source};
 //!
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let folder = tempfile::tempdir()?;
@@ -31,20 +31,19 @@
 //! assert_eq!(answer.rows.rows, [[serde_json::json!(2)]]);
 //!
 //! let refused = engine.run("DELETE FROM shop.shop_rows", None, 50).await.unwrap_err();
-//! assert_eq!(refused.code, "refused");
+//! assert_eq!(refused.code, FailureCode::Refused);
 //! # Ok(()) }
 //! ```
 //!
 //! What it is not: it opens no source, and knows neither the catalog nor the index nor who asks. It never writes.
 
+mod advice;
 mod answer;
 mod build;
-mod dialect;
 mod engine;
 mod failure;
 mod functions;
 mod guard;
-mod hint;
 mod history;
 mod joined;
 mod native;
@@ -57,10 +56,10 @@ mod typo;
 mod view;
 pub mod worker;
 
-pub use dialect::Dialect;
 pub use engine::{Engine, Outcome, Way};
-pub use failure::Failure;
+pub use failure::{Failure, FailureCode};
 pub use guard::check;
+pub use prospector_connect::sql::Dialect;
 pub use scope::{Loaded, Subset};
 pub use source::Source;
 pub use tools::tools;

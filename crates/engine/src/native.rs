@@ -8,7 +8,7 @@ use sqlparser::ast::{Ident, ObjectName};
 use crate::guard::{Checked, examine, refused};
 use crate::rewrite::{Piece, Rewritten};
 use crate::source::{Found, Source};
-use crate::{Dialect, Failure};
+use crate::{Dialect, Failure, FailureCode};
 
 /// Columns that every table of PostgreSQL has and nobody describes.
 const SYSTEM_COLUMNS: [&str; 6] = ["cmax", "cmin", "ctid", "tableoid", "xmax", "xmin"];
@@ -102,13 +102,13 @@ fn check_attributes(rewritten: &Rewritten, found: &[Found], source: &Source) -> 
     let columns = |found: &Found| source.tables[found.table].columns.iter().map(|column| column.name.as_str());
     let all: HashSet<&str> = found.iter().flat_map(columns).collect();
     for (qualifier, attribute) in &rewritten.attributes {
-        let name = dialect.meant(attribute);
+        let name = dialect.name_of(attribute);
         if SYSTEM_COLUMNS.contains(&name.as_str()) {
             continue;
         }
         // What a table is called in the query: its alias, or its own name.
         let owners: Vec<&Found> = qualifier.as_ref().map_or_else(Vec::new, |qualifier| {
-            let wanted = dialect.meant(qualifier);
+            let wanted = dialect.name_of(qualifier);
             let tables = rewritten.pieces.iter().filter_map(|piece| match piece {
                 Piece::Table { at, alias } => Some((*at, alias)),
                 Piece::Text(_) | Piece::Column(_) => None,
@@ -116,7 +116,9 @@ fn check_attributes(rewritten: &Rewritten, found: &[Found], source: &Source) -> 
             tables
                 .filter(|(at, alias)| match alias {
                     Some(alias) => *alias == dialect.quote(&wanted),
-                    None => rewritten.reads.get(*at).and_then(last).is_some_and(|last| dialect.meant(&last) == wanted),
+                    None => {
+                        rewritten.reads.get(*at).and_then(last).is_some_and(|last| dialect.name_of(&last) == wanted)
+                    }
                 })
                 .filter_map(|(at, _)| found.get(at))
                 .collect()
@@ -130,7 +132,8 @@ fn check_attributes(rewritten: &Rewritten, found: &[Found], source: &Source) -> 
             }
         };
         if !is_known {
-            let failure = Failure::new("unknown_column", format!("there is no column `{}`", name.escape_debug()));
+            let failure =
+                Failure::new(FailureCode::UnknownColumn, format!("there is no column `{}`", name.escape_debug()));
             let near = nearest(&name, all.iter().copied(), 3);
             return Err(match near.as_slice() {
                 [] => failure.advise("look the columns up with get_table_schema"),
@@ -148,7 +151,7 @@ fn check_attributes(rewritten: &Rewritten, found: &[Found], source: &Source) -> 
 fn qualified(dialect: Dialect, parts: &[Ident]) -> String {
     let part = |part: &Ident| match (part.quote_style, part.value.as_str()) {
         (None, "*") => "*".to_owned(),
-        _ => dialect.quote(&dialect.meant(part)),
+        _ => dialect.quote(&dialect.name_of(part)),
     };
     parts.iter().map(part).collect::<Vec<_>>().join(".")
 }

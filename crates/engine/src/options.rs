@@ -9,8 +9,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use sqlparser::ast::ObjectName;
 
-use crate::Failure;
 pub use crate::worker::{Worker, Workers};
+use crate::{Failure, FailureCode};
 
 /// What an engine may use besides the memory of this process: by default nothing.
 ///
@@ -137,8 +137,11 @@ impl EngineOptions {
 }
 
 fn absent(name: &str) -> Failure {
-    Failure::new("unavailable", format!("`{name}` is described, but the catalog does not say where its rows are"))
-        .advise("query the database that holds them, if it is another one of the catalog")
+    Failure::new(
+        FailureCode::Unavailable,
+        format!("`{name}` is described, but the catalog does not say where its rows are"),
+    )
+    .advise("query the database that holds them, if it is another one of the catalog")
 }
 
 /// The scheduler of a [Ballista](https://datafusion.apache.org/ballista/) cluster of the version that this crate is built
@@ -176,11 +179,11 @@ impl FromStr for Cluster {
     /// `df://HOST` or `df://HOST:PORT`; an address of IPv6 stands in brackets.
     fn from_str(url: &str) -> Result<Self, Failure> {
         let wrong = |what: &str| {
-            let failure = Failure::new("invalid_arguments", format!("`{url}` is no engine: {what}"));
+            let failure = Failure::new(FailureCode::InvalidArguments, format!("`{url}` is no engine: {what}"));
             failure.advise(format!("write the scheduler of a Ballista cluster, such as df://127.0.0.1:{}", Self::PORT))
         };
         if cfg!(not(feature = "ballista")) {
-            let failure = Failure::new("invalid_arguments", "this program was built without Ballista");
+            let failure = Failure::new(FailureCode::InvalidArguments, "this program was built without Ballista");
             return Err(failure.advise("build it with the feature `ballista`"));
         }
         let place = url.strip_prefix("df://").ok_or_else(|| wrong("it does not begin with df://"))?;

@@ -6,18 +6,19 @@ use std::sync::{Arc, RwLock};
 use async_trait::async_trait;
 use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
+use datafusion::arrow::error::ArrowError;
 use prospector_connect::{
-    Column, ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Statistics, Table,
+    Column, ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, SourceKind, Statistics, Table,
 };
 use prospector_core::Problem;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::Failure;
 use crate::joined::column::{array, arrow_type};
 use crate::options::{SubsetMemory, SubsetShare};
 use crate::source::Source;
+use crate::{Failure, FailureCode};
 
 /// What stands before the name of a subset, where a query names it in full.
 pub(crate) const SCOPED: &str = "scoped";
@@ -117,22 +118,27 @@ impl Scope {
     /// # Errors
     /// When there are too many, or they are too large, in this session or in all that share the memory.
     pub(crate) fn keep(&self, mut held: Held, memory: &SubsetMemory) -> Result<(), Failure> {
-        let Ok(mut all) = self.held.write() else { return Err(Failure::new("failed", "the session is broken")) };
+        let Ok(mut all) = self.held.write() else {
+            return Err(Failure::new(FailureCode::Failed, "the session is broken"));
+        };
         let others = || all.values().filter(|other| other.table.name != held.table.name);
         if others().count() >= MOST_SUBSETS {
             let message = format!("{MOST_SUBSETS} subsets are loaded already");
-            return Err(Failure::new("too_large", message).advise("load it under an alias that is not needed any more"));
+            return Err(Failure::new(FailureCode::TooLarge, message)
+                .advise("load it under an alias that is not needed any more"));
         }
         let bytes: usize = others().map(|other| other.batch.get_array_memory_size()).sum();
         let own = held.batch.get_array_memory_size();
         if bytes + own > MOST_BYTES {
             let message = format!("the subsets of a session would take more than {} MB", MOST_BYTES >> 20);
-            return Err(Failure::new("memory", message).advise("load fewer columns, or add conditions"));
+            return Err(Failure::new(FailureCode::Memory, message).advise("load fewer columns, or add conditions"));
         }
         held.share = memory.take(own);
         if held.share.is_none() {
             let message = "the subsets of all sessions would take more memory than there is for them";
-            return Err(Failure::new("memory", message).advise("load fewer columns, add conditions, or try later"));
+            return Err(
+                Failure::new(FailureCode::Memory, message).advise("load fewer columns, add conditions, or try later")
+            );
         }
         all.insert(held.table.name.clone(), Arc::new(held));
         Ok(())
@@ -164,15 +170,15 @@ pub(crate) fn alias(written: &str) -> Result<String, Failure> {
         return Ok(name);
     }
     let message = format!("`{}` is no alias", written.chars().take(80).collect::<String>());
-    Err(Failure::new("invalid_arguments", message).advise("use letters, digits and `_`, such as `crm_2025`"))
+    Err(Failure::new(FailureCode::InvalidArguments, message).advise("use letters, digits and `_`, such as `crm_2025`"))
 }
 
 /// The rows as columns of their types. A column that holds what its type does not allow is one of texts.
-pub(crate) fn batch(kind: &str, columns: &[Column], rows: &[Vec<Value>]) -> Result<RecordBatch, String> {
+pub(crate) fn batch(columns: &[Column], rows: &[Vec<Value>]) -> Result<RecordBatch, ArrowError> {
     let (mut fields, mut arrays) = (Vec::new(), Vec::<ArrayRef>::new());
     for (at, column) in columns.iter().enumerate() {
         let values = || rows.iter().map(|row| row.get(at).cloned().unwrap_or_default());
-        let declared = arrow_type(kind, &column.data_type);
+        let declared = arrow_type(column.column_type);
         let made = match array(values(), &declared) {
             Ok(made) => made,
             Err(_) => array(values(), &DataType::Utf8)?,
@@ -182,7 +188,6 @@ pub(crate) fn batch(kind: &str, columns: &[Column], rows: &[Vec<Value>]) -> Resu
     }
     let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
     RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options)
-        .map_err(|error| error.to_string())
 }
 
 /// Stands where a source has its connector: subsets are read where they are held.
@@ -194,8 +199,9 @@ fn unsupported<T>() -> Result<T, ConnectError> {
 
 #[async_trait]
 impl Connector for Memory {
-    fn kind(&self) -> &'static str {
-        SCOPED
+    fn kind(&self) -> SourceKind {
+        // They are batches of Arrow.
+        SourceKind::Arrow
     }
 
     async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {

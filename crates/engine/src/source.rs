@@ -6,7 +6,7 @@ use prospector_connect::{Connector, Table};
 use prospector_core::nearest;
 use sqlparser::ast::{Ident, ObjectName};
 
-use crate::{Dialect, Failure};
+use crate::{Dialect, Failure, FailureCode};
 
 /// A database with the tables that may be read.
 #[derive(Clone)]
@@ -24,7 +24,7 @@ pub struct Source {
 impl Source {
     /// The dialect of its queries.
     pub fn dialect(&self) -> Dialect {
-        Dialect::of(self.connector.kind())
+        self.connector.kind().dialect()
     }
 }
 
@@ -82,7 +82,7 @@ fn one(
                 .map(|(source, table)| format!("`{}.{}`", sources[*source].name, sources[*source].tables[*table].name))
                 .collect();
             let message = format!("`{written}` may be {}", places.join(" or "));
-            Err(Failure::new("unknown_table", message).advise("write the database before the table"))
+            Err(Failure::new(FailureCode::UnknownTable, message).advise("write the database before the table"))
         }
     }
 }
@@ -90,7 +90,7 @@ fn one(
 /// The table of that name, as the dialect compares names.
 fn table(source: &Source, dialect: Dialect, parts: &[&Ident]) -> Option<usize> {
     let meant = |part: &&Ident| match dialect {
-        Dialect::Postgres | Dialect::Mysql | Dialect::Bigquery => dialect.meant(part),
+        Dialect::Postgres | Dialect::Mysql | Dialect::Bigquery => dialect.name_of(part),
         Dialect::Sqlite => part.value.to_ascii_lowercase(),
         // The words of such a query are in small letters already.
         Dialect::Joined => part.value.clone(),
@@ -99,7 +99,7 @@ fn table(source: &Source, dialect: Dialect, parts: &[&Ident]) -> Option<usize> {
     let own = match dialect {
         Dialect::Postgres => "public",
         Dialect::Sqlite => "main",
-        _ => "",
+        Dialect::Mysql | Dialect::Bigquery | Dialect::Joined => "",
     };
     let wanted = match folded.as_slice() {
         [schema, name] if schema == own => name.clone(),
@@ -131,7 +131,7 @@ fn unknown(
             })
         })
         .collect();
-    let failure = Failure::new("unknown_table", format!("there is no table `{written}` that may be read"));
+    let failure = Failure::new(FailureCode::UnknownTable, format!("there is no table `{written}` that may be read"));
     let near = nearest(&bare, names.iter().map(String::as_str), 3);
     let same = names.iter().find(|name| {
         let lower = name.to_lowercase();

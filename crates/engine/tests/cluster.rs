@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use ballista::Ballista;
 use prospector_engine::options::EngineOptions;
 use prospector_engine::worker::{Worker, Workers, serve_worker};
-use prospector_engine::{Engine, Way};
+use prospector_engine::{Engine, FailureCode, Way};
 
 /// What the processes of the cluster run.
 #[tokio::test(flavor = "multi_thread")]
@@ -78,10 +78,10 @@ async fn check_answers(workers: Option<Workers>) {
     let joined = "SELECT count(*) FROM scoped.few f JOIN shop.orders o ON o.customer_id = f.id";
     assert_eq!(together.run(joined, None, 5).await.unwrap().rows.rows, [[serde_json::json!(tables::ORDERS)]]);
     let wrong = together.run("SELECT missing FROM shop.orders", None, 5).await.unwrap_err();
-    assert_eq!(wrong.code, "unknown_column", "{wrong}");
+    assert_eq!(wrong.code, FailureCode::UnknownColumn, "{wrong}");
     // What fails in the middle fails with its reason, and leaves nothing.
     let wrong = together.run("SELECT CAST(note AS BIGINT) FROM shop.orders", None, 5).await.unwrap_err();
-    assert_eq!(wrong.code, "type_mismatch", "{wrong}");
+    assert_eq!(wrong.code, FailureCode::TypeMismatch, "{wrong}");
     assert_eq!(std::fs::read_dir(folder.path().join("scratch")).unwrap().count(), 0);
     // An executor that is gone is not missed.
     cluster.lose(1);
@@ -90,7 +90,7 @@ async fn check_answers(workers: Option<Workers>) {
     assert_eq!(there.rows, here.rows);
     cluster.behead();
     let gone = together.run(sql, None, 50).await.unwrap_err();
-    assert_eq!(gone.code, "unavailable", "{gone}");
+    assert_eq!(gone.code, FailureCode::Unavailable, "{gone}");
     assert!(gone.message.contains(&cluster.url), "{gone}");
 }
 

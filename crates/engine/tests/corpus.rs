@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use prospector_engine::{Dialect, Engine, check};
+use prospector_engine::{Dialect, Engine, FailureCode, check};
 use prospector_test_support::server;
 use sqlx::{Connection, Row};
 use support::{DATA, engine, files, mariadb, postgres, sqlite};
@@ -42,7 +42,13 @@ async fn check_refused(engine: &Arc<Engine>, own: &str) {
                 Ok(outcome) => run.push(format!("{sql:?} {database:?} -> {:?}", outcome.rows)),
                 Err(failure) => {
                     assert!(!failure.message.contains("s3cret"), "{sql:?}: {failure}");
-                    let expected = ["refused", "syntax", "unknown_table", "unknown_function", "unknown_column"];
+                    let expected = [
+                        FailureCode::Refused,
+                        FailureCode::Syntax,
+                        FailureCode::UnknownTable,
+                        FailureCode::UnknownFunction,
+                        FailureCode::UnknownColumn,
+                    ];
                     if !expected.contains(&failure.code) {
                         run.push(format!("{sql:?} {database:?} -> {} {failure}", failure.code));
                     }

@@ -17,7 +17,7 @@ mod mutation;
 mod postgres;
 #[path = "differences/random.rs"]
 mod random;
-#[path = "differences/recorder.rs"]
+#[path = "support/recorder.rs"]
 mod recorder;
 #[path = "differences/sqlite.rs"]
 mod sqlite;

@@ -15,12 +15,12 @@ mod built;
 mod joined;
 #[path = "run/large.rs"]
 mod large;
+#[path = "support/recorder.rs"]
+mod recorder;
 #[path = "run/scoped.rs"]
 mod scoped;
 #[path = "run/servers.rs"]
 mod servers;
-#[path = "run/stand_in.rs"]
-mod stand_in;
 mod support;
 #[path = "run/tables.rs"]
 mod tables;

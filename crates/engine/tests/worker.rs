@@ -22,11 +22,10 @@ mod joined;
 mod large;
 #[path = "worker/life.rs"]
 mod life;
+#[path = "support/recorder.rs"]
+mod recorder;
 #[path = "run/scoped.rs"]
 mod scoped;
-#[path = "run/stand_in.rs"]
-#[allow(dead_code, reason = "the tests without workers use more of it")]
-mod stand_in;
 mod support;
 #[path = "run/tables.rs"]
 mod tables;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use prospector_core::ToolError;
-use prospector_engine::Engine;
+use prospector_engine::{Engine, FailureCode};
 use serde_json::{Map, Value};
 
 use super::value::{self, quote_name};
@@ -42,11 +42,9 @@ impl Subset {
             return Err(value::first(&format!("`{alias}` is no alias"), "name a subset as load_scoped loaded it"));
         }
         let read = engine.run(&format!("SELECT * FROM scoped.\"{plain}\"{order}"), None, ALL).await;
-        let outcome = read.map_err(|failure| match failure.code {
-            "unknown_table" => {
-                value::first(&format!("nothing is loaded as `{plain}`"), "load it with load_scoped first")
-            }
-            _ => failure.into(),
+        let outcome = read.map_err(|failure| match failure.code == FailureCode::UnknownTable {
+            true => value::first(&format!("nothing is loaded as `{plain}`"), "load it with load_scoped first"),
+            false => failure.into(),
         })?;
         Ok(Subset { alias: plain, columns: outcome.rows.columns, rows: outcome.rows.rows })
     }

@@ -27,7 +27,7 @@ pub async fn describe(
     let (tables, withheld) = allowed(name, tables, allow, &mut problems);
     let mut database = Database {
         name: name.to_owned(),
-        kind: connector.kind().to_owned(),
+        kind: connector.kind(),
         description: description.to_owned(),
         tables,
         withheld,
@@ -84,6 +84,8 @@ fn allowed(
 
 #[cfg(test)]
 mod tests {
+    use prospector_connect::SourceKind;
+
     use super::*;
     use crate::testing::{Fake, shop};
 
@@ -110,7 +112,7 @@ mod tests {
             &["customers", "invoices", "lines", "products", "regions"],
         )
         .await;
-        assert_eq!(database.kind, "fake");
+        assert_eq!(database.kind, SourceKind::Sqlite);
         assert_eq!(database.description, "A shop");
         assert_eq!(database.tables[4].description, "Sales areas");
         assert!(problems.is_empty(), "{problems:?}");

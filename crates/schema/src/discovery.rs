@@ -169,12 +169,14 @@ fn only(id: &str, found: impl Iterator<Item = String>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use prospector_connect::SourceKind;
+
     use super::*;
     use crate::testing::{discovery, shop, table};
 
     fn dotted() -> SchemaDiscovery {
         let database = |name: &str, tables: Vec<Table>| Entry {
-            database: Database { name: name.into(), tables, ..Database::default() },
+            database: Database { tables, ..Database::new(name, SourceKind::Sqlite) },
             connector: None,
         };
         SchemaDiscovery::new(vec![

@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use prospector_connect::{Column, Table};
+//! use prospector_connect::{Column, SourceKind, Table};
 //! use prospector_schema::{Database, Entry, SchemaDiscovery};
 //! use prospector_search::Index;
 //! use serde_json::json;
@@ -14,7 +14,7 @@
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let column = Column { name: "id".into(), data_type: "INTEGER".into(), primary_key: true, ..Column::default() };
 //! let invoices = Table { name: "invoices".into(), row_count: Some(412), columns: vec![column], ..Table::default() };
-//! let shop = Database { name: "shop".into(), kind: "sqlite".into(), tables: vec![invoices], ..Database::default() };
+//! let shop = Database { tables: vec![invoices], ..Database::new("shop", SourceKind::Sqlite) };
 //!
 //! // A connector would read statistics and sample values too.
 //! let discovery = Arc::new(SchemaDiscovery::new(vec![Entry { database: shop, connector: None }]));

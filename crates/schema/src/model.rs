@@ -1,18 +1,18 @@
 //! A database as it is known to discovery.
 
-use prospector_connect::{ForeignKey, Table};
+use prospector_connect::{ForeignKey, SourceKind, Table};
 use serde::{Deserialize, Serialize};
 
 use crate::naming::named;
 
 /// A database with its tables.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Database {
     /// Its name in the catalog.
     pub name: String,
-    /// The kind of source: `sqlite`, `csv`.
+    /// The kind of source.
     #[serde(rename = "type")]
-    pub kind: String,
+    pub kind: SourceKind,
     /// What it is about.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
@@ -28,6 +28,18 @@ pub struct Database {
 }
 
 impl Database {
+    /// A database of that name and kind, without description and tables.
+    pub fn new(name: impl Into<String>, kind: SourceKind) -> Self {
+        Database {
+            name: name.into(),
+            kind,
+            description: String::new(),
+            tables: Vec::new(),
+            withheld: Vec::new(),
+            functions: Vec::new(),
+        }
+    }
+
     /// Spells every foreign key as its target does, and takes out those that refer to nothing here. Returns what was
     /// taken out, as `table.column -> table`.
     pub(crate) fn settle_keys(&mut self) -> Vec<String> {
@@ -83,8 +95,7 @@ mod tests {
         let mut database = Database {
             tables: vec![table("Orders", &["Id*", "Customer"]), table("Customers", &["ID*", "name"])],
             withheld: vec!["Salaries".into()],
-            functions: Vec::new(),
-            ..Database::default()
+            ..Database::new("shop", SourceKind::Sqlite)
         };
         database.tables[0].foreign_keys = vec![key];
         let dropped = database.settle_keys();

@@ -88,7 +88,7 @@ pub(crate) fn reason(error: &ConnectError) -> String {
 
 async fn read(connector: &dyn Connector, table: &Table) -> Result<Profile, ConnectError> {
     let telling: Vec<String> = (table.columns.iter())
-        .filter(|column| !is_key(table, &column.name) && !is_nested(&column.data_type))
+        .filter(|column| !is_key(table, &column.name) && !column.column_type.is_opaque())
         .map(|column| column.name.clone())
         .collect();
     if telling.is_empty() || table.row_count == Some(0) {
@@ -142,13 +142,6 @@ fn is_key(table: &Table, column: &str) -> bool {
     (primary(column) && alone) || foreign || named
 }
 
-/// Whether values of the type have no order and no short form.
-fn is_nested(data_type: &str) -> bool {
-    let data_type = data_type.trim().to_lowercase();
-    let nested = ["struct", "list", "largelist", "array", "map", "json", "record", "blob", "bytea", "binary", "bytes"];
-    nested.iter().any(|word| data_type.starts_with(word)) || data_type.ends_with("[]")
-}
-
 /// What is worth telling of a column.
 enum Tells {
     Range,
@@ -200,15 +193,16 @@ fn short(value: Value) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use prospector_connect::ColumnType;
     use serde_json::json;
 
     use super::*;
     use crate::testing::{Fake, key, table};
 
-    /// The profile of one column `name` of type `data_type` that holds `values`.
-    async fn check(name: &str, data_type: &str, values: Vec<Value>, statistics: Value, samples: Value) {
+    /// The profile of one column `name` of type `column_type` that holds `values`.
+    async fn check(name: &str, column_type: ColumnType, values: Vec<Value>, statistics: Value, samples: Value) {
         let mut table = table("t", &["id*", "other_ref", name]);
-        table.columns[2].data_type = data_type.into();
+        table.columns[2].column_type = column_type;
         table.row_count = Some(60);
         table.foreign_keys = vec![key("other_ref", "t", "id")];
         let fake = Fake::new(vec![table.clone()]).holding("t", name, values).holding("t", "other_ref", vec![json!(1)]);
@@ -226,7 +220,7 @@ mod tests {
     async fn numbers_and_dates_have_a_range() {
         check(
             "total",
-            "REAL",
+            ColumnType::Float,
             vec![json!(2.5), json!(1)],
             json!({"cardinality": 2, "min": 1, "max": 2.5}),
             json!(null),
@@ -234,22 +228,28 @@ mod tests {
         .await;
         let days = vec![json!("2024-01-31"), json!("2023-12-01 10:00:00")];
         let range = json!({"cardinality": 2, "min": "2023-12-01 10:00:00", "max": "2024-01-31"});
-        check("day", "TEXT", days, range, json!(null)).await;
+        check("day", ColumnType::Text, days, range, json!(null)).await;
     }
 
     #[tokio::test]
     async fn texts_of_few_values_show_some_of_them() {
-        check("status", "TEXT", vec![json!("open"), json!("paid")], json!({"cardinality": 2}), json!(["open", "paid"]))
-            .await;
-        check("city", "TEXT", texts(30, 10), json!({"cardinality": 30}), json!(texts(5, 10))).await;
+        check(
+            "status",
+            ColumnType::Text,
+            vec![json!("open"), json!("paid")],
+            json!({"cardinality": 2}),
+            json!(["open", "paid"]),
+        )
+        .await;
+        check("city", ColumnType::Text, texts(30, 10), json!({"cardinality": 30}), json!(texts(5, 10))).await;
         let long = vec![json!(format!("{}…", "0".repeat(59)))];
-        check("note", "TEXT", vec![json!("0".repeat(80))], json!({"cardinality": 1}), json!(long)).await;
+        check("note", ColumnType::Text, vec![json!("0".repeat(80))], json!({"cardinality": 1}), json!(long)).await;
     }
 
     #[tokio::test]
     async fn texts_of_many_values_show_how_many_and_free_text_nothing() {
-        check("city", "TEXT", texts(31, 10), json!({"cardinality": 31}), json!(null)).await;
-        check("review", "TEXT", texts(31, 100), json!(null), json!(null)).await;
+        check("city", ColumnType::Text, texts(31, 10), json!({"cardinality": 31}), json!(null)).await;
+        check("review", ColumnType::Text, texts(31, 100), json!(null), json!(null)).await;
     }
 
     #[test]
@@ -268,12 +268,12 @@ mod tests {
 
     #[tokio::test]
     async fn keys_and_nested_columns_show_nothing() {
-        check("order_id", "INTEGER", vec![json!(1)], json!(null), json!(null)).await;
-        check("o_orderkey", "INTEGER", vec![json!(1)], json!(null), json!(null)).await;
-        check("SongUUID", "TEXT", vec![json!("a")], json!(null), json!(null)).await;
-        check("tags", "List(Utf8)", vec![json!(["a"])], json!(null), json!(null)).await;
-        check("key", "TEXT", vec![json!("C#")], json!({"cardinality": 1}), json!(["C#"])).await;
-        check("empty", "TEXT", vec![], json!(null), json!(null)).await;
+        check("order_id", ColumnType::Integer, vec![json!(1)], json!(null), json!(null)).await;
+        check("o_orderkey", ColumnType::Integer, vec![json!(1)], json!(null), json!(null)).await;
+        check("SongUUID", ColumnType::Text, vec![json!("a")], json!(null), json!(null)).await;
+        check("tags", ColumnType::Nested, vec![json!(["a"])], json!(null), json!(null)).await;
+        check("key", ColumnType::Text, vec![json!("C#")], json!({"cardinality": 1}), json!(["C#"])).await;
+        check("empty", ColumnType::Text, vec![], json!(null), json!(null)).await;
     }
 
     #[tokio::test]

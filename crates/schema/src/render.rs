@@ -66,6 +66,8 @@ fn body(database: &Database, table: &Table) -> String {
 
 #[cfg(test)]
 mod tests {
+    use prospector_connect::SourceKind;
+
     use super::*;
     use crate::testing::{shop, table};
 
@@ -93,7 +95,7 @@ mod tests {
     #[test]
     fn a_table_is_indexed_with_its_columns_and_what_is_around_it() {
         let mut database =
-            Database { name: "shop".into(), description: "A web shop".into(), tables: shop(), ..Database::default() };
+            Database { description: "A web shop".into(), tables: shop(), ..Database::new("shop", SourceKind::Sqlite) };
         database.tables[1].columns[1].description = "who bought".into();
         let graph = JoinGraph::new(&database.tables);
         let record_of = |database: &Database| record(database, 1, &graph);

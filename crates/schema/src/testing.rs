@@ -9,7 +9,9 @@ use std::{
 };
 
 use async_trait::async_trait;
-use prospector_connect::{Column, ConnectError, Connector, ForeignKey, SampleRequest, Samples, Statistics, Table};
+use prospector_connect::{
+    Cause, Column, ConnectError, Connector, ForeignKey, SampleRequest, Samples, SourceKind, Statistics, Table,
+};
 use prospector_core::Problem;
 use prospector_search::Index;
 use serde_json::{Value, json};
@@ -22,7 +24,7 @@ pub(crate) fn table(name: &str, columns: &[&str]) -> Table {
         let (name, data_type) = text.split_once(' ').unwrap_or((text, "INTEGER"));
         let primary_key = name.ends_with('*');
         let name = name.trim_end_matches('*').to_owned();
-        Column { name, data_type: data_type.into(), nullable: !primary_key, primary_key, description: String::new() }
+        Column { name, data_type: data_type.into(), nullable: !primary_key, primary_key, ..Column::default() }
     };
     Table { name: name.into(), columns: columns.iter().map(column).collect(), ..Table::default() }
 }
@@ -52,17 +54,15 @@ pub(crate) fn shop() -> Vec<Table> {
 pub(crate) fn discovery() -> SchemaDiscovery {
     let shop = Database {
         name: "shop".into(),
-        kind: "fake".into(),
+        kind: SourceKind::Sqlite,
         description: "A web shop".into(),
         tables: shop(),
         withheld: vec!["salaries".into()],
         functions: Vec::new(),
     };
     let library = Database {
-        name: "library".into(),
-        kind: "ddl".into(),
         tables: vec![table("books", &["isbn* TEXT", "title TEXT"])],
-        ..Database::default()
+        ..Database::new("library", SourceKind::Ddl)
     };
     let fake = Fake::new(shop.tables.clone())
         .holding("invoices", "total", vec![json!(9.5), json!(1.25), json!(3)])
@@ -80,7 +80,7 @@ pub(crate) fn described() -> SchemaDiscovery {
     tables[1].description = "One row for each invoice".into();
     tables[1].columns[3].description = "state of the invoice (values: open, paid)".into();
     tables[1].columns[2].description = "sum in euros".into();
-    let database = Database { name: "shop".into(), tables, ..Database::default() };
+    let database = Database { tables, ..Database::new("shop", SourceKind::Sqlite) };
     SchemaDiscovery::new(vec![Entry { database, connector: None }])
 }
 
@@ -134,7 +134,7 @@ impl Fake {
     async fn ready(&self, table: &str) -> Result<(), ConnectError> {
         match self.mood {
             Mood::Well => Ok(()),
-            Mood::Broken => Err(ConnectError::read("fake", table, "it is gone")),
+            Mood::Broken => Err(ConnectError::read("fake", table, Cause::Other, "it is gone")),
             Mood::Hanging => std::future::pending().await,
             Mood::Empty => Err(ConnectError::NoData { place: "fake".into() }),
         }
@@ -147,8 +147,8 @@ impl Fake {
 
 #[async_trait]
 impl Connector for Fake {
-    fn kind(&self) -> &'static str {
-        "fake"
+    fn kind(&self) -> SourceKind {
+        SourceKind::Sqlite
     }
 
     async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {

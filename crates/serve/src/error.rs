@@ -70,7 +70,7 @@ impl Refusal {
 impl From<ToolError> for Refusal {
     fn from(error: ToolError) -> Self {
         match error {
-            ToolError::Respond { code, message, suggestion } => Refusal { code, message, suggestion },
+            ToolError::Respond { code, message, suggestion } => Refusal { code: code.as_str(), message, suggestion },
             ToolError::Fatal { source } => {
                 tracing::error!(%source, "a tool failed");
                 Refusal::new("internal", "the tool failed")

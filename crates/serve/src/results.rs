@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use prospector_core::{Answer, Owner, ToolError};
+use prospector_core::{Answer, Owner, ToolError, ToolErrorCode};
 use serde_json::{Value, json};
 
 use crate::{error::Refusal, server::Server};
@@ -75,13 +75,13 @@ impl Server {
         let answered = match tokio::time::timeout(limit, work).await {
             Ok(answered) => answered,
             Err(_) => Err(ToolError::Respond {
-                code: "timeout",
+                code: ToolErrorCode::Timeout,
                 message: format!("no answer within {} s", limit.as_secs()),
                 suggestion: None,
             }),
         };
         // A name that is no tool is no label either: the metrics stay bounded.
-        let known = !matches!(&answered, Err(ToolError::Respond { code: "unknown_tool", .. }));
+        let known = !matches!(&answered, Err(ToolError::Respond { code: ToolErrorCode::UnknownTool, .. }));
         self.metrics.tool_called(if known { name } else { "unknown" }, answered.is_ok());
         answered
     }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use prospector_core::{ToolError, nearest};
+use prospector_core::{ToolError, ToolErrorCode, nearest};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -128,7 +128,7 @@ impl Machine {
     pub(crate) fn permit(&self, tool: &str) -> Result<u64, ToolError> {
         let Some(at) = self.at.filter(|_| self.stopped.is_none()) else {
             return Err(refused(
-                "over",
+                ToolErrorCode::Over,
                 "the workflow is over: no tool is called any more",
                 "tell the user the outcome",
             ));
@@ -140,7 +140,7 @@ impl Machine {
         let message = format!("`{tool}` is not a tool of the phase `{}`", phase.name);
         let mut tools = phase.tools.clone();
         tools.push(ADVANCE.into());
-        Err(refused("wrong_phase", message, format!("the tools of this phase: {}", tools.join(", "))))
+        Err(refused(ToolErrorCode::WrongPhase, message, format!("the tools of this phase: {}", tools.join(", "))))
     }
 
     /// A tool worked that was permitted with that number.
@@ -200,7 +200,7 @@ impl Machine {
     /// What is missing, or which ways there are.
     pub(crate) fn advance(&mut self, to: Option<&str>, note: Option<&str>) -> Result<(), ToolError> {
         let Some(at) = self.at.filter(|_| self.stopped.is_none()) else {
-            return Err(refused("over", "the workflow is over", "tell the user the outcome"));
+            return Err(refused(ToolErrorCode::Over, "the workflow is over", "tell the user the outcome"));
         };
         let workflow = self.workflow.clone();
         let ways = &workflow.phases[at].advance;
@@ -209,19 +209,27 @@ impl Machine {
             let names: Vec<&str> = ways.iter().map(|way| workflow.name_of(way.to)).collect();
             let near = nearest(to.unwrap_or_default(), names.iter().copied(), 3);
             let message = format!("the phase `{}` does not go on to `{}`", self.name(), to.unwrap_or_default());
-            return Err(refused("not_found", message, format!("it goes on to {}", near.join(", "))));
+            return Err(refused(ToolErrorCode::NotFound, message, format!("it goes on to {}", near.join(", "))));
         };
         let missing = self.missing(&way.when);
         let next = workflow.name_of(way.to);
         if !missing.is_empty() {
             let message = format!("`{next}` does not begin yet: {} is missing", missing.join(", "));
-            return Err(refused("not_yet", message, "make what is missing first, or ask the user".to_owned()));
+            return Err(refused(
+                ToolErrorCode::NotYet,
+                message,
+                "make what is missing first, or ask the user".to_owned(),
+            ));
         }
         let note = note.map(str::trim).filter(|note| !note.is_empty());
         if let Some(product) = &way.note {
             let Some(note) = note else {
                 let message = format!("`{next}` needs a note: {product}");
-                return Err(refused("not_yet", message, format!("call advance with the {product} in `note`")));
+                return Err(refused(
+                    ToolErrorCode::NotYet,
+                    message,
+                    format!("call advance with the {product} in `note`"),
+                ));
             };
             let value = Value::from(note.chars().take(LONGEST_NOTE).collect::<String>());
             self.made.retain(|made| made.name != *product);
@@ -230,7 +238,7 @@ impl Machine {
         let lacks = self.lacks(way.to);
         if !lacks.is_empty() {
             let message = format!("`{next}` does not begin yet: it needs {}", lacks.join(", "));
-            return Err(refused("not_yet", message, "make what is missing first".to_owned()));
+            return Err(refused(ToolErrorCode::NotYet, message, "make what is missing first".to_owned()));
         }
         self.enter(way.to, None);
         Ok(())
@@ -278,7 +286,7 @@ impl Machine {
     }
 }
 
-fn refused(code: &'static str, message: impl Into<String>, suggestion: impl Into<String>) -> ToolError {
+fn refused(code: ToolErrorCode, message: impl Into<String>, suggestion: impl Into<String>) -> ToolError {
     ToolError::Respond { code, message: message.into(), suggestion: Some(suggestion.into()) }
 }
 

@@ -20,7 +20,7 @@ use prospector_agent::{
     event::Event,
     plan::PlanOutcome,
 };
-use prospector_core::{Answer, Resource, ResourceKind, ToolError, ToolSpec};
+use prospector_core::{Answer, Resource, ResourceKind, ToolError, ToolErrorCode, ToolSpec};
 use prospector_discovery::{Prompt, PromptTokens};
 use prospector_llm::{
     ChatEvent, ChatModel, ChatRequest, ChatResponse, LlmError, Message, SystemBlock, ToolCall, Usage,
@@ -94,7 +94,7 @@ impl World {
                 Ok(Answer::new(json!("waited"), Vec::new()))
             }
             _ => Err(ToolError::Respond {
-                code: "unknown_tool",
+                code: ToolErrorCode::UnknownTool,
                 message: format!("there is no tool `{name}`"),
                 suggestion: None,
             }),

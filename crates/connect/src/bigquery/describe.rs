@@ -9,9 +9,9 @@ use serde_json::Value;
 
 use super::job::{Answer, Jobs};
 use super::sql::{SUFFIX, Statement, quoted};
-use super::value::{Parameter, rows};
+use super::value::{Parameter, base, rows};
 use crate::budget::Budget;
-use crate::{Column, ConnectError, ForeignKey, Table};
+use crate::{Column, ColumnType, ConnectError, ForeignKey, Table};
 
 /// So many rows of a description are read.
 const MOST: usize = 500_000;
@@ -170,6 +170,7 @@ fn tables(
         table.columns.push(Column {
             name: SUFFIX.to_owned(),
             data_type: "STRING".to_owned(),
+            column_type: ColumnType::Text,
             description: "the end of the name of the table, with its date; conditions on it save reading".to_owned(),
             ..Column::default()
         });
@@ -184,6 +185,23 @@ fn tables(
     }
     made.sort_by(|a, b| a.name.cmp(&b.name));
     made
+}
+
+/// What a type means, as `INFORMATION_SCHEMA` writes it.
+fn column_type(data_type: &str) -> ColumnType {
+    match base(data_type) {
+        "INT64" => ColumnType::Integer,
+        "FLOAT64" => ColumnType::Float,
+        "NUMERIC" if data_type == "NUMERIC" => ColumnType::Decimal { precision: 38, scale: 9 },
+        "NUMERIC" | "BIGNUMERIC" | "DECIMAL" => ColumnType::from_parameters(data_type),
+        "BOOL" => ColumnType::Boolean,
+        "DATE" => ColumnType::Date,
+        "TIMESTAMP" | "DATETIME" => ColumnType::Timestamp,
+        "STRING" => ColumnType::Text,
+        "BYTES" => ColumnType::Bytes,
+        "ARRAY" | "STRUCT" | "RECORD" | "JSON" => ColumnType::Nested,
+        _ => ColumnType::Other,
+    }
 }
 
 fn note(description: &mut String, more: &str) {
@@ -223,12 +241,13 @@ fn table(name: &str, description: String, fields: &[&Vec<Value>]) -> Table {
         if data_type.starts_with("STRUCT<") || table.columns.len() >= MOST_COLUMNS {
             continue;
         }
+        let column_type = column_type(&data_type);
         let data_type = match data_type.chars().count() > LONGEST_TYPE {
             true => data_type.chars().take(LONGEST_TYPE).chain("...".chars()).collect(),
             false => data_type,
         };
         let nullable = word(row, 4) != "NO" || path.contains('.') || is_repeated;
-        table.columns.push(Column { name: path, data_type, nullable, primary_key: false, description });
+        table.columns.push(Column { name: path, data_type, column_type, nullable, primary_key: false, description });
     }
     if let Some(column) = partition {
         note(&mut table.description, &format!("partitioned by {column}: a condition on it saves reading"));

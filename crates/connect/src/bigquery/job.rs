@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use super::sql::Statement;
 use super::token::Tokens;
-use crate::ConnectError;
 use crate::budget::Budget;
 use crate::server::PATIENCE;
 use crate::service::http::{Asker, Question, Unanswered};
+use crate::{BigquerySource, Cause, ConnectError};
 
 /// How long one question waits for a job; a longer one is asked for again.
 const WAITING: Duration = Duration::from_secs(10);
@@ -22,6 +22,7 @@ const PAGE: usize = 10_000;
 /// What asks BigQuery.
 pub(super) struct Jobs {
     pub(super) asker: Asker,
+    pub(super) settings: BigquerySource,
     pub(super) tokens: Tokens,
 }
 
@@ -69,16 +70,7 @@ impl Jobs {
     }
 
     fn project(&self) -> &str {
-        self.asker.service().project().unwrap_or_default()
-    }
-
-    fn unread(&self, table: &str, unanswered: Unanswered) -> ConnectError {
-        match unanswered {
-            Unanswered::Failed(status, reason) if reason.contains("limit for bytes billed") => {
-                self.asker.unread(table, Unanswered::Failed(status, format!("too large: {reason}")))
-            }
-            other => self.asker.unread(table, other),
-        }
+        self.settings.project()
     }
 
     /// The answer to a statement, at most `cap` rows, as far as the budget goes.
@@ -89,7 +81,6 @@ impl Jobs {
         mut budget: Budget,
         cap: usize,
     ) -> Result<Answer, ConnectError> {
-        let service = self.asker.service();
         let parameters: Vec<Value> =
             statement.parameters.iter().enumerate().map(|(at, one)| one.json(&format!("p{}", at + 1))).collect();
         let page = cap.saturating_add(1).min(PAGE);
@@ -99,20 +90,20 @@ impl Jobs {
             "maxResults": page,
             "timeoutMs": WAITING.as_millis() as u64,
             "jobTimeoutMs": PATIENCE.as_millis().to_string(),
-            "maximumBytesBilled": service.bytes_billed().to_string(),
+            "maximumBytesBilled": self.settings.max_bytes_billed().to_string(),
             "formatOptions": {"useInt64Timestamp": true},
         });
         if !parameters.is_empty() {
             body["parameterMode"] = "NAMED".into();
             body["queryParameters"] = parameters.into();
         }
-        if let Some(location) = service.location() {
+        if let Some(location) = self.settings.location() {
             body["location"] = location.into();
         }
-        if let [dataset] = service.parts() {
+        if let [dataset] = self.settings.datasets() {
             body["defaultDataset"] = json!({"projectId": self.project(), "datasetId": dataset});
         }
-        let failed = |unanswered| self.unread(table, unanswered);
+        let failed = |unanswered| self.asker.statement_error(table, unanswered);
         let start = Instant::now();
         let mut answer = self.ask(Method::POST, &[self.project(), "queries"], &[], Some(body)).await.map_err(failed)?;
         let mut running = Running::of(self.clone(), &answer);
@@ -134,7 +125,7 @@ impl Jobs {
                 for row in &rows {
                     let cells = row.get("f").and_then(Value::as_array).into_iter().flatten();
                     let taken = budget.take_row(cells.map(|cell| cell.get("v").unwrap_or(&Value::Null)));
-                    taken.map_err(|excess| excess.error(service.to_string(), table, &found.names()))?;
+                    taken.map_err(|excess| excess.error(self.asker.place(), table, &found.names()))?;
                 }
                 found.rows.extend(rows);
             }
@@ -165,30 +156,33 @@ impl Jobs {
 
     /// Whether the statement would run and is one that only reads, without running it.
     pub(super) async fn tried(&self, table: &str, sql: &str) -> Result<(), ConnectError> {
-        let service = self.asker.service();
         let mut query = json!({"query": sql, "useLegacySql": false});
-        if let [dataset] = service.parts() {
+        if let [dataset] = self.settings.datasets() {
             query["defaultDataset"] = json!({"projectId": self.project(), "datasetId": dataset});
         }
         let mut body = json!({"configuration": {"dryRun": true, "query": query}});
-        if let Some(location) = service.location() {
+        if let Some(location) = self.settings.location() {
             body["jobReference"] = json!({"projectId": self.project(), "location": location});
         }
         let answer = self.ask(Method::POST, &[self.project(), "jobs"], &[], Some(body)).await;
-        let answer = answer.map_err(|unanswered| self.unread(table, unanswered))?;
+        let answer = answer.map_err(|unanswered| self.asker.statement_error(table, unanswered))?;
         if let Some(reason) = answer.pointer("/status/errorResult/message").and_then(Value::as_str) {
-            return Err(self.asker.refused(table, reason));
+            return Err(self.asker.read_error(table, Cause::Other, reason));
         }
         let kind = answer.pointer("/statistics/query/statementType").and_then(Value::as_str).unwrap_or("unknown");
         if kind != "SELECT" {
-            return Err(self.asker.refused(table, format!("it is read-only here, and the statement is {kind}")));
+            return Err(self.asker.read_error(
+                table,
+                Cause::Refused,
+                format!("it is read-only here, and the statement is {kind}"),
+            ));
         }
         let bytes = answer.pointer("/statistics/totalBytesProcessed").and_then(Value::as_str);
         let bytes: u64 = bytes.and_then(|bytes| bytes.parse().ok()).unwrap_or(0);
-        if bytes > service.bytes_billed() {
-            let most = service.bytes_billed();
+        if bytes > self.settings.max_bytes_billed() {
+            let most = self.settings.max_bytes_billed();
             let reason = format!("too large: the query would read {bytes} bytes, and {most} are allowed");
-            return Err(self.asker.refused(table, reason));
+            return Err(self.asker.read_error(table, Cause::TooLarge, reason));
         }
         Ok(())
     }

@@ -4,8 +4,8 @@
 use serde_json::Value;
 
 use super::value::{Parameter, base};
-use crate::filter::Test;
 use crate::filter::sql::escaped;
+use crate::filter::{ConditionError, Test};
 use crate::{ConnectError, FilterCondition, FilterOp};
 
 /// The column by which one part of a table that is many by date is told from the next.
@@ -113,12 +113,12 @@ pub(super) fn select(
         wanted.iter().enumerate().map(|(at, column)| format!("{} AS c{at}", column.value())).collect();
     let mut statement = Statement { sql: format!("SELECT {} FROM {from}", list.join(", ")), ..Statement::default() };
     for (at, condition) in conditions.iter().enumerate() {
-        let failed = |reason: String| ConnectError::Condition {
+        let failed = |source: ConditionError| ConnectError::Condition {
             table: table.to_owned(),
             column: condition.column.clone(),
-            reason,
+            source,
         };
-        let column = column(known, &condition.column).ok_or_else(|| failed("there is no such column".to_owned()))?;
+        let column = column(known, &condition.column).ok_or_else(|| failed(ConditionError::UnknownColumn))?;
         let test = condition.test().map_err(failed)?;
         let clause = clause(column, &test, &mut statement).map_err(failed)?;
         statement.sql += if at == 0 { " WHERE " } else { " AND " };
@@ -128,7 +128,7 @@ pub(super) fn select(
     Ok(statement)
 }
 
-fn clause(column: &Known, test: &Test<'_>, statement: &mut Statement) -> Result<String, String> {
+fn clause(column: &Known, test: &Test<'_>, statement: &mut Statement) -> Result<String, ConditionError> {
     let (from, value) = column.unnested();
     let any = |test: String| match &from {
         None => test,

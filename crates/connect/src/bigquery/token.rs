@@ -46,7 +46,7 @@ struct KeyFile {
 impl Tokens {
     /// The token for the next question; none where the question takes its own.
     pub(super) async fn token(&self, asker: &Asker) -> Result<Option<String>, Unanswered> {
-        let Access::KeyFile(path) = asker.service().access() else { return Ok(None) };
+        let Access::KeyFile(path) = asker.access() else { return Ok(None) };
         let mut known = self.known.lock().await;
         if let Some((token, end)) = known.as_ref()
             && *end > Instant::now()
@@ -74,7 +74,7 @@ async fn issued(asker: &Asker, path: &Path) -> Result<(String, u64), Unanswered>
         .map_err(|_| wrong("it is no key of a service account (client_email, private_key, token_uri)".to_owned()))?;
     let url =
         trusted(&key.token_uri).ok_or_else(|| wrong("its `token_uri` does not begin with https://".to_owned()))?;
-    let assertion = signed(&key).map_err(wrong)?;
+    let assertion = signed(&key).map_err(|error| wrong(error.to_string()))?;
     let body = url::form_urlencoded::Serializer::new(String::new())
         .append_pair("grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer")
         .append_pair("assertion", &assertion)
@@ -103,9 +103,18 @@ fn trusted(uri: &str) -> Option<Url> {
     (url.scheme() == "https" || url.scheme() == "http" && is_here).then_some(url)
 }
 
+/// Why nothing was signed, as a clause. What stands in the key file is not shown.
+#[derive(Debug, thiserror::Error)]
+enum SignError {
+    #[error("its `private_key` is no RSA key in PEM")]
+    Key,
+    #[error("the clock of this machine is wrong: {0}")]
+    Clock(#[from] std::time::SystemTimeError),
+}
+
 /// The claim of the account, signed with its key.
-fn signed(key: &KeyFile) -> Result<String, String> {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_err(|error| error.to_string())?.as_secs();
+fn signed(key: &KeyFile) -> Result<String, SignError> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs();
     let mut header = json!({"alg": "RS256", "typ": "JWT"});
     if let Some(id) = &key.private_key_id {
         header["kid"] = id.as_str().into();
@@ -115,15 +124,15 @@ fn signed(key: &KeyFile) -> Result<String, String> {
     });
     let encoded = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
     let message = format!("{}.{}", encoded(&header), encoded(&claims));
-    let unusable = || "its `private_key` is no RSA key in PEM".to_owned();
-    let pair = match PrivateKeyDer::from_pem_slice(key.private_key.as_bytes()).map_err(|_| unusable())? {
+    let pair = match PrivateKeyDer::from_pem_slice(key.private_key.as_bytes()).map_err(|_| SignError::Key)? {
         PrivateKeyDer::Pkcs8(der) => RsaKeyPair::from_pkcs8(der.secret_pkcs8_der()),
         PrivateKeyDer::Pkcs1(der) => RsaKeyPair::from_der(der.secret_pkcs1_der()),
-        _ => return Err(unusable()),
+        _ => return Err(SignError::Key),
     }
-    .map_err(|_| unusable())?;
+    .map_err(|_| SignError::Key)?;
     let mut signature = vec![0; pair.public_modulus_len()];
-    pair.sign(&RSA_PKCS1_SHA256, &SystemRandom::new(), message.as_bytes(), &mut signature).map_err(|_| unusable())?;
+    pair.sign(&RSA_PKCS1_SHA256, &SystemRandom::new(), message.as_bytes(), &mut signature)
+        .map_err(|_| SignError::Key)?;
     Ok(format!("{message}.{}", URL_SAFE_NO_PAD.encode(signature)))
 }
 

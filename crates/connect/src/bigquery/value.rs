@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use datafusion::arrow::temporal_conversions::timestamp_us_to_datetime;
 use serde_json::{Map, Value, json};
 
-use crate::filter::{boolean, decimal, number, text};
+use crate::filter::{ConditionError, boolean, decimal, number, text};
 use crate::shown;
 
 /// Records are followed no deeper; BigQuery allows 15.
@@ -88,7 +88,7 @@ impl Parameter {
     ///
     /// # Errors
     /// Why it does not fit, as a clause.
-    pub(super) fn of(data_type: &str, value: &Value) -> Result<Parameter, String> {
+    pub(super) fn of(data_type: &str, value: &Value) -> Result<Parameter, ConditionError> {
         let made = |kind, value: String| Ok(Parameter { kind, value });
         match base(data_type) {
             "INT64" | "INTEGER" | "NUMERIC" | "DECIMAL" | "BIGNUMERIC" | "BIGDECIMAL" => {
@@ -109,7 +109,7 @@ impl Parameter {
             "BYTES" => {
                 let text = text(value);
                 let bytes = match text.strip_prefix("\\x") {
-                    Some(digits) => shown::bytes_of(digits).ok_or_else(|| "the bytes are wrong".to_owned())?,
+                    Some(digits) => shown::bytes_of(digits).ok_or(ConditionError::Bytes)?,
                     None => text.into_bytes(),
                 };
                 made("BYTES", STANDARD.encode(bytes))
@@ -160,7 +160,7 @@ mod tests {
             expected,
         ) {
             (Ok(made), Ok((kind, value))) => assert_eq!((made.kind, made.value.as_str()), (kind, value)),
-            (Err(reason), Err(part)) => assert!(reason.contains(part), "{reason}"),
+            (Err(error), Err(part)) => assert!(error.to_string().contains(part), "{error}"),
             (made, _) => panic!("{made:?}"),
         };
         check("INT64", json!(17.5), Ok(("BIGNUMERIC", "17.5")));

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::plan::{Known, Role};
 use super::{Cassandra, Read};
-use crate::{Column, ConnectError, Table};
+use crate::{Column, ColumnType, ConnectError, Table};
 
 /// Rows of a description.
 const MOST: usize = 500_000;
@@ -179,7 +179,9 @@ fn table(
             Role::Regular => String::new(),
         };
         let primary_key = matches!(role, Role::Partition(_) | Role::Clustering(_));
-        Column { name, data_type: row.word(3), nullable: !primary_key, primary_key, description }
+        let data_type = row.word(3);
+        let column_type = column_type(&data_type);
+        Column { name, data_type, column_type, nullable: !primary_key, primary_key, description }
     };
     Table {
         name,
@@ -188,6 +190,23 @@ fn table(
         row_count_estimated: partitions.is_some() && clustering.is_empty(),
         columns: rows.iter().map(column).collect(),
         foreign_keys: Vec::new(),
+    }
+}
+
+/// What a type means, as `system_schema` writes it.
+fn column_type(data_type: &str) -> ColumnType {
+    match data_type.split('<').next().unwrap_or_default() {
+        "bigint" | "int" | "smallint" | "tinyint" | "counter" => ColumnType::Integer,
+        "float" | "double" | "decimal" => ColumnType::Float,
+        "varint" => ColumnType::Decimal { precision: 38, scale: 0 },
+        "boolean" => ColumnType::Boolean,
+        "date" => ColumnType::Date,
+        "timestamp" => ColumnType::Timestamp,
+        "text" | "varchar" | "ascii" => ColumnType::Text,
+        "blob" => ColumnType::Bytes,
+        "list" | "map" => ColumnType::Nested,
+        // Among others sets, whose items are counted one by one, and frozen values.
+        _ => ColumnType::Other,
     }
 }
 

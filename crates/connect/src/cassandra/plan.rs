@@ -5,7 +5,7 @@ use scylla::value::CqlValue;
 use serde_json::Value;
 
 use super::value::fitting;
-use crate::filter::Test;
+use crate::filter::{ConditionError, Test};
 use crate::{ConnectError, FilterCondition, FilterOp};
 
 /// So many partitions are asked for by one statement.
@@ -69,12 +69,12 @@ pub(super) fn position(known: &[Known], wanted: &str) -> Option<usize> {
 pub(super) fn plan(table: &str, known: &[Known], conditions: &[FilterCondition]) -> Result<Plan, ConnectError> {
     let mut looked = Vec::with_capacity(conditions.len());
     for condition in conditions {
-        let failed = |reason: String| ConnectError::Condition {
+        let failed = |source: ConditionError| ConnectError::Condition {
             table: table.to_owned(),
             column: condition.column.clone(),
-            reason,
+            source,
         };
-        let column = position(known, &condition.column).ok_or_else(|| failed("there is no such column".to_owned()))?;
+        let column = position(known, &condition.column).ok_or_else(|| failed(ConditionError::UnknownColumn))?;
         looked.push(look(column, &known[column].data_type, condition).map_err(failed)?);
     }
     let mut plan = Plan::default();
@@ -87,7 +87,7 @@ pub(super) fn plan(table: &str, known: &[Known], conditions: &[FilterCondition])
     Ok(plan)
 }
 
-fn look(column: usize, data_type: &str, condition: &FilterCondition) -> Result<Looked, String> {
+fn look(column: usize, data_type: &str, condition: &FilterCondition) -> Result<Looked, ConditionError> {
     let mut condition = condition.clone();
     let fit = |value: &Value| fitting(data_type, value);
     let (value, bound) = match condition.test()? {

@@ -10,7 +10,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::document::{DEEPEST, Node};
-use crate::filter::{boolean, decimal, number, text};
+use crate::filter::{ConditionError, boolean, decimal, number, text};
 use crate::shown;
 
 /// A value of a row.
@@ -108,11 +108,11 @@ fn whole(bytes: &[u8], scale: i32) -> Value {
 ///
 /// # Errors
 /// Why the value does not fit, as a clause.
-pub(super) fn fitting(data_type: &str, value: &Value) -> Result<(Value, Option<CqlValue>), String> {
+pub(super) fn fitting(data_type: &str, value: &Value) -> Result<(Value, Option<CqlValue>), ConditionError> {
     let same = |bound: Option<CqlValue>| Ok((value.clone(), bound));
     let integer = || number(value).map(|written| written.parse::<i64>().ok());
     let instant = |text: &str| {
-        let wrong = |_| format!("the column holds dates, and `{}` is none", shown::cut(text));
+        let wrong = |_| ConditionError::unfit("dates", text);
         string_to_timestamp_nanos(text).map_err(wrong)
     };
     match data_type {
@@ -127,15 +127,14 @@ pub(super) fn fitting(data_type: &str, value: &Value) -> Result<(Value, Option<C
         "boolean" => boolean(value).and_then(|yes| same(Some(CqlValue::Boolean(yes)))),
         "uuid" | "timeuuid" => {
             let id = Uuid::from_str(text(value).trim());
-            let id = id.map_err(|_| format!("the column holds UUIDs, and `{}` is none", shown::cut(&text(value))))?;
+            let id = id.map_err(|_| ConditionError::unfit("UUIDs", &text(value)))?;
             let bound =
                 if data_type == "uuid" { CqlValue::Uuid(id) } else { CqlValue::Timeuuid(CqlTimeuuid::from(id)) };
             Ok((Value::String(id.to_string()), Some(bound)))
         }
         "inet" => {
             let address = IpAddr::from_str(text(value).trim());
-            let address = address
-                .map_err(|_| format!("the column holds addresses, and `{}` is none", shown::cut(&text(value))))?;
+            let address = address.map_err(|_| ConditionError::unfit("addresses", &text(value)))?;
             Ok((Value::String(address.to_string()), Some(CqlValue::Inet(address))))
         }
         "timestamp" => {
@@ -181,7 +180,7 @@ mod tests {
             fitting(data_type, &value),
             expected,
         ) {
-            (Err(reason), Err(part)) => assert!(reason.contains(part), "{reason}"),
+            (Err(error), Err(part)) => assert!(error.to_string().contains(part), "{error}"),
             (found, Ok(expected)) => assert_eq!(found, Ok(expected)),
             (found, _) => panic!("{found:?}"),
         };

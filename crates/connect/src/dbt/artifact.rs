@@ -26,14 +26,34 @@ pub(super) struct Catalog {
     pub(super) sources: Nodes<Found>,
 }
 
+/// A larger file is not read.
+pub(super) const MAX_BYTES: u64 = 1 << 30;
+
+/// Why a file is not one that dbt writes, as a clause.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ArtifactError {
+    #[error("there is no such file")]
+    Missing,
+    #[error("it has {0} bytes, and {MAX_BYTES} are read")]
+    TooLarge(u64),
+    #[error("it is no manifest of dbt: there are no `nodes` in it")]
+    NoNodes,
+    #[error("it is not the JSON that dbt writes: it is no object")]
+    NoObject,
+    #[error("it is not the JSON that dbt writes: {0}")]
+    Json(#[from] serde_json::Error),
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+}
+
 impl Manifest {
     /// # Errors
     /// Why the text is no manifest, as a clause.
-    pub(super) fn read(text: &str) -> Result<Manifest, String> {
+    pub(super) fn read(text: &str) -> Result<Manifest, ArtifactError> {
         let manifest: Manifest = object(text)?;
         match manifest.nodes {
             Some(_) => Ok(manifest),
-            None => Err("it is no manifest of dbt: there are no `nodes` in it".to_owned()),
+            None => Err(ArtifactError::NoNodes),
         }
     }
 }
@@ -41,17 +61,17 @@ impl Manifest {
 impl Catalog {
     /// # Errors
     /// Why the text is no catalog, as a clause.
-    pub(super) fn read(text: &str) -> Result<Catalog, String> {
+    pub(super) fn read(text: &str) -> Result<Catalog, ArtifactError> {
         object(text)
     }
 }
 
-fn object<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+fn object<T: DeserializeOwned>(text: &str) -> Result<T, ArtifactError> {
     // A list of fields would be taken for an object too.
     if !text.trim_start().starts_with('{') {
-        return Err("it is not the JSON that dbt writes: it is no object".to_owned());
+        return Err(ArtifactError::NoObject);
     }
-    serde_json::from_str(text).map_err(|error| format!("it is not the JSON that dbt writes: {error}"))
+    Ok(serde_json::from_str(text)?)
 }
 
 /// Nodes by their ids, and the ids of those that are none.

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::artifact::{Catalog, Found, Manifest, Node};
 use super::checks::{Checks, gather};
-use crate::{Column, Table, keys};
+use crate::{Column, ColumnType, Table, keys};
 
 /// What is a table, in the words of dbt.
 const TABLES: [&str; 4] = ["model", "seed", "snapshot", "source"];
@@ -129,9 +129,11 @@ fn columns(node: &Node, found: &Found, checks: &Checks, referred: &[&String]) ->
             let gap = if description.is_empty() { "" } else { "; " };
             description += &format!("{gap}one of {listed}{more}");
         }
+        let data_type = data_type.or(declared.data_type.as_deref()).unwrap_or_default();
         Column {
             name: name.to_owned(),
-            data_type: data_type.or(declared.data_type.as_deref()).unwrap_or_default().to_owned(),
+            data_type: data_type.to_owned(),
+            column_type: ColumnType::from_sql(data_type),
             nullable: !has(&checks.not_null, name) && !has(&key, name),
             primary_key: has(&key, name),
             description,

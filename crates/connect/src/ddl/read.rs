@@ -9,7 +9,7 @@ use sqlparser::ast::{
 
 use super::view;
 use crate::keys::{self, Names};
-use crate::{Column, ForeignKey, Table, shown};
+use crate::{Column, ColumnType, ForeignKey, Table, shown};
 
 /// Schemas that every table is in unless it is said otherwise.
 const DEFAULT_SCHEMAS: [&str; 3] = ["public", "dbo", "main"];
@@ -27,6 +27,17 @@ impl Default for Schema {
     fn default() -> Self {
         Schema { tables: Vec::new(), names: Names::new(&[]), later: Vec::new(), problems: Vec::new() }
     }
+}
+
+/// What a statement is about and what no statement has told yet, as a clause.
+#[derive(Debug, thiserror::Error)]
+enum Unknown {
+    #[error("it is about the table {0}, which is not created")]
+    Table(String),
+    #[error("it has the columns of the table {0}, which is not created")]
+    Model(String),
+    #[error("the columns of the {what} {name} cannot be told from its query")]
+    Query { what: &'static str, name: String },
 }
 
 impl Schema {
@@ -55,7 +66,7 @@ impl Schema {
             for (statement, place) in waiting {
                 match self.apply(&statement, &place, last) {
                     Ok(()) => {}
-                    Err(unknown) if last => self.problems.push(Problem::warning(place, unknown)),
+                    Err(unknown) if last => self.problems.push(Problem::warning(place, unknown.to_string())),
                     Err(_) => self.later.push((statement, place)),
                 }
             }
@@ -69,10 +80,10 @@ impl Schema {
         self.names.find(name, name).map(|index| &self.tables[index])
     }
 
-    fn known(&mut self, name: &str) -> Result<&mut Table, String> {
+    fn known(&mut self, name: &str) -> Result<&mut Table, Unknown> {
         match self.names.find(name, name) {
             Some(index) => Ok(&mut self.tables[index]),
-            None => Err(format!("it is about the table {name}, which is not created")),
+            None => Err(Unknown::Table(name.to_owned())),
         }
     }
 
@@ -88,7 +99,7 @@ impl Schema {
 
     /// Does what the statement says; an error says what it is about that is not known, unless it is the last try and
     /// something can be done without it.
-    fn apply(&mut self, statement: &Statement, place: &str, last: bool) -> Result<(), String> {
+    fn apply(&mut self, statement: &Statement, place: &str, last: bool) -> Result<(), Unknown> {
         match statement {
             Statement::CreateTable(table) => self.create_table(table, place, last),
             Statement::CreateView(view) => self.create_view(view, place, last),
@@ -131,7 +142,7 @@ impl Schema {
         }
     }
 
-    fn create_table(&mut self, create: &CreateTable, place: &str, last: bool) -> Result<(), String> {
+    fn create_table(&mut self, create: &CreateTable, place: &str, last: bool) -> Result<(), Unknown> {
         let name = table_name(&create.name);
         // Temporary tables are gone when the script is done.
         if create.temporary || name.starts_with('#') {
@@ -150,7 +161,7 @@ impl Schema {
             match self.find(&model) {
                 Some(model) => table.columns.extend(model.columns.clone()),
                 None if last && !create.columns.is_empty() => {}
-                None => return Err(format!("it has the columns of the table {model}, which is not created")),
+                None => return Err(Unknown::Model(model)),
             }
         }
         for column in &create.columns {
@@ -162,19 +173,19 @@ impl Schema {
         if let (Some(query), true) = (&create.query, table.columns.is_empty()) {
             table.columns = view::columns(query, |name| self.find(name), last)
                 .filter(|columns| columns.iter().all(|column| !column.name.is_empty()))
-                .ok_or_else(|| format!("the columns of the table {} cannot be told from its query", table.name))?;
+                .ok_or_else(|| Unknown::Query { what: "table", name: table.name.clone() })?;
         }
         self.insert(table, place);
         Ok(())
     }
 
-    fn create_view(&mut self, create: &CreateView, place: &str, last: bool) -> Result<(), String> {
+    fn create_view(&mut self, create: &CreateView, place: &str, last: bool) -> Result<(), Unknown> {
         let name = table_name(&create.name);
         if create.temporary {
             return Ok(());
         }
         let shown = view::columns(&create.query, |name| self.find(name), last);
-        let untold = || format!("the columns of the view {name} cannot be told from its query");
+        let untold = || Unknown::Query { what: "view", name: name.clone() };
         let mut columns = match shown {
             None if !last => return Err(untold()),
             Some(columns) if columns.len() == create.columns.len() => columns,
@@ -187,7 +198,7 @@ impl Schema {
         for (column, named) in columns.iter_mut().zip(&create.columns) {
             column.name.clone_from(&named.name.value);
             if let Some(data_type) = &named.data_type {
-                column.data_type = type_name(data_type);
+                set_type(column, data_type);
             }
             for option in named.options.iter().flat_map(|options| options.as_slice()) {
                 describe_column(column, option);
@@ -218,12 +229,8 @@ fn change(table: &mut Table, operation: &AlterTableOperation) {
 }
 
 fn add_column(table: &mut Table, def: &ColumnDef) {
-    let mut column = Column {
-        name: def.name.value.clone(),
-        data_type: type_name(&def.data_type),
-        nullable: true,
-        ..Column::default()
-    };
+    let mut column = Column { name: def.name.value.clone(), nullable: true, ..Column::default() };
+    set_type(&mut column, &def.data_type);
     for option in &def.options {
         match &option.option {
             ColumnOption::NotNull => column.nullable = false,
@@ -286,6 +293,11 @@ fn find_column<'t>(table: &'t mut Table, name: &str) -> Option<&'t mut Column> {
     let exact = columns.iter().position(|column| column.name == name);
     let index = exact.or_else(|| columns.iter().position(|column| column.name.eq_ignore_ascii_case(name)))?;
     table.columns.get_mut(index)
+}
+
+fn set_type(column: &mut Column, data_type: &DataType) {
+    column.column_type = ColumnType::from_sql(&data_type.to_string());
+    column.data_type = type_name(data_type);
 }
 
 fn type_name(data_type: &DataType) -> String {

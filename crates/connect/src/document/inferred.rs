@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use indexmap::IndexMap;
 use prospector_core::Problem;
 
-use super::{DEEPEST, Node, is_usable};
+use super::{DEEPEST, Node, column_type, is_usable};
 use crate::Column;
 
 /// More fields are not told apart: what has so many uses values as names.
@@ -134,9 +134,11 @@ impl Inferred {
             field.types.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
             field.types.truncate(MOST_TYPES);
             let words: Vec<String> = field.types.into_iter().map(|(word, _)| word).collect();
+            let data_type = if words.is_empty() { "null".to_owned() } else { words.join(" | ") };
             Column {
                 name,
-                data_type: if words.is_empty() { "null".to_owned() } else { words.join(" | ") },
+                column_type: column_type(&data_type),
+                data_type,
                 nullable: field.occurs < documents,
                 primary_key: false,
                 description: occurrence(field.occurs, documents),

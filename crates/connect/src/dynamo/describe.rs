@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use super::scan::Scan;
 use super::wire::Action;
 use super::{Dynamo, Shape};
+use crate::document::column_type;
 use crate::document::inferred::Inferred;
 use crate::filter::sql::Known;
 use crate::{Column, ConnectError, Table};
@@ -161,6 +162,7 @@ fn known<'a>(columns: &'a mut Vec<Column>, name: &str, letter: Option<&str>) -> 
         columns.push(Column {
             name: name.to_owned(),
             data_type: data_type.to_owned(),
+            column_type: column_type(data_type),
             nullable: true,
             ..Column::default()
         });

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use tokio::sync::OnceCell;
 use url::Url;
 
-use crate::{ConnectError, Server};
+use crate::{Cause, ConnectError, Server};
 
 /// How long it may take to connect, and to answer.
 const CONNECTING: Duration = Duration::from_secs(10);
@@ -55,7 +55,7 @@ pub(super) struct Wire {
 impl Wire {
     /// The service of `dynamodb://key:secret@region?endpoint=http://localhost:8000&session_token=...`.
     pub(super) fn new(server: &Server) -> Result<Self, ConnectError> {
-        let failed = |reason: String| ConnectError::Connect { server: server.to_string(), reason };
+        let failed = |reason: String| ConnectError::connect(server.to_string(), reason);
         let url = server.url();
         let region = url.host_str().unwrap_or_default().to_owned();
         if !region.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-') {
@@ -92,12 +92,12 @@ impl Wire {
     }
 
     /// The error of an act on a table.
-    pub(super) fn refused(&self, table: &str, reason: impl Into<String>) -> ConnectError {
-        ConnectError::read(self.place(), table, reason)
+    pub(super) fn read_error(&self, table: &str, reason: impl Into<String>) -> ConnectError {
+        ConnectError::read(self.place(), table, Cause::Other, reason)
     }
 
-    fn unreached(&self, reason: impl Into<String>) -> ConnectError {
-        ConnectError::Connect { server: self.place(), reason: self.scrubbed(&reason.into()) }
+    fn connect_error(&self, reason: impl Into<String>) -> ConnectError {
+        ConnectError::connect(self.place(), self.scrubbed(&reason.into()))
     }
 
     fn scrubbed(&self, text: &str) -> String {
@@ -111,7 +111,7 @@ impl Wire {
         patience: Duration,
         act: impl Future<Output = Result<T, ConnectError>>,
     ) -> Result<T, ConnectError> {
-        let late = |_| Err(self.refused(table, "it took too long and was stopped"));
+        let late = |_| Err(ConnectError::timeout(self.place(), table));
         tokio::time::timeout(patience, act).await.unwrap_or_else(late)
     }
 
@@ -126,7 +126,7 @@ impl Wire {
             if is_local {
                 http = http.no_proxy();
             }
-            http.build().map_err(|error| self.unreached(reason(&error)))
+            http.build().map_err(|error| self.connect_error(reason(&error)).with_source(error.without_url()))
         };
         self.http.get_or_try_init(build).await
     }
@@ -138,7 +138,7 @@ impl Wire {
         table: &str,
         request: &Map<String, Value>,
     ) -> Result<Value, ConnectError> {
-        let body = serde_json::to_vec(request).map_err(|error| self.refused(table, error.to_string()))?;
+        let body = serde_json::to_vec(request).map_err(|error| self.read_error(table, error.to_string()))?;
         for attempt in 0.. {
             let (status, answer) = self.sent(action, &body).await?;
             if (200..300).contains(&status) {
@@ -156,27 +156,30 @@ impl Wire {
             let said = ["message", "Message"].iter().find_map(|key| answer.get(key)?.as_str()).unwrap_or_default();
             let said = self.scrubbed(said);
             return Err(match word {
-                "ResourceNotFoundException" => self.refused(table, "there is no such table"),
+                "ResourceNotFoundException" => ConnectError::unknown_table(self.place(), table),
+                "AccessDeniedException" => {
+                    ConnectError::read(self.place(), table, Cause::Refused, format!("{word}: {said}"))
+                }
                 "UnrecognizedClientException"
                 | "InvalidSignatureException"
                 | "IncompleteSignatureException"
                 | "MissingAuthenticationTokenException"
-                | "ExpiredTokenException" => self.unreached(said.lines().next().unwrap_or(word)),
-                "" => self.unreached(format!("it answered with the status {status}")),
-                word => self.refused(table, format!("{word}: {said}")),
+                | "ExpiredTokenException" => self.connect_error(said.lines().next().unwrap_or(word)),
+                "" => self.connect_error(format!("it answered with the status {status}")),
+                word => self.read_error(table, format!("{word}: {said}")),
             });
         }
-        Err(self.unreached("it is too busy"))
+        Err(self.connect_error("it is too busy"))
     }
 
     async fn sent(&self, action: Action, body: &[u8]) -> Result<(u16, Value), ConnectError> {
         const CONTENT: (&str, &str) = ("content-type", "application/x-amz-json-1.0");
         let Some(credentials) = self.credentials.clone() else {
             let advice = "no key is given: write dynamodb://${AWS_ACCESS_KEY_ID}:${AWS_SECRET_ACCESS_KEY}@region";
-            return Err(self.unreached(advice));
+            return Err(self.connect_error(advice));
         };
         let identity = credentials.into();
-        let unsigned = |_| self.unreached("the request could not be signed");
+        let unsigned = |_| self.connect_error("the request could not be signed");
         let parameters = v4::SigningParams::builder()
             .identity(&identity)
             .region(&self.region)
@@ -184,7 +187,7 @@ impl Wire {
             .time(SystemTime::now())
             .settings(SigningSettings::default())
             .build()
-            .map_err(|_| self.unreached("the request could not be signed"))?
+            .map_err(|_| self.connect_error("the request could not be signed"))?
             .into();
         let target = ("x-amz-target", action.target());
         let headers = [CONTENT, target].into_iter();
@@ -195,14 +198,14 @@ impl Wire {
         for (name, value) in signed.headers() {
             request = request.header(name, value);
         }
-        let unsent = |error: reqwest::Error| self.unreached(reason(&error));
+        let unsent = |error: reqwest::Error| self.connect_error(reason(&error)).with_source(error.without_url());
         let mut answer = request.body(body.to_vec()).send().await.map_err(unsent)?;
         let status = answer.status().as_u16();
         let mut bytes = Vec::new();
         while let Some(chunk) = answer.chunk().await.map_err(unsent)? {
             bytes.extend_from_slice(&chunk);
             if bytes.len() > LARGEST {
-                return Err(self.unreached(format!("an answer has more than {LARGEST} bytes")));
+                return Err(self.connect_error(format!("an answer has more than {LARGEST} bytes")));
             }
         }
         let is_good = (200..300).contains(&status);
@@ -210,7 +213,7 @@ impl Wire {
         match parsed {
             Ok(value) => Ok((status, value)),
             Err(_) if !is_good => Ok((status, Value::Null)),
-            Err(error) => Err(self.unreached(format!("its answer is no JSON: {error}"))),
+            Err(error) => Err(self.connect_error(format!("its answer is no JSON: {error}"))),
         }
     }
 }

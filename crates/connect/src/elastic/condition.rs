@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::mapping::{Field, Shape};
 use crate::FilterOp;
-use crate::filter::{Test, boolean, number, text};
+use crate::filter::{ConditionError, Test, boolean, number, text};
 
 /// What is sent, and whether what is found must be looked at again.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,8 +17,8 @@ pub(super) struct Clause {
 /// The clause of a test on a field.
 ///
 /// # Errors
-/// Why the value does not fit, as a clause.
-pub(super) fn clause(field: &Field, test: &Test<'_>) -> Result<Clause, String> {
+/// Why the value does not fit.
+pub(super) fn clause(field: &Field, test: &Test<'_>) -> Result<Clause, ConditionError> {
     let plain = |query: Value| Clause { query, is_wider: false };
     match (field.shape, test) {
         (Shape::Id, test) => return Ok(of_id(test)),
@@ -68,7 +68,7 @@ pub(super) fn clause(field: &Field, test: &Test<'_>) -> Result<Clause, String> {
 }
 
 /// Tests of texts.
-fn texts(field: &Field, test: &Test<'_>) -> Result<Clause, String> {
+fn texts(field: &Field, test: &Test<'_>) -> Result<Clause, ConditionError> {
     let Some((target, _)) = &field.exact else {
         return match test {
             Test::Compare(FilterOp::Eq, value) => among(field, &[value]),
@@ -91,7 +91,7 @@ fn texts(field: &Field, test: &Test<'_>) -> Result<Clause, String> {
 }
 
 /// One of the values.
-fn among(field: &Field, values: &[&Value]) -> Result<Clause, String> {
+fn among(field: &Field, values: &[&Value]) -> Result<Clause, ConditionError> {
     let made = |query: Value, is_wider: bool| Clause { query: nested(field, query), is_wider };
     Ok(match field.shape {
         Shape::Integer | Shape::Float => {
@@ -120,7 +120,7 @@ fn among(field: &Field, values: &[&Value]) -> Result<Clause, String> {
 }
 
 /// What certainly has the value.
-fn precise(field: &Field, value: &Value) -> Result<Value, String> {
+fn precise(field: &Field, value: &Value) -> Result<Value, ConditionError> {
     match (field.shape, &field.exact) {
         (Shape::Exact | Shape::Address | Shape::Words, Some((target, _))) => {
             Ok(nested(field, json!({"term": {target: text(value)}})))
@@ -139,7 +139,7 @@ fn of_id(test: &Test<'_>) -> Clause {
     }
 }
 
-fn range(field: &Field, target: &str, ends: &[(&str, &Value)]) -> Result<Value, String> {
+fn range(field: &Field, target: &str, ends: &[(&str, &Value)]) -> Result<Value, ConditionError> {
     let mut bounds = serde_json::Map::new();
     for (word, value) in ends {
         let value = if field.shape == Shape::Date { Value::String(moment(value)) } else { numeric(value)? };
@@ -162,7 +162,7 @@ fn moment(value: &Value) -> String {
     }
 }
 
-fn numeric(value: &Value) -> Result<Value, String> {
+fn numeric(value: &Value) -> Result<Value, ConditionError> {
     let written = number(value)?;
     let whole = || written.parse::<i64>().map(Value::from).or_else(|_| written.parse::<u64>().map(Value::from));
     Ok(whole().unwrap_or_else(|_| written.parse::<f64>().map_or(Value::Null, Value::from)))

@@ -4,7 +4,7 @@
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
-use crate::Column;
+use crate::{Column, ColumnType};
 
 /// Objects are followed no deeper.
 const DEEPEST: usize = 32;
@@ -65,6 +65,7 @@ impl Field {
         Column {
             name: self.name.clone(),
             data_type: self.data_type.clone(),
+            column_type: column_type(&self.data_type),
             nullable: self.shape != Shape::Id,
             primary_key: self.shape == Shape::Id,
             description: self.description.join("; "),
@@ -183,6 +184,21 @@ fn shape(kind: &str) -> Shape {
         "date" | "date_nanos" => Shape::Date,
         "boolean" => Shape::Boolean,
         _ => Shape::Opaque,
+    }
+}
+
+/// What the values of a field of that type are.
+fn column_type(data_type: &str) -> ColumnType {
+    match data_type {
+        "long" | "integer" | "short" | "byte" => ColumnType::Integer,
+        "double" | "float" | "half_float" | "scaled_float" => ColumnType::Float,
+        "boolean" => ColumnType::Boolean,
+        "date" | "date_nanos" => ColumnType::Timestamp,
+        "keyword" | "constant_keyword" => ColumnType::Text,
+        "text" | "match_only_text" | "annotated_text" | "semantic_text" => ColumnType::Text,
+        "binary" => ColumnType::Bytes,
+        // Among others objects, which may stand in lists, addresses, and numbers beyond 64 bits with a sign.
+        _ => ColumnType::Other,
     }
 }
 

@@ -12,10 +12,10 @@ use super::{Elastic, Place};
 use crate::budget::{Budget, Excess};
 use crate::document::compare::meets;
 use crate::document::{DEEPEST, Node};
-use crate::filter::Test;
+use crate::filter::{ConditionError, Test};
 use crate::server::{FIRST_ROWS, PATIENCE};
 use crate::service::http::Question;
-use crate::{ConnectError, FilterCondition};
+use crate::{Cause, ConnectError, FilterCondition};
 
 /// Documents a page.
 const PAGE: usize = 2_000;
@@ -54,12 +54,12 @@ impl Elastic {
         let mut tested: Vec<Tested<'_>> = Vec::new();
         let mut filters: Vec<Value> = place.only.iter().cloned().chain(also).collect();
         for condition in conditions {
-            let failed = |reason: String| ConnectError::Condition {
+            let failed = |source: ConditionError| ConnectError::Condition {
                 table: table.to_owned(),
                 column: condition.column.clone(),
-                reason,
+                source,
             };
-            let field = place.field(&condition.column).ok_or_else(|| failed("there is no such column".to_owned()))?;
+            let field = place.field(&condition.column).ok_or_else(|| failed(ConditionError::UnknownColumn))?;
             let test = condition.test().map_err(failed)?;
             let clause = clause(field, &test).map_err(failed)?;
             filters.push(clause.query);
@@ -132,7 +132,7 @@ impl Elastic {
                 "too large: the index cannot filter by {}, and none of the first {seen} documents meets the condition",
                 names.join(", ")
             );
-            return Err(self.asker.refused(table, reason));
+            return Err(self.asker.read_error(table, Cause::TooLarge, reason));
         }
         found.has_more |= found.rows.len() > limit;
         found.rows.truncate(limit);
@@ -156,7 +156,7 @@ impl Elastic {
             body: Some(body),
             patience: PATIENCE,
         };
-        let answer = self.asker.ask(question, None).await.map_err(|error| self.asker.unread(table, error))?;
+        let answer = self.asker.ask(question, None).await.map_err(|error| self.asker.statement_error(table, error))?;
         self.whole(table, answer)
     }
 
@@ -168,7 +168,7 @@ impl Elastic {
             body: Some(json!({"scroll": KEPT, "scroll_id": scroll})),
             patience: PATIENCE,
         };
-        let answer = self.asker.ask(question, None).await.map_err(|error| self.asker.unread(table, error))?;
+        let answer = self.asker.ask(question, None).await.map_err(|error| self.asker.statement_error(table, error))?;
         self.whole(table, answer)
     }
 
@@ -188,12 +188,12 @@ impl Elastic {
 
     fn whole(&self, table: &str, answer: Value) -> Result<Value, ConnectError> {
         if answer.get("timed_out") == Some(&Value::Bool(true)) {
-            return Err(self.asker.refused(table, "it took too long and was stopped"));
+            return Err(ConnectError::timeout(self.asker.place(), table));
         }
         if answer.pointer("/_shards/failed").and_then(Value::as_u64).is_some_and(|failed| failed > 0) {
             let reason = answer.pointer("/_shards/failures/0/reason/reason").and_then(Value::as_str);
             let reason = format!("a part of the index did not answer: {}", reason.unwrap_or("it does not say why"));
-            return Err(self.asker.refused(table, reason));
+            return Err(self.asker.read_error(table, Cause::Other, reason));
         }
         Ok(answer)
     }

@@ -8,15 +8,15 @@ use serde_json::Value;
 
 use super::column_of;
 use super::value::{comparable, comparable_type, searchable};
-use crate::filter::{Test, boolean, number, text};
+use crate::filter::{ConditionError, Test, boolean, number, text};
 use crate::{FilterCondition, FilterOp, shown};
 
 /// The rows that meet the condition.
 ///
 /// # Errors
-/// What is wrong with it, as a clause.
-pub(super) fn expression(schema: &Schema, condition: &FilterCondition) -> Result<Expr, String> {
-    let (name, data_type) = column_of(schema, &condition.column)?;
+/// What is wrong with it.
+pub(super) fn expression(schema: &Schema, condition: &FilterCondition) -> Result<Expr, ConditionError> {
+    let (name, data_type) = column_of(schema, &condition.column).map_err(|_| ConditionError::UnknownColumn)?;
     let column = comparable(ident(name), &data_type);
     let plain = comparable_type(&data_type);
     Ok(match condition.test()? {
@@ -43,10 +43,15 @@ pub(super) fn expression(schema: &Schema, condition: &FilterCondition) -> Result
     })
 }
 
-fn literal(value: &Value, data_type: &DataType) -> Result<Expr, String> {
-    let decimal = |text: String| -> Result<Expr, String> {
+fn literal(value: &Value, data_type: &DataType) -> Result<Expr, ConditionError> {
+    let wrong_type = |text: &str, data_type: &DataType| ConditionError::WrongType {
+        value: shown::cut(text).to_owned(),
+        data_type: data_type.to_string(),
+    };
+    let decimal = |text: String| {
         let scale = text.split_once('.').map_or(0, |(_, fraction)| fraction.len()).min(38) as i8;
-        ScalarValue::try_from_string(text, &DataType::Decimal128(38, scale)).map(lit).map_err(super::plain)
+        let decimal = DataType::Decimal128(38, scale);
+        ScalarValue::try_from_string(text.clone(), &decimal).map(lit).map_err(|_| wrong_type(&text, &decimal))
     };
     match data_type {
         _ if data_type.is_integer() || data_type.is_decimal() => {
@@ -63,14 +68,14 @@ fn literal(value: &Value, data_type: &DataType) -> Result<Expr, String> {
             let text = text(value);
             let bytes =
                 text.strip_prefix("\\x").map(shown::bytes_of).unwrap_or_else(|| Some(text.clone().into_bytes()));
-            bytes.map(|bytes| lit(ScalarValue::Binary(Some(bytes)))).ok_or_else(|| "the bytes are wrong".to_owned())
+            bytes.map(|bytes| lit(ScalarValue::Binary(Some(bytes)))).ok_or(ConditionError::Bytes)
         }
         _ if data_type.is_string() => Ok(lit(text(value))),
         // Dates and times.
         _ => {
             let text = text(value);
             let scalar = ScalarValue::try_from_string(text.clone(), data_type);
-            scalar.map(lit).map_err(|_| format!("`{}` is no {data_type}", shown::cut(&text)))
+            scalar.map(lit).map_err(|_| wrong_type(&text, data_type))
         }
     }
 }

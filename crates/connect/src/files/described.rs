@@ -3,14 +3,51 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::Files;
 use crate::{Connector, SourceKind};
+
+/// The formats of data files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DataFormat {
+    /// Separated values with a header line.
+    Csv,
+    /// One JSON array of objects, or one object.
+    Json,
+    /// One JSON object a line.
+    Jsonl,
+    /// Parquet.
+    Parquet,
+    /// Arrow IPC files or streams.
+    Arrow,
+}
+
+impl DataFormat {
+    /// The kind of source that files of this format are.
+    pub fn kind(self) -> SourceKind {
+        match self {
+            DataFormat::Csv => SourceKind::Csv,
+            DataFormat::Json => SourceKind::Json,
+            DataFormat::Jsonl => SourceKind::Jsonl,
+            DataFormat::Parquet => SourceKind::Parquet,
+            DataFormat::Arrow => SourceKind::Arrow,
+        }
+    }
+
+    /// The format of a kind of source; `None` where it is not data files.
+    pub(super) fn from_kind(kind: SourceKind) -> Option<DataFormat> {
+        let all = [DataFormat::Csv, DataFormat::Json, DataFormat::Jsonl, DataFormat::Parquet, DataFormat::Arrow];
+        all.into_iter().find(|format| format.kind() == kind)
+    }
+}
 
 /// The local data files of one source. It holds no secret.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DataFiles {
     /// What they are.
-    pub kind: SourceKind,
+    pub format: DataFormat,
     /// Each file, in the order that the names of the tables depend on.
     pub files: Vec<DataFile>,
 }
@@ -30,7 +67,7 @@ impl DataFiles {
     /// A connector for the same tables. Nothing is read before the first question to it.
     pub fn open(&self) -> Arc<dyn Connector> {
         let paths: Vec<PathBuf> = self.files.iter().map(|file| file.path.clone()).collect();
-        let opened = Files::new(self.kind, &paths);
+        let opened = Files::new(self.format, &paths);
         for (file, known) in opened.files.iter().zip(&self.files) {
             file.resume(known);
         }

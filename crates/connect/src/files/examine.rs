@@ -5,6 +5,8 @@ use std::io::{Read, Seek, SeekFrom};
 
 use datafusion::arrow::ipc::{self, MessageHeader};
 
+use super::failure::FileError;
+
 /// A schema of Parquet is not nested more deeply.
 const MAX_DEPTH: usize = 200;
 
@@ -20,10 +22,9 @@ const TOO_LONG: &str = "it claims to be longer than it is; the file is damaged, 
 ///
 /// # Errors
 /// What is wrong, as a clause. What is no such file, or is damaged in other ways, is left to its reader.
-pub(super) fn arrow(file: &mut (impl Read + Seek)) -> Result<(), String> {
-    let failed = |error: std::io::Error| error.to_string();
-    let bytes = file.seek(SeekFrom::End(0)).map_err(failed)?;
-    file.rewind().map_err(failed)?;
+pub(super) fn arrow(file: &mut (impl Read + Seek)) -> Result<(), FileError> {
+    let bytes = file.seek(SeekFrom::End(0))?;
+    file.rewind()?;
     let mut start = [0; 6];
     if bytes < 16 || file.read_exact(&mut start).is_err() {
         return Ok(());
@@ -31,30 +32,29 @@ pub(super) fn arrow(file: &mut (impl Read + Seek)) -> Result<(), String> {
     if start == *b"ARROW1" { arrow_file(file, bytes) } else { arrow_stream(file, bytes) }
 }
 
-fn arrow_file(file: &mut (impl Read + Seek), bytes: u64) -> Result<(), String> {
-    let failed = |error: std::io::Error| error.to_string();
+fn arrow_file(file: &mut (impl Read + Seek), bytes: u64) -> Result<(), FileError> {
     let mut end = [0; 10];
-    file.seek(SeekFrom::End(-10)).map_err(failed)?;
-    file.read_exact(&mut end).map_err(failed)?;
+    file.seek(SeekFrom::End(-10))?;
+    file.read_exact(&mut end)?;
     let Ok(length) = u64::try_from(i32::from_le_bytes([end[0], end[1], end[2], end[3]])) else {
-        return Err(TOO_LONG.to_owned());
+        return Err(FileError::unreadable(TOO_LONG));
     };
     if length + 10 > bytes {
-        return Err(TOO_LONG.to_owned());
+        return Err(FileError::unreadable(TOO_LONG));
     }
     let mut footer = vec![0; usize::try_from(length).unwrap_or_default()];
-    file.seek(SeekFrom::Start(bytes - 10 - length)).map_err(failed)?;
-    file.read_exact(&mut footer).map_err(failed)?;
+    file.seek(SeekFrom::Start(bytes - 10 - length))?;
+    file.read_exact(&mut footer)?;
     let Ok(footer) = ipc::root_as_footer(&footer) else { return Ok(()) };
     for block in footer.dictionaries().into_iter().flatten().chain(footer.recordBatches().into_iter().flatten()) {
         let parts = [block.offset(), i64::from(block.metaDataLength()), block.bodyLength()].map(u64::try_from);
-        let [Ok(offset), Ok(metadata), Ok(body)] = parts else { return Err(TOO_LONG.to_owned()) };
+        let [Ok(offset), Ok(metadata), Ok(body)] = parts else { return Err(FileError::unreadable(TOO_LONG)) };
         if offset.saturating_add(metadata).saturating_add(body) > bytes {
-            return Err(TOO_LONG.to_owned());
+            return Err(FileError::unreadable(TOO_LONG));
         }
-        file.seek(SeekFrom::Start(offset)).map_err(failed)?;
+        file.seek(SeekFrom::Start(offset))?;
         let mut message = vec![0; usize::try_from(metadata).unwrap_or_default()];
-        file.read_exact(&mut message).map_err(failed)?;
+        file.read_exact(&mut message)?;
         // Its length stands before it, since version 0.15 behind a mark.
         let before = if message.starts_with(&[0xff; 4]) { 8 } else { 4 };
         let message = message.get(before..).unwrap_or_default();
@@ -63,11 +63,10 @@ fn arrow_file(file: &mut (impl Read + Seek), bytes: u64) -> Result<(), String> {
     Ok(())
 }
 
-fn arrow_stream(file: &mut (impl Read + Seek), bytes: u64) -> Result<(), String> {
-    let failed = |error: std::io::Error| error.to_string();
+fn arrow_stream(file: &mut (impl Read + Seek), bytes: u64) -> Result<(), FileError> {
     let mut at = 0;
     loop {
-        file.seek(SeekFrom::Start(at)).map_err(failed)?;
+        file.seek(SeekFrom::Start(at))?;
         let mut four = [0; 4];
         if file.read_exact(&mut four).is_err() {
             return Ok(());
@@ -84,15 +83,15 @@ fn arrow_stream(file: &mut (impl Read + Seek), bytes: u64) -> Result<(), String>
             return Ok(());
         }
         if at + length > bytes {
-            return Err(TOO_LONG.to_owned());
+            return Err(FileError::unreadable(TOO_LONG));
         }
         let mut message = vec![0; usize::try_from(length).unwrap_or_default()];
-        file.read_exact(&mut message).map_err(failed)?;
+        file.read_exact(&mut message)?;
         at += length;
         let Ok(body) = ipc::root_as_message(&message).map(|message| message.bodyLength()) else { return Ok(()) };
         let body = u64::try_from(body).unwrap_or(u64::MAX);
         if at.saturating_add(body) > bytes {
-            return Err(TOO_LONG.to_owned());
+            return Err(FileError::unreadable(TOO_LONG));
         }
         unpacked(file, &message, at, body)?;
         at += body;
@@ -101,7 +100,7 @@ fn arrow_stream(file: &mut (impl Read + Seek), bytes: u64) -> Result<(), String>
 
 /// Whether the buffers of a message, whose body begins at `start`, unpack to as much as may be held. Each begins with the
 /// number of its bytes, or -1 where it is not packed.
-fn unpacked(file: &mut (impl Read + Seek), message: &[u8], start: u64, body: u64) -> Result<(), String> {
+fn unpacked(file: &mut (impl Read + Seek), message: &[u8], start: u64, body: u64) -> Result<(), FileError> {
     let Ok(message) = ipc::root_as_message(message) else { return Ok(()) };
     let batch = match message.header_type() {
         MessageHeader::RecordBatch => message.header_as_record_batch(),
@@ -113,13 +112,13 @@ fn unpacked(file: &mut (impl Read + Seek), message: &[u8], start: u64, body: u64
     for buffer in batch.buffers().into_iter().flatten().filter(|buffer| buffer.length() >= 8) {
         let Some(offset) = u64::try_from(buffer.offset()).ok().filter(|offset| offset + 8 <= body) else { continue };
         let mut eight = [0; 8];
-        file.seek(SeekFrom::Start(start + offset)).map_err(|error| error.to_string())?;
-        file.read_exact(&mut eight).map_err(|error| error.to_string())?;
+        file.seek(SeekFrom::Start(start + offset))?;
+        file.read_exact(&mut eight)?;
         total = total.saturating_add(u64::try_from(i64::from_le_bytes(eight)).unwrap_or_default());
     }
     match total <= MAX_UNPACKED {
         true => Ok(()),
-        false => Err(format!("a part of it unpacks to more than {} GB", MAX_UNPACKED >> 30)),
+        false => Err(FileError::unreadable(format!("a part of it unpacks to more than {} GB", MAX_UNPACKED >> 30))),
     }
 }
 
@@ -127,27 +126,28 @@ fn unpacked(file: &mut (impl Read + Seek), message: &[u8], start: u64, body: u64
 ///
 /// # Errors
 /// As [`arrow`].
-pub(super) fn parquet(file: &mut (impl Read + Seek)) -> Result<(), String> {
-    let failed = |error: std::io::Error| error.to_string();
-    let bytes = file.seek(SeekFrom::End(0)).map_err(failed)?;
+pub(super) fn parquet(file: &mut (impl Read + Seek)) -> Result<(), FileError> {
+    let bytes = file.seek(SeekFrom::End(0))?;
     if bytes < 12 {
         return Ok(());
     }
     let mut end = [0; 8];
-    file.seek(SeekFrom::End(-8)).map_err(failed)?;
-    file.read_exact(&mut end).map_err(failed)?;
+    file.seek(SeekFrom::End(-8))?;
+    file.read_exact(&mut end)?;
     let length = u64::from(u32::from_le_bytes([end[0], end[1], end[2], end[3]]));
     if end[4..] != *b"PAR1" || length + 8 > bytes {
         return Ok(());
     }
     if length > MAX_FOOTER {
-        return Err(format!("its description of itself has more than {} MB", MAX_FOOTER >> 20));
+        return Err(FileError::unreadable(format!("its description of itself has more than {} MB", MAX_FOOTER >> 20)));
     }
     let mut footer = vec![0; usize::try_from(length).unwrap_or_default()];
-    file.seek(SeekFrom::Start(bytes - 8 - length)).map_err(failed)?;
-    file.read_exact(&mut footer).map_err(failed)?;
+    file.seek(SeekFrom::Start(bytes - 8 - length))?;
+    file.read_exact(&mut footer)?;
     match depth(&mut Compact(&footer)) {
-        Some(depth) if depth > MAX_DEPTH => Err(format!("its columns are nested more than {MAX_DEPTH} deep")),
+        Some(depth) if depth > MAX_DEPTH => {
+            Err(FileError::unreadable(format!("its columns are nested more than {MAX_DEPTH} deep")))
+        }
         _ => Ok(()),
     }
 }

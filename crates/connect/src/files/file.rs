@@ -25,10 +25,11 @@ use prospector_core::Problem;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncSeekExt};
 use tokio::sync::OnceCell;
 
+use super::failure::FileError;
 use super::narrow::narrowed;
 use super::{DataFile, examine, loaded};
 use crate::budget::Excess;
-use crate::{ConnectError, MAX_ROWS_BYTES, SourceKind};
+use crate::{ConnectError, DataFormat, MAX_ROWS_BYTES};
 
 /// No query may take longer.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -64,18 +65,18 @@ enum Reading {
 }
 
 impl Reading {
-    /// The ways for files of that kind, the cheapest first; the last one forgives the most.
-    fn of(kind: SourceKind) -> &'static [Reading] {
-        match kind {
-            SourceKind::Csv | SourceKind::Json | SourceKind::Jsonl => &[Reading::Stream, Reading::Loaded],
-            _ => &[Reading::Stream],
+    /// The ways for files of that format, the cheapest first; the last one forgives the most.
+    fn of(format: DataFormat) -> &'static [Reading] {
+        match format {
+            DataFormat::Csv | DataFormat::Json | DataFormat::Jsonl => &[Reading::Stream, Reading::Loaded],
+            DataFormat::Parquet | DataFormat::Arrow => &[Reading::Stream],
         }
     }
 }
 
 /// A file that is a table.
 pub(super) struct File {
-    kind: SourceKind,
+    format: DataFormat,
     table: String,
     path: PathBuf,
     /// The file as each of [`Reading::of`] has it, once it is needed.
@@ -93,9 +94,13 @@ struct Opened {
 }
 
 impl File {
-    pub(super) fn new(kind: SourceKind, table: String, path: PathBuf) -> Self {
-        let opened = Reading::of(kind).iter().map(|_| OnceCell::new()).collect();
-        File { kind, table, path, opened, current: AtomicUsize::new(0), is_read: AtomicBool::new(false) }
+    pub(super) fn new(format: DataFormat, table: String, path: PathBuf) -> Self {
+        let opened = Reading::of(format).iter().map(|_| OnceCell::new()).collect();
+        File { format, table, path, opened, current: AtomicUsize::new(0), is_read: AtomicBool::new(false) }
+    }
+
+    pub(super) fn format(&self) -> DataFormat {
+        self.format
     }
 
     pub(super) fn table(&self) -> &str {
@@ -108,7 +113,7 @@ impl File {
 
     /// Whether the format stores no types.
     pub(super) fn types_are_guessed(&self) -> bool {
-        Reading::of(self.kind).len() > 1
+        Reading::of(self.format).len() > 1
     }
 
     /// Whether every value was read once.
@@ -133,8 +138,28 @@ impl File {
         self.is_read.store(true, Ordering::Relaxed);
     }
 
-    pub(super) fn unopened(&self, reason: String) -> ConnectError {
-        ConnectError::Open { kind: self.kind.as_str(), path: self.path.clone(), reason }
+    pub(super) fn open_error(&self, error: FileError) -> ConnectError {
+        ConnectError::Open {
+            kind: self.format.kind(),
+            path: self.path.clone(),
+            reason: error.to_string(),
+            cause: error.cause(),
+            source: None,
+        }
+        .with_source(error)
+    }
+
+    fn read_error(&self, error: FileError) -> ConnectError {
+        ConnectError::Read {
+            place: self.place(),
+            table: self.table.clone(),
+            reason: error.to_string(),
+            cause: error.cause(),
+            code: None,
+            column: error.column().map(Into::into),
+            source: None,
+        }
+        .with_source(error)
     }
 
     /// What is off about the file as it is read now.
@@ -151,30 +176,30 @@ impl File {
     /// All of it, to be queried.
     pub(super) async fn frame(&self, session: &SessionContext) -> Result<DataFrame, ConnectError> {
         let table = self.provider(session).await?;
-        session.read_table(table).map_err(|error| self.unopened(plain(error)))
+        session.read_table(table).map_err(|error| self.open_error(error.into()))
     }
 
     async fn provider(&self, session: &SessionContext) -> Result<Arc<dyn TableProvider>, ConnectError> {
-        let mut failed = String::new();
+        let mut failed = FileError::Missing;
         for index in self.current.load(Ordering::Relaxed)..self.opened.len() {
             match self.open(index, session).await {
                 Ok(opened) => return Ok(opened.table.clone()),
-                Err(reason) => failed = reason,
+                Err(error) => failed = error,
             }
         }
-        Err(self.unopened(failed))
+        Err(self.open_error(failed))
     }
 
     /// The answer to a query; where the file cannot be read as it was until now, in the next way that works.
     pub(super) async fn query<T: Send>(
         &self,
         session: &SessionContext,
-        query: impl Fn(DataFrame) -> Result<(DataFrame, T), String> + Send + Sync,
+        query: impl Fn(DataFrame) -> Result<(DataFrame, T), FileError> + Send + Sync,
     ) -> Result<(Vec<RecordBatch>, T), ConnectError> {
         let ask = |table: Arc<dyn TableProvider>| {
             async {
-                let (frame, about) = query(session.read_table(table).map_err(plain)?)?;
-                Ok((collected(frame).await.map_err(plain)?, about))
+                let (frame, about) = query(session.read_table(table)?)?;
+                Ok((collected(frame).await?, about))
             }
             .boxed()
         };
@@ -192,11 +217,11 @@ impl File {
                 let rows = (VALUES_AT_ONCE / table.schema().fields().len().max(1)).clamp(16, 8_192);
                 let config = session.copied_config().with_batch_size(rows);
                 let session = SessionContext::new_with_config_rt(config, session.runtime_env());
-                let plan = table.scan(&session.state(), None, &[], None).await.map_err(plain)?;
-                let mut batches = execute_stream(plan, session.task_ctx()).map_err(plain)?;
+                let plan = table.scan(&session.state(), None, &[], None).await?;
+                let mut batches = execute_stream(plan, session.task_ctx())?;
                 let mut rows = 0;
                 while let Some(batch) = batches.next().await {
-                    rows += batch.map_err(plain)?.num_rows() as u64;
+                    rows += batch?.num_rows() as u64;
                 }
                 Ok(rows)
             }
@@ -208,30 +233,27 @@ impl File {
     async fn first_that_works<'a, T>(
         &'a self,
         session: &'a SessionContext,
-        ask: impl Fn(Arc<dyn TableProvider>) -> BoxFuture<'a, Result<T, String>>,
+        ask: impl Fn(Arc<dyn TableProvider>) -> BoxFuture<'a, Result<T, FileError>>,
     ) -> Result<T, ConnectError> {
         let mut failed = ConnectError::NoData { place: self.path.display().to_string() };
         for index in self.current.load(Ordering::Relaxed)..self.opened.len() {
             let opened = match self.open(index, session).await {
                 Ok(opened) => opened,
-                Err(reason) => {
-                    failed = self.unopened(reason);
+                Err(error) => {
+                    failed = self.open_error(error);
                     continue;
                 }
             };
             let asked = async {
                 let answer = tokio::time::timeout(PATIENCE, ask(opened.table.clone())).await;
-                answer.map_err(|_| "it took too long and was stopped".to_owned())?
+                answer.map_err(|_| FileError::TimedOut)?
             };
             match caught(asked).await {
                 Ok(answer) => {
                     self.current.fetch_max(index, Ordering::Relaxed);
                     return Ok(answer);
                 }
-                Err(reason) => {
-                    let place = self.path.display().to_string();
-                    failed = ConnectError::read(place, &self.table, reason);
-                }
+                Err(error) => failed = self.read_error(error),
             }
         }
         Err(failed)
@@ -242,30 +264,32 @@ impl File {
         self.path.display().to_string()
     }
 
-    async fn open(&self, index: usize, session: &SessionContext) -> Result<&Opened, String> {
+    async fn open(&self, index: usize, session: &SessionContext) -> Result<&Opened, FileError> {
         let open = || async {
             let metadata = tokio::fs::metadata(&self.path).await.map_err(|error| match error.kind() {
-                std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
-                _ => error.to_string(),
+                std::io::ErrorKind::NotFound => FileError::Missing,
+                _ => FileError::Io(error),
             })?;
             if metadata.is_dir() {
-                return Err("it is a folder".to_owned());
+                return Err(FileError::Folder);
             }
             if metadata.len() == 0 {
-                return Err("the file is empty".to_owned());
+                return Err(FileError::Empty);
             }
             let start = self.start().await?;
             let columns = self.examine(&start).await?;
-            let opened = match Reading::of(self.kind)[index] {
+            let opened = match Reading::of(self.format)[index] {
                 Reading::Stream if columns <= MAX_STREAMED => self.stream(&start, session, false).await,
                 Reading::Loaded if metadata.len() <= LARGEST => self.load(&start).await,
-                Reading::Stream | Reading::Loaded if columns > MAX_STREAMED => {
-                    Err(format!("it has {columns} columns, and at more than {} MB it is not loaded", LARGEST >> 20))
-                }
-                Reading::Loaded if self.kind == SourceKind::Csv => self.stream(&start, session, true).await,
-                Reading::Stream | Reading::Loaded => {
-                    Err(format!("not all records fit, and at more than {} MB it is not loaded", LARGEST >> 20))
-                }
+                Reading::Stream | Reading::Loaded if columns > MAX_STREAMED => Err(FileError::Unreadable(format!(
+                    "it has {columns} columns, and at more than {} MB it is not loaded",
+                    LARGEST >> 20
+                ))),
+                Reading::Loaded if self.format == DataFormat::Csv => self.stream(&start, session, true).await,
+                Reading::Stream | Reading::Loaded => Err(FileError::Unreadable(format!(
+                    "not all records fit, and at more than {} MB it is not loaded",
+                    LARGEST >> 20
+                ))),
             };
             let Opened { table, mut notes } = opened?;
             let (table, note) = narrowed(table, &self.path.display().to_string());
@@ -275,48 +299,52 @@ impl File {
         self.opened[index].get_or_try_init(|| caught(open())).await
     }
 
-    async fn start(&self) -> Result<Vec<u8>, String> {
+    async fn start(&self) -> Result<Vec<u8>, FileError> {
         let mut start = Vec::new();
-        let file = tokio::fs::File::open(&self.path).await.map_err(|error| error.to_string())?;
-        file.take(START).read_to_end(&mut start).await.map_err(|error| error.to_string())?;
+        let file = tokio::fs::File::open(&self.path).await?;
+        file.take(START).read_to_end(&mut start).await?;
         Ok(start)
     }
 
     /// Looks at what a reader would believe to the end of the process, or of the memory; returns how many columns the header
     /// of a CSV file names.
-    async fn examine(&self, start: &[u8]) -> Result<usize, String> {
-        let check: fn(&mut std::fs::File) -> Result<(), String> = match self.kind {
-            SourceKind::Csv => {
+    async fn examine(&self, start: &[u8]) -> Result<usize, FileError> {
+        let check: fn(&mut std::fs::File) -> Result<(), FileError> = match self.format {
+            DataFormat::Csv => {
                 self.examine_header().await?;
                 |_| Ok(())
             }
-            SourceKind::Parquet => examine::parquet,
-            SourceKind::Arrow => examine::arrow,
-            _ => return Ok(0),
+            DataFormat::Parquet => examine::parquet,
+            DataFormat::Arrow => examine::arrow,
+            DataFormat::Json | DataFormat::Jsonl => return Ok(0),
         };
-        let (path, delimiter) = (self.path.clone(), (self.kind == SourceKind::Csv).then(|| delimiter(start)));
-        let examined = move || {
-            let mut file = std::fs::File::open(path).map_err(|error| error.to_string())?;
+        let (path, delimiter) = (self.path.clone(), (self.format == DataFormat::Csv).then(|| delimiter(start)));
+        let examined = move || -> Result<usize, FileError> {
+            let mut file = std::fs::File::open(path)?;
             check(&mut file)?;
             let Some(delimiter) = delimiter else { return Ok(0) };
             let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(file);
             // What is wrong with it, whoever reads it says.
             Ok(reader.byte_headers().map_or(0, csv::ByteRecord::len))
         };
-        tokio::task::spawn_blocking(examined).await.map_err(|error| error.to_string())?
+        tokio::task::spawn_blocking(examined).await?
     }
 
     /// A first line without end is no header: readers would take all of the file for it.
-    async fn examine_header(&self) -> Result<(), String> {
-        let failed = |error: std::io::Error| error.to_string();
-        let file = tokio::fs::File::open(&self.path).await.map_err(failed)?;
+    async fn examine_header(&self) -> Result<(), FileError> {
+        let file = tokio::fs::File::open(&self.path).await?;
         let mut file = tokio::io::BufReader::with_capacity(START as usize, file.take(MAX_HEADER));
         let mut left = MAX_HEADER;
         loop {
-            let bytes = file.fill_buf().await.map_err(failed)?;
+            let bytes = file.fill_buf().await?;
             if bytes.is_empty() || bytes.iter().any(|byte| matches!(byte, b'\n' | b'\r')) {
                 let is_cut = bytes.is_empty() && left == 0;
-                let reason = || format!("its first line has more than {} MB, which is no header", MAX_HEADER >> 20);
+                let reason = || {
+                    FileError::Unreadable(format!(
+                        "its first line has more than {} MB, which is no header",
+                        MAX_HEADER >> 20
+                    ))
+                };
                 return if is_cut { Err(reason()) } else { Ok(()) };
             }
             let read = bytes.len();
@@ -326,9 +354,9 @@ impl File {
     }
 
     /// `all_text` takes every value of a CSV file for a text, so that none is of the wrong type.
-    async fn stream(&self, start: &[u8], session: &SessionContext, all_text: bool) -> Result<Opened, String> {
-        let format: Arc<dyn FileFormat> = match self.kind {
-            SourceKind::Csv => Arc::new(
+    async fn stream(&self, start: &[u8], session: &SessionContext, all_text: bool) -> Result<Opened, FileError> {
+        let format: Arc<dyn FileFormat> = match self.format {
+            DataFormat::Csv => Arc::new(
                 CsvFormat::default()
                     .with_has_header(true)
                     .with_delimiter(delimiter(start))
@@ -336,85 +364,78 @@ impl File {
                     .with_truncated_rows(all_text)
                     .with_schema_infer_max_rec(if all_text { 0 } else { ROWS_OF_CSV }),
             ),
-            SourceKind::Json | SourceKind::Jsonl => match start.iter().find(|byte| !byte.is_ascii_whitespace()) {
+            DataFormat::Json | DataFormat::Jsonl => match start.iter().find(|byte| !byte.is_ascii_whitespace()) {
                 Some(first @ (b'[' | b'{')) => Arc::new(
                     JsonFormat::default()
                         .with_newline_delimited(*first == b'{')
                         .with_schema_infer_max_rec(ROWS_OF_JSON),
                 ),
-                _ => return Err("it does not begin with a record or a list of records".to_owned()),
+                _ => return Err(FileError::unreadable("it does not begin with a record or a list of records")),
             },
-            SourceKind::Arrow => {
+            DataFormat::Arrow => {
                 self.examine_arrow(start).await?;
                 Arc::new(ArrowFormat)
             }
             // The metadata holds the descriptions.
-            _ => Arc::new(ParquetFormat::default().with_skip_metadata(false)),
+            DataFormat::Parquet => Arc::new(ParquetFormat::default().with_skip_metadata(false)),
         };
-        let url = url::Url::from_file_path(&self.path).map_err(|()| "the path is not absolute".to_owned())?;
-        let url = ListingTableUrl::parse(url).map_err(plain)?;
+        let url = url::Url::from_file_path(&self.path).map_err(|()| FileError::Relative)?;
+        let url = ListingTableUrl::parse(url)?;
         let options = ListingOptions::new(format).with_file_extension("");
-        let mut schema = options.infer_schema(&session.state(), &url).await.map_err(plain)?;
+        let mut schema = options.infer_schema(&session.state(), &url).await?;
         if self.types_are_guessed() {
-            schema = Arc::new(tidy(&schema, self.kind));
+            schema = Arc::new(tidy(&schema, self.format));
         }
         if schema.fields().is_empty() {
-            return Err("there are no columns in it".to_owned());
+            return Err(FileError::NoColumns);
         }
         let config = ListingTableConfig::new(url).with_listing_options(options).with_schema(schema);
-        let table = Arc::new(ListingTable::try_new(config).map_err(plain)?);
+        let table = Arc::new(ListingTable::try_new(config)?);
         Ok(Opened { table, notes: Vec::new() })
     }
 
     /// The reader takes the first bytes of whatever else for the length of a buffer that it then fills.
-    async fn examine_arrow(&self, start: &[u8]) -> Result<(), String> {
-        let failed = |error: std::io::Error| error.to_string();
-        let mut file = tokio::fs::File::open(&self.path).await.map_err(failed)?;
-        let bytes = file.metadata().await.map_err(failed)?.len();
+    async fn examine_arrow(&self, start: &[u8]) -> Result<(), FileError> {
+        let mut file = tokio::fs::File::open(&self.path).await?;
+        let bytes = file.metadata().await?.len();
         if start.starts_with(b"FEA1") {
-            return Err("it is of version 1 of Feather; write it again with version 2".to_owned());
+            return Err(FileError::unreadable("it is of version 1 of Feather; write it again with version 2"));
         }
         if start.starts_with(b"ARROW1") {
             let mut end = Vec::new();
-            file.seek(std::io::SeekFrom::Start(bytes.saturating_sub(6))).await.map_err(failed)?;
-            file.read_to_end(&mut end).await.map_err(failed)?;
-            return if end == b"ARROW1" { Ok(()) } else { Err("it is an Arrow file without its end".to_owned()) };
+            file.seek(std::io::SeekFrom::Start(bytes.saturating_sub(6))).await?;
+            file.read_to_end(&mut end).await?;
+            return if end == b"ARROW1" {
+                Ok(())
+            } else {
+                Err(FileError::unreadable("it is an Arrow file without its end"))
+            };
         }
         let length =
             start.strip_prefix(&[0xff; 4]).unwrap_or(start).first_chunk().map(|four| u32::from_le_bytes(*four));
         match length {
             Some(length) if u64::from(length) <= bytes => Ok(()),
-            _ => Err("it is neither an Arrow file nor an Arrow stream".to_owned()),
+            _ => Err(FileError::unreadable("it is neither an Arrow file nor an Arrow stream")),
         }
     }
 
-    async fn load(&self, start: &[u8]) -> Result<Opened, String> {
-        let (kind, path, delimiter) = (self.kind, self.path.clone(), delimiter(start));
-        let load = move || match kind {
-            SourceKind::Csv => loaded::csv(&path, delimiter),
-            _ => loaded::json(&path),
+    async fn load(&self, start: &[u8]) -> Result<Opened, FileError> {
+        let (format, path, delimiter) = (self.format, self.path.clone(), delimiter(start));
+        let load = move || match format {
+            DataFormat::Csv => loaded::csv(&path, delimiter),
+            DataFormat::Json | DataFormat::Jsonl => loaded::json(&path),
+            // `Reading::of` has no such way for them.
+            DataFormat::Parquet | DataFormat::Arrow => Err(FileError::unreadable("it is read where it lies only")),
         };
-        let (batch, notes) = tokio::task::spawn_blocking(load).await.map_err(|error| error.to_string())??;
-        let table = MemTable::try_new(batch.schema(), vec![vec![batch]]).map_err(plain)?;
+        let (batch, notes) = tokio::task::spawn_blocking(load).await??;
+        let table = MemTable::try_new(batch.schema(), vec![vec![batch]])?;
         Ok(Opened { table: Arc::new(table), notes })
     }
 }
 
 /// Readers of binary formats may panic over damaged files.
-async fn caught<T>(act: impl Future<Output = Result<T, String>>) -> Result<T, String> {
-    AssertUnwindSafe(act)
-        .catch_unwind()
-        .await
-        .unwrap_or_else(|_| Err("the reader panicked; the file is damaged".to_owned()))
-}
-
-/// What went wrong, without the wrapping.
-pub(super) fn plain(error: DataFusionError) -> String {
-    match error.find_root() {
-        DataFusionError::ArrowError(error, _) => error.to_string(),
-        DataFusionError::ParquetError(error) => error.to_string(),
-        root => root.strip_backtrace(),
-    }
+async fn caught<T>(act: impl Future<Output = Result<T, FileError>>) -> Result<T, FileError> {
+    AssertUnwindSafe(act).catch_unwind().await.unwrap_or(Err(FileError::Panicked))
 }
 
 /// The separator of the header line: the comma, unless another one is there more often outside of quotes.
@@ -428,13 +449,13 @@ fn delimiter(start: &[u8]) -> u8 {
 }
 
 /// The columns under names that differ, and none of them without a type: rows after the first ones may have values.
-fn tidy(schema: &Schema, kind: SourceKind) -> Schema {
+fn tidy(schema: &Schema, format: DataFormat) -> Schema {
     let typed = |field: &Field| match field.data_type() {
         DataType::Null => field.clone().with_data_type(DataType::Utf8),
         _ => field.clone(),
     };
     let fields: Vec<Field> = schema.fields().iter().map(|field| typed(field)).collect();
-    if kind != SourceKind::Csv {
+    if format != DataFormat::Csv {
         // JSON is read by name.
         return Schema::new(fields);
     }

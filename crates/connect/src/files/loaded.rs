@@ -10,8 +10,8 @@ use indexmap::IndexSet;
 use prospector_core::Problem;
 use serde_json::{Map, Value};
 
+use super::failure::FileError;
 use super::narrow::{MAX_COLUMNS, left_out};
-
 use crate::encoding::decode;
 
 /// So many values are held of a file with fewer bytes.
@@ -115,16 +115,16 @@ impl Filling {
     }
 }
 
-fn batch(names: Vec<String>, columns: Vec<Filling>) -> Result<RecordBatch, String> {
+fn batch(names: Vec<String>, columns: Vec<Filling>) -> Result<RecordBatch, FileError> {
     let columns: Vec<ArrayRef> = columns.into_iter().map(Filling::done).collect();
     let field = |(name, column): (String, &ArrayRef)| Field::new(name, column.data_type().clone(), true);
     let schema: Vec<Field> = names.into_iter().zip(&columns).map(field).collect();
     debug_assert!(schema.iter().all(|field| *field.data_type() != DataType::Null));
-    RecordBatch::try_new(Arc::new(Schema::new(schema)), columns).map_err(|error| error.to_string())
+    Ok(RecordBatch::try_new(Arc::new(Schema::new(schema)), columns)?)
 }
 
-fn read(path: &Path) -> Result<(String, Vec<Problem>), String> {
-    let (text, encoding) = decode(std::fs::read(path).map_err(|error| error.to_string())?);
+fn read(path: &Path) -> Result<(String, Vec<Problem>), FileError> {
+    let (text, encoding) = decode(std::fs::read(path)?);
     let note = |encoding| {
         let problem =
             Problem::warning(path.display().to_string(), format!("it is not UTF-8; it was read as {encoding}"));
@@ -138,11 +138,11 @@ fn at_line(path: &Path, line: impl std::fmt::Display, reason: String) -> Problem
 }
 
 /// A CSV file. Fields that are missing at the end of a row are null, those that are too many are left out.
-pub(super) fn csv(path: &Path, delimiter: u8) -> Result<(RecordBatch, Vec<Problem>), String> {
+pub(super) fn csv(path: &Path, delimiter: u8) -> Result<(RecordBatch, Vec<Problem>), FileError> {
     let (text, mut notes) = read(path)?;
     let reader = || csv::ReaderBuilder::new().flexible(true).delimiter(delimiter).from_reader(text.as_bytes());
     let mut rows = reader();
-    let mut names = column_names(rows.headers().map_err(|error| error.to_string())?.iter());
+    let mut names = column_names(rows.headers()?.iter());
     let width = names.len();
     if width > MAX_COLUMNS {
         notes.push(left_out(&path.display().to_string(), width));
@@ -152,7 +152,7 @@ pub(super) fn csv(path: &Path, delimiter: u8) -> Result<(RecordBatch, Vec<Proble
     let (mut short, mut long) = (Vec::new(), Vec::new());
     let mut count = 0;
     let mut row = csv::StringRecord::new();
-    while rows.read_record(&mut row).map_err(|error| error.to_string())? {
+    while rows.read_record(&mut row)? {
         for (kind, value) in kinds.iter_mut().zip(&row) {
             *kind = kind.and(Kind::of_text(value));
         }
@@ -176,7 +176,7 @@ pub(super) fn csv(path: &Path, delimiter: u8) -> Result<(RecordBatch, Vec<Proble
     check_cells(count, names.len(), text.len())?;
     let mut columns: Vec<Filling> = kinds.into_iter().map(Filling::new).collect();
     let mut rows = reader();
-    while rows.read_record(&mut row).map_err(|error| error.to_string())? {
+    while rows.read_record(&mut row)? {
         for (index, column) in columns.iter_mut().enumerate() {
             column.push_text(row.get(index).unwrap_or_default());
         }
@@ -207,7 +207,7 @@ pub(super) fn column_names<'a>(header: impl Iterator<Item = &'a str>) -> Vec<Str
 
 /// A JSON file: a list of records, or one record after another. A list element that is no record becomes one with
 /// the column `value`.
-pub(super) fn json(path: &Path) -> Result<(RecordBatch, Vec<Problem>), String> {
+pub(super) fn json(path: &Path) -> Result<(RecordBatch, Vec<Problem>), FileError> {
     let (text, mut notes) = read(path)?;
     let (mut names, mut kinds) = (IndexSet::<String>::new(), Vec::<Kind>::new());
     let mut records = 0;
@@ -230,13 +230,13 @@ pub(super) fn json(path: &Path) -> Result<(RecordBatch, Vec<Problem>), String> {
     check_cells(records, names.len(), text.len())?;
     // Of a file that is no JSON at all, some lines may still look like a record.
     if records == 0 || faults.number > records {
-        return Err(faults.first.map_or_else(
+        return Err(FileError::Unreadable(faults.first.map_or_else(
             || "there is no record in it".to_owned(),
             |(line, reason)| format!("it is not JSON: line {line}: {reason}"),
-        ));
+        )));
     }
     if names.is_empty() {
-        return Err("there are no columns in it".to_owned());
+        return Err(FileError::NoColumns);
     }
     if let Some((line, reason)) = faults.first {
         let left_out = if faults.ended_early {
@@ -256,10 +256,13 @@ pub(super) fn json(path: &Path) -> Result<(RecordBatch, Vec<Problem>), String> {
 }
 
 /// A table of rows that lack most of its columns may be far larger than its file.
-fn check_cells(rows: usize, columns: usize, bytes: usize) -> Result<(), String> {
+fn check_cells(rows: usize, columns: usize, bytes: usize) -> Result<(), FileError> {
     match rows.saturating_mul(columns) <= bytes.max(MAX_CELLS) {
         true => Ok(()),
-        false => Err(format!("its {rows} rows lack most of its {columns} columns; it is too large to be filled up")),
+        false => {
+            let reason = format!("its {rows} rows lack most of its {columns} columns; it is too large to be filled up");
+            Err(FileError::Unreadable(reason))
+        }
     }
 }
 

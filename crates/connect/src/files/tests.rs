@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use super::*;
 
 /// A folder with these files, and the connector for them.
-fn made(kind: SourceKind, files: &[(&str, &[u8])]) -> (TempDir, Files) {
+fn made(format: DataFormat, files: &[(&str, &[u8])]) -> (TempDir, Files) {
     let folder = tempfile::tempdir().unwrap();
     let mut paths = Vec::new();
     for (name, bytes) in files {
@@ -25,7 +25,7 @@ fn made(kind: SourceKind, files: &[(&str, &[u8])]) -> (TempDir, Files) {
         fs::write(&path, bytes).unwrap();
         paths.push(path);
     }
-    let files = Files::new(kind, &paths);
+    let files = Files::new(format, &paths);
     (folder, files)
 }
 
@@ -41,18 +41,18 @@ async fn described(files: &Files) -> (Vec<String>, Vec<String>) {
     (found, problems.iter().map(|p| format!("{}: {}", name(&p.place), p.reason)).collect())
 }
 
-async fn check(kind: SourceKind, file: (&str, &str), table: &str, problem: Option<&str>) -> (TempDir, Files) {
-    let (folder, files) = made(kind, &[(file.0, file.1.as_bytes())]);
+async fn check(format: DataFormat, file: (&str, &str), table: &str, problem: Option<&str>) -> (TempDir, Files) {
+    let (folder, files) = made(format, &[(file.0, file.1.as_bytes())]);
     let (tables, problems) = described(&files).await;
     assert_eq!(tables, [table]);
     assert_eq!(problems.iter().map(String::as_str).collect::<Vec<_>>(), Vec::from_iter(problem));
     (folder, files)
 }
 
-async fn check_broken(kind: SourceKind, bytes: &[u8], part: &str) {
-    let (_folder, files) = made(kind, &[("broken", bytes)]);
+async fn check_broken(format: DataFormat, bytes: &[u8], part: &str) {
+    let (_folder, files) = made(format, &[("broken", bytes)]);
     let error = files.describe().await.unwrap_err();
-    assert!(matches!(error, ConnectError::Open { .. }) && error.to_string().contains(part), "{kind}: {error}");
+    assert!(matches!(error, ConnectError::Open { .. }) && error.to_string().contains(part), "{format:?}: {error}");
     let request = SampleRequest { contains: None, limit: 1 };
     assert!(files.sample("broken", "a", &request).await.is_err());
     assert!(files.statistics("broken", &[]).await.is_err());
@@ -77,7 +77,7 @@ async fn statistics_of(files: &Files, column: &str) -> Value {
 async fn a_csv_file_is_a_table() {
     let text = "id,when,\"Full \"\"Name\"\"\",share,ok\n1,2024-01-31,\"Smith, J\",0.5,true\n2,2024-02-01,\"a\nb\",1,false\n3,,,,\n";
     let table = "people 2[3]: id Int64, when Date32, Full \"Name\" Utf8, share Float64, ok Boolean";
-    let (_folder, files) = check(SourceKind::Csv, ("a %[?]#/people 2.csv", text), table, None).await;
+    let (_folder, files) = check(DataFormat::Csv, ("a %[?]#/people 2.csv", text), table, None).await;
     assert_eq!(values_of(&files, "Full \"Name\"", None).await, json!(["Smith, J", "a\nb"]));
     assert_eq!(values_of(&files, "WHEN", Some("-02-")).await, json!(["2024-02-01"]));
     assert_eq!(values_of(&files, "ok", None).await, json!([false, true]));
@@ -88,17 +88,17 @@ async fn a_csv_file_is_a_table() {
 #[tokio::test]
 async fn the_separator_is_found_out() {
     let table = "t[1]: a Int64, b Utf8";
-    check(SourceKind::Csv, ("t.tsv", "a\tb\n1\tx,y,z\n"), table, None).await;
-    check(SourceKind::Csv, ("t.csv", "a;b\n1;x\n"), table, None).await;
-    check(SourceKind::Csv, ("t.csv", "a,\"b\"\n1,\"x;;\"\n"), table, None).await;
-    check(SourceKind::Csv, ("t.csv", "a,\"b;;\"\n1,x\n"), "t[1]: a Int64, b;; Utf8", None).await;
+    check(DataFormat::Csv, ("t.tsv", "a\tb\n1\tx,y,z\n"), table, None).await;
+    check(DataFormat::Csv, ("t.csv", "a;b\n1;x\n"), table, None).await;
+    check(DataFormat::Csv, ("t.csv", "a,\"b\"\n1,\"x;;\"\n"), table, None).await;
+    check(DataFormat::Csv, ("t.csv", "a,\"b;;\"\n1,x\n"), "t[1]: a Int64, b;; Utf8", None).await;
 }
 
 #[tokio::test]
 async fn header_names_are_made_usable() {
     let table = "t[1]: a Int64, a_2 Int64, column_3 Int64";
-    check(SourceKind::Csv, ("t.csv", "\u{feff}a,a,\n1,2,3\n"), table, None).await;
-    check(SourceKind::Csv, ("t.csv", "a,b\n"), "t[0]: a Utf8, b Utf8", None).await;
+    check(DataFormat::Csv, ("t.csv", "\u{feff}a,a,\n1,2,3\n"), table, None).await;
+    check(DataFormat::Csv, ("t.csv", "a,b\n"), "t[0]: a Utf8, b Utf8", None).await;
 }
 
 #[tokio::test]
@@ -106,11 +106,11 @@ async fn later_rows_may_contradict_the_first_ones() {
     let ones = "1,1,,2024-01-01\n".repeat(1200);
     let text = format!("a,b,c,d\n{ones}0.5,x,late,2024-13-77\n");
     let table = "t[1201]: a Float64, b Utf8, c Utf8, d Utf8";
-    let (folder, files) = check(SourceKind::Csv, ("t.csv", &text), table, None).await;
+    let (folder, files) = check(DataFormat::Csv, ("t.csv", &text), table, None).await;
     assert_eq!(values_of(&files, "b", None).await, json!(["1", "x"]));
     assert_eq!(values_of(&files, "c", None).await, json!(["late"]));
     // The same where nothing was described before.
-    let files = Files::new(SourceKind::Csv, &[folder.path().join("t.csv")]);
+    let files = Files::new(DataFormat::Csv, &[folder.path().join("t.csv")]);
     assert_eq!(statistics_of(&files, "a").await, json!([2, 0.5, 1.0, 0]));
 }
 
@@ -118,15 +118,15 @@ async fn later_rows_may_contradict_the_first_ones() {
 async fn ragged_rows_are_read_and_told_of() {
     let text = "a,b\n1,2\n3\n4,5\n6\n";
     let note = "t.csv:3: 2 rows have fewer fields than the header; they are null";
-    let (_folder, files) = check(SourceKind::Csv, ("t.csv", text), "t[4]: a Int64, b Int64", Some(note)).await;
+    let (_folder, files) = check(DataFormat::Csv, ("t.csv", text), "t[4]: a Int64, b Int64", Some(note)).await;
     assert_eq!(statistics_of(&files, "b").await, json!([2, 2, 5, 2]));
     let note = "t.csv:2: 1 row has more fields than the header; they are left out";
-    check(SourceKind::Csv, ("t.csv", "a,b\n1,2,3\n4,5\n"), "t[2]: a Int64, b Int64", Some(note)).await;
+    check(DataFormat::Csv, ("t.csv", "a,b\n1,2,3\n4,5\n"), "t[2]: a Int64, b Int64", Some(note)).await;
 }
 
 #[tokio::test]
 async fn text_that_is_no_utf8_is_read_and_told_of() {
-    let (_folder, files) = made(SourceKind::Csv, &[("t.csv", b"name\nJos\xe9\n")]);
+    let (_folder, files) = made(DataFormat::Csv, &[("t.csv", b"name\nJos\xe9\n")]);
     let (tables, problems) = described(&files).await;
     assert_eq!((tables[0].as_str(), problems.len()), ("t[1]: name Utf8", 1));
     assert_eq!(values_of(&files, "name", Some("JOSÉ")).await, json!(["José"]));
@@ -141,13 +141,13 @@ async fn json_in_any_layout_is_a_table() {
         "\u{feff}[{\"a\": 1, \"b\": \"x\"}, {\"a\": 2}]",
         "{\n\"a\": 1,\n\"b\": \"x\"\n}\n{\n\"a\": 2\n}",
     ] {
-        for kind in [SourceKind::Json, SourceKind::Jsonl] {
-            let (_folder, files) = check(kind, ("t.json", text), table, None).await;
+        for format in [DataFormat::Json, DataFormat::Jsonl] {
+            let (_folder, files) = check(format, ("t.json", text), table, None).await;
             assert_eq!(values_of(&files, "a", None).await, json!([1, 2]));
         }
     }
-    check(SourceKind::Json, ("t.json", "{\n\"a\": 1\n}"), "t[1]: a Int64", None).await;
-    check(SourceKind::Json, ("t.json", "[1, \"x\"]"), "t[2]: value Utf8", None).await;
+    check(DataFormat::Json, ("t.json", "{\n\"a\": 1\n}"), "t[1]: a Int64", None).await;
+    check(DataFormat::Json, ("t.json", "[1, \"x\"]"), "t[2]: value Utf8", None).await;
 }
 
 #[tokio::test]
@@ -155,7 +155,7 @@ async fn values_in_values_are_shown_as_json() {
     let text = r#"{"a": {"x": 1, "y": ["p", null]}, "b": [1, 2]}
         {"a": {"x": 1, "y": ["p", null]}, "b": null}"#;
     let table = "t[2]: a Struct(x Int64, y List(Utf8)), b List(Int64)";
-    let (_folder, files) = check(SourceKind::Jsonl, ("t.jsonl", text), table, None).await;
+    let (_folder, files) = check(DataFormat::Jsonl, ("t.jsonl", text), table, None).await;
     assert_eq!(values_of(&files, "a", Some("\"P\"")).await, json!([{"x": 1, "y": ["p", null]}]));
     assert_eq!(values_of(&files, "b", None).await, json!([[1, 2]]));
     assert_eq!(statistics_of(&files, "b").await, json!([1, null, null, 1]));
@@ -165,7 +165,7 @@ async fn values_in_values_are_shown_as_json() {
 async fn json_of_mixed_types_is_text() {
     let text = r#"[{"a": 1, "b": {"x": 1}, "c": 1}, {"a": "x", "b": 2, "c": 2.5}, {"d": 18446744073709551615}]"#;
     let table = "t[3]: a Utf8, b Utf8, c Float64, d Utf8";
-    let (_folder, files) = check(SourceKind::Json, ("t.json", text), table, None).await;
+    let (_folder, files) = check(DataFormat::Json, ("t.json", text), table, None).await;
     assert_eq!(values_of(&files, "b", None).await, json!(["2", "{\"x\":1}"]));
     assert_eq!(values_of(&files, "d", None).await, json!(["18446744073709551615"]));
 }
@@ -174,30 +174,30 @@ async fn json_of_mixed_types_is_text() {
 async fn broken_json_keeps_its_good_records() {
     let note = "t.jsonl:2: 1 line was left out, as no JSON is in them: expected `,` or `}`";
     let text = "{\"a\": 1}\n{\"a\": 2\n{\"a\": 3}\n";
-    check(SourceKind::Jsonl, ("t.jsonl", text), "t[2]: a Int64", Some(note)).await;
+    check(DataFormat::Jsonl, ("t.jsonl", text), "t[2]: a Int64", Some(note)).await;
     let note = "t.json:2: the records from here on are left out: EOF while parsing an object";
-    check(SourceKind::Json, ("t.json", "[{\"a\": 1},\n{\"a\": 2"), "t[1]: a Int64", Some(note)).await;
+    check(DataFormat::Json, ("t.json", "[{\"a\": 1},\n{\"a\": 2"), "t[1]: a Int64", Some(note)).await;
 }
 
 #[tokio::test]
 async fn a_broken_file_says_why() {
-    let kinds = [SourceKind::Csv, SourceKind::Json, SourceKind::Jsonl, SourceKind::Parquet, SourceKind::Arrow];
-    for kind in kinds {
-        check_broken(kind, b"", "the file is empty").await;
-        let missing = Files::new(kind, &["/nowhere/x".into()]).describe().await.unwrap_err();
+    let formats = [DataFormat::Csv, DataFormat::Json, DataFormat::Jsonl, DataFormat::Parquet, DataFormat::Arrow];
+    for format in formats {
+        check_broken(format, b"", "the file is empty").await;
+        let missing = Files::new(format, &["/nowhere/x".into()]).describe().await.unwrap_err();
         assert!(missing.to_string().contains("no such file"), "{missing}");
     }
-    check_broken(SourceKind::Json, b"hello", "it is not JSON: line 1: expected value").await;
-    check_broken(SourceKind::Json, b"[]", "no record").await;
-    check_broken(SourceKind::Parquet, b"PAR1 cut off", "Parquet").await;
-    check_broken(SourceKind::Arrow, b"ARROW1\0\0 cut off", "without its end").await;
-    check_broken(SourceKind::Arrow, b"some other text", "neither an Arrow file nor").await;
-    check_broken(SourceKind::Arrow, b"FEA1 and so on", "version 1").await;
+    check_broken(DataFormat::Json, b"hello", "it is not JSON: line 1: expected value").await;
+    check_broken(DataFormat::Json, b"[]", "no record").await;
+    check_broken(DataFormat::Parquet, b"PAR1 cut off", "Parquet").await;
+    check_broken(DataFormat::Arrow, b"ARROW1\0\0 cut off", "without its end").await;
+    check_broken(DataFormat::Arrow, b"some other text", "neither an Arrow file nor").await;
+    check_broken(DataFormat::Arrow, b"FEA1 and so on", "version 1").await;
 }
 
 #[tokio::test]
 async fn one_broken_file_does_not_cost_the_others() {
-    let (_folder, files) = made(SourceKind::Json, &[("a.json", b"[{\"x\": 1}]"), ("b.json", b"?"), ("c.json", b"")]);
+    let (_folder, files) = made(DataFormat::Json, &[("a.json", b"[{\"x\": 1}]"), ("b.json", b"?"), ("c.json", b"")]);
     let (tables, problems) = described(&files).await;
     assert_eq!(tables, ["a[1]: x Int64"]);
     assert_eq!(problems.len(), 2, "{problems:?}");
@@ -264,10 +264,10 @@ async fn arrow_files_and_streams_keep_their_types() {
     let mut stream = StreamWriter::try_new(Vec::new(), &batch.schema()).unwrap();
     stream.write(&batch).unwrap();
     let (file, stream) = (file.into_inner().unwrap(), stream.into_inner().unwrap());
-    check_broken(SourceKind::Arrow, &file[..file.len() / 2], "without its end").await;
-    check_broken(SourceKind::Arrow, &stream[..stream.len() / 2], "").await;
+    check_broken(DataFormat::Arrow, &file[..file.len() / 2], "without its end").await;
+    check_broken(DataFormat::Arrow, &stream[..stream.len() / 2], "").await;
     for bytes in [file, stream] {
-        let (_folder, files) = made(SourceKind::Arrow, &[("t.arrow", &bytes)]);
+        let (_folder, files) = made(DataFormat::Arrow, &[("t.arrow", &bytes)]);
         let (tables, problems) = described(&files).await;
         assert_eq!(problems, [""; 0]);
         let types = "t[3]: number UInt64, price Decimal128(10, 2), huge Decimal128(38, 2), day Date32, \
@@ -293,7 +293,7 @@ async fn parquet_files_keep_their_types_and_descriptions() {
     let bytes = writer.into_inner().unwrap();
 
     let (_folder, files) =
-        made(SourceKind::Parquet, &[("t.parquet", &bytes), ("cut.parquet", &bytes[..bytes.len() / 2])]);
+        made(DataFormat::Parquet, &[("t.parquet", &bytes), ("cut.parquet", &bytes[..bytes.len() / 2])]);
     let (tables, problems) = files.describe().await.unwrap();
     assert_eq!(tables[0].description, "All types.");
     assert_eq!(tables[0].columns[3].description, "The day.");
@@ -303,7 +303,7 @@ async fn parquet_files_keep_their_types_and_descriptions() {
 
 #[tokio::test]
 async fn samples_are_the_most_frequent_first_and_say_what_is_missing() {
-    let (_folder, files) = made(SourceKind::Csv, &[("t.csv", b"c\nb\na\nc\nc\n")]);
+    let (_folder, files) = made(DataFormat::Csv, &[("t.csv", b"c\nb\na\nc\nc\n")]);
     let sample = |limit| {
         let request = SampleRequest { contains: None, limit };
         let files = &files;
@@ -315,7 +315,7 @@ async fn samples_are_the_most_frequent_first_and_say_what_is_missing() {
 
 #[tokio::test]
 async fn a_text_is_found_whatever_its_case_and_its_wildcards_are_letters() {
-    let (_folder, files) = made(SourceKind::Csv, &[("t.csv", "c\n50%\n500\nA_b\nÉa\n".as_bytes())]);
+    let (_folder, files) = made(DataFormat::Csv, &[("t.csv", "c\n50%\n500\nA_b\nÉa\n".as_bytes())]);
     assert_eq!(values_of(&files, "c", Some("50%")).await, json!(["50%"]));
     assert_eq!(values_of(&files, "c", Some("a_B")).await, json!(["A_b"]));
     assert_eq!(values_of(&files, "c", Some("éA")).await, json!(["Éa"]));
@@ -324,7 +324,7 @@ async fn a_text_is_found_whatever_its_case_and_its_wildcards_are_letters() {
 
 #[tokio::test]
 async fn a_wrong_name_is_an_error() {
-    let (_folder, files) = made(SourceKind::Csv, &[("t.csv", b"c\n1\n")]);
+    let (_folder, files) = made(DataFormat::Csv, &[("t.csv", b"c\n1\n")]);
     let request = SampleRequest { contains: None, limit: 1 };
     for (table, column, part) in [("t", "d", "no column d"), ("u", "c", "no such table")] {
         for error in [
@@ -338,7 +338,7 @@ async fn a_wrong_name_is_an_error() {
 
 #[tokio::test]
 async fn a_file_that_grows_is_read_as_it_is() {
-    let (folder, files) = made(SourceKind::Csv, &[("t.csv", b"c\n1\n")]);
+    let (folder, files) = made(DataFormat::Csv, &[("t.csv", b"c\n1\n")]);
     assert_eq!(described(&files).await.0, ["t[1]: c Int64"]);
     fs::write(folder.path().join("t.csv"), "c\n1\n2\n").unwrap();
     assert_eq!(values_of(&files, "c", None).await, json!([1, 2]));
@@ -350,7 +350,7 @@ async fn wide_tables_are_measured_in_parts() {
     let names: Vec<String> = (0..130).map(|n| format!("c{n}")).collect();
     let row: Vec<String> = (0..130).map(|n| n.to_string()).collect();
     let (_folder, files) =
-        made(SourceKind::Csv, &[("t.csv", format!("{}\n{}\n", names.join(","), row.join(",")).as_bytes())]);
+        made(DataFormat::Csv, &[("t.csv", format!("{}\n{}\n", names.join(","), row.join(",")).as_bytes())]);
     let statistics = files.statistics("t", &[]).await.unwrap();
     assert_eq!(statistics.len(), 130);
     assert_eq!((statistics[129].column.as_str(), &statistics[129].max), ("c129", &Some(json!(129))));
@@ -361,7 +361,7 @@ async fn integers_keep_all_their_digits() {
     let batch = RecordBatch::try_from_iter([("i", Arc::new(Int64Array::from(vec![i64::MIN])) as ArrayRef)]).unwrap();
     let mut file = FileWriter::try_new(Vec::new(), &batch.schema()).unwrap();
     file.write(&batch).unwrap();
-    let (_folder, files) = made(SourceKind::Arrow, &[("t.arrow", &file.into_inner().unwrap())]);
+    let (_folder, files) = made(DataFormat::Arrow, &[("t.arrow", &file.into_inner().unwrap())]);
     assert_eq!(values_of(&files, "i", Some("-922")).await, json!([i64::MIN]));
     assert_eq!(values_of(&files, "i", Some("x")).await, json!([]));
     let text = StringArray::from(vec!["ä".repeat(300)]);

@@ -13,6 +13,7 @@ use datafusion::error::DataFusionError;
 use datafusion::logical_expr::{ColumnarValue, Expr, Volatility, cast as cast_to, create_udf};
 use serde_json::{Number, Value};
 
+use crate::ColumnType;
 use crate::shown::{self, LONGEST};
 
 /// The Arrow type in few words: how texts, bytes and lists are laid out in memory is of no interest.
@@ -46,6 +47,51 @@ fn long_type_name(data_type: &DataType) -> String {
             _ => "Map".to_owned(),
         },
         other => other.to_string(),
+    }
+}
+
+/// What the values of a column of that type are, as [`comparable`] gives them.
+pub(super) fn column_type(data_type: &DataType) -> ColumnType {
+    match data_type {
+        DataType::Boolean => ColumnType::Boolean,
+        DataType::Int8
+        | DataType::Int16
+        | DataType::Int32
+        | DataType::Int64
+        | DataType::UInt8
+        | DataType::UInt16
+        | DataType::UInt32 => ColumnType::Integer,
+        DataType::UInt64 => ColumnType::Decimal { precision: 20, scale: 0 },
+        DataType::Float16 | DataType::Float32 | DataType::Float64 => ColumnType::Float,
+        DataType::Decimal32(precision, scale)
+        | DataType::Decimal64(precision, scale)
+        | DataType::Decimal128(precision, scale)
+        | DataType::Decimal256(precision, scale) => {
+            match (1..=38).contains(precision) && (0..=*precision as i8).contains(scale) {
+                true => ColumnType::Decimal { precision: *precision, scale: *scale },
+                false => ColumnType::Float,
+            }
+        }
+        DataType::Date32 => ColumnType::Date,
+        DataType::Date64 | DataType::Timestamp(..) => ColumnType::Timestamp,
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => ColumnType::Text,
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => ColumnType::Bytes,
+        DataType::Dictionary(_, value) => column_type(value),
+        DataType::RunEndEncoded(_, value) => column_type(value.data_type()),
+        DataType::List(_)
+        | DataType::LargeList(_)
+        | DataType::ListView(_)
+        | DataType::LargeListView(_)
+        | DataType::FixedSizeList(..)
+        | DataType::Struct(_)
+        | DataType::Map(..) => ColumnType::Nested,
+        DataType::Null
+        | DataType::Time32(_)
+        | DataType::Time64(_)
+        | DataType::Duration(_)
+        | DataType::Interval(_)
+        | DataType::FixedSizeBinary(_)
+        | DataType::Union(..) => ColumnType::Other,
     }
 }
 

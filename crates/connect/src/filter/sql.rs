@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{FilterCondition, FilterOp, Test};
+use super::{ConditionError, FilterCondition, FilterOp, Test};
 use crate::{ConnectError, Rows};
 
 /// A column as a connector looked it up.
@@ -31,7 +31,7 @@ pub(crate) trait Dialect {
     ///
     /// # Errors
     /// Why the value does not fit the column, as a clause.
-    fn bound(&self, position: usize, column: &Known, value: &Value) -> Result<(String, Bound), String>;
+    fn bound(&self, position: usize, column: &Known, value: &Value) -> Result<(String, Bound), ConditionError>;
 
     /// The quoted column is like the `position`th bound pattern, whatever its case.
     fn like(&self, column: &str, position: usize) -> String;
@@ -50,15 +50,20 @@ pub(crate) fn column<'a>(known: &'a [Known], wanted: &str) -> Option<&'a Known> 
     exact.or_else(|| known.iter().find(|column| column.name.to_lowercase() == wanted.to_lowercase()))
 }
 
+/// There is no column of that name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("it has no column {0}")]
+pub(crate) struct UnknownColumn(pub(crate) String);
+
 /// The columns of these names, or all.
 ///
 /// # Errors
-/// Names the column that there is not.
-pub(crate) fn columns<'a>(known: &'a [Known], wanted: &[String]) -> Result<Vec<&'a Known>, String> {
+/// The first name that is not one of a column.
+pub(crate) fn columns<'a>(known: &'a [Known], wanted: &[String]) -> Result<Vec<&'a Known>, UnknownColumn> {
     if wanted.is_empty() {
         return Ok(known.iter().collect());
     }
-    wanted.iter().map(|name| column(known, name).ok_or_else(|| format!("it has no column {name}"))).collect()
+    wanted.iter().map(|name| column(known, name).ok_or_else(|| UnknownColumn(name.clone()))).collect()
 }
 
 /// The rows that meet the conditions, one more than `limit`, so that it is known whether there are more. `from` is the
@@ -75,12 +80,12 @@ pub(crate) fn select(
     let list: Vec<String> = wanted.iter().map(|column| dialect.quoted(&column.name)).collect();
     let mut statement = Statement { sql: format!("SELECT {} FROM {from}", list.join(", ")), values: Vec::new() };
     for (at, condition) in conditions.iter().enumerate() {
-        let failed = |reason: String| ConnectError::Condition {
+        let failed = |source: ConditionError| ConnectError::Condition {
             table: table.to_owned(),
             column: condition.column.clone(),
-            reason,
+            source,
         };
-        let column = column(known, &condition.column).ok_or_else(|| failed("there is no such column".to_owned()))?;
+        let column = column(known, &condition.column).ok_or_else(|| failed(ConditionError::UnknownColumn))?;
         let clause = clause(dialect, column, condition, &mut statement.values).map_err(failed)?;
         statement.sql += if at == 0 { " WHERE " } else { " AND " };
         statement.sql += &clause;
@@ -94,9 +99,9 @@ fn clause(
     column: &Known,
     condition: &FilterCondition,
     values: &mut Vec<Bound>,
-) -> Result<String, String> {
+) -> Result<String, ConditionError> {
     let name = dialect.quoted(&column.name);
-    let mut bind = |value: &Value| -> Result<String, String> {
+    let mut bind = |value: &Value| -> Result<String, ConditionError> {
         let (sql, bound) = dialect.bound(values.len() + 1, column, value)?;
         values.push(bound);
         Ok(sql)

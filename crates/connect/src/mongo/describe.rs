@@ -8,8 +8,8 @@ use prospector_core::Problem;
 use super::Mongo;
 use super::place::Place;
 use super::value::node;
-use crate::document::DEEPEST;
 use crate::document::inferred::Inferred;
+use crate::document::{DEEPEST, column_type};
 use crate::server::{PATIENCE, SAMPLE_PATIENCE};
 use crate::{Column, ConnectError, Table};
 
@@ -183,7 +183,9 @@ fn declared(columns: &mut Vec<Column>, path: &str, schema: &Document, is_require
             // An object stands for its fields, which were added already.
             None if data_type == "object" && property.contains_key("properties") => {}
             None => {
-                let mut column = Column { name: path, data_type, nullable: !is_required, ..Column::default() };
+                let column_type = column_type(&data_type);
+                let mut column =
+                    Column { name: path, data_type, column_type, nullable: !is_required, ..Column::default() };
                 told(&mut column, said(property), true);
                 columns.push(column);
             }

@@ -106,7 +106,7 @@ impl Mongo {
         alike.retain(|place| place.name.to_lowercase() == table.to_lowercase());
         match alike.len() {
             1 => Ok(alike.remove(0)),
-            _ => Err(self.refused(table, "there is no such table")),
+            _ => Err(ConnectError::unknown_table(self.server.to_string(), table)),
         }
     }
 }

@@ -10,7 +10,7 @@ use sqlx::mysql::MySqlConnection;
 use super::dialect::Dialect;
 use super::table::{Scope, texts};
 use crate::filter::sql::Dialect as _;
-use crate::{Column, ForeignKey, Table, keys};
+use crate::{Column, ColumnType, ForeignKey, Table, keys};
 
 /// Tables of at most so many rows, as the server estimates, are counted exactly.
 const SMALL: u64 = 20_000;
@@ -91,7 +91,8 @@ pub(super) async fn describe(
             let Some(at) = places.get(&table) else { continue };
             let primary_key = key == "PRI";
             let nullable = nullable == "YES" && !primary_key;
-            tables[*at].columns.push(Column { name, data_type, nullable, primary_key, description });
+            let column_type = column_type(&data_type);
+            tables[*at].columns.push(Column { name, data_type, column_type, nullable, primary_key, description });
         }
         let mut last = (String::new(), String::new());
         for row in texts(connection, KEYS, &[&database]).await? {
@@ -127,6 +128,25 @@ pub(super) async fn describe(
     Ok((tables, problems))
 }
 
+/// What a type means, as `COLUMN_TYPE` has it.
+fn column_type(declared: &str) -> ColumnType {
+    let word = declared.to_lowercase();
+    match word.split(['(', ' ']).next().unwrap_or_default() {
+        "bigint" if word.contains("unsigned") => ColumnType::Decimal { precision: 20, scale: 0 },
+        "bigint" | "int" | "integer" | "mediumint" | "smallint" | "tinyint" | "year" => ColumnType::Integer,
+        "float" | "double" | "real" => ColumnType::Float,
+        "decimal" | "numeric" => ColumnType::from_parameters(&word),
+        "bool" | "boolean" => ColumnType::Boolean,
+        "timestamp" | "datetime" => ColumnType::Timestamp,
+        "date" => ColumnType::Date,
+        "varchar" | "text" | "tinytext" | "mediumtext" | "longtext" => ColumnType::Text,
+        "binary" | "varbinary" | "blob" | "tinyblob" | "mediumblob" | "longblob" => ColumnType::Bytes,
+        "json" => ColumnType::Nested,
+        // Among others CHAR, whose values are padded, and enumerations.
+        _ => ColumnType::Other,
+    }
+}
+
 /// Counts the small tables, many in one statement. A statement that fails costs only its exact counts.
 async fn count(
     connection: &mut MySqlConnection,
@@ -155,4 +175,27 @@ async fn count(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod type_tests {
+    use super::*;
+
+    #[test]
+    fn a_declared_type_has_a_meaning() {
+        let check = |declared: &str, expected| assert_eq!(column_type(declared), expected, "{declared}");
+        check("int(11)", ColumnType::Integer);
+        check("tinyint(1)", ColumnType::Integer);
+        check("bigint(20) unsigned", ColumnType::Decimal { precision: 20, scale: 0 });
+        check("decimal(10,2)", ColumnType::Decimal { precision: 10, scale: 2 });
+        check("double", ColumnType::Float);
+        check("datetime(6)", ColumnType::Timestamp);
+        check("date", ColumnType::Date);
+        check("varchar(40)", ColumnType::Text);
+        check("char(2)", ColumnType::Other);
+        check("enum('text','int')", ColumnType::Other);
+        check("longblob", ColumnType::Bytes);
+        check("json", ColumnType::Nested);
+        check("point", ColumnType::Other);
+    }
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::filter::sql::{self, Bound, Known};
-use crate::filter::{boolean, number, text};
+use crate::filter::{ConditionError, boolean, number, text};
 use crate::shown;
 
 /// The SQL of MySQL and MariaDB.
@@ -14,7 +14,7 @@ impl sql::Dialect for Dialect {
         format!("`{}`", name.replace('`', "``"))
     }
 
-    fn bound(&self, _: usize, column: &Known, value: &Value) -> Result<(String, Bound), String> {
+    fn bound(&self, _: usize, column: &Known, value: &Value) -> Result<(String, Bound), ConditionError> {
         // MySQL compares a text with a number as two floating point numbers, in which any word is 0.
         let whole = |number: String| match number.parse::<i64>() {
             Ok(number) => ("?".to_owned(), Bound::Integer(number)),
@@ -23,7 +23,7 @@ impl sql::Dialect for Dialect {
         Ok(match (Shape::of(column), column.data_type.as_str()) {
             (_, "float" | "double") => {
                 let number = number(value)?;
-                ("?".to_owned(), Bound::Float(number.parse().map_err(|_| "it is no number".to_owned())?))
+                ("?".to_owned(), Bound::Float(number.parse().map_err(|_| ConditionError::unfit("numbers", &number))?))
             }
             (_, "bit") if value.is_boolean() => ("?".to_owned(), Bound::Integer(boolean(value)?.into())),
             (_, "tinyint") if value.is_boolean() => ("?".to_owned(), Bound::Integer(boolean(value)?.into())),

@@ -10,7 +10,7 @@ use sqlx::{AssertSqlSafe, Row};
 use super::dialect::Dialect;
 use super::table::{NAME, RELATIONS};
 use crate::filter::sql::Dialect as _;
-use crate::{Column, ForeignKey, Table, keys};
+use crate::{Column, ColumnType, ForeignKey, Table, keys};
 
 /// Tables of at most so many bytes are counted exactly.
 const SMALL: i64 = 1 << 20;
@@ -155,15 +155,38 @@ async fn add_columns(
     for row in sqlx::query(sql).bind(oids).persistent(false).fetch_all(connection).await? {
         let Some(at) = places.get(&row.try_get(0)?) else { continue };
         let primary_key: bool = row.try_get(4)?;
+        let data_type: String = row.try_get(2)?;
         tables[*at].columns.push(Column {
             name: row.try_get(1)?,
-            data_type: row.try_get(2)?,
+            column_type: column_type(&data_type),
+            data_type,
             nullable: !row.try_get::<bool, _>(3)? && !primary_key,
             primary_key,
             description: row.try_get(5)?,
         });
     }
     Ok(())
+}
+
+/// What a type means, as `format_type` writes it, with the labels of an enumeration behind.
+fn column_type(declared: &str) -> ColumnType {
+    let word = declared.to_lowercase();
+    let starts = |words: &[&str]| words.iter().any(|start| word.starts_with(start));
+    let has = |parts: &[&str]| parts.iter().any(|part| word.contains(part));
+    match () {
+        () if has(&[" enum("]) => ColumnType::Other,
+        () if word.ends_with("[]") || starts(&["json", "record"]) => ColumnType::Nested,
+        () if has(&["range", "interval", "point"]) => ColumnType::Other,
+        () if starts(&["int", "bigint", "smallint", "serial", "bigserial"]) => ColumnType::Integer,
+        () if starts(&["real", "double", "float"]) => ColumnType::Float,
+        () if starts(&["numeric", "decimal"]) => ColumnType::from_parameters(&word),
+        () if starts(&["bool"]) => ColumnType::Boolean,
+        () if starts(&["timestamp"]) => ColumnType::Timestamp,
+        () if word == "date" => ColumnType::Date,
+        () if starts(&["text", "character varying", "varchar", "citext"]) => ColumnType::Text,
+        () if starts(&["bytea"]) => ColumnType::Bytes,
+        () => ColumnType::Other,
+    }
 }
 
 /// The foreign keys between these tables. Those to schemas that are not wanted are left out without a word.
@@ -228,4 +251,29 @@ async fn count(connection: &mut PgConnection, relations: &[Relation], tables: &m
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod type_tests {
+    use super::*;
+
+    #[test]
+    fn a_declared_type_has_a_meaning() {
+        let check = |declared: &str, expected| assert_eq!(column_type(declared), expected, "{declared}");
+        check("integer", ColumnType::Integer);
+        check("numeric(10,2)", ColumnType::Decimal { precision: 10, scale: 2 });
+        check("numeric", ColumnType::Float);
+        check("double precision", ColumnType::Float);
+        check("timestamp with time zone", ColumnType::Timestamp);
+        check("date", ColumnType::Date);
+        check("character varying(40)", ColumnType::Text);
+        check("character(2)", ColumnType::Other);
+        check("mood enum('text', 'int')", ColumnType::Other);
+        check("int4range", ColumnType::Other);
+        check("interval", ColumnType::Other);
+        check("text[]", ColumnType::Nested);
+        check("jsonb", ColumnType::Nested);
+        check("bytea", ColumnType::Bytes);
+        check("uuid", ColumnType::Other);
+    }
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::filter::sql::{self, Bound, Known};
-use crate::filter::{boolean, number, text};
+use crate::filter::{ConditionError, boolean, number, text};
 use crate::shown;
 
 /// The SQL of PostgreSQL.
@@ -14,7 +14,7 @@ impl sql::Dialect for Dialect {
         format!("\"{}\"", name.replace('"', "\"\""))
     }
 
-    fn bound(&self, position: usize, column: &Known, value: &Value) -> Result<(String, Bound), String> {
+    fn bound(&self, position: usize, column: &Known, value: &Value) -> Result<(String, Bound), ConditionError> {
         // Bound as a text and cast to the type of the column, so that whatever has a text can be compared.
         let (kind, text) = match column.data_type.as_str() {
             "smallint" | "integer" | "bigint" => {

@@ -38,15 +38,16 @@ impl From<Failed> for ConnectError {
 }
 
 impl<C: Dialogue + 'static> Connections<C> {
-    /// Why an act on a table failed.
-    pub(crate) fn failure(&self, table: &str, error: &sqlx::Error) -> Failed {
-        let reason = self.unread(table, error);
-        if is_timeout(error) { Failed::TooLong(reason) } else { Failed::Otherwise(reason) }
+    /// Why the statement `sql` about a table failed.
+    pub(crate) fn failure(&self, table: &str, error: sqlx::Error, sql: &str) -> Failed {
+        let is_timeout = is_timeout(&error);
+        let error = self.statement_error(table, error, Some(sql));
+        if is_timeout { Failed::TooLong(error) } else { Failed::Otherwise(error) }
     }
 
     /// The column of that name.
     pub(crate) fn named<'a>(&self, columns: &'a [Known], table: &str, name: &str) -> Result<&'a Known, ConnectError> {
-        column(columns, name).ok_or_else(|| self.refused(table, format!("it has no column {name}")))
+        column(columns, name).ok_or_else(|| ConnectError::unknown_column(self.place(), table, name))
     }
 }
 

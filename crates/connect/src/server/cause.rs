@@ -1,28 +1,75 @@
 //! Why a statement failed, by the codes of the servers: what they say in words may be in any language.
 
 use sqlx::mysql::MySqlDatabaseError;
+use sqlx::postgres::{PgDatabaseError, PgErrorPosition};
 
 use crate::Cause;
 
-/// The cause, and the code as the server gives it: an SQLSTATE of PostgreSQL, a number of MySQL.
-pub(crate) fn cause(error: &sqlx::Error) -> (Cause, Option<String>) {
-    match error {
+/// What an error tells by its codes.
+pub(super) struct Found {
+    pub(super) cause: Cause,
+    /// The code as the server gives it: an SQLSTATE of PostgreSQL, a number of MySQL.
+    pub(super) code: Option<Box<str>>,
+}
+
+/// Why a statement failed.
+pub(super) fn find(error: &sqlx::Error) -> Found {
+    let (cause, code) = match error {
         sqlx::Error::Database(said) => match said.try_downcast_ref::<MySqlDatabaseError>() {
             Some(said) => (of_number(said.number()), Some(said.number().to_string())),
             None => {
                 let state = said.code().map(|code| code.into_owned());
-                (state.as_deref().map_or(Cause::Other, of_state), state)
+                let routine = said.try_downcast_ref::<PgDatabaseError>().and_then(PgDatabaseError::routine);
+                (state.as_deref().map_or(Cause::Other, |state| of_state(state, routine)), state)
             }
         },
         sqlx::Error::Io(error) if error.kind() == std::io::ErrorKind::TimedOut => (Cause::TimedOut, None),
         sqlx::Error::Io(_) | sqlx::Error::WorkerCrashed => (Cause::Gone, None),
         _ => (Cause::Other, None),
+    };
+    Found { cause, code: code.map(String::into_boxed_str) }
+}
+
+/// The name of the column that a statement asks for and that there is not, without its table. PostgreSQL says where it
+/// stands in the text, and MySQL names it first among what it quotes.
+pub(super) fn unknown_column(error: &sqlx::Error, sql: Option<&str>) -> Option<String> {
+    let said = error.as_database_error()?;
+    if let Some(said) = said.try_downcast_ref::<PgDatabaseError>() {
+        let PgErrorPosition::Original(position) = said.position()? else { return None };
+        return last_name(sql?, position);
+    }
+    let named = said.message().split('\'').nth(1)?;
+    named.rsplit('.').next().map(str::to_owned)
+}
+
+/// The last part of the name that begins at the `position`th character, counted from 1: `total` of `o."total" > 5`.
+fn last_name(sql: &str, position: usize) -> Option<String> {
+    let mut rest = sql.chars().skip(position.checked_sub(1)?).peekable();
+    loop {
+        let mut name = String::new();
+        if rest.next_if_eq(&'"').is_some() {
+            while let Some(letter) = rest.next() {
+                if letter == '"' && rest.next_if_eq(&'"').is_none() {
+                    break;
+                }
+                name.push(letter);
+            }
+        } else {
+            while let Some(letter) = rest.next_if(|c| c.is_alphanumeric() || matches!(c, '_' | '$')) {
+                name.push(letter);
+            }
+        }
+        if rest.next_if_eq(&'.').is_none() {
+            return Some(name).filter(|name| !name.is_empty());
+        }
     }
 }
 
-/// The cause by an SQLSTATE of PostgreSQL: "PostgreSQL Error Codes" of its documentation.
-fn of_state(state: &str) -> Cause {
+/// The cause by an SQLSTATE of PostgreSQL: "PostgreSQL Error Codes" of its documentation. `routine` is the function of the
+/// server that found the error: one state stands for functions and for operators.
+fn of_state(state: &str, routine: Option<&str>) -> Cause {
     match state {
+        "42883" if routine == Some("op_error") => Cause::TypeMismatch,
         // A statement canceled, a lock not available, a transaction or an idle session too long.
         "57014" | "55P03" | "25P03" | "25P04" => Cause::TimedOut,
         "57P01" | "57P02" | "57P03" | "57P04" | "57P05" => Cause::Gone,
@@ -67,9 +114,27 @@ mod tests {
     fn every_cause_has_a_code_in_both() {
         let states = ["57014", "08006", "53400", "42P01", "42703", "42883", "22P02", "42601", "42501", "XX000"];
         let numbers = [1969, 2013, 1114, 1146, 1054, 1305, 1292, 1064, 1142, 1105];
-        for cause in Cause::ALL {
-            assert!(states.iter().any(|state| of_state(state) == cause), "{cause:?}");
+        for cause in Cause::ALL.into_iter().filter(|cause| *cause != Cause::TooLarge) {
+            assert!(states.iter().any(|state| of_state(state, None) == cause), "{cause:?}");
             assert!(numbers.iter().any(|number| of_number(*number) == cause), "{cause:?}");
         }
+    }
+
+    #[test]
+    fn an_operator_that_there_is_not_is_a_matter_of_types() {
+        assert_eq!(of_state("42883", Some("op_error")), Cause::TypeMismatch);
+        assert_eq!(of_state("42883", Some("ParseFuncOrColumn")), Cause::UnknownFunction);
+    }
+
+    #[test]
+    fn a_name_is_found_where_it_stands() {
+        let check = |sql: &str, position: usize, expected: Option<&str>| {
+            assert_eq!(last_name(sql, position).as_deref(), expected, "{sql}");
+        };
+        check("SELECT nmae FROM t", 8, Some("nmae"));
+        check("SELECT t.nmae, 1", 8, Some("nmae"));
+        check("SELECT \"ä\", \"T\".\"na\"\"me\"", 13, Some("na\"me"));
+        check("SELECT 1", 100, None);
+        check("SELECT 1", 0, None);
     }
 }

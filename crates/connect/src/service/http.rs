@@ -11,7 +11,7 @@ use reqwest::{Client, Method, StatusCode};
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
-use super::{Access, Service};
+use super::{Access, Endpoint};
 use crate::{Cause, ConnectError};
 
 /// How long it may take to connect.
@@ -28,7 +28,9 @@ const LONGEST_REASON: usize = 500;
 
 /// Asks a service.
 pub(crate) struct Asker {
-    service: Service,
+    endpoint: Endpoint,
+    /// What the service is called in messages.
+    place: String,
     client: OnceCell<Client>,
 }
 
@@ -45,6 +47,8 @@ pub(crate) enum Unanswered {
     Missing(String),
     /// It took too long.
     TooLong,
+    /// There is more than may be read.
+    TooLarge(String),
     /// It said no for another reason, with this status.
     Failed(u16, String),
 }
@@ -60,12 +64,19 @@ pub(crate) struct Question<'a> {
 }
 
 impl Asker {
-    pub(crate) fn new(service: Service) -> Self {
-        Asker { service, client: OnceCell::new() }
+    /// Asks at `endpoint`; `place` is what the service is called in messages.
+    pub(crate) fn new(endpoint: &Endpoint, place: String) -> Self {
+        Asker { endpoint: endpoint.clone(), place, client: OnceCell::new() }
     }
 
-    pub(crate) fn service(&self) -> &Service {
-        &self.service
+    #[cfg(feature = "bigquery")]
+    pub(crate) fn access(&self) -> &Access {
+        self.endpoint.access()
+    }
+
+    /// What the service is called in messages.
+    pub(crate) fn place(&self) -> &str {
+        &self.place
     }
 
     /// The client, made once it is needed.
@@ -89,7 +100,7 @@ impl Asker {
 
     /// The JSON that answers the question, asked with what lets one in, or with `token` instead.
     pub(crate) async fn ask(&self, question: Question<'_>, token: Option<&str>) -> Result<Value, Unanswered> {
-        let mut url = self.service.url().clone();
+        let mut url = self.endpoint.url().clone();
         if let Ok(mut path) = url.path_segments_mut() {
             path.pop_if_empty().extend(question.path.iter());
         }
@@ -97,7 +108,7 @@ impl Asker {
             url.query_pairs_mut().extend_pairs(question.parameters.iter().map(|(key, value)| (*key, value.as_str())));
         }
         let mut request = self.client().await?.request(question.method, url);
-        let authorization = match (token, self.service.access()) {
+        let authorization = match (token, self.endpoint.access()) {
             (Some(token), _) => Some(format!("Bearer {token}")),
             (None, Access::Token(token)) => Some(format!("Bearer {token}")),
             (None, Access::ApiKey(key)) => Some(format!("ApiKey {key}")),
@@ -129,7 +140,7 @@ impl Asker {
             while let Some(part) = response.chunk().await.map_err(unsent)? {
                 if bytes.len() + part.len() > LONGEST_ANSWER {
                     let reason = format!("too large: the answer has more than {} MiB", LONGEST_ANSWER >> 20);
-                    return Err(Unanswered::Failed(status.as_u16(), reason));
+                    return Err(Unanswered::TooLarge(reason));
                 }
                 bytes.extend_from_slice(&part);
             }
@@ -141,7 +152,7 @@ impl Asker {
     /// Without secrets, should one be in what was said.
     fn scrubbed(&self, unanswered: Unanswered, token: Option<&str>) -> Unanswered {
         let clean = |text: String| {
-            let secrets = self.service.access().secrets().into_iter().chain(token.map(str::to_owned));
+            let secrets = self.endpoint.access().secrets().into_iter().chain(token.map(str::to_owned));
             secrets.filter(|secret| !secret.is_empty()).fold(text, |text, secret| text.replace(&secret, "***"))
         };
         match unanswered {
@@ -151,41 +162,40 @@ impl Asker {
             Unanswered::Missing(text) => Unanswered::Missing(clean(text)),
             Unanswered::Failed(status, text) => Unanswered::Failed(status, clean(text)),
             Unanswered::TooLong => Unanswered::TooLong,
+            Unanswered::TooLarge(text) => Unanswered::TooLarge(clean(text)),
         }
     }
 
     /// The error of an act on a table.
-    pub(crate) fn unread(&self, table: &str, unanswered: Unanswered) -> ConnectError {
-        let server = self.service.to_string();
-        let (cause, code) = match &unanswered {
-            Unanswered::Unreached(_) | Unanswered::Locked(_) => (Cause::Other, None),
-            Unanswered::Forbidden(_) => (Cause::Refused, Some(403)),
-            Unanswered::Missing(_) => (Cause::UnknownTable, Some(404)),
-            Unanswered::TooLong => (Cause::TimedOut, None),
-            // A reason of our own has no status.
-            Unanswered::Failed(status, _) => (Cause::Other, Some(*status).filter(|status| *status > 0)),
-        };
-        let code = code.map(|status| status.to_string());
-        let read = |reason: String| {
-            let (place, table) = (server.clone(), table.to_owned());
-            ConnectError::Read { place, table, reason, cause, code }
+    pub(crate) fn statement_error(&self, table: &str, unanswered: Unanswered) -> ConnectError {
+        let read = |cause: Cause, status: u16, reason: String| ConnectError::Read {
+            place: self.place.clone(),
+            table: table.to_owned(),
+            reason,
+            cause,
+            code: Some(status.to_string().into_boxed_str()),
+            column: None,
+            source: None,
         };
         match unanswered {
-            Unanswered::Unreached(reason) => ConnectError::Connect { server, reason },
+            Unanswered::Unreached(reason) => ConnectError::connect(&self.place, reason),
             Unanswered::Locked(reason) => {
-                ConnectError::Connect { server, reason: format!("it does not let in who asks: {reason}") }
+                ConnectError::connect(&self.place, format!("it does not let in who asks: {reason}"))
             }
-            Unanswered::Forbidden(reason) => read(format!("it is not allowed (permission denied): {reason}")),
-            Unanswered::Missing(reason) => read(reason),
-            Unanswered::TooLong => read("it took too long and was stopped".to_owned()),
-            Unanswered::Failed(429, reason) => read(format!("the service is too busy: {reason}")),
-            Unanswered::Failed(_, reason) => read(reason),
+            Unanswered::Forbidden(reason) => {
+                read(Cause::Refused, 403, format!("it is not allowed (permission denied): {reason}"))
+            }
+            Unanswered::Missing(reason) => read(Cause::UnknownTable, 404, reason),
+            Unanswered::TooLong => ConnectError::timeout(&self.place, table),
+            Unanswered::TooLarge(reason) => self.read_error(table, Cause::TooLarge, reason),
+            Unanswered::Failed(429, reason) => read(Cause::Other, 429, format!("the service is too busy: {reason}")),
+            Unanswered::Failed(status, reason) => read(Cause::Other, status, reason),
         }
     }
 
-    /// The same for a reason of our own.
-    pub(crate) fn refused(&self, table: &str, reason: impl Into<String>) -> ConnectError {
-        self.unread(table, Unanswered::Failed(0, reason.into()))
+    /// A failed reading that the service did not report as such.
+    pub(crate) fn read_error(&self, table: &str, cause: Cause, reason: impl Into<String>) -> ConnectError {
+        ConnectError::read(&self.place, table, cause, reason)
     }
 }
 
@@ -210,6 +220,7 @@ fn judged(status: StatusCode, bytes: &[u8]) -> Result<Value, Unanswered> {
     let is_quota = word.is_some_and(|word| matches!(word, "rateLimitExceeded" | "quotaExceeded" | "billingNotEnabled"));
     let said: String = said.chars().take(LONGEST_REASON).collect();
     Err(match status.as_u16() {
+        _ if word == Some("bytesBilledLimitExceeded") => Unanswered::TooLarge(format!("too large: {said}")),
         401 => Unanswered::Locked(said),
         403 if is_quota => Unanswered::Failed(429, said),
         403 => Unanswered::Forbidden(said),

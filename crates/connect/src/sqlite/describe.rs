@@ -10,7 +10,7 @@ use sqlx::{AssertSqlSafe, SqliteConnection};
 use super::pool::{Database, limit, reason, stopped};
 use super::value::{integer, text};
 use super::{PATIENCE, quoted};
-use crate::{Column, ConnectError, ForeignKey, Table, keys};
+use crate::{Column, ColumnType, ConnectError, ForeignKey, Table, keys};
 
 /// SQLite joins at most 500 selects in one statement.
 const TABLES_A_QUERY: usize = 200;
@@ -43,7 +43,7 @@ pub(super) async fn describe(database: &Database) -> Result<(Vec<Table>, Vec<Pro
     let objects = sqlx::query(AssertSqlSafe(format!("SELECT s.name, l.type = 'table' {OBJECTS} ORDER BY s.rowid")))
         .fetch_all(&mut *connection)
         .await
-        .map_err(|error| database.failed(reason(&error)))?;
+        .map_err(|error| database.failed(error))?;
     let stored: Vec<bool> = objects.iter().map(|row| integer(row, 1) == 1).collect();
     let mut tables: Vec<Table> = objects.iter().map(|row| Table { name: text(row, 0), ..Table::default() }).collect();
 
@@ -97,15 +97,35 @@ async fn columns(
     let mut columns: HashMap<String, Vec<Column>> = HashMap::new();
     for row in &rows {
         let primary_key = integer(row, 4) > 0;
+        let data_type = text(row, 2);
         columns.entry(text(row, 0)).or_default().push(Column {
             name: text(row, 1),
-            data_type: text(row, 2),
+            column_type: column_type(&data_type),
+            data_type,
             nullable: integer(row, 3) == 0 && !primary_key,
             primary_key,
             description: String::new(),
         });
     }
     columns
+}
+
+/// What a declared type means: by the rules of affinity,
+/// <https://www.sqlite.org/datatype3.html#determination_of_column_affinity>, and with dates apart, which SQLite holds as
+/// texts.
+fn column_type(declared: &str) -> ColumnType {
+    let word = declared.to_lowercase();
+    let has = |parts: &[&str]| parts.iter().any(|part| word.contains(part));
+    let starts = |words: &[&str]| words.iter().any(|start| word.starts_with(start));
+    match () {
+        () if has(&["date", "time"]) => ColumnType::DateText,
+        () if has(&["int", "bool"]) && !has(&["point"]) => ColumnType::Integer,
+        () if has(&["char", "clob", "text", "string"]) => ColumnType::Text,
+        () if has(&["real", "floa", "doub", "numeric", "decimal"]) => ColumnType::Float,
+        () if starts(&["blob", "bytea", "binary", "bytes"]) => ColumnType::Bytes,
+        () if starts(&["json", "list", "array", "map", "struct", "record"]) => ColumnType::Nested,
+        () => ColumnType::Other,
+    }
 }
 
 fn add_keys(tables: &mut [Table], rows: &[SqliteRow]) {
@@ -195,5 +215,25 @@ async fn counted(
 fn set_count(tables: &mut [Table], row: &SqliteRow) {
     if let Ok(index) = usize::try_from(integer(row, 0)) {
         tables[index].row_count = u64::try_from(integer(row, 1)).ok();
+    }
+}
+
+#[cfg(test)]
+mod type_tests {
+    use super::*;
+
+    #[test]
+    fn a_declared_type_has_a_meaning() {
+        let check = |declared: &str, expected| assert_eq!(column_type(declared), expected, "{declared}");
+        check("INTEGER", ColumnType::Integer);
+        check("BOOLEAN", ColumnType::Integer);
+        check("NVARCHAR(160)", ColumnType::Text);
+        check("NUMERIC(10,2)", ColumnType::Float);
+        check("DATETIME", ColumnType::DateText);
+        check("TIMESTAMP", ColumnType::DateText);
+        check("BLOB", ColumnType::Bytes);
+        check("JSON", ColumnType::Nested);
+        check("POINT", ColumnType::Other);
+        check("", ColumnType::Other);
     }
 }

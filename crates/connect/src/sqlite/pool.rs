@@ -13,7 +13,8 @@ use sqlx::{ConnectOptions, Sqlite, SqliteConnection};
 use tokio::sync::{Mutex, Semaphore};
 
 use super::memory::MAX_HEAP;
-use crate::ConnectError;
+use crate::error::TIMED_OUT;
+use crate::{Cause, ConnectError, SourceKind};
 
 /// How many instructions of SQLite's machine pass between two looks at the clock.
 const INSTRUCTIONS: i32 = 10_000;
@@ -44,6 +45,21 @@ struct Stamp {
     log: bool,
 }
 
+/// Why a path is not one of a database, as a clause.
+#[derive(Debug, thiserror::Error)]
+enum NotADatabase {
+    #[error("there is no such file")]
+    Missing,
+    #[error("it is a folder")]
+    Folder,
+    #[error("the file is empty")]
+    Empty,
+    #[error("it is not a SQLite database, or it is encrypted")]
+    Header,
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+}
+
 impl Database {
     pub(super) fn new(path: &Path) -> Self {
         // SQLite would take `:memory:` or `file:x` for something else than a file of that name.
@@ -58,7 +74,7 @@ impl Database {
     /// A connection on which every statement is interrupted when `patience` is over.
     pub(super) async fn connection(&self, patience: Duration) -> Result<PoolConnection<Sqlite>, ConnectError> {
         let opened = self.opened().await?;
-        let failed = |error: sqlx::Error| self.failed(reason(&error));
+        let failed = |error: sqlx::Error| self.failed(error);
         let mut connection = opened.pool.acquire().await.map_err(failed)?;
         limit(&mut connection, patience).await.map_err(failed)?;
         Ok(connection)
@@ -79,8 +95,15 @@ impl Database {
         self.opened.lock().await.as_ref().and_then(|opened| opened.warning)
     }
 
-    pub(super) fn failed(&self, reason: impl Into<String>) -> ConnectError {
-        ConnectError::Open { kind: "sqlite", path: self.path.clone(), reason: reason.into() }
+    pub(super) fn failed(&self, error: sqlx::Error) -> ConnectError {
+        ConnectError::Open {
+            kind: SourceKind::Sqlite,
+            path: self.path.clone(),
+            reason: reason(&error),
+            cause: cause(&error),
+            source: None,
+        }
+        .with_source(error)
     }
 
     async fn opened(&self) -> Result<Opened, ConnectError> {
@@ -96,23 +119,25 @@ impl Database {
     }
 
     async fn open(&self) -> Result<Opened, ConnectError> {
-        let uses_log = self.examine().map_err(|reason| self.failed(reason))?;
+        let uses_log = self.examine().map_err(|error| {
+            ConnectError::open(SourceKind::Sqlite, &self.path, error.to_string()).with_source(error)
+        })?;
         // Even a reader makes files beside a database with a write-ahead log, unless it is told that nobody writes.
         // Without a log there, nobody does.
         let stamp = self.stamp();
         if uses_log && !stamp.log {
-            let pool = self.connect(true).await.map_err(|error| self.failed(reason(&error)))?;
+            let pool = self.connect(true).await.map_err(|error| self.failed(error))?;
             return Ok(Opened { pool, immutable: Some(stamp), warning: None });
         }
         match self.connect(false).await {
             Ok(pool) => Ok(Opened { pool, immutable: None, warning: None }),
             // The folder is not writable, so that the log cannot be used.
             Err(error) if uses_log && matches!(code(&error), Some(8 | 10 | 14)) => {
-                let pool = self.connect(true).await.map_err(|error| self.failed(reason(&error)))?;
+                let pool = self.connect(true).await.map_err(|error| self.failed(error))?;
                 let warning = Some("the write-ahead log cannot be read, so that the latest changes are missing");
                 Ok(Opened { pool, immutable: Some(stamp), warning })
             }
-            Err(error) => Err(self.failed(reason(&error))),
+            Err(error) => Err(self.failed(error)),
         }
     }
 
@@ -135,23 +160,23 @@ impl Database {
     }
 
     /// Whether the database uses a write-ahead log; why the file is no database, where it is none.
-    fn examine(&self) -> Result<bool, String> {
+    fn examine(&self) -> Result<bool, NotADatabase> {
         let metadata = std::fs::metadata(&self.path).map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
-            _ => error.to_string(),
+            std::io::ErrorKind::NotFound => NotADatabase::Missing,
+            _ => NotADatabase::Io(error),
         })?;
         if metadata.is_dir() {
-            return Err("it is a folder".to_owned());
+            return Err(NotADatabase::Folder);
         }
         if metadata.len() == 0 {
-            return Err("the file is empty".to_owned());
+            return Err(NotADatabase::Empty);
         }
         let mut header = [0; 20];
         let read = File::open(&self.path).and_then(|mut file| file.read_exact(&mut header));
         match read {
-            Err(error) if error.kind() != std::io::ErrorKind::UnexpectedEof => Err(error.to_string()),
+            Err(error) if error.kind() != std::io::ErrorKind::UnexpectedEof => Err(error.into()),
             Ok(()) if header.starts_with(b"SQLite format 3\0") => Ok(header[18] == 2 || header[19] == 2),
-            _ => Err("it is not a SQLite database, or it is encrypted".to_owned()),
+            _ => Err(NotADatabase::Header),
         }
     }
 
@@ -184,9 +209,18 @@ fn code(error: &sqlx::Error) -> Option<i32> {
 /// What went wrong, without the wrapping.
 pub(super) fn reason(error: &sqlx::Error) -> String {
     match code(error) {
-        Some(9) => "it took too long and was stopped".to_owned(),
+        Some(9) => TIMED_OUT.to_owned(),
         Some(26) => "it is not a SQLite database, or it is encrypted".to_owned(),
         _ => error.as_database_error().map_or_else(|| error.to_string(), |e| e.message().to_owned()),
+    }
+}
+
+/// Why a statement of our own failed.
+pub(super) fn cause(error: &sqlx::Error) -> Cause {
+    match code(error) {
+        Some(7 | 13) => Cause::Memory,
+        Some(9) => Cause::TimedOut,
+        _ => Cause::Other,
     }
 }
 

@@ -10,7 +10,7 @@ use super::session::{Failed, Session, within};
 use super::{PATIENCE, Sqlite, quoted};
 use crate::budget::Budget;
 use crate::filter::sql::{Bound, Dialect as SqlDialect, Known, Statement, select};
-use crate::filter::text;
+use crate::filter::{ConditionError, text};
 use crate::{ConnectError, FilterCondition, Rows, SqlQuery, shown};
 
 /// The SQL of SQLite.
@@ -21,7 +21,7 @@ impl SqlDialect for Dialect {
         quoted(name)
     }
 
-    fn bound(&self, position: usize, _: &Known, value: &Value) -> Result<(String, Bound), String> {
+    fn bound(&self, position: usize, _: &Known, value: &Value) -> Result<(String, Bound), ConditionError> {
         // The affinity of the column makes of a bound text what the column holds.
         let bound = match value {
             Value::Number(number) => match (number.as_i64(), number.as_f64()) {
@@ -62,7 +62,8 @@ impl Sqlite {
             .map(|name| Known { name, data_type: String::new() })
             .collect();
         drop(connection);
-        let wanted = crate::filter::sql::columns(&known, columns).map_err(|reason| self.read(table, reason))?;
+        let wanted = crate::filter::sql::columns(&known, columns)
+            .map_err(|unknown| ConnectError::unknown_column(self.place(), table, &unknown.0))?;
         let from = format!("main.{}", quoted(table));
         let statement = select(&Dialect, table, &from, &wanted, &known, conditions, limit)?;
         self.within(table, move |session| {

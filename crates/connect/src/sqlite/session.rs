@@ -18,6 +18,7 @@ use super::functions;
 use super::guard::Guard;
 use super::memory::{self, MAX_GROWTH};
 use crate::budget::Excess;
+use crate::error::TIMED_OUT;
 use crate::{Cause, ConnectError};
 
 /// How many instructions of SQLite's machine pass between two looks at the clock.
@@ -66,13 +67,9 @@ impl From<rusqlite::Error> for Failed {
 impl Failed {
     /// The error of an act on a table.
     pub(super) fn error(self, place: String, table: &str) -> ConnectError {
-        let read = |reason: String, cause: Cause, code: Option<String>| {
-            let (place, table) = (place.clone(), table.to_owned());
-            ConnectError::Read { place, table, reason, cause, code }
-        };
         match self {
             Failed::TooLarge(excess, columns) => excess.error(place, table, &columns),
-            Failed::Refused(cause, reason) => read(reason, cause, None),
+            Failed::Refused(cause, reason) => ConnectError::read(place, table, cause, reason),
             Failed::Source(error) => {
                 let code = error.sqlite_error().map(|error| error.extended_code);
                 let message = match &error {
@@ -80,7 +77,16 @@ impl Failed {
                     other => other.to_string(),
                 };
                 let (cause, reason) = explained(code.unwrap_or(0) & 0xff, message);
-                read(reason, cause, code.map(|code| code.to_string()))
+                ConnectError::Read {
+                    place,
+                    table: table.to_owned(),
+                    column: unknown_column(cause, &reason).map(String::into_boxed_str),
+                    reason,
+                    cause,
+                    code: code.map(|code| code.to_string().into_boxed_str()),
+                    source: None,
+                }
+                .with_source(error)
             }
         }
     }
@@ -91,10 +97,10 @@ impl Failed {
 fn explained(code: i32, message: String) -> (Cause, String) {
     let starts = |word: &str| message.starts_with(word);
     match code {
-        rusqlite::ffi::SQLITE_INTERRUPT => (Cause::TimedOut, "it took too long and was stopped".to_owned()),
+        rusqlite::ffi::SQLITE_INTERRUPT => (Cause::TimedOut, TIMED_OUT.to_owned()),
         rusqlite::ffi::SQLITE_NOMEM | rusqlite::ffi::SQLITE_FULL => (Cause::Memory, "out of memory".to_owned()),
         rusqlite::ffi::SQLITE_TOOBIG => {
-            (Cause::Memory, format!("too large: {message}; a value has at most {} MB on the way", LIMITS[0].1 >> 20))
+            (Cause::TooLarge, format!("too large: {message}; a value has at most {} MB on the way", LIMITS[0].1 >> 20))
         }
         rusqlite::ffi::SQLITE_AUTH | rusqlite::ffi::SQLITE_READONLY | rusqlite::ffi::SQLITE_PERM => {
             (Cause::Refused, message)
@@ -106,6 +112,17 @@ fn explained(code: i32, message: String) -> (Cause, String) {
         rusqlite::ffi::SQLITE_ERROR if message.ends_with("syntax error") => (Cause::Syntax, message),
         _ => (Cause::Other, message),
     }
+}
+
+/// The name of the column that a statement asks for and that there is not, without its table, as SQLite says it in the
+/// same words in every language.
+fn unknown_column(cause: Cause, reason: &str) -> Option<String> {
+    if cause != Cause::UnknownColumn {
+        return None;
+    }
+    let name = reason.strip_prefix("no such column: ")?.split_whitespace().next()?;
+    let last = name.rsplit('.').next().unwrap_or(name).trim_matches('"');
+    (!last.is_empty()).then(|| last.to_owned())
 }
 
 /// A connection that can only read.
@@ -205,7 +222,7 @@ pub(super) async fn within<T: Send + 'static>(
     patience: Duration,
     act: impl FnOnce(&Session) -> Result<T, Failed> + Send + 'static,
 ) -> Result<T, Failed> {
-    let late = || Failed::Refused(Cause::TimedOut, "it took too long and was stopped".to_owned());
+    let late = || Failed::Refused(Cause::TimedOut, TIMED_OUT.to_owned());
     // Whoever waits for its turn does not wait longer than for an answer.
     let permit = tokio::time::timeout(patience, permits.clone().acquire_owned()).await;
     let permit = permit.map_err(|_| late())?.map_err(|error| Failed::Refused(Cause::Other, error.to_string()))?;

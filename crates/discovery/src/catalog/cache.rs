@@ -11,7 +11,7 @@ use prospector_state::{BrokenSeal, create_folder, remove_leftovers, replace, sea
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 /// Changes whenever what is stored changes.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 /// A folder of descriptions.
 #[derive(Debug, Clone)]

@@ -171,13 +171,13 @@ pub(super) fn find(base: &Path, place: &str, entry: &DatabaseEntry, problems: &m
         Some((_, kind)) => kind,
         None => None,
     };
-    let server = entry.server.as_ref().map(|s| (s.kind(), s.database(), Source::Server(s.clone())));
-    let service = entry.service.as_ref().map(|s| (s.kind(), s.project(), Source::Service(s.clone())));
-    if let Some((own, database, source)) = server.or(service) {
+    let server = entry.server.clone().map(Source::Server);
+    if let Some(source) = server.or_else(|| entry.service.clone()) {
+        let own = source.kind();
         if let Some(kind) = kind.filter(|kind| *kind != own) {
             return fail(format!("the `url` is one of {own}, and the `type` is {kind}"), "leave `type` out".into());
         }
-        let Some(name) = entry.name.clone().or_else(|| database.map(str::to_owned)) else {
+        let Some(name) = entry.name.clone().or_else(|| source.default_name().map(str::to_owned)) else {
             return fail("the `url` names no database, and the entry has no `name`".into(), "write `name: ...`".into());
         };
         let written = entry.descriptions.as_ref().map(|written| base.join(written.replace("{name}", &name)));

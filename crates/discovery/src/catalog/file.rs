@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use prospector_connect::{Server, Service};
+use prospector_connect::{Server, Source};
 use prospector_core::Problem;
 use prospector_fetch::Rule;
 
@@ -57,7 +57,7 @@ pub(super) struct DatabaseEntry {
     /// Empty where it is on a server.
     pub(super) path: String,
     pub(super) server: Option<Server>,
-    pub(super) service: Option<Service>,
+    pub(super) service: Option<Source>,
     pub(super) description: String,
     pub(super) descriptions: Option<String>,
     pub(super) tables: Vec<String>,
@@ -355,8 +355,9 @@ fn server(fields: &mut Fields<'_>, schemas: &[String], lookup: Environment<'_>) 
     let server = url_environment(&text, lookup)
         .map_err(|reason| (reason, "set it, or write the value itself"))
         .and_then(|url| {
-            Server::new(&with_key(url, lookup), schemas)
-                .map_err(|reason| (reason, "write postgres://, mysql:// or mongodb://user:${NAME}@host/database"))
+            Server::new(&with_key(url, lookup), schemas).map_err(|error| {
+                (error.to_string(), "write postgres://, mysql:// or mongodb://user:${NAME}@host/database")
+            })
         });
     let server = server.map_err(|(reason, advice)| fields.fail(line, format!("`url`: {reason}"), advice)).ok()?;
     if !server.ignored_parameters().is_empty() {

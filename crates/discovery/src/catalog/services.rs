@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use prospector_connect::{Access, Service};
+use prospector_connect::{Access, BigquerySource, ElasticsearchSource, Source};
 use prospector_core::Problem;
 
 use super::{
@@ -17,7 +17,7 @@ pub(super) const KEYS: [&str; 6] = ["elasticsearch", "indices", "token", "api_ke
 const BIGQUERY: [&str; 7] = ["project", "datasets", "credentials", "token", "location", "max_gigabytes", "endpoint"];
 
 /// The `elasticsearch` of an entry with what lets one in, none of which is shown anywhere.
-pub(super) fn elasticsearch(fields: &mut Fields<'_>, lookup: Environment<'_>) -> Option<Service> {
+pub(super) fn elasticsearch(fields: &mut Fields<'_>, lookup: Environment<'_>) -> Option<Source> {
     let is_named = fields.has("elasticsearch");
     let line = fields.line();
     if !is_named {
@@ -34,10 +34,12 @@ pub(super) fn elasticsearch(fields: &mut Fields<'_>, lookup: Environment<'_>) ->
     let made = url_environment(&written, lookup)
         .map_err(|reason| (reason, "set it, or write the value itself"))
         .and_then(|url| {
-            let made = Service::elasticsearch(&url, access, &indices);
-            made.map_err(|reason| (reason, "write `elasticsearch: https://host:9200`"))
+            let made = ElasticsearchSource::new(&url, access, &indices);
+            made.map_err(|error| (error.to_string(), "write `elasticsearch: https://host:9200`"))
         });
-    made.map_err(|(reason, advice)| fields.fail(line, format!("`elasticsearch`: {reason}"), advice)).ok()
+    made.map_err(|(reason, advice)| fields.fail(line, format!("`elasticsearch`: {reason}"), advice))
+        .ok()
+        .map(Source::Elasticsearch)
 }
 
 /// What lets one in.
@@ -68,7 +70,7 @@ pub(super) fn bigquery(
     entry: &mut Placed,
     lookup: Environment<'_>,
     problems: &mut Vec<Problem>,
-) -> Result<Option<Service>, ()> {
+) -> Result<Option<Source>, ()> {
     let Node::Map(map) = &mut entry.node else { return Ok(None) };
     let Some(placed) = map.shift_remove("bigquery") else { return Ok(None) };
     let mut fields = Fields::of(file, format!("`bigquery` of {what}"), placed, &BIGQUERY, problems).ok_or(())?;
@@ -101,20 +103,20 @@ pub(super) fn bigquery(
             return Err(());
         }
     };
-    let mut made = Service::bigquery(&project, &datasets, access).map(|service| service.in_location(location));
+    let mut made = BigquerySource::new(&project, &datasets, access).map(|source| source.in_location(location));
     if let Some(endpoint) = endpoint {
-        made = made.and_then(|service| service.at(&endpoint));
+        made = made.and_then(|source| source.at(&endpoint));
     }
     if let Some((written, line)) = gigabytes {
         match written.parse::<f64>() {
             Ok(number) if number > 0.0 && number <= 1e6 => {
-                made = made.map(|service| service.with_bytes_billed((number * f64::from(1 << 30)) as u64));
+                made = made.map(|source| source.with_max_bytes_billed((number * f64::from(1 << 30)) as u64));
             }
             _ => fields.fail(line, "`max_gigabytes` must be a number above 0", "write `max_gigabytes: 10`"),
         }
     }
-    let made = made.map_err(|reason| fields.fail(line, reason, "correct `bigquery`"))?;
-    if fields.failed() { Err(()) } else { Ok(Some(made)) }
+    let made = made.map_err(|error| fields.fail(line, error.to_string(), "correct `bigquery`"))?;
+    if fields.failed() { Err(()) } else { Ok(Some(Source::Bigquery(made))) }
 }
 
 #[cfg(test)]
@@ -145,11 +147,8 @@ mod tests {
 
     #[test]
     fn a_service_is_an_entry_and_its_secrets_are_shown_nowhere() {
-        check("elasticsearch: https://es:9200", Ok("https://es:9200 Service(https://es:9200, https://es:9200/, open"));
-        check(
-            "{elasticsearch: 'https://es', token: '${SECRET}', indices: [logs-*]}",
-            Ok("a token, None, [\"logs-*\"]"),
-        );
+        check("elasticsearch: https://es:9200", Ok("https://es:9200, https://es:9200/, open"));
+        check("{elasticsearch: 'https://es', token: '${SECRET}', indices: [logs-*]}", Ok("a token, [\"logs-*\"]"));
         check("{elasticsearch: 'https://es', user: ada, password: '${SECRET}'}", Ok("user ada"));
         check("elasticsearch: https://ada:${SECRET}@es", Ok("user ada"));
         check("{elasticsearch: 'https://es', user: ada}", Err("`user` and `password` go together"));

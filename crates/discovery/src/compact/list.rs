@@ -3,7 +3,7 @@
 use std::{borrow::Cow, sync::Arc};
 
 use prospector_core::{
-    Answer, BoxFuture, Budget, Callable, Cut, Effect, Page, Part, Resource, ResourceKind, ToolError, ToolOutput,
+    Answer, BoxFuture, Budget, Callable, Cut, Effect, Page, Part, Resource, ResourceKind, ToolError, ToolErrorCode, ToolOutput,
     ToolSpec, output_schema,
 };
 use prospector_facts::Fact;
@@ -87,7 +87,7 @@ impl List {
         if let Some((word, tool)) = KINDS.iter().find(|(word, _)| of.eq_ignore_ascii_case(word)) {
             if !self.targets.has(tool) {
                 return Err(ToolError::Respond {
-                    code: "unavailable",
+                    code: ToolErrorCode::Unavailable,
                     message: format!("the catalog has no {word}"),
                     suggestion: None,
                 });

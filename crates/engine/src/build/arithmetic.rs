@@ -45,7 +45,7 @@ impl Arithmetic {
         if parser.peek_token().token != Token::EOF {
             return Err(wrong(format!("there is `{}` after its end", parser.peek_token())));
         }
-        made(&parsed).map_err(wrong)
+        read(&parsed).map_err(|error| wrong(error.to_string()))
     }
 
     /// The names in it.
@@ -83,50 +83,64 @@ impl Arithmetic {
     }
 }
 
-fn made(expression: &Expr) -> Result<Arithmetic, String> {
+/// Why an expression is not taken, as a clause.
+#[derive(Debug, thiserror::Error)]
+enum NotTaken {
+    #[error("`{0}` is no number")]
+    Value(String),
+    #[error("`{0}` is not taken")]
+    Part(String),
+    #[error("the function `{0}` is not taken")]
+    Function(String),
+    #[error("`{0}` needs arguments")]
+    NoArguments(String),
+    #[error("`{0}` is not called so")]
+    Call(String),
+}
+
+fn read(expression: &Expr) -> Result<Arithmetic, NotTaken> {
     Ok(match expression {
-        Expr::Nested(inner) => made(inner)?,
+        Expr::Nested(inner) => read(inner)?,
         Expr::Value(value) => match &value.value {
             Value::Number(number, _) if number.to_string().parse::<f64>().is_ok_and(f64::is_finite) => {
                 Arithmetic::Number(number.to_string())
             }
-            other => return Err(format!("`{other}` is no number")),
+            other => return Err(NotTaken::Value(other.to_string())),
         },
         Expr::Identifier(name) => Arithmetic::Name(name.value.clone()),
         Expr::CompoundIdentifier(parts) => {
             Arithmetic::Name(parts.iter().map(|part| part.value.as_str()).collect::<Vec<_>>().join("."))
         }
-        Expr::UnaryOp { op: UnaryOperator::Minus, expr } => Arithmetic::Negative(Box::new(made(expr)?)),
+        Expr::UnaryOp { op: UnaryOperator::Minus, expr } => Arithmetic::Negative(Box::new(read(expr)?)),
         Expr::BinaryOp { left, op, right } => {
             let sign = match op {
                 BinaryOperator::Plus => '+',
                 BinaryOperator::Minus => '-',
                 BinaryOperator::Multiply => '*',
                 BinaryOperator::Divide => '/',
-                other => return Err(format!("`{other}` is not taken")),
+                other => return Err(NotTaken::Part(other.to_string())),
             };
-            Arithmetic::Two(sign, Box::new(made(left)?), Box::new(made(right)?))
+            Arithmetic::Two(sign, Box::new(read(left)?), Box::new(read(right)?))
         }
         Expr::Function(function) => {
             let name = function.name.to_string().to_uppercase();
             let known = FUNCTIONS.iter().find(|(known, ..)| *known == name);
-            let (name, least, most) = known.ok_or_else(|| format!("the function `{name}` is not taken"))?;
+            let (name, least, most) = known.ok_or_else(|| NotTaken::Function(name.clone()))?;
             let FunctionArguments::List(list) = &function.args else {
-                return Err(format!("`{name}` needs arguments"));
+                return Err(NotTaken::NoArguments((*name).to_owned()));
             };
             let argument = |argument: &FunctionArg| match argument {
-                FunctionArg::Unnamed(FunctionArgExpr::Expr(expression)) => made(expression),
-                other => Err(format!("`{other}` is not taken")),
+                FunctionArg::Unnamed(FunctionArgExpr::Expr(expression)) => read(expression),
+                other => Err(NotTaken::Part(other.to_string())),
             };
             let is_plain = function.over.is_none() && function.filter.is_none() && list.clauses.is_empty();
             if !is_plain || list.duplicate_treatment.is_some() || !(*least..=*most).contains(&list.args.len()) {
-                return Err(format!("`{name}` is not called so"));
+                return Err(NotTaken::Call((*name).to_owned()));
             }
             Arithmetic::Call(name, list.args.iter().map(argument).collect::<Result<_, _>>()?)
         }
         other => {
-            let shown: String = other.to_string().chars().take(60).collect();
-            return Err(format!("`{shown}` is not taken"));
+            return Err(NotTaken::Part(other.to_string().chars().take(60).collect()));
         }
     })
 }

@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
-use crate::Failure;
 use crate::source::Source;
+use crate::{Failure, FailureCode};
 
 /// What a step costs that finds one row at most, and one that may find several.
 const TO_ONE: usize = 10;
@@ -125,7 +125,7 @@ pub(crate) fn tree(source: &Source, root: usize, needed: &[usize], via: &[String
                         format!("{}.{from} = {}.{to}", name(step.from), name(step.to))
                     };
                     let message = format!("{} can be reached by several keys", name(at));
-                    return Err(Failure::new("ambiguous_join", message).advise(format!(
+                    return Err(Failure::new(FailureCode::AmbiguousJoin, message).advise(format!(
                         "name the column of one in `via`: {} or {}",
                         shown(first),
                         shown(second)
@@ -133,7 +133,7 @@ pub(crate) fn tree(source: &Source, root: usize, needed: &[usize], via: &[String
                 }
                 _ => {
                     let message = format!("no declared foreign key leads from {} to {}", name(root), name(*target));
-                    return Err(Failure::new("no_join", message)
+                    return Err(Failure::new(FailureCode::NoJoin, message)
                         .advise("write the join as SQL for execute_sql, or ask for each table alone"));
                 }
             }

@@ -8,8 +8,8 @@ use prospector_core::nearest;
 use super::request::{Aggregation, Calculation, QueryRequest};
 use super::write::{Class, Writer};
 use super::{Arithmetic, column, invalid};
-use crate::Failure;
 use crate::source::Source;
+use crate::{Failure, FailureCode};
 
 /// The columns of a source as a request names them.
 pub(crate) struct Names<'a> {
@@ -37,7 +37,7 @@ impl Output {
 
 pub(crate) fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> Failure {
     let near: Vec<String> = nearest(name, known, 3).iter().map(|name| format!("`{name}`")).collect();
-    let failure = Failure::new("unknown_column", format!("there is no {what} `{name}`"));
+    let failure = Failure::new(FailureCode::UnknownColumn, format!("there is no {what} `{name}`"));
     if near.is_empty() { failure } else { failure.advise(format!("did you mean {}?", near.join(", "))) }
 }
 
@@ -74,7 +74,7 @@ impl<'a> Names<'a> {
         let at = exact.or_else(|| tables.iter().position(|known| known.name.eq_ignore_ascii_case(table)));
         let at = at.ok_or_else(|| {
             let near: Vec<String> = nearest(table, tables.iter().map(|table| table.name.as_str()), 3);
-            Failure::new("unknown_table", format!("there is no table `{table}` for `{name}`"))
+            Failure::new(FailureCode::UnknownTable, format!("there is no table `{table}` for `{name}`"))
                 .advise(format!("did you mean {}?", near.join(", ")))
         })?;
         Ok((at, column(&tables[at], last)?))
@@ -97,7 +97,7 @@ impl<'a> Names<'a> {
     pub(crate) fn class(&self, name: &str) -> Result<Class, Failure> {
         match self.calculation(name) {
             Some(_) => Ok(Class::Number),
-            None => Ok(Class::of(self.source.connector.kind(), &self.column(name)?.1.data_type)),
+            None => Ok(Class::from_type(self.column(name)?.1.column_type)),
         }
     }
 

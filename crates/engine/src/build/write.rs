@@ -1,14 +1,12 @@
 //! How each dialect writes identifiers, values, parts of dates, bins and conditions.
 
-use datafusion::arrow::datatypes::DataType;
-use prospector_connect::{FilterCondition, FilterOp, FilterTest};
+use prospector_connect::{ColumnType, FilterCondition, FilterOp, FilterTest};
 use serde_json::Value;
 
 use super::invalid;
 use super::request::{Aggregation, DatePart, Dimension};
-use crate::joined::column::arrow_type;
 use crate::source::Source;
-use crate::{Dialect, Failure, native};
+use crate::{Dialect, Failure, FailureCode, native};
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,20 +18,13 @@ pub(crate) enum Class {
 }
 
 impl Class {
-    /// By the source's own word for the type.
-    pub(crate) fn of(kind: &str, declared: &str) -> Class {
-        let word = declared.to_lowercase();
-        if kind == "sqlite" && (word.contains("date") || word.contains("time")) {
-            return Class::Date;
-        }
-        if kind == "sqlite" && word.contains("bool") {
-            return Class::Number;
-        }
-        match arrow_type(kind, declared) {
-            DataType::Boolean => Class::Boolean,
-            DataType::Date32 | DataType::Timestamp(..) => Class::Date,
-            data_type if data_type.is_numeric() => Class::Number,
-            _ => Class::Text,
+    /// The class of a column of that type.
+    pub(crate) fn from_type(column_type: ColumnType) -> Class {
+        match column_type {
+            ColumnType::Boolean => Class::Boolean,
+            ColumnType::Integer | ColumnType::Decimal { .. } | ColumnType::Float => Class::Number,
+            ColumnType::Date | ColumnType::Timestamp | ColumnType::DateText => Class::Date,
+            ColumnType::Text | ColumnType::Bytes | ColumnType::Nested | ColumnType::Other => Class::Text,
         }
     }
 }
@@ -65,7 +56,7 @@ impl Writer {
         Ok(match self.dialect {
             Dialect::Mysql => format!("'{}'", doubled.replace('\\', "\\\\")),
             Dialect::Bigquery => format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'").replace('\n', "\\n")),
-            _ => format!("'{doubled}'"),
+            Dialect::Postgres | Dialect::Sqlite | Dialect::Joined => format!("'{doubled}'"),
         })
     }
 
@@ -89,7 +80,7 @@ impl Writer {
                         false => number.to_owned(),
                     }),
                     _ => Err(Failure::new(
-                        "type_mismatch",
+                        FailureCode::TypeMismatch,
                         format!("`{number}` is no number, and the column holds numbers"),
                     )
                     .advise("give a number, or another column")),
@@ -98,7 +89,7 @@ impl Writer {
             Class::Boolean => match plain.to_ascii_lowercase().as_str() {
                 "true" | "t" | "yes" | "1" => Ok("TRUE".to_owned()),
                 "false" | "f" | "no" | "0" => Ok("FALSE".to_owned()),
-                other => Err(Failure::new("type_mismatch", format!("`{other}` is neither true nor false"))
+                other => Err(Failure::new(FailureCode::TypeMismatch, format!("`{other}` is neither true nor false"))
                     .advise("give true or false")),
             },
             Class::Text | Class::Date => self.text(&plain),
@@ -174,13 +165,15 @@ impl Writer {
                 Err(invalid(format!("`{}` has both a part and a bin", dimension.column)).advise("leave one out"))
             }
             (Some(part), None) if matches!(class, Class::Date | Class::Text) => Ok(self.part(value, class, part)),
-            (Some(_), None) => Err(Failure::new("type_mismatch", format!("`{}` holds no dates", dimension.column))
-                .advise("leave `part` out, or take a column of dates")),
+            (Some(_), None) => {
+                Err(Failure::new(FailureCode::TypeMismatch, format!("`{}` holds no dates", dimension.column))
+                    .advise("leave `part` out, or take a column of dates"))
+            }
             (None, Some(width)) if width > 0.0 && width.is_finite() && class == Class::Number => {
                 Ok(self.bin(value, width))
             }
             (None, Some(_)) if class != Class::Number => {
-                Err(Failure::new("type_mismatch", format!("`{}` holds no numbers", dimension.column))
+                Err(Failure::new(FailureCode::TypeMismatch, format!("`{}` holds no numbers", dimension.column))
                     .advise("leave `bin` out, or take a column of numbers"))
             }
             (None, Some(_)) => Err(invalid("the width of a bin must be greater than 0")),
@@ -196,7 +189,9 @@ impl Writer {
             Dialect::Sqlite => {
                 format!("(CAST({share} AS INTEGER) - ({share} < CAST({share} AS INTEGER))) * {width}")
             }
-            _ => format!("FLOOR({share}) * {width}"),
+            Dialect::Postgres | Dialect::Mysql | Dialect::Bigquery | Dialect::Joined => {
+                format!("FLOOR({share}) * {width}")
+            }
         }
     }
 

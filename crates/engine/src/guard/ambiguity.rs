@@ -106,7 +106,7 @@ fn no(what: &str, span: Span, advice: &str) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Dialect, check};
+    use crate::{Dialect, FailureCode, check};
 
     #[test]
     fn what_is_read_in_two_ways_is_refused() {
@@ -124,7 +124,11 @@ mod tests {
             (Dialect::Mysql, "SELECT 1.id FROM people"),
             (Dialect::Postgres, "SELECT interval(0) '1.6 s'"),
         ] {
-            assert_eq!(check(dialect, sql).map_err(|failure| failure.code), Err("refused"), "{dialect:?}: {sql}");
+            assert_eq!(
+                check(dialect, sql).map_err(|failure| failure.code),
+                Err(FailureCode::Refused),
+                "{dialect:?}: {sql}"
+            );
         }
     }
 

@@ -26,9 +26,10 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{ExecutionPlan, collect, execute_stream};
 use datafusion_proto::protobuf::LogicalPlanNode;
 use futures::{FutureExt, StreamExt};
+use prospector_connect::Cause;
 
 use super::place;
-use super::provider::{Fetched, Remote};
+use super::provider::{Fetched, Remote, RowsError};
 use crate::options::Cluster;
 
 /// The rows of the plan, computed by the cluster.
@@ -52,12 +53,32 @@ pub(super) async fn computed(
     let asked = AssertUnwindSafe(collect(physical, state.task_ctx())).catch_unwind().await;
     job.is_done = true;
     match asked {
-        Ok(Err(error)) if is_unreachable(&error) => Err(DataFusionError::External(
-            format!("the engine {cluster} cannot be reached: connection refused, or no scheduler of Ballista there")
-                .into(),
-        )),
+        Ok(Err(error)) if is_unreachable(&error) => {
+            let message = format!(
+                "the engine {cluster} cannot be reached: connection refused, or no scheduler of Ballista there"
+            );
+            Err(RowsError::Cluster { cause: Cause::Gone, message }.into())
+        }
+        Ok(Err(error)) => Err(match relayed_cause(&error) {
+            Cause::Other => error,
+            cause => RowsError::Cluster { cause, message: error.strip_backtrace() }.into(),
+        }),
         Ok(done) => done,
-        Err(_) => Err(DataFusionError::External(format!("the engine {cluster} answered what was not expected").into())),
+        Err(_) => {
+            let message = format!("the engine {cluster} answered what was not expected");
+            Err(RowsError::Cluster { cause: Cause::Other, message }.into())
+        }
+    }
+}
+
+/// The cause of what an executor reports. It comes as a text, in which the variant of the error stands as Arrow and
+/// DataFusion write it.
+fn relayed_cause(error: &DataFusionError) -> Cause {
+    let text = error.to_string();
+    match () {
+        () if text.contains("Cast error: ") || text.contains("Parser error: ") => Cause::TypeMismatch,
+        () if text.contains("Resources exhausted: ") => Cause::Memory,
+        () => Cause::Other,
     }
 }
 

@@ -18,7 +18,7 @@ use prospector_connect::Rows;
 use serde::{Deserialize, Serialize};
 use sqlparser::ast::Statement;
 
-use super::provider::{Fetched, MOST_ROWS, Remote, Texts};
+use super::provider::{Fetched, MOST_ROWS, Remote, RowsError, Texts};
 use super::rename::{registered, renamed};
 use super::shown::Answer;
 use super::{Trouble, keys, place};
@@ -102,7 +102,7 @@ async fn run(
             done => return done,
         }
     }
-    Err(DataFusionError::External("too many columns hold other types than they declare".into()))
+    Err(RowsError::TooManyMismatches.into())
 }
 
 /// Adds the rows of the plan, computed here or on the cluster, to the answer.

@@ -11,12 +11,12 @@ use datafusion::catalog::TableProvider;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, JoinType, NullEquality, ScalarValue};
 use datafusion::datasource::{provider_as_source, source_as_provider};
-use datafusion::error::{DataFusionError, Result};
+use datafusion::error::Result;
 use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::{Expr, Join, LogicalPlan, TableScan};
 
 use super::filter::LONGEST_LIST;
-use super::provider::{Fetched, MOST_ROWS, Remote};
+use super::provider::{Fetched, MOST_ROWS, Remote, RowsError};
 
 /// A side with no more rows than this needs no condition.
 const FEW: u64 = 200;
@@ -80,7 +80,7 @@ pub(super) async fn fetched(plan: LogicalPlan) -> Result<LogicalPlan> {
         match remote.batch(&remote.wanted(scan.projection.as_ref()), &filters, scan.fetch).await {
             Ok(batch) => drop(read.insert(at, batch)),
             // More than was expected is no loss where it can be scanned.
-            Err(DataFusionError::ResourcesExhausted(_)) if is_scanned => {}
+            Err(error) if is_scanned && RowsError::is_too_large(&error) => {}
             Err(error) => return Err(error),
         }
     }

@@ -6,12 +6,13 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::arrow::error::ArrowError;
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::datasource::memory::MemorySourceConfig;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::{Expr, LogicalPlan, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
-use prospector_connect::{Column, Connector, FilterCondition, FilterOp, Table};
+use prospector_connect::{Cause, Column, ColumnType, Connector, FilterCondition, FilterOp, Table};
 
 use super::column::{array, arrow_type};
 use super::filter::{Filtered, condition};
@@ -43,9 +44,62 @@ struct Place {
     columns: Vec<usize>,
 }
 
-/// What is said of a table whose rows take more than so many bytes.
-pub(crate) fn too_many_bytes(id: &str, most: usize) -> String {
-    format!("too large: the rows of {id} that are needed take more than {} MB", most >> 20)
+/// Why the rows of a table cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RowsError {
+    /// A join would need more rows than it may take.
+    #[error("too large: more than {MOST_ROWS} rows of {table} would be needed")]
+    TooMany {
+        /// The table, as it is called in messages.
+        table: String,
+    },
+    /// The rows take more memory than they may.
+    #[error("too large: the rows of {table} that are needed take more than {} MB", most >> 20)]
+    TooLarge {
+        /// The table, as it is called in messages.
+        table: String,
+        /// The limit in bytes.
+        most: usize,
+    },
+    /// A value is not of the type of its column.
+    #[error("mismatch: {column} holds what is no {data_type}: {source}")]
+    Mismatch {
+        /// The column, as `database.table.column`.
+        column: String,
+        data_type: DataType,
+        source: ArrowError,
+    },
+    /// So many columns hold other types than they declare that no more of them are tried.
+    #[error("too many columns hold other types than they declare")]
+    TooManyMismatches,
+    /// A cluster cannot be reached, or what one of its members reported as a text.
+    #[cfg(feature = "ballista")]
+    #[error("{message}")]
+    Cluster { cause: Cause, message: String },
+}
+
+impl RowsError {
+    pub(super) fn cause(&self) -> Cause {
+        match self {
+            RowsError::TooMany { .. } | RowsError::TooLarge { .. } => Cause::TooLarge,
+            RowsError::Mismatch { .. } => Cause::TypeMismatch,
+            RowsError::TooManyMismatches => Cause::Other,
+            #[cfg(feature = "ballista")]
+            RowsError::Cluster { cause, .. } => *cause,
+        }
+    }
+
+    /// Whether there are more rows than a join may take.
+    pub(super) fn is_too_large(error: &DataFusionError) -> bool {
+        let DataFusionError::External(error) = error else { return false };
+        matches!(error.downcast_ref(), Some(RowsError::TooMany { .. } | RowsError::TooLarge { .. }))
+    }
+}
+
+impl From<RowsError> for DataFusionError {
+    fn from(error: RowsError) -> Self {
+        DataFusionError::External(Box::new(error))
+    }
 }
 
 impl std::fmt::Debug for Remote {
@@ -68,7 +122,7 @@ impl Remote {
             .iter()
             .map(|column| {
                 let is_text = known.contains(&format!("{id}.{}", column.name));
-                let data_type = if is_text { DataType::Utf8 } else { arrow_type(connector.kind(), &column.data_type) };
+                let data_type = if is_text { DataType::Utf8 } else { arrow_type(column.column_type) };
                 Field::new(column.name.to_lowercase(), data_type, true)
             })
             .collect();
@@ -106,14 +160,7 @@ impl Remote {
         let column = |name: &str| {
             let at = self.schema.index_of(name).ok()?;
             let column = &self.table.columns[at];
-            let declared = column.data_type.to_lowercase();
-            // Text that is compared as text: not padded, not a number in disguise, not an enumeration.
-            let compares_texts = ["varchar", "text", "character varying", "utf8", "string", "objectid", "keyword", "ascii"]
-                .iter()
-                .any(|word| declared.contains(word))
-                // Lists are shown as a text that they are not.
-                && !declared.contains("[]")
-                && !declared.contains('<');
+            let compares_texts = column.column_type == ColumnType::Text;
             Some(Filtered { name: &column.name, data_type: self.schema.field(at).data_type(), compares_texts })
         };
         condition(expression, &column)
@@ -138,7 +185,6 @@ impl Remote {
     /// # Errors
     /// What the source says, or that there are too many.
     pub(super) async fn batch(&self, wanted: &[usize], filters: &[Expr], limit: Option<usize>) -> Result<RecordBatch> {
-        let failed = |reason: String| DataFusionError::External(reason.into());
         let conditions: Vec<FilterCondition> = filters.iter().filter_map(|filter| self.condition(filter)).collect();
         // A count needs rows, and no column of them.
         let asked: &[usize] = if wanted.is_empty() { &[0] } else { wanted };
@@ -151,13 +197,10 @@ impl Remote {
             .await
             .map_err(|error| DataFusionError::External(Box::new(error)))?;
         if answer.has_more && limit.is_none_or(|limit| limit > MOST_ROWS) {
-            return Err(DataFusionError::ResourcesExhausted(format!(
-                "too large: more than {MOST_ROWS} rows of {} would be needed",
-                self.id
-            )));
+            return Err(RowsError::TooMany { table: self.id.clone() }.into());
         }
         if measure::rows(&answer) > self.most_bytes {
-            return Err(DataFusionError::ResourcesExhausted(too_many_bytes(&self.id, self.most_bytes)));
+            return Err(RowsError::TooLarge { table: self.id.clone(), most: self.most_bytes }.into());
         }
         let schema = Arc::new(self.schema.project(wanted)?);
         let rows = answer.rows.len();
@@ -169,13 +212,12 @@ impl Remote {
             }
         }
         for (field, (values, at)) in schema.fields().iter().zip(values.into_iter().zip(wanted)) {
-            let made = array(values.into_iter(), field.data_type()).map_err(|reason| {
+            let made = array(values.into_iter(), field.data_type()).map_err(|source| {
                 let column = format!("{}.{}", self.id, self.table.columns[*at].name);
-                let message = format!("mismatch: {column} holds what is no {}: {reason}", field.data_type());
                 if let Ok(mut texts) = self.texts.lock() {
-                    texts.insert(column);
+                    texts.insert(column.clone());
                 }
-                failed(message)
+                RowsError::Mismatch { column, data_type: field.data_type().clone(), source }
             })?;
             columns.push(made);
         }

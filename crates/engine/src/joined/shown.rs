@@ -12,10 +12,10 @@ use prospector_connect::Rows;
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
 
-use crate::Failure;
 use crate::options::Limits;
 use crate::source::Found;
 use crate::view::View;
+use crate::{Failure, FailureCode};
 
 /// A number, and what JSON puts around a value, takes about so many bytes.
 const NUMBER: usize = 8;
@@ -31,7 +31,7 @@ pub(crate) enum TooLarge {
 
 impl TooLarge {
     pub(crate) fn into_failure(self) -> Failure {
-        let failure = Failure::new("too_large", self.to_string());
+        let failure = Failure::new(FailureCode::TooLarge, self.to_string());
         match self {
             TooLarge::Cell { column, .. } => failure.advise(format!(
                 "select a part of it: left(\"{column}\", 1000), or substr(\"{column}\", 1, 1000); or leave it out"

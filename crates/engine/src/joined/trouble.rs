@@ -2,18 +2,21 @@
 
 use std::any::Any;
 
+use datafusion::common::SchemaError;
 use datafusion::error::DataFusionError;
-use prospector_connect::Table;
+use prospector_connect::{Cause, ConnectError, Table};
 use serde::{Deserialize, Serialize};
 
+use super::provider::RowsError;
 use super::shown::TooLarge;
-use crate::{Failure, hint};
+use crate::advice::{self, Reason};
+use crate::{Failure, FailureCode};
 
 /// What went wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Trouble {
-    /// In the words of DataFusion or of the source.
-    Said(String),
+    /// The statement is wrong, or a source or DataFusion failed.
+    Failed(Reason),
     /// The answer is larger than its budget.
     TooLarge(TooLarge),
     /// A part of the program failed that should not.
@@ -44,35 +47,59 @@ pub(crate) enum Trouble {
 /// What to do where there is not enough memory.
 const LESS_MEMORY: &str = "read fewer or narrower columns, add a WHERE or a LIMIT, or aggregate before the join";
 
-/// Whether DataFusion, or a part of the program that gave up, says in words of its own that there is not enough memory, or
-/// not enough room in the scratch folder.
+/// Whether a panic, or an error that keeps nothing but its text, is about memory: in words of Rust's own library, which are
+/// the same in every language.
 fn is_of_memory(reason: &str) -> bool {
-    let words = [
-        "memory allocator returned an error",
-        "disk space during the spilling process",
-        "capacity overflow",
-        "failed to spawn thread",
-        "Cannot allocate memory",
-    ];
+    let words =
+        ["memory allocator returned an error", "capacity overflow", "failed to spawn thread", "Cannot allocate memory"];
     words.iter().any(|part| reason.contains(part))
 }
 
 impl Trouble {
     /// The time of the query is over.
     pub(crate) fn timeout() -> Self {
-        Trouble::Said("it took too long and was stopped".to_owned())
+        Trouble::Failed(Reason::timeout())
+    }
+
+    /// A fault that is not of the statement.
+    pub(crate) fn other(message: impl Into<String>) -> Self {
+        Trouble::Failed(Reason::new(Cause::Other, message))
+    }
+
+    /// There is more than may be handed from one process to the other.
+    pub(crate) fn too_large(message: impl Into<String>) -> Self {
+        Trouble::Failed(Reason::new(Cause::TooLarge, format!("too large: {}", message.into())))
     }
 
     /// What DataFusion says, without the wrapping.
     pub(crate) fn of_datafusion(error: &DataFusionError) -> Self {
-        match error.find_root() {
-            DataFusionError::External(error) => match error.downcast_ref::<TooLarge>() {
-                Some(large) => Trouble::TooLarge(large.clone()),
-                None => Trouble::Said(error.to_string()),
-            },
-            DataFusionError::ArrowError(error, _) => Trouble::Said(error.to_string()),
-            root => Trouble::Said(root.strip_backtrace()),
+        let root = error.find_root();
+        if let DataFusionError::External(source) = root {
+            if let Some(large) = source.downcast_ref::<TooLarge>() {
+                return Trouble::TooLarge(large.clone());
+            }
+            if let Some(error) = source.downcast_ref::<ConnectError>() {
+                return Trouble::Failed(Reason::from_connect(error));
+            }
+            if let Some(error) = source.downcast_ref::<RowsError>() {
+                return Trouble::Failed(Reason::new(error.cause(), error.to_string()));
+            }
         }
+        let message = match root {
+            DataFusionError::External(source) => source.to_string(),
+            DataFusionError::ArrowError(error, _) => error.to_string(),
+            root => root.strip_backtrace(),
+        };
+        let column = match root {
+            DataFusionError::SchemaError(error, _) => match error.as_ref() {
+                SchemaError::FieldNotFound { field, .. } => Some(field.name.clone()),
+                SchemaError::AmbiguousReference { .. }
+                | SchemaError::DuplicateQualifiedField { .. }
+                | SchemaError::DuplicateUnqualifiedField { .. } => None,
+            },
+            _ => None,
+        };
+        Trouble::Failed(Reason { cause: Cause::of_datafusion(error), message, column })
     }
 
     /// What was said in a panic.
@@ -85,37 +112,45 @@ impl Trouble {
     pub(crate) fn into_failure(self, tables: &[&Table]) -> Failure {
         let megabytes = |bytes: u64| bytes >> 20;
         match self {
-            Trouble::Said(reason) | Trouble::Panicked(reason) if is_of_memory(&reason) => {
-                let reason: String = reason.lines().next().unwrap_or_default().chars().take(400).collect();
-                Failure::new("memory", reason).advise(LESS_MEMORY)
+            Trouble::Failed(Reason { cause: Cause::Other, message, .. }) | Trouble::Panicked(message)
+                if is_of_memory(&message) =>
+            {
+                let message: String = message.lines().next().unwrap_or_default().chars().take(400).collect();
+                Failure::new(FailureCode::Memory, message).advise(LESS_MEMORY)
             }
-            Trouble::Said(reason) => hint::explained(&reason, tables),
+            Trouble::Failed(reason) => {
+                let failure = advice::explain(&reason, tables);
+                if reason.cause == Cause::Memory { failure.advise(LESS_MEMORY) } else { failure }
+            }
             Trouble::TooLarge(large) => large.into_failure(),
             Trouble::Panicked(reason) => {
                 let reason: String = reason.lines().next().unwrap_or_default().chars().take(200).collect();
-                Failure::new("failed", format!("the query could not be computed: {reason}"))
+                Failure::new(FailureCode::Failed, format!("the query could not be computed: {reason}"))
                     .advise("write it in another way")
             }
             Trouble::Memory { most } => {
-                Failure::new("memory", format!("the query needs more than {} MB of memory", megabytes(most)))
+                Failure::new(FailureCode::Memory, format!("the query needs more than {} MB of memory", megabytes(most)))
                     .advise(LESS_MEMORY)
             }
             Trouble::Scratch { most } => {
                 let message = format!("the query needs more than {} MB of scratch space", megabytes(most));
-                Failure::new("memory", message).advise(LESS_MEMORY)
+                Failure::new(FailureCode::Memory, message).advise(LESS_MEMORY)
             }
-            Trouble::Nested => Failure::new("failed", "the query is nested too deeply to be planned")
+            Trouble::Nested => Failure::new(FailureCode::Failed, "the query is nested too deeply to be planned")
                 .advise("write it with fewer levels of brackets and subqueries"),
-            Trouble::Ended(how) => Failure::new("failed", format!("the process that computed the query ended: {how}"))
-                .advise("run the query again; if it fails again, ask for less at once"),
+            Trouble::Ended(how) => {
+                Failure::new(FailureCode::Failed, format!("the process that computed the query ended: {how}"))
+                    .advise("run the query again; if it fails again, ask for less at once")
+            }
             Trouble::Busy { seconds } => {
                 let message = format!("other queries are being computed, and none was done within {seconds} s");
-                Failure::new("unavailable", message).advise("run the query again later")
+                Failure::new(FailureCode::Unavailable, message).advise("run the query again later")
             }
-            Trouble::Unstarted(reason) => {
-                Failure::new("unavailable", format!("the process that computes queries does not start: {reason}"))
-                    .advise("query one database at a time, or repair the installation")
-            }
+            Trouble::Unstarted(reason) => Failure::new(
+                FailureCode::Unavailable,
+                format!("the process that computes queries does not start: {reason}"),
+            )
+            .advise("query one database at a time, or repair the installation"),
         }
     }
 }

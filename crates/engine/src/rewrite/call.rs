@@ -9,7 +9,7 @@ use sqlparser::ast::{
 
 use super::{Writer, Written};
 use crate::functions::{self, is_allowed};
-use crate::{Dialect, Failure};
+use crate::{Dialect, Failure, FailureCode};
 
 /// Forms of PostgreSQL that look like functions and are part of its grammar: they have no schema.
 const POSTGRES_GRAMMAR: &[&str] = &[
@@ -149,7 +149,7 @@ impl Writer<'_> {
                     [] => "use a function of the source's own SQL that computes".to_owned(),
                     near => format!("did you mean a function like {}?", near.join(", ")),
                 };
-                Err(Box::new(Failure::new("unknown_function", message).advise(advice)))
+                Err(Box::new(Failure::new(FailureCode::UnknownFunction, message).advise(advice)))
             }
         }
     }

@@ -14,40 +14,10 @@ fn max_bytes(dialect: Dialect) -> usize {
     }
 }
 
-impl Dialect {
-    /// The name as a quoted identifier, which means the same whatever the settings of the source.
-    pub(crate) fn quote(self, name: &str) -> String {
-        match self {
-            Dialect::Mysql => format!("`{}`", name.replace('`', "``")),
-            Dialect::Bigquery => format!("`{}`", name.replace('\\', "\\\\").replace('`', "\\`")),
-            Dialect::Postgres | Dialect::Sqlite | Dialect::Joined => format!("\"{}\"", name.replace('"', "\"\"")),
-        }
-    }
-
-    /// The name that an identifier stands for: PostgreSQL writes one without quotes in small letters.
-    pub(crate) fn meant(self, ident: &Ident) -> String {
-        match self {
-            Dialect::Postgres if ident.quote_style.is_none() => ident.value.to_ascii_lowercase(),
-            _ => ident.value.clone(),
-        }
-    }
-
-    /// The name as the dialect compares it with others of the same statement. Only ASCII letters have a case here: that
-    /// is so in PostgreSQL, SQLite and DataFusion. In MySQL it depends on the server, so that all letters have one.
-    pub(crate) fn folded(self, ident: &Ident) -> String {
-        match self {
-            Dialect::Postgres => self.meant(ident),
-            Dialect::Mysql => ident.value.to_lowercase(),
-            Dialect::Bigquery => ident.value.clone(),
-            Dialect::Sqlite | Dialect::Joined => ident.value.to_ascii_lowercase(),
-        }
-    }
-}
-
 impl Writer<'_> {
     /// The identifier in quotes.
     pub(super) fn quoted(&self, ident: &Ident) -> Result<String, Box<Failure>> {
-        let name = self.dialect.meant(ident);
+        let name = self.dialect.name_of(ident);
         let max = max_bytes(self.dialect);
         let fault = if name.is_empty() {
             Some("a name is empty".to_owned())
@@ -81,7 +51,7 @@ impl Writer<'_> {
 
     /// A name that the query gives: an alias, a column of `WITH`, a window.
     pub(super) fn new_name(&mut self, ident: &Ident) -> Written {
-        self.done.made.insert(self.dialect.meant(ident));
+        self.done.made.insert(self.dialect.name_of(ident));
         self.ident(ident)
     }
 

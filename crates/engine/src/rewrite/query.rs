@@ -64,7 +64,7 @@ impl Writer<'_> {
         let mut seen = BTreeSet::new();
         let mut own = Vec::with_capacity(cte_tables.len());
         for cte in cte_tables {
-            let name = self.dialect.folded(&cte.alias.name);
+            let name = self.dialect.fold(&cte.alias.name);
             if !seen.insert(name.clone()) {
                 return no(
                     format!("`{}` stands twice under WITH", cte.alias.name.value),

@@ -4,7 +4,7 @@ use sqlparser::ast::{Join, JoinConstraint, JoinOperator, ObjectName, TableAlias,
 
 use super::{CommonTable, MAX_READS, Piece, Writer, Written, no};
 use crate::functions::gives_rows;
-use crate::{Dialect, Failure};
+use crate::{Dialect, Failure, FailureCode};
 
 impl Writer<'_> {
     pub(super) fn from(&mut self, tables: &[TableWithJoins]) -> Written {
@@ -157,7 +157,7 @@ impl Writer<'_> {
             self.quoted(part)?;
         }
         self.add_cost(1)?;
-        self.done.made.insert(self.dialect.meant(last));
+        self.done.made.insert(self.dialect.name_of(last));
         let at = self.done.reads.len();
         self.done.reads.push(name.clone());
         let own = match alias {
@@ -176,7 +176,7 @@ impl Writer<'_> {
     /// # Errors
     /// In MySQL, where it is the same but for letters that are capitals or not: what it means depends on the server.
     fn common_table(&self, name: &sqlparser::ast::Ident) -> Result<Option<CommonTable>, Box<Failure>> {
-        let folded = self.dialect.folded(name);
+        let folded = self.dialect.fold(name);
         let visible = self.scopes.last().into_iter().flatten().rev();
         let Some(found) = visible.clone().find(|table| table.name == folded) else { return Ok(None) };
         if self.dialect == Dialect::Mysql && !self.written_names.contains(&name.value) {
@@ -195,7 +195,8 @@ impl Writer<'_> {
         if self.cost > MAX_READS {
             let message =
                 format!("the query reads more than {MAX_READS} tables, each WITH counted as often as it is named");
-            let failure = Failure::new("too_large", message).advise("name each part under WITH once or twice");
+            let failure =
+                Failure::new(FailureCode::TooLarge, message).advise("name each part under WITH once or twice");
             return Err(Box::new(failure));
         }
         Ok(())
@@ -213,8 +214,8 @@ impl Writer<'_> {
         let is_own = self.functions.iter().any(|own| own.rsplit('.').next() == Some(lower.as_str()));
         if !gives_rows(self.dialect, &lower) && !is_own {
             let message = format!("`{}` cannot be read as a table", name.to_string().escape_debug());
-            let failure =
-                Failure::new("unknown_function", message).advise("name a table that is described, or a subquery");
+            let failure = Failure::new(FailureCode::UnknownFunction, message)
+                .advise("name a table that is described, or a subquery");
             return Err(Box::new(failure));
         }
         self.function_name(name)?;
@@ -245,14 +246,14 @@ impl Writer<'_> {
         if at.is_some() {
             return self.unsupported_at("AT behind an alias", name.span);
         }
-        self.done.made.insert(self.dialect.meant(name));
+        self.done.made.insert(self.dialect.name_of(name));
         if columns.is_empty() {
             return Ok(());
         }
         self.push(" (");
         self.list(columns, |writer, column| {
             writer.new_name(&column.name)?;
-            writer.done.renamed.insert(writer.dialect.meant(&column.name));
+            writer.done.renamed.insert(writer.dialect.name_of(&column.name));
             match &column.data_type {
                 Some(data_type) => {
                     writer.push(" ");

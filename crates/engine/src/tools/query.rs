@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::answer::{MOST_CHARACTERS, MOST_ROWS, Shown, shown, table, tables};
 use crate::build::{Built, Class, QueryRequest, build};
-use crate::{Engine, hint};
+use crate::{Engine, advice};
 
 pub(super) struct BuildQuery(pub(super) Arc<Engine>);
 
@@ -144,16 +144,15 @@ impl Tool for GetDatasourceMetadata {
         if args.statistics {
             match source.connector.statistics(&table.name, &[]).await {
                 Ok(found) => statistics = found,
-                Err(error) => without = Some(hint::of_source(&error, &[table]).to_string()),
+                Err(error) => without = Some(advice::explain_source(&error, &[table]).to_string()),
             }
         }
         let described = |column: &Column| {
             let found = statistics.iter().find(|found| found.column == column.name);
-            let kind = source.connector.kind();
             Described {
                 name: column.name.clone(),
                 data_type: column.data_type.clone(),
-                role: role(kind, table, column, found),
+                role: role(table, column, found),
                 primary_key: column.primary_key,
                 description: column.description.clone(),
                 cardinality: found.map(|found| found.cardinality),
@@ -223,8 +222,8 @@ const NAMES_OF_CODES: [&str; 11] = ["id", "key", "code", "cd", "zip", "phone", "
 
 /// By its type, its keys and its name: numbers are measures, unless they refer to something, are called like a code, or
 /// have no more than two values.
-fn role(kind: &str, table: &Table, column: &Column, statistics: Option<&Statistics>) -> Role {
-    let class = Class::of(kind, &column.data_type);
+fn role(table: &Table, column: &Column, statistics: Option<&Statistics>) -> Role {
+    let class = Class::from_type(column.column_type);
     let looks_like_date = || {
         let text = |end: Option<&Value>| end.and_then(Value::as_str).is_some_and(is_date);
         statistics.is_some_and(|found| text(found.min.as_ref()) && text(found.max.as_ref()))
@@ -272,20 +271,22 @@ fn split(name: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use prospector_connect::ColumnType;
+
     use super::*;
 
-    fn check(name: &str, data_type: &str, expected: Role) {
-        let column = Column { name: name.into(), data_type: data_type.into(), ..Column::default() };
-        assert_eq!(role("postgres", &Table::default(), &column, None), expected, "{name}");
+    fn check(name: &str, column_type: ColumnType, expected: Role) {
+        let column = Column { name: name.into(), column_type, ..Column::default() };
+        assert_eq!(role(&Table::default(), &column, None), expected, "{name}");
     }
 
     #[test]
     fn a_role_is_guessed_from_type_and_name() {
-        check("total", "numeric(10,2)", Role::Measure);
-        check("CustomerId", "integer", Role::Dimension);
-        check("paid", "integer", Role::Measure);
-        check("zip", "integer", Role::Dimension);
-        check("ordered_at", "timestamp without time zone", Role::Date);
-        check("name", "text", Role::Dimension);
+        check("total", ColumnType::Decimal { precision: 10, scale: 2 }, Role::Measure);
+        check("CustomerId", ColumnType::Integer, Role::Dimension);
+        check("paid", ColumnType::Integer, Role::Measure);
+        check("zip", ColumnType::Integer, Role::Dimension);
+        check("ordered_at", ColumnType::Timestamp, Role::Date);
+        check("name", ColumnType::Text, Role::Dimension);
     }
 }

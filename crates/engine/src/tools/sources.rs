@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use prospector_connect::FilterCondition;
+use prospector_connect::{FilterCondition, SourceKind};
 use prospector_core::{Effect, Page, Part, Resource, ResourceKind, Tool, ToolError, ToolOutput};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::answer::{MOST_CHARACTERS, Shown, shown, table};
 use crate::engine::conditions_fit;
-use crate::{Engine, hint};
+use crate::{Engine, advice};
 
 /// So many rows are a preview.
 const PREVIEW: usize = 10;
@@ -25,7 +25,7 @@ pub(super) struct Listed {
     name: String,
     #[serde(rename = "type")]
     #[schemars(with = "String")]
-    kind: &'static str,
+    kind: SourceKind,
     #[schemars(with = "String")]
     sql: &'static str,
     tables: usize,
@@ -82,7 +82,7 @@ impl Tool for GetSourcePreview {
         let (source, table) = self.0.table(&args.database, &args.table)?;
         conditions_fit(table, &args.conditions)?;
         let rows = source.connector.rows(&table.name, &[], &args.conditions, PREVIEW).await;
-        let rows = rows.map_err(|error| hint::of_source(&error, &[table]))?;
+        let rows = rows.map_err(|error| advice::explain_source(&error, &[table]))?;
         Ok(Preview { database: source.name.clone(), table: table.name.clone(), shown: shown(rows, MOST_CHARACTERS) })
     }
 }

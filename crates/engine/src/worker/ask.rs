@@ -8,7 +8,7 @@ use datafusion::arrow::error::ArrowError;
 use datafusion::arrow::ipc::writer::StreamWriter;
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
-use prospector_connect::Rows;
+use prospector_connect::{Cause, Rows};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
@@ -16,7 +16,8 @@ use super::frame::{Frame, MAX_FRAME, Tag};
 use super::message::{Ask, Columns, Done, Files, Query, Read, RowsDone, Source, Subset, Whole};
 use super::process::{Event, Process};
 use super::value::{read_rows, write_rows};
-use crate::joined::{Act, MOST_ROWS, Means, Statement, Trouble, measure, too_many_bytes};
+use crate::advice::Reason;
+use crate::joined::{Act, MOST_ROWS, Means, RowsError, Statement, Trouble, measure};
 
 /// The sources of one query are asked for rows so many times at once: that many answers are in memory.
 const MAX_ASKS_AT_ONCE: usize = 2;
@@ -47,11 +48,11 @@ pub(super) async fn ask(
 }
 
 async fn send(process: &Process, statement: Statement<'_>, act: Act, means: &Means) -> Result<(), Trouble> {
-    let failed = |error: io::Error| Trouble::Said(format!("too large: the query cannot be handed over: {error}"));
+    let failed = |error: io::Error| Trouble::too_large(format!("the query cannot be handed over: {error}"));
     let (query, subsets) = describe(statement, act, means);
     let query = Frame::json(Tag::Query, &query).map_err(failed)?;
     if query.content.len() > MAX_FRAME {
-        return Err(Trouble::Said("too large: the tables of the query have too many columns".to_owned()));
+        return Err(Trouble::too_large("the tables of the query have too many columns"));
     }
     process.send(query).await;
     for (number, batch) in subsets.iter().enumerate() {
@@ -61,7 +62,7 @@ async fn send(process: &Process, statement: Statement<'_>, act: Act, means: &Mea
         // One part at least: it names the columns.
         loop {
             let part = batch.slice(first, rows.min(batch.num_rows() - first));
-            for frame in subset_frames(number, &part).map_err(|error| Trouble::Said(error.to_string()))? {
+            for frame in subset_frames(number, &part)? {
                 process.send(frame).await;
             }
             first += part.num_rows();
@@ -82,7 +83,7 @@ fn describe(statement: Statement<'_>, act: Act, means: &Means) -> (Query, Vec<Re
         .iter()
         .map(|source| Source {
             name: source.name.clone(),
-            kind: source.connector.kind().to_owned(),
+            kind: source.connector.kind(),
             tables: Vec::new(),
             files: None,
         })
@@ -116,22 +117,25 @@ fn describe(statement: Statement<'_>, act: Act, means: &Means) -> (Query, Vec<Re
 }
 
 /// The rows as frames that are short enough.
-fn subset_frames(number: usize, rows: &RecordBatch) -> Result<Vec<Frame>, ArrowError> {
+fn subset_frames(number: usize, rows: &RecordBatch) -> Result<Vec<Frame>, Trouble> {
     let mut content = (number as u64).to_le_bytes().to_vec();
-    let mut writer = StreamWriter::try_new(&mut content, rows.schema_ref())?;
-    writer.write(rows)?;
-    writer.finish()?;
-    drop(writer);
+    write(&mut content, rows).map_err(|error| Trouble::other(error.to_string()))?;
     if content.len() <= MAX_FRAME {
         return Ok(vec![Frame { tag: Tag::Subset, content }]);
     }
     let half = rows.num_rows() / 2;
     if half == 0 {
-        return Err(ArrowError::ComputeError("too large: a row of a subset cannot be handed over".to_owned()));
+        return Err(Trouble::too_large("a row of a subset cannot be handed over"));
     }
     let mut frames = subset_frames(number, &rows.slice(0, half))?;
     frames.extend(subset_frames(number, &rows.slice(half, rows.num_rows() - half))?);
     Ok(frames)
+}
+
+fn write(content: &mut Vec<u8>, rows: &RecordBatch) -> Result<(), ArrowError> {
+    let mut writer = StreamWriter::try_new(content, rows.schema_ref())?;
+    writer.write(rows)?;
+    writer.finish()
 }
 
 /// Gives the worker the rows that it asks for, until it is done.
@@ -191,31 +195,35 @@ async fn respond(ask: Ask, statement: Statement<'_>, most_bytes: usize, worker: 
 }
 
 /// The rows that a worker asked for, if they are of a table that its statement reads.
-async fn rows(ask: &Ask, statement: Statement<'_>, most_bytes: usize) -> Result<Rows, String> {
+async fn rows(ask: &Ask, statement: Statement<'_>, most_bytes: usize) -> Result<Rows, Reason> {
+    let wrong = |message: String| Reason::new(Cause::Other, message);
     let Statement { view, found, .. } = statement;
     let read = found.iter().filter(|found| found.source == ask.source && view.held(found).is_none());
     let mut tables = read.map(|found| &view[found.source].tables[found.table]);
-    let table = tables.find(|table| table.name == ask.table).ok_or("a table was asked for that is not read")?;
+    let table = tables
+        .find(|table| table.name == ask.table)
+        .ok_or_else(|| wrong("a table was asked for that is not read".to_owned()))?;
     let is_known = |name: &String| table.columns.iter().any(|column| column.name == *name);
     if !ask.columns.iter().all(is_known) || !ask.conditions.iter().all(|condition| is_known(&condition.column)) {
-        return Err(format!("a column of {} was asked for that there is not", ask.table));
+        return Err(wrong(format!("a column of {} was asked for that there is not", ask.table)));
     }
     let source = &view[ask.source];
     let limit = ask.limit.min(MOST_ROWS);
     let rows = source.connector.rows(&table.name, &ask.columns, &ask.conditions, limit).await;
-    let rows = rows.map_err(|error| error.to_string())?;
+    let rows = rows.map_err(|error| Reason::from_connect(&error))?;
     if measure::rows(&rows) > most_bytes {
-        return Err(too_many_bytes(&format!("{}.{}", source.name, table.name), most_bytes));
+        let error = RowsError::TooLarge { table: format!("{}.{}", source.name, table.name), most: most_bytes };
+        return Err(Reason::new(Cause::TooLarge, error.to_string()));
     }
     Ok(rows)
 }
 
-async fn send_rows(id: u64, rows: &Rows, worker: &mpsc::Sender<Frame>) -> Result<(), String> {
+async fn send_rows(id: u64, rows: &Rows, worker: &mpsc::Sender<Frame>) -> Result<(), Reason> {
     for part in parts(&rows.rows) {
         let mut content = id.to_le_bytes().to_vec();
         write_rows(&mut content, part);
         if content.len() > MAX_FRAME {
-            return Err("too large: a row cannot be handed over".to_owned());
+            return Err(Reason::new(Cause::TooLarge, "too large: a row cannot be handed over"));
         }
         if worker.send(Frame { tag: Tag::Rows, content }).await.is_err() {
             // Its last event says why.
@@ -274,7 +282,7 @@ mod tests {
         let ask = Ask { id: 0, source: 0, table: table.into(), columns, conditions: Vec::new(), limit };
         let said = match rows(&ask, statement, 1 << 10).await {
             Ok(rows) => format!("{} rows", rows.rows.len()),
-            Err(reason) => reason,
+            Err(reason) => reason.message,
         };
         assert!(said.contains(expected), "{table}.{column}: {said}");
     }

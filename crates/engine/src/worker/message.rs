@@ -4,9 +4,12 @@
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use prospector_connect::{Column, Connector, DataFile, DataFiles, FilterCondition, SourceKind, Table};
+use prospector_connect::{
+    Column, ColumnType, Connector, DataFile, DataFiles, DataFormat, FilterCondition, SourceKind, Table,
+};
 use serde::{Deserialize, Serialize};
 
+use crate::advice::Reason;
 use crate::joined::{Act, Means, Trouble};
 use crate::options::Limits;
 
@@ -57,7 +60,7 @@ impl Query {
         let cluster = self.cluster.as_deref().map(str::parse).transpose();
         Ok(Means {
             scratch: self.scratch.clone().map(Into::into),
-            cluster: cluster.map_err(|failure: crate::Failure| Trouble::Said(failure.message))?,
+            cluster: cluster.map_err(|failure: crate::Failure| Trouble::other(failure.message))?,
             limits: self.limits.clone(),
         })
     }
@@ -67,7 +70,7 @@ impl Query {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Source {
     pub(super) name: String,
-    pub(super) kind: String,
+    pub(super) kind: SourceKind,
     pub(super) tables: Vec<Columns>,
     /// The files behind it, where a worker reads them itself.
     pub(super) files: Option<Files>,
@@ -78,13 +81,12 @@ pub(super) struct Source {
 pub(super) struct Columns {
     name: String,
     row_count: Option<u64>,
-    /// The names and types.
-    columns: Vec<(String, String)>,
+    columns: Vec<(String, ColumnType)>,
 }
 
 impl Columns {
     pub(super) fn of(table: &Table) -> Self {
-        let columns = table.columns.iter().map(|column| (column.name.clone(), column.data_type.clone()));
+        let columns = table.columns.iter().map(|column| (column.name.clone(), column.column_type));
         Columns { name: table.name.clone(), row_count: table.row_count, columns: columns.collect() }
     }
 
@@ -93,7 +95,7 @@ impl Columns {
         Table {
             name: self.name,
             row_count: self.row_count,
-            columns: columns.map(|(name, data_type)| Column { name, data_type, ..Column::default() }).collect(),
+            columns: columns.map(|(name, column_type)| Column { name, column_type, ..Column::default() }).collect(),
             ..Table::default()
         }
     }
@@ -102,7 +104,7 @@ impl Columns {
 /// Data files, see [`DataFiles`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Files {
-    kind: String,
+    format: DataFormat,
     /// The path, how many readings have failed, whether every value was read.
     files: Vec<(OsString, usize, bool)>,
 }
@@ -110,7 +112,7 @@ pub(super) struct Files {
 impl Files {
     pub(super) fn of(files: &DataFiles) -> Self {
         let each = |file: &DataFile| (file.path.clone().into_os_string(), file.readings_failed, file.is_verified);
-        Files { kind: files.kind.as_str().to_owned(), files: files.files.iter().map(each).collect() }
+        Files { format: files.format, files: files.files.iter().map(each).collect() }
     }
 
     /// What of the files changes when they are written anew: their sizes and times.
@@ -122,14 +124,13 @@ impl Files {
         self.files.iter().map(|(path, ..)| stamp(path)).collect()
     }
 
-    pub(super) fn open(&self) -> Option<Arc<dyn Connector>> {
+    pub(super) fn open(&self) -> Arc<dyn Connector> {
         let each = |(path, readings_failed, is_verified): &(OsString, usize, bool)| DataFile {
             path: path.into(),
             readings_failed: *readings_failed,
             is_verified: *is_verified,
         };
-        let kind = SourceKind::from_name(&self.kind)?;
-        Some(DataFiles { kind, files: self.files.iter().map(each).collect() }.open())
+        DataFiles { format: self.format, files: self.files.iter().map(each).collect() }.open()
     }
 }
 
@@ -166,7 +167,7 @@ pub(super) struct Ask {
 pub(super) struct RowsDone {
     pub(super) id: u64,
     /// Whether there are more; or what the source says.
-    pub(super) outcome: Result<bool, String>,
+    pub(super) outcome: Result<bool, Reason>,
 }
 
 /// The answer is sent, or there is none.

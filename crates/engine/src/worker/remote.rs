@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use prospector_connect::{
-    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, SourceKind, Statistics, Table,
+    Cause, ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, SourceKind, Statistics, Table,
 };
 use prospector_core::Problem;
 use serde_json::Value;
@@ -16,6 +16,7 @@ use super::frame::{Frame, Tag};
 use super::message::{Ask, RowsDone};
 use super::serve::Output;
 use super::value::read_rows;
+use crate::advice::Reason;
 
 /// What was asked for and is not there yet.
 pub(super) struct Asks {
@@ -26,7 +27,7 @@ pub(super) struct Asks {
 
 struct Waiting {
     rows: Vec<Vec<Value>>,
-    whole: oneshot::Sender<Result<Rows, String>>,
+    whole: oneshot::Sender<Result<Rows, Reason>>,
 }
 
 impl Asks {
@@ -34,13 +35,14 @@ impl Asks {
         Asks { output, next: AtomicU64::new(0), waiting: Mutex::default() }
     }
 
-    async fn ask(&self, ask: Ask) -> Result<Rows, String> {
+    async fn ask(&self, ask: Ask) -> Result<Rows, Reason> {
+        let failed = |error: std::io::Error| Reason::new(Cause::Other, error.to_string());
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let (whole, answer) = oneshot::channel();
         self.lock().insert(id, Waiting { rows: Vec::new(), whole });
-        let frame = Frame::json(Tag::Ask, &Ask { id, ..ask }).map_err(|error| error.to_string())?;
-        self.output.send(&frame).map_err(|error| error.to_string())?;
-        answer.await.unwrap_or_else(|_| Err("the rows were not sent".to_owned()))
+        let frame = Frame::json(Tag::Ask, &Ask { id, ..ask }).map_err(failed)?;
+        self.output.send(&frame).map_err(failed)?;
+        answer.await.unwrap_or_else(|_| Err(Reason::new(Cause::Other, "the rows were not sent")))
     }
 
     /// Takes rows that were sent. Those that nobody waits for any more are left out.
@@ -53,7 +55,7 @@ impl Asks {
                 waiting.rows.extend(rows);
                 self.lock().insert(id, waiting);
             }
-            Err(error) => drop(waiting.whole.send(Err(error.to_string()))),
+            Err(error) => drop(waiting.whole.send(Err(Reason::new(Cause::Other, error.to_string())))),
         }
     }
 
@@ -69,28 +71,32 @@ impl Asks {
     }
 }
 
+/// The error of the process that has the source.
+fn relayed(reason: Reason) -> ConnectError {
+    let Reason { cause, message, column } = reason;
+    ConnectError::Relayed { reason: message, cause, column }
+}
+
 /// A source that is somewhere else.
 pub(super) struct Remote {
     source: usize,
-    kind: &'static str,
+    kind: SourceKind,
     asks: Arc<Asks>,
 }
 
 impl Remote {
-    pub(super) fn new(source: usize, kind: &str, asks: Arc<Asks>) -> Self {
-        // Of a kind that is none of ours, types are read as those of files.
-        let kind = SourceKind::from_name(kind).map_or("other", SourceKind::as_str);
+    pub(super) fn new(source: usize, kind: SourceKind, asks: Arc<Asks>) -> Self {
         Remote { source, kind, asks }
     }
 
     fn unsupported<T>(&self) -> Result<T, ConnectError> {
-        Err(ConnectError::Unsupported { place: self.kind.to_owned(), act: "be described by a worker" })
+        Err(ConnectError::Unsupported { place: self.kind.to_string(), act: "be described by a worker" })
     }
 }
 
 #[async_trait]
 impl Connector for Remote {
-    fn kind(&self) -> &'static str {
+    fn kind(&self) -> SourceKind {
         self.kind
     }
 
@@ -121,7 +127,7 @@ impl Connector for Remote {
             conditions: conditions.to_vec(),
             limit,
         };
-        let mut rows = self.asks.ask(ask).await.map_err(|reason| ConnectError::Relayed { reason })?;
+        let mut rows = self.asks.ask(ask).await.map_err(relayed)?;
         rows.columns = columns.to_vec();
         Ok(rows)
     }

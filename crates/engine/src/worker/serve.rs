@@ -267,9 +267,9 @@ impl Computer {
             // Less than was asked for is no reason to fail: the process that asked keeps the time.
             let _ = limit::grant(means.limits.time, self.threads);
             let checked =
-                examine(Dialect::Joined, &[], &query.sql).map_err(|failure| Trouble::Said(failure.message))?;
+                examine(Dialect::Joined, &[], &query.sql).map_err(|failure| Trouble::other(failure.message))?;
             if checked.rewritten.reads.len() != found.len() {
-                return Err(Trouble::Said("the statement reads other tables than it was judged to read".to_owned()));
+                return Err(Trouble::other("the statement reads other tables than it was judged to read"));
             }
             let named = checked.rewritten.reads.iter().zip(found);
             let found: Vec<Found> = named.map(|(written, found)| Found { written: written.clone(), ..found }).collect();
@@ -290,9 +290,9 @@ impl Computer {
         let Statement { mut query, mut subsets } = statement;
         let mut sources = Vec::new();
         for (at, sent) in std::mem::take(&mut query.sources).into_iter().enumerate() {
-            let connector = match sent.files.and_then(|files| self.open(files)) {
-                Some(connector) => connector,
-                None => Arc::new(Remote::new(at, &sent.kind, self.asks.clone())),
+            let connector = match sent.files {
+                Some(files) => self.open(files),
+                None => Arc::new(Remote::new(at, sent.kind, self.asks.clone())),
             };
             let tables = sent.tables.into_iter().map(|table| table.into_table()).collect();
             sources.push(Arc::new(Source { name: sent.name, tables, functions: Vec::new(), connector }));
@@ -300,8 +300,8 @@ impl Computer {
         subsets.resize_with(query.subsets.len(), Vec::new);
         let tables = sources.last().map(|source| source.tables.clone()).unwrap_or_default();
         let held = query.subsets.iter().zip(subsets).zip(tables).map(|((told, batches), table)| {
-            let first = batches.first().ok_or_else(|| Trouble::Said("a subset was not sent".to_owned()))?;
-            let batch = concat_batches(&first.schema(), &batches).map_err(|error| Trouble::Said(error.to_string()))?;
+            let first = batches.first().ok_or_else(|| Trouble::other("a subset was not sent"))?;
+            let batch = concat_batches(&first.schema(), &batches).map_err(|error| Trouble::other(error.to_string()))?;
             let (database, origin) = (told.database.clone(), told.origin.clone());
             Ok(Arc::new(Held { table, database, origin, batch, share: None }))
         });
@@ -317,24 +317,24 @@ impl Computer {
                     table: read.table,
                     is_prefixed: read.is_prefixed,
                 })
-                .ok_or_else(|| Trouble::Said("a table was not described".to_owned()))
+                .ok_or_else(|| Trouble::other("a table was not described"))
         });
         let found = found.collect::<Result<Vec<_>, Trouble>>()?;
         Ok(Prepared { query, view: View::of(sources, held), found })
     }
 
     /// The files as they were opened for an earlier statement, if they are still the same.
-    fn open(&mut self, files: Files) -> Option<Arc<dyn Connector>> {
+    fn open(&mut self, files: Files) -> Arc<dyn Connector> {
         let stamps = files.stamps();
         if let Some(opened) = self.opened.get(&files).filter(|opened| opened.stamps == stamps) {
-            return Some(opened.connector.clone());
+            return opened.connector.clone();
         }
         if self.opened.len() >= MAX_OPENED {
             self.opened.clear();
         }
-        let connector = files.open()?;
+        let connector = files.open();
         self.opened.insert(files, Opened { stamps, connector: connector.clone() });
-        Some(connector)
+        connector
     }
 
     fn send(&self, outcome: Result<Rows, Trouble>, has_panicked: bool) -> io::Result<()> {
@@ -352,9 +352,9 @@ impl Computer {
                 }
                 Ok(Whole { columns, has_more })
             }
-            Err(Trouble::Said(mut reason)) => {
-                reason.truncate(reason.floor_char_boundary(MAX_MESSAGE));
-                Err(Trouble::Said(reason))
+            Err(Trouble::Failed(mut reason)) => {
+                reason.message.truncate(reason.message.floor_char_boundary(MAX_MESSAGE));
+                Err(Trouble::Failed(reason))
             }
             Err(trouble) => Err(trouble),
         };

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use prospector_connect::{Connector, Rows, SqlQuery};
-use prospector_engine::{Engine, Failure, Source};
+use prospector_engine::{Engine, Failure, FailureCode, Source};
 
 use crate::recorder::{Recorder, Request};
 
@@ -151,7 +151,7 @@ impl Subject {
             }
             [Request::Query(sent)] => (sent.clone(), true),
             [Request::Query(sent), ..] => (sent.clone(), false),
-            [Request::Rows(table), ..] => (table.clone(), false),
+            [Request::Rows { table, .. }, ..] => (table.clone(), false),
         };
         if !is_one {
             findings.push((Kind::Count, format!("{requests:?}")));
@@ -234,7 +234,7 @@ impl Subject {
     }
 
     /// How many columns and rows an answer has, or why there is none in words that hidden and missing names share.
-    async fn answer(&self, sql: &str) -> Result<(usize, usize), (&'static str, String, String)> {
+    async fn answer(&self, sql: &str) -> Result<(usize, usize), (FailureCode, String, String)> {
         let blank = |text: &str| replace_names(text, |_, _| "_".to_owned());
         match self.engine.run(sql, Some("shop"), CAP).await {
             Ok(outcome) => Ok((outcome.rows.columns.len(), outcome.rows.rows.len())),

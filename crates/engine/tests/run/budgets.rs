@@ -1,7 +1,7 @@
 //! Budgets: what comes back, and what sources send, is bounded in bytes, and nothing is cut in silence.
 
-use prospector_engine::Subset;
 use prospector_engine::options::{Limits, SubsetMemory};
+use prospector_engine::{FailureCode, Subset};
 use serde_json::json;
 
 use crate::support::{files, source, sqlite};
@@ -68,7 +68,7 @@ async fn subsets_share_what_there_is_for_all_sessions() {
     engine.load(&load("a")).await.unwrap();
     other.load(&load("a")).await.unwrap();
     let full = other.load(&load("b")).await.unwrap_err();
-    assert_eq!((full.code, full.message.contains("all sessions")), ("memory", true), "{full}");
+    assert_eq!((full.code, full.message.contains("all sessions")), (FailureCode::Memory, true), "{full}");
     // What is forgotten, with its session too, is there for others.
     assert!(engine.unload("a"));
     other.load(&load("b")).await.unwrap();
@@ -83,7 +83,7 @@ async fn a_subset_counts_the_bytes_that_its_source_sends() {
     let sources = vec![source("shop", sqlite(folder.path(), NOTES).await).await];
     let engine = crate::limited(sources, Limits { source_bytes: 90_000, ..Limits::default() });
     let much = engine.load(&Subset::new("a", "shop", "notes")).await.unwrap_err();
-    assert_eq!(much.code, "too_large", "{much}");
+    assert_eq!(much.code, FailureCode::TooLarge, "{much}");
     let few = Subset { limit: 50, ..Subset::new("a", "shop", "notes") };
     assert_eq!(engine.load(&few).await.unwrap().row_count, 50);
     assert_eq!(json!(engine.run("SELECT count(*) FROM a", None, 5).await.unwrap().rows.rows), json!([[50]]));

@@ -10,7 +10,7 @@ use prospector_connect::{Connector, Source as Place, SourceKind, open};
 use prospector_test_support::server;
 use serde_json::json;
 
-use crate::stand_in::{Asked, Recording};
+use crate::recorder::{Recorder, Request};
 use crate::support::{postgres, source, sqlite};
 
 /// Three thousand orders of three hundred customers.
@@ -36,9 +36,9 @@ const QUERY: &str = "SELECT c.name, count(*) AS orders, sum(o.total) AS total \
      FROM shop.orders o JOIN crm.customers c ON c.id = o.customer_id \
      WHERE c.country = 'NO' AND o.total >= 10 GROUP BY c.name ORDER BY c.name";
 
-fn asked(table: &str, columns: &[&str], conditions: &[&str]) -> Asked {
+fn asked(table: &str, columns: &[&str], conditions: &[&str]) -> Request {
     let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
-    (table.to_owned(), texts(columns), texts(conditions))
+    Request::Rows { table: table.to_owned(), columns: texts(columns), conditions: texts(conditions) }
 }
 
 #[tokio::test]
@@ -50,7 +50,7 @@ async fn postgres_is_joined_to_parquet_and_sends_what_is_needed() {
     );
     let (_, connector) = postgres(&url, "engine_joined", &sql).await;
     let folder = tempfile::tempdir().unwrap();
-    let (shop, crm) = (Recording::new(connector), Recording::new(parquet(folder.path())));
+    let (shop, crm) = (Recorder::new(connector), Recorder::new(parquet(folder.path())));
     let engine = crate::over(vec![source("shop", shop.clone()).await, source("crm", crm.clone()).await]);
     let outcome = engine.run(QUERY, None, 50).await.unwrap();
     // Of the orders of customer 1, each is 1; of those of customer 3, 3: none has 10. See below for others.
@@ -83,11 +83,15 @@ async fn check(sql: &str, rows: serde_json::Value, by_keys: bool) {
         "{ORDERS} WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) \
          INSERT INTO orders SELECT i, i % 300, i % 20, 'x' FROM n;"
     );
-    let shop = Recording::new(sqlite(folder.path(), &data).await);
+    let shop = Recorder::new(sqlite(folder.path(), &data).await);
     let engine = crate::over(vec![source("shop", shop.clone()).await, source("crm", parquet(folder.path())).await]);
     let outcome = engine.run(sql, None, 50).await.unwrap();
     assert_eq!(json!(outcome.rows.rows), rows, "{sql}");
-    let conditions: Vec<String> = shop.taken().into_iter().flat_map(|(_, _, conditions)| conditions).collect();
+    let conditions = |request| match request {
+        Request::Rows { conditions, .. } => conditions,
+        Request::Query(sql) => panic!("it is sent {sql}"),
+    };
+    let conditions: Vec<String> = shop.taken().into_iter().flat_map(conditions).collect();
     assert_eq!(conditions.iter().any(|condition| condition.contains("\"in\"")), by_keys, "{sql}: {conditions:?}");
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use prospector_connect::{Connector, Server, Source as Place, open};
-use prospector_engine::{Engine, Source};
+use prospector_engine::{Engine, FailureCode, Source};
 use prospector_test_support::server;
 use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection, Row};
@@ -106,7 +106,7 @@ async fn check(url: &url::Url, connector: Arc<dyn Connector>) {
         console.end(number).await;
     }
     let failure = cut_off.await.unwrap().unwrap_err();
-    assert_eq!(failure.code, "unavailable", "{failure}");
+    assert_eq!(failure.code, FailureCode::Unavailable, "{failure}");
     assert!(failure.suggestion.unwrap().contains("again"));
     alive().await;
 }

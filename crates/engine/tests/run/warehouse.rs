@@ -4,10 +4,11 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use prospector_connect::{
-    Column, ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, SqlQuery, Statistics, Table,
+    Column, ColumnType, ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, SourceKind, SqlQuery,
+    Statistics, Table,
 };
 use prospector_core::Problem;
-use prospector_engine::{Engine, Source};
+use prospector_engine::{Engine, FailureCode, Source};
 use serde_json::{Value, json};
 
 use crate::support::{DATA, source, sqlite};
@@ -15,7 +16,7 @@ use crate::support::{DATA, source, sqlite};
 /// One table of a source of that kind. It sends all of its rows whatever the conditions, as a source may, and keeps what
 /// it was asked.
 struct Sending {
-    kind: &'static str,
+    kind: SourceKind,
     table: Table,
     rows: Vec<Vec<Value>>,
     asked: Mutex<Vec<String>>,
@@ -23,7 +24,7 @@ struct Sending {
 
 #[async_trait]
 impl Connector for Sending {
-    fn kind(&self) -> &'static str {
+    fn kind(&self) -> SourceKind {
         self.kind
     }
 
@@ -60,10 +61,10 @@ impl Connector for Sending {
 }
 
 /// A source of that kind whose columns have those types, with two rows, and an engine that joins it to people.
-async fn engine(kind: &'static str, columns: &[(&str, &str, Value, Value)]) -> (Arc<Sending>, Arc<Engine>) {
-    let named = |(name, declared, _, _): &(&str, &str, Value, Value)| Column {
+async fn engine(kind: SourceKind, columns: &[(&str, ColumnType, Value, Value)]) -> (Arc<Sending>, Arc<Engine>) {
+    let named = |(name, column_type, _, _): &(&str, ColumnType, Value, Value)| Column {
         name: (*name).into(),
-        data_type: (*declared).into(),
+        column_type: *column_type,
         nullable: true,
         ..Column::default()
     };
@@ -84,7 +85,13 @@ async fn engine(kind: &'static str, columns: &[(&str, &str, Value, Value)]) -> (
 }
 
 /// `where_` leaves one row of the two; what is shown of it, and what the source is asked.
-async fn check(kind: &'static str, columns: &[(&str, &str, Value, Value)], where_: &str, shown: Value, asked: &[&str]) {
+async fn check(
+    kind: SourceKind,
+    columns: &[(&str, ColumnType, Value, Value)],
+    where_: &str,
+    shown: Value,
+    asked: &[&str],
+) {
     let (sending, engine) = engine(kind, columns).await;
     let list: Vec<String> = columns.iter().map(|(name, ..)| format!("f.\"{name}\"")).collect();
     let sql = format!(
@@ -101,19 +108,19 @@ async fn check(kind: &'static str, columns: &[(&str, &str, Value, Value)], where
 #[tokio::test]
 async fn what_bigquery_sends_is_compared_by_type() {
     let columns = [
-        ("id", "INT64", json!(1), json!(2)),
-        ("price", "NUMERIC", json!(9.5), json!("12345678901234567890.125")),
-        ("rate", "FLOAT64", json!(0.25), json!(1e300)),
-        ("at", "TIMESTAMP", json!("2024-01-31T10:00:00.500Z"), json!(null)),
-        ("day", "DATE", json!("2024-01-31"), json!("1969-12-31")),
-        ("paid", "BOOL", json!(true), json!(null)),
-        ("to.city", "STRING", json!("Oslo"), json!("Bergen")),
-        ("tags", "ARRAY<STRING>", json!("[\"a\"]"), json!(null)),
+        ("id", ColumnType::Integer, json!(1), json!(2)),
+        ("price", ColumnType::Decimal { precision: 38, scale: 9 }, json!(9.5), json!("12345678901234567890.125")),
+        ("rate", ColumnType::Float, json!(0.25), json!(1e300)),
+        ("at", ColumnType::Timestamp, json!("2024-01-31T10:00:00.500Z"), json!(null)),
+        ("day", ColumnType::Date, json!("2024-01-31"), json!("1969-12-31")),
+        ("paid", ColumnType::Boolean, json!(true), json!(null)),
+        ("to.city", ColumnType::Text, json!("Oslo"), json!("Bergen")),
+        ("tags", ColumnType::Nested, json!("[\"a\"]"), json!(null)),
     ];
     let first = json!(["Ada", 1, 9.5, 0.25, "2024-01-31T10:00:00.500", "2024-01-31", true, "Oslo", "[\"a\"]"]);
     let second = json!(["Bob", 2, "12345678901234567890.125000000", 1e300, null, "1969-12-31", null, "Bergen", null]);
     check(
-        "bigquery",
+        SourceKind::Bigquery,
         &columns,
         "f.price < 10",
         first.clone(),
@@ -121,28 +128,28 @@ async fn what_bigquery_sends_is_compared_by_type() {
     )
     .await;
     check(
-        "bigquery",
+        SourceKind::Bigquery,
         &columns,
         "f.day < DATE '2000-01-01'",
         second.clone(),
         &[r#"{"column":"day","op":"lt","value":"2000-01-01"}"#],
     )
     .await;
-    check("bigquery", &columns, "f.at >= TIMESTAMP '2024-01-01 00:00:00'", first.clone(), &[]).await;
+    check(SourceKind::Bigquery, &columns, "f.at >= TIMESTAMP '2024-01-01 00:00:00'", first.clone(), &[]).await;
     check(
-        "bigquery",
+        SourceKind::Bigquery,
         &columns,
         "f.\"to.city\" = 'Bergen'",
         second,
         &[r#"{"column":"to.city","op":"eq","value":"Bergen"}"#],
     )
     .await;
-    check("bigquery", &columns, "f.paid", first, &[]).await;
+    check(SourceKind::Bigquery, &columns, "f.paid", first, &[]).await;
 }
 
 #[tokio::test]
 async fn one_bigquery_is_asked_in_its_own_sql() {
-    let (sending, engine) = engine("bigquery", &[("id", "INT64", json!(1), json!(2))]).await;
+    let (sending, engine) = engine(SourceKind::Bigquery, &[("id", ColumnType::Integer, json!(1), json!(2))]).await;
     let sql = "SELECT COUNT(*) AS n FROM `main.facts` WHERE id > 0 -- all";
     let outcome = engine.run(sql, Some("store"), 5).await.unwrap();
     assert_eq!(json!(outcome.rows.rows), json!([[2]]));
@@ -150,45 +157,57 @@ async fn one_bigquery_is_asked_in_its_own_sql() {
     assert_eq!(asked, ["SELECT count(*) AS `n` FROM `main`.`facts` WHERE `id` > 0"]);
     for refused in ["EXPORT DATA OPTIONS(uri='gs://x') AS SELECT 1", "SELECT * FROM EXTERNAL_QUERY('c', 'SELECT 1')"] {
         let failure = engine.run(refused, Some("store"), 5).await.unwrap_err();
-        assert!(["refused", "syntax", "unknown_function"].contains(&failure.code), "{failure}");
+        assert!(
+            [FailureCode::Refused, FailureCode::Syntax, FailureCode::UnknownFunction].contains(&failure.code),
+            "{failure}"
+        );
     }
 }
 
 #[tokio::test]
 async fn what_stores_send_is_compared_by_type() {
     let cassandra = [
-        ("id", "bigint", json!(1), json!(2)),
-        ("big", "varint", json!("123456789012345678901234567890"), json!(7)),
-        ("cost", "decimal", json!(2.5), json!(40)),
-        ("at", "timestamp", json!("2024-01-31T10:00:00.000Z"), json!("2023-01-01T00:00:00.000Z")),
-        ("day", "date", json!("2024-01-31"), json!(null)),
-        ("tags", "set<text>", json!("[\"x\"]"), json!(null)),
+        ("id", ColumnType::Integer, json!(1), json!(2)),
+        ("big", ColumnType::Decimal { precision: 38, scale: 0 }, json!("123456789012345678901234567890"), json!(7)),
+        ("cost", ColumnType::Float, json!(2.5), json!(40)),
+        ("at", ColumnType::Timestamp, json!("2024-01-31T10:00:00.000Z"), json!("2023-01-01T00:00:00.000Z")),
+        ("day", ColumnType::Date, json!("2024-01-31"), json!(null)),
+        ("tags", ColumnType::Other, json!("[\"x\"]"), json!(null)),
     ];
     let first =
         json!(["Ada", 1, "123456789012345678901234567890", 2.5, "2024-01-31T10:00:00", "2024-01-31", "[\"x\"]"]);
-    check("cassandra", &cassandra, "f.at > '2023-06-01'", first.clone(), &[]).await;
-    check("cassandra", &cassandra, "f.big > 10", first, &[r#"{"column":"big","op":"gt","value":"10"}"#]).await;
+    check(SourceKind::Cassandra, &cassandra, "f.at > '2023-06-01'", first.clone(), &[]).await;
+    check(SourceKind::Cassandra, &cassandra, "f.big > 10", first, &[r#"{"column":"big","op":"gt","value":"10"}"#])
+        .await;
     let mongo = [
-        ("id", "int | long", json!(1), json!(2)),
-        ("sum", "double | int", json!(1.5), json!(3)),
-        ("mixed", "int | string", json!(5), json!("five")),
-        ("at", "date", json!("2024-01-31T10:00:00.000Z"), json!(null)),
-        ("ok", "bool", json!(false), json!(true)),
+        ("id", ColumnType::Integer, json!(1), json!(2)),
+        ("sum", ColumnType::Float, json!(1.5), json!(3)),
+        ("mixed", ColumnType::Text, json!(5), json!("five")),
+        ("at", ColumnType::Timestamp, json!("2024-01-31T10:00:00.000Z"), json!(null)),
+        ("ok", ColumnType::Boolean, json!(false), json!(true)),
     ];
     check(
-        "mongodb",
+        SourceKind::Mongodb,
         &mongo,
         "f.mixed = 'five'",
         json!(["Bob", 2, 3.0, "five", null, true]),
         &[r#"{"column":"mixed","op":"eq","value":"five"}"#],
     )
     .await;
-    let dynamo = [("id", "number", json!(1), json!(2)), ("paid", "boolean", json!(true), json!(false))];
-    check("dynamodb", &dynamo, "NOT f.paid", json!(["Bob", 2.0, false]), &[]).await;
+    let dynamo =
+        [("id", ColumnType::Float, json!(1), json!(2)), ("paid", ColumnType::Boolean, json!(true), json!(false))];
+    check(SourceKind::Dynamodb, &dynamo, "NOT f.paid", json!(["Bob", 2.0, false]), &[]).await;
     let elastic = [
-        ("id", "integer", json!(1), json!(2)),
-        ("score", "scaled_float", json!(0.5), json!(0.75)),
-        ("at", "date", json!("2024-01-31T10:00:00.000Z"), json!("2020-01-31T10:00:00.000Z")),
+        ("id", ColumnType::Integer, json!(1), json!(2)),
+        ("score", ColumnType::Float, json!(0.5), json!(0.75)),
+        ("at", ColumnType::Timestamp, json!("2024-01-31T10:00:00.000Z"), json!("2020-01-31T10:00:00.000Z")),
     ];
-    check("elasticsearch", &elastic, "f.at < '2021-01-01'", json!(["Bob", 2, 0.75, "2020-01-31T10:00:00"]), &[]).await;
+    check(
+        SourceKind::Elasticsearch,
+        &elastic,
+        "f.at < '2021-01-01'",
+        json!(["Bob", 2, 0.75, "2020-01-31T10:00:00"]),
+        &[],
+    )
+    .await;
 }

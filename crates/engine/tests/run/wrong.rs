@@ -2,12 +2,42 @@
 
 use std::sync::Arc;
 
+use async_trait::async_trait;
+use prospector_connect::{
+    Cause, ConnectError, Connector, Rows, SampleRequest, Samples, SourceKind, SqlQuery, Statistics, Table,
+};
+use prospector_core::Problem;
 use prospector_engine::{Engine, Source, tools};
 use prospector_test_support::server;
 use serde_json::{Value, json};
 
-use crate::stand_in::Failing;
 use crate::support::{DATA, files, source, sqlite};
+
+/// A server that answers every query with this reason.
+struct Failing(Cause, &'static str);
+
+#[async_trait]
+impl Connector for Failing {
+    fn kind(&self) -> SourceKind {
+        SourceKind::Postgres
+    }
+
+    async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
+        Ok((vec![Table { name: "people".into(), ..Table::default() }], Vec::new()))
+    }
+
+    async fn sample(&self, _: &str, _: &str, _: &SampleRequest) -> Result<Samples, ConnectError> {
+        Ok(Samples::default())
+    }
+
+    async fn statistics(&self, _: &str, _: &[String]) -> Result<Vec<Statistics>, ConnectError> {
+        Ok(Vec::new())
+    }
+
+    async fn query(&self, _: &SqlQuery<'_>, _: usize) -> Result<Rows, ConnectError> {
+        Err(ConnectError::read("x", "the answer", self.0, self.1))
+    }
+}
 
 /// The answer of `execute_sql` to one query.
 async fn answer(engine: &Arc<Engine>, sql: &str) -> (Value, usize) {
@@ -44,16 +74,16 @@ async fn a_wrong_query_is_answered_with_what_would_be_right() {
 
 #[tokio::test]
 async fn what_a_server_cannot_do_is_told_with_what_would_help() {
-    for (reason, error, suggestion) in [
-        ("it took too long and was stopped", "timeout", "WHERE"),
-        ("canceling statement due to statement timeout", "timeout", "WHERE"),
-        ("out of memory", "memory", "WHERE"),
-        ("terminating connection due to administrator command", "unavailable", "again"),
-        ("operator does not exist: integer = text", "type_mismatch", "CAST"),
-        ("permission denied for table people", "refused", "reading"),
+    for (cause, reason, error, suggestion) in [
+        (Cause::TimedOut, "it took too long and was stopped", "timeout", "WHERE"),
+        (Cause::TimedOut, "storniere Anfrage wegen Zeitüberschreitung der Anfrage", "timeout", "WHERE"),
+        (Cause::Memory, "out of memory", "memory", "WHERE"),
+        (Cause::Gone, "terminating connection due to administrator command", "unavailable", "again"),
+        (Cause::TypeMismatch, "operator does not exist: integer = text", "type_mismatch", "CAST"),
+        (Cause::Refused, "permission denied for table people", "refused", "reading"),
     ] {
         let tables = vec![prospector_connect::Table { name: "people".into(), ..Default::default() }];
-        let connector = Arc::new(Failing(reason));
+        let connector = Arc::new(Failing(cause, reason));
         let engine = crate::over(vec![Source { name: "shop".into(), tables, functions: Vec::new(), connector }]);
         check(&engine, "SELECT 1 FROM people", error, suggestion).await;
     }

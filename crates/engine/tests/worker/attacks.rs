@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use prospector_engine::options::{EngineOptions, Limits};
 use prospector_engine::worker::{Worker, Workers};
-use prospector_engine::{Engine, Failure};
+use prospector_engine::{Engine, Failure, FailureCode};
 use serde_json::json;
 
 use crate::life::peak_memory;
@@ -74,7 +74,15 @@ fn attacks() -> Vec<String> {
 }
 
 /// The codes of failures that bound a statement.
-const BOUNDED: [&str; 7] = ["memory", "timeout", "too_large", "failed", "type_mismatch", "refused", "unknown_function"];
+const BOUNDED: [FailureCode; 7] = [
+    FailureCode::Memory,
+    FailureCode::Timeout,
+    FailureCode::TooLarge,
+    FailureCode::Failed,
+    FailureCode::TypeMismatch,
+    FailureCode::Refused,
+    FailureCode::UnknownFunction,
+];
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_statement_takes_more_than_its_memory_and_its_time() {
@@ -117,11 +125,14 @@ async fn planning_alone_is_held_to_the_same() {
     let engine = Engine::with(vec![source("crm", files(folder.path())).await], options);
     for sql in ["SELECT repeat('x', 1500000000)", &doubling(40)] {
         let failure = engine.validate(sql, None).await.unwrap_err();
-        assert!(["memory", "timeout", "too_large"].contains(&failure.code), "{failure}");
+        assert!(
+            [FailureCode::Memory, FailureCode::Timeout, FailureCode::TooLarge].contains(&failure.code),
+            "{failure}"
+        );
         let (_, databases) = engine.validate("SELECT name FROM crm.people", None).await.unwrap();
         assert_eq!(databases, ["crm"]);
     }
     let memory = engine.validate("SELECT repeat('x', 1500000000)", None).await.unwrap_err();
-    assert_eq!((memory.code, memory.message.contains("1024 MB")), ("memory", true), "{memory}");
+    assert_eq!((memory.code, memory.message.contains("1024 MB")), (FailureCode::Memory, true), "{memory}");
     assert!(memory.suggestion.unwrap().contains("LIMIT"));
 }

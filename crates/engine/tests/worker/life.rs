@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use prospector_engine::options::{EngineOptions, Limits};
 use prospector_engine::worker::{Worker, Workers};
-use prospector_engine::{Engine, Subset, Way};
+use prospector_engine::{Engine, FailureCode, Subset, Way};
 use serde_json::json;
 
 use crate::support::{DATA, files, source, sqlite};
@@ -111,7 +111,7 @@ async fn a_query_that_takes_too_long_or_that_nobody_waits_for_is_killed() {
     let limits = Limits { time: Duration::from_secs(2), ..Limits::default() };
     let engine = engine(folder.path(), crate::worker("slow"), limits).await;
     let late = engine.run(ENDLESS, None, 5).await.unwrap_err();
-    assert_eq!(late.code, "timeout", "{late}");
+    assert_eq!(late.code, FailureCode::Timeout, "{late}");
     until("the worker goes on after its time", || marked("slow").is_empty()).await;
     let dropped = tokio::time::timeout(Duration::from_millis(500), engine.run(ENDLESS, None, 5)).await;
     assert!(dropped.is_err());
@@ -132,7 +132,7 @@ async fn a_worker_that_is_killed_is_a_clear_failure_and_the_next_query_is_answer
     };
     let (failed, ()) = tokio::join!(engine.run(ENDLESS, None, 5), killer);
     let failed = failed.unwrap_err();
-    assert_eq!((failed.code, failed.message.contains("it was killed")), ("failed", true), "{failed}");
+    assert_eq!((failed.code, failed.message.contains("it was killed")), (FailureCode::Failed, true), "{failed}");
     engine.run(SMALL, None, 5).await.unwrap();
     // One that was idle is not missed.
     marked("killed").into_iter().for_each(kill);
@@ -185,7 +185,7 @@ async fn a_query_waits_for_a_place_and_not_for_ever() {
     until("the first query does not begin", || !marked("queue").is_empty()).await;
     tokio::time::sleep(Duration::from_millis(200)).await;
     let busy = engine.run(SMALL, None, 5).await.unwrap_err();
-    assert_eq!((busy.code, busy.message.contains("3 s")), ("unavailable", true), "{busy}");
+    assert_eq!((busy.code, busy.message.contains("3 s")), (FailureCode::Unavailable, true), "{busy}");
     let (answer, ()) = tokio::join!(engine.run(SMALL, None, 5), async {
         tokio::time::sleep(Duration::from_millis(300)).await;
         endless.abort();
@@ -203,7 +203,7 @@ async fn a_program_that_is_no_worker_is_told() {
         std::fs::create_dir_all(&own).unwrap();
         let engine = engine(&own, Worker::new(program, ["x"]), Limits::default()).await;
         let failure = engine.run(SMALL, None, 5).await.unwrap_err();
-        assert_eq!(failure.code, "unavailable", "{failure}");
+        assert_eq!(failure.code, FailureCode::Unavailable, "{failure}");
         assert!(failure.message.contains(said) || program == "/bin/echo", "{failure}");
         // What needs no worker is answered.
         assert_eq!(

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use prospector_connect::SourceKind;
 use prospector_core::{Effect, Page, Part, Resource, Tool, ToolError, ToolOutput};
 use prospector_text::cut;
 use schemars::JsonSchema;
@@ -25,7 +26,7 @@ pub(super) struct Args {
 pub(super) struct Item {
     name: String,
     #[serde(rename = "type")]
-    kind: String,
+    kind: SourceKind,
     #[serde(skip_serializing_if = "String::is_empty")]
     description: String,
     /// How many.
@@ -43,7 +44,7 @@ impl Tool for ListDatabases {
     async fn call(&self, args: Args) -> Result<Page<Item>, ToolError> {
         let items = self.0.databases().map(|database| Item {
             name: database.name.clone(),
-            kind: database.kind.clone(),
+            kind: database.kind,
             description: cut::line(&database.description, SHOWN),
             tables: database.tables.len(),
         });

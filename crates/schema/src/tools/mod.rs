@@ -12,7 +12,7 @@ mod wide;
 use std::sync::Arc;
 
 use prospector_connect::Table;
-use prospector_core::{Resource, ResourceKind, ToolError, Toolset, nearest};
+use prospector_core::{Resource, ResourceKind, ToolError, ToolErrorCode, Toolset, nearest};
 use prospector_search::Index;
 
 pub use search_tables::{TableHit, TableHits};
@@ -87,7 +87,7 @@ fn missing(what: &str, name: &str, place: &str, candidates: &[&str]) -> ToolErro
         false => format!("did you mean `{}`?", near.join("`, `")),
     };
     ToolError::Respond {
-        code: "not_found",
+        code: ToolErrorCode::NotFound,
         message: format!("there is no {what} `{name}` {place}"),
         suggestion: Some(suggestion),
     }

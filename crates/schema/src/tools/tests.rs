@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, atomic::Ordering};
 
+use prospector_connect::SourceKind;
 use prospector_core::{Answer, ToolError};
 use serde_json::{Value, json};
 
@@ -29,7 +30,7 @@ async fn check(name: &str, args: Value, expected: Value, reveals: &[&str]) {
 
 #[tokio::test]
 async fn databases_are_listed() {
-    let shop = json!({"name": "shop", "type": "fake", "description": "A web shop", "tables": 5});
+    let shop = json!({"name": "shop", "type": "sqlite", "description": "A web shop", "tables": 5});
     check(
         "list_databases",
         json!({}),
@@ -178,7 +179,7 @@ async fn a_schema_is_shown_although_there_are_no_statistics() {
 async fn statistics_are_read_once_and_never_of_a_wide_table() {
     let columns: Vec<String> = (0..200).map(|n| format!("column_{n}")).collect();
     let wide = table_of("wide", &columns.iter().map(String::as_str).collect::<Vec<_>>());
-    let database = Database { name: "shop".into(), tables: [shop(), vec![wide]].concat(), ..Database::default() };
+    let database = Database { tables: [shop(), vec![wide]].concat(), ..Database::new("shop", SourceKind::Sqlite) };
     let fake = Fake::new(vec![]);
     let reads = fake.reads.clone();
     let discovery = Arc::new(SchemaDiscovery::new(vec![Entry { database, connector: Some(Arc::new(fake)) }]));
@@ -206,7 +207,7 @@ async fn statistics_are_read_once_and_never_of_a_wide_table() {
 async fn a_source_that_failed_is_asked_again() {
     let fake = Fake::broken();
     let reads = fake.reads.clone();
-    let database = Database { name: "shop".into(), tables: shop(), ..Database::default() };
+    let database = Database { tables: shop(), ..Database::new("shop", SourceKind::Sqlite) };
     let discovery = Arc::new(SchemaDiscovery::new(vec![Entry { database, connector: Some(Arc::new(fake)) }]));
     let tools = discovery.tools(&index(&discovery));
     for round in 1..3 {

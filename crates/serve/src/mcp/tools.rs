@@ -151,7 +151,7 @@ pub(super) async fn call(
                     }
                     Ok(answered(text, fields, false))
                 }
-                Err(error @ ToolError::Respond { code: "unknown_tool", .. }) => Err(refused(&error.into())),
+                Err(error @ ToolError::Respond { code: ToolErrorCode::UnknownTool, .. }) => Err(refused(&error.into())),
                 Err(error) => Ok(failed(&error.into())),
             }
         }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use prospector_connect::{
-    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, SqlQuery, Statistics, Table,
+    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, SourceKind, SqlQuery, Statistics, Table,
 };
 use prospector_core::Problem;
 
@@ -13,8 +13,13 @@ use prospector_core::Problem;
 pub(crate) enum Request {
     /// A query in its own SQL.
     Query(String),
-    /// Rows of that table.
-    Rows(String),
+    /// Rows of a table.
+    Rows {
+        table: String,
+        columns: Vec<String>,
+        /// The conditions as JSON, in order.
+        conditions: Vec<String>,
+    },
 }
 
 /// Passes everything on, and keeps what queries and tables were asked for. Plans are not passed on: what would be sent
@@ -41,7 +46,7 @@ impl Recorder {
 
 #[async_trait]
 impl Connector for Recorder {
-    fn kind(&self) -> &'static str {
+    fn kind(&self) -> SourceKind {
         self.inner.kind()
     }
 
@@ -64,7 +69,9 @@ impl Connector for Recorder {
         conditions: &[FilterCondition],
         limit: usize,
     ) -> Result<Rows, ConnectError> {
-        self.keep(Request::Rows(table.to_owned()));
+        let mut written: Vec<String> = conditions.iter().map(|c| serde_json::to_string(c).unwrap()).collect();
+        written.sort();
+        self.keep(Request::Rows { table: table.to_owned(), columns: columns.to_vec(), conditions: written });
         self.inner.rows(table, columns, conditions, limit).await
     }
 

@@ -1,0 +1,147 @@
+//! What the values of a column are, in the same few words for every source.
+
+use serde::{Deserialize, Serialize};
+
+/// What the values of a column are. The connector that describes a column chooses it, since it alone knows what its
+/// source means by a type; [`crate::Column::data_type`] is the source's own word for it, which people are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ColumnType {
+    /// True or false.
+    Boolean,
+    /// Whole numbers of at most 64 bits with a sign.
+    Integer,
+    /// Decimal numbers, and whole numbers that need more than 64 bits.
+    Decimal {
+        /// The number of digits, 1 to 38.
+        precision: u8,
+        /// How many of the digits stand after the point, 0 to `precision`.
+        scale: i8,
+    },
+    /// Floating point numbers, and decimal numbers of unknown precision.
+    Float,
+    /// Days.
+    Date,
+    /// Points in time, to the microsecond.
+    Timestamp,
+    /// Days or points in time that the source holds as texts.
+    DateText,
+    /// Texts, which are equal in the source whenever their characters are equal.
+    Text,
+    /// Bytes.
+    Bytes,
+    /// Lists, objects and other values with parts, given as JSON texts.
+    Nested,
+    /// Anything else, given as a text: enumerations, UUIDs, intervals, values of several types.
+    #[default]
+    Other,
+}
+
+impl ColumnType {
+    /// Every type, with `DECIMAL(10, 2)` for all decimals.
+    pub const ALL: [ColumnType; 11] = [
+        ColumnType::Boolean,
+        ColumnType::Integer,
+        ColumnType::Decimal { precision: 10, scale: 2 },
+        ColumnType::Float,
+        ColumnType::Date,
+        ColumnType::Timestamp,
+        ColumnType::DateText,
+        ColumnType::Text,
+        ColumnType::Bytes,
+        ColumnType::Nested,
+        ColumnType::Other,
+    ];
+
+    /// Whether the values are numbers.
+    pub fn is_numeric(self) -> bool {
+        match self {
+            ColumnType::Integer | ColumnType::Decimal { .. } | ColumnType::Float => true,
+            ColumnType::Boolean
+            | ColumnType::Date
+            | ColumnType::Timestamp
+            | ColumnType::DateText
+            | ColumnType::Text
+            | ColumnType::Bytes
+            | ColumnType::Nested
+            | ColumnType::Other => false,
+        }
+    }
+
+    /// Whether the values have neither an order nor a short form.
+    pub fn is_opaque(self) -> bool {
+        matches!(self, ColumnType::Bytes | ColumnType::Nested)
+    }
+
+    /// The decimal type whose precision and scale stand in parentheses, as in `numeric(10,2)`; floating point numbers
+    /// where there are none, or none that a decimal of 38 digits can have.
+    pub(crate) fn from_parameters(declared: &str) -> ColumnType {
+        let parsed = || {
+            let inside = declared.split_once('(')?.1.split_once(')')?.0;
+            let (precision, scale) = inside.split_once(',').unwrap_or((inside, "0"));
+            let (precision, scale): (u8, i8) = (precision.trim().parse().ok()?, scale.trim().parse().ok()?);
+            let is_possible = (1..=38).contains(&precision) && (0..=precision as i8).contains(&scale);
+            is_possible.then_some(ColumnType::Decimal { precision, scale })
+        };
+        parsed().unwrap_or(ColumnType::Float)
+    }
+
+    /// The type of a column of an SQL database of unknown make, by the declared type: for scripts and projects that
+    /// describe tables without saying which database holds them.
+    pub(crate) fn from_sql(declared: &str) -> ColumnType {
+        let word = declared.to_lowercase();
+        let starts = |words: &[&str]| words.iter().any(|start| word.starts_with(start));
+        match () {
+            () if word.ends_with(']') || starts(&["array", "struct", "map", "list", "json", "record", "variant"]) => {
+                ColumnType::Nested
+            }
+            () if starts(&["interval"]) => ColumnType::Other,
+            () if starts(&["blob", "bytea", "bytes", "binary", "varbinary"]) => ColumnType::Bytes,
+            () if starts(&["int", "bigint", "smallint", "tinyint", "mediumint", "byteint", "serial", "bigserial"]) => {
+                ColumnType::Integer
+            }
+            () if starts(&["numeric", "decimal", "number", "bignumeric"]) => ColumnType::from_parameters(&word),
+            () if starts(&["float", "real", "double"]) => ColumnType::Float,
+            () if starts(&["bool"]) => ColumnType::Boolean,
+            () if starts(&["timestamp", "datetime"]) => ColumnType::Timestamp,
+            () if word == "date" => ColumnType::Date,
+            () if starts(&["char", "varchar", "nvarchar", "nchar", "text", "string", "clob"]) => ColumnType::Text,
+            () => ColumnType::Other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_decimal_has_the_precision_that_is_declared() {
+        let check = |declared: &str, expected: Option<(u8, i8)>| {
+            let expected =
+                expected.map_or(ColumnType::Float, |(precision, scale)| ColumnType::Decimal { precision, scale });
+            assert_eq!(ColumnType::from_parameters(declared), expected, "{declared}");
+        };
+        check("numeric(10,2)", Some((10, 2)));
+        check("decimal( 38 , 0 ) unsigned", Some((38, 0)));
+        check("NUMBER(9)", Some((9, 0)));
+        check("numeric", None);
+        check("numeric(39,2)", None);
+        check("numeric(5,6)", None);
+        check("numeric(5,-1)", None);
+    }
+
+    #[test]
+    fn a_declared_type_of_sql_has_a_meaning() {
+        let check = |declared: &str, expected| assert_eq!(ColumnType::from_sql(declared), expected, "{declared}");
+        check("INTEGER", ColumnType::Integer);
+        check("VARCHAR(40)", ColumnType::Text);
+        check("NUMERIC(10, 2)", ColumnType::Decimal { precision: 10, scale: 2 });
+        check("TIMESTAMP WITH TIME ZONE", ColumnType::Timestamp);
+        check("DATE", ColumnType::Date);
+        check("TEXT[]", ColumnType::Nested);
+        check("ARRAY<STRUCT<a INT64>>", ColumnType::Nested);
+        check("INTERVAL", ColumnType::Other);
+        check("", ColumnType::Other);
+    }
+}

@@ -1,0 +1,93 @@
+//! The address of an Elasticsearch or OpenSearch cluster, and which of its indices are described.
+
+use std::fmt;
+
+use super::{Access, Endpoint};
+use crate::AddressError;
+
+/// A cluster of Elasticsearch or OpenSearch.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct ElasticsearchSource {
+    endpoint: Endpoint,
+    indices: Vec<String>,
+}
+
+impl ElasticsearchSource {
+    /// The cluster at `https://host:9200`. `indices` are the names and patterns of indices and data streams that are
+    /// described, all that are not hidden where it is empty.
+    ///
+    /// # Errors
+    /// What is wrong with the URL, without showing it, or with a pattern.
+    pub fn new(url: &str, access: Access, indices: &[String]) -> Result<ElasticsearchSource, AddressError> {
+        let endpoint = Endpoint::new(url, access)?;
+        if let Some(wrong) = indices.iter().find(|name| !is_pattern(name)) {
+            return Err(AddressError::Name { name: wrong.clone(), of: "name or pattern of indices" });
+        }
+        Ok(ElasticsearchSource { endpoint, indices: indices.to_vec() })
+    }
+}
+
+#[cfg(feature = "elasticsearch")]
+impl ElasticsearchSource {
+    pub(crate) fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    /// The names and patterns that are described; all where it is empty.
+    pub(crate) fn indices(&self) -> &[String] {
+        &self.indices
+    }
+}
+
+/// Whether it can stand in a path without meaning something else there.
+fn is_pattern(name: &str) -> bool {
+    !name.is_empty()
+        && !name.starts_with(['_', '-', '+'])
+        && !name.contains(['/', '\\', '?', '#', '"', '<', '>', '|', ' ', ',', '%', ':'])
+}
+
+/// The URL without secrets.
+impl fmt::Display for ElasticsearchSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.endpoint.url.as_str().trim_end_matches('/'))
+    }
+}
+
+impl fmt::Debug for ElasticsearchSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ElasticsearchSource({self}, {:?}, {:?})", self.endpoint, self.indices)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(source: ElasticsearchSource, shown: &str) {
+        assert_eq!(source.to_string(), shown);
+        for secret in ["s3cr t", "s3cr%20t"] {
+            assert!(!format!("{source:?}").contains(secret), "{source:?}");
+        }
+    }
+
+    #[test]
+    fn a_cluster_is_shown_without_its_secrets() {
+        let elastic = |url, access| ElasticsearchSource::new(url, access, &["logs-*".into()]).unwrap();
+        let user = || Access::User("ada".into(), "s3cr t".into());
+        check(elastic("https://es:9200", user()), "https://es:9200");
+        check(elastic("https://es/a", Access::Token("s3cr t".into())), "https://es/a");
+        check(elastic("https://ada:s3cr%20t@es", Access::Open), "https://es");
+        assert_eq!(elastic("https://ada:s3cr%20t@es", Access::Open).endpoint.access, user());
+    }
+
+    #[test]
+    fn a_wrong_address_is_not_shown() {
+        for url in
+            ["ftp://ada:s3cret@x", "https//ada:s3cret@x", "https://ada:s3cret@x/?a=s3cret", "https://ada:s3cret@:x/"]
+        {
+            let error = ElasticsearchSource::new(url, Access::Open, &[]).unwrap_err();
+            assert!(!format!("{error} {error:?}").contains("s3cret"), "{error}");
+        }
+        assert!(ElasticsearchSource::new("https://x", Access::Open, &["a/_delete".into()]).is_err());
+    }
+}

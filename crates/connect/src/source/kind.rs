@@ -1,0 +1,338 @@
+//! The kinds of data source, and the table of what is known of each.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::Source;
+use crate::sql::Dialect;
+use crate::{ConnectError, Connector, dbt, ddl, files, mysql, postgres, sqlite};
+
+/// The kinds of data source. Serialized as [`SourceKind::as_str`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SourceKind {
+    /// A SQLite database file.
+    Sqlite,
+    /// Files with separated values and a header line; the separator is found out.
+    Csv,
+    /// Files with one JSON array of objects, or one object.
+    Json,
+    /// Files with one JSON object a line.
+    Jsonl,
+    /// Parquet files.
+    Parquet,
+    /// Arrow IPC files or streams, Feather version 2 among them.
+    Arrow,
+    /// SQL scripts with `CREATE TABLE` statements: a schema without data.
+    Ddl,
+    /// The `manifest.json` of a dbt project, with its `catalog.json`: a schema without data.
+    Dbt,
+    /// A PostgreSQL server.
+    Postgres,
+    /// A MySQL or MariaDB server.
+    Mysql,
+    /// A MongoDB server.
+    Mongodb,
+    /// Amazon DynamoDB, or a server with the same interface.
+    Dynamodb,
+    /// A Cassandra or ScyllaDB cluster.
+    Cassandra,
+    /// Elasticsearch or OpenSearch, over HTTP.
+    Elasticsearch,
+    /// A project of BigQuery, over HTTP.
+    Bigquery,
+}
+
+/// Makes the connector of a source of one kind. Nothing is read yet.
+type Opener = fn(&Source) -> Result<Arc<dyn Connector>, ConnectError>;
+
+/// What is known of one kind of source. To add a kind, add its variant and its entry in [`SOURCES`].
+struct SourceEntry {
+    kind: SourceKind,
+    /// The word for it in a catalog and in messages.
+    name: &'static str,
+    address: Address,
+    /// The SQL of its queries.
+    dialect: Dialect,
+    /// `None` where this build leaves the connector out.
+    open: Option<Opener>,
+}
+
+/// How a catalog says where a source of one kind is.
+enum Address {
+    /// By paths of files.
+    Files {
+        /// The extensions that tell the kind, in lower case.
+        extensions: &'static [&'static str],
+    },
+    /// By a URL.
+    Server {
+        /// The schemes that tell the kind.
+        schemes: &'static [&'static str],
+        /// The parameters that a URL may have; others are not passed on. `None` where the connector itself refuses what it
+        /// does not know.
+        parameters: Option<&'static [&'static str]>,
+    },
+    /// By settings of its own.
+    Settings,
+}
+
+/// The opener of a connector that is compiled with a feature only.
+macro_rules! with_feature {
+    ($feature:literal, $open:path) => {{
+        #[cfg(feature = $feature)]
+        const OPEN: Option<Opener> = Some($open);
+        #[cfg(not(feature = $feature))]
+        const OPEN: Option<Opener> = None;
+        OPEN
+    }};
+}
+
+/// Every kind, in the order of [`SourceKind`], in which kinds are listed anywhere.
+const SOURCES: &[SourceEntry] = &[
+    SourceEntry {
+        kind: SourceKind::Sqlite,
+        name: "sqlite",
+        address: Address::Files { extensions: &["sqlite", "sqlite3", "db"] },
+        dialect: Dialect::Sqlite,
+        open: Some(sqlite::open),
+    },
+    SourceEntry {
+        kind: SourceKind::Csv,
+        name: "csv",
+        address: Address::Files { extensions: &["csv", "tsv"] },
+        dialect: Dialect::Joined,
+        open: Some(files::open),
+    },
+    SourceEntry {
+        kind: SourceKind::Json,
+        name: "json",
+        address: Address::Files { extensions: &["json"] },
+        dialect: Dialect::Joined,
+        open: Some(files::open),
+    },
+    SourceEntry {
+        kind: SourceKind::Jsonl,
+        name: "jsonl",
+        address: Address::Files { extensions: &["jsonl", "ndjson"] },
+        dialect: Dialect::Joined,
+        open: Some(files::open),
+    },
+    SourceEntry {
+        kind: SourceKind::Parquet,
+        name: "parquet",
+        address: Address::Files { extensions: &["parquet", "pq"] },
+        dialect: Dialect::Joined,
+        open: Some(files::open),
+    },
+    SourceEntry {
+        kind: SourceKind::Arrow,
+        name: "arrow",
+        address: Address::Files { extensions: &["arrow", "arrows", "feather", "ipc"] },
+        dialect: Dialect::Joined,
+        open: Some(files::open),
+    },
+    SourceEntry {
+        kind: SourceKind::Ddl,
+        name: "ddl",
+        address: Address::Files { extensions: &["sql"] },
+        dialect: Dialect::Joined,
+        open: Some(ddl::open),
+    },
+    SourceEntry {
+        kind: SourceKind::Dbt,
+        name: "dbt",
+        // Its files are called as other JSON files are.
+        address: Address::Files { extensions: &[] },
+        dialect: Dialect::Joined,
+        open: Some(dbt::open),
+    },
+    SourceEntry {
+        kind: SourceKind::Postgres,
+        name: "postgres",
+        address: Address::Server { schemes: &["postgres", "postgresql"], parameters: Some(postgres::URL_PARAMETERS) },
+        dialect: Dialect::Postgres,
+        open: Some(postgres::open),
+    },
+    SourceEntry {
+        kind: SourceKind::Mysql,
+        name: "mysql",
+        address: Address::Server { schemes: &["mysql", "mariadb"], parameters: Some(mysql::URL_PARAMETERS) },
+        dialect: Dialect::Mysql,
+        open: Some(mysql::open),
+    },
+    SourceEntry {
+        kind: SourceKind::Mongodb,
+        name: "mongodb",
+        address: Address::Server { schemes: &["mongodb", "mongodb+srv"], parameters: None },
+        dialect: Dialect::Joined,
+        open: with_feature!("mongodb", crate::mongo::open),
+    },
+    SourceEntry {
+        kind: SourceKind::Dynamodb,
+        name: "dynamodb",
+        address: Address::Server { schemes: &["dynamodb"], parameters: None },
+        dialect: Dialect::Joined,
+        open: with_feature!("dynamodb", crate::dynamo::open),
+    },
+    SourceEntry {
+        kind: SourceKind::Cassandra,
+        name: "cassandra",
+        address: Address::Server { schemes: &["cassandra", "scylla"], parameters: None },
+        dialect: Dialect::Joined,
+        open: with_feature!("cassandra", crate::cassandra::open),
+    },
+    SourceEntry {
+        kind: SourceKind::Elasticsearch,
+        name: "elasticsearch",
+        address: Address::Settings,
+        dialect: Dialect::Joined,
+        open: with_feature!("elasticsearch", crate::elastic::open),
+    },
+    SourceEntry {
+        kind: SourceKind::Bigquery,
+        name: "bigquery",
+        address: Address::Settings,
+        dialect: Dialect::Bigquery,
+        open: with_feature!("bigquery", crate::bigquery::open),
+    },
+];
+
+impl SourceKind {
+    /// Every kind, in the order in which kinds are listed anywhere.
+    pub const ALL: [SourceKind; SOURCES.len()] = {
+        let mut all = [SourceKind::Sqlite; SOURCES.len()];
+        let mut at = 0;
+        while at < SOURCES.len() {
+            assert!(SOURCES[at].kind as usize == at, "the entries are in the order of the variants");
+            all[at] = SOURCES[at].kind;
+            at += 1;
+        }
+        all
+    };
+
+    fn entry(self) -> &'static SourceEntry {
+        &SOURCES[self as usize]
+    }
+
+    /// The word for it in a catalog and in messages.
+    pub fn as_str(self) -> &'static str {
+        self.entry().name
+    }
+
+    /// The file name extensions of this kind, in lower case; a server has none, and neither have files that are known by
+    /// their `type` alone.
+    pub fn extensions(self) -> &'static [&'static str] {
+        match self.entry().address {
+            Address::Files { extensions } => extensions,
+            Address::Server { .. } | Address::Settings => &[],
+        }
+    }
+
+    /// The schemes of the URLs of this kind of server; other kinds have none.
+    pub fn schemes(self) -> &'static [&'static str] {
+        match self.entry().address {
+            Address::Server { schemes, .. } => schemes,
+            Address::Files { .. } | Address::Settings => &[],
+        }
+    }
+
+    /// The parameters that its URLs may have; `None` where the connector refuses what it does not know.
+    pub(crate) fn url_parameters(self) -> Option<&'static [&'static str]> {
+        match self.entry().address {
+            Address::Server { parameters, .. } => parameters,
+            Address::Files { .. } | Address::Settings => None,
+        }
+    }
+
+    /// Whether it is a server or a service, and not files.
+    pub fn is_server(self) -> bool {
+        match self.entry().address {
+            Address::Files { .. } => false,
+            Address::Server { .. } | Address::Settings => true,
+        }
+    }
+
+    /// The SQL in which queries to it are written: its own, or DataFusion's where it has none.
+    pub fn dialect(self) -> Dialect {
+        self.entry().dialect
+    }
+
+    /// Whether its connector is part of this build.
+    pub fn is_compiled(self) -> bool {
+        self.entry().open.is_some()
+    }
+
+    /// The kind with that name, whatever its case; servers also by a scheme of their URLs.
+    pub fn from_name(name: &str) -> Option<SourceKind> {
+        let is_named = |kind: &SourceKind| kind.as_str().eq_ignore_ascii_case(name);
+        SourceKind::ALL.into_iter().find(is_named).or_else(|| SourceKind::from_scheme(&name.to_ascii_lowercase()))
+    }
+
+    /// The kind of server that has URLs of that scheme.
+    pub fn from_scheme(scheme: &str) -> Option<SourceKind> {
+        SourceKind::ALL.into_iter().find(|kind| kind.schemes().contains(&scheme))
+    }
+
+    /// The kind of a file, by the extension of its name.
+    pub fn from_path(path: &Path) -> Option<SourceKind> {
+        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+        SourceKind::ALL.into_iter().find(|kind| kind.extensions().contains(&extension.as_str()))
+    }
+
+    /// A connector for a source of this kind.
+    ///
+    /// # Errors
+    /// When this build leaves the connector out, or the source is not one of this kind.
+    pub(super) fn open(self, source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
+        match self.entry().open {
+            Some(open) => open(source),
+            None => Err(ConnectError::Unsupported {
+                place: source.to_string(),
+                act: "be read: this build leaves its connector out",
+            }),
+        }
+    }
+}
+
+impl std::fmt::Display for SourceKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(path: &str, kind: Option<SourceKind>) {
+        assert_eq!(SourceKind::from_path(Path::new(path)), kind, "{path}");
+    }
+
+    #[test]
+    fn every_kind_has_a_name_and_extensions_or_schemes_of_its_own() {
+        for kind in SourceKind::ALL {
+            assert_eq!(SourceKind::from_name(&kind.as_str().to_uppercase()), Some(kind));
+            assert_eq!(serde_json::to_value(kind).unwrap(), kind.as_str());
+            for extension in kind.extensions() {
+                check(&format!("/a/b.c/x.{extension}"), Some(kind));
+            }
+            for scheme in kind.schemes() {
+                assert_eq!(SourceKind::from_name(scheme), Some(kind));
+            }
+            assert!(kind.extensions().is_empty() == (kind.is_server() || kind == SourceKind::Dbt));
+        }
+        assert_eq!(SourceKind::from_name("oracle"), None);
+    }
+
+    #[test]
+    fn the_extension_decides_whatever_its_case() {
+        check("Orders.CSV", Some(SourceKind::Csv));
+        check("orders.2024.ndjson", Some(SourceKind::Jsonl));
+        check("orders", None);
+        check("orders.txt", None);
+        check(".sql", None);
+    }
+}

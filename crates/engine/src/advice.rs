@@ -1,0 +1,111 @@
+//! What is wrong with a query, as advice to the one who wrote it: by the cause of an error, never by its words.
+
+use prospector_connect::{Cause, ConnectError, Table};
+use prospector_core::nearest;
+use serde::{Deserialize, Serialize};
+
+use crate::{Failure, FailureCode};
+
+/// The most characters of a message that are passed on.
+const MAX_MESSAGE_CHARS: usize = 400;
+
+/// What is said of everything that ran into a limit of time.
+const TIMED_OUT: &str = "it took too long and was stopped";
+
+/// Why something failed, as plain data that one process can tell another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Reason {
+    pub(crate) cause: Cause,
+    pub(crate) message: String,
+    /// The name of the column that is not known, without its table, where that is the cause and it is told.
+    pub(crate) column: Option<String>,
+}
+
+impl Reason {
+    pub(crate) fn new(cause: Cause, message: impl Into<String>) -> Self {
+        Reason { cause, message: message.into(), column: None }
+    }
+
+    /// What ran into a limit of time.
+    pub(crate) fn timeout() -> Self {
+        Reason::new(Cause::TimedOut, TIMED_OUT)
+    }
+
+    /// The error of a connector, with the source and the table in the message.
+    pub(crate) fn from_connect(error: &ConnectError) -> Self {
+        let column = error.column().map(str::to_owned);
+        Reason { cause: error.cause(), message: error.to_string(), column }
+    }
+}
+
+/// The failure of a query that a source was asked; `tables` are those that it reads.
+pub(crate) fn explain_source(error: &ConnectError, tables: &[&Table]) -> Failure {
+    match error {
+        ConnectError::Connect { .. } => Failure::new(FailureCode::Unavailable, error.to_string())
+            .advise("try again later; the server cannot be reached"),
+        ConnectError::Unsupported { .. } | ConnectError::NoData { .. } => {
+            Failure::new(FailureCode::Unavailable, error.to_string()).advise("there are no rows to be had here")
+        }
+        ConnectError::TooLarge { column, .. } => {
+            let advice = match column {
+                Some(column) => {
+                    format!("select a part of it, such as left({column}, 1000) or substr({column}, 1, 1000)")
+                }
+                None => "select fewer columns, add a WHERE, or ask for fewer rows with LIMIT".to_owned(),
+            };
+            Failure::new(FailureCode::TooLarge, error.to_string()).advise(advice)
+        }
+        ConnectError::Read { reason, .. } | ConnectError::Open { reason, .. } => {
+            explain(&Reason { message: reason.clone(), ..Reason::from_connect(error) }, tables)
+        }
+        ConnectError::Condition { .. } | ConnectError::Relayed { .. } => explain(&Reason::from_connect(error), tables),
+    }
+}
+
+/// The failure of a query over these tables.
+pub(crate) fn explain(reason: &Reason, tables: &[&Table]) -> Failure {
+    let first: String = reason.message.lines().next().unwrap_or_default().chars().take(MAX_MESSAGE_CHARS).collect();
+    match reason.cause {
+        Cause::TimedOut => {
+            Failure::new(FailureCode::Timeout, format!("the query took too long and was stopped: {first}"))
+                .advise("add a WHERE, read fewer tables, or aggregate less at once")
+        }
+        Cause::Gone => Failure::new(FailureCode::Unavailable, format!("the server went away: {first}"))
+            .advise("run the query again; where that fails too, try later"),
+        Cause::TooLarge => Failure::new(FailureCode::TooLarge, first)
+            .advise("add a condition on that table (=, <, >, BETWEEN, IN with a value), or query its database alone"),
+        Cause::Memory => Failure::new(FailureCode::Memory, first).advise("add a WHERE or aggregate before the join"),
+        Cause::UnknownColumn => {
+            let failure = Failure::new(FailureCode::UnknownColumn, first);
+            match nearest_columns(reason.column.as_deref().unwrap_or_default(), tables).as_slice() {
+                [] => failure.advise("look the columns up with get_table_schema"),
+                near => failure.advise(format!(
+                    "did you mean {}? names with capitals may need quotes",
+                    near.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+                )),
+            }
+        }
+        Cause::UnknownFunction => Failure::new(FailureCode::UnknownFunction, first)
+            .advise("use a function of the source's own SQL, with arguments of its types"),
+        Cause::UnknownTable => Failure::new(FailureCode::UnknownTable, first)
+            .advise("the source may have changed since it was described; refresh the catalog"),
+        Cause::TypeMismatch => Failure::new(FailureCode::TypeMismatch, first)
+            .advise("compare like with like: CAST(column AS type) on one side"),
+        Cause::Syntax => Failure::new(FailureCode::Syntax, first).advise("write it in the SQL of the source"),
+        Cause::Refused => Failure::new(FailureCode::Refused, first).advise("only reading is allowed here"),
+        Cause::Other => Failure::new(FailureCode::Failed, first),
+    }
+}
+
+/// The columns of the tables with names like that, as `table.column`.
+fn nearest_columns(name: &str, tables: &[&Table]) -> Vec<String> {
+    let columns = || tables.iter().flat_map(|table| table.columns.iter().map(move |column| (table, &column.name)));
+    let near = nearest(name, columns().map(|(_, column)| column.as_str()), 3);
+    let mut shown: Vec<String> = near
+        .iter()
+        .filter_map(|near| columns().find(|(_, column)| *column == near))
+        .map(|(table, column)| format!("{}.{column}", table.name))
+        .collect();
+    shown.dedup();
+    shown
+}
