@@ -1,5 +1,6 @@
 //! Every text that a language model reads, in full: tool definitions, prompts, maps, and what is said to it in the course of a
-//! plan, an answer and a reconciliation. Whoever changes one of them sees it here.
+//! plan, an answer, an extraction of facts and a reconciliation, whose phases are texts of their own in `reconcile.yaml`.
+//! Whoever changes one of them sees it here.
 //!
 //! `UPDATE_EXPECT=1 cargo test --test texts` writes the files in `snapshots` anew.
 
@@ -8,9 +9,14 @@
 #[path = "../support/mod.rs"]
 mod support;
 
-use std::{env, fmt::Write as _, fs, path::PathBuf};
+use std::{env, fmt::Write as _, fs, path::PathBuf, sync::Arc};
 
-use prospector_llm::fake::{FakeProvider, KEY, Turn};
+use prospector_agent::extraction::ModelExtractor;
+use prospector_facts::FactDiscovery;
+use prospector_llm::{
+    fake::{FakeProvider, KEY, Turn},
+    providers::connect,
+};
 use serde_json::{Value, json};
 use support::{Estate, Ran, VIP, items};
 
@@ -103,11 +109,16 @@ async fn transcript(args: &[&str], input: &str, script: Vec<Turn>) -> String {
     let fake = FakeProvider::start(script).await;
     let estate = Estate::sample();
     let mut command = estate.planner();
-    command.args(args).args(["--model", "claude-sonnet-4-5"]).env("ANTHROPIC_API_KEY", KEY);
+    command.args(args).env("PROSPECTOR_MODEL", "claude-sonnet-4-5").env("ANTHROPIC_API_KEY", KEY);
     command.env("ANTHROPIC_BASE_URL", fake.settings().anthropic_base_url.unwrap()).write_stdin(input.to_owned());
     // The estate stays until the run is over.
     let (ran, _estate) = tokio::task::spawn_blocking(move || (Ran::of(&mut command), estate)).await.unwrap();
     assert_eq!(fake.turns_left(), 0, "{}\n{}", ran.err, ran.out);
+    render(&fake)
+}
+
+/// The requests that a stand-in got.
+fn render(fake: &FakeProvider) -> String {
     let mut text = String::new();
     let mut before = Value::Null;
     for (at, request) in fake.requests().iter().enumerate() {
@@ -191,6 +202,28 @@ async fn an_answer_with_its_summary_and_what_may_follow() {
     ];
     let args = ["ask", "How many customers are there?", "--summary-model", "claude-haiku-4-5"];
     check("ask.txt", &transcript(&args, "", script).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_whose_rounds_are_used_up() {
+    let script = vec![Turn::calls([("search", json!({"query": "refund"}))]), Turn::text("Refunds are given.")];
+    check("ask-last-round.txt", &transcript(&["ask", "What of refunds?", "--max-rounds", "2"], "", script).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_by_a_model_without_tools() {
+    let script = vec![Turn::text("Nothing here says that.")];
+    check("ask-without-tools.txt", &transcript(&["ask", VIP, "--model", "claude-2"], "", script).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn facts_that_a_model_extracts() {
+    let fake = FakeProvider::start([Turn::text(json!({"facts": []}).to_string())]).await;
+    let (facts, _) = FactDiscovery::open(None, vec![], None).await;
+    facts.extract_with(Arc::new(ModelExtractor::new(connect("claude-sonnet-4-5", &fake.settings()).unwrap())));
+    let text = "A gold member is a customer who has bought for more than 500 US dollars in a year.";
+    Arc::new(facts).tools().call("extract_facts_from_text", json!({"text": text})).await.unwrap();
+    check("extraction.txt", &render(&fake));
 }
 
 #[tokio::test(flavor = "multi_thread")]
