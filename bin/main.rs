@@ -19,7 +19,7 @@ use cli::{Cli, Command};
 use settings::Settings;
 use telemetry::Telemetry;
 
-/// How the program ends; the README lists them.
+/// How the program ends; `planner --help` lists them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Exit {
     /// The plan is verified; the command did what it was asked.

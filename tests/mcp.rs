@@ -123,11 +123,14 @@ fn it_says_when_another_process_refreshed_the_catalog() {
         loop {
             let said = client.next();
             if said["id"] == id {
-                std::thread::sleep(std::time::Duration::from_millis(200));
-                return told;
+                break;
             }
             told |= said["method"] == "notifications/resources/list_changed";
         }
+        if !told {
+            std::thread::sleep(std::time::Duration::from_millis(200));
+        }
+        told
     });
     assert!(told, "nothing is said");
     let listed = client.ask(json!({"id": 1, "method": "resources/list"}));

@@ -339,13 +339,19 @@ async fn a_job_that_nobody_waits_for_is_cancelled() {
     *fake.is_slow.lock().unwrap() = true;
     let asked = |part: &str| fake.asked.lock().unwrap().iter().any(|(_, path, _)| path.contains(part));
     let running = tokio::spawn(async move { query(source.as_ref(), "SELECT 1", 5).await.map(drop) });
-    while !asked("/queries/j1") {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    let wait_for = async |part: &str| {
+        let polled = async {
+            while !asked(part) {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(30), polled)
+            .await
+            .unwrap_or_else(|_| panic!("{part} was not asked for"));
+    };
+    wait_for("/queries/j1").await;
     running.abort();
-    while !asked("/jobs/j1/cancel?location=EU") {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    wait_for("/jobs/j1/cancel?location=EU").await;
 }
 
 #[tokio::test]

@@ -73,9 +73,12 @@ mod tests {
                 }))
             })
             .collect();
-        while running.load(Ordering::SeqCst) < places {
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
+        let all_run = async {
+            while running.load(Ordering::SeqCst) < places {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        };
+        tokio::time::timeout(std::time::Duration::from_secs(30), all_run).await.unwrap();
         spawn_blocking(move || open.wait()).await.unwrap();
         for one in all {
             assert!(one.await.unwrap() <= places);
