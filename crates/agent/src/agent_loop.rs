@@ -444,9 +444,7 @@ async fn call_tool(tools: &impl Tools, call: ToolCall, time_limit: Duration) -> 
                 ToolError::Respond {
                     code: ToolErrorCode::NotFound | ToolErrorCode::InvalidArguments | ToolErrorCode::UnknownTool,
                     ..
-                } => {
-                    FailureKind::Repairable
-                }
+                } => FailureKind::Repairable,
                 ToolError::Respond { .. } => FailureKind::Final,
             };
             Err((kind, error.to_json()))

@@ -6,7 +6,7 @@ use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use crate::{ToolError, ToolOutput, mark::clean_name};
+use crate::{ToolError, ToolOutput};
 
 /// What a tool author writes. `Args` carries its own JSON Schema, so the schema that a model is shown can never drift
 /// from the code that runs. Derive `Deserialize` and `JsonSchema` for it, with `#[serde(deny_unknown_fields)]` and a

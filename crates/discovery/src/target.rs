@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use prospector_api::ApiDiscovery;
-use prospector_core::{Answer, Effect, Page, ResourceKind, ToolError, ToolErrorCode, Toolset, mark::clean_name, nearest, normalized};
+use prospector_core::{
+    Answer, Effect, Page, ResourceKind, ToolError, ToolErrorCode, Toolset, mark::clean_name, nearest, normalized,
+};
 use prospector_documents::DocumentDiscovery;
 use prospector_facts::{Fact, FactDiscovery};
 use prospector_schema::SchemaDiscovery;

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use prospector_core::{
-    Answer, Effect, Kind, Page, Part, Relevance, Resource, ResourceKind, Tool, ToolError, ToolErrorCode, ToolOutput, ToolSpec, Toolset,
+    Answer, Effect, Kind, Page, Part, Relevance, Resource, ResourceKind, Tool, ToolError, ToolErrorCode, ToolOutput,
+    ToolSpec, Toolset,
 };
 use prospector_engine::Engine;
 use prospector_search::{Index, Query};

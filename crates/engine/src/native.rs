@@ -37,8 +37,11 @@ pub(crate) fn text(checked: &Checked, found: &[Found], source: &Source) -> Resul
                 let wanted = format!("{}.{}", schema.value, table.value);
                 let is_read = |found: &Found| source.tables[found.table].name == wanted;
                 if !found.iter().any(is_read) {
-                    return Err(Failure::new("unknown_column", format!("there is no column `{}`", written_as(rest)))
-                        .advise("name a column by the table's alias, or by its name without a database"));
+                    return Err(Failure::new(
+                        FailureCode::UnknownColumn,
+                        format!("there is no column `{}`", written_as(rest)),
+                    )
+                    .advise("name a column by the table's alias, or by its name without a database"));
                 }
                 // MariaDB 10.11 ends when a column that USING joins is named with its database.
                 Ok(qualified(dialect, &rest[rest.len() - 2..]))

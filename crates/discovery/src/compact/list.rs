@@ -3,8 +3,8 @@
 use std::{borrow::Cow, sync::Arc};
 
 use prospector_core::{
-    Answer, BoxFuture, Budget, Callable, Cut, Effect, Page, Part, Resource, ResourceKind, ToolError, ToolErrorCode, ToolOutput,
-    ToolSpec, output_schema,
+    Answer, BoxFuture, Budget, Callable, Cut, Effect, Page, Part, Resource, ResourceKind, ToolError, ToolErrorCode,
+    ToolOutput, ToolSpec, output_schema,
 };
 use prospector_facts::Fact;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
