@@ -42,7 +42,7 @@ fn absolute(modules: &BTreeMap<Path, &Module>, from: &[String], path: &[String])
     }
     let whole = [&base, rest].concat();
     let is_here = rest.len() < path.len()
-        || rest.first().is_some_and(|first| modules.contains_key(&[&base[..], &[first.clone()]].concat()));
+        || rest.first().is_some_and(|first| modules.contains_key(&[&base[..], std::slice::from_ref(first)].concat()));
     is_here.then_some(whole)
 }
 
@@ -50,7 +50,7 @@ fn absolute(modules: &BTreeMap<Path, &Module>, from: &[String], path: &[String])
 fn defined_at(modules: &BTreeMap<Path, &Module>, path: &[String], depth: usize) -> Path {
     let mut here: Path = Vec::new();
     for (at, part) in path.iter().enumerate() {
-        let inner = [&here[..], &[part.clone()]].concat();
+        let inner = [&here[..], std::slice::from_ref(part)].concat();
         if modules.contains_key(&inner) {
             here = inner;
             continue;
@@ -87,7 +87,8 @@ fn circles_of(parent: &[String], arrows: &BTreeSet<(String, String)>) -> Vec<Vec
     let mut found: BTreeSet<Vec<String>> = BTreeSet::new();
     for name in &names {
         let group = names.iter().filter(|other| reach[*name].contains(**other) && reach[**other].contains(*name));
-        let group: Vec<String> = group.map(|other| [parent, &[(*other).clone()]].concat().join("::")).collect();
+        let group: Vec<String> =
+            group.map(|other| [parent, std::slice::from_ref(*other)].concat().join("::")).collect();
         if group.len() > 1 {
             found.insert(group);
         }
