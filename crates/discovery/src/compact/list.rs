@@ -213,6 +213,8 @@ impl ToolOutput for Everything {
 #[derive(Clone, Serialize, JsonSchema)]
 struct Sections {
     document: String,
+    /// A list, or where it is a part of one, an object with `items`.
+    #[schemars(with = "Value")]
     sections: Page<String>,
 }
 
