@@ -25,13 +25,13 @@ const DEEPEST: usize = 5;
 const DEEPEST_GRAPH: usize = 2;
 
 /// The most levels that can be asked for.
-const MOST_LEVELS: usize = 12;
+const MAX_LEVELS: usize = 12;
 
 /// The parts that can be asked for.
 const PARTS: [&str; 5] = ["parameters", "request_body", "response_schema", "description", "auth"];
 
 /// The longest part that is looked for, in bytes.
-const LONGEST_PART: usize = 1_000;
+const MAX_PART_BYTES: usize = 1_000;
 
 /// What an operation takes and returns.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -155,10 +155,10 @@ impl OperationDetails {
     }
 
     fn one(&mut self, api: &Api, operation: &Operation, part: &str, depth: Option<usize>) -> Result<(), ToolError> {
-        if part.len() > LONGEST_PART {
+        if part.len() > MAX_PART_BYTES {
             return Err(missing(part, &[]));
         }
-        let deepest = depth.map_or(MOST_LEVELS, levels);
+        let deepest = depth.map_or(MAX_LEVELS, levels);
         let (head, path) = part.split_once('.').unwrap_or((part, ""));
         let shown = match head {
             "parameters" => listed(&operation.parameters, MORE),
@@ -235,7 +235,7 @@ enum Part<'a> {
 }
 
 fn levels(depth: usize) -> usize {
-    depth.clamp(1, MOST_LEVELS)
+    depth.clamp(1, MAX_LEVELS)
 }
 
 fn missing(part: &str, near: &[String]) -> ToolError {

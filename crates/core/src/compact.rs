@@ -26,7 +26,7 @@ use serde_json::{Map, Value};
 use crate::mark::is_unseen;
 
 /// Deeper things are written as JSON.
-const DEEPEST: usize = 5;
+const MAX_DEPTH: usize = 5;
 
 /// The text of a value.
 pub fn render(value: &Value) -> String {
@@ -109,7 +109,7 @@ fn object(out: &mut String, fields: &Map<String, Value>, depth: usize) {
                     out.push(' ');
                     out.push_str(&text);
                 }
-                None if depth < DEEPEST => block(out, value, depth + 1),
+                None if depth < MAX_DEPTH => block(out, value, depth + 1),
                 None => {
                     out.push(' ');
                     out.push_str(&json(value));

@@ -180,7 +180,7 @@ mod tests {
             page.fit(Budget { tokens, more: "ask" });
             serde_json::to_string(&page).unwrap()
         };
-        assert_eq!(fit(&["a"; 100], 25), r#"{"items":["a","a"],"truncated":true,"total":100,"next":"ask"}"#);
+        assert_eq!(fit(&["a"; 100], 25), r#"{"items":["a","a","a"],"truncated":true,"total":100,"next":"ask"}"#);
         let long = "word ".repeat(100);
         let only = fit(&[&long], 60);
         assert!(only.starts_with(r#"{"items":["word word"#) && only.ends_with(r#"],"truncated":true,"next":"ask"}"#));

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::OperationDetails;
 
 /// Deeper shapes are written as JSON.
-const DEEPEST: usize = 40;
+const MAX_DEPTH: usize = 40;
 
 /// What an operation says besides its parameters and bodies.
 #[derive(Serialize)]
@@ -111,7 +111,7 @@ fn parameter(value: &Value) -> Option<String> {
 fn shape(text: &mut String, value: &Value, depth: usize) {
     match value {
         Value::String(one) => text.push_str(&bare(one, &[':', '(', ')'])),
-        Value::Array(_) | Value::Object(_) if depth >= DEEPEST => text.push_str(&cell(value)),
+        Value::Array(_) | Value::Object(_) if depth >= MAX_DEPTH => text.push_str(&cell(value)),
         Value::Array(items) => {
             text.push('[');
             for (at, item) in items.iter().enumerate() {

@@ -17,13 +17,13 @@ use crate::target::{Detail, Target, TargetResolver};
 pub(super) const NAME: &str = "describe";
 
 /// More ids are left out.
-const MOST: usize = 40;
+const MAX_DESCRIBED: usize = 40;
 
 /// So many that not even what is left out can be told are refused.
 const MAX_IDS: usize = 500;
 
 /// A thing that would get less room is left out.
-const LEAST: usize = 80;
+const MIN_ROOM: usize = 80;
 
 /// What the label of an item takes besides its id.
 const LABEL: usize = 20;
@@ -79,7 +79,7 @@ impl Describe {
         let mut ids: Vec<String> = Vec::new();
         if args.ids.len() > MAX_IDS {
             let reason = format!("ids has {} entries; at most {MAX_IDS} are read", args.ids.len());
-            return Err(ToolError::invalid(reason, Some(format!("pass {MOST} at a time"))));
+            return Err(ToolError::invalid(reason, Some(format!("pass {MAX_DESCRIBED} at a time"))));
         }
         for id in args.ids.iter().map(|id| id.trim().to_owned()) {
             if !id.is_empty() && !ids.contains(&id) {
@@ -89,7 +89,7 @@ impl Describe {
         if ids.is_empty() {
             return Err(ToolError::invalid("ids is empty", Some("pass ids that search or list gave".into())));
         }
-        let mut left_out: Vec<String> = ids.split_off(ids.len().min(MOST));
+        let mut left_out: Vec<String> = ids.split_off(ids.len().min(MAX_DESCRIBED));
         let mut wanted: Vec<(String, Option<Target>)> = Vec::new();
         for id in ids {
             let targets = self.targets.named(&id);
@@ -304,7 +304,7 @@ impl ToolOutput for Described {
     fn fit(&mut self, budget: Budget<'_>) -> Cut {
         let rooms = self.rooms(budget.tokens);
         for (mut item, (size, room)) in std::mem::take(&mut self.items).into_iter().zip(rooms) {
-            if size > room && room < LEAST {
+            if size > room && room < MIN_ROOM {
                 self.left_out.push(item.id);
                 continue;
             }
@@ -351,7 +351,7 @@ fn shared(sizes: &[usize], room: usize) -> Vec<usize> {
                 open.retain(|other| *other != at);
             }
         }
-        let starved = (0..kept).any(|at| rooms[at] < sizes[at] && rooms[at] < LEAST);
+        let starved = (0..kept).any(|at| rooms[at] < sizes[at] && rooms[at] < MIN_ROOM);
         if !starved || kept <= 1 {
             return rooms;
         }

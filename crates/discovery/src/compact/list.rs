@@ -4,7 +4,7 @@ use std::{borrow::Cow, sync::Arc};
 
 use prospector_core::{
     Answer, BoxFuture, Budget, Callable, Cut, Effect, Page, Part, Resource, ResourceKind, ToolError, ToolErrorCode,
-    ToolOutput, ToolSpec, output_schema,
+    ToolOutput, ToolSpec, output_schema, tokens::estimate,
 };
 use prospector_facts::Fact;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -40,7 +40,7 @@ const FILTERS: [(&str, &str); 3] = [
 ];
 
 /// How many of each kind are listed where everything is.
-const OF_EACH: usize = 20;
+const MAX_OF_EACH: usize = 20;
 
 /// The tool.
 pub(super) struct List {
@@ -138,7 +138,7 @@ impl List {
         let asked = kinds.len();
         let mut all = Vec::new();
         for (word, tool) in kinds {
-            let answer = self.targets.call(tool, json!({"limit": OF_EACH}), max_tokens).await?;
+            let answer = self.targets.call(tool, json!({"limit": MAX_OF_EACH}), max_tokens).await?;
             if answer.whole::<Page<Fact>>().is_none_or(|facts| !facts.items.is_empty()) {
                 all.push((*word, answer.unfit()));
             }
@@ -201,7 +201,7 @@ impl ToolOutput for Everything {
         let room = self.room(budget.tokens);
         self.all.iter_mut().for_each(|(_, answer)| *answer = answer.fit(room));
         let mut cut = Cut::default();
-        while self.all.iter().map(|(word, answer)| answer.size() + word.len()).sum::<usize>() > budget.tokens {
+        while !self.all.is_empty() && estimate(&cut.json(self).to_string()) > budget.tokens {
             self.all.pop();
             cut = Cut::with_next(budget.more);
         }
@@ -213,6 +213,8 @@ impl ToolOutput for Everything {
 #[derive(Clone, Serialize, JsonSchema)]
 struct Sections {
     document: String,
+    /// A list, or where it is a part of one, an object with `items`.
+    #[schemars(with = "Value")]
     sections: Page<String>,
 }
 
