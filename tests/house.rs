@@ -13,6 +13,7 @@ const LEVELS: &[(&str, u32)] = &[
     ("core", 0),
     ("state", 0),
     ("text", 0),
+    ("net", 0),
     ("search", 1),
     ("connect", 1),
     ("llm", 1),

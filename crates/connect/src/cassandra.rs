@@ -4,7 +4,7 @@ mod describe;
 mod plan;
 mod value;
 
-use std::sync::{Arc, Once};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -115,7 +115,6 @@ impl Cassandra {
     }
 
     async fn connected(&self) -> Result<Session, ConnectError> {
-        static TLS: Once = Once::new();
         let url = self.server.url();
         let host = url.host_str().unwrap_or_default();
         let decoded = |text: &str| percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned();
@@ -130,13 +129,7 @@ impl Cassandra {
             builder = builder.user(decoded(url.username()), decoded(url.password().unwrap_or_default()));
         }
         if url.query_pairs().any(|(key, value)| key == "tls" && value == "true") {
-            use rustls_platform_verifier::ConfigVerifierExt;
-            // Where two providers are compiled in, rustls must be told which; that another was installed before is fine.
-            TLS.call_once(|| {
-                let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
-            });
-            let config = rustls::ClientConfig::with_platform_verifier();
-            let config = config.map_err(|error| self.unreached(error.to_string()))?;
+            let config = prospector_net::tls_config().map_err(|error| self.unreached(error.to_string()))?;
             builder = builder.tls_context(Some(Arc::new(config)));
         }
         let connected = tokio::time::timeout(CONNECTING * 2, builder.build()).await;

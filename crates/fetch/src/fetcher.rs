@@ -1,9 +1,8 @@
 //! One request, hop by hop, each judged before a connection is made.
 
 use std::{
-    iter,
     net::{IpAddr, SocketAddr},
-    sync::{Arc, Once},
+    sync::Arc,
     time::Duration,
 };
 
@@ -13,7 +12,6 @@ use reqwest::{
         ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, IF_MODIFIED_SINCE, IF_NONE_MATCH,
         LAST_MODIFIED, LOCATION,
     },
-    redirect,
 };
 use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
@@ -261,14 +259,8 @@ impl Fetcher {
 
     /// A client for one hop: its only name is the host that was judged, with the addresses that were judged.
     fn client(&self, url: &Url, addresses: &[SocketAddr]) -> reqwest::Result<Client> {
-        static TLS: Once = Once::new();
-        // Where two providers are compiled in, rustls must be told which; that another was installed before is fine.
-        TLS.call_once(|| {
-            let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
-        });
-        let mut client = Client::builder()
-            .user_agent(concat!("prospector/", env!("CARGO_PKG_VERSION")))
-            .redirect(redirect::Policy::none())
+        let mut client = prospector_net::client_for(url)
+            .user_agent(prospector_net::USER_AGENT)
             .retry(reqwest::retry::never())
             .no_proxy()
             .referer(false)
@@ -283,10 +275,6 @@ impl Fetcher {
             .dns_resolver(Arc::new(Nowhere));
         if let (Some(host), false) = (url.host_str(), addresses.is_empty()) {
             client = client.resolve_to_addrs(host, addresses);
-        }
-        if url.scheme() == "http" {
-            // Without TLS no certificates need to be read.
-            client = client.tls_certs_only(iter::empty());
         }
         client.build()
     }
