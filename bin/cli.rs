@@ -11,7 +11,7 @@ use prospector_core::Kind;
 use prospector_engine::options::Cluster;
 
 pub(crate) use bench::*;
-pub(crate) use values::{EmbedderName, FormatName, ProfileName, PromptName};
+pub(crate) use values::{EmbedderName, FormatName, ProfileName, PromptName, TransformerName};
 use values::{kind, mode, platform};
 
 /// A question in, a verified JSON plan out.

@@ -4,7 +4,7 @@ use prospector_core::compact::{cell, name, quoted, rest, word};
 use serde_json::{Map, Value};
 
 /// Deeper shapes are written as JSON.
-const DEEPEST: usize = 40;
+const MAX_DEPTH: usize = 40;
 
 /// An operation in few lines:
 ///
@@ -75,7 +75,7 @@ fn parameter(value: &Value) -> Option<String> {
 fn shape(text: &mut String, value: &Value, depth: usize) {
     match value {
         Value::String(one) => text.push_str(&bare(one, &[':', '(', ')'])),
-        Value::Array(_) | Value::Object(_) if depth >= DEEPEST => text.push_str(&cell(value)),
+        Value::Array(_) | Value::Object(_) if depth >= MAX_DEPTH => text.push_str(&cell(value)),
         Value::Array(items) => {
             text.push('[');
             for (at, item) in items.iter().enumerate() {

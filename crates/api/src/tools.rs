@@ -20,7 +20,7 @@ const LISTED: usize = 50;
 
 /// How many hits a search shows where the call does not say, and at most.
 const FOUND: usize = 5;
-const MOST_FOUND: usize = 50;
+const MAX_FOUND: usize = 50;
 
 /// How long a description is in a list, in characters.
 const SHORT: usize = 120;
@@ -241,7 +241,7 @@ impl Tool for SearchOperations {
         let query = Query {
             text: args.query,
             kinds: vec![Kind::Operation],
-            limit: args.limit.unwrap_or(FOUND).clamp(1, MOST_FOUND),
+            limit: args.limit.unwrap_or(FOUND).clamp(1, MAX_FOUND),
             ..Query::default()
         };
         let found = self.index.find(query).await?;

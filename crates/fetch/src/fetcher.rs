@@ -158,7 +158,7 @@ impl Fetcher {
     /// # Errors
     /// The refusal.
     pub fn permits(&self, url: &str) -> Result<(), FetchError> {
-        self.policy.check(&parsed(url)?)
+        self.policy.check(&parse_url(url)?)
     }
 
     /// Fetches. Drop the future to cancel.
@@ -173,7 +173,7 @@ impl Fetcher {
     }
 
     async fn hops(&self, request: &Request) -> Result<Fetched, FetchError> {
-        let mut url = parsed(&request.url)?;
+        let mut url = parse_url(&request.url)?;
         let origin = url.origin();
         for _ in 0..=self.limits.redirects {
             url.set_fragment(None);
@@ -185,7 +185,7 @@ impl Fetcher {
                     url = next(&url, location)?;
                 }
                 304 if request.known != Validators::default() => return Ok(Fetched::Unchanged),
-                200..=203 => return self.received(request, &url, response).await,
+                200..=203 => return self.receive(request, &url, response).await,
                 status => return Err(FetchError::Status { url: shown(&url), status }),
             }
         }
@@ -279,11 +279,11 @@ impl Fetcher {
         client.build()
     }
 
-    async fn received(&self, request: &Request, url: &Url, response: Response) -> Result<Fetched, FetchError> {
+    async fn receive(&self, request: &Request, url: &Url, response: Response) -> Result<Fetched, FetchError> {
         let header = |name: HeaderName| text(response.headers(), name);
         let content_type = header(CONTENT_TYPE).unwrap_or_default();
         let version = Validators { etag: header(ETAG), last_modified: header(LAST_MODIFIED) };
-        if !media::accepted(&media::essence(&content_type), &request.accept) {
+        if !media::is_accepted(&media::essence(&content_type), &request.accept) {
             let found = media::essence(&content_type).chars().take(100).collect();
             return Err(FetchError::ContentType { url: shown(url), found });
         }
@@ -310,7 +310,7 @@ fn late(url: &str, what: &'static str, limit: Duration) -> FetchError {
     FetchError::Timeout { url: url.to_owned(), what, seconds: limit.as_secs_f32() }
 }
 
-fn parsed(text: &str) -> Result<Url, FetchError> {
+fn parse_url(text: &str) -> Result<Url, FetchError> {
     let wrong = |reason: String| FetchError::Url { url: shown_text(text), reason };
     if text.len() > MAX_URL {
         return Err(wrong(format!("it has more than {MAX_URL} bytes")));
