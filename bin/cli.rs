@@ -12,7 +12,7 @@ use prospector_engine::options::Cluster;
 use prospector_llm::purpose::Mode;
 
 pub(crate) use bench::*;
-pub(crate) use values::{EmbedderName, FormatName, ProfileName, PromptName};
+pub(crate) use values::{EmbedderName, FormatName, ProfileName, PromptName, TransformerName};
 use values::{kind, mode, platform};
 
 /// A question in, a verified JSON plan out.

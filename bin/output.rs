@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::visible::{visible, visible_json};
 
 /// At most this many problems are listed.
-const MOST_PROBLEMS: usize = 20;
+const MAX_PROBLEMS: usize = 20;
 
 /// Prints a value as JSON.
 ///
@@ -69,10 +69,10 @@ pub(crate) fn error(error: &anyhow::Error) {
 /// Lists what was left out, and counts what is only odd; `all` lists that too.
 pub(crate) fn problems(problems: &[Problem], all: bool) {
     let shown: Vec<&Problem> = problems.iter().filter(|problem| all || problem.severity == Severity::Error).collect();
-    for problem in shown.iter().take(MOST_PROBLEMS) {
+    for problem in shown.iter().take(MAX_PROBLEMS) {
         say(&problem.to_string());
     }
-    let more = shown.len().saturating_sub(MOST_PROBLEMS);
+    let more = shown.len().saturating_sub(MAX_PROBLEMS);
     let warnings = problems.len() - shown.len();
     match (more, warnings) {
         (0, 0) => {}

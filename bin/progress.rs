@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::output;
 
 /// Work shorter than this shows nothing.
-const PATIENCE: Duration = Duration::from_secs(1);
+const REPORT_AFTER: Duration = Duration::from_secs(1);
 
 /// Shows how far each phase is, one bar at a time.
 pub(crate) struct Progress {
@@ -25,7 +25,7 @@ impl Progress {
 
     /// `done` of `total` in a phase.
     pub(crate) fn report(&self, phase: &'static str, done: usize, total: usize) {
-        if !output::is_watched() || self.started.elapsed() < PATIENCE {
+        if !output::is_watched() || self.started.elapsed() < REPORT_AFTER {
             return;
         }
         let Ok(mut bar) = self.bar.lock() else { return };

@@ -1,7 +1,7 @@
 //! What is told of the inside: a log on standard error, and spans to a collector where the environment names one.
 //!
 //! The spans are those of this project's crates, whatever is logged; events are not sent, since they may hold what was asked.
-//! They go out in the background by OTLP over HTTP, and what is left goes at the end, for which a collector has [`PATIENCE`]. One
+//! They go out in the background by OTLP over HTTP, and what is left goes at the end, for which a collector has [`SHUTDOWN_TIMEOUT`]. One
 //! that cannot be reached costs one warning and no answer.
 
 use std::{
@@ -34,7 +34,7 @@ use crate::{
 };
 
 /// So long the end of the program waits for the collector.
-const PATIENCE: Duration = Duration::from_secs(3);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 /// The name of the service where the environment has none.
 const SERVICE: &str = "planner";
 
@@ -63,9 +63,9 @@ impl Telemetry {
     /// Sends what is left. Not to be called where a runtime runs.
     pub(crate) fn end(self) {
         if let Some((provider, warning)) = self.sent
-            && provider.shutdown_with_timeout(PATIENCE).is_err()
+            && provider.shutdown_with_timeout(SHUTDOWN_TIMEOUT).is_err()
         {
-            warning.give(&format!("no answer within {} s", PATIENCE.as_secs()));
+            warning.give(&format!("no answer within {} s", SHUTDOWN_TIMEOUT.as_secs()));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What flags take: names as types.
 
-use std::path::PathBuf;
+use std::{fmt, path::PathBuf};
 
 use clap::ValueEnum;
 use prospector_agent::ask::Platform;
@@ -16,10 +16,27 @@ pub(crate) enum EmbedderName {
     Static,
     /// None: words must match.
     None,
-    /// A transformer by its name on a hub.
+    /// A transformer.
+    Transformer(TransformerName),
+}
+
+/// Where a transformer is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum TransformerName {
+    /// On a hub, by this name.
     Model(String),
-    /// A transformer in a folder.
+    /// In a folder.
     Folder(PathBuf),
+}
+
+impl fmt::Display for TransformerName {
+    /// As it is written on the command line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TransformerName::Model(model) => write!(f, "model:{model}"),
+            TransformerName::Folder(folder) => write!(f, "{}", folder.display()),
+        }
+    }
 }
 
 impl EmbedderName {
@@ -29,10 +46,10 @@ impl EmbedderName {
             "static" => Ok(EmbedderName::Static),
             "none" => Ok(EmbedderName::None),
             _ if name.strip_prefix("model:").is_some_and(|model| !model.is_empty()) => {
-                Ok(EmbedderName::Model(name["model:".len()..].to_owned()))
+                Ok(EmbedderName::Transformer(TransformerName::Model(name["model:".len()..].to_owned())))
             }
             _ if name.starts_with('.') || name.contains(['/', std::path::MAIN_SEPARATOR]) => {
-                Ok(EmbedderName::Folder(name.into()))
+                Ok(EmbedderName::Transformer(TransformerName::Folder(name.into())))
             }
             _ => Err("the embedders are static, none, model:NAME (such as model:all-MiniLM-L6-v2), and the path of a \
                       folder that holds a model (such as ./minilm)"

@@ -4,26 +4,28 @@ use std::sync::Arc;
 
 use prospector_search::{Embedder, StaticTable};
 
-use crate::{cli::EmbedderName, settings::Settings};
+use crate::{
+    cli::{EmbedderName, TransformerName},
+    settings::Settings,
+};
 
 /// What makes the vectors, if anything does.
 pub(super) fn open(settings: &Settings) -> anyhow::Result<Option<Arc<dyn Embedder>>> {
     match settings.embedder()? {
         EmbedderName::Static => Ok(Some(Arc::new(StaticTable::shipped()?))),
         EmbedderName::None => Ok(None),
-        name => transformer(&name, settings).map(Some),
+        EmbedderName::Transformer(name) => transformer(&name, settings).map(Some),
     }
 }
 
 #[cfg(any(feature = "fastembed", feature = "fastembed-dynamic"))]
-fn transformer(name: &EmbedderName, settings: &Settings) -> anyhow::Result<Arc<dyn Embedder>> {
+fn transformer(name: &TransformerName, settings: &Settings) -> anyhow::Result<Arc<dyn Embedder>> {
     use prospector_search::transformer::{Transformer, TransformerError};
 
     let runtime = settings.onnxruntime();
     let opened = match name {
-        EmbedderName::Folder(folder) => Transformer::from_folder(folder, runtime.as_deref()),
-        EmbedderName::Model(model) => Transformer::from_hub(model, &settings.hub(), runtime.as_deref()),
-        EmbedderName::Static | EmbedderName::None => anyhow::bail!("this embedder is no transformer"),
+        TransformerName::Folder(folder) => Transformer::from_folder(folder, runtime.as_deref()),
+        TransformerName::Model(model) => Transformer::from_hub(model, &settings.hub(), runtime.as_deref()),
     };
     match opened {
         Ok(transformer) => Ok(Arc::new(transformer)),
@@ -48,12 +50,7 @@ fn transformer(name: &EmbedderName, settings: &Settings) -> anyhow::Result<Arc<d
 }
 
 #[cfg(not(any(feature = "fastembed", feature = "fastembed-dynamic")))]
-fn transformer(name: &EmbedderName, _settings: &Settings) -> anyhow::Result<Arc<dyn Embedder>> {
-    let name = match name {
-        EmbedderName::Folder(folder) => folder.display().to_string(),
-        EmbedderName::Model(model) => format!("model:{model}"),
-        EmbedderName::Static | EmbedderName::None => String::new(),
-    };
+fn transformer(name: &TransformerName, _settings: &Settings) -> anyhow::Result<Arc<dyn Embedder>> {
     anyhow::bail!(
         "this build has no transformers, which the embedder `{name}` needs: build the program with `--features fastembed` \
          (the build downloads onnxruntime) or `--features fastembed-dynamic` (it opens yours), or leave --embedder away"

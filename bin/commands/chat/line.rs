@@ -15,8 +15,8 @@ use crate::output;
 
 /// The file of the history, in the state folder.
 const HISTORY: &str = "chat_history.txt";
-/// So many lines of history are kept.
-const KEPT: usize = 1_000;
+/// How many lines of history are kept.
+const MAX_HISTORY_LINES: usize = 1_000;
 
 /// Where lines come from.
 pub(in crate::commands) enum Lines {
@@ -33,7 +33,7 @@ impl Lines {
             return Ok(Lines::Piped);
         }
         let config = Config::builder()
-            .max_history_size(KEPT)?
+            .max_history_size(MAX_HISTORY_LINES)?
             .auto_add_history(true)
             .completion_type(CompletionType::List)
             .build();

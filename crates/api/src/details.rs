@@ -20,9 +20,9 @@ const USUAL: usize = 1_740;
 const MORE: usize = 11_400;
 
 /// How many levels of objects are shown by default.
-const DEEPEST: usize = 5;
+const DEFAULT_LEVELS: usize = 5;
 /// In GraphQL everything is connected, and the caller chooses the fields.
-const DEEPEST_GRAPH: usize = 2;
+const DEFAULT_GRAPH_LEVELS: usize = 2;
 
 /// The most levels that can be asked for.
 const MAX_LEVELS: usize = 12;
@@ -104,7 +104,8 @@ pub(crate) fn details(
 impl OperationDetails {
     fn whole(&mut self, api: &Api, operation: &Operation, depth: Option<usize>) {
         let room = if depth.is_some() { MORE } else { USUAL };
-        let deepest = depth.map_or(if api.kind == ApiKind::GraphQl { DEEPEST_GRAPH } else { DEEPEST }, levels);
+        let deepest =
+            depth.map_or(if api.kind == ApiKind::GraphQl { DEFAULT_GRAPH_LEVELS } else { DEFAULT_LEVELS }, levels);
         self.description = cut::sentences(&operation.description, if depth.is_some() { 1_000 } else { 140 });
         self.tags = operation.tags.iter().take(3).map(|tag| cut::sentences(tag, 40)).collect();
         self.auth = operation.auth.clone();
@@ -122,7 +123,7 @@ impl OperationDetails {
             operation.response_schema.as_ref().map(|body| Part::Shape(body, Side::Response)),
         ];
         let render = |part: &Part<'_>, room: usize| match part {
-            Part::Parameters(parameters) => listed(parameters, room),
+            Part::Parameters(parameters) => list_parameters(parameters, room),
             Part::Shape(shape, side) => fitted(types, shape, *side, deepest, room),
         };
         let whole: Vec<Option<Fitted>> =
@@ -161,7 +162,7 @@ impl OperationDetails {
         let deepest = depth.map_or(MAX_LEVELS, levels);
         let (head, path) = part.split_once('.').unwrap_or((part, ""));
         let shown = match head {
-            "parameters" => listed(&operation.parameters, MORE),
+            "parameters" => list_parameters(&operation.parameters, MORE),
             "description" => Fitted { value: json!(operation.description), cut: false },
             "auth" => Fitted { value: json!(operation.auth), cut: false },
             "request_body" | "response_schema" if !api.types.contains_key(part) => {
@@ -261,9 +262,9 @@ fn shares(wanted: &[usize], room: usize) -> Vec<usize> {
 
 /// The parameters, with as many words on each as there is room for; where even their bare names are too many, those
 /// that must be passed first, then how many there are besides.
-fn listed(parameters: &[Parameter], room: usize) -> Fitted {
+fn list_parameters(parameters: &[Parameter], room: usize) -> Fitted {
     for (words, values) in [(200, 17), (80, 17), (40, 6), (0, 3)] {
-        let value: Value = parameters.iter().map(|parameter| told(parameter, words, values)).collect();
+        let value: Value = parameters.iter().map(|parameter| render_parameter(parameter, words, values)).collect();
         if bytes(&value) <= room {
             let cut = parameters.iter().any(|p| p.description.chars().count() > words || p.values.len() > values);
             return Fitted { value, cut };
@@ -274,7 +275,7 @@ fn listed(parameters: &[Parameter], room: usize) -> Fitted {
     let mut kept = Vec::new();
     let mut used = 48;
     for parameter in &order {
-        let value = told(parameter, 0, 0);
+        let value = render_parameter(parameter, 0, 0);
         used += bytes(&value) + 1;
         if used > room {
             break;
@@ -297,7 +298,7 @@ fn listed(parameters: &[Parameter], room: usize) -> Fitted {
     Fitted { value: Value::Array(kept), cut: true }
 }
 
-fn told(parameter: &Parameter, words: usize, values: usize) -> Value {
+fn render_parameter(parameter: &Parameter, words: usize, values: usize) -> Value {
     let mut told = parameter.clone();
     told.description = if words == 0 { String::new() } else { cut::sentences(&told.description, words) };
     if told.values.len() > values {

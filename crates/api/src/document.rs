@@ -130,8 +130,8 @@ pub(crate) fn dialect(root: &Value, place: &str) -> Result<(Dialect, Option<Prob
 
 /// What a JSON pointer, as it stands after the `#` of a reference, points to. A name alone is taken for that of a
 /// schema.
-pub(crate) fn pointed<'a>(root: &'a Value, pointer: &str) -> Option<&'a Value> {
-    let found = root.pointer(pointer).or_else(|| root.pointer(&percent_decoded(pointer)?));
+pub(crate) fn resolve_pointer<'a>(root: &'a Value, pointer: &str) -> Option<&'a Value> {
+    let found = root.pointer(pointer).or_else(|| root.pointer(&percent_decode(pointer)?));
     found.or_else(|| {
         if pointer.contains('/') {
             return None;
@@ -141,7 +141,7 @@ pub(crate) fn pointed<'a>(root: &'a Value, pointer: &str) -> Option<&'a Value> {
     })
 }
 
-fn percent_decoded(text: &str) -> Option<String> {
+fn percent_decode(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let [first, tail @ ..] = rest {
@@ -158,7 +158,7 @@ fn percent_decoded(text: &str) -> Option<String> {
 }
 
 /// A key as a part of a JSON pointer.
-pub(crate) fn escaped(key: &str) -> String {
+pub(crate) fn escape_key(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
 
@@ -218,11 +218,11 @@ mod tests {
     #[test]
     fn a_pointer_is_followed_through_escapes() {
         let root = json!({"paths": {"/a/{b}": {"x": 1}}, "definitions": {"Pet": 2}});
-        assert_eq!(pointed(&root, "/paths/~1a~1{b}/x"), Some(&json!(1)));
-        assert_eq!(pointed(&root, "/paths/~1a~1%7Bb%7D/x"), Some(&json!(1)));
-        assert_eq!(pointed(&root, "Pet"), Some(&json!(2)));
-        assert_eq!(pointed(&root, "/paths/%zz"), None);
-        assert_eq!(pointed(&root, "").map(Value::is_object), Some(true));
+        assert_eq!(resolve_pointer(&root, "/paths/~1a~1{b}/x"), Some(&json!(1)));
+        assert_eq!(resolve_pointer(&root, "/paths/~1a~1%7Bb%7D/x"), Some(&json!(1)));
+        assert_eq!(resolve_pointer(&root, "Pet"), Some(&json!(2)));
+        assert_eq!(resolve_pointer(&root, "/paths/%zz"), None);
+        assert_eq!(resolve_pointer(&root, "").map(Value::is_object), Some(true));
     }
 
     #[test]

@@ -14,7 +14,7 @@ pub enum ApiError {
         api: String,
         /// Its file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
     /// The text is neither JSON nor YAML.

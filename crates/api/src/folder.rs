@@ -13,8 +13,8 @@ use crate::{document, sdl};
 const LARGEST: u64 = 256 << 20;
 
 /// How many files, and how deep, a folder of descriptions is searched.
-const MOST_FILES: usize = 20_000;
-const DEEPEST: usize = 16;
+const MAX_FILES: usize = 20_000;
+const MAX_DEPTH: usize = 16;
 
 /// How much of a file is looked at to tell whether it may describe an API, in bytes.
 const HEAD: usize = 64 << 10;
@@ -75,14 +75,14 @@ pub(crate) fn descriptions(folder: &Path) -> (Vec<PathBuf>, Vec<Problem>) {
             // What a link leads to may be anywhere.
             let Ok(kind) = entry.file_type() else { continue };
             let path = entry.path();
-            if kind.is_dir() && depth < DEEPEST && !entry.file_name().to_string_lossy().starts_with('.') {
+            if kind.is_dir() && depth < MAX_DEPTH && !entry.file_name().to_string_lossy().starts_with('.') {
                 open.push((path, depth + 1));
             } else if kind.is_file() && describes(&path) {
                 found.push(path);
             }
         }
-        if seen > MOST_FILES {
-            let reason = format!("it has more than {MOST_FILES} files; the rest was not looked at");
+        if seen > MAX_FILES {
+            let reason = format!("it has more than {MAX_FILES} files; the rest was not looked at");
             problems.push(Problem::warning(folder.display().to_string(), reason).advise("name a smaller folder"));
             break;
         }

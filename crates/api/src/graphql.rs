@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// The longest name and the longest type, in bytes: longer ones are no names.
-const LONGEST_NAME: usize = 160;
+const MAX_NAME_BYTES: usize = 160;
 
 /// A schema, however it was written.
 #[derive(Debug, Default)]
@@ -67,7 +67,7 @@ pub(crate) fn read(text: &str, place: &str) -> (Parts, Vec<Problem>) {
 }
 
 /// Reads the answer to an introspection query; what is no type is a problem at its pointer.
-pub(crate) fn introspected(root: &Value, place: &str) -> (Parts, Vec<Problem>) {
+pub(crate) fn read_introspection(root: &Value, place: &str) -> (Parts, Vec<Problem>) {
     let (schema, problems) = introspection::read(root, place);
     operations(&schema, place, problems)
 }
@@ -82,8 +82,8 @@ fn operations(schema: &Schema, place: &str, mut problems: Vec<Problem>) -> (Part
     for (method, root, usual) in roots {
         let Some(Type::Fields(fields)) = schema.types.get(root.as_deref().unwrap_or(usual)) else { continue };
         for field in fields {
-            if field.name.len() > LONGEST_NAME {
-                let reason = format!("a {} has a name of more than {LONGEST_NAME} bytes", method.to_lowercase());
+            if field.name.len() > MAX_NAME_BYTES {
+                let reason = format!("a {} has a name of more than {MAX_NAME_BYTES} bytes", method.to_lowercase());
                 problems.push(Problem::error(place, reason));
                 continue;
             }
@@ -142,7 +142,7 @@ impl Schema {
         Parameter {
             name: argument.name.clone(),
             location: Location::Argument,
-            r#type: cut::sentences(&argument.kind, LONGEST_NAME),
+            r#type: cut::sentences(&argument.kind, MAX_NAME_BYTES),
             required: is_required(argument),
             description: cut::sentences(&prose::plain(&argument.description), REMARK),
             values,

@@ -112,7 +112,7 @@ impl Tool for InvokeOperation {
         let (api, operation) = self.discovery.operation(&args.api, &args.operation)?;
         if !self.apis.contains(&api.name) {
             let reason = format!("the catalog does not allow to call `{}`", api.name);
-            return Err(refused(reason, format!("these may be called: {}", self.apis.join(", "))));
+            return Err(refuse(reason, format!("these may be called: {}", self.apis.join(", "))));
         }
         let (path, query) = match api.kind {
             ApiKind::GraphQl => {
@@ -124,7 +124,7 @@ impl Tool for InvokeOperation {
             ApiKind::OpenApi => (rest::path(operation, &args.arguments)?, None),
         };
         let call = Call { api: api.name.clone(), url: api.url.clone(), path, query };
-        let reply = self.caller.call(&call).await.map_err(|failed| refused(failed.reason, failed.advice))?;
+        let reply = self.caller.call(&call).await.map_err(|failed| refuse(failed.reason, failed.advice))?;
         let answer = serde_json::from_str(&reply.text).unwrap_or(Value::String(reply.text));
         Ok(Invoked { api: api.name.clone(), operation: operation.name.clone(), url: reply.url, answer })
     }
@@ -141,7 +141,7 @@ impl ToolOutput for Invoked {
     }
 }
 
-fn refused(message: String, suggestion: String) -> ToolError {
+fn refuse(message: String, suggestion: String) -> ToolError {
     ToolError::Respond { code: ToolErrorCode::NotCalled, message, suggestion: Some(suggestion) }
 }
 

@@ -5,18 +5,18 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use prospector_core::Problem;
 use serde_json::Value;
 
-use crate::document::{self, pointed};
+use crate::document::{self, resolve_pointer};
 
 /// How many files, and how many bytes of them, one description may refer to.
-const MOST_FILES: usize = 1_000;
-const MOST_BYTES: usize = 64 << 20;
+const MAX_FILES: usize = 1_000;
+const MAX_BYTES: usize = 64 << 20;
 
 /// How many folders below that of the API a file may be. A server that answers every path with the same text would lead
 /// deeper and deeper.
-const MOST_FOLDERS: usize = 32;
+const MAX_FOLDERS: usize = 32;
 
 /// How many references may lead to one another.
-const MOST_STEPS: usize = 48;
+const MAX_STEPS: usize = 48;
 
 /// Gives the text of a file by its path relative to the folder of the API, parts joined by `/`, never with `..`. The
 /// error says why there is none.
@@ -58,8 +58,8 @@ impl Library {
             if library.by_path.contains_key(&next) || library.absent.contains_key(&next) {
                 continue;
             }
-            let text = if library.documents.len() > MOST_FILES || bytes > MOST_BYTES {
-                Err(format!("the API has more than {MOST_FILES} files or {} MB", MOST_BYTES >> 20))
+            let text = if library.documents.len() > MAX_FILES || bytes > MAX_BYTES {
+                Err(format!("the API has more than {MAX_FILES} files or {} MB", MAX_BYTES >> 20))
             } else {
                 neighbour(&next)
             };
@@ -89,7 +89,7 @@ impl Library {
                 Value::Object(parts) => {
                     if let Some(Value::String(reference)) = parts.get("$ref")
                         && let Some((file, _)) = split(reference)
-                        && let Ok(file) = joined(&path, file)
+                        && let Ok(file) = join_path(&path, file)
                     {
                         wanted.push_back(file);
                     }
@@ -122,17 +122,17 @@ impl Library {
     pub(crate) fn lookup<'a>(&'a self, from: Node<'a>, reference: &str) -> Result<Node<'a>, String> {
         let Some((file, pointer)) = split(reference) else {
             let pointer = reference.strip_prefix('#').unwrap_or(reference);
-            let found = pointed(&self.documents[from.document].root, pointer);
+            let found = resolve_pointer(&self.documents[from.document].root, pointer);
             let found = found.map(|value| Node { document: from.document, value });
             return found.ok_or_else(|| format!("the reference `{reference}` leads nowhere"));
         };
-        let file = joined(&self.documents[from.document].path, file)
+        let file = join_path(&self.documents[from.document].path, file)
             .map_err(|reason| format!("the reference `{reference}` {reason}"))?;
         let Some(&document) = self.by_path.get(&file) else {
             let reason = self.absent.get(&file).map_or("it was not looked for", String::as_str);
             return Err(format!("the reference `{reference}` leads to `{file}`, which cannot be read: {reason}"));
         };
-        let value = pointed(&self.documents[document].root, pointer);
+        let value = resolve_pointer(&self.documents[document].root, pointer);
         let value = value.ok_or_else(|| format!("the reference `{reference}` leads nowhere in `{file}`"))?;
         Ok(Node { document, value })
     }
@@ -140,7 +140,7 @@ impl Library {
     /// What stands at a place in the end, and the last reference on the way there.
     pub(crate) fn resolved<'a>(&'a self, mut node: Node<'a>) -> Result<(Node<'a>, Option<&'a str>), String> {
         let mut last = None;
-        for _ in 0..MOST_STEPS {
+        for _ in 0..MAX_STEPS {
             let Some(reference) = node.value.get("$ref").and_then(Value::as_str) else { return Ok((node, last)) };
             node = self.lookup(node, reference)?;
             last = Some(reference);
@@ -158,7 +158,7 @@ fn split(reference: &str) -> Option<(&str, &str)> {
 }
 
 /// The path of a file that is named in another one, within the folder of the API.
-fn joined(from: &str, file: &str) -> Result<String, &'static str> {
+fn join_path(from: &str, file: &str) -> Result<String, &'static str> {
     if file.contains("://") || file.starts_with("//") {
         return Err("leads to another place in the network, where nothing is read");
     }
@@ -174,7 +174,7 @@ fn joined(from: &str, file: &str) -> Result<String, &'static str> {
             part => parts.push(part),
         }
     }
-    if parts.len() > MOST_FOLDERS {
+    if parts.len() > MAX_FOLDERS {
         return Err("leads through too many folders");
     }
     Ok(parts.join("/"))
@@ -228,7 +228,7 @@ mod tests {
         let text = json!({"x": {"$ref": "+/definitions/D"}, "y": {"$ref": "fuzz.yaml#/x"}});
         let (library, problems) = Library::new(text.clone(), "fuzz.yaml", &|_| Ok(text.to_string()));
         assert_eq!(problems, []);
-        assert!(library.others().count() < 2 * MOST_FOLDERS, "{}", library.others().count());
+        assert!(library.others().count() < 2 * MAX_FOLDERS, "{}", library.others().count());
         let last = Node { document: library.documents.len() - 1, value: &json!({"$ref": "+/definitions/D"}) };
         assert!(library.resolved(last).unwrap_err().contains("too many folders"));
     }

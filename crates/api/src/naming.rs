@@ -19,7 +19,7 @@ pub(crate) fn assign(operations: &mut [Operation]) {
         if own(operation) {
             continue;
         }
-        let base = made(&operation.method, &operation.path);
+        let base = name_from_route(&operation.method, &operation.path);
         let mut name = base.clone();
         let number = numbers.entry(base.clone()).or_insert(1);
         while !taken.insert(name.clone()) {
@@ -31,7 +31,7 @@ pub(crate) fn assign(operations: &mut [Operation]) {
 }
 
 /// `GET /orders/{id}/lines` is `get_orders_by_id_lines`.
-fn made(method: &str, path: &str) -> String {
+fn name_from_route(method: &str, path: &str) -> String {
     let mut words = vec![method.to_lowercase()];
     for segment in path.split('/').filter(|segment| !segment.is_empty()) {
         if segment.starts_with('{') {

@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::{
     Operation, Parameter, Shape,
-    document::escaped,
+    document::escape_key,
     library::{Library, Node},
     naming, prose,
     schema::Schemas,
@@ -30,11 +30,11 @@ pub(crate) const DESCRIPTION: usize = 1_000;
 pub(crate) const REMARK: usize = 200;
 
 /// The longest id and the longest path of an operation, in bytes: names are shown whole or not at all.
-const LONGEST_ID: usize = 160;
-const LONGEST_PATH: usize = 400;
+const MAX_ID_BYTES: usize = 160;
+const MAX_PATH_BYTES: usize = 400;
 
 /// How many operations are read. Where references repeat them, a small text can describe any number.
-const MOST_OPERATIONS: usize = 50_000;
+const MAX_OPERATIONS: usize = 50_000;
 
 /// How many parameters all operations may have together, beside one for each value in the documents.
 const MORE_PARAMETERS: usize = 200_000;
@@ -107,10 +107,10 @@ fn server(root: &Value) -> Option<String> {
     };
     let mut url = server.get("url")?.as_str()?.to_owned();
     for (name, variable) in server.get("variables").and_then(Value::as_object).into_iter().flatten().take(32) {
-        if let Some(default) = variable.get("default").and_then(Value::as_str).filter(|d| d.len() <= LONGEST_PATH) {
+        if let Some(default) = variable.get("default").and_then(Value::as_str).filter(|d| d.len() <= MAX_PATH_BYTES) {
             url = url.replace(&format!("{{{name}}}"), default);
         }
-        url.truncate(url.floor_char_boundary(4 * LONGEST_PATH));
+        url.truncate(url.floor_char_boundary(4 * MAX_PATH_BYTES));
     }
     Some(url).filter(|url| !url.is_empty() && url != "/")
 }
@@ -128,7 +128,7 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn path(&mut self, path: &str, own: Node<'a>) {
-        let pointer = format!("{}#/paths/{}", self.place, escaped(path));
+        let pointer = format!("{}#/paths/{}", self.place, escape_key(path));
         let item = match self.library.resolved(own) {
             Ok((item, _)) => item,
             Err(reason) => return self.problems.push(Problem::error(pointer, reason)),
@@ -136,7 +136,7 @@ impl<'a> Reader<'a> {
         let wrong = match item.value {
             _ if !item.value.is_object() => Some("the path is no object".to_owned()),
             _ if !path.starts_with('/') => Some("a path must begin with `/`".to_owned()),
-            _ if path.len() > LONGEST_PATH => Some(format!("the path is longer than {LONGEST_PATH} bytes")),
+            _ if path.len() > MAX_PATH_BYTES => Some(format!("the path is longer than {MAX_PATH_BYTES} bytes")),
             _ => None,
         };
         if let Some(reason) = wrong {
@@ -153,13 +153,13 @@ impl<'a> Reader<'a> {
             }
             let more = node.value.get("additionalOperations").and_then(Value::as_object);
             for (method, value) in more.into_iter().flatten().filter(|(method, _)| method.len() <= 20) {
-                let pointer = format!("{pointer}/additionalOperations/{}", escaped(method));
+                let pointer = format!("{pointer}/additionalOperations/{}", escape_key(method));
                 found.push((method.to_uppercase(), Node { value, ..node }, pointer));
             }
         }
         for (method, node, pointer) in found {
-            if self.operations.len() >= MOST_OPERATIONS {
-                let reason = format!("there are more than {MOST_OPERATIONS} operations; the rest is left out");
+            if self.operations.len() >= MAX_OPERATIONS {
+                let reason = format!("there are more than {MAX_OPERATIONS} operations; the rest is left out");
                 return self.warn_once(self.place, reason);
             }
             self.operation(method, path, node, &shared, &pointer);
@@ -200,8 +200,8 @@ impl<'a> Reader<'a> {
             self.warn_once(place, reason);
         }
         let mut name = words(operation.get("operationId")).unwrap_or_default();
-        if name.len() > LONGEST_ID {
-            self.warn(place, "`operationId`", &format!("it is longer than {LONGEST_ID} bytes"));
+        if name.len() > MAX_ID_BYTES {
+            self.warn(place, "`operationId`", &format!("it is longer than {MAX_ID_BYTES} bytes"));
             name.clear();
         }
         let said = |key: &str| words(operation.get(key)).unwrap_or_default();

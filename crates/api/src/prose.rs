@@ -43,14 +43,14 @@ const TAGS: [&str; 36] = [
 ];
 
 /// How much of a text is looked at, in bytes; far less of it is ever kept.
-const LONGEST: usize = 16_384;
+const MAX_BYTES: usize = 16_384;
 
 /// How far away the end of a tag or of a link's target may be, in bytes.
-const LONGEST_TAG: usize = 2_048;
+const MAX_TAG_BYTES: usize = 2_048;
 
 /// `text` on one line, without HTML tags and without the targets of Markdown links.
 pub(crate) fn plain(text: &str) -> String {
-    let text = &text[..text.floor_char_boundary(LONGEST)];
+    let text = &text[..text.floor_char_boundary(MAX_BYTES)];
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(next) = rest.chars().next() {
@@ -71,7 +71,7 @@ pub(crate) fn plain(text: &str) -> String {
 }
 
 fn near(text: &str, end: u8) -> Option<usize> {
-    text.bytes().take(LONGEST_TAG).position(|byte| byte == end)
+    text.bytes().take(MAX_TAG_BYTES).position(|byte| byte == end)
 }
 
 fn tag_length(text: &str) -> Option<usize> {

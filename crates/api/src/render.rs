@@ -71,11 +71,11 @@ impl Words {
 /// The names of the fields of shapes, each once, the outermost first.
 fn field_names<'a>(api: &'a Api, mut open: VecDeque<&'a Shape>) -> IndexSet<&'a str> {
     /// As many as a body can hold, and a bound on how many shapes are looked at for them.
-    const MOST_NAMES: usize = BODY / 4;
-    const MOST_SHAPES: usize = 2_000;
+    const MAX_NAMES: usize = BODY / 4;
+    const MAX_SHAPES: usize = 2_000;
     let mut names = IndexSet::new();
     let mut entered = HashSet::new();
-    for _ in 0..MOST_SHAPES {
+    for _ in 0..MAX_SHAPES {
         let Some(next) = open.pop_front() else { break };
         match next {
             Shape::Named(name) => {
@@ -85,17 +85,17 @@ fn field_names<'a>(api: &'a Api, mut open: VecDeque<&'a Shape>) -> IndexSet<&'a 
             }
             Shape::List(inner) | Shape::Content(_, Some(inner)) => open.push_front(inner),
             Shape::Object { fields, rest, besides } => {
-                for field in fields.iter().take(MOST_NAMES) {
+                for field in fields.iter().take(MAX_NAMES) {
                     names.insert(bare(&field.name));
                     open.push_back(&field.shape);
                 }
                 open.extend(rest.as_deref());
                 open.extend(besides);
             }
-            Shape::OneOf(variants) | Shape::AnyOf(variants) => open.extend(variants.iter().take(MOST_NAMES)),
+            Shape::OneOf(variants) | Shape::AnyOf(variants) => open.extend(variants.iter().take(MAX_NAMES)),
             _ => {}
         }
-        if names.len() >= MOST_NAMES {
+        if names.len() >= MAX_NAMES {
             break;
         }
     }

@@ -14,13 +14,13 @@ use crate::{
 };
 
 /// How many schemas are merged into one by `allOf`.
-const MOST_MERGED: usize = 256;
+const MAX_MERGED: usize = 256;
 
 /// How many parts all shapes of one API may have, beside two for each node of its documents; merging can multiply them.
 const MORE_PARTS: usize = 500_000;
 
 /// How deep schemas may stand within each other without a name.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// Reads the schemas of one API, and collects those that have a name.
 pub(crate) struct Schemas<'a> {
@@ -73,7 +73,7 @@ impl<'a> Schemas<'a> {
     pub(crate) fn types(&mut self) -> (BTreeMap<String, Shape>, bool) {
         let mut types = BTreeMap::new();
         while let Some((name, node)) = self.wanted.pop_front() {
-            let shape = self.unnamed(node, 0);
+            let shape = self.own_shape(node, 0);
             types.insert(name, shape);
         }
         (types, self.parts < self.most_parts)
@@ -126,15 +126,15 @@ impl<'a> Schemas<'a> {
     }
 
     fn inner(&mut self, node: Node<'a>, depth: usize) -> Shape {
-        let Some(alias) = alias(node) else { return self.unnamed(node, depth) };
+        let Some(alias) = alias(node) else { return self.own_shape(node, depth) };
         match self.library.resolved(alias) {
             Ok((target, Some(reference))) => Shape::Named(self.name(target, reference)),
-            Ok((target, None)) => self.unnamed(target, depth),
-            Err(reason) => self.unresolved(alias, reason),
+            Ok((target, None)) => self.own_shape(target, depth),
+            Err(reason) => self.unresolved_shape(alias, reason),
         }
     }
 
-    fn unresolved(&mut self, node: Node<'a>, reason: String) -> Shape {
+    fn unresolved_shape(&mut self, node: Node<'a>, reason: String) -> Shape {
         let reference = text(node.value, "$ref").unwrap_or_default();
         if reason.ends_with("in a circle") {
             return Shape::Cycle(reference_name(reference));
@@ -159,7 +159,7 @@ impl<'a> Schemas<'a> {
         if !flat.merged.insert(place) {
             return;
         }
-        if flat.merged.len() > MOST_MERGED || self.parts >= self.most_parts {
+        if flat.merged.len() > MAX_MERGED || self.parts >= self.most_parts {
             if !flat.besides.iter().any(|known| matches!(known, Shape::Cut(_))) {
                 flat.besides.push(Shape::Cut("parts of allOf".to_owned()));
             }
@@ -171,7 +171,7 @@ impl<'a> Schemas<'a> {
             match self.library.resolved(node) {
                 Ok((target, _)) => self.gather(target, flat),
                 Err(reason) => {
-                    let shape = self.unresolved(node, reason);
+                    let shape = self.unresolved_shape(node, reason);
                     flat.besides.push(shape);
                 }
             }
@@ -212,8 +212,8 @@ impl<'a> Schemas<'a> {
     }
 
     /// The shape of a schema, its own name apart.
-    fn unnamed(&mut self, node: Node<'a>, depth: usize) -> Shape {
-        if self.parts >= self.most_parts || depth > DEEPEST {
+    fn own_shape(&mut self, node: Node<'a>, depth: usize) -> Shape {
+        if self.parts >= self.most_parts || depth > MAX_DEPTH {
             return Shape::Cut("object".to_owned());
         }
         let mut flat = self.flat(node);

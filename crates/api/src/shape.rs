@@ -10,13 +10,13 @@ use serde_json::{Map, Value, json};
 use crate::{Field, Shape};
 
 /// The most parts that are rendered before a depth is given up.
-const MOST_PARTS: usize = 3_000;
+const MAX_PARTS: usize = 3_000;
 
 /// The most values of an enumeration that are listed.
-const MOST_VALUES: usize = 16;
+const MAX_VALUES: usize = 16;
 
 /// How many names may stand for one another.
-const MOST_NAMES: usize = 48;
+const MAX_NAMES: usize = 48;
 
 /// Which side of the exchange is shown: what only the other side writes is left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,7 +80,7 @@ pub(crate) fn bytes(value: &Value) -> usize {
 
 /// What a name stands for in the end; `None` where it is not known, or leads back to itself.
 pub(crate) fn named<'t>(types: &'t Types, mut name: &'t str) -> Option<(&'t str, &'t Shape)> {
-    for _ in 0..MOST_NAMES {
+    for _ in 0..MAX_NAMES {
         match types.get(name)? {
             Shape::Named(next) => name = next,
             shape => return Some((name, shape)),
@@ -103,9 +103,9 @@ impl<'t> Rendering<'t> {
         self.parts += 1;
         match shape {
             Shape::Word(word) => Value::String(word.clone()),
-            _ if self.parts > MOST_PARTS => self.cut(label(shape)),
+            _ if self.parts > MAX_PARTS => self.render_cut(label(shape)),
             Shape::List(item) => json!([self.value(item, depth)]),
-            Shape::Object { .. } if depth == 0 => self.cut("object"),
+            Shape::Object { .. } if depth == 0 => self.render_cut("object"),
             Shape::Object { fields, rest, besides } => self.object(fields, rest.as_deref(), besides, depth),
             Shape::Named(name) => self.named(name, depth),
             Shape::OneOf(variants) => self.variants("$one_of", variants, depth),
@@ -120,12 +120,12 @@ impl<'t> Rendering<'t> {
                 body => json!({ "$content": media_type, "$body": body }),
             },
             Shape::Cycle(name) => json!({ "$cycle": name }),
-            Shape::Cut(name) => self.cut(name),
+            Shape::Cut(name) => self.render_cut(name),
             Shape::Unresolved(reference) => json!({ "$unresolved": cut::sentences(reference, 120) }),
         }
     }
 
-    fn cut(&mut self, what: &str) -> Value {
+    fn render_cut(&mut self, what: &str) -> Value {
         self.cut = true;
         json!({ "$cut": what })
     }
@@ -137,7 +137,7 @@ impl<'t> Rendering<'t> {
         }
         // A list of a type that is not shown still says that it is a list.
         if depth == 0 && matches!(shape, Shape::Object { .. }) {
-            return self.cut(name);
+            return self.render_cut(name);
         }
         self.open.push(name);
         let value = self.value(shape, depth);
@@ -187,8 +187,8 @@ impl<'t> Rendering<'t> {
             if shapes.last() != Some(&shape) {
                 shapes.push(shape);
             }
-            if self.parts > MOST_PARTS {
-                shapes.push(self.cut("more"));
+            if self.parts > MAX_PARTS {
+                shapes.push(self.render_cut("more"));
                 break;
             }
         }
@@ -292,7 +292,7 @@ pub(crate) fn enumeration(values: &[Value]) -> String {
 /// The values that are listed, the last one saying how many are not.
 pub(crate) fn listed(values: &[Value]) -> Vec<Value> {
     let short = |value: &Value| if is_short(value) { value.clone() } else { Value::String(word(value)) };
-    let mut shown: Vec<Value> = values.iter().take(MOST_VALUES).map(short).collect();
+    let mut shown: Vec<Value> = values.iter().take(MAX_VALUES).map(short).collect();
     if values.len() > shown.len() {
         shown.push(json!(format!("… {} more", values.len() - shown.len())));
     }

@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// How many problems of one description are told.
-const MOST_PROBLEMS: usize = 100;
+const MAX_PROBLEMS: usize = 100;
 
 /// One API of a catalog.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -94,7 +94,7 @@ impl ApiSource {
             let (parts, more) = match dialect {
                 Dialect::Introspection => {
                     kind = ApiKind::GraphQl;
-                    graphql::introspected(&root, &place)
+                    graphql::read_introspection(&root, &place)
                 }
                 Dialect::OpenApi => {
                     kind = ApiKind::OpenApi;
@@ -118,9 +118,9 @@ impl ApiSource {
             files: parts.files,
         };
         self.restrict(&mut api, &place, &mut problems);
-        if problems.len() > MOST_PROBLEMS {
-            let more = problems.len() - MOST_PROBLEMS;
-            problems.truncate(MOST_PROBLEMS);
+        if problems.len() > MAX_PROBLEMS {
+            let more = problems.len() - MAX_PROBLEMS;
+            problems.truncate(MAX_PROBLEMS);
             problems.push(Problem::warning(&place, format!("there are {more} more problems")));
         }
         Ok((api, problems))
@@ -218,8 +218,8 @@ mod tests {
     fn a_flood_of_problems_is_counted_and_not_told() {
         let paths: String = (0..500).map(|n| format!("  /p{n}: 7\n")).collect();
         let (_, problems) = ApiSource::new("shop", "f").read(&format!("openapi: 3.0.0\npaths:\n{paths}")).unwrap();
-        assert_eq!(problems.len(), MOST_PROBLEMS + 1);
-        assert_eq!(problems[MOST_PROBLEMS].reason, "there are 400 more problems");
+        assert_eq!(problems.len(), MAX_PROBLEMS + 1);
+        assert_eq!(problems[MAX_PROBLEMS].reason, "there are 400 more problems");
     }
 
     #[test]

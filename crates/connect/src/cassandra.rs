@@ -5,7 +5,7 @@ mod failure;
 mod plan;
 mod value;
 
-use std::sync::{Arc, Once};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -122,7 +122,6 @@ impl Cassandra {
     }
 
     async fn connected(&self) -> Result<Session, ConnectError> {
-        static TLS: Once = Once::new();
         let url = self.server.url();
         let host = url.host_str().unwrap_or_default();
         let decoded = |text: &str| percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned();
@@ -137,13 +136,8 @@ impl Cassandra {
             builder = builder.user(decoded(url.username()), decoded(url.password().unwrap_or_default()));
         }
         if url.query_pairs().any(|(key, value)| key == "tls" && value == "true") {
-            use rustls_platform_verifier::ConfigVerifierExt;
-            // Where two providers are compiled in, rustls must be told which; that another was installed before is fine.
-            TLS.call_once(|| {
-                let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
-            });
-            let config = rustls::ClientConfig::with_platform_verifier();
-            let config = config.map_err(|error| self.connect_error(error.to_string()).with_source(error))?;
+            let config = prospector_net::tls_config()
+                .map_err(|error| self.connect_error(error.to_string()).with_source(error))?;
             builder = builder.tls_context(Some(Arc::new(config)));
         }
         let connected = tokio::time::timeout(CONNECTING * 2, builder.build()).await;

@@ -106,7 +106,7 @@ impl DocumentDiscovery {
     /// # Errors
     /// [`DocumentError::Search`] when the index fails.
     pub fn passages(&self, index: &Index, question: &str, limit: usize) -> Result<Vec<Passage>, DocumentError> {
-        let hits = index.rank(&parts(question, limit)).map_err(|source| failed(question, source))?;
+        let hits = index.rank(&parts(question, limit)).map_err(|source| search_error(question, source))?;
         Ok(self.of_sections(hits, limit, |body| render::text_of(body).to_owned()))
     }
 
@@ -117,7 +117,7 @@ impl DocumentDiscovery {
         question: &str,
         limit: usize,
     ) -> Result<(Vec<Passage>, Vec<String>), DocumentError> {
-        let found = index.search(&parts(question, limit)).map_err(|source| failed(question, source))?;
+        let found = index.search(&parts(question, limit)).map_err(|source| search_error(question, source))?;
         let excerpt = |body: &str| passage::best(render::text_of(body), question);
         let passages = self.of_sections(found.hits, limit, excerpt);
         let mut nearest: Vec<String> = Vec::new();
@@ -160,7 +160,7 @@ fn parts(question: &str, limit: usize) -> Query {
     Query { text: question.to_owned(), kinds: vec![Kind::Document], limit, ..Query::default() }
 }
 
-fn failed(question: &str, source: SearchError) -> DocumentError {
+fn search_error(question: &str, source: SearchError) -> DocumentError {
     DocumentError::Search { query: question.to_owned(), source }
 }
 

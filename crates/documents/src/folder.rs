@@ -35,7 +35,7 @@ pub(crate) fn walk(root: &Path, problems: &mut Vec<Problem>) -> Vec<File> {
     let mut links: Vec<PathBuf> = Vec::new();
     let mut others: BTreeMap<String, usize> = BTreeMap::new();
     let walk = WalkDir::new(root).max_depth(MAX_DEPTH).sort_by_file_name().into_iter();
-    for entry in walk.filter_entry(|entry| entry.depth() == 0 || !hidden(entry)) {
+    for entry in walk.filter_entry(|entry| entry.depth() == 0 || !is_hidden(entry)) {
         let entry = match entry {
             Ok(entry) => entry,
             Err(error) => {
@@ -112,7 +112,7 @@ fn file(root: &Path, path: &Path) -> File {
     File { name: parts.join("/"), path: path.to_owned() }
 }
 
-fn hidden(entry: &DirEntry) -> bool {
+fn is_hidden(entry: &DirEntry) -> bool {
     entry.file_name().to_string_lossy().starts_with('.')
 }
 

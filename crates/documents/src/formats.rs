@@ -91,15 +91,18 @@ pub(crate) fn try_convert(place: &str, bytes: Vec<u8>, format: Format) -> Result
         Format::Markdown | Format::Text => read_as(&bytes, format),
         _ => guard::run(move || read_as(&bytes, format)),
     };
-    told(place, done)
+    with_problems(place, done)
 }
 
 /// Reads the bytes of a file on this thread, without a limit on time; a panic is not caught.
 pub fn parse(place: &str, bytes: &[u8], format: Format) -> (Converted, Vec<Problem>) {
-    told(place, read_as(bytes, format)).unwrap_or_else(|problem| (Converted::default(), vec![problem]))
+    with_problems(place, read_as(bytes, format)).unwrap_or_else(|problem| (Converted::default(), vec![problem]))
 }
 
-fn told(place: &str, done: Result<(Converted, Vec<Remark>), Refused>) -> Result<(Converted, Vec<Problem>), Problem> {
+fn with_problems(
+    place: &str,
+    done: Result<(Converted, Vec<Remark>), Refused>,
+) -> Result<(Converted, Vec<Problem>), Problem> {
     let (converted, remarks) = done.map_err(|refused| refused.at(place))?;
     let said = |(reason, advice): Remark| {
         // A remark about the front matter knows its line.
@@ -119,9 +122,9 @@ fn read_as(bytes: &[u8], format: Format) -> Result<(Converted, Vec<Remark>), Ref
     }
     let mut remarks = Vec::new();
     let mut converted = match format {
-        Format::Markdown => markdown(&decoded(bytes, &mut remarks)?, &mut remarks),
-        Format::Text => Converted { text: decoded(bytes, &mut remarks)?, ..Converted::default() },
-        Format::Html => html::read(&decoded(bytes, &mut remarks)?)?,
+        Format::Markdown => markdown(&decode_text(bytes, &mut remarks)?, &mut remarks),
+        Format::Text => Converted { text: decode_text(bytes, &mut remarks)?, ..Converted::default() },
+        Format::Html => html::read(&decode_text(bytes, &mut remarks)?)?,
         Format::Pdf => pdf::read(bytes, &mut remarks)?,
         Format::Docx | Format::Xlsx | Format::Pptx => office::read(bytes, format)?,
     };
@@ -141,7 +144,7 @@ pub(crate) fn byte_limit(format: Format) -> usize {
     }
 }
 
-fn decoded(bytes: &[u8], remarks: &mut Vec<Remark>) -> Result<String, Refused> {
+fn decode_text(bytes: &[u8], remarks: &mut Vec<Remark>) -> Result<String, Refused> {
     let (text, lossy) = read::decode(bytes);
     if text.contains('\0') {
         return Err(Refused::new("the file is binary, not text", "keep only text files under the names of text files"));

@@ -16,7 +16,7 @@ pub(crate) struct Met {
 pub(crate) fn meet(path: &Path) -> Result<Met, Problem> {
     let place = path.display().to_string();
     // Asked before it is opened: opening a pipe would wait for a writer.
-    let metadata = std::fs::metadata(path).map_err(|error| failed(path, &error))?;
+    let metadata = std::fs::metadata(path).map_err(|error| read_problem(path, &error))?;
     if !metadata.is_file() {
         return Err(Problem::error(&place, "this is not a regular file"));
     }
@@ -26,8 +26,8 @@ pub(crate) fn meet(path: &Path) -> Result<Met, Problem> {
 /// The bytes of a file, up to a limit.
 pub(crate) fn bytes(path: &Path, limit: usize) -> Result<Vec<u8>, Problem> {
     let mut bytes = Vec::new();
-    let file = File::open(path).map_err(|error| failed(path, &error))?;
-    file.take(limit as u64 + 1).read_to_end(&mut bytes).map_err(|error| failed(path, &error))?;
+    let file = File::open(path).map_err(|error| read_problem(path, &error))?;
+    file.take(limit as u64 + 1).read_to_end(&mut bytes).map_err(|error| read_problem(path, &error))?;
     if bytes.len() > limit {
         let reason = format!("the file has over {} MB, which is the most that is read of this kind", limit >> 20);
         return Err(Problem::error(path.display().to_string(), reason).advise("split it into several files"));
@@ -35,7 +35,7 @@ pub(crate) fn bytes(path: &Path, limit: usize) -> Result<Vec<u8>, Problem> {
     Ok(bytes)
 }
 
-fn failed(path: &Path, error: &std::io::Error) -> Problem {
+fn read_problem(path: &Path, error: &std::io::Error) -> Problem {
     Problem::error(path.display().to_string(), format!("the file cannot be read: {error}"))
 }
 

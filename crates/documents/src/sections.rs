@@ -35,7 +35,7 @@ pub(crate) fn divide(content: &str, title_of: &str, headings: Vec<Heading>, line
         sections.push(Section {
             path: unique(&[], title_of, &mut taken),
             level: 0,
-            text: trimmed(&content[..first]),
+            text: trim_blank_lines(&content[..first]),
             line,
             range: 0..first,
         });
@@ -55,7 +55,7 @@ pub(crate) fn divide(content: &str, title_of: &str, headings: Vec<Heading>, line
         sections.push(Section {
             path,
             level: heading.level,
-            text: trimmed(&content[heading.range.end..end]),
+            text: trim_blank_lines(&content[heading.range.end..end]),
             line,
             range: start..end,
         });
@@ -86,7 +86,7 @@ fn unique(open: &[(u8, String)], heading: &str, taken: &mut HashMap<String, usiz
 }
 
 /// Without empty lines around it; the indentation of the first line stays.
-fn trimmed(text: &str) -> String {
+fn trim_blank_lines(text: &str) -> String {
     let text = text.trim_end();
     let first = text.len() - text.trim_start().len();
     let start = text[..first].rfind('\n').map_or(0, |at| at + 1);

@@ -13,20 +13,20 @@ use crate::{
     model::{Fact, Origin, Source},
     quantity::quantities,
     question::Shape,
-    sentences::{Form, LONGEST_SENTENCE, Unit},
+    sentences::{Form, MAX_SENTENCE_BYTES, Unit},
     words::stems,
 };
 
 /// What is written down is never quite certain.
-pub(crate) const MOST: f64 = 0.97;
+pub(crate) const MAX_CONFIDENCE: f64 = 0.97;
 /// What is left of the confidence of a stale fact: enough to be an answer, not to win over one.
 const STALE: f64 = 0.6;
 /// How sure a sentence makes an answer that covers all of the question and defines nothing.
 const LOOKED_UP: f64 = 0.85;
 /// The type of a source that is somebody else's word.
 const OTHER_USER: &str = "other_user";
-const LONGEST_ANSWER: usize = 1_500;
-const LONGEST_EXCERPT: usize = 400;
+const MAX_ANSWER_CHARS: usize = 1_500;
+const MAX_EXCERPT_CHARS: usize = 400;
 
 /// Something that may be the answer.
 #[derive(Debug, Clone)]
@@ -80,14 +80,14 @@ pub(crate) fn from_fact(asking: &Asking, lookup: &Lookup<'_>, fact: &Fact) -> Op
     let source = Source {
         source_type: if is_own { fact.origin.as_str() } else { OTHER_USER }.to_owned(),
         name: if fact.source.is_empty() { fact.term.clone() } else { fact.source.clone() },
-        excerpt: cut::words(&fact.definition, LONGEST_EXCERPT),
+        excerpt: cut::words(&fact.definition, MAX_EXCERPT_CHARS),
         confidence: probability,
         stale: fact.stale,
     };
     Some(Candidate {
         term: Some(fact.term.clone()),
         key,
-        answer: cut::words(&fact.definition, LONGEST_ANSWER),
+        answer: cut::words(&fact.definition, MAX_ANSWER_CHARS),
         source,
         fit,
         covers,
@@ -107,12 +107,68 @@ pub(crate) fn from_unit(
     let (asked, unit, text) = (&asking.asked, place.unit, place.text);
     let defined = definitions(unit);
     let trust = 0.9 + 0.1 * f64::from(passage.relevance.clamp(0.0, 1.0));
-    let mut best: Option<Best<'_>> = None;
+    let mut best = best_definition(asking, lookup, place, &defined, trust);
+    let mut with_before = None;
+    if lookup.answers(asked)
+        && !unit.plain.ends_with('?')
+        && unit.plain.len() <= MAX_SENTENCE_BYTES
+        && let Some(found) = lookup.found(place)
+    {
+        let plain =
+            defined.iter().find(|d| d.strength >= 0.7 && !matches!(d.pattern, Pattern::Threshold | Pattern::Unit));
+        let score = LOOKED_UP * found.score * trust;
+        if best.as_ref().is_none_or(|top| score > top.score) {
+            with_before = place.before.filter(|_| found.with_before);
+            let key = asked.content.clone();
+            best = Some(Best { score, fit: found.coverage, covers: true, definition: plain, key });
+        }
+    }
+    let Best { score, fit, covers, definition, key } = best?;
+    let probability = calibration::probability(score).min(MAX_CONFIDENCE);
+    let source = Source {
+        source_type: passage.source_type.clone(),
+        name: passage.name.clone(),
+        excerpt: cut::words(&with_list(&unit.text, &unit.list), MAX_EXCERPT_CHARS),
+        confidence: probability,
+        stale: false,
+    };
+    let mut answer = render_unit(unit, definition);
+    if let Some(before) = with_before {
+        answer = format!("{} {answer}", before.plain);
+    } else if covers && stems(&unit.label).iter().any(|stem| asked.content.contains(stem) && !text.own.contains(stem)) {
+        // The label says what the sentence leaves out.
+        answer = format!("{}: {answer}", unit.label);
+    }
+    let named = definition.filter(|d| !d.term.is_empty() && !matches!(d.pattern, Pattern::Threshold | Pattern::Unit));
+    Some(Candidate {
+        term: named.map(|d| d.term.clone()),
+        key,
+        answer: cut::words(&answer, MAX_ANSWER_CHARS),
+        source,
+        fit,
+        covers,
+        score,
+        probability,
+        origin: None,
+        scope: String::new(),
+    })
+}
+
+/// The definition in a unit that fits best; `trust` is that in its passage.
+fn best_definition<'a>(
+    asking: &Asking,
+    lookup: &Lookup<'_>,
+    place: &Place<'_>,
+    defined: &'a [Definition],
+    trust: f64,
+) -> Option<Best<'a>> {
+    let (asked, unit, text) = (&asking.asked, place.unit, place.text);
+    let mut best: Option<Best<'a>> = None;
     let has_value = !quantities(&unit.plain).is_empty() || unit.list.iter().any(|line| !quantities(line).is_empty());
     // What a data dictionary says of its tables and columns is not what a request turns on.
     let dictionary =
         matches!(&unit.form, Form::Row(cells) if cells.first().is_some_and(|(header, _)| is_dictionary(header)));
-    for definition in &defined {
+    for definition in defined {
         if dictionary && asked.shape == Shape::Request {
             continue;
         }
@@ -145,50 +201,7 @@ pub(crate) fn from_unit(
             }
         }
     }
-    let mut with_before = None;
-    if lookup.answers(asked)
-        && !unit.plain.ends_with('?')
-        && unit.plain.len() <= LONGEST_SENTENCE
-        && let Some(found) = lookup.found(place)
-    {
-        let plain =
-            defined.iter().find(|d| d.strength >= 0.7 && !matches!(d.pattern, Pattern::Threshold | Pattern::Unit));
-        let score = LOOKED_UP * found.score * trust;
-        if best.as_ref().is_none_or(|top| score > top.score) {
-            with_before = place.before.filter(|_| found.with_before);
-            let key = asked.content.clone();
-            best = Some(Best { score, fit: found.coverage, covers: true, definition: plain, key });
-        }
-    }
-    let Best { score, fit, covers, definition, key } = best?;
-    let probability = calibration::probability(score).min(MOST);
-    let source = Source {
-        source_type: passage.source_type.clone(),
-        name: passage.name.clone(),
-        excerpt: cut::words(&with_list(&unit.text, &unit.list), LONGEST_EXCERPT),
-        confidence: probability,
-        stale: false,
-    };
-    let mut answer = spoken(unit, definition);
-    if let Some(before) = with_before {
-        answer = format!("{} {answer}", before.plain);
-    } else if covers && stems(&unit.label).iter().any(|stem| asked.content.contains(stem) && !text.own.contains(stem)) {
-        // The label says what the sentence leaves out.
-        answer = format!("{}: {answer}", unit.label);
-    }
-    let named = definition.filter(|d| !d.term.is_empty() && !matches!(d.pattern, Pattern::Threshold | Pattern::Unit));
-    Some(Candidate {
-        term: named.map(|d| d.term.clone()),
-        key,
-        answer: cut::words(&answer, LONGEST_ANSWER),
-        source,
-        fit,
-        covers,
-        score,
-        probability,
-        origin: None,
-        scope: String::new(),
-    })
+    best
 }
 
 fn is_dictionary(header: &str) -> bool {
@@ -196,7 +209,7 @@ fn is_dictionary(header: &str) -> bool {
 }
 
 /// A unit as an answer: the sentence with what belongs to it; a row with its headers.
-fn spoken(unit: &Unit, definition: Option<&Definition>) -> String {
+fn render_unit(unit: &Unit, definition: Option<&Definition>) -> String {
     match (&unit.form, definition) {
         (Form::Row(_), Some(definition)) if definition.pattern != Pattern::Code => {
             format!("{}: {}", definition.term, definition.gloss)

@@ -21,7 +21,7 @@
 use crate::{
     quantity::quantities,
     question::{Asked, Shape},
-    sentences::{Form, LONGEST_SENTENCE, Unit, plain},
+    sentences::{Form, MAX_SENTENCE_BYTES, Unit, plain},
     verbs::{apposition, complement, core, equality, in_unit, threshold, verb, we_say},
     words::{is_stop_word, regex, same, stems, words},
 };
@@ -64,7 +64,7 @@ pub(crate) struct Name {
 
 /// Everything that a unit defines, in no order.
 pub(crate) fn definitions(unit: &Unit) -> Vec<Definition> {
-    if unit.plain.ends_with('?') || unit.plain.len() > LONGEST_SENTENCE {
+    if unit.plain.ends_with('?') || unit.plain.len() > MAX_SENTENCE_BYTES {
         return Vec::new();
     }
     let mut out = match &unit.form {
@@ -96,7 +96,7 @@ fn prose(unit: &Unit) -> Vec<Definition> {
     }
     out.extend(codes(unit));
     let core = core(&unit.plain);
-    let main = [equality(core).or_else(|| we_say(core)).or_else(|| verb(core)), marked(unit)];
+    let main = [equality(core).or_else(|| we_say(core)).or_else(|| verb(core)), parse_bold_term(unit)];
     let mut main = main.into_iter().flatten().max_by(|a, b| a.strength.total_cmp(&b.strength));
     if let (Some(main), Some(bold)) = (main.as_mut(), regex!(r"^(?:\w+\s+)?\*\*([^*]{2,60})\*\*").captures(&unit.text))
     {
@@ -254,7 +254,7 @@ fn label(unit: &Unit) -> Option<Definition> {
 }
 
 /// `A **full refund** returns ..`, `.. is **reactivated**`: a term in bold as the subject, or as what is said of it.
-fn marked(unit: &Unit) -> Option<Definition> {
+fn parse_bold_term(unit: &Unit) -> Option<Definition> {
     let found = regex!(r"^(?P<before>[^*]*?)\s*\*\*(?P<term>[^*]{2,60})\*\*").captures(&unit.text)?;
     let (before, term) = (found["before"].trim(), &found["term"]);
     if without_determiners(&format!("{before} ")).trim().is_empty() && !is_remark(term) {

@@ -32,7 +32,7 @@ const MAX_CONFIDENCE_OF_OTHERS: f64 = 0.9;
 /// The source of a fact whose sayer named none.
 pub(crate) const USER: &str = "user";
 /// A longer question is cut: nobody asks for a term in so many characters.
-const LONGEST_QUESTION: usize = 1_000;
+const MAX_QUESTION_CHARS: usize = 1_000;
 
 /// What became of a fact that was kept.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,7 +79,7 @@ impl FactDiscovery {
         catalog_facts: Vec<Fact>,
         evidence: Option<Arc<dyn Evidence>>,
     ) -> (FactDiscovery, Vec<Problem>) {
-        let (catalog, mut problems) = checked(catalog_facts);
+        let (catalog, mut problems) = check_facts(catalog_facts);
         let place = store.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
         let known = Known {
             store: FactStore::new(store),
@@ -176,10 +176,10 @@ impl FactDiscovery {
     /// The answer to a question, or what has to be clarified. A question without an answer is kept as unresolved.
     pub async fn resolve(&self, question: &str) -> Resolution {
         let question = question.trim();
-        let end = question.char_indices().nth(LONGEST_QUESTION).map(|(end, _)| end);
+        let end = question.char_indices().nth(MAX_QUESTION_CHARS).map(|(end, _)| end);
         let mut notes = Vec::new();
         if end.is_some() {
-            notes.push(format!("only the first {LONGEST_QUESTION} characters of the question were read"));
+            notes.push(format!("only the first {MAX_QUESTION_CHARS} characters of the question were read"));
         }
         let question = question[..end.unwrap_or(question.len())].to_owned();
         if let Err(error) = self.refresh().await {
@@ -313,14 +313,14 @@ impl FactDiscovery {
     /// The stored facts that the viewer may see, what they said themselves before what others said.
     fn snapshot(&self) -> Vec<Fact> {
         let stored = self.known.stored.read().unwrap_or_else(PoisonError::into_inner);
-        let mut seen: Vec<Fact> = stored.iter().filter_map(|stored| self.seen(stored)).collect();
+        let mut seen: Vec<Fact> = stored.iter().filter_map(|stored| self.visible_fact(stored)).collect();
         drop(stored);
         seen.sort_by_key(|fact| (fact.origin, !fact.pending, !fact.said_by.is_empty()));
         seen
     }
 
     /// A fact as the viewer is shown it; nothing where it is kept for somebody else.
-    fn seen(&self, stored: &StoredFact) -> Option<Fact> {
+    fn visible_fact(&self, stored: &StoredFact) -> Option<Fact> {
         let is_for_all = stored.apart.is_empty();
         if !is_for_all && stored.apart != self.viewer.owner.id() {
             return None;
@@ -363,7 +363,7 @@ fn wrong_with(fact: &Fact) -> Option<&'static str> {
 
 /// The facts that can be used, and what is wrong with the others. Facts that contradict each other are all kept:
 /// resolving their term shows both.
-fn checked(facts: Vec<Fact>) -> (Vec<Fact>, Vec<Problem>) {
+fn check_facts(facts: Vec<Fact>) -> (Vec<Fact>, Vec<Problem>) {
     let mut good: Vec<Fact> = Vec::new();
     let mut twins: HashMap<(Vec<String>, String), usize> = HashMap::new();
     let mut problems = Vec::new();

@@ -34,7 +34,7 @@ pub enum FactError {
     Folder {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
     /// The database engine refused.
@@ -44,7 +44,7 @@ pub enum FactError {
         act: &'static str,
         /// The file; `:memory:` for facts that live as long as the process.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: sqlx::Error,
     },
 }

@@ -10,12 +10,12 @@ use crate::{
     model::two_digits,
     quantity::{Bound, quantities},
     quote::Quotable,
-    sentences::{LONGEST_SENTENCE, Unit, units},
+    sentences::{MAX_SENTENCE_BYTES, Unit, units},
     words::{regex, stems},
 };
 
 /// No text gives more facts than this.
-pub const MOST_FACTS: usize = 200;
+pub const MAX_FACTS: usize = 200;
 
 /// The kind of thing that a text says of a term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -50,7 +50,7 @@ pub struct ExtractedFact {
     pub confidence: f64,
 }
 
-/// Everything that `text` defines, in its order, at most [`MOST_FACTS`].
+/// Everything that `text` defines, in its order, at most [`MAX_FACTS`].
 ///
 /// ```
 /// use prospector_facts::extract::{ExtractedKind, extract};
@@ -77,7 +77,7 @@ pub fn extract(text: &str) -> Vec<ExtractedFact> {
             if seen.insert(key) {
                 out.push(fact);
             }
-            if out.len() == MOST_FACTS {
+            if out.len() == MAX_FACTS {
                 return out;
             }
         }
@@ -127,7 +127,7 @@ fn from_unit(unit: &Unit) -> Vec<ExtractedFact> {
     let bounded = defined.iter().find(|d| d.pattern == Pattern::Threshold).filter(|_| meaning.is_none());
     if let Some(subject) = meaning.or(bounded) {
         let lines = std::iter::once(&unit.plain).chain(&unit.list);
-        for line in lines.filter(|line| line.len() <= LONGEST_SENTENCE) {
+        for line in lines.filter(|line| line.len() <= MAX_SENTENCE_BYTES) {
             for clause in thresholds(line) {
                 let threshold = Definition { gloss: clause, ..subject.clone() };
                 out.push(fact(&threshold, ExtractedKind::Threshold));
@@ -249,7 +249,7 @@ mod tests {
     #[test]
     fn the_number_of_facts_is_bounded_and_none_comes_twice() {
         let text: String = (0..2_000).map(|n| format!("Term x{n} means thing {n}.\n\n")).collect();
-        assert_eq!(extract(&text).len(), MOST_FACTS);
+        assert_eq!(extract(&text).len(), MAX_FACTS);
         assert_eq!(extract("Churn means loss. Churn means loss.").len(), 1);
     }
 }

@@ -5,7 +5,7 @@ use std::{cell::LazyCell, collections::HashSet};
 use async_trait::async_trait;
 
 use crate::{
-    extract::{ExtractedFact, ExtractedKind, MOST_FACTS},
+    extract::{ExtractedFact, ExtractedKind, MAX_FACTS},
     words::{stems, within, words},
 };
 
@@ -39,7 +39,7 @@ pub(crate) fn checked(text: &str, stated: Vec<Stated>) -> (Vec<ExtractedFact>, u
     let whole = LazyCell::new(|| stems(text).into_iter().collect::<HashSet<String>>());
     let facts: Vec<ExtractedFact> = stated
         .into_iter()
-        .take(MOST_FACTS)
+        .take(MAX_FACTS)
         .filter(|one| is_borne_out(text, &whole, one))
         .map(|one| ExtractedFact {
             term: one.term.trim().to_owned(),
@@ -83,7 +83,7 @@ pub(crate) fn joined(mut facts: Vec<ExtractedFact>, more: Vec<ExtractedFact>) ->
                 && stems(&known.term) == stems(&new.term)
                 && (known.evidence.contains(&new.evidence) || new.evidence.contains(&known.evidence))
         };
-        if facts.len() < MOST_FACTS && !facts.iter().any(twin) {
+        if facts.len() < MAX_FACTS && !facts.iter().any(twin) {
             facts.push(new);
         }
     }

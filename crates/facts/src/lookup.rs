@@ -107,7 +107,7 @@ impl<'a> Lookup<'a> {
 
     /// Whether `unit` holds what is wanted.
     pub(crate) fn is_met_by(&self, unit: &Unit) -> bool {
-        self.wanted.is_in(&spoken(unit), &self.all)
+        self.wanted.is_in(&render_unit(unit), &self.all)
     }
 
     /// How `place` answers; nothing where it does not hold what is wanted.
@@ -116,7 +116,7 @@ impl<'a> Lookup<'a> {
         if heavy == 0 {
             return None;
         }
-        let said = spoken(place.unit);
+        let said = render_unit(place.unit);
         // A list that says a bit of everything answers nothing: what leads in to it has to be about the question.
         let lead: HashSet<String>;
         let unit_own = if place.unit.list.is_empty() {
@@ -195,7 +195,7 @@ impl<'a> Lookup<'a> {
 }
 
 /// The sentence with what belongs to it.
-fn spoken(unit: &Unit) -> String {
+fn render_unit(unit: &Unit) -> String {
     let cells = match &unit.form {
         Form::Row(cells) => cells.iter().map(|(header, cell)| format!("{header}: {cell}")).collect(),
         _ => Vec::new(),

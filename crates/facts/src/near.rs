@@ -15,10 +15,10 @@ const UNRELATED: f32 = 0.28;
 /// From this on words mean the same.
 const SYNONYM: f32 = 0.68;
 /// What a synonym counts for.
-const MOST: f64 = 0.85;
+const SYNONYM_WEIGHT: f64 = 0.85;
 /// More words than this are not compared.
-const MOST_WORDS: usize = 5_000;
-const MOST_ASKED: usize = 24;
+const MAX_WORDS: usize = 5_000;
+const MAX_ASKED: usize = 24;
 
 /// Stem of the question to the stems of the texts that are near it, and how near, 0 to 1.
 #[derive(Debug, Default)]
@@ -32,11 +32,11 @@ impl Near {
         let counts =
             |word: &String| word.chars().count() > 2 && word.chars().all(char::is_alphabetic) && !is_stop_word(word);
         let asked: Vec<String> =
-            words(question).into_iter().filter(|w| counts(w) && !proper.contains(w)).take(MOST_ASKED).collect();
+            words(question).into_iter().filter(|w| counts(w) && !proper.contains(w)).take(MAX_ASKED).collect();
         let mut seen = HashSet::new();
         let texts = passages.iter().flat_map(|passage| [passage.name.as_str(), &passage.text]);
         let said: Vec<String> =
-            texts.flat_map(words).filter(|w| counts(w) && seen.insert(w.clone())).take(MOST_WORDS).collect();
+            texts.flat_map(words).filter(|w| counts(w) && seen.insert(w.clone())).take(MAX_WORDS).collect();
         let all: Vec<&str> = asked.iter().chain(&said).map(String::as_str).collect();
         let vectors = evidence.vectors(&all);
         if vectors.len() != all.len() {
@@ -66,7 +66,7 @@ impl Near {
 }
 
 fn share(cosine: f32) -> f64 {
-    MOST * f64::from(((cosine - UNRELATED) / (SYNONYM - UNRELATED)).clamp(0.0, 1.0))
+    SYNONYM_WEIGHT * f64::from(((cosine - UNRELATED) / (SYNONYM - UNRELATED)).clamp(0.0, 1.0))
 }
 
 fn cosine(a: &[f32], b: &[f32]) -> f32 {
@@ -146,7 +146,7 @@ mod tests {
             let share = near.nearest(&stem(asked), &HashSet::from([stem(said)]));
             assert!((least..=most).contains(&share), "{asked} {said}: {share}");
         };
-        check("buy", "purchase", MOST, MOST);
+        check("buy", "purchase", SYNONYM_WEIGHT, SYNONYM_WEIGHT);
         check("buy", "order", 0.1, 0.8);
         check("buy", "sell", 0.0, 0.0);
         check("germany", "france", 0.0, 0.0);

@@ -29,7 +29,7 @@ use prospector_core::{nearest, normalized};
 use prospector_text::cut;
 
 use crate::{
-    candidate::{Candidate, MOST, from_fact, from_unit},
+    candidate::{Candidate, MAX_CONFIDENCE, from_fact, from_unit},
     definition::{Definition, Pattern, definitions, shorts},
     evidence::Passage,
     fit::{Asking, Said, Weights},
@@ -163,24 +163,24 @@ fn spellings(key: &[String]) -> Vec<Vec<String>> {
     vec![sorted, vec![key.concat()]]
 }
 
-fn decide(
-    question: &str,
-    asked: &Asked,
-    mut candidates: Vec<Candidate>,
-    terms: impl FnOnce() -> Vec<String>,
-) -> Resolution {
-    let mut out = Resolution {
-        question: question.trim().to_owned(),
-        term: None,
-        answer: None,
-        confidence: 0.0,
-        sources: Vec::new(),
-        otherwise: Vec::new(),
-        needs_clarification: true,
-        clarification: None,
-        related: Vec::new(),
-        note: None,
+/// Gives the answers of sources that disagree, the best one first, and asks which one holds.
+fn state_all(out: &mut Resolution, asked: &Asked, all: Vec<&Candidate>) {
+    let top = all[0];
+    let line = |c: &&Candidate| match c.scope.as_str() {
+        "" => format!("{}: {}", c.source.name, c.answer),
+        scope => format!("{} (for {scope}): {}", c.source.name, c.answer),
     };
+    out.answer = Some(all.iter().map(line).collect::<Vec<_>>().join("\n"));
+    out.confidence = top.probability * 0.5;
+    out.sources = all.iter().map(|c| c.source.clone()).collect();
+    let what = top.term.as_deref().unwrap_or(&asked.term);
+    out.clarification =
+        Some(format!("The sources disagree on `{what}`. Ask which one holds; add_fact keeps the reply."));
+}
+
+/// Sorts the candidates, best first, and drops those below the floor; what a user said of the same term comes first. Gives
+/// the probability of the best one before any was dropped.
+fn order(asked: &Asked, candidates: &mut Vec<Candidate>) -> f64 {
     // The sort is stable: at the same score what comes first, a user's fact before all, stays first.
     candidates.sort_by(|a, b| b.score.total_cmp(&a.score));
     let best = candidates.first().map_or(0.0, |c| c.probability);
@@ -199,6 +199,28 @@ fn decide(
             candidates.insert(0, user);
         }
     }
+    best
+}
+
+fn decide(
+    question: &str,
+    asked: &Asked,
+    mut candidates: Vec<Candidate>,
+    terms: impl FnOnce() -> Vec<String>,
+) -> Resolution {
+    let mut out = Resolution {
+        question: question.trim().to_owned(),
+        term: None,
+        answer: None,
+        confidence: 0.0,
+        sources: Vec::new(),
+        otherwise: Vec::new(),
+        needs_clarification: true,
+        clarification: None,
+        related: Vec::new(),
+        note: None,
+    };
+    let best = order(asked, &mut candidates);
     let Some(top) = candidates.first().cloned() else {
         out.confidence = best;
         out.clarification = Some(unknown(asked, terms));
@@ -220,17 +242,7 @@ fn decide(
     }
     out.term = top.term.clone();
     if !rivals.is_empty() {
-        let all: Vec<&Candidate> = std::iter::once(&top).chain(rivals).collect();
-        let line = |c: &&Candidate| match c.scope.as_str() {
-            "" => format!("{}: {}", c.source.name, c.answer),
-            scope => format!("{} (for {scope}): {}", c.source.name, c.answer),
-        };
-        out.answer = Some(all.iter().map(line).collect::<Vec<_>>().join("\n"));
-        out.confidence = top.probability * 0.5;
-        out.sources = all.iter().map(|c| c.source.clone()).collect();
-        let what = top.term.as_deref().unwrap_or(&asked.term);
-        out.clarification =
-            Some(format!("The sources disagree on `{what}`. Ask which one holds; add_fact keeps the reply."));
+        state_all(&mut out, asked, std::iter::once(&top).chain(rivals).collect());
         return out;
     }
     out.needs_clarification = top.source.stale;
@@ -248,12 +260,12 @@ fn decide(
         for other in topic.iter().filter(|c| alike(&top.answer, &c.answer) && !disagree(&top.answer, &c.answer)) {
             if out.sources.len() < SHOWN && !out.sources.iter().any(|s| s.name == other.source.name) {
                 out.sources.push(other.source.clone());
-                out.confidence = (out.confidence + 0.02).min(MOST).max(out.confidence);
+                out.confidence = (out.confidence + 0.02).min(MAX_CONFIDENCE).max(out.confidence);
             }
         }
     }
     if asked.shape != Shape::Define {
-        out.related = related(&top, &candidates);
+        out.related = find_related(&top, &candidates);
     }
     out
 }
@@ -277,7 +289,7 @@ fn one_topic(asked: &Asked, a: &Candidate, b: &Candidate) -> bool {
 }
 
 /// The best candidates for the other terms of the question, as far as their words are not all taken by better ones.
-fn related(top: &Candidate, candidates: &[Candidate]) -> Vec<Related> {
+fn find_related(top: &Candidate, candidates: &[Candidate]) -> Vec<Related> {
     let mut taken = top.key.clone();
     let mut out = Vec::new();
     for candidate in candidates {

@@ -46,7 +46,7 @@ impl Review {
     /// # Errors
     /// [`FactError`] when there is a store and it cannot be read.
     pub async fn facts(&self) -> Result<Vec<ReviewedFact>, FactError> {
-        let mut facts: Vec<ReviewedFact> = self.store.facts().await?.iter().map(reviewed).collect();
+        let mut facts: Vec<ReviewedFact> = self.store.facts().await?.iter().map(review_fact).collect();
         facts.sort_by_cached_key(|fact| (!fact.pending, fact.fact.term.to_lowercase(), fact.id.clone()));
         Ok(facts)
     }
@@ -61,7 +61,7 @@ impl Review {
         if self.store.approve(&stored).await?.is_none() {
             return Ok(None);
         }
-        Ok(Some(reviewed(&StoredFact { apart: String::new(), ..stored })))
+        Ok(Some(review_fact(&StoredFact { apart: String::new(), ..stored })))
     }
 
     /// Forgets a fact. Gives it as it was, or nothing where there is none of that id.
@@ -70,7 +70,7 @@ impl Review {
     /// [`FactError`] when the store cannot be read or written.
     pub async fn remove(&self, id: &str) -> Result<Option<ReviewedFact>, FactError> {
         let Some(stored) = self.find(id).await? else { return Ok(None) };
-        Ok(self.store.remove(&stored).await?.then(|| reviewed(&stored)))
+        Ok(self.store.remove(&stored).await?.then(|| review_fact(&stored)))
     }
 
     async fn find(&self, id: &str) -> Result<Option<StoredFact>, FactError> {
@@ -78,7 +78,7 @@ impl Review {
     }
 }
 
-fn reviewed(stored: &StoredFact) -> ReviewedFact {
+fn review_fact(stored: &StoredFact) -> ReviewedFact {
     ReviewedFact {
         id: id_of(stored),
         pending: !stored.apart.is_empty(),

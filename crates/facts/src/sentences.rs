@@ -8,10 +8,10 @@ use prospector_text::sentences::split;
 use crate::{definition::is_remark, words::regex};
 
 /// At most this many lines of a list, table or formula continue a sentence that ends in a colon.
-const MOST_CONTINUED: usize = 12;
+const MAX_CONTINUED: usize = 12;
 
 /// A longer sentence is none: a listing, a page without its markup. It is neither read closely nor an answer.
-pub(crate) const LONGEST_SENTENCE: usize = 800;
+pub(crate) const MAX_SENTENCE_BYTES: usize = 800;
 
 /// What a unit was in its text.
 #[derive(Debug, Clone, PartialEq)]
@@ -136,7 +136,7 @@ pub(crate) fn units(text: &str, heading: &str) -> Vec<Unit> {
 
 /// A text as what stands above others: a longer one than a sentence is none, and would be repeated with each of them.
 fn as_heading(text: String) -> String {
-    if text.len() > LONGEST_SENTENCE { String::new() } else { text }
+    if text.len() > MAX_SENTENCE_BYTES { String::new() } else { text }
 }
 
 /// `Urgent` of `Urgent: the shop is down.`
@@ -153,7 +153,7 @@ fn continuation(block: &Block, rest: &[Block]) -> Vec<String> {
     };
     let mut lines = Vec::new();
     let mut kind = None;
-    for next in rest.iter().take(MOST_CONTINUED) {
+    for next in rest.iter().take(MAX_CONTINUED) {
         let (line, this) = match next {
             Block::Item(level, text) if below.is_none_or(|below| *level > below) => (plain(text), 'i'),
             Block::Row(text, _) => (text.clone(), 'r'),

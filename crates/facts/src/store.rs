@@ -26,12 +26,12 @@ use crate::{
 use tables::{APPLICATION, VERSION};
 
 /// How long a process waits for another one's write.
-const PATIENCE: Duration = Duration::from_secs(10);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 /// No more facts of one owner than this wait to be approved.
 const MAX_APART: i64 = 1_000;
 const TOO_MANY_APART: &str = "1,000 facts of yours wait to be approved already";
 /// No more open questions of one owner than this are kept; the ones asked longest ago go first.
-const MOST_UNRESOLVED: i64 = 1_000;
+const MAX_UNRESOLVED: i64 = 1_000;
 
 /// The store; nothing is opened before it is needed.
 pub(crate) struct FactStore {
@@ -49,7 +49,7 @@ impl FactStore {
         self.path.as_deref().unwrap_or(Path::new(":memory:"))
     }
 
-    fn failed(&self, act: &'static str) -> impl FnOnce(sqlx::Error) -> FactError + '_ {
+    fn store_error(&self, act: &'static str) -> impl FnOnce(sqlx::Error) -> FactError + '_ {
         move |source| FactError::store(act, self.place(), source)
     }
 
@@ -83,8 +83,8 @@ impl FactStore {
     }
 
     async fn open_for_writing(&self) -> Result<SqlitePool, FactError> {
-        let failed = |source| FactError::store("open", self.place(), source);
-        let mut options = SqliteConnectOptions::new().busy_timeout(PATIENCE).disable_statement_logging();
+        let store_error = |source| FactError::store("open", self.place(), source);
+        let mut options = SqliteConnectOptions::new().busy_timeout(LOCK_TIMEOUT).disable_statement_logging();
         match &self.path {
             None => options = options.in_memory(true),
             Some(path) => {
@@ -111,17 +111,21 @@ impl FactStore {
             let mut tries = 0;
             while let Err(error) = sqlx::query("PRAGMA journal_mode = WAL").execute(&pool).await {
                 if tries == 200 || !is_busy(&error) {
-                    return Err(failed(error));
+                    return Err(store_error(error));
                 }
                 tries += 1;
-                tokio::time::sleep(PATIENCE / 200).await;
+                tokio::time::sleep(LOCK_TIMEOUT / 200).await;
             }
         }
-        let mut transaction = pool.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
+        let mut transaction = pool.begin_with("BEGIN IMMEDIATE").await.map_err(store_error)?;
         // Another process may have been quicker.
-        let now: i64 = sqlx::query_scalar("PRAGMA user_version").fetch_one(&mut *transaction).await.map_err(failed)?;
-        sqlx::raw_sql(sqlx::AssertSqlSafe(tables::upgrade(now))).execute(&mut *transaction).await.map_err(failed)?;
-        transaction.commit().await.map_err(failed)?;
+        let now: i64 =
+            sqlx::query_scalar("PRAGMA user_version").fetch_one(&mut *transaction).await.map_err(store_error)?;
+        sqlx::raw_sql(sqlx::AssertSqlSafe(tables::upgrade(now)))
+            .execute(&mut *transaction)
+            .await
+            .map_err(store_error)?;
+        transaction.commit().await.map_err(store_error)?;
         Ok(pool)
     }
 
@@ -138,7 +142,7 @@ impl FactStore {
             }
             Ok(numbers)
         };
-        let [tables, application, version] = read().await.map_err(self.failed("read"))?;
+        let [tables, application, version] = read().await.map_err(self.store_error("read"))?;
         let foreign = |reason: String| FactError::Foreign { path: self.place().to_owned(), reason };
         match application {
             APPLICATION if version > VERSION => Err(foreign(format!("it has version {version}"))),
@@ -158,7 +162,7 @@ impl FactStore {
         self.version(&pool).await?;
         let found: Result<String, _> = sqlx::query_scalar("PRAGMA integrity_check(1)").fetch_one(&pool).await;
         pool.close().await;
-        match found.map_err(self.failed("read"))?.as_str() {
+        match found.map_err(self.store_error("read"))?.as_str() {
             "ok" => Ok(()),
             reason => {
                 let source = sqlx::Error::Protocol(reason.to_owned());
@@ -171,13 +175,13 @@ impl FactStore {
     pub(crate) async fn facts(&self) -> Result<Vec<StoredFact>, FactError> {
         let Some(pool) = self.existing().await? else { return Ok(Vec::new()) };
         let rows = sqlx::query("SELECT * FROM facts ORDER BY key, scope, origin, apart").fetch_all(pool).await;
-        rows.and_then(|rows| rows.iter().map(stored).collect()).map_err(self.failed("read"))
+        rows.and_then(|rows| rows.iter().map(read_row).collect()).map_err(self.store_error("read"))
     }
 
     /// Keeps a fact as this viewer says it. One of the same term, scope and origin that is kept for the same people is
     /// replaced and given back.
     pub(crate) async fn add(&self, new: &Fact, viewer: &Viewer) -> Result<Option<Fact>, FactError> {
-        let failed = |source| FactError::store("write to", self.place(), source);
+        let store_error = |source| FactError::store("write to", self.place(), source);
         let pool = self.pool().await?;
         let mut key = stems(&new.term).join(" ");
         // What two texts say of one term are two facts.
@@ -190,58 +194,58 @@ impl FactStore {
             owner: viewer.owner.clone(),
             fact: Fact { said_by: String::new(), pending: false, ..new.clone() },
         };
-        let mut transaction = pool.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
-        let old = same_place(&mut transaction, &new).await.map_err(failed)?;
+        let mut transaction = pool.begin_with("BEGIN IMMEDIATE").await.map_err(store_error)?;
+        let old = same_place(&mut transaction, &new).await.map_err(store_error)?;
         if old.is_none() && !new.apart.is_empty() {
             let kept: i64 = sqlx::query_scalar("SELECT count(*) FROM facts WHERE apart = ?")
                 .bind(&new.apart)
                 .fetch_one(&mut *transaction)
                 .await
-                .map_err(failed)?;
+                .map_err(store_error)?;
             if kept >= MAX_APART {
                 return Err(FactError::Invalid { term: new.fact.term, reason: TOO_MANY_APART });
             }
         }
-        write(&mut transaction, &new).await.map_err(failed)?;
-        transaction.commit().await.map_err(failed)?;
+        write(&mut transaction, &new).await.map_err(store_error)?;
+        transaction.commit().await.map_err(store_error)?;
         Ok(old.map(|old| old.fact))
     }
 
     /// Lets a fact that was kept apart hold for everyone, in the place of what was known of its term; gives what it
     /// replaces. Nothing is done where the fact is not there as it was shown: `Ok(None)`.
     pub(crate) async fn approve(&self, shown: &StoredFact) -> Result<Option<Option<Fact>>, FactError> {
-        let failed = |source| FactError::store("write to", self.place(), source);
+        let store_error = |source| FactError::store("write to", self.place(), source);
         let pool = self.pool().await?;
-        let mut transaction = pool.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
-        if same_place(&mut transaction, shown).await.map_err(failed)?.as_ref() != Some(shown) {
+        let mut transaction = pool.begin_with("BEGIN IMMEDIATE").await.map_err(store_error)?;
+        if same_place(&mut transaction, shown).await.map_err(store_error)?.as_ref() != Some(shown) {
             return Ok(None);
         }
-        delete(&mut transaction, shown).await.map_err(failed)?;
+        delete(&mut transaction, shown).await.map_err(store_error)?;
         let shared = StoredFact { apart: String::new(), ..shown.clone() };
-        let old = same_place(&mut transaction, &shared).await.map_err(failed)?;
-        write(&mut transaction, &shared).await.map_err(failed)?;
-        transaction.commit().await.map_err(failed)?;
+        let old = same_place(&mut transaction, &shared).await.map_err(store_error)?;
+        write(&mut transaction, &shared).await.map_err(store_error)?;
+        transaction.commit().await.map_err(store_error)?;
         Ok(Some(old.map(|old| old.fact)))
     }
 
     /// Forgets a fact; whether it was there as it was shown.
     pub(crate) async fn remove(&self, shown: &StoredFact) -> Result<bool, FactError> {
-        let failed = |source| FactError::store("write to", self.place(), source);
+        let store_error = |source| FactError::store("write to", self.place(), source);
         let pool = self.pool().await?;
-        let mut transaction = pool.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
-        if same_place(&mut transaction, shown).await.map_err(failed)?.as_ref() != Some(shown) {
+        let mut transaction = pool.begin_with("BEGIN IMMEDIATE").await.map_err(store_error)?;
+        if same_place(&mut transaction, shown).await.map_err(store_error)?.as_ref() != Some(shown) {
             return Ok(false);
         }
-        delete(&mut transaction, shown).await.map_err(failed)?;
-        transaction.commit().await.map_err(failed)?;
+        delete(&mut transaction, shown).await.map_err(store_error)?;
+        transaction.commit().await.map_err(store_error)?;
         Ok(true)
     }
 
     /// Notes that a question of this owner found no answer.
     pub(crate) async fn note_unresolved(&self, question: &str, now: &str, owner: &Owner) -> Result<(), FactError> {
-        let failed = |source| FactError::store("write to", self.place(), source);
+        let store_error = |source| FactError::store("write to", self.place(), source);
         let pool = self.pool().await?;
-        let mut transaction = pool.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
+        let mut transaction = pool.begin_with("BEGIN IMMEDIATE").await.map_err(store_error)?;
         sqlx::query(
             "INSERT INTO unresolved (key, owner, question, times, last_asked, first_asked) VALUES (?, ?, ?, 1, ?, ?)
              ON CONFLICT (key, owner) DO UPDATE SET
@@ -254,17 +258,17 @@ impl FactStore {
         .bind(now)
         .execute(&mut *transaction)
         .await
-        .map_err(failed)?;
+        .map_err(store_error)?;
         sqlx::query(
             "DELETE FROM unresolved WHERE owner = ?1 AND key NOT IN
                  (SELECT key FROM unresolved WHERE owner = ?1 ORDER BY last_asked DESC, key LIMIT ?2)",
         )
         .bind(owner.id())
-        .bind(MOST_UNRESOLVED)
+        .bind(MAX_UNRESOLVED)
         .execute(&mut *transaction)
         .await
-        .map_err(failed)?;
-        transaction.commit().await.map_err(failed)
+        .map_err(store_error)?;
+        transaction.commit().await.map_err(store_error)
     }
 
     /// The open questions of this viewer, the one asked last first. Where nobody else asks, those of the command line
@@ -285,7 +289,7 @@ impl FactStore {
                 last_asked: row.try_get("last_asked")?,
             })
         };
-        rows.and_then(|rows| rows.iter().map(read).collect()).map_err(self.failed("read"))
+        rows.and_then(|rows| rows.iter().map(read).collect()).map_err(self.store_error("read"))
     }
 
     /// Forgets a question that has an answer by now; writes nothing where it was not open for this viewer.
@@ -300,14 +304,14 @@ impl FactStore {
                 .bind(shares)
                 .fetch_one(pool)
                 .await
-                .map_err(self.failed("read"))?;
+                .map_err(self.store_error("read"))?;
         if open > 0 {
             let delete = sqlx::query("DELETE FROM unresolved WHERE key = ? AND (owner = ? OR (owner = '' AND ?))")
                 .bind(&key)
                 .bind(viewer.owner.id())
                 .bind(shares)
                 .execute(pool);
-            delete.await.map_err(self.failed("write to"))?;
+            delete.await.map_err(self.store_error("write to"))?;
         }
         Ok(())
     }
@@ -319,7 +323,7 @@ fn one_connection(options: SqliteConnectOptions) -> SqlitePool {
         .max_connections(1)
         .idle_timeout(None)
         .max_lifetime(None)
-        .acquire_timeout(PATIENCE * 2)
+        .acquire_timeout(LOCK_TIMEOUT * 2)
         .connect_lazy_with(options)
 }
 
@@ -349,7 +353,7 @@ async fn same_place(connection: &mut SqliteConnection, fact: &StoredFact) -> Res
         .bind(&fact.apart)
         .fetch_optional(connection)
         .await?;
-    row.as_ref().map(stored).transpose()
+    row.as_ref().map(read_row).transpose()
 }
 
 async fn delete(connection: &mut SqliteConnection, fact: &StoredFact) -> Result<(), sqlx::Error> {
@@ -409,7 +413,7 @@ fn is_obstacle(error: &sqlx::Error) -> bool {
     matches!(code(error), Some(8 | 10 | 13 | 14))
 }
 
-fn stored(row: &SqliteRow) -> Result<StoredFact, sqlx::Error> {
+fn read_row(row: &SqliteRow) -> Result<StoredFact, sqlx::Error> {
     let owner: String = row.try_get("owner")?;
     let owner = match owner.is_empty() {
         true => Owner::local(),

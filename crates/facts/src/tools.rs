@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 use crate::{
     discovery::{Extracted, FactDiscovery, USER},
     error::FactError,
-    extract::{ExtractedFact, MOST_FACTS},
+    extract::{ExtractedFact, MAX_FACTS},
     model::{Fact, Origin, Resolution, Unresolved},
 };
 
 const DEFAULT_LIMIT: usize = 50;
 /// A longer text is refused rather than read in part.
-const LONGEST_TEXT: usize = 100_000;
+const MAX_TEXT_CHARS: usize = 100_000;
 
 pub(crate) fn all(discovery: &Arc<FactDiscovery>) -> Toolset {
     Toolset::new()
@@ -217,9 +217,9 @@ impl Tool for ExtractFacts {
             (None, Some(source)) => return self.of_source(&source).await,
             _ => return Err(ToolError::invalid("pass a text or a source", Some("one of the two".into()))),
         };
-        if text.chars().count() > LONGEST_TEXT {
+        if text.chars().count() > MAX_TEXT_CHARS {
             return Err(ToolError::invalid(
-                format!("the text is longer than {LONGEST_TEXT} characters"),
+                format!("the text is longer than {MAX_TEXT_CHARS} characters"),
                 Some("pass it in parts".into()),
             ));
         }
@@ -241,8 +241,8 @@ impl ExtractFacts {
 }
 
 fn page(Extracted { facts, note }: Extracted) -> Page<ExtractedFact> {
-    let full = facts.len() == MOST_FACTS;
-    let cut = full.then(|| format!("only the first {MOST_FACTS}; pass the rest of the text by itself"));
+    let full = facts.len() == MAX_FACTS;
+    let cut = full.then(|| format!("only the first {MAX_FACTS}; pass the rest of the text by itself"));
     if facts.is_empty() {
         return Page::nothing(note.unwrap_or_else(|| "the text defines nothing".into()), Vec::new());
     }

@@ -77,11 +77,11 @@ pub(crate) fn verb(core: &str) -> Option<Definition> {
                 let says_when = !quantities(rest).is_empty() || rest.chars().any(|c| c.is_ascii_digit());
                 name(subject).filter(|_| says_when).map(|name| definition(name, rest, Pattern::Copula, 0.8))
             }
-            Some("assign") => assigned(core, subject, rest),
+            Some("assign") => parse_complement(core, subject, rest),
             Some("does") => name(subject).map(|name| definition(name, core, Pattern::Copula, 0.65)),
             Some("has") => condition(core, subject, rest),
             _ => condition(core, subject, rest)
-                .or_else(|| inverted(core, subject, rest))
+                .or_else(|| parse_inversion(core, subject, rest))
                 .or_else(|| copula(subject, rest)),
         };
         if got.is_some() {
@@ -92,7 +92,7 @@ pub(crate) fn verb(core: &str) -> Option<Definition> {
 }
 
 /// `[A customer] counts as [a VIP] when ..`: what is defined is the complement, with or without the subject.
-fn assigned(core: &str, subject: &str, rest: &str) -> Option<Definition> {
+fn parse_complement(core: &str, subject: &str, rest: &str) -> Option<Definition> {
     let rest = rest.trim_start_matches("in ");
     let end = regex!(r"(?i)\s*(?:\b(?:when|whenever|if|once|after|as soon as|as long as|until|unless|only|from|for|who|whose|that|which|because|since|where|in|at|on|by|with|upon)\b|[,.;:(–—])")
         .find(rest)
@@ -116,7 +116,7 @@ fn condition(core: &str, subject: &str, rest: &str) -> Option<Definition> {
 }
 
 /// `[A customer whose spend exceeds 45] is [a VIP customer].`
-fn inverted(core: &str, subject: &str, rest: &str) -> Option<Definition> {
+fn parse_inversion(core: &str, subject: &str, rest: &str) -> Option<Definition> {
     if !regex!(r"(?i)^(?:an?|the|any|every|all|those)?\s*[\w'’-]+(?:\s+[\w'’-]+){0,2}?\s+(?:who|whose|that|which|with|without|of|in|for)\s").is_match(subject) {
         return None;
     }

@@ -62,15 +62,15 @@ pub(crate) fn reason(error: reqwest::Error) -> String {
 /// At most one byte more than `limit`: then it is too large.
 fn unpack(packing: &str, bytes: &[u8], limit: usize) -> io::Result<Vec<u8>> {
     match packing {
-        "gzip" | "x-gzip" => bounded(MultiGzDecoder::new(bytes), limit),
+        "gzip" | "x-gzip" => read_bounded(MultiGzDecoder::new(bytes), limit),
         // Zlib by the book (RFC 9110), but some servers send what is inside it.
-        "deflate" if is_zlib(bytes) => bounded(ZlibDecoder::new(bytes), limit),
-        "deflate" => bounded(DeflateDecoder::new(bytes), limit),
+        "deflate" if is_zlib(bytes) => read_bounded(ZlibDecoder::new(bytes), limit),
+        "deflate" => read_bounded(DeflateDecoder::new(bytes), limit),
         other => Err(io::Error::other(format!("it is packed as `{other}`, which was not asked for"))),
     }
 }
 
-fn bounded(unpacked: impl Read, limit: usize) -> io::Result<Vec<u8>> {
+fn read_bounded(unpacked: impl Read, limit: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     unpacked.take(limit as u64 + 1).read_to_end(&mut bytes)?;
     Ok(bytes)

@@ -96,7 +96,7 @@ pub enum FetchError {
     Unpack {
         /// What was asked for.
         url: String,
-        /// Why.
+        /// What went wrong, in words.
         reason: String,
     },
     /// The copy cannot be kept.
@@ -106,7 +106,7 @@ pub enum FetchError {
         url: String,
         /// The folder or file.
         place: String,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
 }

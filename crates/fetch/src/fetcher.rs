@@ -1,9 +1,8 @@
 //! One request, hop by hop, each judged before a connection is made.
 
 use std::{
-    iter,
     net::{IpAddr, SocketAddr},
-    sync::{Arc, Once},
+    sync::Arc,
     time::Duration,
 };
 
@@ -13,7 +12,6 @@ use reqwest::{
         ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, IF_MODIFIED_SINCE, IF_NONE_MATCH,
         LAST_MODIFIED, LOCATION,
     },
-    redirect,
 };
 use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
@@ -160,7 +158,7 @@ impl Fetcher {
     /// # Errors
     /// The refusal.
     pub fn permits(&self, url: &str) -> Result<(), FetchError> {
-        self.policy.check(&parsed(url)?)
+        self.policy.check(&parse_url(url)?)
     }
 
     /// Fetches. Drop the future to cancel.
@@ -175,7 +173,7 @@ impl Fetcher {
     }
 
     async fn hops(&self, request: &Request) -> Result<Fetched, FetchError> {
-        let mut url = parsed(&request.url)?;
+        let mut url = parse_url(&request.url)?;
         let origin = url.origin();
         for _ in 0..=self.limits.redirects {
             url.set_fragment(None);
@@ -187,7 +185,7 @@ impl Fetcher {
                     url = next(&url, location)?;
                 }
                 304 if request.known != Validators::default() => return Ok(Fetched::Unchanged),
-                200..=203 => return self.received(request, &url, response).await,
+                200..=203 => return self.receive(request, &url, response).await,
                 status => return Err(FetchError::Status { url: shown(&url), status }),
             }
         }
@@ -261,14 +259,8 @@ impl Fetcher {
 
     /// A client for one hop: its only name is the host that was judged, with the addresses that were judged.
     fn client(&self, url: &Url, addresses: &[SocketAddr]) -> reqwest::Result<Client> {
-        static TLS: Once = Once::new();
-        // Where two providers are compiled in, rustls must be told which; that another was installed before is fine.
-        TLS.call_once(|| {
-            let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
-        });
-        let mut client = Client::builder()
-            .user_agent(concat!("prospector/", env!("CARGO_PKG_VERSION")))
-            .redirect(redirect::Policy::none())
+        let mut client = prospector_net::client_for(url)
+            .user_agent(prospector_net::USER_AGENT)
             .retry(reqwest::retry::never())
             .no_proxy()
             .referer(false)
@@ -284,18 +276,14 @@ impl Fetcher {
         if let (Some(host), false) = (url.host_str(), addresses.is_empty()) {
             client = client.resolve_to_addrs(host, addresses);
         }
-        if url.scheme() == "http" {
-            // Without TLS no certificates need to be read.
-            client = client.tls_certs_only(iter::empty());
-        }
         client.build()
     }
 
-    async fn received(&self, request: &Request, url: &Url, response: Response) -> Result<Fetched, FetchError> {
+    async fn receive(&self, request: &Request, url: &Url, response: Response) -> Result<Fetched, FetchError> {
         let header = |name: HeaderName| text(response.headers(), name);
         let content_type = header(CONTENT_TYPE).unwrap_or_default();
         let version = Validators { etag: header(ETAG), last_modified: header(LAST_MODIFIED) };
-        if !media::accepted(&media::essence(&content_type), &request.accept) {
+        if !media::is_accepted(&media::essence(&content_type), &request.accept) {
             let found = media::essence(&content_type).chars().take(100).collect();
             return Err(FetchError::ContentType { url: shown(url), found });
         }
@@ -322,7 +310,7 @@ fn late(url: &str, what: &'static str, limit: Duration) -> FetchError {
     FetchError::Timeout { url: url.to_owned(), what, seconds: limit.as_secs_f32() }
 }
 
-fn parsed(text: &str) -> Result<Url, FetchError> {
+fn parse_url(text: &str) -> Result<Url, FetchError> {
     let wrong = |reason: String| FetchError::Url { url: shown_text(text), reason };
     if text.len() > MAX_URL {
         return Err(wrong(format!("it has more than {MAX_URL} bytes")));

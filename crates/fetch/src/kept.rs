@@ -106,8 +106,9 @@ impl Kept {
     pub async fn get(&self, request: &Request) -> Result<Saved, FetchError> {
         self.fetcher.permits(&request.url)?;
         let base = self.folder.join(key(request));
-        let before =
-            self.read(&base).filter(|(note, _)| media::accepted(&media::essence(&note.content_type), &request.accept));
+        let before = self
+            .read(&base)
+            .filter(|(note, _)| media::is_accepted(&media::essence(&note.content_type), &request.accept));
         let Some((mut note, path)) = before else {
             return match self.fetcher.fetch(request).await? {
                 Fetched::Unchanged => Err(FetchError::Status { url: shown_text(&request.url), status: 304 }),
@@ -123,7 +124,7 @@ impl Kept {
         match self.fetcher.fetch(&Request { known: note.version.clone(), ..request.clone() }).await {
             Ok(Fetched::Unchanged) => {
                 note.checked = now();
-                write_note(&base, &note).map_err(|source| self.failed(request, source))?;
+                write_note(&base, &note).map_err(|source| self.kept_error(request, source))?;
                 Ok(saved(note.content_type, Duration::ZERO, Freshness::Unchanged))
             }
             Ok(fetched) => {
@@ -144,7 +145,7 @@ impl Kept {
             tracing::warn!(path = %path.display(), reason, "a copy is damaged, and is fetched anew");
         };
         let note = read_note(base).unwrap_or_else(|reason| {
-            damaged(&noted(base), reason);
+            damaged(&note_path(base), reason);
             None
         })?;
         let path = base.with_extension(&note.extension);
@@ -172,11 +173,11 @@ impl Kept {
             write(&path, &bytes, changed)?;
             write_note(base, &note)
         };
-        write().map_err(|source| self.failed(request, source))?;
+        write().map_err(|source| self.kept_error(request, source))?;
         Ok(Saved { path, url: asked, content_type: note.content_type, age: Duration::ZERO, freshness: Freshness::New })
     }
 
-    fn failed(&self, request: &Request, source: io::Error) -> FetchError {
+    fn kept_error(&self, request: &Request, source: io::Error) -> FetchError {
         FetchError::Keep { url: shown_text(&request.url), place: self.folder.display().to_string(), source }
     }
 }
@@ -195,13 +196,13 @@ fn key(request: &Request) -> String {
 /// How the name of a note ends.
 const NOTE: &str = ".note.json";
 
-fn noted(base: &Path) -> PathBuf {
+fn note_path(base: &Path) -> PathBuf {
     base.with_extension(&NOTE[1..])
 }
 
 /// The note of a copy; `None` where there is none, or another version wrote it. Or what is wrong with it.
 fn read_note(base: &Path) -> Result<Option<Note>, String> {
-    let bytes = match fs::read(noted(base)) {
+    let bytes = match fs::read(note_path(base)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         bytes => bytes.map_err(|error| error.to_string())?,
     };
@@ -227,7 +228,7 @@ fn verify(copy: &Path, note: &Note) -> Result<(), String> {
 }
 
 fn write_note(base: &Path, note: &Note) -> io::Result<()> {
-    write(&noted(base), &seal(&serde_json::to_vec(note)?), None)
+    write(&note_path(base), &seal(&serde_json::to_vec(note)?), None)
 }
 
 /// Replaces a file at once, so that a reader sees the old or the new one.

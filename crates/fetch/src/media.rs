@@ -6,7 +6,7 @@ pub(crate) fn essence(content_type: &str) -> String {
 }
 
 /// Whether a type is one of these: `text/html`, `text/*`, `application/*+json`, `*/*`.
-pub(crate) fn accepted(essence: &str, accept: &[String]) -> bool {
+pub(crate) fn is_accepted(essence: &str, accept: &[String]) -> bool {
     accept.iter().any(|pattern| match pattern.split_once('*') {
         None => essence == pattern,
         Some(("", _)) => true,
@@ -46,7 +46,11 @@ mod tests {
     #[test]
     fn a_type_is_accepted_by_name_or_pattern() {
         let check = |content_type: &str, pattern: &str, expected: bool| {
-            assert_eq!(accepted(&essence(content_type), &[pattern.to_owned()]), expected, "{content_type} {pattern}");
+            assert_eq!(
+                is_accepted(&essence(content_type), &[pattern.to_owned()]),
+                expected,
+                "{content_type} {pattern}"
+            );
         };
         check("Text/HTML; charset=utf-8", "text/html", true);
         check("text/html", "text/*", true);

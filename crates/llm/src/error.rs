@@ -34,7 +34,7 @@ pub enum LlmError {
     Transport {
         /// The model.
         model: String,
-        /// Why.
+        /// What went wrong, in words.
         reason: String,
     },
     /// The provider answered something that is not an answer.

@@ -83,7 +83,7 @@ impl Dense {
 
     /// The embedder with what was learned before.
     pub(crate) fn restore(embedder: &Arc<dyn Embedder>, fits: Fits) -> Dense {
-        let fitted = |fit: &Fit| embedder.fitted(&fit.state).unwrap_or_else(|| embedder.clone());
+        let fitted = |fit: &Fit| embedder.with_fit(&fit.state).unwrap_or_else(|| embedder.clone());
         let embedders = std::array::from_fn(|kind| std::array::from_fn(|vector| fitted(&fits[kind][vector])));
         Dense { embedders, fits, asked: Arc::default() }
     }
@@ -186,16 +186,16 @@ fn center(fit: &Fit, vector: &mut [f32]) {
 }
 
 /// A question's vectors, ready for the scan.
-pub(crate) struct Asked {
+pub(crate) struct QueryVectors {
     /// That of the whole, as it was embedded.
     pub(crate) whole: Vec<f32>,
     pub(crate) quantized: [Quantized; VECTORS],
 }
 
-impl Asked {
+impl QueryVectors {
     pub(crate) fn new(pair: Pair) -> Self {
         let quantized = std::array::from_fn(|vector| Quantized::new(&pair[vector]));
         let [whole, _] = pair;
-        Asked { whole, quantized }
+        QueryVectors { whole, quantized }
     }
 }

@@ -19,7 +19,7 @@ pub enum Role {
 pub struct EmbedError {
     /// The model.
     pub model: String,
-    /// Why.
+    /// What went wrong, in words.
     pub reason: String,
 }
 
@@ -45,7 +45,7 @@ pub trait Embedder: Send + Sync {
     }
 
     /// This embedder with what [`Embedder::fit`] learned; `None` where `state` is not its own.
-    fn fitted(&self, state: &[u8]) -> Option<std::sync::Arc<dyn Embedder>> {
+    fn with_fit(&self, state: &[u8]) -> Option<std::sync::Arc<dyn Embedder>> {
         let _ = state;
         None
     }

@@ -15,7 +15,7 @@ use crate::{
     damage::{Damage, damage_of},
     directory::{MANAGED, META, Manifest, describe_length},
     disk::{CURRENT, Folder, read_fits},
-    index::MOST_TRIES,
+    index::MAX_TRIES,
     sums::{BLOCK, Sums, describe_block},
     vectors,
 };
@@ -58,7 +58,7 @@ pub(crate) fn examine(folder: &Folder) -> Result<Examined, SearchError> {
         let stamp = folder.stamp();
         let examined = examine_once(folder);
         let is_whole = examined.as_ref().is_ok_and(|examined| examined.damage.is_empty());
-        if is_whole || tries == MOST_TRIES || stamp == folder.stamp() {
+        if is_whole || tries == MAX_TRIES || stamp == folder.stamp() {
             return examined;
         }
         tries += 1;

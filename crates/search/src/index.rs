@@ -13,19 +13,19 @@ use crate::{
     dense::Dense,
     disk::{Folder, Found as OnDisk, Stamp},
     examine::{Examined, Witnessed, examine},
+    kind_index::KindIndex,
     length::check_length,
     lexical::{Entry, Lexical},
     rank,
     refresh::{hash, unique},
-    shelf::Shelf,
     vectors::Vectors,
 };
 
 /// How often an index is opened again that was replaced meanwhile.
-pub(crate) const MOST_TRIES: usize = 100;
+pub(crate) const MAX_TRIES: usize = 100;
 
 /// The most hits of one query.
-const MOST_HITS: usize = 1_000;
+const MAX_HITS: usize = 1_000;
 
 /// What is looked for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -80,7 +80,7 @@ pub(crate) struct Snapshot {
     pub(crate) vectors: Vectors,
     /// How many records the embedder learned from.
     pub(crate) learned_from: usize,
-    shelves: [Shelf; Kind::ALL.len()],
+    kinds: [KindIndex; Kind::ALL.len()],
     /// What damage was met while it was read.
     pub(crate) faults: Faults,
     /// The files that it reads.
@@ -98,23 +98,23 @@ impl Snapshot {
     ) -> Result<Self, SearchError> {
         let stored = lexical.stored(&searcher)?;
         let segments = searcher.segment_readers().len();
-        let shelves = Kind::ALL.map(|kind| Shelf::new(kind, &stored, segments));
+        let kinds = Kind::ALL.map(|kind| KindIndex::new(kind, &stored, segments));
         let (faults, files) = Default::default();
-        Ok(Snapshot { lexical, searcher, dense, vectors, learned_from, shelves, faults, files })
+        Ok(Snapshot { lexical, searcher, dense, vectors, learned_from, kinds, faults, files })
     }
 
-    /// The same, read from files.
+    /// This snapshot, with the files that it was read from.
     pub(crate) fn on_disk(self, faults: Faults, files: Witnessed) -> Self {
         Snapshot { faults, files, ..self }
     }
 
     /// The records of a kind.
-    pub(crate) fn shelf(&self, kind: Kind) -> &Shelf {
-        &self.shelves[kind as usize]
+    pub(crate) fn kind_index(&self, kind: Kind) -> &KindIndex {
+        &self.kinds[kind as usize]
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.shelves.iter().map(|shelf| shelf.docs.len()).sum()
+        self.kinds.iter().map(|kind_index| kind_index.docs.len()).sum()
     }
 
     /// How many records were written since the embedder learned, by the rows that they left.
@@ -228,7 +228,7 @@ impl Index {
     /// # Errors
     /// [`SearchError`] when the query is too long, or when the embedder or the full-text engine fails.
     pub fn search(&self, query: &Query) -> Result<Found, SearchError> {
-        let limit = query.limit.clamp(1, MOST_HITS);
+        let limit = query.limit.clamp(1, MAX_HITS);
         let (mut good, mut poor) = (Vec::new(), Vec::new());
         for ranking in self.rankings(query, limit.max(3))? {
             let list = if ranking.answerable >= rank::calibrate::FLOOR { &mut good } else { &mut poor };
@@ -253,7 +253,7 @@ impl Index {
     /// # Errors
     /// As [`Index::search`].
     pub fn rank(&self, query: &Query) -> Result<Vec<Hit>, SearchError> {
-        let limit = query.limit.clamp(1, MOST_HITS);
+        let limit = query.limit.clamp(1, MAX_HITS);
         let mut all: Vec<rank::Ranked> =
             self.rankings(query, limit)?.into_iter().flat_map(|ranking| ranking.records).collect();
         all.sort_by(by_relevance);
@@ -370,7 +370,7 @@ pub(crate) fn load(folder: &Folder, embedder: Option<&Arc<dyn Embedder>>) -> Res
             Ok(OnDisk::Index(snapshot)) => return Ok((stamp, Loaded::Index(snapshot))),
             Err(error) => error,
         };
-        if stamp == folder.stamp() || tries == MOST_TRIES {
+        if stamp == folder.stamp() || tries == MAX_TRIES {
             let damage = match &error {
                 SearchError::Panicked { .. } => Some(Damage::new(&folder.path, error.to_string())),
                 _ => damage_of(&error, &folder.path),

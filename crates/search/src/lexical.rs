@@ -28,10 +28,10 @@ const K1: f32 = 1.2;
 const B: f32 = 0.75;
 
 /// A rarer term than this says no more.
-pub(crate) const RAREST: f32 = 5.0;
+pub(crate) const MAX_IDF: f32 = 5.0;
 
 /// The most threads that write at once.
-const MOST_THREADS: usize = 4;
+const MAX_THREADS: usize = 4;
 
 /// The fields of the index.
 #[derive(Clone, Copy)]
@@ -100,7 +100,7 @@ fn fail(act: &'static str) -> impl Fn(tantivy::TantivyError) -> SearchError {
 }
 
 /// Why something that writes failed: what the disk or the files said, where they did.
-fn failed(act: &'static str, source: tantivy::TantivyError, directory: Option<&CheckedDirectory>) -> SearchError {
+fn write_error(act: &'static str, source: tantivy::TantivyError, directory: Option<&CheckedDirectory>) -> SearchError {
     let Some(directory) = directory else { return SearchError::Lexical { act, source } };
     if let Some(damage) = directory.faults().first() {
         return SearchError::Damaged(damage.clone());
@@ -111,7 +111,7 @@ fn failed(act: &'static str, source: tantivy::TantivyError, directory: Option<&C
     }
 }
 
-fn damaged(act: &'static str, what: &str) -> SearchError {
+fn damage_error(act: &'static str, what: &str) -> SearchError {
     SearchError::Lexical { act, source: tantivy::TantivyError::InternalError(what.to_owned()) }
 }
 
@@ -126,7 +126,7 @@ impl Lexical {
     pub(crate) fn create(directory: CheckedDirectory) -> Result<Self, SearchError> {
         let (schema, fields) = schema();
         let created = tantivy::Index::create(directory.clone(), schema, IndexSettings::default());
-        let index = created.map_err(|source| failed("create", source, Some(&directory)))?;
+        let index = created.map_err(|source| write_error("create", source, Some(&directory)))?;
         Ok(Lexical::with(index, fields, Some(directory)))
     }
 
@@ -135,7 +135,7 @@ impl Lexical {
         let (schema, fields) = schema();
         let index = tantivy::Index::open(directory.clone()).map_err(fail("open"))?;
         if index.schema() != schema {
-            return Err(damaged("open", "it has other fields"));
+            return Err(damage_error("open", "it has other fields"));
         }
         Ok(Lexical::with(index, fields, Some(directory)))
     }
@@ -163,10 +163,10 @@ impl Lexical {
         entries: &[Entry<'_>],
         progress: &dyn Fn(usize),
     ) -> Result<(), SearchError> {
-        let fail = |act| move |source| failed(act, source, self.directory.as_ref());
+        let fail = |act| move |source| write_error(act, source, self.directory.as_ref());
         // Each thread leaves a segment of its own, and every search goes through all of them.
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let threads = if entries.len() > 2_000 { cores.min(MOST_THREADS) } else { 1 };
+        let threads = if entries.len() > 2_000 { cores.min(MAX_THREADS) } else { 1 };
         let mut writer: IndexWriter =
             self.index.writer_with_num_threads(threads, threads * 64_000_000).map_err(fail("write"))?;
         for key in remove {
@@ -223,7 +223,7 @@ impl Lexical {
         let mut known: HashMap<String, usize> = HashMap::new();
         for (segment_ord, segment) in searcher.segment_readers().iter().enumerate() {
             let fast = segment.fast_fields();
-            let parents = fast.str("parent").map_err(fail(act))?.ok_or_else(|| damaged(act, "no parents"))?;
+            let parents = fast.str("parent").map_err(fail(act))?.ok_or_else(|| damage_error(act, "no parents"))?;
             let kinds = fast.u64("kind").map_err(fail(act))?;
             let slots = fast.u64("slot").map_err(fail(act))?;
             let mut parent_of = |name: String| {
@@ -236,13 +236,13 @@ impl Lexical {
             let names: Vec<usize> = strings(&parents)?.into_iter().map(parent_of).collect();
             for doc_id in segment.doc_ids_alive() {
                 let parent = match parents.term_ords(doc_id).next() {
-                    Some(ord) => *names.get(ord as usize).ok_or_else(|| damaged(act, "a parent is missing"))?,
+                    Some(ord) => *names.get(ord as usize).ok_or_else(|| damage_error(act, "a parent is missing"))?,
                     None => orphan,
                 };
                 let kind = kinds.first(doc_id).unwrap_or(0) as usize;
                 all.docs.push(StoredDoc {
                     address: DocAddress { segment_ord: segment_ord as u32, doc_id },
-                    kind: *Kind::ALL.get(kind).ok_or_else(|| damaged(act, "an unknown kind"))?,
+                    kind: *Kind::ALL.get(kind).ok_or_else(|| damage_error(act, "an unknown kind"))?,
                     parent,
                     slot: slots.first(doc_id).and_then(|slot| u32::try_from(slot).ok()).unwrap_or(u32::MAX),
                 });
@@ -260,7 +260,7 @@ impl Lexical {
         let mut all = Vec::with_capacity(searcher.num_docs() as usize);
         for segment in searcher.segment_readers() {
             let fast = segment.fast_fields();
-            let keys = fast.str("key").map_err(fail(act))?.ok_or_else(|| damaged(act, "no keys"))?;
+            let keys = fast.str("key").map_err(fail(act))?.ok_or_else(|| damage_error(act, "no keys"))?;
             let hashes = fast.u64("hash").map_err(fail(act))?;
             let mut names = strings(&keys)?;
             for doc_id in segment.doc_ids_alive() {
@@ -276,7 +276,7 @@ impl Lexical {
     pub(crate) fn route(&self, searcher: &Searcher, address: DocAddress) -> Result<String, SearchError> {
         let act = "read";
         let fast = searcher.segment_reader(address.segment_ord).fast_fields();
-        let routes = fast.str("route").map_err(fail(act))?.ok_or_else(|| damaged(act, "no routes"))?;
+        let routes = fast.str("route").map_err(fail(act))?.ok_or_else(|| damage_error(act, "no routes"))?;
         let mut route = String::new();
         if let Some(ord) = routes.term_ords(address.doc_id).next() {
             routes.ord_to_str(ord, &mut route).map_err(|error| fail(act)(error.into()))?;
@@ -314,7 +314,7 @@ impl Lexical {
             return Ok(None);
         }
         let n = count.max(frequency as usize) as f32;
-        let weight = (1.0 + (n - frequency as f32 + 0.5) / (frequency as f32 + 0.5)).ln().min(RAREST);
+        let weight = (1.0 + (n - frequency as f32 + 0.5) / (frequency as f32 + 0.5)).ln().min(MAX_IDF);
         let average = (tokens as f32 / n).max(1.0);
         let mut scores = Vec::with_capacity(frequency as usize);
         for (segment_ord, mut postings, lengths) in lists {
@@ -347,7 +347,8 @@ impl Lexical {
     pub(crate) fn record(&self, searcher: &Searcher, address: DocAddress) -> Result<Record, SearchError> {
         let document: TantivyDocument = searcher.doc(address).map_err(fail("read"))?;
         let json = document.get_first(self.fields.record).and_then(|value| value.as_str()).unwrap_or("");
-        serde_json::from_str(json).map_err(|error| damaged("read", &format!("a stored record is damaged: {error}")))
+        serde_json::from_str(json)
+            .map_err(|error| damage_error("read", &format!("a stored record is damaged: {error}")))
     }
 }
 

@@ -31,13 +31,13 @@ mod embed;
 mod error;
 mod examine;
 mod index;
+mod kind_index;
 mod length;
 mod lexical;
 mod rank;
 mod ranker;
 mod recipe;
 mod refresh;
-mod shelf;
 mod static_table;
 mod sums;
 #[cfg(any(feature = "fastembed", feature = "fastembed-dynamic"))]

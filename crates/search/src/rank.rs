@@ -4,30 +4,30 @@
 //! as a whole has to do with the question: the things that a question needs live together. [`crate::recipe`] has the
 //! constants.
 
+mod baselines;
 pub(crate) mod calibrate;
 mod clauses;
-mod halves;
 mod lookup;
-mod part;
+mod query_scores;
 
 use prospector_core::{Kind, Record, Relevance};
 use rayon::prelude::*;
 
 use crate::{Ranker, SearchError, index::Snapshot, recipe, vectors::Quantized};
 use calibrate::Evidence;
-use part::Part;
+use query_scores::QueryScores;
 
-/// Up to this many records of a kind are all scored in full; of more, those that the cheap half prefers.
-const ALL: usize = 20_000;
+/// Up to this many records of a kind are all scored in full; of more, those with the best preliminary score.
+const MAX_SCORED: usize = 20_000;
 
 /// How many records are scored in full then.
-const PREFERRED: usize = 1_500;
+const PRESELECTED: usize = 1_500;
 
 /// How many of the best records pull the operations that look their ids up.
-const PULLING: usize = 10;
+const LOOKUP_SOURCES: usize = 10;
 
 /// How many hits the last one is measured against.
-const DEPTH: usize = 10;
+const GAP_DEPTH: usize = 10;
 
 /// A record and how it ranks.
 pub(crate) struct Ranked {
@@ -52,13 +52,13 @@ pub(crate) fn rank(
     limit: usize,
     ranker: Ranker,
 ) -> Result<Ranking, SearchError> {
-    let shelf = snapshot.shelf(kind);
+    let kind_index = snapshot.kind_index(kind);
     let mut ranking = Ranking { records: Vec::new(), answerable: 0.0 };
-    if shelf.docs.is_empty() {
+    if kind_index.docs.is_empty() {
         return Ok(ranking);
     }
     let within = match parent {
-        Some(name) => match shelf.parent(name) {
+        Some(name) => match kind_index.parent(name) {
             Some(parent) => Some(parent),
             None => return Ok(ranking),
         },
@@ -69,11 +69,11 @@ pub(crate) fn rank(
     let named = if ranker == Ranker::Full { snapshot.lexical.exact(&snapshot.searcher, text)? } else { Vec::new() };
     let mut exact: Vec<usize> = named
         .into_iter()
-        .filter_map(|address| shelf.place(address))
-        .filter(|place| within.is_none_or(|parent| shelf.docs[*place].parent == parent))
+        .filter_map(|address| kind_index.place(address))
+        .filter(|place| within.is_none_or(|parent| kind_index.docs[*place].parent == parent))
         .collect();
     exact.truncate(limit);
-    let read = |place: usize| snapshot.lexical.record(&snapshot.searcher, shelf.docs[place].address);
+    let read = |place: usize| snapshot.lexical.record(&snapshot.searcher, kind_index.docs[place].address);
     if !exact.is_empty() {
         ranking.answerable = 1.0;
         for place in &exact {
@@ -110,12 +110,12 @@ fn score(
     limit: usize,
     ranker: Ranker,
 ) -> Result<Scored, SearchError> {
-    let whole = Part::of(snapshot, kind, text)?;
+    let query = QueryScores::of(snapshot, kind, text)?;
     let scores = match ranker {
-        Ranker::Full => full(snapshot, kind, text, &whole, within)?,
-        Ranker::Lexical | Ranker::Dense | Ranker::Rrf => halves::scores(snapshot, kind, &whole, within, ranker),
+        Ranker::Full => full(snapshot, kind, text, &query, within)?,
+        Ranker::Lexical | Ranker::Dense | Ranker::Rrf => baselines::scores(snapshot, kind, &query, within, ranker),
     };
-    Ok(judge(snapshot, kind, &whole, &scores, limit))
+    Ok(judge(snapshot, kind, &query, &scores, limit))
 }
 
 /// The scores of the whole recipe, best first.
@@ -123,46 +123,47 @@ fn full(
     snapshot: &Snapshot,
     kind: Kind,
     text: &str,
-    whole: &Part,
+    query: &QueryScores,
     within: Option<u32>,
 ) -> Result<Vec<(f32, usize)>, SearchError> {
     let recipe = recipe::of(kind);
-    let shelf = snapshot.shelf(kind);
-    let clauses: Vec<Part> = match recipe.clauses {
+    let kind_index = snapshot.kind_index(kind);
+    let clauses: Vec<QueryScores> = match recipe.clauses {
         true => clauses::split(text, kind),
         false => Vec::new(),
     }
     .into_iter()
-    .map(|clause| Part::of(snapshot, kind, &clause))
+    .map(|clause| QueryScores::of(snapshot, kind, &clause))
     .collect::<Result<_, _>>()?;
-    let places = places(snapshot, kind, whole, &clauses, within);
+    let places = places(snapshot, kind, query, &clauses, within);
 
     // All clauses of a question that points to one database or API agree on it.
-    let agreement = if clauses.is_empty() { 1.0 } else { part::agreement(&clauses) };
-    let near = |part: &Part, place: usize| part.nearness(snapshot, kind, place);
-    let base = |part: &Part, place: usize| part.lexical(place) + recipe.dense * near(part, place);
-    let kinship = |part: &Part, place: usize| agreement * part.kinship(&recipe, shelf.docs[place].parent);
+    let agreement = if clauses.is_empty() { 1.0 } else { query_scores::agreement(&clauses) };
+    let near = |scores: &QueryScores, place: usize| scores.similarity(snapshot, kind, place);
+    let base = |scores: &QueryScores, place: usize| scores.lexical(place) + recipe.dense * near(scores, place);
+    let parent_score =
+        |scores: &QueryScores, place: usize| agreement * scores.parent_score(&recipe, kind_index.docs[place].parent);
     let mut scores: Vec<(f32, usize)> = places
         .iter()
         .map(|&place| {
-            let own = base(whole, place) + kinship(whole, place);
+            let own = base(query, place) + parent_score(query, place);
             let best_clause =
-                clauses.iter().map(|clause| base(clause, place) + kinship(clause, place)).max_by(f32::total_cmp);
+                clauses.iter().map(|clause| base(clause, place) + parent_score(clause, place)).max_by(f32::total_cmp);
             (best_clause.map_or(own, |clause| (own + clause) / 2.0), place)
         })
         .collect();
     sort(&mut scores);
     if recipe.feedback > 0
-        && let Some(query) = feedback(snapshot, kind, whole, &scores[..scores.len().min(recipe.feedback)])
+        && let Some(expanded) = feedback(snapshot, kind, query, &scores[..scores.len().min(recipe.feedback)])
     {
         for (score, place) in &mut scores {
-            let first = shelf.similarity(&snapshot.vectors, &query, *place, 0);
-            *score = whole.lexical(*place) + recipe.dense * (first + whole.names(snapshot, kind, *place));
+            let first = kind_index.similarity(&snapshot.vectors, &expanded, *place, 0);
+            *score = query.lexical(*place) + recipe.dense * (first + query.name_similarity(snapshot, kind, *place));
         }
         sort(&mut scores);
     }
     if recipe.lookup {
-        lookup::pull(snapshot, &mut scores, PULLING)?;
+        lookup::pull(snapshot, &mut scores, LOOKUP_SOURCES)?;
         sort(&mut scores);
     }
     Ok(scores)
@@ -173,25 +174,31 @@ fn sort(scores: &mut [(f32, usize)]) {
 }
 
 /// The records that are scored in full.
-fn places(snapshot: &Snapshot, kind: Kind, whole: &Part, clauses: &[Part], within: Option<u32>) -> Vec<usize> {
-    let shelf = snapshot.shelf(kind);
+fn places(
+    snapshot: &Snapshot,
+    kind: Kind,
+    query: &QueryScores,
+    clauses: &[QueryScores],
+    within: Option<u32>,
+) -> Vec<usize> {
+    let kind_index = snapshot.kind_index(kind);
     if let Some(parent) = within {
-        return shelf.parents[parent as usize].members.iter().map(|place| *place as usize).collect();
+        return kind_index.parents[parent as usize].members.iter().map(|place| *place as usize).collect();
     }
-    if shelf.docs.len() <= ALL {
-        return (0..shelf.docs.len()).collect();
+    if kind_index.docs.len() <= MAX_SCORED {
+        return (0..kind_index.docs.len()).collect();
     }
     let recipe = recipe::of(kind);
-    let mut cheap: Vec<(f32, usize)> = (0..shelf.docs.len())
+    let mut cheap: Vec<(f32, usize)> = (0..kind_index.docs.len())
         .into_par_iter()
         .with_min_len(4_096)
         .map(|place| {
-            let parent = shelf.docs[place].parent;
-            let near = whole.whole(snapshot, kind, place);
-            (whole.lexical(place) + recipe.dense * near + whole.kinship(&recipe, parent), place)
+            let parent = kind_index.docs[place].parent;
+            let near = query.body_similarity(snapshot, kind, place);
+            (query.lexical(place) + recipe.dense * near + query.parent_score(&recipe, parent), place)
         })
         .collect();
-    let keep = PREFERRED.min(cheap.len() - 1);
+    let keep = PRESELECTED.min(cheap.len() - 1);
     cheap.select_nth_unstable_by(keep, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     let mut places: Vec<usize> = cheap[..keep].iter().map(|(_, place)| *place).collect();
     for clause in clauses {
@@ -203,32 +210,32 @@ fn places(snapshot: &Snapshot, kind: Kind, whole: &Part, clauses: &[Part], withi
 }
 
 /// The question, joined by the vectors of its best records (Rocchio, 1971).
-fn feedback(snapshot: &Snapshot, kind: Kind, whole: &Part, best: &[(f32, usize)]) -> Option<Quantized> {
-    let shelf = snapshot.shelf(kind);
-    let mut query = whole.vector()?.to_vec();
+fn feedback(snapshot: &Snapshot, kind: Kind, query: &QueryScores, best: &[(f32, usize)]) -> Option<Quantized> {
+    let kind_index = snapshot.kind_index(kind);
+    let mut expanded = query.vector()?.to_vec();
     let total: f32 = best.iter().map(|(score, _)| score.max(f32::EPSILON)).sum();
     for (score, place) in best {
         let weight = score.max(f32::EPSILON) / total;
-        let vector = shelf.vector(&snapshot.vectors, *place);
-        query.iter_mut().zip(vector).for_each(|(sum, value)| *sum += weight * value);
+        let vector = kind_index.vector(&snapshot.vectors, *place);
+        expanded.iter_mut().zip(vector).for_each(|(sum, value)| *sum += weight * value);
     }
-    crate::vectors::normalize(&mut query);
-    Some(Quantized::new(&query))
+    crate::vectors::normalize(&mut expanded);
+    Some(Quantized::new(&expanded))
 }
 
 /// How likely each of the best records is to be needed.
-fn judge(snapshot: &Snapshot, kind: Kind, whole: &Part, scores: &[(f32, usize)], limit: usize) -> Scored {
+fn judge(snapshot: &Snapshot, kind: Kind, query: &QueryScores, scores: &[(f32, usize)], limit: usize) -> Scored {
     let Some(&(top, first)) = scores.first() else { return Scored { hits: Vec::new(), answerable: 0.0 } };
-    let last = scores.get(DEPTH).or(scores.last()).map_or(0.0, |(score, _)| *score);
+    let last = scores.get(GAP_DEPTH).or(scores.last()).map_or(0.0, |(score, _)| *score);
     // A list that is shorter than the depth ends at nothing.
-    let last = if scores.len() > DEPTH { last } else { last.min(0.0) };
-    let shelf = snapshot.shelf(kind);
-    let few = calibrate::few(recipe::of(kind).centroid > 0.0, shelf.docs.len(), whole.trust());
+    let last = if scores.len() > GAP_DEPTH { last } else { last.min(0.0) };
+    let kind_index = snapshot.kind_index(kind);
+    let few = calibrate::few(recipe::of(kind).centroid > 0.0, kind_index.docs.len(), query.trust());
     let second = scores.get(1).map_or(last, |(score, _)| *score);
     let evidence = |score: f32, place: usize| Evidence {
-        strength: whole.strength(place),
-        cosine: whole.vector().map(|_| whole.whole(snapshot, kind, place)),
-        centroid: whole.centroid(shelf.docs[place].parent).map(|near| near * whole.trust()),
+        strength: query.strength(place),
+        cosine: query.vector().map(|_| query.body_similarity(snapshot, kind, place)),
+        centroid: query.centroid(kind_index.docs[place].parent).map(|near| near * query.trust()),
         few,
         margin: (score - if place == first { second } else { top }) / top.max(f32::EPSILON),
         gap: (score - last) / top.max(f32::EPSILON),

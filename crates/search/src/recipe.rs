@@ -25,7 +25,7 @@ pub(crate) struct Recipe {
     pub(crate) names: f32,
     /// What the database or API as a whole is worth: how much of the question its members cover together.
     pub(crate) coverage: f32,
-    /// The same, by meaning.
+    /// What the database or API as a whole is worth by meaning: how near the mean of its members is to the question.
     pub(crate) centroid: f32,
     /// Whether a long question is asked clause by clause too.
     pub(crate) clauses: bool,

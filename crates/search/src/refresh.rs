@@ -60,7 +60,7 @@ impl Index {
             lock => lock?,
         };
         folder.sweep();
-        let (stamp, previous) = self.examined(folder)?;
+        let (stamp, previous) = self.verify(folder)?;
         let reason: Cow<'static, str> = match previous {
             Loaded::Nothing => "there was no index yet".into(),
             Loaded::Foreign => "the index was of another version or embedder".into(),
@@ -76,7 +76,7 @@ impl Index {
         self.build_all(folder, &records, progress, reason)
     }
 
-    /// The same, but builds everything anew, whatever is there.
+    /// Like [`Index::refresh`], but builds everything anew, whatever is there.
     ///
     /// # Errors
     /// As for [`Index::refresh`].
@@ -107,7 +107,7 @@ impl Index {
     }
 
     /// What is there, after every byte of it was read.
-    fn examined(&self, folder: &Folder) -> Result<(Stamp, Loaded), SearchError> {
+    fn verify(&self, folder: &Folder) -> Result<(Stamp, Loaded), SearchError> {
         let damage = examine(folder)?.damage;
         let (stamp, loaded) = load(folder, self.inner.embedder.as_ref())?;
         match (loaded, damage.split_first()) {
@@ -130,7 +130,7 @@ impl Index {
         records: &[Record],
         obstacle: SearchError,
     ) -> Result<RefreshReport, SearchError> {
-        let (stamp, loaded) = self.examined(folder)?;
+        let (stamp, loaded) = self.verify(folder)?;
         let difference = match &loaded {
             Loaded::Index(old) => Some(caught(|| Difference::between(old, records))?),
             Loaded::Nothing | Loaded::Foreign | Loaded::Damaged(_) => None,

@@ -20,7 +20,7 @@ static MODEL: &[u8] = include_bytes!("../model/model.safetensors");
 static TOKENIZER: &str = include_str!("../model/tokenizer.json");
 
 /// Words longer than this are unknown, as in BERT's own tokenizer.
-const LONGEST_WORD: usize = 100;
+const MAX_WORD_CHARS: usize = 100;
 
 /// The shipped embedding table: 256 dimensions, microseconds a text, nothing to download.
 #[derive(Clone)]
@@ -112,7 +112,7 @@ impl Embedder for StaticTable {
         Some(frequencies.into_iter().flat_map(|df| weigh(df).to_le_bytes()).collect())
     }
 
-    fn fitted(&self, state: &[u8]) -> Option<Arc<dyn Embedder>> {
+    fn with_fit(&self, state: &[u8]) -> Option<Arc<dyn Embedder>> {
         let weights: Vec<f32> = state.as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
         (weights.len() == self.table.scales.len())
             .then(|| Arc::new(StaticTable { table: self.table.clone(), weights: weights.into() }) as Arc<dyn Embedder>)
@@ -136,7 +136,7 @@ impl Table {
 
     /// Greedy longest match from the left, with `##` before every piece but the first.
     fn word_pieces(&self, word: &str, out: &mut Vec<u32>) {
-        if word.chars().count() > LONGEST_WORD {
+        if word.chars().count() > MAX_WORD_CHARS {
             return;
         }
         let before = out.len();
@@ -298,11 +298,11 @@ mod tests {
         let table = StaticTable::shipped().unwrap();
         let texts = ["customer table", "invoice table", "album table", "track table"];
         let state = table.fit(&texts).unwrap();
-        let fitted = table.fitted(&state).unwrap();
+        let fitted = table.with_fit(&state).unwrap();
         let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f32>();
         let plain = table.embed(Role::Record, &["customer table", "customer"]).unwrap();
         let weighed = fitted.embed(Role::Record, &["customer table", "customer"]).unwrap();
         assert!(dot(&weighed[0], &weighed[1]) > dot(&plain[0], &plain[1]));
-        assert!(table.fitted(&state[1..]).is_none(), "a state of another table is refused");
+        assert!(table.with_fit(&state[1..]).is_none(), "a state of another table is refused");
     }
 }

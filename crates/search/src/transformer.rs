@@ -24,7 +24,7 @@ use files::{Files, Prompts};
 pub use hub::Hub;
 
 /// No text is read further than this, in bytes: well beyond the 512 tokens that a model is shown.
-const LONGEST_TEXT: usize = 8_192;
+const MAX_TEXT_BYTES: usize = 8_192;
 
 /// A transformer could not be loaded.
 #[derive(Debug, thiserror::Error)]
@@ -48,7 +48,7 @@ pub enum TransformerError {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
     /// The files of a model are damaged, or do not hold a text embedder.
@@ -76,7 +76,7 @@ pub enum TransformerError {
         file: String,
         /// The hub.
         endpoint: String,
-        /// Why.
+        /// What went wrong, in words.
         reason: String,
     },
 }
@@ -178,7 +178,7 @@ impl Embedder for Transformer {
         let full: Vec<String> = texts
             .iter()
             .filter(|text| !blank(text))
-            .map(|text| format!("{prompt}{}", &text[..text.floor_char_boundary(LONGEST_TEXT)]))
+            .map(|text| format!("{prompt}{}", &text[..text.floor_char_boundary(MAX_TEXT_BYTES)]))
             .collect();
         let mut vectors = self.run(&full).map_err(fail)?.into_iter();
         texts

@@ -83,7 +83,7 @@ impl Vectors {
 
     /// Rows in memory.
     pub(crate) fn in_memory(dimensions: usize, pairs: &[Pair]) -> Self {
-        Vectors { dimensions, files: std::array::from_fn(|vector| Bytes::Memory(quantized(dimensions, pairs, vector))) }
+        Vectors { dimensions, files: std::array::from_fn(|vector| Bytes::Memory(quantize_rows(dimensions, pairs, vector))) }
     }
 
     /// Maps the files of rows in a folder, as much of each as `sums` know of. Rows that are damaged are none, and noted
@@ -208,7 +208,7 @@ pub(crate) fn append(folder: &Path, dimensions: usize, pairs: &[Pair]) -> io::Re
     let slot = u32::try_from(first).map_err(io::Error::other)?;
     for (vector, mut file) in files.into_iter().enumerate() {
         file.seek(SeekFrom::Start(first * row))?;
-        file.write_all(&quantized(dimensions, pairs, vector))?;
+        file.write_all(&quantize_rows(dimensions, pairs, vector))?;
         file.sync_data()?;
     }
     Ok(slot)
@@ -224,7 +224,7 @@ pub(crate) fn sums(folder: &Path, known: &[Sums]) -> io::Result<Vec<Sums>> {
 }
 
 /// The rows of one vector of many records.
-fn quantized(dimensions: usize, pairs: &[Pair], vector: usize) -> Vec<u8> {
+fn quantize_rows(dimensions: usize, pairs: &[Pair], vector: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(pairs.len() * (dimensions + 4));
     pairs.iter().for_each(|pair| quantize(&pair[vector], &mut bytes));
     bytes

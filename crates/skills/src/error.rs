@@ -64,7 +64,7 @@ pub enum SkillError {
         skill: String,
         /// What was asked for.
         target: String,
-        /// Why.
+        /// What went wrong, in words.
         reason: String,
     },
     /// The index could not answer.

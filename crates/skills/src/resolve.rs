@@ -43,7 +43,7 @@ impl Tool for ResolveSkillLink {
             true => self.page(skill, args.target.trim()).await,
             false => skill.read(&args.target).map(|text| PageText { text, age: None }),
         };
-        let page = page.map_err(|error| refused(&error))?;
+        let page = page.map_err(|error| refuse(&error))?;
         Ok(Linked { skill: skill.name.clone(), target: args.target, content: page.text, age_seconds: page.age })
     }
 }
@@ -77,7 +77,7 @@ impl ResolveSkillLink {
 }
 
 /// What a model is told where there is no text.
-fn refused(error: &SkillError) -> ToolError {
+fn refuse(error: &SkillError) -> ToolError {
     let message = error.to_string();
     match error {
         SkillError::LeaveFolder { .. } => {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{FieldOf, Input, Schema};
 
 /// How deep lists and non-null types may stand within each other.
-const DEEPEST: usize = 16;
+const MAX_DEPTH: usize = 16;
 
 /// Reads every type; one that cannot be read is a problem at its pointer and costs only itself.
 pub(super) fn read(root: &Value, place: &str) -> (Schema, Vec<Problem>) {
@@ -95,7 +95,7 @@ impl Reader<'_> {
 fn kind(described: &Value) -> Option<String> {
     let (mut before, mut after) = (String::new(), String::new());
     let mut described = described;
-    for _ in 0..DEEPEST {
+    for _ in 0..MAX_DEPTH {
         match described["kind"].as_str() {
             Some("NON_NULL") => after.insert(0, '!'),
             Some("LIST") => {

@@ -4,12 +4,12 @@ use graphql_parser::query::{Definition, OperationDefinition, Selection, parse_qu
 use prospector_core::ToolError;
 use serde_json::{Map, Value, json};
 
-use super::{check, refused};
+use super::{check, refuse};
 use crate::{Api, Operation, Shape};
 
 /// A longer selection is none that somebody wrote, and the parser descends into it.
-const LONGEST: usize = 4_000;
-const DEEPEST: usize = 24;
+const MAX_SELECTION_BYTES: usize = 4_000;
+const MAX_DEPTH: usize = 24;
 
 /// The body of the request.
 pub(super) fn body(
@@ -20,7 +20,7 @@ pub(super) fn body(
 ) -> Result<Value, ToolError> {
     if operation.method != "QUERY" {
         let reason = format!("`{}` is a {}; only queries are called", operation.name, operation.method.to_lowercase());
-        return Err(refused(reason, "name it in the plan instead".into()));
+        return Err(refuse(reason, "name it in the plan instead".into()));
     }
     check(operation, operation.parameters.iter(), arguments)?;
     let given: Vec<_> = operation.parameters.iter().filter(|p| arguments.contains_key(&p.name)).collect();
@@ -31,7 +31,7 @@ pub(super) fn body(
     let variables = list(&|name, kind| format!("${name}: {kind}"));
     let passed = list(&|name, _| format!("{name}: ${name}"));
     let selection = match fields.map(|fields| fields.trim().trim_start_matches('{')) {
-        Some(fields) => format!(" {{ {} }}", braced(fields.trim())),
+        Some(fields) => format!(" {{ {} }}", strip_brace(fields.trim())),
         None => match simple_fields(api, operation.response_schema.as_ref()) {
             Some(names) if names.is_empty() => return Err(no_fields(operation, "say what to select with `fields`")),
             Some(names) => format!(" {{ {} }}", names.join(" ")),
@@ -49,7 +49,7 @@ fn no_fields(operation: &Operation, reason: &str) -> ToolError {
 }
 
 /// Without the brace that closed what the caller opened.
-fn braced(fields: &str) -> &str {
+fn strip_brace(fields: &str) -> &str {
     let open = fields.matches('{').count();
     match fields.strip_suffix('}') {
         Some(inner) if fields.matches('}').count() > open => inner.trim_end(),
@@ -67,7 +67,7 @@ fn one_field(text: &str, field: &str) -> Result<(), String> {
         }
         Some(*depth)
     });
-    if text.len() > LONGEST || deepest.max() > Some(DEEPEST) {
+    if text.len() > MAX_SELECTION_BYTES || deepest.max() > Some(MAX_DEPTH) {
         return Err("they are too long or too deep".to_owned());
     }
     let document = parse_query::<&str>(text).map_err(|error| error.to_string().replace('\n', " "))?;
@@ -82,11 +82,11 @@ fn one_field(text: &str, field: &str) -> Result<(), String> {
 
 /// The fields of an answer that have no fields themselves; `None` where it is a value itself.
 fn simple_fields(api: &Api, shape: Option<&Shape>) -> Option<Vec<String>> {
-    match resolved(api, shape?)? {
+    match resolve_shape(api, shape?)? {
         Shape::Object { fields, .. } => Some(
             fields
                 .iter()
-                .filter(|field| resolved(api, &field.shape).is_none())
+                .filter(|field| resolve_shape(api, &field.shape).is_none())
                 .map(|field| field.name.clone())
                 .collect(),
         ),
@@ -95,7 +95,7 @@ fn simple_fields(api: &Api, shape: Option<&Shape>) -> Option<Vec<String>> {
 }
 
 /// What a type is below its lists and names; `None` for a value.
-fn resolved<'a>(api: &'a Api, mut shape: &'a Shape) -> Option<&'a Shape> {
+fn resolve_shape<'a>(api: &'a Api, mut shape: &'a Shape) -> Option<&'a Shape> {
     for _ in 0..16 {
         shape = match shape {
             Shape::List(item) => item,

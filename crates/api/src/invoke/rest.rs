@@ -4,7 +4,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use prospector_core::ToolError;
 use serde_json::{Map, Value};
 
-use super::{check, refused};
+use super::{check, refuse};
 use crate::{Location, Operation};
 
 /// Everything but the unreserved signs of RFC 3986, section 2.3: an argument never becomes part of the structure.
@@ -14,13 +14,13 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'
 pub(super) fn path(operation: &Operation, arguments: &Map<String, Value>) -> Result<String, ToolError> {
     if operation.method != "GET" {
         let reason = format!("`{}` is a {}; only GET operations are called", operation.name, operation.method);
-        return Err(refused(reason, "name it in the plan instead".into()));
+        return Err(refuse(reason, "name it in the plan instead".into()));
     }
     let of = |location: Location| operation.parameters.iter().filter(move |p| p.location == location);
     for location in [Location::Header, Location::Cookie] {
         if let Some(parameter) = of(location).find(|parameter| parameter.required) {
             let reason = format!("`{}` needs `{}` outside of its URL", operation.name, parameter.name);
-            return Err(refused(
+            return Err(refuse(
                 reason,
                 "name it in the plan instead; the catalog can give `headers` of its own".into(),
             ));
@@ -36,11 +36,11 @@ pub(super) fn path(operation: &Operation, arguments: &Map<String, Value>) -> Res
             let message = format!("`{}` cannot be {value:?} in a path", parameter.name);
             return Err(ToolError::invalid(message, Some("give its value".into())));
         }
-        path = path.replace(&format!("{{{}}}", parameter.name), &encoded(&value));
+        path = path.replace(&format!("{{{}}}", parameter.name), &percent_encode(&value));
     }
     if path.contains(['{', '}']) {
         let reason = format!("the path `{path}` of `{}` has a part that it does not describe", operation.name);
-        return Err(refused(reason, "name it in the plan instead".into()));
+        return Err(refuse(reason, "name it in the plan instead".into()));
     }
     let mut pairs = Vec::new();
     for parameter in of(Location::Query) {
@@ -57,7 +57,7 @@ pub(super) fn path(operation: &Operation, arguments: &Map<String, Value>) -> Res
     }
     for (n, (name, value)) in pairs.iter().enumerate() {
         path.push(if n == 0 && !operation.path.contains('?') { '?' } else { '&' });
-        path.push_str(&format!("{}={}", encoded(name), encoded(value)));
+        path.push_str(&format!("{}={}", percent_encode(name), percent_encode(value)));
     }
     Ok(path)
 }
@@ -70,6 +70,6 @@ fn text(value: &Value) -> Result<String, ToolError> {
     }
 }
 
-fn encoded(text: &str) -> String {
+fn percent_encode(text: &str) -> String {
     utf8_percent_encode(text, ENCODED).to_string()
 }

@@ -7,10 +7,10 @@ use super::{REMARK, Reader, is_true, words};
 use crate::{Field, Location, Parameter, Shape, library::Node, prose};
 
 /// The longest name of a parameter, in bytes.
-const LONGEST_NAME: usize = 120;
+const MAX_NAME_BYTES: usize = 120;
 
 /// How many parameters a path or an operation may have.
-const MOST_PARAMETERS: usize = 500;
+const MAX_PARAMETERS: usize = 500;
 
 /// What is sent with a call: a parameter, or in 2.0 a body or a part of a form.
 #[derive(Clone)]
@@ -45,11 +45,11 @@ impl<'a> Reader<'a> {
         match node.value.get("parameters") {
             None | Some(Value::Null) => {}
             Some(Value::Array(items)) => {
-                if items.len() > MOST_PARAMETERS {
-                    let reason = format!("only the first {MOST_PARAMETERS} of {} are read", items.len());
+                if items.len() > MAX_PARAMETERS {
+                    let reason = format!("only the first {MAX_PARAMETERS} of {} are read", items.len());
                     self.warn(&format!("{place}/parameters"), "a part of `parameters`", &reason);
                 }
-                for (number, value) in items.iter().enumerate().take(MOST_PARAMETERS) {
+                for (number, value) in items.iter().enumerate().take(MAX_PARAMETERS) {
                     match self.sent(Node { value, ..node }) {
                         Ok(one) => sent.push(one),
                         Err(reason) => {
@@ -73,7 +73,7 @@ impl<'a> Reader<'a> {
         }
         let within = value.get("in").and_then(Value::as_str).map(str::to_ascii_lowercase);
         // In 2.0 the type stands in the parameter itself.
-        let content = || preferred(value.get("content")?).and_then(|(_, media)| media.get("schema"));
+        let content = || choose_media_type(value.get("content")?).and_then(|(_, media)| media.get("schema"));
         let schema = value.get("schema").or_else(content).unwrap_or(value);
         let schema = Node { value: schema, ..node };
         let name = words(value.get("name"));
@@ -84,7 +84,7 @@ impl<'a> Reader<'a> {
             Some("cookie") => Location::Cookie,
             Some("body") => return Ok(Sent::Body(schema)),
             Some("formdata") => {
-                let name = named(name)?;
+                let name = check_name(name)?;
                 return Ok(Sent::Form { name, required: is_true(value.get("required")), schema });
             }
             Some("querystring") => return Err("a whole query string as one parameter is not read".to_owned()),
@@ -94,7 +94,7 @@ impl<'a> Reader<'a> {
         let (values, default) = self.schemas.values(schema);
         let description = words(value.get("description")).or_else(|| words(schema.value.get("description")));
         Ok(Sent::Parameter(Parameter {
-            name: named(name)?,
+            name: check_name(name)?,
             location,
             r#type: self.schemas.type_name(schema),
             required: is_true(value.get("required")) || location == Location::Path,
@@ -180,7 +180,7 @@ impl<'a> Reader<'a> {
 
     /// The shape of a body of 3; says which type of content it is, where that is not JSON.
     fn content(&mut self, body: Node<'a>, reference: Option<&'a str>) -> Option<Shape> {
-        let (media_type, media) = preferred(body.value.get("content")?)?;
+        let (media_type, media) = choose_media_type(body.value.get("content")?)?;
         let media = self.library.resolved(Node { value: media, ..body }).map_or(body, |(media, _)| media);
         let schema = media.value.get("schema").or_else(|| media.value.get("itemSchema")).filter(|s| !s.is_null());
         let shape = schema.map(|value| self.schemas.shared(Node { value, ..media }, reference));
@@ -204,17 +204,17 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn named(name: Option<String>) -> Result<String, String> {
+fn check_name(name: Option<String>) -> Result<String, String> {
     match name {
         Some(name) if name.trim().is_empty() => Err("its `name` is empty".to_owned()),
-        Some(name) if name.len() > LONGEST_NAME => Err(format!("its name is longer than {LONGEST_NAME} bytes")),
+        Some(name) if name.len() > MAX_NAME_BYTES => Err(format!("its name is longer than {MAX_NAME_BYTES} bytes")),
         Some(name) => Ok(name),
         None => Err("it has no `name`".to_owned()),
     }
 }
 
 /// JSON before forms before anything else.
-fn preferred(content: &Value) -> Option<(&str, &Value)> {
+fn choose_media_type(content: &Value) -> Option<(&str, &Value)> {
     let rank = |name: &str| match name {
         _ if name.starts_with("application/json") => 0,
         _ if name.contains("json") => 1,

@@ -4,11 +4,11 @@ use prospector_text::cut;
 use serde_json::Value;
 
 use super::Reader;
-use crate::{document::escaped, library::Node};
+use crate::{document::escape_key, library::Node};
 
 /// How many ways, and how many scopes of one, are told.
-const MOST_WAYS: usize = 6;
-const MOST_SCOPES: usize = 8;
+const MAX_WAYS: usize = 6;
+const MAX_SCOPES: usize = 8;
 
 impl<'a> Reader<'a> {
     /// The alternatives of an operation, or else those of the whole API.
@@ -18,13 +18,13 @@ impl<'a> Reader<'a> {
         let mut lines: Vec<String> = Vec::new();
         for alternative in alternatives.iter().filter_map(Value::as_object) {
             let schemes: Vec<String> =
-                alternative.iter().take(MOST_WAYS).map(|(name, scopes)| self.scheme(name, scopes, place)).collect();
+                alternative.iter().take(MAX_WAYS).map(|(name, scopes)| self.scheme(name, scopes, place)).collect();
             let line = if schemes.is_empty() { "none".to_owned() } else { schemes.join(" + ") };
             if !lines.contains(&line) {
                 lines.push(line);
             }
-            if lines.len() > MOST_WAYS {
-                lines[MOST_WAYS] = format!("… {} more ways", alternatives.len() - MOST_WAYS);
+            if lines.len() > MAX_WAYS {
+                lines[MAX_WAYS] = format!("… {} more ways", alternatives.len() - MAX_WAYS);
                 break;
             }
         }
@@ -34,7 +34,7 @@ impl<'a> Reader<'a> {
 
     fn scheme(&mut self, name: &str, scopes: &Value, place: &str) -> String {
         let places = ["/components/securitySchemes", "/securityDefinitions"];
-        let declared = places.iter().find_map(|place| self.root.pointer(&format!("{place}/{}", escaped(name))));
+        let declared = places.iter().find_map(|place| self.root.pointer(&format!("{place}/{}", escape_key(name))));
         let resolved = declared.map(|value| self.library.resolved(Node { value, ..self.library.root() }));
         let scheme = match resolved {
             Some(Ok((scheme, _))) => scheme.value,
@@ -62,7 +62,7 @@ impl<'a> Reader<'a> {
         match scopes.len() {
             0 => kind,
             _ => {
-                let shown: Vec<String> = scopes.iter().take(MOST_SCOPES).map(|s| cut::sentences(s, 60)).collect();
+                let shown: Vec<String> = scopes.iter().take(MAX_SCOPES).map(|s| cut::sentences(s, 60)).collect();
                 let more = scopes.len() - shown.len();
                 let more = if more > 0 { format!(", … {more} more") } else { String::new() };
                 format!("{kind}: scope {}{more}", shown.join(", "))

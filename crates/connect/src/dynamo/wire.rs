@@ -117,15 +117,7 @@ impl Wire {
 
     async fn http(&self) -> Result<&reqwest::Client, ConnectError> {
         let build = || async {
-            let mut http = reqwest::Client::builder()
-                .connect_timeout(CONNECTING)
-                .timeout(ANSWERING)
-                .redirect(reqwest::redirect::Policy::none());
-            let is_local =
-                self.endpoint.host_str().is_some_and(|host| ["localhost", "127.0.0.1", "[::1]"].contains(&host));
-            if is_local {
-                http = http.no_proxy();
-            }
+            let http = prospector_net::client_for(&self.endpoint).connect_timeout(CONNECTING).timeout(ANSWERING);
             http.build().map_err(|error| self.connect_error(reason(&error)).with_source(error.without_url()))
         };
         self.http.get_or_try_init(build).await

@@ -1,7 +1,6 @@
 //! Questions to a service over HTTP, and why one got no answer. No redirect is followed: what lets one in goes nowhere
 //! else.
 
-use std::sync::Once;
 use std::time::Duration;
 
 use base64::Engine;
@@ -81,15 +80,9 @@ impl Asker {
 
     /// The client, made once it is needed.
     pub(crate) async fn client(&self) -> Result<&Client, Unanswered> {
-        static TLS: Once = Once::new();
-        // Where two providers are compiled in, rustls must be told which; that another was installed before is fine.
-        TLS.call_once(|| {
-            let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
-        });
         let made = || async {
-            Client::builder()
-                .user_agent(concat!("prospector/", env!("CARGO_PKG_VERSION")))
-                .redirect(reqwest::redirect::Policy::none())
+            prospector_net::client()
+                .user_agent(prospector_net::USER_AGENT)
                 .retry(reqwest::retry::never())
                 .connect_timeout(CONNECTING)
                 .build()

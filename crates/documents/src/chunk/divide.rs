@@ -15,7 +15,7 @@ pub(super) fn divide(block: &str, kind: Kind) -> Vec<String> {
         Kind::Code => code(block),
         Kind::Prose => {
             let pieces = sentences::ranges(block).into_iter().map(|range| &block[range]);
-            packed(pieces, 0, |_| false)
+            pack(pieces, 0, |_| false)
         }
     }
 }
@@ -25,9 +25,9 @@ fn table(block: &str) -> Vec<String> {
     let (head, rows) = lines(block, 2);
     // A head as long as a part would crowd out the rows.
     if chars(head) > MAX_CHARS / 2 {
-        return packed(block.split_inclusive('\n'), 0, |_| false);
+        return pack(block.split_inclusive('\n'), 0, |_| false);
     }
-    let pieces = packed(rows.split_inclusive('\n'), chars(head), |_| false);
+    let pieces = pack(rows.split_inclusive('\n'), chars(head), |_| false);
     pieces.into_iter().map(|rows| format!("{head}{rows}")).collect()
 }
 
@@ -36,7 +36,7 @@ fn code(block: &str) -> Vec<String> {
     let (open, rest) = lines(block, 1);
     let start = open.find("```").into_iter().chain(open.find("~~~")).min();
     let Some(start) = start.filter(|_| chars(open) <= MAX_CHARS / 2) else {
-        return packed(block.split_inclusive('\n'), 0, empty);
+        return pack(block.split_inclusive('\n'), 0, empty);
     };
     let mark = &open[start..start + 1];
     let length = open[start..].chars().take_while(|c| mark.starts_with(*c)).count();
@@ -50,7 +50,7 @@ fn code(block: &str) -> Vec<String> {
         rest
     };
     let before: String = open[..start].chars().filter(|c| c.is_whitespace() || *c == '>').collect();
-    let pieces = packed(body.split_inclusive('\n'), chars(open), empty);
+    let pieces = pack(body.split_inclusive('\n'), chars(open), empty);
     pieces
         .into_iter()
         .map(|lines| {
@@ -72,7 +72,7 @@ fn lines(text: &str, count: usize) -> (&str, &str) {
 
 /// Units in pieces that leave room for `around` characters of head or fence; in its second half a piece rather ends after
 /// a unit that is a `seam`. A unit beyond the ceiling is cut between words.
-fn packed<'a>(units: impl Iterator<Item = &'a str>, around: usize, seam: impl Fn(&str) -> bool) -> Vec<String> {
+fn pack<'a>(units: impl Iterator<Item = &'a str>, around: usize, seam: impl Fn(&str) -> bool) -> Vec<String> {
     let max = MAX_CHARS - around;
     let mut pieces = Vec::new();
     let mut open = String::new();

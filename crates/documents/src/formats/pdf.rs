@@ -17,7 +17,7 @@ use crate::{Format, limits};
 pub(super) fn read(bytes: &[u8], remarks: &mut Vec<Remark>) -> Result<Converted, Refused> {
     weigh::objects(bytes)?;
     let options = LoadOptions::with_max_decompressed_size(limits::OBJECT_STREAM_BYTES);
-    let document = Document::load_mem_with_options(bytes, options).map_err(refused)?;
+    let document = Document::load_mem_with_options(bytes, options).map_err(refuse)?;
     // One that opens without a password has been decrypted.
     if document.is_encrypted() {
         return Err(Refused::encrypted());
@@ -57,7 +57,7 @@ pub(super) fn read(bytes: &[u8], remarks: &mut Vec<Remark>) -> Result<Converted,
     Ok(converted)
 }
 
-fn refused(error: Error) -> Refused {
+fn refuse(error: Error) -> Refused {
     match error {
         Error::InvalidPassword | Error::Decryption(_) | Error::UnsupportedSecurityHandler(_) => Refused::encrypted(),
         Error::Decompress(lopdf::DecompressError::MemoryLimitExceeded { .. }) => {

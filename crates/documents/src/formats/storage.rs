@@ -17,11 +17,11 @@ const REACH: usize = 64 * 1024;
 pub fn storage_to_html(title: &str, labels: &[String], modified: &str, storage: &str) -> String {
     let mut html = String::with_capacity(storage.len() + 256);
     html.push_str("<html><head><title>");
-    html.push_str(&escaped(title));
+    html.push_str(&escape(title));
     html.push_str("</title>");
     for (name, content) in [("keywords", labels.join(", ")), ("last-modified", modified.to_owned())] {
         if !content.is_empty() {
-            html.push_str(&format!("<meta name=\"{name}\" content=\"{}\">", escaped(&content)));
+            html.push_str(&format!("<meta name=\"{name}\" content=\"{}\">", escape(&content)));
         }
     }
     html.push_str("</head><body>\n");
@@ -41,7 +41,7 @@ fn body(mut rest: &str, html: &mut String) {
             if !text[..end].is_empty() {
                 linked = None;
             }
-            html.push_str(&escaped(&text[..end]));
+            html.push_str(&escape(&text[..end]));
             rest = text.get(end + 3..).unwrap_or_default();
             continue;
         }
@@ -139,7 +139,7 @@ fn attribute<'t>(tag: &'t str, name: &str) -> Option<&'t str> {
     }
 }
 
-fn escaped(text: &str) -> Cow<'_, str> {
+fn escape(text: &str) -> Cow<'_, str> {
     if text.contains(['<', '>', '&', '"']) {
         let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;");
         return Cow::Owned(text);

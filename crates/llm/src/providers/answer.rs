@@ -16,7 +16,7 @@ use super::{
 use crate::{ChatEvent, ChatResponse, ToolCall, Usage};
 
 /// The longest answer in bytes; a model that repeats itself on a server without a limit goes on for ever.
-pub(super) const LONGEST_ANSWER: usize = 4 << 20;
+pub(super) const MAX_ANSWER_BYTES: usize = 4 << 20;
 
 /// An answer that is still coming in. Dropping it closes the connection.
 pub(super) struct Answer {
@@ -67,7 +67,7 @@ impl Pieces for Answer {
 
 impl Answer {
     fn check_length(&self, more: usize) -> Result<(), Failure> {
-        if self.text.len() + self.other + more > LONGEST_ANSWER {
+        if self.text.len() + self.other + more > MAX_ANSWER_BYTES {
             return Err(self.peer.nonsense("it does not end"));
         }
         Ok(())

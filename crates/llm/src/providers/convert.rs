@@ -15,7 +15,7 @@ pub(super) enum Dialect {
 }
 
 /// Anthropic takes no more cache marks in one request.
-const MOST_CACHE_MARKS: usize = 4;
+const MAX_CACHE_MARKS: usize = 4;
 
 /// The request, and its fingerprint: the key of the thinking that the answer may begin with.
 pub(super) fn request(request: &ChatRequest, to: Dialect, thinking: &Thinking) -> (wire::ChatRequest, u64) {
@@ -42,7 +42,7 @@ pub(super) fn request(request: &ChatRequest, to: Dialect, thinking: &Thinking) -
 /// One message for each block: the places of the cache marks.
 fn system_blocks(blocks: &[SystemBlock]) -> Vec<wire::ChatMessage> {
     let marked = blocks.iter().filter(|block| is_marked(block)).count();
-    let mut to_skip = marked.saturating_sub(MOST_CACHE_MARKS);
+    let mut to_skip = marked.saturating_sub(MAX_CACHE_MARKS);
     let mut messages = Vec::new();
     for block in blocks.iter().filter(|block| !block.text.is_empty()) {
         let message = wire::ChatMessage::system(block.text.as_str());

@@ -34,9 +34,9 @@ impl Counter {
             post = post.header("x-api-key", key.expose());
         }
         let sent = post.timeout(peer.timeout).json(&body(&self.name, request)).send().await;
-        let answer = sent.map_err(|error| peer.broken(error.into()))?;
+        let answer = sent.map_err(|error| peer.stream_failure(error.into()))?;
         let (status, headers): (_, HeaderMap) = (answer.status(), answer.headers().clone());
-        let text = answer.text().await.map_err(|error| peer.broken(error.into()))?;
+        let text = answer.text().await.map_err(|error| peer.stream_failure(error.into()))?;
         if !status.is_success() {
             return Err(peer.refused(status, &headers, &text));
         }
@@ -66,13 +66,13 @@ fn body(model: &str, request: &ChatRequest) -> Value {
 /// `None` for a turn that says nothing, which would be refused.
 fn message(message: &Message) -> Option<Value> {
     let (role, content): (_, Vec<Value>) = match message {
-        Message::User { text } => ("user", said(text).into_iter().collect()),
+        Message::User { text } => ("user", text_content(text).into_iter().collect()),
         Message::Assistant { text, calls } => {
             let calls = calls.iter().map(|call| {
                 let input = if call.arguments.is_object() { call.arguments.clone() } else { json!({}) };
                 json!({"type": "tool_use", "id": call.id, "name": call.name, "input": input})
             });
-            ("assistant", said(text).into_iter().chain(calls).collect())
+            ("assistant", text_content(text).into_iter().chain(calls).collect())
         }
         Message::ToolResults { results } => {
             let result = |result: &crate::ToolResult| {
@@ -85,7 +85,7 @@ fn message(message: &Message) -> Option<Value> {
     (!content.is_empty()).then(|| json!({"role": role, "content": content}))
 }
 
-fn said(text: &str) -> Option<Value> {
+fn text_content(text: &str) -> Option<Value> {
     (!text.trim().is_empty()).then(|| json!({"type": "text", "text": text}))
 }
 

@@ -17,7 +17,7 @@ use super::{
 use crate::LlmError;
 
 /// The longest pause that `retry-after` can ask for. A request whose provider asks for more is sent again after this long.
-pub const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+pub const MAX_PAUSE: Duration = Duration::from_secs(30);
 
 /// A failed attempt.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl Peer {
     pub(super) fn failure(&self, error: genai::Error) -> Failure {
         use genai::Error;
         match error {
-            Error::WebStream { error, .. } => self.broken(error),
+            Error::WebStream { error, .. } => self.stream_failure(error),
             Error::HttpError { status, body, headers, .. } => self.refused(status, &headers, &body),
             Error::ChatResponse { body, .. } => self.reported(&body),
             Error::StreamParse { serde_error, .. } => {
@@ -66,7 +66,7 @@ impl Peer {
     }
 
     /// A stream that could not be opened or read on.
-    pub(super) fn broken(&self, error: genai::BoxError) -> Failure {
+    pub(super) fn stream_failure(&self, error: genai::BoxError) -> Failure {
         let error = match error.downcast::<genai::Error>() {
             Ok(error) => return self.failure(*error),
             Err(error) => error,
@@ -128,11 +128,11 @@ impl Peer {
 /// What the body of a refusal says; `None` where it is empty. Ollama hands on errors of what it runs as JSON inside the
 /// text, so that is looked into once.
 pub(super) fn words(body: &str) -> Option<String> {
-    let text = said(body)?;
-    if text.starts_with('{') && text != body { said(&text) } else { Some(text) }
+    let text = provider_message(body)?;
+    if text.starts_with('{') && text != body { provider_message(&text) } else { Some(text) }
 }
 
-fn said(body: &str) -> Option<String> {
+fn provider_message(body: &str) -> Option<String> {
     const PLACES: [&str; 6] = ["/error/message", "/0/error/message", "/message", "/error", "/detail", ""];
     let text = match serde_json::from_str::<Value>(body) {
         Ok(json) => PLACES
@@ -166,25 +166,25 @@ fn reported_status(body: &Value) -> Option<u16> {
     })
 }
 
-/// What `retry-after` says, in seconds or as a date, at most [`LONGEST_PAUSE`].
+/// What `retry-after` says, in seconds or as a date, at most [`MAX_PAUSE`].
 pub(super) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let value = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     let pause = match value.parse::<f64>() {
         Ok(seconds) => Duration::try_from_secs_f64(seconds).ok()?,
         Err(_) => httpdate::parse_http_date(value).ok()?.duration_since(now).unwrap_or_default(),
     };
-    Some(pause.min(LONGEST_PAUSE))
+    Some(pause.min(MAX_PAUSE))
 }
 
 /// What Google's errors say instead of `retry-after`: a `google.rpc.RetryInfo` among the details, whose `retryDelay` is a
 /// text such as `12.5s` (<https://github.com/googleapis/googleapis/blob/master/google/rpc/error_details.proto>). At most
-/// [`LONGEST_PAUSE`].
+/// [`MAX_PAUSE`].
 fn retry_delay(body: &Value) -> Option<Duration> {
     let error = ["/error", "/0/error"].iter().find_map(|place| body.pointer(place))?;
     let is_hint = |detail: &&Value| detail["@type"].as_str().is_some_and(|name| name.ends_with("google.rpc.RetryInfo"));
     let hint = error.get("details")?.as_array()?.iter().find(is_hint)?;
     let seconds = hint["retryDelay"].as_str()?.strip_suffix('s')?.parse::<f64>().ok()?;
-    Some(Duration::try_from_secs_f64(seconds).ok()?.min(LONGEST_PAUSE))
+    Some(Duration::try_from_secs_f64(seconds).ok()?.min(MAX_PAUSE))
 }
 
 #[cfg(test)]
@@ -249,7 +249,7 @@ mod tests {
         let pause = |value: &str| refused(429, Some(value), "").after;
         assert_eq!(pause("0"), Some(Duration::ZERO));
         assert_eq!(pause("1.5"), Some(Duration::from_millis(1500)));
-        assert_eq!(pause("3600"), Some(LONGEST_PAUSE));
+        assert_eq!(pause("3600"), Some(MAX_PAUSE));
         assert_eq!(pause("Wed, 21 Oct 2015 07:28:00 GMT"), Some(Duration::ZERO), "it is past");
         for value in ["-1", "soon", "NaN", "inf"] {
             assert_eq!(pause(value), None, "{value}");
@@ -271,7 +271,7 @@ mod tests {
         let pause = |body: &Value| refused(429, None, &body.to_string()).after;
         assert_eq!(pause(&hint("1.5s")), Some(Duration::from_millis(1500)));
         assert_eq!(pause(&json!([hint("2s")])), Some(Duration::from_secs(2)));
-        assert_eq!(pause(&hint("3600s")), Some(LONGEST_PAUSE));
+        assert_eq!(pause(&hint("3600s")), Some(MAX_PAUSE));
         for odd in ["soon", "-1s", "s", "NaNs"] {
             assert_eq!(pause(&hint(odd)), None, "{odd}");
         }

@@ -7,16 +7,16 @@ use serde_json::Value;
 use tracing::{instrument::WithSubscriber, subscriber::NoSubscriber};
 
 use super::{
-    answer::LONGEST_ANSWER,
+    answer::MAX_ANSWER_BYTES,
     failure::{Failure, Peer},
 };
 
 /// The most bytes of one value, which holds a piece of an answer.
-const LONGEST_FRAME: usize = 2 * LONGEST_ANSWER;
+const MAX_FRAME_BYTES: usize = 2 * MAX_ANSWER_BYTES;
 /// The most bytes of all values together: much around little text.
-const LONGEST_STREAM: usize = 64 * LONGEST_ANSWER;
+const MAX_STREAM_BYTES: usize = 64 * MAX_ANSWER_BYTES;
 /// The most bytes of a refusal that are read.
-const LONGEST_REFUSAL: usize = 1 << 16;
+const MAX_REFUSAL_BYTES: usize = 1 << 16;
 
 /// How values are told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl Frames {
     /// Sends the request and waits for the status.
     pub(super) async fn open(request: RequestBuilder, framing: Framing, peer: Arc<Peer>) -> Result<Self, Failure> {
         let sent = tokio::time::timeout(peer.timeout, request.send().with_subscriber(NoSubscriber::default())).await;
-        let mut response = sent.map_err(|_| peer.silent())?.map_err(|error| peer.broken(error.into()))?;
+        let mut response = sent.map_err(|_| peer.silent())?.map_err(|error| peer.stream_failure(error.into()))?;
         let status = response.status();
         if !status.is_success() {
             let headers = response.headers().clone();
@@ -67,14 +67,14 @@ impl Frames {
             }
             let chunk = self.response.chunk().with_subscriber(NoSubscriber::default());
             let chunk = tokio::time::timeout(patience, chunk).await.map_err(|_| self.peer.silent())?;
-            match chunk.map_err(|error| self.peer.broken(error.into()))? {
+            match chunk.map_err(|error| self.peer.stream_failure(error.into()))? {
                 Some(bytes) => {
                     self.received += bytes.len();
                     self.splitter.push(&bytes);
                 }
                 None => self.ended = true,
             }
-            if self.splitter.pending() > LONGEST_FRAME || self.received > LONGEST_STREAM {
+            if self.splitter.pending() > MAX_FRAME_BYTES || self.received > MAX_STREAM_BYTES {
                 return Err(self.peer.nonsense("it does not end"));
             }
         }
@@ -84,7 +84,7 @@ impl Frames {
 /// What could be read of a refusal.
 async fn refusal(response: &mut Response, timeout: Duration) -> Vec<u8> {
     let mut body = Vec::new();
-    while body.len() < LONGEST_REFUSAL {
+    while body.len() < MAX_REFUSAL_BYTES {
         let chunk = response.chunk().with_subscriber(NoSubscriber::default());
         match tokio::time::timeout(timeout, chunk).await {
             Ok(Ok(Some(bytes))) => body.extend_from_slice(&bytes),

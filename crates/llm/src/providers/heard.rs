@@ -11,7 +11,7 @@ use std::{
 use serde_json::Value;
 
 use super::{
-    answer::{LONGEST_ANSWER, arguments, empty},
+    answer::{MAX_ANSWER_BYTES, arguments, empty},
     failure::{Failure, Peer},
 };
 use crate::{ChatResponse, ToolCall, Usage};
@@ -50,7 +50,7 @@ impl Heard {
     }
 
     pub(super) fn check_length(&self, peer: &Peer) -> Result<(), Failure> {
-        match self.text.len() + self.thought.len() + self.size > LONGEST_ANSWER {
+        match self.text.len() + self.thought.len() + self.size > MAX_ANSWER_BYTES {
             true => Err(peer.nonsense("it does not end")),
             false => Ok(()),
         }

@@ -13,7 +13,7 @@
 //!
 //! What a provider refuses with 429, 500, 502, 503, 504 or 529 is sent again, and so is what a broken connection lost, up
 //! to [`Settings::retries`] times and only before the first piece of the answer was handed on. The pause is what
-//! `retry-after` or Google's `RetryInfo` says, at most [`LONGEST_PAUSE`], and else grows from half a second, with jitter.
+//! `retry-after` or Google's `RetryInfo` says, at most [`MAX_PAUSE`], and else grows from half a second, with jitter.
 //!
 //! Anthropic and OpenAI are spoken to through `genai`, Gemini and Ollama over the same HTTP client without it (`native`
 //! says why).
@@ -45,7 +45,7 @@ mod thinking;
 
 use std::{sync::Arc, time::Duration};
 
-pub use failure::LONGEST_PAUSE;
+pub use failure::MAX_PAUSE;
 pub use secret::Secret;
 
 use self::{

@@ -11,13 +11,13 @@ use serde_json::{Map, Value, json};
 /// What stays as it is.
 const KEPT: [&str; 6] = ["type", "description", "minItems", "maxItems", "minimum", "maximum"];
 /// How deep schemas stand inside each other; what is deeper is anything.
-const DEEPEST: usize = 24;
+const MAX_DEPTH: usize = 24;
 /// How many schemas there are in one: references to references would multiply.
-const MOST: usize = 4000;
+const MAX_SCHEMAS: usize = 4000;
 
 /// The schema of a tool's arguments with references resolved and other keywords said in those that are kept.
-pub(super) fn narrowed(schema: &Value) -> Value {
-    let mut reader = Reader { root: schema, left: MOST };
+pub(super) fn narrow(schema: &Value) -> Value {
+    let mut reader = Reader { root: schema, left: MAX_SCHEMAS };
     let mut narrowed = reader.read(schema, 0, &mut Vec::new());
     narrowed.insert("type".into(), json!("object"));
     narrowed.entry("properties").or_insert_with(|| json!({}));
@@ -35,7 +35,7 @@ impl<'a> Reader<'a> {
         let mut read = Map::new();
         // `true` and `false` are schemas too; the first says nothing, and nothing fits the second.
         let Some(object) = schema.as_object() else { return read };
-        if depth >= DEEPEST || self.left == 0 {
+        if depth >= MAX_DEPTH || self.left == 0 {
             return read;
         }
         self.left -= 1;
@@ -205,7 +205,7 @@ mod tests {
             "Size": {"type": "integer", "description": "in pixels", "format": "uint32"},
             "Tree": {"type": "object", "properties": {"left": {"$ref": "#/$defs/Tree"}}, "additionalProperties": false},
         }});
-        let narrowed = narrowed(&schema);
+        let narrowed = narrow(&schema);
         assert_eq!(narrowed, json!({"type": "object", "properties": {"p": expected}}));
     }
 
@@ -250,7 +250,7 @@ mod tests {
             json!({"type": "integer", "description": "mine"}),
         );
         let required = json!({"type": "object", "properties": {"p": {"type": ["string", "null"]}}, "required": ["p"]});
-        assert_eq!(narrowed(&required), required, "it cannot be left out");
+        assert_eq!(narrow(&required), required, "it cannot be left out");
     }
 
     #[test]
@@ -278,7 +278,7 @@ mod tests {
     fn the_arguments_are_an_object_whatever_the_schema_says() {
         let none = json!({"type": "object", "properties": {}});
         for schema in [json!({}), json!(true), json!(null), json!({"type": "string"})] {
-            assert_eq!(narrowed(&schema), none, "{schema}");
+            assert_eq!(narrow(&schema), none, "{schema}");
         }
     }
 
@@ -291,6 +291,6 @@ mod tests {
             definitions.insert(level.to_string(), json!({"type": "object", "properties": properties}));
         }
         let schema = json!({"properties": {"p": {"$ref": "#/$defs/0"}}, "$defs": definitions});
-        assert!(narrowed(&schema).to_string().len() < 1 << 20);
+        assert!(narrow(&schema).to_string().len() < 1 << 20);
     }
 }

@@ -14,7 +14,7 @@ pub(crate) const FLOOR: f32 = 0.3;
 const USUAL_COSINE: f32 = 0.4;
 const USUAL_CENTROID: f32 = 0.2;
 
-/// So many records are half of many.
+/// The number of records at which the size prior is one half.
 const FEW_RECORDS: f32 = 20.0;
 
 /// What is known of a hit.

@@ -11,7 +11,7 @@ use crate::analyze::Distinct;
 const FEWEST_WORDS: usize = 3;
 
 /// The most clauses; what is beyond is one.
-const MOST: usize = 8;
+const MAX_CLAUSES: usize = 8;
 
 /// Ends of sentences, commas, `and`, `then`.
 static BOUNDARY: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -42,8 +42,8 @@ pub(super) fn split(text: &str, kind: Kind) -> Vec<String> {
         }
         _ => {}
     }
-    if clauses.len() > MOST {
-        let rest = clauses.split_off(MOST - 1).join(" ");
+    if clauses.len() > MAX_CLAUSES {
+        let rest = clauses.split_off(MAX_CLAUSES - 1).join(" ");
         clauses.push(rest);
     }
     if clauses.len() < 2 { Vec::new() } else { clauses }
@@ -78,8 +78,8 @@ mod tests {
         if let Some(last) = clauses.last_mut().filter(|_| !buffer.is_empty()) {
             *last = format!("{last} {buffer}");
         }
-        if clauses.len() > MOST {
-            let rest = clauses.split_off(MOST - 1).join(" ");
+        if clauses.len() > MAX_CLAUSES {
+            let rest = clauses.split_off(MAX_CLAUSES - 1).join(" ");
             clauses.push(rest);
         }
         if clauses.len() < 2 { Vec::new() } else { clauses }

@@ -14,7 +14,7 @@ use prospector_core::Kind;
 const BEHIND: f32 = 0.025;
 
 /// At most this many producers of one id.
-const MOST: usize = 3;
+const MAX_PRODUCERS: usize = 3;
 
 /// Words by which a route says that it searches.
 const SEARCHES: &[&str] = &["search", "find", "lookup", "query"];
@@ -52,18 +52,20 @@ impl Route {
 
 /// Puts the operations that find an id right behind the best ones that need it.
 pub(super) fn pull(snapshot: &Snapshot, scores: &mut [(f32, usize)], pulling: usize) -> Result<(), SearchError> {
-    let shelf = snapshot.shelf(Kind::Operation);
+    let kind_index = snapshot.kind_index(Kind::Operation);
     let mut known: HashMap<u32, HashMap<String, Vec<usize>>> = HashMap::new();
     let mut raised: HashMap<usize, f32> = HashMap::new();
     for (score, place) in scores.iter().take(pulling) {
-        let doc = &shelf.docs[*place];
+        let doc = &kind_index.docs[*place];
         let route = snapshot.lexical.route(&snapshot.searcher, doc.address)?;
         let Some(needed) = Route::parse(*place, &route).and_then(|route| route.needs()) else { continue };
         let producers = match known.entry(doc.parent) {
             std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
             std::collections::hash_map::Entry::Vacant(entry) => entry.insert(producers(snapshot, doc.parent)?),
         };
-        for producer in producers.get(&needed).into_iter().flatten().filter(|producer| *producer != place).take(MOST) {
+        for producer in
+            producers.get(&needed).into_iter().flatten().filter(|producer| *producer != place).take(MAX_PRODUCERS)
+        {
             let best = raised.entry(*producer).or_insert(f32::MIN);
             *best = best.max(score - BEHIND);
         }
@@ -78,12 +80,12 @@ pub(super) fn pull(snapshot: &Snapshot, scores: &mut [(f32, usize)], pulling: us
 
 /// Which operations of an API give the ids of what: those that search for it, or else those that list it.
 fn producers(snapshot: &Snapshot, parent: u32) -> Result<HashMap<String, Vec<usize>>, SearchError> {
-    let shelf = snapshot.shelf(Kind::Operation);
+    let kind_index = snapshot.kind_index(Kind::Operation);
     let mut searching: HashMap<String, Vec<usize>> = HashMap::new();
     let mut listing: HashMap<String, Vec<usize>> = HashMap::new();
-    for place in &shelf.parents[parent as usize].members {
+    for place in &kind_index.parents[parent as usize].members {
         let place = *place as usize;
-        let route = snapshot.lexical.route(&snapshot.searcher, shelf.docs[place].address)?;
+        let route = snapshot.lexical.route(&snapshot.searcher, kind_index.docs[place].address)?;
         let Some(route) = Route::parse(place, &route) else { continue };
         let has_parameter = route.segments.iter().any(|segment| Route::is_parameter(segment));
         if route.method != "GET" || has_parameter {

@@ -54,7 +54,7 @@ impl Default for Budget {
 }
 
 impl Budget {
-    fn unpacked(&mut self, stream: lopdf::Result<Vec<u8>>) -> Result<Vec<u8>, Stop> {
+    fn unpack(&mut self, stream: lopdf::Result<Vec<u8>>) -> Result<Vec<u8>, Stop> {
         match stream {
             Ok(bytes) if bytes.len() <= self.bytes => {
                 self.bytes -= bytes.len();
@@ -70,8 +70,8 @@ impl Budget {
 
 /// The pieces of text of a page, in the order in which they are drawn.
 pub(super) fn page(document: &Document, page: ObjectId, budget: &mut Budget) -> Result<Vec<Piece>, Stop> {
-    let bytes = budget.unpacked(document.get_page_content_with_limit(page, budget.bytes))?;
-    let resources = inherited(document, page);
+    let bytes = budget.unpack(document.get_page_content_with_limit(page, budget.bytes))?;
+    let resources = inherit_resources(document, page);
     let mut pieces = Vec::new();
     let mut walk = Walk { document, budget, pieces: &mut pieces, drawing: Vec::new() };
     walk.content(&bytes, &resources, Matrix::ONE)?;
@@ -79,7 +79,7 @@ pub(super) fn page(document: &Document, page: ObjectId, budget: &mut Budget) -> 
 }
 
 /// The resources of a page or of the nodes above it; the tree may be damaged.
-fn inherited(document: &Document, page: ObjectId) -> Dictionary {
+fn inherit_resources(document: &Document, page: ObjectId) -> Dictionary {
     let mut id = page;
     for _ in 0..64 {
         let Ok(node) = document.get_dictionary(id) else { break };
@@ -127,6 +127,21 @@ struct State {
     rise: f64,
 }
 
+/// The fonts that the resources of a page name.
+fn font_dictionaries(document: &Document, resources: &Dictionary) -> BTreeMap<Vec<u8>, Dictionary> {
+    let fonts = resources.get(b"Font").ok().and_then(|fonts| dictionary(document, fonts));
+    fonts
+        .into_iter()
+        .flat_map(Dictionary::iter)
+        .filter_map(|(name, font)| Some((name.clone(), for_text(document, dictionary(document, font)?))))
+        .collect()
+}
+
+fn load_font<'a>(document: &'a Document, font: &'a Dictionary, bytes: usize) -> Result<Font<'a>, Stop> {
+    Font::new(document, font, bytes)
+        .map_err(|_| Stop::Limit(Refused::too_large("a font unpacks to more", limits::OBJECT_STREAM_BYTES)))
+}
+
 struct Walk<'a, 'b> {
     document: &'a Document,
     budget: &'b mut Budget,
@@ -138,14 +153,7 @@ struct Walk<'a, 'b> {
 impl Walk<'_, '_> {
     fn content(&mut self, bytes: &[u8], resources: &Dictionary, place: Matrix) -> Result<(), Stop> {
         let document = self.document;
-        let dictionaries: BTreeMap<Vec<u8>, Dictionary> = resources
-            .get(b"Font")
-            .ok()
-            .and_then(|fonts| dictionary(document, fonts))
-            .into_iter()
-            .flat_map(Dictionary::iter)
-            .filter_map(|(name, font)| Some((name.clone(), for_text(document, dictionary(document, font)?))))
-            .collect();
+        let dictionaries = font_dictionaries(document, resources);
         // Read when they are first used.
         let mut fonts: HashMap<Vec<u8>, Font<'_>> = HashMap::new();
         let mut state =
@@ -173,11 +181,7 @@ impl Walk<'_, '_> {
                         && !fonts.contains_key(name)
                         && let Some(found) = dictionaries.get(name)
                     {
-                        let font = Font::new(document, found, self.budget.bytes);
-                        let font = font.map_err(|_| {
-                            Stop::Limit(Refused::too_large("a font unpacks to more", limits::OBJECT_STREAM_BYTES))
-                        })?;
-                        fonts.insert(name.clone(), font);
+                        fonts.insert(name.clone(), load_font(document, found, self.budget.bytes)?);
                     }
                     state.font = name;
                 }
@@ -237,7 +241,7 @@ impl Walk<'_, '_> {
         if !is_form || inside || self.drawing.len() >= MAX_FORMS {
             return Ok(());
         }
-        let bytes = self.budget.unpacked(stream.get_plain_content_with_limit(self.budget.bytes))?;
+        let bytes = self.budget.unpack(stream.get_plain_content_with_limit(self.budget.bytes))?;
         let own = stream.dict.get(b"Resources").ok().and_then(|own| dictionary(self.document, own));
         let matrix = stream.dict.get(b"Matrix").ok().and_then(|m| Matrix::of(m.as_array().ok()?));
         self.drawing.push(id.unwrap_or_default());

@@ -191,7 +191,7 @@ fn write_page(page: &[Line], style: &Style, out: &mut String) {
         }
         let end = paragraph_end(page, at, style);
         let lines = &page[at..end];
-        let words = joined(lines);
+        let words = join_lines(lines);
         // A bold paragraph of two lines is emphasis.
         match style.level(&lines[0], lines.len() == 1) {
             Some(level) => out.push_str(&format!("{} {words}\n\n", "#".repeat(usize::from(level)))),
@@ -288,7 +288,7 @@ fn paragraph_end(page: &[Line], at: usize, style: &Style) -> usize {
 }
 
 /// The lines as one, a word that was divided at the end of a line whole again.
-fn joined(lines: &[Line]) -> String {
+fn join_lines(lines: &[Line]) -> String {
     let mut out = String::new();
     for line in lines {
         let words = line.text().split_whitespace().collect::<Vec<_>>().join(" ");

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::super::{
     convert::{arguments, sorted},
     heard::known_id,
-    schema::narrowed,
+    schema::narrow,
     thinking::{Fingerprint, Thinking},
 };
 use crate::{ChatRequest, Message, ToolCall, ToolResult};
@@ -24,7 +24,7 @@ pub(in super::super) fn body(request: &ChatRequest, name: &str, thinking: &Think
         contents.extend(match message {
             Message::User { text } => content("user", vec![json!({"text": text})]),
             Message::Assistant { text, calls } => {
-                let said = said(text, thinking, seen.value());
+                let said = text_part(text, thinking, seen.value());
                 content("model", said.into_iter().chain(self::calls(calls, name, thinking)).collect())
             }
             Message::ToolResults { results } => content("user", results.iter().map(result).collect()),
@@ -52,7 +52,7 @@ fn content(role: &str, parts: Vec<Value>) -> Option<Value> {
     (!parts.is_empty()).then(|| json!({"role": role, "parts": parts}))
 }
 
-fn said(text: &str, thinking: &Thinking, fingerprint: u64) -> Option<Value> {
+fn text_part(text: &str, thinking: &Thinking, fingerprint: u64) -> Option<Value> {
     if text.trim().is_empty() {
         return None;
     }
@@ -105,7 +105,7 @@ fn declaration(tool: &prospector_core::ToolSpec) -> Value {
     json!({
         "name": tool.name,
         "description": tool.description,
-        "parametersJsonSchema": narrowed(&tool.input_schema),
+        "parametersJsonSchema": narrow(&tool.input_schema),
     })
 }
 

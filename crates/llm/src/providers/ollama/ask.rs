@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{
     super::{
         convert::{arguments, content, joined, sorted},
-        schema::narrowed,
+        schema::narrow,
         thinking::{Fingerprint, Thinking},
     },
     Context,
@@ -76,7 +76,7 @@ fn assistant(text: &str, calls: &[ToolCall], thinking: &Thinking, fingerprint: u
 
 fn tool(tool: &prospector_core::ToolSpec) -> Value {
     json!({"type": "function", "function": {
-        "name": tool.name, "description": tool.description, "parameters": narrowed(&tool.input_schema),
+        "name": tool.name, "description": tool.description, "parameters": narrow(&tool.input_schema),
     }})
 }
 

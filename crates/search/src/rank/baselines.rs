@@ -1,25 +1,25 @@
-//! One half of the recipe alone, and both joined by their ranks: what the whole recipe is measured against.
+//! Ranking by words alone, by meaning alone, and by both fused by their ranks: what the full ranking is measured against.
 
 use prospector_core::Kind;
 
-use super::{part::Part, sort};
+use super::{query_scores::QueryScores, sort};
 use crate::{Ranker, index::Snapshot};
 
 /// The constant of reciprocal rank fusion, as its authors chose it.
 const RANK_OFFSET: f32 = 60.0;
 
-/// The scores of the records that a half finds, best first.
+/// The scores of the records that a baseline finds, best first.
 pub(super) fn scores(
     snapshot: &Snapshot,
     kind: Kind,
-    whole: &Part,
+    query: &QueryScores,
     within: Option<u32>,
     ranker: Ranker,
 ) -> Vec<(f32, usize)> {
-    let shelf = snapshot.shelf(kind);
+    let kind_index = snapshot.kind_index(kind);
     let places: Vec<usize> = match within {
-        Some(parent) => shelf.parents[parent as usize].members.iter().map(|place| *place as usize).collect(),
-        None => (0..shelf.docs.len()).collect(),
+        Some(parent) => kind_index.parents[parent as usize].members.iter().map(|place| *place as usize).collect(),
+        None => (0..kind_index.docs.len()).collect(),
     };
     let by = |score: &dyn Fn(usize) -> Option<f32>| {
         let mut scores: Vec<(f32, usize)> =
@@ -27,17 +27,17 @@ pub(super) fn scores(
         sort(&mut scores);
         scores
     };
-    let lexical = || by(&|place| Some(whole.lexical(place)).filter(|score| *score > 0.0));
-    let dense = || by(&|place| whole.vector().map(|_| whole.nearness(snapshot, kind, place)));
+    let lexical = || by(&|place| Some(query.lexical(place)).filter(|score| *score > 0.0));
+    let dense = || by(&|place| query.vector().map(|_| query.similarity(snapshot, kind, place)));
     match ranker {
         Ranker::Lexical => lexical(),
         Ranker::Dense => dense(),
-        Ranker::Rrf | Ranker::Full => joined(&[lexical(), dense()], shelf.docs.len()),
+        Ranker::Rrf | Ranker::Full => fuse(&[lexical(), dense()], kind_index.docs.len()),
     }
 }
 
 /// Reciprocal rank fusion of lists over the places of one kind.
-fn joined(lists: &[Vec<(f32, usize)>], places: usize) -> Vec<(f32, usize)> {
+fn fuse(lists: &[Vec<(f32, usize)>], places: usize) -> Vec<(f32, usize)> {
     let mut sums = vec![0.0_f32; places];
     for list in lists {
         for (rank, (_, place)) in list.iter().enumerate() {
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn the_first_of_both_lists_comes_before_the_first_of_one() {
-        let joined = joined(&[vec![(9.0, 2), (8.0, 0)], vec![(0.3, 0), (0.2, 3), (0.1, 2)]], 5);
+        let joined = fuse(&[vec![(9.0, 2), (8.0, 0)], vec![(0.3, 0), (0.2, 3), (0.1, 2)]], 5);
         let order: Vec<usize> = joined.iter().map(|(_, place)| *place).collect();
         assert_eq!(order, [0, 2, 3], "1/62 + 1/61 before 1/61 + 1/63 before 1/62; what no list has is left out");
         assert!((joined[0].0 - (1.0 / 62.0 + 1.0 / 61.0)).abs() < 1e-6);

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// The records of one kind.
-pub(crate) struct Shelf {
+pub(crate) struct KindIndex {
     pub(crate) docs: Vec<Doc>,
     /// Place by segment and document; `u32::MAX` for what is not here.
     places: Vec<Vec<u32>>,
@@ -33,10 +33,10 @@ pub(crate) struct Parent {
     pub(crate) members: Vec<u32>,
 }
 
-impl Shelf {
-    /// Sorts the records of a kind onto a shelf.
+impl KindIndex {
+    /// The records of a kind, by place and parent.
     pub(crate) fn new(kind: Kind, stored: &Stored, segments: usize) -> Self {
-        let mut shelf = Shelf {
+        let mut kind_index = KindIndex {
             docs: Vec::new(),
             places: vec![Vec::new(); segments],
             parents: Vec::new(),
@@ -44,21 +44,21 @@ impl Shelf {
         };
         let mut ordinals: Vec<Option<u32>> = vec![None; stored.parents.len()];
         for doc in stored.docs.iter().filter(|doc| doc.kind == kind) {
-            let place = shelf.docs.len() as u32;
+            let place = kind_index.docs.len() as u32;
             let parent = *ordinals[doc.parent].get_or_insert_with(|| {
-                shelf.parents.push(Parent { name: stored.parents[doc.parent].clone(), members: Vec::new() });
-                shelf.parents.len() as u32 - 1
+                kind_index.parents.push(Parent { name: stored.parents[doc.parent].clone(), members: Vec::new() });
+                kind_index.parents.len() as u32 - 1
             });
-            shelf.parents[parent as usize].members.push(place);
-            let places = &mut shelf.places[doc.address.segment_ord as usize];
+            kind_index.parents[parent as usize].members.push(place);
+            let places = &mut kind_index.places[doc.address.segment_ord as usize];
             let doc_id = doc.address.doc_id as usize;
             if places.len() <= doc_id {
                 places.resize(doc_id + 1, u32::MAX);
             }
             places[doc_id] = place;
-            shelf.docs.push(Doc { address: doc.address, parent, slot: doc.slot });
+            kind_index.docs.push(Doc { address: doc.address, parent, slot: doc.slot });
         }
-        shelf
+        kind_index
     }
 
     /// The place of a record; `None` for one that is deleted or of another kind.

@@ -4,9 +4,9 @@ use prospector_core::Kind;
 
 use crate::{
     SearchError, analyze,
-    dense::Asked,
+    dense::QueryVectors,
     index::Snapshot,
-    lexical::RAREST,
+    lexical::MAX_IDF,
     recipe::{self, Recipe},
 };
 
@@ -17,7 +17,7 @@ const RESEMBLANCE: f32 = 0.75;
 const FEW_PARENTS: f32 = 10.0;
 
 /// What one question says of each record and of each parent.
-pub(super) struct Part {
+pub(super) struct QueryScores {
     /// BM25 over the best, by place.
     lexical: Vec<f32>,
     /// The best BM25 score, over the weights of all terms of the question.
@@ -26,35 +26,35 @@ pub(super) struct Part {
     coverage: Vec<f32>,
     /// How near the parent is in meaning.
     centroids: Option<Vec<f32>>,
-    asked: Option<Asked>,
+    asked: Option<QueryVectors>,
 }
 
 /// What the members of one parent have of one term.
 #[derive(Debug, Clone, Copy, Default)]
-struct Held {
+struct TermInParent {
     members: usize,
     best: f32,
 }
 
-impl Part {
-    pub(super) fn of(snapshot: &Snapshot, kind: Kind, text: &str) -> Result<Part, SearchError> {
+impl QueryScores {
+    pub(super) fn of(snapshot: &Snapshot, kind: Kind, text: &str) -> Result<QueryScores, SearchError> {
         let recipe = recipe::of(kind);
-        let shelf = snapshot.shelf(kind);
-        let count = shelf.docs.len();
-        let mut part = Part {
+        let kind_index = snapshot.kind_index(kind);
+        let count = kind_index.docs.len();
+        let mut scores = QueryScores {
             lexical: vec![0.0; count],
             strength: 0.0,
-            coverage: vec![0.0; shelf.parents.len()],
+            coverage: vec![0.0; kind_index.parents.len()],
             centroids: None,
             asked: None,
         };
         let mut total = 0.0;
         let mut of_term = vec![0.0_f32; count];
         let mut touched: Vec<usize> = Vec::new();
-        let mut held_by: Vec<Held> = vec![Held::default(); shelf.parents.len()];
+        let mut held_by: Vec<TermInParent> = vec![TermInParent::default(); kind_index.parents.len()];
         let mut holders: Vec<u32> = Vec::new();
         // A word that nobody has counts as one that a single record has.
-        let unknown = (1.0 + (count as f32 - 0.5) / 1.5).ln().min(RAREST);
+        let unknown = (1.0 + (count as f32 - 0.5) / 1.5).ln().min(MAX_IDF);
         for term in analyze::query_terms(text, kind) {
             let mut frequency = 0;
             let mut weight = unknown;
@@ -66,7 +66,7 @@ impl Part {
                     (frequency, weight) = (matches.frequency, matches.weight);
                 }
                 for (address, score) in matches.scores {
-                    let Some(place) = shelf.place(address) else { continue };
+                    let Some(place) = kind_index.place(address) else { continue };
                     if of_term[place] == 0.0 {
                         touched.push(place);
                     }
@@ -80,8 +80,8 @@ impl Part {
             total += if is_value { 0.0 } else { weight };
             for place in touched.drain(..) {
                 let score = std::mem::take(&mut of_term[place]);
-                part.lexical[place] += score;
-                let parent = shelf.docs[place].parent;
+                scores.lexical[place] += score;
+                let parent = kind_index.docs[place].parent;
                 let held = &mut held_by[parent as usize];
                 if held.members == 0 {
                     holders.push(parent);
@@ -93,27 +93,27 @@ impl Part {
                 // A large database holds every word by chance: what it covers counts for less. How likely that is, the
                 // tables of the others tell. Its own resemble each other, so that they count as fewer than they are.
                 let held = std::mem::take(&mut held_by[parent as usize]);
-                let size = shelf.parents[parent as usize].members.len();
+                let size = kind_index.parents[parent as usize].members.len();
                 let elsewhere = (frequency as usize).saturating_sub(held.members) as f32;
                 let p = (elsewhere + 0.5) / (count - size + 1) as f32;
                 let by_chance = 1.0 - (1.0 - p).powf((size as f32).powf(RESEMBLANCE));
                 let surprise = if p < 1.0 { (by_chance.ln() / p.ln()).clamp(0.0, 1.0) } else { 0.0 };
-                part.coverage[parent as usize] += held.best * surprise;
+                scores.coverage[parent as usize] += held.best * surprise;
             }
         }
-        let best = over_best(&mut part.lexical);
-        over_best(&mut part.coverage);
+        let best = divide_by_best(&mut scores.lexical);
+        divide_by_best(&mut scores.coverage);
         if total > 0.0 {
-            part.strength = best / total;
+            scores.strength = best / total;
         }
         if let Some(dense) = &snapshot.dense {
-            let asked = Asked::new(dense.query(kind, text)?);
+            let asked = QueryVectors::new(dense.query(kind, text)?);
             if recipe.centroid > 0.0 {
-                part.centroids = Some(shelf.centroids(&snapshot.vectors, dense.dimensions(), &asked.whole));
+                scores.centroids = Some(kind_index.centroids(&snapshot.vectors, dense.dimensions(), &asked.whole));
             }
-            part.asked = Some(asked);
+            scores.asked = Some(asked);
         }
-        Ok(part)
+        Ok(scores)
     }
 
     /// BM25 over the best record's.
@@ -132,23 +132,23 @@ impl Part {
     }
 
     /// The cosine with the record's whole text.
-    pub(super) fn whole(&self, snapshot: &Snapshot, kind: Kind, place: usize) -> f32 {
-        self.similarity(snapshot, kind, place, 0)
+    pub(super) fn body_similarity(&self, snapshot: &Snapshot, kind: Kind, place: usize) -> f32 {
+        self.vector_similarity(snapshot, kind, place, 0)
     }
 
     /// The weighed cosine with what names the record.
-    pub(super) fn names(&self, snapshot: &Snapshot, kind: Kind, place: usize) -> f32 {
-        recipe::of(kind).names * self.similarity(snapshot, kind, place, 1)
+    pub(super) fn name_similarity(&self, snapshot: &Snapshot, kind: Kind, place: usize) -> f32 {
+        recipe::of(kind).names * self.vector_similarity(snapshot, kind, place, 1)
     }
 
     /// Both together.
-    pub(super) fn nearness(&self, snapshot: &Snapshot, kind: Kind, place: usize) -> f32 {
-        self.whole(snapshot, kind, place) + self.names(snapshot, kind, place)
+    pub(super) fn similarity(&self, snapshot: &Snapshot, kind: Kind, place: usize) -> f32 {
+        self.body_similarity(snapshot, kind, place) + self.name_similarity(snapshot, kind, place)
     }
 
-    fn similarity(&self, snapshot: &Snapshot, kind: Kind, place: usize, vector: usize) -> f32 {
+    fn vector_similarity(&self, snapshot: &Snapshot, kind: Kind, place: usize, vector: usize) -> f32 {
         self.asked.as_ref().map_or(0.0, |asked| {
-            snapshot.shelf(kind).similarity(&snapshot.vectors, &asked.quantized[vector], place, vector)
+            snapshot.kind_index(kind).similarity(&snapshot.vectors, &asked.quantized[vector], place, vector)
         })
     }
 
@@ -164,7 +164,7 @@ impl Part {
     }
 
     /// What the parent as a whole adds to the score of its members.
-    pub(super) fn kinship(&self, recipe: &Recipe, parent: u32) -> f32 {
+    pub(super) fn parent_score(&self, recipe: &Recipe, parent: u32) -> f32 {
         self.trust()
             * (recipe.coverage * self.coverage[parent as usize]
                 + recipe.centroid * self.centroid(parent).unwrap_or(0.0))
@@ -182,7 +182,7 @@ impl Part {
 }
 
 /// Divides by the best, and returns it.
-fn over_best(values: &mut [f32]) -> f32 {
+fn divide_by_best(values: &mut [f32]) -> f32 {
     let best = values.iter().copied().fold(0.0, f32::max);
     if best > 0.0 {
         values.iter_mut().for_each(|value| *value /= best);
@@ -191,7 +191,7 @@ fn over_best(values: &mut [f32]) -> f32 {
 }
 
 /// How well one parent serves all clauses: the mean of its coverage over the clauses, of the parent that is best at it.
-pub(super) fn agreement(clauses: &[Part]) -> f32 {
+pub(super) fn agreement(clauses: &[QueryScores]) -> f32 {
     let Some(first) = clauses.first() else { return 1.0 };
     let mean = |parent: usize| clauses.iter().map(|clause| clause.coverage[parent]).sum::<f32>() / clauses.len() as f32;
     (0..first.coverage.len()).map(mean).fold(0.0, f32::max)
