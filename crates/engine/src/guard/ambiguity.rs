@@ -46,6 +46,15 @@ fn fault(
         {
             Some(("ISNULL and NOTNULL are operators, and names here", "write IS NULL or IS NOT NULL"))
         }
+        // Behind a value SQLite takes it for IS NOT NULL, which binds otherwise than in the parser.
+        Token::Word(word)
+            if word.keyword == Keyword::NOT
+                && dialect == Dialect::Sqlite
+                && matches!(after, Some(Token::Word(null)) if null.keyword == Keyword::NULL)
+                && !matches!(before, Some(Token::Word(is)) if is.keyword == Keyword::IS) =>
+        {
+            Some(("NOT NULL without IS", "write IS NOT NULL"))
+        }
         // The tokenizer of MySQL takes `1.id` and `INTO@a` for one word.
         Token::Word(word) if word.quote_style.is_none() && !is_plain(&word.value) => {
             Some(("a name with other characters than letters, digits and `_`", "put it in quotes, or blanks around it"))
@@ -83,7 +92,7 @@ fn fault(
 /// Whether every tokenizer takes this for one word. What begins with `@`, `:`, `$` or `#` is no name and refused as such.
 fn is_plain(word: &str) -> bool {
     let rest = word.trim_start_matches(['@', ':', '$', '#', '?']);
-    rest.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '$') || !c.is_ascii())
+    rest.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '$') || !c.is_ascii() && c != '\u{feff}')
 }
 
 fn is_text(token: &Token) -> bool {
@@ -115,6 +124,8 @@ mod tests {
             (Dialect::Sqlite, "SELECT 1_000"),
             (Dialect::Postgres, "SELECT 1 ISNULL"),
             (Dialect::Sqlite, "SELECT 1 NOTNULL"),
+            (Dialect::Sqlite, "SELECT name NOT NULL | id FROM people"),
+            (Dialect::Sqlite, "SELECT --\n\u{feff}* FROM people"),
             (Dialect::Postgres, "SELECT 'a'\n'b'"),
             (Dialect::Postgres, "SELECT E'a' -- c\n'b'"),
             (Dialect::Mysql, "SELECT N'a' 'b'"),

@@ -26,6 +26,7 @@ pub(super) struct Args {
 pub(super) struct Item {
     name: String,
     #[serde(rename = "type")]
+    #[schemars(with = "String")]
     kind: SourceKind,
     #[serde(skip_serializing_if = "String::is_empty")]
     description: String,

@@ -232,3 +232,6 @@ SELECT j.value FROM notes n, json_each(n.more) j WHERE n.id = 2
 SELECT strftime('%Y-%m', written), date(written, '+1 day', 'start of month'), julianday(written) - julianday('2024-01-01'), datetime(0, 'unixepoch') FROM notes ORDER BY id
 SELECT '10' + 1, 'a' + 1, '1a' = 1, 1 = '1', 'a' = 0, NULL + 1, TRUE + TRUE, 'a' < 'B', x'61' < 'a', 2 < '1', 1.0 = 1
 SELECT CASE name WHEN 'Ada' THEN 'it''s' WHEN "Bob" THEN 'b' ELSE 'c\d' END FROM people ORDER BY id
+## What stands behind a value, and a mark of byte order.
+SELECT name ⟦NOT NULL | id¦NOT NULL % id¦NOT NULL = 1¦NOT NULL¦IS NOT NULL | 1⟧ FROM people
+SELECT⟦ ¦ --\n¦/**/⟧\u{feff}⟦*¦id¦1⟧ FROM people
