@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::answer::{MOST_CHARACTERS, Shown, shown};
+use crate::answer::{MAX_CHARACTERS, Shown, shown};
 use crate::engine::conditions_fit;
 use crate::{Engine, advice};
 
@@ -85,7 +85,7 @@ impl Tool for GetSourcePreview {
         conditions_fit(table, &args.conditions)?;
         let rows = source.connector.rows(&table.name, &[], &args.conditions, PREVIEW).await;
         let rows = rows.map_err(|error| advice::explain_source(&error, &[table]))?;
-        Ok(Preview { database: source.name.clone(), table: table.name.clone(), shown: shown(rows, MOST_CHARACTERS) })
+        Ok(Preview { database: source.name.clone(), table: table.name.clone(), shown: shown(rows, MAX_CHARACTERS) })
     }
 
     fn reveals(_: &Value, answer: &Value) -> Vec<Resource> {

@@ -13,7 +13,7 @@ use crate::{SchemaDiscovery, profile::reason};
 
 /// How many values are shown where the call does not say, and at most.
 const VALUES: usize = 10;
-const MOST_VALUES: usize = 200;
+const MAX_VALUES: usize = 200;
 
 pub(super) struct GetSampleValues(pub(super) Arc<SchemaDiscovery>);
 
@@ -65,7 +65,7 @@ impl Tool for GetSampleValues {
         if !connector.has_data() {
             return Err(unavailable(&format!("database `{database}` is a schema without data")));
         }
-        let limit = args.limit.unwrap_or(VALUES).clamp(1, MOST_VALUES);
+        let limit = args.limit.unwrap_or(VALUES).clamp(1, MAX_VALUES);
         let request = SampleRequest { contains: args.contains.filter(|text| !text.is_empty()), limit };
         let samples = connector.sample(&table.name, column, &request).await;
         let samples = samples.map_err(|error| unavailable(&reason(&error)))?;

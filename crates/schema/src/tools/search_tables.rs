@@ -13,10 +13,10 @@ use crate::{SchemaDiscovery, discovery::Known};
 
 /// How many hits are shown where the call does not say, and at most.
 const HITS: usize = 5;
-const MOST_HITS: usize = 50;
+const MAX_HITS: usize = 50;
 
 /// How many keys a hit lists.
-const MOST_JOINS: usize = 6;
+const MAX_JOINS: usize = 6;
 
 /// Of a hit that is less likely than this there is the name alone, and no key but those that make it a bridge.
 const UNLIKELY: f32 = 0.1;
@@ -73,7 +73,7 @@ impl Tool for SearchTables {
             Some(name) => Some(find_database(&self.discovery, name)?.database.name.clone()),
             None => None,
         };
-        let limit = args.limit.unwrap_or(HITS).clamp(1, MOST_HITS);
+        let limit = args.limit.unwrap_or(HITS).clamp(1, MAX_HITS);
         let query = Query { text: args.query, kinds: vec![Kind::Table], parent, limit, ..Query::default() };
         let found = self.index.find(query).await?;
         let items = complete(&self.discovery, found.hits);
@@ -132,7 +132,7 @@ fn complete(discovery: &SchemaDiscovery, hits: Vec<Hit>) -> Vec<Item> {
         let known = place.known;
         let name = |at: usize| (at, known.database.tables[at].name.as_str());
         let others = joined.iter().filter(|other| std::ptr::eq(other.known, known));
-        others.flat_map(|other| known.joins.texts(name(place.table), name(other.table))).take(MOST_JOINS).collect()
+        others.flat_map(|other| known.joins.texts(name(place.table), name(other.table))).take(MAX_JOINS).collect()
     };
     (places.iter().enumerate())
         .map(|(at, place)| Item {
