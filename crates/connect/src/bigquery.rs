@@ -37,7 +37,7 @@ const COLUMNS_A_QUERY: usize = 200;
 const PAGE: usize = 1_000;
 
 /// A list is read up to so many pages.
-const MOST_PAGES: usize = 200;
+const MAX_PAGES: usize = 200;
 
 /// Datasets of a project of BigQuery.
 pub(crate) struct Bigquery {
@@ -79,7 +79,7 @@ impl Bigquery {
     async fn list(&self, path: &[&str], key: &str, what: &str) -> Result<Vec<Value>, ConnectError> {
         let mut items = Vec::new();
         let mut token: Option<String> = None;
-        for _ in 0..MOST_PAGES {
+        for _ in 0..MAX_PAGES {
             let mut parameters = vec![("maxResults", PAGE.to_string())];
             parameters.extend(token.take().map(|token| ("pageToken", token)));
             let answer = self.jobs.ask(Method::GET, path, &parameters, None).await;

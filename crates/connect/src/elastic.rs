@@ -23,7 +23,7 @@ use crate::{
     ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Source, SourceKind, Statistics, Table,
 };
 use indices::Listed;
-use mapping::{Field, MOST_FIELDS, fields};
+use mapping::{Field, MAX_FIELDS, fields};
 
 /// What is known of a table is asked again after this.
 const REMEMBERED: Duration = Duration::from_secs(60);
@@ -191,7 +191,7 @@ impl Connector for Elastic {
             }
             let (fields, is_cut) = fields(own.iter().copied());
             if is_cut {
-                let reason = format!("it has more than {MOST_FIELDS} fields, and the others are left out");
+                let reason = format!("it has more than {MAX_FIELDS} fields, and the others are left out");
                 problems.push(Problem::warning(format!("{place}: {}", one.name), reason));
             }
             let note = own.first().and_then(|mapping| mapping.pointer("/_meta/description")?.as_str());

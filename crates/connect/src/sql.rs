@@ -12,6 +12,10 @@ use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 use bounded::Bounded;
 pub use dialect::Dialect;
 
+/// The functions of SQLite that a statement of somebody else may call, in small letters and separated by blanks. A line that
+/// begins with `#` is a comment; a name behind `!` is one that SQLite itself may be asked about, and that no query may call.
+pub const SQLITE_FUNCTIONS: &str = include_str!("sqlite/functions.txt");
+
 /// Brackets inside one another.
 pub const MAX_NESTING: usize = 60;
 

@@ -10,7 +10,7 @@ use crate::filter::text;
 use crate::{Samples, Statistics};
 
 /// More distinct values are not kept apart; only their number would matter then, and it is a part's anyway.
-const MOST_VALUES: usize = 100_000;
+const MAX_VALUES: usize = 100_000;
 
 /// The values of one column, one row after the other.
 #[derive(Debug, Default)]
@@ -35,7 +35,7 @@ impl Tally {
         let key = value.to_string();
         if let Some((_, times)) = self.values.get_mut(&key) {
             *times += 1;
-        } else if self.values.len() < MOST_VALUES {
+        } else if self.values.len() < MAX_VALUES {
             self.values.insert(key, (value, 1));
         }
     }
@@ -50,14 +50,14 @@ impl Tally {
             min: end(values().min_by(|a, b| order(a, b))),
             max: end(values().max_by(|a, b| order(a, b))),
             nulls: self.nulls,
-            estimated: !whole || self.values.len() >= MOST_VALUES,
+            estimated: !whole || self.values.len() >= MAX_VALUES,
         }
     }
 
     /// The values that contain the text, the most frequent first; `whole` says that every row was added.
     pub(crate) fn samples(self, contains: Option<&str>, limit: usize, whole: bool) -> Samples {
         let needle = contains.map(str::to_lowercase).filter(|needle| !needle.is_empty());
-        let is_full = self.values.len() >= MOST_VALUES;
+        let is_full = self.values.len() >= MAX_VALUES;
         let mut found: Vec<(Value, u64)> = self
             .values
             .into_values()

@@ -9,13 +9,13 @@ use serde_json::Value;
 use crate::{Failure, Way};
 
 /// At most so many rows.
-pub(crate) const MOST_ROWS: usize = 50;
+pub(crate) const MAX_ROWS: usize = 50;
 
 /// At most so many characters of a value.
-const LONGEST_CELL: usize = 500;
+const MAX_CELL: usize = 500;
 
 /// At most so many characters in all.
-pub(crate) const MOST_CHARACTERS: usize = 10_000;
+pub(crate) const MAX_CHARACTERS: usize = 10_000;
 
 /// An answer, cut to what can be shown.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -106,7 +106,7 @@ pub(crate) fn shown(rows: Rows, characters: usize) -> Shown {
             cut += usize::from(shorten(cell));
         }
         let size: usize = row.iter().map(|cell| cell.to_string().chars().count() + 2).sum();
-        if kept.len() == MOST_ROWS || size > left {
+        if kept.len() == MAX_ROWS || size > left {
             has_more = true;
             break;
         }
@@ -135,7 +135,7 @@ fn shorten(cell: &mut Value) -> bool {
         Value::Array(_) | Value::Object(_) => cell.to_string(),
         _ => return false,
     };
-    match text.char_indices().nth(LONGEST_CELL) {
+    match text.char_indices().nth(MAX_CELL) {
         Some((end, _)) => {
             *cell = Value::String(format!("{}…", &text[..end]));
             true
@@ -163,10 +163,10 @@ mod tests {
 
     fn check(rows: usize, cell: &str, expected: (usize, bool)) {
         let rows = Rows { columns: vec!["a".into()], rows: vec![vec![json!(cell)]; rows], has_more: false };
-        let shown = shown(rows, MOST_CHARACTERS);
+        let shown = shown(rows, MAX_CHARACTERS);
         assert_eq!((shown.row_count, shown.has_more), expected);
-        assert_eq!(shown.next.is_some(), shown.has_more || cell.chars().count() > LONGEST_CELL);
-        assert!(serde_json::to_string(&shown.rows).unwrap_or_default().chars().count() <= MOST_CHARACTERS + 2);
+        assert_eq!(shown.next.is_some(), shown.has_more || cell.chars().count() > MAX_CELL);
+        assert!(serde_json::to_string(&shown.rows).unwrap_or_default().chars().count() <= MAX_CHARACTERS + 2);
     }
 
     #[test]

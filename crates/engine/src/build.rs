@@ -2,6 +2,7 @@
 //! looked up and quoted and every value escaped.
 
 mod arithmetic;
+mod finish;
 mod joins;
 mod names;
 mod request;
@@ -14,8 +15,9 @@ use crate::engine::column;
 use crate::source::Source;
 use crate::{Engine, Failure, FailureCode};
 use arithmetic::Arithmetic;
+use finish::Finish;
 use joins::Tree;
-use names::{Names, Output};
+use names::Names;
 pub(crate) use request::QueryRequest;
 use request::{Aggregation, Measure};
 pub(crate) use write::Class;
@@ -62,7 +64,7 @@ pub(crate) fn build(engine: &Engine, request: &QueryRequest) -> Result<Built, Fa
     }
     let writer = Writer { dialect: source.dialect() };
     let grouped = grouped(&writer, source, &names, &tree, &query, &before)?;
-    let sql = finished(&writer, &query, &outputs, &after, &grouped)?;
+    let sql = Finish { writer: &writer, query: &query, outputs: &outputs }.sql(&after, &grouped)?;
     let columns = outputs.into_iter().map(|output| output.name).collect();
     Ok(Built { query, dialect: source.dialect().as_str(), sql, columns })
 }
@@ -156,117 +158,4 @@ fn grouped(
         sql += &format!("\nGROUP BY {}", places.join(", "));
     }
     Ok(sql)
-}
-
-/// The query around it: calculations over what was grouped, conditions on it, the top of it, and an order.
-fn finished(
-    writer: &Writer,
-    query: &QueryRequest,
-    outputs: &[Output],
-    filters: &[&FilterCondition],
-    grouped: &str,
-) -> Result<String, Failure> {
-    let written = |from: &'static str| {
-        move |name: &str| {
-            let found =
-                outputs.iter().find(|output| output.name.eq_ignore_ascii_case(name) && output.formula.is_none());
-            found.map(|output| format!("{from}.{}", writer.quoted(&output.name))).ok_or_else(|| {
-                let known = outputs.iter().map(|output| output.name.as_str());
-                names::unknown("output", name, known)
-            })
-        }
-    };
-    let mut list = Vec::new();
-    for output in outputs {
-        let value = match &output.formula {
-            Some(formula) => format!("{} AS {}", formula.written(&written("g"))?, writer.quoted(&output.name)),
-            None => written("g")(&output.name)?,
-        };
-        list.push(value);
-    }
-    let mut clauses = Vec::new();
-    for filter in filters {
-        let output = outputs.iter().find(|output| output.name.eq_ignore_ascii_case(&filter.column));
-        let value = match output.and_then(|output| output.formula.as_ref()) {
-            Some(formula) => format!("({})", formula.written(&written("g"))?),
-            None => written("g")(&filter.column)?,
-        };
-        clauses.push(writer.clause(&value, output.map_or(Class::Number, |output| output.class), filter)?);
-    }
-    let mut sql = format!("SELECT {}\nFROM (\n{grouped}\n) AS g", list.join(", "));
-    if !clauses.is_empty() {
-        sql += &format!("\nWHERE {}", clauses.join(" AND "));
-    }
-    let order = |from: &str, name: &str, lowest: bool, dimensions: &dyn Fn(&str) -> bool| {
-        let value = format!("{from}.{}", writer.quoted(name));
-        let mut order = vec![format!("({value} IS NULL)"), if lowest { value } else { format!("{value} DESC") }];
-        order.extend(
-            query
-                .dimensions
-                .iter()
-                .map(|d| d.name())
-                .filter(|d| dimensions(d))
-                .map(|d| format!("{from}.{}", writer.quoted(&d))),
-        );
-        order.join(", ")
-    };
-    let mut limit = query.limit;
-    // With one top of all, order and limit say it; otherwise rows are ranked.
-    let is_plain = query.top.len() == 1 && query.top[0].per.is_none();
-    if is_plain {
-        limit = Some(limit.unwrap_or(usize::MAX).min(query.top[0].n));
-    } else if !query.top.is_empty() {
-        let mut ranks = Vec::new();
-        for (at, top) in query.top.iter().enumerate() {
-            let known = outputs.iter().any(|output| output.name.eq_ignore_ascii_case(&top.measure));
-            if !known {
-                return Err(names::unknown("output", &top.measure, outputs.iter().map(|output| output.name.as_str())));
-            }
-            let per = match &top.per {
-                Some(name) => format!("PARTITION BY c.{} ", writer.quoted(&output(outputs, name)?.name)),
-                None => String::new(),
-            };
-            let measure = &output(outputs, &top.measure)?.name;
-            let order = order("c", measure, top.lowest, &|_| true);
-            ranks.push(format!("ROW_NUMBER() OVER ({per}ORDER BY {order}) AS rank_{at}"));
-        }
-        let all: Vec<String> = outputs.iter().map(|output| writer.quoted(&output.name)).collect();
-        let inside: Vec<String> = all.iter().map(|name| format!("c.{name}")).collect();
-        let outside: Vec<String> = all.iter().map(|name| format!("r.{name}")).collect();
-        let within: Vec<String> =
-            query.top.iter().enumerate().map(|(at, top)| format!("r.rank_{at} <= {}", top.n)).collect();
-        sql = format!(
-            "SELECT {}\nFROM (\nSELECT {}, {}\nFROM (\n{sql}\n) AS c\n) AS r\nWHERE {}",
-            outside.join(", "),
-            inside.join(", "),
-            ranks.join(", "),
-            within.join(" AND ")
-        );
-    }
-    sql = format!("SELECT * FROM (\n{sql}\n) AS o");
-    let ordered = match query.top.first() {
-        Some(top) if top.per.is_none() => order("o", &output(outputs, &top.measure)?.name, top.lowest, &|_| true),
-        Some(top) => {
-            let per = output(outputs, top.per.as_deref().unwrap_or_default())?.name.clone();
-            let rest = order("o", &output(outputs, &top.measure)?.name, top.lowest, &|name| name != per);
-            format!("o.{}, {rest}", writer.quoted(&per))
-        }
-        None => {
-            let all: Vec<String> =
-                query.dimensions.iter().map(|dimension| format!("o.{}", writer.quoted(&dimension.name()))).collect();
-            all.join(", ")
-        }
-    };
-    if !ordered.is_empty() {
-        sql += &format!("\nORDER BY {ordered}");
-    }
-    if let Some(limit) = limit {
-        sql += &format!("\nLIMIT {limit}");
-    }
-    Ok(sql)
-}
-
-fn output<'a>(outputs: &'a [Output], name: &str) -> Result<&'a Output, Failure> {
-    let found = outputs.iter().find(|output| output.name.eq_ignore_ascii_case(name));
-    found.ok_or_else(|| names::unknown("output", name, outputs.iter().map(|output| output.name.as_str())))
 }

@@ -9,7 +9,7 @@ use crate::guard::{Checked, examine};
 use crate::history::History;
 use crate::joined::Statement;
 use crate::options::EngineOptions;
-use crate::scope::{self, Held, Loaded, MOST_LOADED, Scope, Subset};
+use crate::scope::{self, Held, Loaded, MAX_LOADED, Scope, Subset};
 use crate::source::{Found, Source, resolve};
 use crate::view::View;
 use crate::{Dialect, Failure, FailureCode, advice, joined, native};
@@ -98,8 +98,8 @@ impl Engine {
     /// says.
     pub async fn load(&self, subset: &Subset) -> Result<Loaded, Failure> {
         let alias = scope::alias(&subset.alias)?;
-        if subset.limit > MOST_LOADED {
-            let message = format!("the limit is {}, and {MOST_LOADED} is the most", subset.limit);
+        if subset.limit > MAX_LOADED {
+            let message = format!("the limit is {}, and {MAX_LOADED} is the most", subset.limit);
             return Err(Failure::new(FailureCode::TooLarge, message).advise("add conditions, or load it in parts"));
         }
         let (source, table) = self.table(&subset.database, &subset.table)?;

@@ -5,16 +5,19 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
+use prospector_connect::sql::SQLITE_FUNCTIONS;
+
 use crate::Dialect;
 
-/// Names in small letters; lines that begin with `#` are for people.
+/// Names in small letters; lines that begin with `#` are comments, and names behind `!` are not for queries.
 fn names(list: &'static str) -> BTreeSet<&'static str> {
-    list.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace).collect()
+    let lines = list.lines().filter(|line| !line.starts_with('#'));
+    lines.flat_map(str::split_whitespace).filter(|name| !name.starts_with('!')).collect()
 }
 
 static POSTGRES: LazyLock<BTreeSet<&str>> = LazyLock::new(|| names(include_str!("functions/postgres.txt")));
 static MYSQL: LazyLock<BTreeSet<&str>> = LazyLock::new(|| names(include_str!("functions/mysql.txt")));
-static SQLITE: LazyLock<BTreeSet<&str>> = LazyLock::new(|| names(include_str!("functions/sqlite.txt")));
+static SQLITE: LazyLock<BTreeSet<&str>> = LazyLock::new(|| names(SQLITE_FUNCTIONS));
 static BIGQUERY: LazyLock<BTreeSet<&str>> = LazyLock::new(|| names(include_str!("functions/bigquery.txt")));
 static JOINED: LazyLock<BTreeSet<&str>> = LazyLock::new(|| names(include_str!("functions/joined.txt")));
 

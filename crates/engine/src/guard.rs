@@ -19,10 +19,10 @@ use crate::{Dialect, Failure, FailureCode};
 const LONGEST: usize = 20_000;
 
 /// The same for its words, numbers and signs.
-const MOST_TOKENS: usize = 4_000;
+const MAX_TOKENS: usize = 4_000;
 
 /// Each of them can nest what it connects in what is connected already.
-const MOST_OPERATORS: usize = 500;
+const MAX_OPERATORS: usize = 500;
 
 /// A statement that is one query.
 #[derive(Debug, Clone)]
@@ -55,12 +55,12 @@ pub(crate) fn examine(dialect: Dialect, functions: &[String], sql: &str) -> Resu
     let mut tokens = Tokenizer::new(dialect.grammar(), sql).tokenize_with_location().map_err(|error| {
         Failure::new(FailureCode::Syntax, format!("{}: {error}", dialect.as_str())).advise("close what is open")
     })?;
-    if tokens.len() > MOST_TOKENS {
-        let message = format!("the statement has {} words and signs, and {MOST_TOKENS} are allowed", tokens.len());
+    if tokens.len() > MAX_TOKENS {
+        let message = format!("the statement has {} words and signs, and {MAX_TOKENS} are allowed", tokens.len());
         return Err(refused(message).advise("ask for less at once"));
     }
-    if tokens.iter().filter(|token| is_operator(&token.token)).count() > MOST_OPERATORS {
-        let message = format!("the statement has more than {MOST_OPERATORS} operators");
+    if tokens.iter().filter(|token| is_operator(&token.token)).count() > MAX_OPERATORS {
+        let message = format!("the statement has more than {MAX_OPERATORS} operators");
         return Err(refused(message).advise("ask for less at once; write long lists with IN (...)"));
     }
     // MySQL would run it: who wrote it meant more than a comment.

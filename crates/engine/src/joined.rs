@@ -25,7 +25,7 @@ use crate::options::EngineOptions;
 use crate::source::Found;
 use crate::view::View;
 pub(crate) use compute::{Act, Means, compute};
-pub(crate) use provider::{MOST_ROWS, RowsError};
+pub(crate) use provider::{MAX_ROWS, RowsError};
 pub(crate) use trouble::Trouble;
 
 /// A statement that was judged, and the tables that its names mean.

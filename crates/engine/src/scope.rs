@@ -24,16 +24,16 @@ use crate::{Failure, FailureCode};
 pub(crate) const SCOPED: &str = "scoped";
 
 /// At most so many rows of a table are loaded at once.
-pub(crate) const MOST_LOADED: usize = 200_000;
+pub(crate) const MAX_LOADED: usize = 200_000;
 
 /// So many where nobody says.
 const USUALLY_LOADED: usize = 10_000;
 
 /// At most so many subsets in one session.
-const MOST_SUBSETS: usize = 32;
+const MAX_SUBSETS: usize = 32;
 
 /// All subsets of a session together take at most so many bytes.
-const MOST_BYTES: usize = 512 << 20;
+const MAX_BYTES: usize = 512 << 20;
 
 /// What is to be loaded: rows of one table under a name of their own.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
@@ -122,15 +122,15 @@ impl Scope {
             return Err(Failure::new(FailureCode::Failed, "the session is broken"));
         };
         let others = || all.values().filter(|other| other.table.name != held.table.name);
-        if others().count() >= MOST_SUBSETS {
-            let message = format!("{MOST_SUBSETS} subsets are loaded already");
+        if others().count() >= MAX_SUBSETS {
+            let message = format!("{MAX_SUBSETS} subsets are loaded already");
             return Err(Failure::new(FailureCode::TooLarge, message)
                 .advise("load it under an alias that is not needed any more"));
         }
         let bytes: usize = others().map(|other| other.batch.get_array_memory_size()).sum();
         let own = held.batch.get_array_memory_size();
-        if bytes + own > MOST_BYTES {
-            let message = format!("the subsets of a session would take more than {} MB", MOST_BYTES >> 20);
+        if bytes + own > MAX_BYTES {
+            let message = format!("the subsets of a session would take more than {} MB", MAX_BYTES >> 20);
             return Err(Failure::new(FailureCode::Memory, message).advise("load fewer columns, or add conditions"));
         }
         held.share = memory.take(own);

@@ -10,10 +10,10 @@ use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 /// A bridge of more tables than this is no longer obvious, and is not proposed.
-const LONGEST_BRIDGE: usize = 2;
+const MAX_BRIDGE: usize = 2;
 
 /// At most so many bridge tables are proposed for one set of tables.
-const MOST_BRIDGES: usize = 4;
+const MAX_BRIDGES: usize = 4;
 
 /// Two columns that are equal where two tables are joined. A key of several columns is several joins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -164,7 +164,7 @@ impl JoinGraph {
             while let Some(path) = self.path(&joined, &apart) {
                 let between = path.len().saturating_sub(2);
                 // The nearest one is too far, so all of them are.
-                if between > LONGEST_BRIDGE || bridges + between > MOST_BRIDGES {
+                if between > MAX_BRIDGE || bridges + between > MAX_BRIDGES {
                     break;
                 }
                 bridges += between;

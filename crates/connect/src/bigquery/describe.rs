@@ -17,10 +17,10 @@ use crate::{Column, ColumnType, ConnectError, ForeignKey, Table};
 const MOST: usize = 500_000;
 
 /// More columns of one table are left out.
-const MOST_COLUMNS: usize = 2_000;
+const MAX_COLUMNS: usize = 2_000;
 
 /// A type is shown up to so many characters.
-const LONGEST_TYPE: usize = 120;
+const MAX_TYPE: usize = 120;
 
 /// The tables of one dataset.
 pub(super) async fn dataset(jobs: &Arc<Jobs>, project: &str, dataset: &str) -> Result<Vec<Table>, ConnectError> {
@@ -238,12 +238,12 @@ fn table(name: &str, description: String, fields: &[&Vec<Value>]) -> Table {
             lists.push(path.clone());
         }
         // What a record holds comes with the next rows.
-        if data_type.starts_with("STRUCT<") || table.columns.len() >= MOST_COLUMNS {
+        if data_type.starts_with("STRUCT<") || table.columns.len() >= MAX_COLUMNS {
             continue;
         }
         let column_type = column_type(&data_type);
-        let data_type = match data_type.chars().count() > LONGEST_TYPE {
-            true => data_type.chars().take(LONGEST_TYPE).chain("...".chars()).collect(),
+        let data_type = match data_type.chars().count() > MAX_TYPE {
+            true => data_type.chars().take(MAX_TYPE).chain("...".chars()).collect(),
             false => data_type,
         };
         let nullable = word(row, 4) != "NO" || path.contains('.') || is_repeated;

@@ -9,7 +9,7 @@ use crate::filter::{ConditionError, Test};
 use crate::{ConnectError, FilterCondition, FilterOp};
 
 /// So many partitions are asked for by one statement.
-const MOST_PARTITIONS: usize = 100;
+const MAX_PARTITIONS: usize = 100;
 
 /// What a column is to its table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -128,7 +128,7 @@ fn send(known: &[Known], looked: &mut [Looked], plan: &mut Plan) {
         found.iter().map(|at| looked[*at].bound.as_ref().map_or(1, Vec::len)).fold(1usize, usize::saturating_mul)
     };
     let mut parts = Vec::new();
-    match found.filter(|found| !found.is_empty() && many(found) <= MOST_PARTITIONS) {
+    match found.filter(|found| !found.is_empty() && many(found) <= MAX_PARTITIONS) {
         Some(found) => {
             found.into_iter().for_each(|at| push(known, &mut looked[at], plan, &mut parts));
             for (_, column) in keys.iter().filter(|(role, _)| matches!(role, Role::Clustering(_))) {

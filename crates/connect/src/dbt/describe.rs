@@ -13,7 +13,7 @@ use crate::{Column, ColumnType, Table, keys};
 const TABLES: [&str; 4] = ["model", "seed", "snapshot", "source"];
 
 /// So many values that a column may have are named.
-const MOST_VALUES: usize = 20;
+const MAX_VALUES: usize = 20;
 
 /// The statistics that adapters call the number of rows.
 const ROW_COUNTS: [&str; 4] = ["row_count", "num_rows", "rows", "approximate_row_count"];
@@ -124,8 +124,8 @@ fn columns(node: &Node, found: &Found, checks: &Checks, referred: &[&String]) ->
             [declared.description.as_deref(), comment].into_iter().flatten().map(str::trim).find(|t| !t.is_empty());
         let mut description = said.unwrap_or_default().to_owned();
         if let Some((_, values)) = checks.accepted.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
-            let more = if values.len() > MOST_VALUES { ", …" } else { "" };
-            let listed = values.iter().take(MOST_VALUES).cloned().collect::<Vec<_>>().join(", ");
+            let more = if values.len() > MAX_VALUES { ", …" } else { "" };
+            let listed = values.iter().take(MAX_VALUES).cloned().collect::<Vec<_>>().join(", ");
             let gap = if description.is_empty() { "" } else { "; " };
             description += &format!("{gap}one of {listed}{more}");
         }

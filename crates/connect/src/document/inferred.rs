@@ -9,13 +9,13 @@ use super::{DEEPEST, Node, column_type, is_usable};
 use crate::Column;
 
 /// More fields are not told apart: what has so many uses values as names.
-const MOST_FIELDS: usize = 1_000;
+const MAX_FIELDS: usize = 1_000;
 
 /// So many items of a list are looked at.
-const MOST_ITEMS: usize = 100;
+const MAX_ITEMS: usize = 100;
 
 /// So many types of one field are named.
-const MOST_TYPES: usize = 4;
+const MAX_TYPES: usize = 4;
 
 /// The fields of the documents that were seen.
 #[derive(Debug, Default)]
@@ -75,7 +75,7 @@ impl Inferred {
             }
             Node::List(items) if items.is_empty() || depth >= DEEPEST => self.note(path, Some("array"), lists),
             Node::List(items) => {
-                for item in items.iter().take(MOST_ITEMS) {
+                for item in items.iter().take(MAX_ITEMS) {
                     match item {
                         Node::Null => self.note(path, None, lists),
                         // No path leads into lists of lists.
@@ -88,7 +88,7 @@ impl Inferred {
     }
 
     fn note(&mut self, path: &str, word: Option<&str>, lists: usize) {
-        if self.fields.len() >= MOST_FIELDS && !self.fields.contains_key(path) {
+        if self.fields.len() >= MAX_FIELDS && !self.fields.contains_key(path) {
             self.is_cut = true;
             return;
         }
@@ -115,7 +115,7 @@ impl Inferred {
             problems.push(Problem::warning(place, reason));
         }
         if self.is_cut {
-            let reason = format!("it has more than {MOST_FIELDS} different fields, and the others are left out");
+            let reason = format!("it has more than {MAX_FIELDS} different fields, and the others are left out");
             problems
                 .push(Problem::warning(place, reason).advise("values that are used as names are better made values"));
         }
@@ -132,7 +132,7 @@ impl Inferred {
                 field.types.retain(|(word, _)| word != "array");
             }
             field.types.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
-            field.types.truncate(MOST_TYPES);
+            field.types.truncate(MAX_TYPES);
             let words: Vec<String> = field.types.into_iter().map(|(word, _)| word).collect();
             let data_type = if words.is_empty() { "null".to_owned() } else { words.join(" | ") };
             Column {
@@ -219,7 +219,7 @@ mod tests {
         inferred.add(&node(json!({"$where": 1, "a.b": 2, "": 3})));
         inferred.add(&node(Value::Object(many)));
         let (columns, problems) = inferred.columns("x");
-        assert_eq!(columns.len(), MOST_FIELDS);
+        assert_eq!(columns.len(), MAX_FIELDS);
         assert_eq!(problems.len(), 2, "{problems:?}");
         check(&[json!({"$where": 1, "a": 2})], &["a int"], &["`$where`"]);
         check(&[], &[], &[]);

@@ -9,7 +9,7 @@ use crate::filter::sql::Known;
 use crate::filter::{Test, number};
 
 /// DynamoDB takes at most so many values in a list.
-const LONGEST_LIST: usize = 100;
+const MAX_LIST: usize = 100;
 
 /// The values that are bound, in order.
 #[derive(Debug, Default)]
@@ -68,7 +68,7 @@ impl Expression {
             }
             Test::In { values, or_null } => {
                 let list: Vec<Value> = values.iter().flat_map(|value| readings(value)).collect();
-                if list.is_empty() || list.len() > LONGEST_LIST {
+                if list.is_empty() || list.len() > MAX_LIST {
                     return None;
                 }
                 let path = names.path(name);

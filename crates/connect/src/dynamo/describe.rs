@@ -21,14 +21,14 @@ const SAMPLED: usize = 500;
 const AT_ONCE: usize = 8;
 
 /// No account has more tables than this by far.
-const MOST_PAGES: usize = 1_000;
+const MAX_PAGES: usize = 1_000;
 
 impl Dynamo {
     /// The names of all tables.
     pub(super) async fn names(&self) -> Result<Vec<String>, ConnectError> {
         let mut names = Vec::new();
         let mut request = Map::new();
-        for _ in 0..MOST_PAGES {
+        for _ in 0..MAX_PAGES {
             let answer = self.wire.ask(Action::ListTables, "the list of tables", &request).await?;
             let page = answer.get("TableNames").and_then(Value::as_array).cloned().unwrap_or_default();
             names.extend(page.into_iter().filter_map(|name| name.as_str().map(str::to_owned)));

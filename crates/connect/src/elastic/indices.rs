@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 /// A path of more letters is not sent: servers take 4,096 in the first line.
-const LONGEST_PATH: usize = 2_000;
+const MAX_PATH: usize = 2_000;
 
 /// What is shown as one table.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -21,7 +21,7 @@ impl Listed {
     /// What stands in the path of a question, and whether it may name other indices too.
     pub(super) fn target(&self) -> (String, bool) {
         let all = self.indices.join(",");
-        match self.is_stream || all.len() > LONGEST_PATH {
+        match self.is_stream || all.len() > MAX_PATH {
             true => (self.name.clone(), !self.is_stream),
             false => (all, false),
         }

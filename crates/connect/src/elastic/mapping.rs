@@ -10,7 +10,7 @@ use crate::{Column, ColumnType};
 const DEEPEST: usize = 32;
 
 /// More fields of one table are left out.
-pub(super) const MOST_FIELDS: usize = 2_000;
+pub(super) const MAX_FIELDS: usize = 2_000;
 
 /// What can be asked about a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,8 +114,8 @@ pub(super) fn fields<'a>(mappings: impl Iterator<Item = &'a Value>) -> (Vec<Fiel
             }
         }
     }
-    let is_cut = found.len() > MOST_FIELDS;
-    (found.into_values().take(MOST_FIELDS).collect(), is_cut)
+    let is_cut = found.len() > MAX_FIELDS;
+    (found.into_values().take(MAX_FIELDS).collect(), is_cut)
 }
 
 fn read(path: &str, properties: &Map<String, Value>, nested: Option<&str>, depth: usize, found: &mut Vec<Field>) {
@@ -127,7 +127,7 @@ fn read(path: &str, properties: &Map<String, Value>, nested: Option<&str>, depth
                 let nested = if kind == Some("nested") { Some(name.as_str()) } else { nested };
                 read(&name, inner, nested, depth + 1, found);
             }
-            _ if found.len() <= MOST_FIELDS => found.push(leaf(name, field, nested)),
+            _ if found.len() <= MAX_FIELDS => found.push(leaf(name, field, nested)),
             _ => return,
         }
     }
@@ -265,6 +265,6 @@ mod tests {
         assert_eq!(fields([&deep].into_iter()).0.len(), 2);
         let many: Map<String, Value> = (0..5_000).map(|n| (format!("f{n}"), json!({"type": "long"}))).collect();
         let (found, is_cut) = fields([&json!({"properties": many})].into_iter());
-        assert_eq!((found.len(), is_cut), (MOST_FIELDS, true));
+        assert_eq!((found.len(), is_cut), (MAX_FIELDS, true));
     }
 }

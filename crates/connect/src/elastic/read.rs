@@ -39,17 +39,31 @@ struct Tested<'a> {
     test: Test<'a>,
 }
 
-impl Elastic {
-    /// The values of these fields in at most `limit` documents that meet all conditions, and `also`.
-    pub(super) async fn read(
-        &self,
+/// How much is read: documents in all, documents a page, and rows that are wanted.
+struct Pages {
+    most: usize,
+    page: usize,
+    limit: usize,
+}
+
+/// What is asked for, and what is looked at again here.
+struct Reading<'a> {
+    /// The fields that are wanted, and behind them those of conditions that are looked at again.
+    fields: Vec<&'a Field>,
+    /// How many fields are wanted.
+    wanted: usize,
+    filters: Vec<Value>,
+    tested: Vec<Tested<'a>>,
+}
+
+impl<'a> Reading<'a> {
+    fn new(
         table: &str,
-        place: &Place,
-        wanted: &[&Field],
-        conditions: &[FilterCondition],
+        place: &'a Place,
+        wanted: &[&'a Field],
+        conditions: &'a [FilterCondition],
         also: Option<Value>,
-        limit: usize,
-    ) -> Result<Found, ConnectError> {
+    ) -> Result<Self, ConnectError> {
         let mut fields: Vec<&Field> = wanted.to_vec();
         let mut tested: Vec<Tested<'_>> = Vec::new();
         let mut filters: Vec<Value> = place.only.iter().cloned().chain(also).collect();
@@ -68,24 +82,90 @@ impl Elastic {
                 fields.push(field);
             }
         }
-        // What is looked at again here is bounded, whatever is wanted.
-        let most = if tested.is_empty() { limit.saturating_add(1) } else { limit.max(FIRST_ROWS as usize) };
-        let page = if tested.is_empty() { most.min(PAGE) } else { PAGE };
+        Ok(Reading { fields, wanted: wanted.len(), filters, tested })
+    }
+
+    /// The search for the first page.
+    fn body(&self, page: usize) -> Value {
         let mut body = json!({
-            "query": {"bool": {"filter": filters}},
+            "query": {"bool": {"filter": self.filters}},
             "size": page,
             "sort": ["_doc"],
             "track_total_hits": false,
             "timeout": format!("{}s", PATIENCE.as_secs()),
-            "_source": sources(&fields),
+            "_source": sources(&self.fields),
         });
-        let computed: Vec<&str> = fields.iter().filter(|f| f.is_computed).map(|field| field.name.as_str()).collect();
+        let computed: Vec<&str> =
+            self.fields.iter().filter(|field| field.is_computed).map(|field| field.name.as_str()).collect();
         if !computed.is_empty() {
             body["fields"] = json!(computed);
         }
+        body
+    }
+
+    /// Adds the documents that meet all conditions, as far as the budget goes.
+    fn take(&self, hits: &[Value], budget: &mut Budget, found: &mut Found) {
+        for hit in hits {
+            let document = Document::of(hit);
+            let mut row: Vec<Node> = self.fields.iter().map(|field| document.value(field)).collect();
+            if !self.tested.iter().all(|tested| meets(&values(&row[tested.at]), &tested.test)) {
+                continue;
+            }
+            row.truncate(self.wanted);
+            let mut sizes = row.iter().map(Node::size).enumerate();
+            if let Err(excess) = sizes.try_for_each(|(at, size)| budget.take(at, size)) {
+                (found.excess, found.has_more) = (Some(excess), true);
+                break;
+            }
+            found.rows.push(row);
+        }
+    }
+}
+
+impl Elastic {
+    /// The values of these fields in at most `limit` documents that meet all conditions, and `also`.
+    pub(super) async fn read(
+        &self,
+        table: &str,
+        place: &Place,
+        wanted: &[&Field],
+        conditions: &[FilterCondition],
+        also: Option<Value>,
+        limit: usize,
+    ) -> Result<Found, ConnectError> {
+        let reading = Reading::new(table, place, wanted, conditions, also)?;
+        // What is looked at again here is bounded, whatever is wanted.
+        let most = if reading.tested.is_empty() { limit.saturating_add(1) } else { limit.max(FIRST_ROWS as usize) };
+        let page = if reading.tested.is_empty() { most.min(PAGE) } else { PAGE };
+        let mut found = Found { rows: Vec::new(), has_more: false, excess: None };
+        let seen = self.scroll(table, place, &reading, Pages { most, page, limit }, &mut found).await?;
+        if found.rows.is_empty() && found.has_more && limit > 0 && found.excess.is_none() {
+            let names: Vec<&str> =
+                reading.tested.iter().map(|tested| reading.fields[tested.at].name.as_str()).collect();
+            let reason = format!(
+                "too large: the index cannot filter by {}, and none of the first {seen} documents meets the condition",
+                names.join(", ")
+            );
+            return Err(self.asker.read_error(table, Cause::TooLarge, reason));
+        }
+        found.has_more |= found.rows.len() > limit;
+        found.rows.truncate(limit);
+        Ok(found)
+    }
+
+    /// Reads page after page until enough is found; returns how many documents were looked at.
+    async fn scroll(
+        &self,
+        table: &str,
+        place: &Place,
+        reading: &Reading<'_>,
+        pages: Pages,
+        found: &mut Found,
+    ) -> Result<usize, ConnectError> {
+        let Pages { most, page, limit } = pages;
+        let body = reading.body(page);
         let is_long = most > page;
         let mut scroll: Option<String> = None;
-        let mut found = Found { rows: Vec::new(), has_more: false, excess: None };
         let (mut seen, mut budget) = (0, Budget::of_rows());
         let outcome = loop {
             let answer = match &scroll {
@@ -100,43 +180,20 @@ impl Elastic {
                 scroll = Some(id.to_owned());
             }
             let hits = answer.pointer("/hits/hits").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-            for hit in hits {
-                let document = Document::of(hit);
-                let mut row: Vec<Node> = fields.iter().map(|field| document.value(field)).collect();
-                if tested.iter().all(|tested| meets(&values(&row[tested.at]), &tested.test)) {
-                    row.truncate(wanted.len());
-                    let mut sizes = row.iter().map(Node::size).enumerate();
-                    if let Err(excess) = sizes.try_for_each(|(at, size)| budget.take(at, size)) {
-                        (found.excess, found.has_more) = (Some(excess), true);
-                        break;
-                    }
-                    found.rows.push(row);
-                }
-            }
+            reading.take(hits, &mut budget, found);
             seen += hits.len();
             if hits.len() < page || found.excess.is_some() {
-                break Ok(());
+                break Ok(seen);
             }
             if found.rows.len() > limit || seen >= most || scroll.is_none() {
                 found.has_more = true;
-                break Ok(());
+                break Ok(seen);
             }
         };
         if let Some(scroll) = scroll {
             self.forget(scroll).await;
         }
-        outcome?;
-        if found.rows.is_empty() && found.has_more && limit > 0 && found.excess.is_none() {
-            let names: Vec<&str> = tested.iter().map(|tested| fields[tested.at].name.as_str()).collect();
-            let reason = format!(
-                "too large: the index cannot filter by {}, and none of the first {seen} documents meets the condition",
-                names.join(", ")
-            );
-            return Err(self.asker.read_error(table, Cause::TooLarge, reason));
-        }
-        found.has_more |= found.rows.len() > limit;
-        found.rows.truncate(limit);
-        Ok(found)
+        outcome
     }
 
     /// One search, whole or not at all.

@@ -20,10 +20,10 @@ const CONNECTING: Duration = Duration::from_secs(10);
 const GRACE: Duration = Duration::from_secs(5);
 
 /// An answer may have so many bytes.
-const LONGEST_ANSWER: usize = 256 << 20;
+const MAX_ANSWER: usize = 256 << 20;
 
 /// So much of what a service says of a failure is shown.
-const LONGEST_REASON: usize = 500;
+const MAX_REASON: usize = 500;
 
 /// Asks a service.
 pub(crate) struct Asker {
@@ -131,8 +131,8 @@ impl Asker {
             let status = response.status();
             let mut bytes = Vec::new();
             while let Some(part) = response.chunk().await.map_err(unsent)? {
-                if bytes.len() + part.len() > LONGEST_ANSWER {
-                    let reason = format!("too large: the answer has more than {} MiB", LONGEST_ANSWER >> 20);
+                if bytes.len() + part.len() > MAX_ANSWER {
+                    let reason = format!("too large: the answer has more than {} MiB", MAX_ANSWER >> 20);
                     return Err(Unanswered::TooLarge(reason));
                 }
                 bytes.extend_from_slice(&part);
@@ -211,7 +211,7 @@ fn judged(status: StatusCode, bytes: &[u8]) -> Result<Value, Unanswered> {
     let word = serde_json::from_slice::<Value>(bytes).ok();
     let word = word.as_ref().and_then(|answer| answer.pointer("/error/errors/0/reason")?.as_str());
     let is_quota = word.is_some_and(|word| matches!(word, "rateLimitExceeded" | "quotaExceeded" | "billingNotEnabled"));
-    let said: String = said.chars().take(LONGEST_REASON).collect();
+    let said: String = said.chars().take(MAX_REASON).collect();
     Err(match status.as_u16() {
         _ if word == Some("bytesBilledLimitExceeded") => Unanswered::TooLarge(format!("too large: {said}")),
         401 => Unanswered::Locked(said),

@@ -5,162 +5,12 @@
 //! knows what is allowed, not what is refused.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use rusqlite::Connection;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 
-/// Functions that compute from their arguments, or from the rows that a statement reads, and do nothing else.
-pub(super) const FUNCTIONS: &[&str] = &[
-    // Scalar.
-    "abs",
-    "char",
-    "coalesce",
-    "concat",
-    "concat_ws",
-    "format",
-    "glob",
-    "hex",
-    "if",
-    "ifnull",
-    "iif",
-    "instr",
-    "length",
-    "like",
-    "likelihood",
-    "likely",
-    "lower",
-    "ltrim",
-    "max",
-    "min",
-    "nullif",
-    "octet_length",
-    "printf",
-    "quote",
-    "random",
-    "randomblob",
-    "replace",
-    "round",
-    "rtrim",
-    "sign",
-    "soundex",
-    "sqlite_version",
-    "substr",
-    "substring",
-    "trim",
-    "typeof",
-    "unhex",
-    "unicode",
-    "unistr",
-    "unistr_quote",
-    "unlikely",
-    "upper",
-    "zeroblob",
-    // Aggregates.
-    "avg",
-    "count",
-    "group_concat",
-    "median",
-    "percentile",
-    "percentile_cont",
-    "percentile_disc",
-    "string_agg",
-    "sum",
-    "total",
-    // Windows.
-    "cume_dist",
-    "dense_rank",
-    "first_value",
-    "lag",
-    "last_value",
-    "lead",
-    "nth_value",
-    "ntile",
-    "percent_rank",
-    "rank",
-    "row_number",
-    // Dates and times.
-    "current_date",
-    "current_time",
-    "current_timestamp",
-    "date",
-    "datetime",
-    "julianday",
-    "strftime",
-    "time",
-    "timediff",
-    "unixepoch",
-    // JSON.
-    "->",
-    "->>",
-    "json",
-    "json_array",
-    "json_array_insert",
-    "json_array_length",
-    "json_error_position",
-    "json_extract",
-    "json_group_array",
-    "json_group_object",
-    "json_insert",
-    "json_object",
-    "json_patch",
-    "json_pretty",
-    "json_quote",
-    "json_remove",
-    "json_replace",
-    "json_set",
-    "json_type",
-    "json_valid",
-    "jsonb",
-    "jsonb_array",
-    "jsonb_array_insert",
-    "jsonb_extract",
-    "jsonb_group_array",
-    "jsonb_group_object",
-    "jsonb_insert",
-    "jsonb_object",
-    "jsonb_patch",
-    "jsonb_remove",
-    "jsonb_replace",
-    "jsonb_set",
-    // Mathematics.
-    "acos",
-    "acosh",
-    "asin",
-    "asinh",
-    "atan",
-    "atan2",
-    "atanh",
-    "ceil",
-    "ceiling",
-    "cos",
-    "cosh",
-    "degrees",
-    "exp",
-    "floor",
-    "ln",
-    "log",
-    "log10",
-    "log2",
-    "mod",
-    "pi",
-    "pow",
-    "power",
-    "radians",
-    "sin",
-    "sinh",
-    "sqrt",
-    "tan",
-    "tanh",
-    "trunc",
-    // Full text search, over the table that is its first argument.
-    "bm25",
-    "highlight",
-    "match",
-    "matchinfo",
-    "offsets",
-    "snippet",
-];
+use crate::sql;
 
 /// Functions that stand in place of a table and read their arguments alone.
 const TABLE_FUNCTIONS: [&str; 2] = ["json_each", "json_tree"];
@@ -308,7 +158,11 @@ fn may_make(action: &AuthAction<'_>) -> bool {
 }
 
 fn is_listed(function: &str) -> bool {
-    FUNCTIONS.iter().any(|name| name.eq_ignore_ascii_case(function))
+    static LISTED: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+        let lines = sql::SQLITE_FUNCTIONS.lines().filter(|line| !line.starts_with('#'));
+        lines.flat_map(str::split_whitespace).map(|name| name.trim_start_matches('!')).collect()
+    });
+    LISTED.contains(function.to_ascii_lowercase().as_str())
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use prospector_connect::Rows;
 use serde::{Deserialize, Serialize};
 use sqlparser::ast::Statement;
 
-use super::provider::{Fetched, MOST_ROWS, Remote, RowsError, Texts};
+use super::provider::{Fetched, MAX_ROWS, Remote, RowsError, Texts};
 use super::rename::{registered, renamed};
 use super::shown::Answer;
 use super::{Trouble, keys, place};
@@ -28,7 +28,7 @@ use crate::source::Found;
 use crate::view::View;
 
 /// So many columns may turn out to hold other types than they declare.
-const MOST_MISMATCHES: usize = 8;
+const MAX_MISMATCHES: usize = 8;
 
 /// What is wanted of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,7 +86,7 @@ async fn run(
     means: &Means,
 ) -> Result<Rows, DataFusionError> {
     let texts = Texts::default();
-    for _ in 0..MOST_MISMATCHES {
+    for _ in 0..MAX_MISMATCHES {
         let before = texts.lock().map_or(0, |texts| texts.len());
         let scans = if means.cluster.is_some() { Scans::All } else { Scans::Large };
         let frame = frame(view, checked, found, &texts, scans, means).await?;
@@ -162,7 +162,7 @@ async fn frame(
         }
         let most = means.limits.source_bytes;
         let mut remote = Remote::new(id, table, source.connector.clone(), texts.clone(), most);
-        let is_large = table.row_count.is_none_or(|rows| rows > MOST_ROWS as u64);
+        let is_large = table.row_count.is_none_or(|rows| rows > MAX_ROWS as u64);
         if scans == Scans::All || scans == Scans::Large && is_large {
             remote = remote.scanned().await;
         }

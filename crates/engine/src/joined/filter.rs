@@ -8,7 +8,7 @@ use prospector_connect::{FilterCondition, FilterOp};
 use serde_json::{Value, json};
 
 /// A longer list is not sent.
-pub(super) const LONGEST_LIST: usize = 500;
+pub(super) const MAX_LIST: usize = 500;
 
 /// A column that conditions may be about.
 pub(crate) struct Filtered<'a> {
@@ -53,7 +53,7 @@ pub(crate) fn condition<'a>(
             let end = |value| literal(value, &column, FilterOp::Between);
             made(column.name, FilterOp::Between, json!([end(low)?, end(high)?]))
         }
-        Expr::InList(InList { expr, list, negated: false }) if list.len() <= LONGEST_LIST => {
+        Expr::InList(InList { expr, list, negated: false }) if list.len() <= MAX_LIST => {
             let column = of(expr)?;
             let values: Option<Vec<Value>> = list.iter().map(|value| literal(value, &column, FilterOp::In)).collect();
             made(column.name, FilterOp::In, values?.into())

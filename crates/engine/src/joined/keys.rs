@@ -15,8 +15,8 @@ use datafusion::error::Result;
 use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::{Expr, Join, LogicalPlan, TableScan};
 
-use super::filter::LONGEST_LIST;
-use super::provider::{Fetched, MOST_ROWS, Remote, RowsError};
+use super::filter::MAX_LIST;
+use super::provider::{Fetched, MAX_ROWS, Remote, RowsError};
 
 /// A side with no more rows than this needs no condition.
 const FEW: u64 = 200;
@@ -70,7 +70,7 @@ pub(super) async fn fetched(plan: LogicalPlan) -> Result<LogicalPlan> {
             // Its keys are of use to a source alone.
             true => {
                 let is_sent = |edge: &Edge| edge.from.0 == at && !is_scanned_at(&scans[edge.to.0]);
-                edges.iter().any(is_sent) && remote.expected(&filters) <= MOST_ROWS as u64
+                edges.iter().any(is_sent) && remote.expected(&filters) <= MAX_ROWS as u64
             }
             false => edges.iter().any(|edge| edge.from.0 == at || edge.to.0 == at),
         };
@@ -112,7 +112,7 @@ fn keys(batch: &RecordBatch, name: &str) -> Option<Vec<ScalarValue>> {
         if seen.insert(key.clone()) {
             found.push(key);
         }
-        if found.len() > LONGEST_LIST {
+        if found.len() > MAX_LIST {
             return None;
         }
     }

@@ -19,7 +19,7 @@ use super::filter::{Filtered, condition};
 use super::measure;
 
 /// A join takes at most so many rows of a table.
-pub(crate) const MOST_ROWS: usize = 200_000;
+pub(crate) const MAX_ROWS: usize = 200_000;
 
 /// Columns that hold what their type does not allow, as `database.table.column`; they are read as texts.
 pub(crate) type Texts = Arc<Mutex<HashSet<String>>>;
@@ -48,7 +48,7 @@ struct Place {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RowsError {
     /// A join would need more rows than it may take.
-    #[error("too large: more than {MOST_ROWS} rows of {table} would be needed")]
+    #[error("too large: more than {MAX_ROWS} rows of {table} would be needed")]
     TooMany {
         /// The table, as it is called in messages.
         table: String,
@@ -190,13 +190,13 @@ impl Remote {
         let asked: &[usize] = if wanted.is_empty() { &[0] } else { wanted };
         let names: Vec<String> =
             asked.iter().filter_map(|at| self.table.columns.get(*at)).map(|column| column.name.clone()).collect();
-        let cap = limit.unwrap_or(MOST_ROWS).min(MOST_ROWS);
+        let cap = limit.unwrap_or(MAX_ROWS).min(MAX_ROWS);
         let answer = self
             .connector
             .rows(&self.table.name, &names, &conditions, cap)
             .await
             .map_err(|error| DataFusionError::External(Box::new(error)))?;
-        if answer.has_more && limit.is_none_or(|limit| limit > MOST_ROWS) {
+        if answer.has_more && limit.is_none_or(|limit| limit > MAX_ROWS) {
             return Err(RowsError::TooMany { table: self.id.clone() }.into());
         }
         if measure::rows(&answer) > self.most_bytes {

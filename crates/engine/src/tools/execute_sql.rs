@@ -8,10 +8,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::Engine;
-use crate::answer::{MOST_CHARACTERS, MOST_ROWS, QueryAnswer, QueryResult, shown};
+use crate::answer::{MAX_CHARACTERS, MAX_ROWS, QueryAnswer, QueryResult, shown};
 
 /// So many queries are run at once.
-const MOST_QUERIES: usize = 10;
+const MAX_QUERIES: usize = 10;
 
 pub(super) struct ExecuteSql(pub(super) Arc<Engine>);
 
@@ -46,13 +46,13 @@ impl Tool for ExecuteSql {
 
     async fn call(&self, args: Args) -> Result<Page<QueryAnswer>, ToolError> {
         let queries = args.queries;
-        if queries.is_empty() || queries.len() > MOST_QUERIES {
-            let message = format!("{} queries were given; 1 to {MOST_QUERIES} are run at once", queries.len());
+        if queries.is_empty() || queries.len() > MAX_QUERIES {
+            let message = format!("{} queries were given; 1 to {MAX_QUERIES} are run at once", queries.len());
             return Err(ToolError::invalid(message, Some("pass them as `queries`".to_owned())));
         }
-        let each = MOST_CHARACTERS / queries.len();
+        let each = MAX_CHARACTERS / queries.len();
         let answered = join_all(queries.into_iter().map(|query| async move {
-            let result = match self.0.run(&query.sql, query.database.as_deref(), MOST_ROWS).await {
+            let result = match self.0.run(&query.sql, query.database.as_deref(), MAX_ROWS).await {
                 Ok(outcome) => QueryResult::Rows {
                     databases: outcome.databases,
                     tables: outcome.tables,

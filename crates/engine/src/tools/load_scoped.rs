@@ -7,8 +7,8 @@ use prospector_core::{Effect, Part, Resource, Tool, ToolError, ToolOutput};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::answer::{MOST_CHARACTERS, Shown, shown, table};
-use crate::scope::MOST_LOADED;
+use crate::answer::{MAX_CHARACTERS, Shown, shown, table};
+use crate::scope::MAX_LOADED;
 use crate::{Engine, Subset};
 
 pub(super) struct LoadScoped(pub(super) Arc<Engine>);
@@ -39,10 +39,10 @@ impl Tool for LoadScoped {
         let loaded = self.0.load(&subset).await?;
         let advice = loaded.truncated.then(|| {
             let more = "more rows meet the conditions: they are missing in whatever is computed from";
-            format!("{more} scoped.{}; add conditions, or load with a limit of up to {MOST_LOADED}", loaded.alias)
+            format!("{more} scoped.{}; add conditions, or load with a limit of up to {MAX_LOADED}", loaded.alias)
         });
         let typed = |column: &Column| format!("{} {}", column.name, column.data_type);
-        let mut preview = shown(loaded.first, MOST_CHARACTERS);
+        let mut preview = shown(loaded.first, MAX_CHARACTERS);
         preview.next = preview.has_more.then(|| format!("SELECT ... FROM scoped.{}", loaded.alias));
         Ok(Preview {
             alias: loaded.alias,

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::answer::{MOST_CHARACTERS, MOST_ROWS, Shown, shown, table, tables};
+use crate::answer::{MAX_CHARACTERS, MAX_ROWS, Shown, shown, table, tables};
 use crate::build::{Built, Class, QueryRequest, build};
 use crate::{Engine, advice};
 
@@ -52,11 +52,11 @@ impl Tool for QueryDatasource {
 
     async fn call(&self, request: QueryRequest) -> Result<Answered, ToolError> {
         let built = build(&self.0, &request)?;
-        let mut outcome = self.0.run(&built.sql, Some(&built.query.database), MOST_ROWS).await?;
+        let mut outcome = self.0.run(&built.sql, Some(&built.query.database), MAX_ROWS).await?;
         if outcome.rows.columns.len() == built.columns.len() {
             outcome.rows.columns = built.columns;
         }
-        let mut shown = shown(outcome.rows, MOST_CHARACTERS);
+        let mut shown = shown(outcome.rows, MAX_CHARACTERS);
         if shown.has_more {
             shown.next = Some("there are more rows: add filters or a top, or fewer dimensions".to_owned());
         }

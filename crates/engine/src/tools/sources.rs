@@ -7,7 +7,7 @@ use prospector_core::{Effect, Page, Part, Resource, ResourceKind, Tool, ToolErro
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::answer::{MOST_CHARACTERS, Shown, shown, table};
+use crate::answer::{MAX_CHARACTERS, Shown, shown, table};
 use crate::engine::conditions_fit;
 use crate::{Engine, advice};
 
@@ -83,7 +83,7 @@ impl Tool for GetSourcePreview {
         conditions_fit(table, &args.conditions)?;
         let rows = source.connector.rows(&table.name, &[], &args.conditions, PREVIEW).await;
         let rows = rows.map_err(|error| advice::explain_source(&error, &[table]))?;
-        Ok(Preview { database: source.name.clone(), table: table.name.clone(), shown: shown(rows, MOST_CHARACTERS) })
+        Ok(Preview { database: source.name.clone(), table: table.name.clone(), shown: shown(rows, MAX_CHARACTERS) })
     }
 }
 

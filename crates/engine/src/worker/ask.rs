@@ -17,7 +17,7 @@ use super::message::{Ask, Columns, Done, Files, Query, Read, RowsDone, Source, S
 use super::process::{Event, Process};
 use super::value::{read_rows, write_rows};
 use crate::advice::Reason;
-use crate::joined::{Act, MOST_ROWS, Means, RowsError, Statement, Trouble, measure};
+use crate::joined::{Act, MAX_ROWS, Means, RowsError, Statement, Trouble, measure};
 
 /// The sources of one query are asked for rows so many times at once: that many answers are in memory.
 const MAX_ASKS_AT_ONCE: usize = 2;
@@ -208,7 +208,7 @@ async fn rows(ask: &Ask, statement: Statement<'_>, most_bytes: usize) -> Result<
         return Err(wrong(format!("a column of {} was asked for that there is not", ask.table)));
     }
     let source = &view[ask.source];
-    let limit = ask.limit.min(MOST_ROWS);
+    let limit = ask.limit.min(MAX_ROWS);
     let rows = source.connector.rows(&table.name, &ask.columns, &ask.conditions, limit).await;
     let rows = rows.map_err(|error| Reason::from_connect(&error))?;
     if measure::rows(&rows) > most_bytes {

@@ -1,0 +1,141 @@
+//! The query around the one that groups: calculations over what was grouped, conditions on it, the top of it, and an order.
+
+use prospector_connect::FilterCondition;
+
+use super::names::{self, Output};
+use super::request::{QueryRequest, Top};
+use super::write::{Class, Writer};
+use crate::Failure;
+
+/// Writes the outer queries of a request.
+pub(super) struct Finish<'a> {
+    pub(super) writer: &'a Writer,
+    pub(super) query: &'a QueryRequest,
+    /// The columns of the answer.
+    pub(super) outputs: &'a [Output],
+}
+
+impl Finish<'_> {
+    /// The whole query over `grouped`; `filters` are the conditions on what it computes.
+    ///
+    /// # Errors
+    /// A name that is not one of a column of the answer, or a condition that does not fit.
+    pub(super) fn sql(&self, filters: &[&FilterCondition], grouped: &str) -> Result<String, Failure> {
+        let top = &self.query.top;
+        let mut sql = self.calculate(filters, grouped)?;
+        let mut limit = self.query.limit;
+        match top.as_slice() {
+            [] => {}
+            // With one top of all, order and limit say it; otherwise rows are ranked.
+            [only] if only.per.is_none() => limit = Some(limit.unwrap_or(usize::MAX).min(only.n)),
+            several => sql = self.rank(several, &sql)?,
+        }
+        sql = format!("SELECT * FROM (\n{sql}\n) AS o");
+        let order = self.order(top.first())?;
+        if !order.is_empty() {
+            sql += &format!("\nORDER BY {order}");
+        }
+        if let Some(limit) = limit {
+            sql += &format!("\nLIMIT {limit}");
+        }
+        Ok(sql)
+    }
+
+    /// The columns of the answer, computed from those of `grouped`, with the conditions on them.
+    fn calculate(&self, filters: &[&FilterCondition], grouped: &str) -> Result<String, Failure> {
+        let grouped_column = |name: &str| self.grouped_column(name);
+        let mut list = Vec::new();
+        for output in self.outputs {
+            list.push(match &output.formula {
+                Some(formula) => {
+                    format!("{} AS {}", formula.written(&grouped_column)?, self.writer.quoted(&output.name))
+                }
+                None => self.grouped_column(&output.name)?,
+            });
+        }
+        let mut clauses = Vec::new();
+        for filter in filters {
+            let output = self.outputs.iter().find(|output| output.name.eq_ignore_ascii_case(&filter.column));
+            let value = match output.and_then(|output| output.formula.as_ref()) {
+                Some(formula) => format!("({})", formula.written(&grouped_column)?),
+                None => self.grouped_column(&filter.column)?,
+            };
+            let class = output.map_or(Class::Number, |output| output.class);
+            clauses.push(self.writer.clause(&value, class, filter)?);
+        }
+        let mut sql = format!("SELECT {}\nFROM (\n{grouped}\n) AS g", list.join(", "));
+        if !clauses.is_empty() {
+            sql += &format!("\nWHERE {}", clauses.join(" AND "));
+        }
+        Ok(sql)
+    }
+
+    /// The column of the query that groups, which has no calculations.
+    fn grouped_column(&self, name: &str) -> Result<String, Failure> {
+        let is_named = |output: &&Output| output.name.eq_ignore_ascii_case(name) && output.formula.is_none();
+        let found = self.outputs.iter().find(is_named);
+        found.map(|output| format!("g.{}", self.writer.quoted(&output.name))).ok_or_else(|| self.unknown(name))
+    }
+
+    /// The rows of `sql` that are among the top by each of these measures.
+    fn rank(&self, tops: &[Top], sql: &str) -> Result<String, Failure> {
+        let mut ranks = Vec::new();
+        for (at, top) in tops.iter().enumerate() {
+            let measure = &self.output(&top.measure)?.name;
+            let per = match &top.per {
+                Some(name) => format!("PARTITION BY c.{} ", self.writer.quoted(&self.output(name)?.name)),
+                None => String::new(),
+            };
+            let order = self.order_by("c", measure, top.lowest, None);
+            ranks.push(format!("ROW_NUMBER() OVER ({per}ORDER BY {order}) AS rank_{at}"));
+        }
+        let all: Vec<String> = self.outputs.iter().map(|output| self.writer.quoted(&output.name)).collect();
+        let inside: Vec<String> = all.iter().map(|name| format!("c.{name}")).collect();
+        let outside: Vec<String> = all.iter().map(|name| format!("r.{name}")).collect();
+        let within: Vec<String> =
+            tops.iter().enumerate().map(|(at, top)| format!("r.rank_{at} <= {}", top.n)).collect();
+        Ok(format!(
+            "SELECT {}\nFROM (\nSELECT {}, {}\nFROM (\n{sql}\n) AS c\n) AS r\nWHERE {}",
+            outside.join(", "),
+            inside.join(", "),
+            ranks.join(", "),
+            within.join(" AND ")
+        ))
+    }
+
+    /// The order of the answer: by the first top, or else by the dimensions.
+    fn order(&self, top: Option<&Top>) -> Result<String, Failure> {
+        let Some(top) = top else {
+            let names = self.query.dimensions.iter().map(|dimension| dimension.name());
+            return Ok(names.map(|name| format!("o.{}", self.writer.quoted(&name))).collect::<Vec<_>>().join(", "));
+        };
+        let measure = &self.output(&top.measure)?.name;
+        Ok(match &top.per {
+            None => self.order_by("o", measure, top.lowest, None),
+            Some(per) => {
+                let per = &self.output(per)?.name;
+                let rest = self.order_by("o", measure, top.lowest, Some(per));
+                format!("o.{}, {rest}", self.writer.quoted(per))
+            }
+        })
+    }
+
+    /// An order by a measure, with nulls last, and by all dimensions but `except` where it is equal.
+    fn order_by(&self, from: &str, measure: &str, lowest: bool, except: Option<&str>) -> String {
+        let value = format!("{from}.{}", self.writer.quoted(measure));
+        let mut order = vec![format!("({value} IS NULL)"), if lowest { value } else { format!("{value} DESC") }];
+        let dimensions = self.query.dimensions.iter().map(|dimension| dimension.name());
+        let dimensions = dimensions.filter(|name| except != Some(name.as_str()));
+        order.extend(dimensions.map(|name| format!("{from}.{}", self.writer.quoted(&name))));
+        order.join(", ")
+    }
+
+    fn output(&self, name: &str) -> Result<&Output, Failure> {
+        let found = self.outputs.iter().find(|output| output.name.eq_ignore_ascii_case(name));
+        found.ok_or_else(|| self.unknown(name))
+    }
+
+    fn unknown(&self, name: &str) -> Failure {
+        names::unknown("output", name, self.outputs.iter().map(|output| output.name.as_str()))
+    }
+}

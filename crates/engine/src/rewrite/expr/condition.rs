@@ -1,0 +1,106 @@
+//! Conditions: comparisons with one value or with many, patterns, and what exists.
+
+use sqlparser::ast::{BinaryOperator, Expr, ValueWithSpan};
+
+use crate::Dialect;
+use crate::rewrite::{Writer, Written};
+
+impl Writer<'_> {
+    pub(super) fn condition(&mut self, expr: &Expr) -> Written {
+        match expr {
+            Expr::IsFalse(inner) => self.postfix(inner, " IS FALSE"),
+            Expr::IsNotFalse(inner) => self.postfix(inner, " IS NOT FALSE"),
+            Expr::IsTrue(inner) => self.postfix(inner, " IS TRUE"),
+            Expr::IsNotTrue(inner) => self.postfix(inner, " IS NOT TRUE"),
+            Expr::IsNull(inner) => self.postfix(inner, " IS NULL"),
+            Expr::IsNotNull(inner) => self.postfix(inner, " IS NOT NULL"),
+            Expr::IsUnknown(inner) => self.postfix(inner, " IS UNKNOWN"),
+            Expr::IsNotUnknown(inner) => self.postfix(inner, " IS NOT UNKNOWN"),
+            Expr::IsDistinctFrom(left, right) => self.infix(left, " IS DISTINCT FROM ", right),
+            Expr::IsNotDistinctFrom(left, right) => self.infix(left, " IS NOT DISTINCT FROM ", right),
+            Expr::InList { expr, list, negated } => {
+                self.expr(expr)?;
+                self.push(if *negated { " NOT IN (" } else { " IN (" });
+                self.list(list, Self::expr)?;
+                self.push(")");
+                Ok(())
+            }
+            Expr::InSubquery { expr, subquery, negated } => {
+                self.expr(expr)?;
+                self.push(if *negated { " NOT IN " } else { " IN " });
+                self.subquery(subquery)
+            }
+            Expr::InUnnest { expr, array_expr, negated } if self.dialect == Dialect::Bigquery => {
+                self.expr(expr)?;
+                self.push(if *negated { " NOT IN UNNEST(" } else { " IN UNNEST(" });
+                self.expr(array_expr)?;
+                self.push(")");
+                Ok(())
+            }
+            Expr::Between { expr, negated, low, high } => {
+                self.expr(expr)?;
+                self.push(if *negated { " NOT BETWEEN " } else { " BETWEEN " });
+                self.infix(low, " AND ", high)
+            }
+            Expr::Like { negated, any: false, expr, pattern, escape_char } => {
+                self.like(expr, *negated, "LIKE", pattern, escape_char.as_ref())
+            }
+            Expr::ILike { negated, any: false, expr, pattern, escape_char } => {
+                self.like(expr, *negated, "ILIKE", pattern, escape_char.as_ref())
+            }
+            Expr::SimilarTo { negated, expr, pattern, escape_char } => {
+                self.like(expr, *negated, "SIMILAR TO", pattern, escape_char.as_ref())
+            }
+            Expr::RLike { negated, expr, pattern, regexp } => {
+                self.like(expr, *negated, if *regexp { "REGEXP" } else { "RLIKE" }, pattern, None)
+            }
+            Expr::AnyOp { left, compare_op, right, is_some } => {
+                self.quantified(left, compare_op, if *is_some { "SOME" } else { "ANY" }, right)
+            }
+            Expr::AllOp { left, compare_op, right } => self.quantified(left, compare_op, "ALL", right),
+            Expr::Exists { subquery, negated } => {
+                self.done.made.insert("exists".to_owned());
+                self.push(if *negated { "NOT EXISTS " } else { "EXISTS " });
+                self.subquery(subquery)
+            }
+            Expr::MemberOf(member) if self.dialect == Dialect::Mysql => {
+                self.infix(&member.value, " MEMBER OF (", &member.array)?;
+                self.push(")");
+                Ok(())
+            }
+            other => self.unsupported("this form of expression", other),
+        }
+    }
+
+    fn like(
+        &mut self,
+        expr: &Expr,
+        negated: bool,
+        word: &str,
+        pattern: &Expr,
+        escape: Option<&ValueWithSpan>,
+    ) -> Written {
+        self.expr(expr)?;
+        self.push(if negated { " NOT " } else { " " });
+        self.push(word);
+        self.prefix(" ", pattern)?;
+        if let Some(escape) = escape {
+            self.push(" ESCAPE ");
+            self.value(escape)?;
+        }
+        Ok(())
+    }
+
+    fn quantified(&mut self, left: &Expr, operator: &BinaryOperator, word: &str, right: &Expr) -> Written {
+        self.expr(left)?;
+        self.operator(operator, right)?;
+        self.push(" ");
+        self.push(word);
+        self.push(" ");
+        match right {
+            Expr::Subquery(query) => self.subquery(query),
+            Expr::Nested(inner) => self.enclosed(inner),
+            other => self.enclosed(other),
+        }
+    }
+}

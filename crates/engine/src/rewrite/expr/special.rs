@@ -1,0 +1,272 @@
+//! Casts, and functions with a syntax of their own: those of texts, of dates, and of rounding.
+
+use sqlparser::ast::{
+    CastKind, CeilFloorKind, DataType, DateTimeField, Expr, ExtractSyntax, Interval, ObjectName, SearchModifier,
+    TrimWhereField, Value, ValueWithSpan,
+};
+use sqlparser::tokenizer::Span;
+
+use crate::Dialect;
+use crate::rewrite::literal::digits_of;
+use crate::rewrite::{Writer, Written, no};
+
+impl Writer<'_> {
+    pub(super) fn special_form(&mut self, expr: &Expr) -> Written {
+        match expr {
+            Expr::Convert { is_try: false, expr, data_type, charset, target_before_value: false, styles }
+                if self.dialect == Dialect::Mysql && styles.is_empty() =>
+            {
+                self.push("CONVERT(");
+                self.expr(expr)?;
+                match (data_type, charset) {
+                    (Some(data_type), None) => {
+                        self.push(", ");
+                        self.data_type(data_type)?;
+                    }
+                    (None, Some(charset)) => {
+                        self.push(" USING ");
+                        self.word(&charset.to_string(), "character set")?;
+                    }
+                    _ => return self.unsupported("this form of CONVERT", expr.as_ref()),
+                }
+                self.push(")");
+                Ok(())
+            }
+            Expr::Cast { kind, expr, data_type, array: false, format: None } => self.cast(kind, expr, data_type),
+            Expr::AtTimeZone { timestamp, time_zone } => self.infix(timestamp, " AT TIME ZONE ", time_zone),
+            Expr::Extract { field, syntax: ExtractSyntax::From, expr } => {
+                self.done.made.insert("extract".to_owned());
+                self.push("EXTRACT(");
+                self.date_part(field)?;
+                self.push(" FROM ");
+                self.expr(expr)?;
+                self.push(")");
+                Ok(())
+            }
+            Expr::Ceil { expr, field } => self.rounded("ceil", expr, field),
+            Expr::Floor { expr, field } => self.rounded("floor", expr, field),
+            Expr::Position { expr, r#in } => {
+                self.done.made.insert("position".to_owned());
+                self.push("POSITION(");
+                self.infix(expr, " IN ", r#in)?;
+                self.push(")");
+                Ok(())
+            }
+            Expr::Substring { expr, substring_from, substring_for, special, shorthand } => {
+                self.substring(expr, substring_from.as_deref(), substring_for.as_deref(), *special, *shorthand)
+            }
+            Expr::Trim { trim_where, trim_what, expr, trim_characters } => {
+                self.trim(trim_where.as_ref(), trim_what.as_deref(), expr, trim_characters.as_deref())
+            }
+            Expr::Overlay { expr, overlay_what, overlay_from, overlay_for }
+                if matches!(self.dialect, Dialect::Postgres | Dialect::Joined) =>
+            {
+                self.done.made.insert("overlay".to_owned());
+                self.push("OVERLAY(");
+                self.infix(expr, " PLACING ", overlay_what)?;
+                self.prefix(" FROM ", overlay_from)?;
+                if let Some(length) = overlay_for {
+                    self.prefix(" FOR ", length)?;
+                }
+                self.push(")");
+                Ok(())
+            }
+            Expr::Collate { expr, collation } => self.collate(expr, collation),
+            Expr::Prefixed { prefix, value }
+                if self.dialect == Dialect::Mysql
+                    && matches!(prefix.value.to_ascii_lowercase().as_str(), "_utf8mb4" | "_utf8" | "_binary") =>
+            {
+                self.prefixed(&prefix.value.to_ascii_lowercase(), value)
+            }
+            Expr::TypedString(typed) => {
+                self.data_type(&typed.data_type)?;
+                self.push(" ");
+                self.value(&typed.value)
+            }
+            Expr::Interval(interval) => self.interval(interval),
+            Expr::MatchAgainst { columns, match_value, opt_search_modifier } if self.dialect == Dialect::Mysql => {
+                self.match_against(columns, match_value, opt_search_modifier.as_ref())
+            }
+            other => self.unsupported("this form of expression", other),
+        }
+    }
+
+    fn cast(&mut self, kind: &CastKind, inner: &Expr, data_type: &DataType) -> Written {
+        let name = match (kind, self.dialect) {
+            (CastKind::DoubleColon, Dialect::Postgres | Dialect::Joined) => {
+                self.expr(inner)?;
+                self.push("::");
+                return self.data_type(data_type);
+            }
+            (CastKind::Cast, _) => "CAST(",
+            (CastKind::TryCast, Dialect::Joined) => "TRY_CAST(",
+            (CastKind::SafeCast, Dialect::Bigquery) => "SAFE_CAST(",
+            _ => return self.unsupported("this form of CAST", inner),
+        };
+        self.push(name);
+        self.expr(inner)?;
+        self.push(" AS ");
+        self.data_type(data_type)?;
+        self.push(")");
+        Ok(())
+    }
+
+    fn match_against(
+        &mut self,
+        columns: &[ObjectName],
+        match_value: &ValueWithSpan,
+        modifier: Option<&SearchModifier>,
+    ) -> Written {
+        self.push("MATCH (");
+        self.list(columns, |writer, name| {
+            let parts: Vec<_> = writer.parts(name)?.into_iter().cloned().collect();
+            writer.column(&parts)
+        })?;
+        self.push(") AGAINST (");
+        self.value(match_value)?;
+        self.push(match modifier {
+            None => ")",
+            Some(SearchModifier::InNaturalLanguageMode) => " IN NATURAL LANGUAGE MODE)",
+            Some(SearchModifier::InNaturalLanguageModeWithQueryExpansion) => {
+                " IN NATURAL LANGUAGE MODE WITH QUERY EXPANSION)"
+            }
+            Some(SearchModifier::InBooleanMode) => " IN BOOLEAN MODE)",
+            Some(SearchModifier::WithQueryExpansion) => " WITH QUERY EXPANSION)",
+        });
+        Ok(())
+    }
+
+    /// A literal of MySQL behind the name of its character set.
+    fn prefixed(&mut self, prefix: &str, value: &Expr) -> Written {
+        self.push(prefix);
+        self.push(" ");
+        match value {
+            Expr::Value(ValueWithSpan {
+                value: Value::SingleQuotedString(text) | Value::DoubleQuotedString(text),
+                ..
+            }) => {
+                self.push(&format!("X'{}'", digits_of(text.as_bytes())));
+                Ok(())
+            }
+            Expr::Value(value @ ValueWithSpan { value: Value::HexStringLiteral(_), .. }) => self.value(value),
+            other => self.unsupported("a character set before what is not a text", other),
+        }
+    }
+
+    fn date_part(&mut self, field: &DateTimeField) -> Written {
+        match field {
+            DateTimeField::Custom(word) => self.word(&word.value, "part of a date"),
+            DateTimeField::Week(Some(day)) => {
+                self.push("WEEK(");
+                self.word(&day.value, "day of the week")?;
+                self.push(")");
+                Ok(())
+            }
+            DateTimeField::NoDateTime => Ok(()),
+            known => self.word(&known.to_string(), "part of a date"),
+        }
+    }
+
+    fn interval(&mut self, interval: &Interval) -> Written {
+        let Interval { value, leading_field, leading_precision, last_field, fractional_seconds_precision } = interval;
+        self.prefix("INTERVAL ", value)?;
+        if let Some(field) = leading_field {
+            self.push(" ");
+            self.date_part(field)?;
+        }
+        if let Some(precision) = leading_precision {
+            self.push(&format!(" ({precision})"));
+        }
+        if let Some(field) = last_field {
+            self.push(" TO ");
+            self.date_part(field)?;
+        }
+        if let Some(precision) = fractional_seconds_precision {
+            self.push(&format!(" ({precision})"));
+        }
+        Ok(())
+    }
+
+    fn rounded(&mut self, name: &str, expr: &Expr, field: &CeilFloorKind) -> Written {
+        self.builtin(name);
+        self.expr(expr)?;
+        match field {
+            CeilFloorKind::DateTimeField(DateTimeField::NoDateTime) => {}
+            CeilFloorKind::Scale(scale) => {
+                self.push(", ");
+                self.value(scale)?;
+            }
+            CeilFloorKind::DateTimeField(_) => return self.unsupported("rounding to a part of a date", expr),
+        }
+        self.push(")");
+        Ok(())
+    }
+
+    fn substring(
+        &mut self,
+        expr: &Expr,
+        from: Option<&Expr>,
+        length: Option<&Expr>,
+        with_commas: bool,
+        is_short: bool,
+    ) -> Written {
+        if with_commas {
+            self.builtin(if is_short { "substr" } else { "substring" });
+        } else {
+            self.done.made.insert("substring".to_owned());
+            self.push("SUBSTRING(");
+        }
+        self.expr(expr)?;
+        for (part, word) in [(from, " FROM "), (length, " FOR ")] {
+            if let Some(part) = part {
+                self.prefix(if with_commas { ", " } else { word }, part)?;
+            }
+        }
+        self.push(")");
+        Ok(())
+    }
+
+    fn trim(
+        &mut self,
+        side: Option<&TrimWhereField>,
+        what: Option<&Expr>,
+        expr: &Expr,
+        characters: Option<&[Expr]>,
+    ) -> Written {
+        self.done.made.extend(["btrim", "ltrim", "rtrim", "trim"].map(str::to_owned));
+        self.push("TRIM(");
+        match side {
+            None => {}
+            Some(TrimWhereField::Both) => self.push("BOTH "),
+            Some(TrimWhereField::Leading) => self.push("LEADING "),
+            Some(TrimWhereField::Trailing) => self.push("TRAILING "),
+        }
+        if let Some(what) = what {
+            self.expr(what)?;
+            self.push(" FROM ");
+        } else if side.is_some() {
+            self.push("FROM ");
+        }
+        self.expr(expr)?;
+        if let Some(characters) = characters {
+            self.push(", ");
+            self.list(characters, Self::expr)?;
+        }
+        self.push(")");
+        Ok(())
+    }
+
+    fn collate(&mut self, expr: &Expr, collation: &ObjectName) -> Written {
+        self.expr(expr)?;
+        let parts = self.parts(collation)?;
+        let [name] = parts.as_slice() else {
+            return no(format!("`{collation}` is not a plain collation"), Span::empty(), "name a collation");
+        };
+        self.push(" COLLATE ");
+        match self.dialect {
+            Dialect::Postgres => self.ident(name),
+            Dialect::Mysql | Dialect::Sqlite => self.word(&name.value, "collation"),
+            Dialect::Bigquery | Dialect::Joined => self.unsupported("COLLATE", expr),
+        }
+    }
+}
