@@ -4,7 +4,7 @@
 use std::{collections::VecDeque, path::Path, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
-use prospector_agent::{Limits, event::Event, plan::Ended};
+use prospector_agent::{Limits, agent_loop::AgentLoop, event::Event, plan::Ended};
 use prospector_discovery::{DiscoveryTools, Instructions, Profile, PromptBuilder};
 use prospector_reconcile::{RECONCILE, reconcile_tools};
 use prospector_workflow::{Conversation, Workflow};

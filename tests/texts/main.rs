@@ -13,10 +13,8 @@ use std::{env, fmt::Write as _, fs, path::PathBuf, sync::Arc};
 
 use prospector_agent::extraction::ModelExtractor;
 use prospector_facts::FactDiscovery;
-use prospector_llm::{
-    fake::{FakeProvider, KEY, Turn},
-    providers::connect,
-};
+use prospector_llm::providers::connect;
+use prospector_test_support::provider::{FakeProvider, KEY, Turn};
 use serde_json::{Value, json};
 use support::{Estate, Ran, VIP, items};
 

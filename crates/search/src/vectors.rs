@@ -83,7 +83,10 @@ impl Vectors {
 
     /// Rows in memory.
     pub(crate) fn in_memory(dimensions: usize, pairs: &[Pair]) -> Self {
-        Vectors { dimensions, files: std::array::from_fn(|vector| Bytes::Memory(quantize_rows(dimensions, pairs, vector))) }
+        Vectors {
+            dimensions,
+            files: std::array::from_fn(|vector| Bytes::Memory(quantize_rows(dimensions, pairs, vector))),
+        }
     }
 
     /// Maps the files of rows in a folder, as much of each as `sums` know of. Rows that are damaged are none, and noted

@@ -1,7 +1,7 @@
 //! The fields of what `plan`, `ask` and `fetch` answer, for their output schemas.
 #![allow(dead_code, reason = "only the schemas are used: the runs make the answers")]
 
-use prospector_agent::Mode;
+use prospector_llm::purpose::Mode;
 use schemars::JsonSchema;
 use serde_json::{Map, Value};
 

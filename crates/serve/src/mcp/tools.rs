@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use prospector_core::{
-    Effect, Owner, ToolError,
+    Effect, Owner, ToolError, ToolErrorCode,
     mark::{as_data, as_error, clean},
     output_schema,
 };
