@@ -21,6 +21,10 @@ use cause::Found;
 /// Connections to one server at the same time.
 const AT_ONCE: usize = 4;
 
+/// Connections that are kept while nobody uses them. A catalog may name many databases of one server, which has a limit
+/// over all of them.
+const MAX_IDLE: usize = 1;
+
 /// How long it may take to connect.
 const CONNECTING: Duration = Duration::from_secs(10);
 
@@ -328,7 +332,9 @@ impl<C: Dialogue + 'static> Session<C> {
         }
         match tokio::time::timeout(AWAKENING, self.connection().end()).await {
             Ok(Ok(())) => {
-                if let (Some(connection), Ok(mut idle)) = (self.connection.take(), self.home.idle.lock()) {
+                if let (Some(connection), Ok(mut idle)) = (self.connection.take(), self.home.idle.lock())
+                    && idle.len() < MAX_IDLE
+                {
                     idle.push(connection);
                 }
             }

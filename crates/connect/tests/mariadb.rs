@@ -76,10 +76,11 @@ async fn tables_are_described_with_columns_keys_comments_and_counts() {
     assert_eq!(
         serde_json::to_value(&find("artist").columns).unwrap(),
         json!([
-            {"name": "id", "type": "int(11)", "nullable": false, "primary_key": true},
-            {"name": "name", "type": "varchar(40)", "nullable": false, "primary_key": false,
+            {"name": "id", "type": "int(11)", "column_type": "integer", "nullable": false, "primary_key": true},
+            {"name": "name", "type": "varchar(40)", "column_type": "text", "nullable": false, "primary_key": false,
              "description": "as on the sleeve"},
-            {"name": "feels", "type": "enum('sad','ok')", "nullable": true, "primary_key": false},
+            {"name": "feels", "type": "enum('sad','ok')", "column_type": "text", "nullable": true,
+             "primary_key": false},
         ])
     );
     let keys = |table: &prospector_connect::Table| serde_json::to_value(&table.foreign_keys).unwrap();

@@ -80,10 +80,11 @@ async fn tables_are_described_with_columns_keys_comments_and_counts() {
     assert_eq!(
         serde_json::to_value(&find("artist").columns).unwrap(),
         json!([
-            {"name": "id", "type": "integer", "nullable": false, "primary_key": true},
-            {"name": "name", "type": "character varying(40)", "nullable": false, "primary_key": false,
-             "description": "as on the sleeve"},
-            {"name": "feels", "type": "mood enum('sad', 'it''s ok')", "nullable": true, "primary_key": false},
+            {"name": "id", "type": "integer", "column_type": "integer", "nullable": false, "primary_key": true},
+            {"name": "name", "type": "character varying(40)", "column_type": "text", "nullable": false,
+             "primary_key": false, "description": "as on the sleeve"},
+            {"name": "feels", "type": "mood enum('sad', 'it''s ok')", "column_type": "other", "nullable": true,
+             "primary_key": false},
         ])
     );
     let keys = |name: &str| serde_json::to_value(&find(name).foreign_keys).unwrap();
