@@ -11,11 +11,11 @@ use prospector_llm::{Message, ToolCall, ToolResult};
 use serde_json::{Map, Value, json};
 
 /// A part of an answer that is shorter than this, in bytes, is repeated rather than referred to.
-const WORTH_REFERRING: usize = 160;
+const MIN_REFERRED_BYTES: usize = 160;
 
 /// How many names a shortened result keeps, and how many characters of its first line.
-const NAMES: usize = 200;
-const LINE: usize = 160;
+const MAX_NAMES: usize = 200;
+const MAX_LINE_CHARS: usize = 160;
 
 /// The conversation.
 pub(crate) struct History {
@@ -132,7 +132,7 @@ impl History {
         let mut items = list.filter(|items| items.len() == parts && items.iter().all(|item| item.get("id").is_some()));
         let mut whole = None;
         for (at, part) in text.parts.iter_mut().enumerate() {
-            if part.len() < WORTH_REFERRING {
+            if part.len() < MIN_REFERRED_BYTES {
                 continue;
             }
             let Some(shown) = self.shown.get(part.as_str()) else {
@@ -195,9 +195,9 @@ fn shorten(result: &mut ToolResult, names: &[Resource]) {
         return;
     }
     let text = result.content.strip_prefix("<data>").unwrap_or(&result.content);
-    let line: String = text.lines().next().unwrap_or_default().chars().take(LINE).collect();
+    let line: String = text.lines().next().unwrap_or_default().chars().take(MAX_LINE_CHARS).collect();
     let mut kept: BTreeMap<String, Vec<Value>> = BTreeMap::new();
-    for name in names.iter().take(NAMES) {
+    for name in names.iter().take(MAX_NAMES) {
         match (name.kind, name.id.rsplit_once('.')) {
             (ResourceKind::Column, Some((table, column))) => {
                 kept.entry(format!("columns of {table}")).or_default().push(column.into());
@@ -209,8 +209,8 @@ fn shorten(result: &mut ToolResult, names: &[Resource]) {
     said.insert("shortened".into(), "call again for all of it".into());
     said.insert("began".into(), line.into());
     said.insert("names".into(), kept.into_iter().map(|(kind, names)| (kind, Value::Array(names))).collect());
-    if names.len() > NAMES {
-        said.insert("more_names".into(), (names.len() - NAMES).into());
+    if names.len() > MAX_NAMES {
+        said.insert("more_names".into(), (names.len() - MAX_NAMES).into());
     }
     let content = as_data(&compact::render(&said.into()));
     if content.len() < result.content.len() {

@@ -6,10 +6,10 @@ use prospector_llm::{ChatRequest, ChatResponse, Message, ToolCall, ToolResult, p
 use serde_json::{Value, json};
 
 /// So many rows of each table are loaded.
-const ROWS: usize = 200_000;
+const MAX_ROWS: usize = 200_000;
 
 /// So many pairs are shown.
-const PAIRS: usize = 16;
+const MAX_PAIRS: usize = 16;
 
 /// The next turn in a phase, which was announced at that place; `said` is what the user said so far.
 pub(crate) fn answer(request: &ChatRequest, phase: Option<&str>, begins_at: usize, said: &[Utterance]) -> ChatResponse {
@@ -24,7 +24,7 @@ pub(crate) fn answer(request: &ChatRequest, phase: Option<&str>, begins_at: usiz
         Some("validation") => validation(&seen),
         Some("execution") => Next::call("run_full", json!({})),
         Some(other) => Next::Say(format!("The phase `{other}` needs a language model: name one with --model.")),
-        None => Next::Say(outcome(&seen)),
+        None => Next::Say(report(&seen)),
     };
     let round = request.messages.len();
     match next {
@@ -145,7 +145,7 @@ fn scoping(seen: &Seen<'_>) -> Next {
     };
     let load = |alias: &str, name: &str| {
         let (database, table) = name.split_once('.').unwrap_or((name, ""));
-        ("load_scoped", json!({"alias": alias, "database": database, "table": table, "limit": ROWS}))
+        ("load_scoped", json!({"alias": alias, "database": database, "table": table, "limit": MAX_ROWS}))
     };
     let wanted = [("left_rows", &left), ("right_rows", &right)];
     let open: Vec<_> =
@@ -159,13 +159,13 @@ fn demonstration(seen: &Seen<'_>) -> Next {
         return Next::call("advance", json!({}));
     }
     if let Some(pairs) = seen.gave("propose_match") {
-        return Next::Say(listed(pairs));
+        return Next::Say(render_pairs(pairs));
     }
-    Next::call("propose_match", json!({"left": "left_rows", "right": "right_rows", "limit": PAIRS}))
+    Next::call("propose_match", json!({"left": "left_rows", "right": "right_rows", "limit": MAX_PAIRS}))
 }
 
 /// The pairs for the user, a line each.
-fn listed(proposed: &Value) -> String {
+fn render_pairs(proposed: &Value) -> String {
     let line = |pair: &Value| {
         let cells = |side: &str| -> String {
             let cells = pair[side].as_object().into_iter().flatten();
@@ -178,7 +178,7 @@ fn listed(proposed: &Value) -> String {
 }
 
 /// The ids that were shown, and of them those that the user confirmed and rejected.
-fn judged(seen: &Seen<'_>) -> (Vec<String>, Vec<String>) {
+fn read_judgement(seen: &Seen<'_>) -> (Vec<String>, Vec<String>) {
     let is_id =
         |word: &str| word.len() > 1 && word.starts_with('p') && word[1..].bytes().all(|byte| byte.is_ascii_digit());
     let proposed = seen.last("propose_match").and_then(|result| result.data.as_ref());
@@ -204,7 +204,7 @@ fn judged(seen: &Seen<'_>) -> (Vec<String>, Vec<String>) {
 
 fn inference(seen: &Seen<'_>) -> Next {
     let Some(inferred) = seen.gave("infer_rules") else {
-        let (confirmed, rejected) = judged(seen);
+        let (confirmed, rejected) = read_judgement(seen);
         return Next::call("infer_rules", json!({"confirmed": confirmed, "rejected": rejected}));
     };
     match seen.gave("build_recipe") {
@@ -241,7 +241,7 @@ fn validation(seen: &Seen<'_>) -> Next {
 }
 
 /// What run_full gave.
-fn outcome(seen: &Seen<'_>) -> String {
+fn report(seen: &Seen<'_>) -> String {
     match seen.last("run_full").and_then(|result| result.data.as_ref()) {
         Some(data) => format!("Done: {}. All of it is in {}.", data["counts"], data["folder"]),
         None => "The workflow is over, and nothing was run.".to_owned(),

@@ -23,21 +23,21 @@ use crate::{
 
 use intent::{Aggregate, Intent, Measure, Stop, Test};
 pub(crate) use known::Turn;
-use known::{Known, Table};
+use known::{Table, TurnState};
 use sql::Speaks;
 
 /// So many tables are looked at.
-const TABLES: usize = 18;
+const MAX_TABLES: usize = 18;
 /// A table that the search finds less likely is looked at only where it is named.
-const LIKELY: f64 = 0.005;
+const MIN_TABLE_RELEVANCE: f64 = 0.005;
 /// So many hits are looked at first.
-const HITS: usize = 6;
+const MAX_HITS: usize = 6;
 /// So many columns are asked for a value.
-const SAMPLED: usize = 5;
+const MAX_SAMPLED_COLUMNS: usize = 5;
 /// So many rows are told.
-const TOLD: usize = 24;
+const MAX_ROWS_SHOWN: usize = 24;
 /// A document's section that is this likely answers a question for an explanation.
-const TELLING: f64 = 0.3;
+const MIN_EXPLANATION_RELEVANCE: f64 = 0.3;
 
 const WHO: &str = "(Answered by the offline planner, a program and not a language model.)";
 
@@ -48,7 +48,7 @@ pub(crate) fn answer(
     translate: &dyn Fn(Vec<Call>) -> Vec<Call>,
 ) -> ChatResponse {
     let said = |text: String| ChatResponse { text, ..ChatResponse::default() };
-    let known = settled(with_follow_up(Known::read(turn), turn));
+    let known = replace_value(with_follow_up(TurnState::read(turn), turn));
     let has = |name: &str| request.tools.iter().any(|tool| tool.name == name);
     if !turn.finish && known.result.is_none() {
         let (discovery, engine): (Vec<_>, Vec<_>) = next(&known, has("execute_sql"))
@@ -68,11 +68,11 @@ pub(crate) fn answer(
             return ChatResponse { calls, ..ChatResponse::default() };
         }
     }
-    said(written(&known, has("execute_sql")))
+    said(write_answer(&known, has("execute_sql")))
 }
 
 /// The same with the question in full, where it goes on from the one before.
-fn with_follow_up(known: Known, turn: &Turn<'_>) -> Known {
+fn with_follow_up(known: TurnState, turn: &Turn<'_>) -> TurnState {
     if known.knowledge {
         return known;
     }
@@ -81,22 +81,22 @@ fn with_follow_up(known: Known, turn: &Turn<'_>) -> Known {
         Ok(Some(follow_up)) => follow_up.whole.clone(),
         Ok(None) | Err(_) => known.question,
     };
-    Known { question, follow_up, ..known }
+    TurnState { question, follow_up, ..known }
 }
 
 /// The same with a question that takes a value of the one before out for its own, once both are known.
-fn settled(known: Known) -> Known {
+fn replace_value(known: TurnState) -> TurnState {
     let Ok(Some(follow_up)) = &known.follow_up else { return known };
     let speaks = |database: &&str| known.speaks.iter().any(|(name, _)| name == database);
     let other = databases(&known).into_iter().filter(speaks).find_map(|one| follow_up.with_other_value(&known, one));
     match other {
-        Some(other) => Known { question: other.whole.clone(), follow_up: Ok(Some(other)), ..known },
+        Some(other) => TurnState { question: other.whole.clone(), follow_up: Ok(Some(other)), ..known },
         None => known,
     }
 }
 
 /// What is found out next.
-fn next(known: &Known, has_engine: bool) -> Vec<(&'static str, Value)> {
+fn next(known: &TurnState, has_engine: bool) -> Vec<(&'static str, Value)> {
     let is_too_long = is_too_long(&known.question);
     if is_too_long || known.follow_up.is_err() || known.auditable && is_personal(&known.question) {
         return Vec::new();
@@ -127,12 +127,12 @@ fn next(known: &Known, has_engine: bool) -> Vec<(&'static str, Value)> {
     if !has_engine || known.knowledge {
         return Vec::new();
     }
-    match understood(known) {
+    match interpret(known) {
         Ok((_, sql)) => {
             let query = json!({"question": known.question, "sql": sql});
             vec![("execute_sql", json!({"queries": [query]}))]
         }
-        Err(Stop::Words(words)) if known.rounds < 8 => sampled(known, &words),
+        Err(Stop::Words(words)) if known.rounds < 8 => search_values(known, &words),
         Err(_) => Vec::new(),
     }
 }
@@ -150,13 +150,17 @@ fn first_look(question: &str, searched: &str) -> Vec<(&'static str, Value)> {
 }
 
 /// Tables that were found and not described yet, and those that described ones refer to.
-fn tables_to_look_at(known: &Known) -> Vec<(String, String)> {
+fn tables_to_look_at(known: &TurnState) -> Vec<(String, String)> {
     let described = |database: &str, table: &str| {
         known.tables.iter().any(|one| one.database == database && one.name.eq_ignore_ascii_case(table))
     };
     let words = text::words(&known.question);
     let is_named = |table: &str| text::find(&words, &text::stems(table)).is_some();
-    let hits = known.hits.iter().enumerate().filter(|(at, hit)| is_named(&hit.1) || (*at < HITS && hit.2 >= LIKELY));
+    let hits = known
+        .hits
+        .iter()
+        .enumerate()
+        .filter(|(at, hit)| is_named(&hit.1) || (*at < MAX_HITS && hit.2 >= MIN_TABLE_RELEVANCE));
     let mut wanted: Vec<(String, String)> = hits.map(|(_, hit)| (hit.0.clone(), hit.1.clone())).collect();
     if known.rounds > 1 {
         for table in &known.tables {
@@ -179,12 +183,12 @@ fn tables_to_look_at(known: &Known) -> Vec<(String, String)> {
             fresh.push((database, table));
         }
     }
-    fresh.truncate(TABLES.saturating_sub(known.tables.len()));
+    fresh.truncate(MAX_TABLES.saturating_sub(known.tables.len()));
     fresh
 }
 
 /// The databases by their best hit.
-fn databases(known: &Known) -> Vec<&str> {
+fn databases(known: &TurnState) -> Vec<&str> {
     let mut databases: Vec<&str> = Vec::new();
     for hit in &known.hits {
         if !databases.contains(&hit.0.as_str()) && known.tables.iter().any(|table| table.database == hit.0) {
@@ -195,7 +199,7 @@ fn databases(known: &Known) -> Vec<&str> {
 }
 
 /// The intent and its query, of the first database that it can be asked of.
-fn understood(known: &Known) -> Result<(Intent, String), Stop> {
+fn interpret(known: &TurnState) -> Result<(Intent, String), Stop> {
     let mut first = None;
     for database in databases(known) {
         let tables: Vec<&Table> = known.tables.iter().filter(|table| table.database == database).collect();
@@ -229,7 +233,7 @@ fn understood(known: &Known) -> Result<(Intent, String), Stop> {
 }
 
 /// Looks for words among the values of columns that hold names.
-fn sampled(known: &Known, words: &[String]) -> Vec<(&'static str, Value)> {
+fn search_values(known: &TurnState, words: &[String]) -> Vec<(&'static str, Value)> {
     let Some(database) =
         databases(known).into_iter().find(|database| known.speaks.iter().any(|(name, _)| name == database))
     else {
@@ -249,7 +253,7 @@ fn sampled(known: &Known, words: &[String]) -> Vec<(&'static str, Value)> {
     let words = words.iter().filter(|word| intent::is_value(word)).take(2);
     let mut calls = Vec::new();
     for word in words {
-        for (_, _, table, column) in columns.iter().take(SAMPLED) {
+        for (_, _, table, column) in columns.iter().take(MAX_SAMPLED_COLUMNS) {
             calls.push((
                 "get_sample_values",
                 json!({"database": table.database, "table": table.name, "column": column, "contains": word, "limit": 5}),
@@ -260,7 +264,7 @@ fn sampled(known: &Known, words: &[String]) -> Vec<(&'static str, Value)> {
 }
 
 /// The answer, from what is known.
-fn written(known: &Known, has_engine: bool) -> String {
+fn write_answer(known: &TurnState, has_engine: bool) -> String {
     if is_too_long(&known.question) {
         return format!("{}\n\n{WHO}", decline_too_long(&known.question));
     }
@@ -270,19 +274,19 @@ fn written(known: &Known, has_engine: bool) -> String {
         );
     }
     if let Err(reason) = &known.follow_up {
-        return declined(known, reason);
+        return decline(known, reason);
     }
     if known.knowledge {
-        return explained(known).unwrap_or_else(|| declined(known, "no fact or document of the catalog explains it"));
+        return explain(known).unwrap_or_else(|| decline(known, "no fact or document of the catalog explains it"));
     }
-    match (understood(known), &known.result) {
+    match (interpret(known), &known.result) {
         (Ok((intent, _)), Some(result)) if result.get("rows").is_some() => {
             let line = known.follow_up.as_ref().ok().and_then(Option::as_ref).map(|one| one.line());
-            line.unwrap_or_default() + &told(known, &intent, result)
+            line.unwrap_or_default() + &render_rows(known, &intent, result)
         }
         (_, Some(result)) => {
             let message = result["message"].as_str().unwrap_or("it failed");
-            declined(known, &format!("the query did not run: {message}"))
+            decline(known, &format!("the query did not run: {message}"))
         }
         (Err(stop), None) => {
             let reason = match stop {
@@ -296,10 +300,10 @@ fn written(known: &Known, has_engine: bool) -> String {
                     format!("no table, column, value or term of the catalog is called {}", words.join(" or "))
                 }
             };
-            declined(known, &reason)
+            decline(known, &reason)
         }
-        (Ok(_), None) if has_engine => declined(known, "the calls were used up before the query"),
-        (Ok(_), None) => declined(known, "no database of the catalog holds rows"),
+        (Ok(_), None) if has_engine => decline(known, "the calls were used up before the query"),
+        (Ok(_), None) => decline(known, "no database of the catalog holds rows"),
     }
 }
 
@@ -309,7 +313,7 @@ fn is_personal(question: &str) -> bool {
         && !question.to_lowercase().starts_with("give me")
 }
 
-fn declined(known: &Known, reason: &str) -> String {
+fn decline(known: &TurnState, reason: &str) -> String {
     let mut text = format!(
         "I cannot answer this: {reason}.\n\nI count, add up, average and rank rows by dates, columns and \
         values; ask in those words, or set a language model with --model."
@@ -322,29 +326,32 @@ fn declined(known: &Known, reason: &str) -> String {
 }
 
 /// The definitions whose terms the question holds.
-fn relevant(known: &Known) -> impl Iterator<Item = &known::Definition> {
+fn relevant(known: &TurnState) -> impl Iterator<Item = &known::Definition> {
     let words = text::words(&known.question);
     known.definitions.iter().filter(move |definition| text::find(&words, &text::stems(&definition.term)).is_some())
 }
 
-fn explained(known: &Known) -> Option<String> {
+fn explain(known: &TurnState) -> Option<String> {
     let mut lines: Vec<String> = (relevant(known).take(2))
         .map(|one| format!("{} (source: {}, confidence {})", one.text, one.source, one.confidence))
         .collect();
     if lines.is_empty() {
-        let document = known.documents.iter().find(|document| document.2 >= TELLING && !document.1.is_empty())?;
+        let document = known
+            .documents
+            .iter()
+            .find(|document| document.2 >= MIN_EXPLANATION_RELEVANCE && !document.1.is_empty())?;
         lines.push(format!("{} (source: {})", document.1, document.0));
     }
     Some(format!("{}\n\n{WHO}", lines.join("\n\n")))
 }
 
 /// The rows in words.
-fn told(known: &Known, intent: &Intent, result: &Value) -> String {
+fn render_rows(known: &TurnState, intent: &Intent, result: &Value) -> String {
     let database = databases(known);
     let of = |name: &&str| known.tables.iter().any(|table| table.database == **name);
     let name = result["databases"][0].as_str().or(database.iter().copied().find(|name| of(name))).unwrap_or_default();
     let tables: Vec<&Table> = known.tables.iter().filter(|table| table.database == name).collect();
-    let measure = intent.called.clone().unwrap_or_else(|| named(&intent.measure, intent, &tables));
+    let measure = intent.called.clone().unwrap_or_else(|| name_measure(&intent.measure, intent, &tables));
     let conditions: Vec<String> = intent.filters.iter().map(|filter| condition(filter, &tables)).collect();
     let conditions =
         if conditions.is_empty() { String::new() } else { format!(", where {}", conditions.join(" and ")) };
@@ -371,12 +378,12 @@ fn told(known: &Known, intent: &Intent, result: &Value) -> String {
                 None => "",
             };
             let mut text = format!("{} by {}{conditions}{ranked} [Q1]:\n", capital(&measure), groups.join(" and "));
-            for row in rows.iter().take(TOLD) {
+            for row in rows.iter().take(MAX_ROWS_SHOWN) {
                 let (value, keys) = row.split_last().map_or((&Value::Null, &row[..]), |(value, keys)| (value, keys));
                 let keys: Vec<String> = keys.iter().map(key).collect();
                 text.push_str(&format!("\n- {}: {}", keys.join(", "), number(value)));
             }
-            if rows.len() > TOLD || result["has_more"].as_bool().unwrap_or(false) {
+            if rows.len() > MAX_ROWS_SHOWN || result["has_more"].as_bool().unwrap_or(false) {
                 text.push_str("\n\nThere are more; the query lists them.");
             }
             text
@@ -395,7 +402,7 @@ fn told(known: &Known, intent: &Intent, result: &Value) -> String {
     text
 }
 
-fn named(measure: &Measure, intent: &Intent, tables: &[&Table]) -> String {
+fn name_measure(measure: &Measure, intent: &Intent, tables: &[&Table]) -> String {
     match measure {
         Measure::Rows => {
             format!(
@@ -409,7 +416,7 @@ fn named(measure: &Measure, intent: &Intent, tables: &[&Table]) -> String {
             format!("{}{of} {}.{}", aggregate.as_str(), table.name, column.name)
         }
         Measure::Ratio(left, right) => {
-            format!("{} divided by {}", named(left, intent, tables), named(right, intent, tables))
+            format!("{} divided by {}", name_measure(left, intent, tables), name_measure(right, intent, tables))
         }
     }
 }

@@ -17,7 +17,7 @@ const MORE_THAN_CHANCE: f64 = 0.3;
 const LEAST: usize = 3;
 
 /// Dates that are further apart do not agree.
-const MOST_DAYS: i64 = 31;
+const MAX_DAYS: i64 = 31;
 
 /// Texts that are less alike do not agree.
 const LEAST_ALIKE: f64 = 0.6;
@@ -26,7 +26,7 @@ const LEAST_ALIKE: f64 = 0.6;
 const VARIED: f64 = 0.9;
 
 /// At most so many rules are suggested.
-const MOST_RULES: usize = 10;
+const MAX_RULES: usize = 10;
 
 /// Two columns that agree.
 #[derive(Debug, Clone, Serialize)]
@@ -112,7 +112,7 @@ fn tests(left: &str, right: &str, pairs: &[(&Value, &Value)], others: &[(&Value,
     let mut tests = vec![test(TestKind::Exact)];
     if let Some(apart) = both(|value| day(value).map(|day| day as f64)) {
         let days = most(&apart);
-        if days > 0.0 && days <= MOST_DAYS as f64 {
+        if days > 0.0 && days <= MAX_DAYS as f64 {
             tests.push(Test { days: Some((days * 1.5).ceil() as u32), ..test(TestKind::Window) });
         }
     } else if let Some(apart) = both(number) {
@@ -188,11 +188,11 @@ pub(crate) fn suggest(left: &Subset, right: &Subset, agreements: &[Agreement]) -
     supports.truncate(5);
     let mut rules: Vec<Rule> = Vec::new();
     let mut add = |tests: Vec<&Test>| {
-        let name: Vec<String> = tests.iter().map(|test| named(test)).collect();
+        let name: Vec<String> = tests.iter().map(|test| name_test(test)).collect();
         let name = name.join(" + ");
         // Near dates and similar texts alone leave too much to compare.
         let is_narrow = tests.iter().any(|test| matches!(test.test, TestKind::Exact | TestKind::Tolerance));
-        if is_narrow && rules.len() < MOST_RULES && rules.iter().all(|rule| rule.name != name) {
+        if is_narrow && rules.len() < MAX_RULES && rules.iter().all(|rule| rule.name != name) {
             rules.push(Rule { name, tests: tests.into_iter().cloned().collect() });
         }
     };
@@ -217,14 +217,14 @@ pub(crate) fn suggest(left: &Subset, right: &Subset, agreements: &[Agreement]) -
     }
     let left_over: Vec<&Test> = if supports.is_empty() { of(TestKind::Fuzzy).collect() } else { supports.clone() };
     if rules.is_empty() && !left_over.is_empty() {
-        let name = left_over.iter().map(|test| named(test)).collect::<Vec<_>>().join(" + ");
+        let name = left_over.iter().map(|test| name_test(test)).collect::<Vec<_>>().join(" + ");
         rules.push(Rule { name, tests: left_over.into_iter().cloned().collect() });
     }
     let (left, right) = (side(left)?, side(right)?);
     (!rules.is_empty()).then_some(Recipe { left, right, rules, one_to_one: true, margin: margin() })
 }
 
-fn named(test: &Test) -> String {
+fn name_test(test: &Test) -> String {
     let word = match test.test {
         TestKind::Exact => "same",
         TestKind::Fuzzy => "similar",

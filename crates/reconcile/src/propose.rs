@@ -14,7 +14,7 @@ use super::{subset::Subset, value};
 const LOOKED_AT: usize = 400;
 
 /// Rows beyond these of the right subset are not looked at.
-const MOST_ROWS: usize = 50_000;
+const MAX_ROWS: usize = 50_000;
 
 /// The second best must be behind by this share of the best.
 const CLEAR: f64 = 0.15;
@@ -35,7 +35,7 @@ pub(crate) struct Pair {
 pub(crate) fn propose(left: &Subset, right: &Subset, limit: usize) -> Vec<Pair> {
     let step = left.rows.len().div_ceil(LOOKED_AT).max(1);
     let looked_at: Vec<usize> = (0..left.rows.len()).step_by(step).collect();
-    let right_bags: Vec<BTreeSet<String>> = right.rows.iter().take(MOST_ROWS).map(|row| bag(row)).collect();
+    let right_bags: Vec<BTreeSet<String>> = right.rows.iter().take(MAX_ROWS).map(|row| bag(row)).collect();
     let mut rows_of: HashMap<&str, Vec<usize>> = HashMap::new();
     for (row, bag) in right_bags.iter().enumerate() {
         bag.iter().for_each(|part| rows_of.entry(part).or_default().push(row));

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::subset::Subset;
 
 /// At most so many rules, and so many tests in each.
-const MOST_RULES: usize = 20;
-const MOST_TESTS: usize = 8;
+const MAX_RULES: usize = 20;
+const MAX_TESTS: usize = 8;
 
 /// How the rows of two subsets are matched: rule by rule, each over what those before it left.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -154,20 +154,16 @@ impl Recipe {
             if rule.name.trim().is_empty() || self.rules[..at].iter().any(|other| other.name == rule.name) {
                 wrong.push(format!("rules[{at}]: give it a name of its own"));
             }
-            if rule.tests.is_empty() || rule.tests.len() > MOST_TESTS {
-                wrong.push(format!(
-                    "{}: it has {} tests, and 1 to {MOST_TESTS} are taken",
-                    rule.name,
-                    rule.tests.len()
-                ));
+            if rule.tests.is_empty() || rule.tests.len() > MAX_TESTS {
+                wrong.push(format!("{}: it has {} tests, and 1 to {MAX_TESTS} are taken", rule.name, rule.tests.len()));
             }
             let faults = rule.tests.iter().filter_map(|test| Some((test, test.fault()?)));
             wrong.extend(
                 faults.map(|(test, fault)| format!("{}: {} and {}: {fault}", rule.name, test.left, test.right)),
             );
         }
-        if self.rules.is_empty() || self.rules.len() > MOST_RULES {
-            wrong.push(format!("there are {} rules, and 1 to {MOST_RULES} are taken", self.rules.len()));
+        if self.rules.is_empty() || self.rules.len() > MAX_RULES {
+            wrong.push(format!("there are {} rules, and 1 to {MAX_RULES} are taken", self.rules.len()));
         }
         if !(0.0..=0.5).contains(&self.margin) {
             wrong.push("`margin` must be 0 to 0.5".into());

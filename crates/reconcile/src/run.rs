@@ -17,8 +17,8 @@ use super::{
 };
 
 /// A rule may leave so many candidates to compare, and so many pairs may pass its tests.
-const MOST_CANDIDATES: u64 = 5_000_000;
-const MOST_PAIRS: usize = 400_000;
+const MAX_CANDIDATES: u64 = 5_000_000;
+const MAX_PAIRS: usize = 400_000;
 
 /// Where a block of texts leaves more, one of longer texts is tried.
 const COMFORTABLE: u64 = 1_000_000;
@@ -96,7 +96,7 @@ pub(crate) async fn run(engine: &Engine, recipe: &Recipe, first: Option<usize>) 
                 left: left.clone(),
                 right: right.clone(),
                 rule: rule.name.clone(),
-                score: rounded(*score),
+                score: round(*score),
                 evidence: evidence.clone(),
             });
         }
@@ -166,13 +166,13 @@ async fn candidates(
             break;
         }
     }
-    let Some((compared, block)) = narrowest.filter(|(count, _)| *count <= MOST_CANDIDATES) else {
-        let message = format!("the rule `{}` would compare more than {MOST_CANDIDATES} pairs", rule.name);
+    let Some((compared, block)) = narrowest.filter(|(count, _)| *count <= MAX_CANDIDATES) else {
+        let message = format!("the rule `{}` would compare more than {MAX_CANDIDATES} pairs", rule.name);
         return Err(value::first(&message, "add a test to it: exact, or a narrow tolerance or window"));
     };
-    let outcome = engine.run(&sql.pairs(block), None, MOST_PAIRS).await?;
+    let outcome = engine.run(&sql.pairs(block), None, MAX_PAIRS).await?;
     if outcome.rows.has_more {
-        let message = format!("more than {MOST_PAIRS} pairs pass the rule `{}`", rule.name);
+        let message = format!("more than {MAX_PAIRS} pairs pass the rule `{}`", rule.name);
         return Err(value::first(&message, "add a test to it, or make its tests narrower"));
     }
     let mut best: HashMap<(String, String), Found> = HashMap::new();
@@ -225,15 +225,15 @@ fn evidence(test: &Test, left: &Value, right: &Value, measure: &Value) -> (f64, 
     };
     match test.test {
         TestKind::Exact => {}
-        TestKind::Tolerance => seen["apart"] = rounded(measure).into(),
+        TestKind::Tolerance => seen["apart"] = round(measure).into(),
         TestKind::Window => seen["days"] = (measure as i64).into(),
-        TestKind::Fuzzy => seen["alike"] = rounded(measure).into(),
+        TestKind::Fuzzy => seen["alike"] = round(measure).into(),
     }
     seen["differs"] = (value::text(left) != value::text(right)).into();
     (near, seen)
 }
 
-fn rounded(number: f64) -> f64 {
+fn round(number: f64) -> f64 {
     (number * 10_000.0).round() / 10_000.0
 }
 

@@ -23,44 +23,44 @@ use super::{
 };
 
 /// So many pairs are proposed where nobody says, and at most.
-const USUALLY_PROPOSED: usize = 12;
-const MOST_PROPOSED: usize = 40;
+const DEFAULT_PROPOSED: usize = 12;
+const MAX_PROPOSED: usize = 40;
 
 /// So many of each kind of result are shown; the files hold all.
-const SHOWN: usize = 8;
+const MAX_SHOWN: usize = 8;
 
 /// A value is shown with so many characters, a row with so many columns.
-const LONGEST_SHOWN: usize = 80;
-const MOST_COLUMNS: usize = 16;
+const MAX_VALUE_CHARS: usize = 80;
+const MAX_COLUMNS: usize = 16;
 
 /// So many rows are a sample where nobody says, and at most.
-const USUAL_SAMPLE: usize = 200;
-const MOST_SAMPLE: usize = 5_000;
+const DEFAULT_SAMPLE: usize = 200;
+const MAX_SAMPLE: usize = 5_000;
 
 /// What passes where nobody says.
-const PRECISE: f64 = 0.95;
-const COMPLETE: f64 = 0.8;
+const DEFAULT_MIN_PRECISION: f64 = 0.95;
+const DEFAULT_MIN_RECALL: f64 = 0.8;
 
 pub(super) fn tools(engine: Arc<Engine>, folder: PathBuf) -> Toolset {
-    let desk = Arc::new(Desk { engine, folder, known: Mutex::default() });
+    let state = Arc::new(ReconcileState { engine, folder, known: Mutex::default() });
     Toolset::new()
-        .with(ProposeMatch(desk.clone()))
-        .with(InferRules(desk.clone()))
-        .with(BuildRecipe(desk.clone()))
-        .with(ValidateRecipe(desk.clone()))
-        .with(RunSample(desk.clone()))
-        .with(RunFull(desk))
+        .with(ProposeMatch(state.clone()))
+        .with(InferRules(state.clone()))
+        .with(BuildRecipe(state.clone()))
+        .with(ValidateRecipe(state.clone()))
+        .with(RunSample(state.clone()))
+        .with(RunFull(state))
 }
 
 /// What the tools share.
-struct Desk {
+struct ReconcileState {
     engine: Arc<Engine>,
     folder: PathBuf,
-    known: Mutex<Known>,
+    known: Mutex<Findings>,
 }
 
 #[derive(Default, Clone)]
-struct Known {
+struct Findings {
     left: String,
     right: String,
     /// The pairs that were proposed, by their names.
@@ -72,8 +72,8 @@ struct Known {
     recipe: Option<Recipe>,
 }
 
-impl Desk {
-    fn known(&self) -> MutexGuard<'_, Known> {
+impl ReconcileState {
+    fn known(&self) -> MutexGuard<'_, Findings> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -90,7 +90,7 @@ impl Desk {
     }
 }
 
-struct ProposeMatch(Arc<Desk>);
+struct ProposeMatch(Arc<ReconcileState>);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -114,10 +114,10 @@ impl Tool for ProposeMatch {
 
     async fn call(&self, args: ProposeArgs) -> Result<Value, ToolError> {
         let (left, right) = self.0.both(&args.left, &args.right).await?;
-        let limit = args.limit.unwrap_or(USUALLY_PROPOSED).clamp(1, MOST_PROPOSED);
-        let (pairs, left, right) = blocking(move || (propose(&left, &right, limit), left, right)).await?;
+        let limit = args.limit.unwrap_or(DEFAULT_PROPOSED).clamp(1, MAX_PROPOSED);
+        let (pairs, left, right) = run_blocking(move || (propose(&left, &right, limit), left, right)).await?;
         let mut known = self.0.known();
-        *known = Known { left: left.alias.clone(), right: right.alias.clone(), ..Known::default() };
+        *known = Findings { left: left.alias.clone(), right: right.alias.clone(), ..Findings::default() };
         let mut shown = Vec::new();
         for (at, pair) in pairs.iter().enumerate() {
             let id = format!("p{}", at + 1);
@@ -135,7 +135,7 @@ impl Tool for ProposeMatch {
     }
 }
 
-struct InferRules(Arc<Desk>);
+struct InferRules(Arc<ReconcileState>);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -179,7 +179,7 @@ impl Tool for InferRules {
         if places.iter().any(|(l, r)| *l >= left.rows.len() || *r >= right.rows.len()) {
             return Err(first("the subsets were loaded anew since", "call propose_match again"));
         }
-        let (agreeing, recipe) = blocking(move || {
+        let (agreeing, recipe) = run_blocking(move || {
             let agreeing = agreements(&left, &right, &places);
             let recipe = suggest(&left, &right, &agreeing);
             (agreeing, recipe)
@@ -195,7 +195,7 @@ impl Tool for InferRules {
     }
 }
 
-struct BuildRecipe(Arc<Desk>);
+struct BuildRecipe(Arc<ReconcileState>);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -253,7 +253,7 @@ impl Tool for BuildRecipe {
     }
 }
 
-struct ValidateRecipe(Arc<Desk>);
+struct ValidateRecipe(Arc<ReconcileState>);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -303,8 +303,8 @@ impl Tool for ValidateRecipe {
         let share = |part: usize, all: usize| if all == 0 { 0.0 } else { part as f64 / all as f64 };
         let precision = share(found, found + wrong.len());
         let recall = share(found, known.confirmed.len());
-        let passed =
-            precision >= args.min_precision.unwrap_or(PRECISE) && recall >= args.min_recall.unwrap_or(COMPLETE);
+        let passed = precision >= args.min_precision.unwrap_or(DEFAULT_MIN_PRECISION)
+            && recall >= args.min_recall.unwrap_or(DEFAULT_MIN_RECALL);
         Ok(json!({
             "passed": passed,
             "precision": (precision * 1_000.0).round() / 1_000.0,
@@ -313,13 +313,13 @@ impl Tool for ValidateRecipe {
             "rejected": known.rejected.len(),
             "wrong": wrong,
             "missed": missed,
-            "counts": counts(&outcome),
+            "counts": count_rows(&outcome),
             "rules": outcome.rules,
         }))
     }
 }
 
-struct RunSample(Arc<Desk>);
+struct RunSample(Arc<ReconcileState>);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -339,7 +339,7 @@ impl Tool for RunSample {
 
     async fn call(&self, args: SampleArgs) -> Result<Value, ToolError> {
         let recipe = self.0.recipe()?;
-        let rows = args.rows.unwrap_or(USUAL_SAMPLE).clamp(1, MOST_SAMPLE);
+        let rows = args.rows.unwrap_or(DEFAULT_SAMPLE).clamp(1, MAX_SAMPLE);
         let outcome = run(&self.0.engine, &recipe, Some(rows)).await?;
         let mut shown = shown(&outcome, &recipe);
         // Rows that belong to others of the left subset are not unmatched.
@@ -348,7 +348,7 @@ impl Tool for RunSample {
     }
 }
 
-struct RunFull(Arc<Desk>);
+struct RunFull(Arc<ReconcileState>);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -365,7 +365,7 @@ impl Tool for RunFull {
         let recipe = self.0.recipe()?;
         let outcome = run(&self.0.engine, &recipe, None).await?;
         let folder = self.0.folder.clone();
-        let (written, outcome, recipe) = blocking(move || {
+        let (written, outcome, recipe) = run_blocking(move || {
             let written = written::write(&folder, &recipe, &outcome);
             (written, outcome, recipe)
         })
@@ -382,7 +382,7 @@ impl Tool for RunFull {
     }
 }
 
-fn counts(outcome: &Outcome) -> Value {
+fn count_rows(outcome: &Outcome) -> Value {
     json!({
         "left": outcome.left.rows.len(),
         "right": outcome.right.rows.len(),
@@ -401,16 +401,16 @@ fn shown(outcome: &Outcome, recipe: &Recipe) -> Map<String, Value> {
             let key = key.and_then(|at| value::text(&subset.rows[*row][at]));
             json!({"key": key, "row": record(subset, *row)})
         };
-        rows.iter().take(SHOWN).map(row).collect()
+        rows.iter().take(MAX_SHOWN).map(row).collect()
     };
     // Where the values differ, there is something to see.
     let differs = |at: &usize| outcome.matched[*at].evidence.iter().any(|seen| seen["differs"] == true);
     let mut places: Vec<usize> = (0..outcome.matched.len()).collect();
     places.sort_by_key(|at| !differs(at));
-    let matched: Vec<Value> = places.iter().take(SHOWN).map(|at| json!(outcome.matched[*at])).collect();
-    let ambiguous: Vec<Value> = outcome.ambiguous.iter().take(SHOWN).map(|one| json!(one)).collect();
+    let matched: Vec<Value> = places.iter().take(MAX_SHOWN).map(|at| json!(outcome.matched[*at])).collect();
+    let ambiguous: Vec<Value> = outcome.ambiguous.iter().take(MAX_SHOWN).map(|one| json!(one)).collect();
     let mut shown = Map::new();
-    shown.insert("counts".into(), counts(outcome));
+    shown.insert("counts".into(), count_rows(outcome));
     shown.insert("rules".into(), json!(outcome.rules));
     shown.insert("matched".into(), matched.into());
     shown.insert("unmatched_left".into(), rows(&outcome.left, &recipe.left, &outcome.unmatched_left));
@@ -422,15 +422,15 @@ fn shown(outcome: &Outcome, recipe: &Recipe) -> Map<String, Value> {
 /// A row as it is shown.
 fn record(subset: &Subset, row: usize) -> Value {
     let cut = |value: Value| match value {
-        Value::String(text) if text.chars().count() > LONGEST_SHOWN => {
-            Value::String(text.chars().take(LONGEST_SHOWN).chain(['…']).collect())
+        Value::String(text) if text.chars().count() > MAX_VALUE_CHARS => {
+            Value::String(text.chars().take(MAX_VALUE_CHARS).chain(['…']).collect())
         }
         other => other,
     };
-    subset.record(row).into_iter().take(MOST_COLUMNS).map(|(name, value)| (name, cut(value))).collect()
+    subset.record(row).into_iter().take(MAX_COLUMNS).map(|(name, value)| (name, cut(value))).collect()
 }
 
 /// Work that takes a while, away from the threads that wait for others.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, ToolError> {
+async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, ToolError> {
     tokio::task::spawn_blocking(work).await.map_err(ToolError::fatal)
 }

@@ -13,7 +13,7 @@ use serde_json::json;
 use super::{recipe::Recipe, run::Outcome, value};
 
 /// So many runs are kept in one folder; a number is never used twice.
-const MOST_RUNS: u32 = 100_000;
+const MAX_RUNS: u32 = 100_000;
 
 /// Writes what a recipe found; the folder.
 ///
@@ -32,7 +32,7 @@ pub(crate) fn write(folder: &Path, recipe: &Recipe, outcome: &Outcome) -> io::Re
 
 /// A folder that nobody else has.
 fn tempfile_in(folder: &Path) -> io::Result<PathBuf> {
-    for number in 0..MOST_RUNS {
+    for number in 0..MAX_RUNS {
         let path = folder.join(format!(".part-{}-{number}", std::process::id()));
         match fs::create_dir(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -44,7 +44,7 @@ fn tempfile_in(folder: &Path) -> io::Result<PathBuf> {
 
 /// Gives it the next number.
 fn publish(folder: &Path, part: &Path) -> io::Result<PathBuf> {
-    for number in 1..MOST_RUNS {
+    for number in 1..MAX_RUNS {
         let path = folder.join(format!("run-{number}"));
         if path.exists() {
             continue;

@@ -4,7 +4,7 @@ use prospector_core::{compact, mark::as_data, tokens};
 use serde_json::Value;
 
 use crate::{
-    definition::{Injection, USER, Workflow},
+    definition::{ContextItem, USER, Workflow},
     product::Made,
 };
 
@@ -39,13 +39,13 @@ pub(crate) fn announce(workflow: &Workflow, phase: Option<usize>, made: &[Made],
         }
     }
     for injection in &phase.context {
-        text.push_str(&injected(made, injection));
+        text.push_str(&render_product(made, injection));
     }
     text
 }
 
 /// What there is of a product, cut to its limit and marked as data.
-fn injected(made: &[Made], injection: &Injection) -> String {
+fn render_product(made: &[Made], injection: &ContextItem) -> String {
     let values: Vec<&Value> =
         made.iter().filter(|made| made.name == injection.product).map(|made| &made.value).collect();
     if values.is_empty() {

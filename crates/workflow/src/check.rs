@@ -3,18 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use prospector_core::{Problem, nearest};
-use serde_saphyr::Location;
+use serde_saphyr::{Location, Spanned};
 
 use crate::{
-    definition::{ADVANCE, END, Gives, Injection, Phase, Policy, Then, USER, Way, Workflow},
+    definition::{ADVANCE, ContextItem, END, Phase, Policy, Product, Then, USER, Way, Workflow},
     file::{Amounts, Written, WrittenPhase, WrittenThen},
 };
 
 /// So many failures in a row are answered where the file does not say.
-const RETRY: u32 = 2;
+const DEFAULT_RETRIES: u32 = 2;
 
 /// More of a product is never shown at once.
-const MOST_TOKENS: usize = 4_000;
+const MAX_PRODUCT_TOKENS: usize = 4_000;
 
 struct Checker<'a> {
     file: &'a str,
@@ -55,8 +55,8 @@ pub(crate) fn resolve(file: &str, written: Written, known: &[&str]) -> Result<Wo
         checker.unknown(&at, "phase", &written.begin.value, names.iter().map(String::as_str));
     }
     let makers = Makers::new(&products, &written);
-    let phases: Vec<Phase> =
-        written.phases.iter().map(|phase| resolved(&mut checker, phase, &names, known, &makers)).collect();
+    let scope = Scope { phases: &names, tools: known, makers: &makers };
+    let phases: Vec<Phase> = written.phases.iter().map(|phase| resolve_phase(&mut checker, phase, &scope)).collect();
     for (gives, place) in products.iter().zip(written.products.iter().map(|product| product.tool.referenced)) {
         if !phases.iter().any(|phase| phase.tools.contains(&gives.tool)) && known.contains(&gives.tool.as_str()) {
             let advice = "add the tool to a phase, or leave the product out";
@@ -77,8 +77,8 @@ pub(crate) fn resolve(file: &str, written: Written, known: &[&str]) -> Result<Wo
     if checker.problems.is_empty() { Ok(workflow) } else { Err(checker.problems) }
 }
 
-fn products(checker: &mut Checker<'_>, written: &Written, known: &[&str]) -> Vec<Gives> {
-    let mut found: Vec<Gives> = Vec::new();
+fn products(checker: &mut Checker<'_>, written: &Written, known: &[&str]) -> Vec<Product> {
+    let mut found: Vec<Product> = Vec::new();
     for product in &written.products {
         let (name, tool) = (&product.name, &product.tool);
         if found.iter().any(|other| other.name == name.value) || name.value == USER {
@@ -94,7 +94,7 @@ fn products(checker: &mut Checker<'_>, written: &Written, known: &[&str]) -> Vec
                 checker.wrong(&pointer.referenced, format!("`{}` is no JSON pointer", pointer.value), advice);
             }
         }
-        found.push(Gives {
+        found.push(Product {
             name: name.value.clone(),
             tool: tool.value.clone(),
             each: product.each.as_ref().map(|pointer| pointer.value.clone()),
@@ -115,7 +115,7 @@ fn products(checker: &mut Checker<'_>, written: &Written, known: &[&str]) -> Vec
 struct Makers(BTreeMap<String, bool>);
 
 impl Makers {
-    fn new(products: &[Gives], written: &Written) -> Self {
+    fn new(products: &[Product], written: &Written) -> Self {
         let notes = written.phases.iter().flat_map(|phase| &phase.advance).filter_map(|way| way.note.as_ref());
         let notes = notes.map(|note| (note.value.clone(), false));
         let given = products.iter().map(|product| (product.name.clone(), product.each.is_some()));
@@ -148,79 +148,108 @@ impl Makers {
     }
 }
 
-fn resolved(
-    checker: &mut Checker<'_>,
-    written: &WrittenPhase,
-    names: &[String],
-    known: &[&str],
-    makers: &Makers,
-) -> Phase {
+/// The names that a phase may use.
+struct Scope<'a> {
+    phases: &'a [String],
+    tools: &'a [&'a str],
+    makers: &'a Makers,
+}
+
+fn resolve_phase(checker: &mut Checker<'_>, written: &WrittenPhase, scope: &Scope<'_>) -> Phase {
+    let tools = resolve_tools(checker, written, scope);
+    let advance = resolve_ways(checker, written, scope);
+    let context = resolve_context(checker, written, scope);
+    let on_error = resolve_policy(checker, written, scope, &advance);
+    Phase {
+        name: written.name.value.clone(),
+        needs: scope.makers.amounts(checker, &written.needs, false),
+        tools,
+        user: written.user,
+        instructions: written.instructions.trim().to_owned(),
+        context,
+        advance,
+        on_error,
+    }
+}
+
+/// The tools of a phase, sorted; patterns stand for all that they match.
+fn resolve_tools(checker: &mut Checker<'_>, written: &WrittenPhase, scope: &Scope<'_>) -> Vec<String> {
     let mut tools = BTreeSet::new();
     for tool in &written.tools {
-        let matched: Vec<&str> = known.iter().copied().filter(|name| matches(&tool.value, name)).collect();
+        let matched: Vec<&str> = scope.tools.iter().copied().filter(|name| matches(&tool.value, name)).collect();
         if tool.value == ADVANCE {
             checker.wrong(&tool.referenced, "`advance` is there in every phase", "leave it out");
         } else if matched.is_empty() {
-            checker.unknown(&tool.referenced, "tool", &tool.value, known.iter().copied());
+            checker.unknown(&tool.referenced, "tool", &tool.value, scope.tools.iter().copied());
         }
         tools.extend(matched.into_iter().map(str::to_owned));
     }
-    let phase_of = |checker: &mut Checker<'_>, to: &serde_saphyr::Spanned<String>| {
-        let place = names.iter().position(|name| *name == to.value);
-        if place.is_none() && to.value != END {
-            let known = names.iter().map(String::as_str).chain([END]);
-            checker.unknown(&to.referenced, "phase", &to.value, known);
-        }
-        place
-    };
-    let mut advance: Vec<Way> = Vec::new();
+    tools.into_iter().collect()
+}
+
+/// The place of a phase; none for the end, and for a name that is not there.
+fn find_phase(checker: &mut Checker<'_>, to: &Spanned<String>, scope: &Scope<'_>) -> Option<usize> {
+    let place = scope.phases.iter().position(|name| *name == to.value);
+    if place.is_none() && to.value != END {
+        let known = scope.phases.iter().map(String::as_str).chain([END]);
+        checker.unknown(&to.referenced, "phase", &to.value, known);
+    }
+    place
+}
+
+fn resolve_ways(checker: &mut Checker<'_>, written: &WrittenPhase, scope: &Scope<'_>) -> Vec<Way> {
+    let mut ways: Vec<Way> = Vec::new();
     for way in &written.advance {
-        let to = phase_of(checker, &way.to);
-        if advance.iter().any(|other| other.to == to) {
-            checker.wrong(&way.to.referenced, format!("there is a way to `{}` already", way.to.value), "leave one out");
+        let at = &way.to.referenced;
+        let to = find_phase(checker, &way.to, scope);
+        if ways.iter().any(|other| other.to == to) {
+            checker.wrong(at, format!("there is a way to `{}` already", way.to.value), "leave one out");
         }
-        let when = makers.amounts(checker, &way.when, true);
+        let when = scope.makers.amounts(checker, &way.when, true);
         if way.automatic && (way.note.is_some() || when.is_empty()) {
             let advice = "give it a `when` and no `note`, or leave `automatic` out";
-            checker.wrong(
-                &way.to.referenced,
-                "a way cannot be taken by itself without a condition, or with a note",
-                advice,
-            );
+            checker.wrong(at, "a way cannot be taken by itself without a condition, or with a note", advice);
         }
         if way.when.contains_key(USER) && !written.user {
             let at = &way.when[USER].referenced;
             checker.wrong(at, "the user does not speak in this phase", "say `user: true`, or leave the condition out");
         }
-        advance.push(Way {
-            to,
-            when,
-            note: way.note.as_ref().map(|note| note.value.clone()),
-            automatic: way.automatic,
-        });
+        let note = way.note.as_ref().map(|note| note.value.clone());
+        ways.push(Way { to, when, note, automatic: way.automatic });
     }
-    if advance.is_empty() {
+    if ways.is_empty() {
         checker.wrong(&written.name.referenced, "there is no way out of this phase", "add one to `advance`");
     }
+    ways
+}
+
+/// The products that a phase is shown.
+fn resolve_context(checker: &mut Checker<'_>, written: &WrittenPhase, scope: &Scope<'_>) -> Vec<ContextItem> {
     let mut context = Vec::new();
-    for injection in &written.context {
-        let (product, max_tokens) = (&injection.product, &injection.max_tokens);
-        if !makers.0.contains_key(&product.value) || product.value == USER {
-            checker.unknown(&product.referenced, "product", &product.value, makers.0.keys().map(String::as_str));
+    let products = &scope.makers.0;
+    for item in &written.context {
+        let (product, max_tokens) = (&item.product, &item.max_tokens);
+        if !products.contains_key(&product.value) || product.value == USER {
+            checker.unknown(&product.referenced, "product", &product.value, products.keys().map(String::as_str));
         }
-        if !(1..=MOST_TOKENS).contains(&max_tokens.value) {
-            let advice = format!("write a number from 1 to {MOST_TOKENS}");
+        if !(1..=MAX_PRODUCT_TOKENS).contains(&max_tokens.value) {
+            let advice = format!("write a number from 1 to {MAX_PRODUCT_TOKENS}");
             checker.wrong(&max_tokens.referenced, format!("{} is no limit", max_tokens.value), advice);
         }
-        context.push(Injection { product: product.value.clone(), max_tokens: max_tokens.value });
+        context.push(ContextItem { product: product.value.clone(), max_tokens: max_tokens.value });
     }
+    context
+}
+
+/// What becomes of failures; `ways` are those of the phase.
+fn resolve_policy(checker: &mut Checker<'_>, written: &WrittenPhase, scope: &Scope<'_>, ways: &[Way]) -> Policy {
     let policy = &written.on_error;
-    let to = policy.to.as_ref().map(|to| (to.value == END, phase_of(checker, to), to.referenced));
+    let to = policy.to.as_ref().map(|to| (to.value == END, find_phase(checker, to, scope), to.referenced));
     let then = match (policy.then, to) {
         (WrittenThen::Stop, None) => Then::Stop,
         (WrittenThen::Back, Some((false, Some(place), _))) => Then::Back(place),
         (WrittenThen::Skip, Some((_, place, _))) => Then::Skip(place),
-        (WrittenThen::Skip, None) => Then::Skip(advance.first().and_then(|way| way.to)),
+        (WrittenThen::Skip, None) => Then::Skip(ways.first().and_then(|way| way.to)),
         (WrittenThen::Stop, Some((_, _, at))) => {
             checker.wrong(&at, "what stops goes nowhere", "leave `to` out, or say `then: back` or `then: skip`");
             Then::Stop
@@ -235,16 +264,7 @@ fn resolved(
             Then::Stop
         }
     };
-    Phase {
-        name: written.name.value.clone(),
-        needs: makers.amounts(checker, &written.needs, false),
-        tools: tools.into_iter().collect(),
-        user: written.user,
-        instructions: written.instructions.trim().to_owned(),
-        context,
-        advance,
-        on_error: Policy { retry: policy.retry.unwrap_or(RETRY), then },
-    }
+    Policy { retry: policy.retry.unwrap_or(DEFAULT_RETRIES), then }
 }
 
 /// Whether a name is like a pattern, in which `*` is any text.

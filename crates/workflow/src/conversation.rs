@@ -111,14 +111,14 @@ impl Conversation {
         observe: &Observe<'_>,
     ) -> TurnOutcome {
         let place = self.messages.len();
-        let announcement = self.standing.machine().announcement();
+        let announcement = self.standing.machine().take_announcement();
         if announcement.is_some() {
             self.announced_at = place;
         }
         let mut text = announcement.unwrap_or_default();
         match said {
             Some(said) => {
-                self.standing.machine().heard();
+                self.standing.machine().note_user();
                 self.said.push(Utterance { place, text: said.to_owned() });
                 text.push_str(&format!("The user: {said}"));
             }

@@ -19,7 +19,7 @@ pub struct Workflow {
     /// What the model is told of its role: the same in every phase.
     pub role: String,
     /// What tools leave when they worked.
-    pub products: Vec<Gives>,
+    pub products: Vec<Product>,
     /// The phases, in the order of the file.
     pub phases: Vec<Phase>,
     /// The phase to begin with, by its place.
@@ -28,7 +28,7 @@ pub struct Workflow {
 
 /// A product, and the tool that makes it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Gives {
+pub struct Product {
     /// The product.
     pub name: String,
     /// The tool whose answer it is.
@@ -56,7 +56,7 @@ pub struct Phase {
     /// What the model is told when it begins.
     pub instructions: String,
     /// The products that are shown when it begins.
-    pub context: Vec<Injection>,
+    pub context: Vec<ContextItem>,
     /// Where it may go on to.
     pub advance: Vec<Way>,
     /// What becomes of failures.
@@ -65,7 +65,7 @@ pub struct Phase {
 
 /// A product that a phase is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Injection {
+pub struct ContextItem {
     /// The product.
     pub product: String,
     /// At most so many tokens of it, as [`prospector_core::tokens::estimate`] counts them.

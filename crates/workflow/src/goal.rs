@@ -37,8 +37,8 @@ impl PhaseGoal {
     }
 
     /// What the model is to be told of the phase that begins, once.
-    fn announcement(&mut self) -> Option<String> {
-        let announcement = self.standing.machine().announcement();
+    fn take_announcement(&mut self) -> Option<String> {
+        let announcement = self.standing.machine().take_announcement();
         self.is_new |= announcement.is_some();
         announcement
     }
@@ -66,14 +66,14 @@ impl Goal for PhaseGoal {
 
     fn judge(&mut self, reply: Reply<'_>, observe: &Observe<'_>) -> Judgement {
         let mut machine = self.standing.machine();
-        if !reply.text.trim().is_empty() && (machine.speaks() || machine.is_over()) {
+        if !reply.text.trim().is_empty() && (machine.may_speak() || machine.is_over()) {
             return Judgement::Accepted;
         }
         let (epoch, phase) = (machine.epoch(), machine.name().to_owned());
-        machine.failed(epoch, "there was a text where a call was due");
+        machine.note_failure(epoch, "there was a text where a call was due");
         let stopped = machine.stopped.is_some();
         drop(machine);
-        let next = self.announcement();
+        let next = self.take_announcement();
         self.standing.tell(observe);
         if stopped {
             return Judgement::GivenUp(Ended::Stopped);
@@ -96,6 +96,6 @@ impl Goal for PhaseGoal {
     }
 
     fn announce_after_round(&mut self) -> Option<String> {
-        self.announcement()
+        self.take_announcement()
     }
 }

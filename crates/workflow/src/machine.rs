@@ -13,10 +13,10 @@ use crate::{
 };
 
 /// A phase is entered at most so often: whatever the policies say, a workflow ends.
-const MOST_VISITS: u32 = 6;
+const MAX_VISITS: u32 = 6;
 
 /// A note is cut at so many characters.
-const LONGEST_NOTE: usize = 4_000;
+const MAX_NOTE_CHARS: usize = 4_000;
 
 /// A phase that was entered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -83,17 +83,17 @@ impl Machine {
     }
 
     /// Whether the model may speak to the user now.
-    pub(crate) fn speaks(&self) -> bool {
+    pub(crate) fn may_speak(&self) -> bool {
         self.at.is_none_or(|at| self.workflow.phases[at].user)
     }
 
     /// What the model is to be told, once.
-    pub(crate) fn announcement(&mut self) -> Option<String> {
+    pub(crate) fn take_announcement(&mut self) -> Option<String> {
         self.announcement.take()
     }
 
     /// The phases that were entered and not told of yet.
-    pub(crate) fn news(&mut self) -> Vec<Entered> {
+    pub(crate) fn take_entered(&mut self) -> Vec<Entered> {
         let news = self.log[self.told..].to_vec();
         self.told = self.log.len();
         news
@@ -127,7 +127,7 @@ impl Machine {
     /// Which tools may be.
     pub(crate) fn permit(&self, tool: &str) -> Result<u64, ToolError> {
         let Some(at) = self.at.filter(|_| self.stopped.is_none()) else {
-            return Err(refused(
+            return Err(refuse(
                 ToolErrorCode::Over,
                 "the workflow is over: no tool is called any more",
                 "tell the user the outcome",
@@ -140,11 +140,11 @@ impl Machine {
         let message = format!("`{tool}` is not a tool of the phase `{}`", phase.name);
         let mut tools = phase.tools.clone();
         tools.push(ADVANCE.into());
-        Err(refused(ToolErrorCode::WrongPhase, message, format!("the tools of this phase: {}", tools.join(", "))))
+        Err(refuse(ToolErrorCode::WrongPhase, message, format!("the tools of this phase: {}", tools.join(", "))))
     }
 
     /// A tool worked that was permitted with that number.
-    pub(crate) fn worked(&mut self, epoch: u64, tool: &str, answer: &Value) {
+    pub(crate) fn note_success(&mut self, epoch: u64, tool: &str, answer: &Value) {
         let Some(at) = self.at.filter(|_| epoch == self.epoch && self.stopped.is_none()) else { return };
         self.failures = 0;
         let workflow = self.workflow.clone();
@@ -168,7 +168,7 @@ impl Machine {
     }
 
     /// A tool failed that was permitted with that number, or a text came where a call was due.
-    pub(crate) fn failed(&mut self, epoch: u64, what: &str) {
+    pub(crate) fn note_failure(&mut self, epoch: u64, what: &str) {
         let Some(at) = self.at.filter(|_| epoch == self.epoch && self.stopped.is_none()) else { return };
         self.failures += 1;
         let policy = self.workflow.phases[at].on_error;
@@ -190,7 +190,7 @@ impl Machine {
     }
 
     /// The user spoke.
-    pub(crate) fn heard(&mut self) {
+    pub(crate) fn note_user(&mut self) {
         self.spoken += 1;
     }
 
@@ -200,7 +200,7 @@ impl Machine {
     /// What is missing, or which ways there are.
     pub(crate) fn advance(&mut self, to: Option<&str>, note: Option<&str>) -> Result<(), ToolError> {
         let Some(at) = self.at.filter(|_| self.stopped.is_none()) else {
-            return Err(refused(ToolErrorCode::Over, "the workflow is over", "tell the user the outcome"));
+            return Err(refuse(ToolErrorCode::Over, "the workflow is over", "tell the user the outcome"));
         };
         let workflow = self.workflow.clone();
         let ways = &workflow.phases[at].advance;
@@ -209,13 +209,13 @@ impl Machine {
             let names: Vec<&str> = ways.iter().map(|way| workflow.name_of(way.to)).collect();
             let near = nearest(to.unwrap_or_default(), names.iter().copied(), 3);
             let message = format!("the phase `{}` does not go on to `{}`", self.name(), to.unwrap_or_default());
-            return Err(refused(ToolErrorCode::NotFound, message, format!("it goes on to {}", near.join(", "))));
+            return Err(refuse(ToolErrorCode::NotFound, message, format!("it goes on to {}", near.join(", "))));
         };
         let missing = self.missing(&way.when);
         let next = workflow.name_of(way.to);
         if !missing.is_empty() {
             let message = format!("`{next}` does not begin yet: {} is missing", missing.join(", "));
-            return Err(refused(
+            return Err(refuse(
                 ToolErrorCode::NotYet,
                 message,
                 "make what is missing first, or ask the user".to_owned(),
@@ -225,20 +225,20 @@ impl Machine {
         if let Some(product) = &way.note {
             let Some(note) = note else {
                 let message = format!("`{next}` needs a note: {product}");
-                return Err(refused(
+                return Err(refuse(
                     ToolErrorCode::NotYet,
                     message,
                     format!("call advance with the {product} in `note`"),
                 ));
             };
-            let value = Value::from(note.chars().take(LONGEST_NOTE).collect::<String>());
+            let value = Value::from(note.chars().take(MAX_NOTE_CHARS).collect::<String>());
             self.made.retain(|made| made.name != *product);
             self.made.push(Made { name: product.clone(), key: String::new(), value, by: at });
         }
         let lacks = self.lacks(way.to);
         if !lacks.is_empty() {
             let message = format!("`{next}` does not begin yet: it needs {}", lacks.join(", "));
-            return Err(refused(ToolErrorCode::NotYet, message, "make what is missing first".to_owned()));
+            return Err(refuse(ToolErrorCode::NotYet, message, "make what is missing first".to_owned()));
         }
         self.enter(way.to, None);
         Ok(())
@@ -263,7 +263,7 @@ impl Machine {
         }
         if let Some(place) = to {
             self.visits[place] += 1;
-            if self.visits[place] > MOST_VISITS {
+            if self.visits[place] > MAX_VISITS {
                 let name = &self.workflow.phases[place].name;
                 self.stop(format!("the phase `{name}` would begin for the {}th time", self.visits[place]));
                 return;
@@ -286,7 +286,7 @@ impl Machine {
     }
 }
 
-fn refused(code: ToolErrorCode, message: impl Into<String>, suggestion: impl Into<String>) -> ToolError {
+fn refuse(code: ToolErrorCode, message: impl Into<String>, suggestion: impl Into<String>) -> ToolError {
     ToolError::Respond { code, message: message.into(), suggestion: Some(suggestion.into()) }
 }
 

@@ -44,7 +44,7 @@ impl Standing {
 
     /// Tells of the phases that were entered since it last did.
     pub(crate) fn tell(&self, observe: &Observe<'_>) {
-        let news = self.machine().news();
+        let news = self.machine().take_entered();
         news.into_iter().for_each(|entered| observe(Event::Phase { name: entered.phase, reason: entered.reason }));
     }
 }
@@ -71,10 +71,10 @@ impl<T: Tools> Tools for PhaseTools<'_, T> {
             self.advance(arguments)
         } else if may_change_phase {
             let _alone = self.turn.write().await;
-            self.ordinary(name, arguments).await
+            self.call_tool(name, arguments).await
         } else {
             let _shared = self.turn.read().await;
-            self.ordinary(name, arguments).await
+            self.call_tool(name, arguments).await
         };
         self.standing.tell(self.observe);
         given
@@ -100,7 +100,7 @@ impl<T: Tools> PhaseTools<'_, T> {
         Ok(Answer::new(json!({"phase": machine.name(), "tools": tools}), Vec::new()))
     }
 
-    async fn ordinary(&self, name: &str, arguments: Value) -> Result<Answer, ToolError> {
+    async fn call_tool(&self, name: &str, arguments: Value) -> Result<Answer, ToolError> {
         let epoch = self.standing.machine().permit(name)?;
         let mut attempt = Attempt { standing: &self.standing, epoch, what: Some(format!("`{name}` took too long")) };
         let given = match self.own.has(name) {
@@ -109,10 +109,10 @@ impl<T: Tools> PhaseTools<'_, T> {
         };
         attempt.what = None;
         match &given {
-            Ok(answer) => self.standing.machine().worked(epoch, name, answer.json()),
+            Ok(answer) => self.standing.machine().note_success(epoch, name, answer.json()),
             // What only the operator may see does not reach the model in this way either.
-            Err(ToolError::Fatal { .. }) => self.standing.machine().failed(epoch, &format!("`{name}` failed")),
-            Err(error) => self.standing.machine().failed(epoch, &format!("`{name}`: {error}")),
+            Err(ToolError::Fatal { .. }) => self.standing.machine().note_failure(epoch, &format!("`{name}` failed")),
+            Err(error) => self.standing.machine().note_failure(epoch, &format!("`{name}`: {error}")),
         }
         given
     }
@@ -128,7 +128,7 @@ struct Attempt<'a> {
 impl Drop for Attempt<'_> {
     fn drop(&mut self) {
         if let Some(what) = self.what.take() {
-            self.standing.machine().failed(self.epoch, &what);
+            self.standing.machine().note_failure(self.epoch, &what);
         }
     }
 }

@@ -210,11 +210,11 @@ impl Ledger {
 
 /// A result in one line.
 fn render_rows(question: &DataQuestion) -> String {
-    const ROWS: usize = 5;
+    const MAX_ROWS: usize = 5;
     let cell = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let rows: Vec<String> =
-        (question.rows.iter().take(ROWS)).map(|row| row.iter().map(cell).collect::<Vec<_>>().join(" | ")).collect();
-    let more = if question.rows.len() > ROWS || question.has_more { "; ..." } else { "" };
+        (question.rows.iter().take(MAX_ROWS)).map(|row| row.iter().map(cell).collect::<Vec<_>>().join(" | ")).collect();
+    let more = if question.rows.len() > MAX_ROWS || question.has_more { "; ..." } else { "" };
     if rows.is_empty() { "no rows".into() } else { format!("{}{more}", rows.join("; ")) }
 }
 

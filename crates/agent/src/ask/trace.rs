@@ -16,7 +16,7 @@ use crate::answer::{Claim, DataQuestion, Tracing};
 pub(crate) const MARK: &str = "[unverified]";
 
 /// At most so many values of a column are paired.
-const PAIRED: usize = 60;
+const MAX_PAIRED: usize = 60;
 
 /// Traces an answer; also returns it with a mark on each sentence that could not be traced.
 pub(crate) fn trace(answer: &str, question: &str, ran: &[DataQuestion], texts: &str) -> (Tracing, String) {
@@ -295,7 +295,7 @@ fn find(number: &Written, sources: &[&DataQuestion]) -> Option<Found> {
                 return Some(Found::Derived(format!("{how} of two values of {name} in {}", source.id)));
             }
         }
-        for row in source.rows.iter().take(PAIRED) {
+        for row in source.rows.iter().take(MAX_PAIRED) {
             let row: Vec<f64> = row.iter().filter_map(numeric).collect();
             if let Some(how) = pair(&row, number, &near) {
                 return Some(Found::Derived(format!("{how} of two values of one row of {}", source.id)));
@@ -308,7 +308,7 @@ fn find(number: &Written, sources: &[&DataQuestion]) -> Option<Found> {
 
 /// How the number follows from two of these values.
 fn pair(values: &[f64], number: &Written, near: &dyn Fn(f64) -> bool) -> Option<&'static str> {
-    let values = &values[..values.len().min(PAIRED)];
+    let values = &values[..values.len().min(MAX_PAIRED)];
     for (at, a) in values.iter().enumerate() {
         for (other, b) in values.iter().enumerate() {
             if at == other {

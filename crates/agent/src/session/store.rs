@@ -18,7 +18,7 @@ const FILE: &str = "sessions.sqlite";
 /// Marks the file (`PSes`), so that no other database is ever written to.
 const APPLICATION: i64 = 0x5053_6573;
 /// How long a process waits for another one's write.
-const PATIENCE: Duration = Duration::from_secs(10);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The version of the tables.
 const VERSION: i64 = 2;
@@ -111,12 +111,12 @@ impl Store {
             .filename(&path)
             .create_if_missing(true)
             .journal_mode(SqliteJournalMode::Wal)
-            .busy_timeout(PATIENCE)
+            .busy_timeout(LOCK_TIMEOUT)
             .disable_statement_logging();
         let pool = SqlitePoolOptions::new()
             .max_connections(1)
-            .acquire_timeout(PATIENCE)
-            .acquire_slow_threshold(PATIENCE)
+            .acquire_timeout(LOCK_TIMEOUT)
+            .acquire_slow_threshold(LOCK_TIMEOUT)
             .connect_lazy_with(options);
         let store = Store { path, pool, owner: owner.id().to_owned() };
         let id: i64 =

@@ -1,33 +1,33 @@
 //! Which of the hits the plan uses. Relevance is a probability, and the search answers nothing where nothing fits, so the
 //! rules are short:
 //!
-//! - the best table is used, where being named by the question or by the definition counts as [`NAMED`];
-//! - of the others of its database, those that are named or [`LIKELY`]; of other databases, those that are
-//!   [`CERTAIN`], and named if the best one is;
+//! - the best table is used, where being named by the question or by the definition counts as [`NAME_BONUS`];
+//! - of the others of its database, those that are named or [`MIN_RELEVANCE`]; of other databases, those that are
+//!   [`MIN_OTHER_DATABASE_RELEVANCE`], and named if the best one is;
 //! - operations, documents and skills are used where they are likely, and nearly as likely as the best of their kind.
 
 use super::evidence::{Evidence, NamedHit, TableHit};
 
 /// A hit is used from here on: what maximises the expected F1 of a choice whose F1 is about 0.7.
-const LIKELY: f64 = 0.33;
+const MIN_RELEVANCE: f64 = 0.33;
 
 /// What it adds to the relevance of a table that the question or the definition says its name.
-const NAMED: f64 = 0.5;
+const NAME_BONUS: f64 = 0.5;
 
 /// A table of another database than the best one's is used from here on.
-const CERTAIN: f64 = 0.75;
+const MIN_OTHER_DATABASE_RELEVANCE: f64 = 0.75;
 
 /// An operation is used beside tables from here on: it may change something.
-const ACTED_ON: f64 = 0.7;
+const MIN_OPERATION_RELEVANCE: f64 = 0.7;
 
 /// A skill is used from here on: following one that does not fit costs more than working without.
-const HELPFUL: f64 = 0.58;
+const MIN_SKILL_RELEVANCE: f64 = 0.58;
 
 /// An operation, document or skill is used if it is this near to the best one.
-const NEARLY: f64 = 0.15;
+const MAX_GAP_TO_BEST: f64 = 0.15;
 
 /// At most this many tables.
-const TABLES: usize = 5;
+const MAX_TABLES: usize = 5;
 
 /// What the plan uses.
 #[derive(Debug, Default)]
@@ -47,10 +47,10 @@ pub(super) fn choose(evidence: &Evidence) -> Choice<'_> {
     let mut documents = best(&evidence.documents, 1);
     documents.retain(|hit| !refused(&hit.parent));
     // Where there is data to look at, only a question that asks for the operation wants it.
-    let wanted = if tables.is_empty() { LIKELY } else { ACTED_ON };
+    let wanted = if tables.is_empty() { MIN_RELEVANCE } else { MIN_OPERATION_RELEVANCE };
     operations.retain(|hit| hit.relevance >= wanted);
     let mut skills = best(&evidence.skills, 1);
-    skills.retain(|hit| hit.relevance >= HELPFUL);
+    skills.retain(|hit| hit.relevance >= MIN_SKILL_RELEVANCE);
     skills.retain(|hit| !refused(&hit.name));
     Choice { tables, operations, documents, skills }
 }
@@ -58,31 +58,34 @@ pub(super) fn choose(evidence: &Evidence) -> Choice<'_> {
 /// Up to `limit` hits that are likely, or nearly as likely as the best.
 fn best(hits: &[NamedHit], limit: usize) -> Vec<&NamedHit> {
     let top = hits.iter().map(|hit| hit.relevance).fold(0.0, f64::max);
-    hits.iter().filter(|hit| hit.relevance >= LIKELY && hit.relevance >= top - NEARLY).take(limit).collect()
+    hits.iter()
+        .filter(|hit| hit.relevance >= MIN_RELEVANCE && hit.relevance >= top - MAX_GAP_TO_BEST)
+        .take(limit)
+        .collect()
 }
 
 fn tables(evidence: &Evidence) -> Vec<&TableHit> {
     let hits = &evidence.tables;
     let said = words(&format!("{} {}", evidence.question, evidence.fact.as_ref().map_or("", |fact| &fact.definition)));
     let named = |hit: &TableHit| words(&hit.table).iter().all(|word| said.contains(word));
-    let weight = |hit: &TableHit| hit.relevance + if named(hit) { NAMED } else { 0.0 };
+    let weight = |hit: &TableHit| hit.relevance + if named(hit) { NAME_BONUS } else { 0.0 };
     let own: Vec<&TableHit> = hits.iter().filter(|hit| !hit.via).collect();
     // Of equals the one that the search put first.
     let best = own.iter().rev().copied().max_by(|a, b| weight(a).total_cmp(&weight(b)));
     let Some(top) = best else { return Vec::new() };
-    if weight(top) < LIKELY {
+    if weight(top) < MIN_RELEVANCE {
         return Vec::new();
     }
     let mut chosen: Vec<&TableHit> = own
         .iter()
         .copied()
         .filter(|hit| match hit.database == top.database {
-            true => hit.id() == top.id() || hit.relevance >= LIKELY || named(hit),
-            false => hit.relevance >= CERTAIN && (named(hit) || !named(top)),
+            true => hit.id() == top.id() || hit.relevance >= MIN_RELEVANCE || named(hit),
+            false => hit.relevance >= MIN_OTHER_DATABASE_RELEVANCE && (named(hit) || !named(top)),
         })
         .collect();
     chosen.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
-    chosen.truncate(TABLES);
+    chosen.truncate(MAX_TABLES);
     // Bridges only where two chosen tables need one.
     let bridges = hits.iter().filter(|hit| hit.via && hit.database == top.database).filter(|bridge| {
         let joined = |join: &String| {

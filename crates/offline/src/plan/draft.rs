@@ -23,7 +23,7 @@ pub(super) fn write(evidence: &Evidence) -> Draft {
         && choice.documents.is_empty()
         && choice.skills.is_empty()
     {
-        return nothing(evidence);
+        return decline(evidence);
     }
     let mut writer = Writer { evidence, steps: Vec::new() };
     if let Some(fact) = fact {
@@ -64,7 +64,7 @@ pub(super) fn write(evidence: &Evidence) -> Draft {
 }
 
 /// The honest plan when nothing fits.
-fn nothing(evidence: &Evidence) -> Draft {
+fn decline(evidence: &Evidence) -> Draft {
     let mut clarifications = vec![format!(
         "Nothing in this catalog answers \"{}\". Name a source that would, or ask in other words.",
         evidence.question

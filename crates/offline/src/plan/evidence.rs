@@ -128,12 +128,12 @@ impl Evidence {
                     }
                 }
             }
-            "search_operations" => self.operations.extend(items(value).map(|item| named(item, "api", "operation"))),
+            "search_operations" => self.operations.extend(items(value).map(|item| read_hit(item, "api", "operation"))),
             "search_documents" => self.documents.extend(
                 items(value)
                     .map(|item| NamedHit { description: text(item, "excerpt"), ..named(item, "document", "section") }),
             ),
-            "search_skills" => self.skills.extend(items(value).map(|item| named(item, "", "name"))),
+            "search_skills" => self.skills.extend(items(value).map(|item| read_hit(item, "", "name"))),
             "get_table_schema" => self.schema(value),
             "describe" => items(value)
                 .filter(|item| item["kind"] == "table" && item.get("answer").is_some())
@@ -198,7 +198,7 @@ fn number(value: &Value, key: &str) -> f64 {
     value[key].as_f64().unwrap_or(0.0)
 }
 
-fn named(item: &Value, parent: &str, name: &str) -> NamedHit {
+fn read_hit(item: &Value, parent: &str, name: &str) -> NamedHit {
     NamedHit {
         parent: text(item, parent),
         name: text(item, name),

@@ -3,7 +3,7 @@
 use super::{
     follow_up::{Change, FollowUp, UNDERSTOOD, text},
     intent::{self, Filter, Group, Intent, Stop, Test},
-    known::Known,
+    known::TurnState,
     text::{Word, words},
 };
 
@@ -15,7 +15,7 @@ impl FollowUp {
 
     /// The same where the value is another one of the column that the question before names a value of: no row has both, so it
     /// stands in its place.
-    pub(super) fn with_other_value(&self, known: &Known, database: &str) -> Option<FollowUp> {
+    pub(super) fn with_other_value(&self, known: &TurnState, database: &str) -> Option<FollowUp> {
         if self.change != Change::Value || self.value.1 {
             return None;
         }
@@ -32,12 +32,12 @@ impl FollowUp {
         Some(FollowUp { change: Change::OtherValue, whole: parts.join(" "), ..self.clone() })
     }
 
-    fn known_before(&self, known: &Known) -> Known {
-        Known { question: self.before.clone(), follow_up: Ok(None), ..known.clone() }
+    fn known_before(&self, known: &TurnState) -> TurnState {
+        TurnState { question: self.before.clone(), follow_up: Ok(None), ..known.clone() }
     }
 
     /// Whether what was understood is the question before but for the change.
-    pub(super) fn holds(&self, known: &Known, database: &str, now: &Intent) -> Result<(), Stop> {
+    pub(super) fn holds(&self, known: &TurnState, database: &str, now: &Intent) -> Result<(), Stop> {
         let stop = |reason: &str| Err(Stop::Reason(format!("{reason}: ask it in full")));
         let Ok(before) = intent::read(&self.known_before(known), database) else {
             return stop("it goes on from the question before, which I do not understand");

@@ -7,7 +7,7 @@ mod places;
 mod reader;
 
 use super::{
-    known::Known,
+    known::TurnState,
     period::{Period, Unit},
     text::{stem, words},
 };
@@ -97,7 +97,7 @@ fn stop<T>(reason: impl Into<String>) -> Result<T, Stop> {
 }
 
 /// Reads the question for one database.
-pub(super) fn read(known: &Known, database: &str) -> Result<Intent, Stop> {
+pub(super) fn read(known: &TurnState, database: &str) -> Result<Intent, Stop> {
     let tables = known.tables.iter().filter(|table| table.database == database).collect();
     let mut reader = Reader { known, tables, words: words(&known.question), mentions: Vec::new() };
     reader.intent()

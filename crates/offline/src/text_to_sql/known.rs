@@ -92,7 +92,7 @@ pub(super) struct Values {
 
 /// All of it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Known {
+pub(super) struct TurnState {
     /// The question in full, where it could be made that.
     pub(super) question: String,
     /// How it goes on from the one before; or why it cannot be told.
@@ -114,9 +114,9 @@ pub(super) struct Known {
     pub(super) rounds: usize,
 }
 
-impl Known {
-    fn new() -> Known {
-        Known {
+impl TurnState {
+    fn new() -> TurnState {
+        TurnState {
             question: String::new(),
             follow_up: Ok(None),
             knowledge: false,
@@ -134,12 +134,12 @@ impl Known {
     }
 
     /// Reads the turn that runs.
-    pub(super) fn read(turn: &Turn<'_>) -> Known {
-        let mut known = Known {
+    pub(super) fn read(turn: &Turn<'_>) -> TurnState {
+        let mut known = TurnState {
             question: turn.question.trim().to_owned(),
             knowledge: turn.mode == Mode::Knowledge,
             auditable: turn.mode == Mode::Auditable,
-            ..Known::new()
+            ..TurnState::new()
         };
         let mut calls: Vec<ToolCall> = Vec::new();
         for message in turn.messages {

@@ -2,7 +2,7 @@
 
 use super::{
     super::{
-        known::{Column, Known, Table},
+        known::{Column, Table, TurnState},
         period::Unit,
         text::{Word, find, is_empty, is_vague, stems, take},
     },
@@ -27,7 +27,7 @@ pub(super) struct Mention {
 
 /// A question and the tables of one database, while it is read.
 pub(super) struct Reader<'a> {
-    pub(super) known: &'a Known,
+    pub(super) known: &'a TurnState,
     pub(super) tables: Vec<&'a Table>,
     pub(super) words: Vec<Word>,
     /// What was found in the words.
