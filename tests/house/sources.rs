@@ -104,7 +104,9 @@ fn read(path: &Path) -> Source {
     let text = fs::read_to_string(path).unwrap();
     let syntax = syn::parse_file(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let path = path.strip_prefix(root()).unwrap().to_owned();
-    let is_test = path.components().any(|part| matches!(part.as_os_str().to_str(), Some("tests" | "benches" | "fuzz" | "test-support")))
+    let is_test = path
+        .components()
+        .any(|part| matches!(part.as_os_str().to_str(), Some("tests" | "benches" | "fuzz" | "test-support")))
         || path.file_name().is_some_and(|name| name == "tests.rs");
     let modules = vec![Module { path: module_path(&path), ..Module::default() }];
     let is_root = path.ends_with("src/lib.rs");

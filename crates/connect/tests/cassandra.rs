@@ -160,9 +160,10 @@ async fn tables_are_described_with_keys_indexes_and_estimates() {
     assert_eq!(
         serde_json::to_value(&people.columns[..3]).unwrap(),
         json!([
-            {"name": "id", "type": "int", "nullable": false, "primary_key": true, "description": "partition key"},
-            {"name": "age", "type": "int", "nullable": true, "primary_key": false},
-            {"name": "born", "type": "date", "nullable": true, "primary_key": false},
+            {"name": "id", "type": "int", "column_type": "integer", "nullable": false, "primary_key": true,
+             "description": "partition key"},
+            {"name": "age", "type": "int", "column_type": "integer", "nullable": true, "primary_key": false},
+            {"name": "born", "type": "date", "column_type": "date", "nullable": true, "primary_key": false},
         ])
     );
     assert_eq!(people.columns[3].description, "indexed");

@@ -79,7 +79,7 @@ async fn tables_are_described_with_columns_keys_comments_and_counts() {
             {"name": "id", "type": "int(11)", "column_type": "integer", "nullable": false, "primary_key": true},
             {"name": "name", "type": "varchar(40)", "column_type": "text", "nullable": false, "primary_key": false,
              "description": "as on the sleeve"},
-            {"name": "feels", "type": "enum('sad','ok')", "column_type": "text", "nullable": true,
+            {"name": "feels", "type": "enum('sad','ok')", "column_type": "other", "nullable": true,
              "primary_key": false},
         ])
     );

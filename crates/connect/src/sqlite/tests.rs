@@ -63,9 +63,9 @@ async fn tables_are_described_with_columns_keys_and_counts() {
     assert_eq!(
         serde_json::to_value(&tables[0].columns).unwrap(),
         json!([
-            {"name": "id", "type": "INTEGER", "nullable": false, "primary_key": true},
-            {"name": "name", "type": "VARCHAR(40)", "nullable": false, "primary_key": false},
-            {"name": "note", "type": "", "nullable": true, "primary_key": false},
+            {"name": "id", "type": "INTEGER", "column_type": "integer", "nullable": false, "primary_key": true},
+            {"name": "name", "type": "VARCHAR(40)", "column_type": "text", "nullable": false, "primary_key": false},
+            {"name": "note", "type": "", "column_type": "other", "nullable": true, "primary_key": false},
         ])
     );
     let keys: Vec<_> = tables.iter().flat_map(|t| &t.foreign_keys).map(|k| serde_json::to_value(k).unwrap()).collect();

@@ -129,10 +129,12 @@ impl Evidence {
                 }
             }
             "search_operations" => self.operations.extend(items(value).map(|item| read_hit(item, "api", "operation"))),
-            "search_documents" => self.documents.extend(
-                items(value)
-                    .map(|item| NamedHit { description: text(item, "excerpt"), ..named(item, "document", "section") }),
-            ),
+            "search_documents" => {
+                self.documents.extend(items(value).map(|item| NamedHit {
+                    description: text(item, "excerpt"),
+                    ..read_hit(item, "document", "section")
+                }))
+            }
             "search_skills" => self.skills.extend(items(value).map(|item| read_hit(item, "", "name"))),
             "get_table_schema" => self.schema(value),
             "describe" => items(value)
