@@ -72,13 +72,16 @@ pub(super) async fn computed(
 }
 
 /// The cause of what an executor reports. It comes as a text, in which the variant of the error stands as Arrow and
-/// DataFusion write it.
+/// DataFusion show it, for people or for debugging.
 fn relayed_cause(error: &DataFusionError) -> Cause {
     let text = error.to_string();
-    match () {
-        () if text.contains("Cast error: ") || text.contains("Parser error: ") => Cause::TypeMismatch,
-        () if text.contains("Resources exhausted: ") => Cause::Memory,
-        () => Cause::Other,
+    let has = |variants: &[&str]| variants.iter().any(|variant| text.contains(variant));
+    if has(&["Cast error: ", "CastError(", "Parser error: ", "ParseError("]) {
+        Cause::TypeMismatch
+    } else if has(&["Resources exhausted: ", "ResourcesExhausted("]) {
+        Cause::Memory
+    } else {
+        Cause::Other
     }
 }
 
