@@ -117,11 +117,24 @@ async fn run_anywhere(subject: &Subject, sql: &str) -> Option<(Kind, String)> {
     (!tables.iter().all(is_listed)).then(|| (Kind::Read, format!("without a database it reads {tables:?}")))
 }
 
+/// An engine with the folder in which it may write, and what it is asked.
+struct Check {
+    name: String,
+    subject: (Subject, String),
+    statements: Vec<String>,
+    depth: Depth,
+}
+
+impl Check {
+    async fn run(self) -> Result<(), String> {
+        let (mut subject, dir) = self.subject;
+        check(&self.name, &mut subject, &self.statements, &dir, self.depth).await
+    }
+}
+
 /// Several of these at once, for most of the time passes in the servers.
-async fn check_all(checks: Vec<(String, (Subject, String), Vec<String>, Depth)>) {
-    let running = checks.into_iter().map(|(name, (mut subject, dir), statements, depth)| async move {
-        check(&name, &mut subject, &statements, &dir, depth).await.err()
-    });
+async fn check_all(checks: Vec<Check>) {
+    let running = checks.into_iter().map(|check| async move { check.run().await.err() });
     let faults: Vec<String> = join_all(running).await.into_iter().flatten().collect();
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
@@ -135,7 +148,8 @@ fn enough(statements: Vec<String>) -> Vec<String> {
 #[tokio::test]
 async fn sqlite_reads_what_the_guard_read() {
     let statements = enough(corpus::sqlite());
-    check_all(vec![("SQLite".into(), sqlite::subject().await, statements, Depth::Whole)]).await;
+    let subject = sqlite::subject().await;
+    check_all(vec![Check { name: "SQLite".into(), subject, statements, depth: Depth::Whole }]).await;
 }
 
 #[tokio::test]
@@ -146,8 +160,8 @@ async fn postgres_reads_what_the_guard_read() {
     let mut checks = Vec::new();
     for part in 0..PARTS {
         let subject = postgres::subject(&url, &format!("prospector_differences_{part}")).await;
-        let own = statements.iter().skip(part).step_by(PARTS).cloned().collect();
-        checks.push((format!("PostgreSQL, part {part}"), subject, own, Depth::Whole));
+        let statements = statements.iter().skip(part).step_by(PARTS).cloned().collect();
+        checks.push(Check { name: format!("PostgreSQL, part {part}"), subject, statements, depth: Depth::Whole });
     }
     check_all(checks).await;
 }
@@ -162,7 +176,7 @@ async fn mariadb_reads_what_the_guard_read_in_every_mode() {
     for (mode, _) in mariadb::MODES {
         let depth = if *mode == "plain" { Depth::Whole } else { Depth::Reads };
         let subject = mariadb::subject(&url, mode).await;
-        checks.push((format!("MariaDB, {mode}"), subject, statements.clone(), depth));
+        checks.push(Check { name: format!("MariaDB, {mode}"), subject, statements: statements.clone(), depth });
     }
     check_all(checks).await;
 }

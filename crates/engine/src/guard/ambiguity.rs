@@ -81,6 +81,15 @@ fn fault(
             }
             _ => None,
         },
+        // The parser takes `\a` and `\f` for control characters, and MySQL for the letters.
+        Token::SingleQuotedString(text) | Token::DoubleQuotedString(text) | Token::NationalStringLiteral(text)
+            if dialect == Dialect::Mysql && text.contains(['\u{7}', '\u{c}']) =>
+        {
+            Some((
+                "`\\a` or `\\f` in a text, or what they stand for elsewhere",
+                "write the letter, or CHAR(7) or CHAR(12)",
+            ))
+        }
         // Texts one after the other are one text to the source, or a text and an alias.
         _ if is_text(token) && before.is_some_and(is_text) => {
             Some(("a text stands right behind a text", "write them as one"))
@@ -132,6 +141,8 @@ mod tests {
             (Dialect::Mysql, "SELECT BINARY 'a' = 'A'"),
             (Dialect::Mysql, "SELECT SQL_CACHE id FROM people"),
             (Dialect::Mysql, "SELECT 1 INTO@a"),
+            (Dialect::Mysql, r"SELECT 'b\a'"),
+            (Dialect::Mysql, r#"SELECT "\f""#),
             (Dialect::Mysql, "SELECT 1.id FROM people"),
             (Dialect::Postgres, "SELECT interval(0) '1.6 s'"),
         ] {

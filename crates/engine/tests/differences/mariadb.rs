@@ -284,7 +284,7 @@ fn calls(query: &str, name: &str) -> bool {
 }
 
 /// What the server says of a query, without the texts that it was sent as hexadecimal digits: it writes these with nothing
-/// before the quotes inside, bytes beyond ASCII as they are or as `\xEF`.
+/// before the quotes inside, and what cannot be printed as it is or as `\xEF`.
 fn without_hexadecimals(sent: &str, mut note: String) -> String {
     for part in sent.split("X'").skip(1) {
         let digits = part.split('\'').next().unwrap_or_default();
@@ -292,7 +292,7 @@ fn without_hexadecimals(sent: &str, mut note: String) -> String {
             .filter_map(|at| u8::from_str_radix(digits.get(at * 2..at * 2 + 2)?, 16).ok())
             .collect();
         let escaped = |byte: &u8| match byte {
-            0..0x80 => char::from(*byte).to_string(),
+            b' '..0x7f => char::from(*byte).to_string(),
             _ => format!("\\x{byte:02X}"),
         };
         let forms = [String::from_utf8_lossy(&bytes).into_owned(), bytes.iter().map(escaped).collect()];

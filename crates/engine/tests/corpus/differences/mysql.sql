@@ -242,3 +242,4 @@ SELECT 1 ⟦INTO@a¦INTO@`a`¦INTO@'a'¦FROM@a¦AS@a⟧
 SELECT⟦ 1.id¦ 1.`id`¦\n1.FROM¦ 1e.id¦ 1.0id¦ 0x1.id¦ .5id¦ a.1¦ people.1¦ `people`.1¦ people.1id⟧ FROM people
 SELECT SQL_CACHE ⟦id¦DISTINCT id¦*¦(SELECT password FROM secret LIMIT 1)⟧ FROM people
 SELECT shop.people.id, people.shop.id, shop.shop.people.id FROM people
+SELECT ⟦'¦"¦N'¦_utf8mb4'⟧\⟦a¦f¦v¦b¦e¦Z¦z¦0¦x41¦N¦%¦_¦/⟧⟦'¦"⟧
