@@ -140,6 +140,7 @@ impl ConnectError {
     }
 
     /// A reading that took too long and was stopped.
+    #[cfg(any(feature = "dynamodb", feature = "elasticsearch", feature = "mongodb", feature = "bigquery"))]
     pub(crate) fn timeout(place: impl Into<String>, table: impl Into<String>) -> Self {
         ConnectError::read(place, table, Cause::TimedOut, TIMED_OUT)
     }
