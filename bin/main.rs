@@ -51,7 +51,8 @@ fn main() -> ExitCode {
         output::error(&error);
         Exit::Usage
     });
-    // A tool or a download that still runs is not waited for.
+    // A tool or a download that still runs is not waited for. Some drivers panic in their own tasks when these are ended.
+    output::ignore_panics();
     runtime.shutdown_background();
     telemetry.end();
     ExitCode::from(exit as u8)

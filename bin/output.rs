@@ -55,6 +55,11 @@ pub(crate) fn catch_panics() {
     std::panic::set_hook(Box::new(|panic| say(&format!("internal error: {panic}"))));
 }
 
+/// Says nothing of panics from here on: the work of the program is done.
+pub(crate) fn ignore_panics() {
+    std::panic::set_hook(Box::new(|_| ()));
+}
+
 /// Says what went wrong, with those of its causes that it does not name itself.
 pub(crate) fn error(error: &anyhow::Error) {
     let mut text = String::from("error");
