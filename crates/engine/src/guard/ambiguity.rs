@@ -108,6 +108,7 @@ fn is_text(token: &Token) -> bool {
     matches!(
         token,
         Token::SingleQuotedString(_)
+            | Token::DoubleQuotedString(_)
             | Token::NationalStringLiteral(_)
             | Token::EscapedStringLiteral(_)
             | Token::UnicodeStringLiteral(_)
@@ -138,6 +139,7 @@ mod tests {
             (Dialect::Postgres, "SELECT 'a'\n'b'"),
             (Dialect::Postgres, "SELECT E'a' -- c\n'b'"),
             (Dialect::Mysql, "SELECT N'a' 'b'"),
+            (Dialect::Mysql, r#"SELECT N'a' "b""#),
             (Dialect::Mysql, "SELECT BINARY 'a' = 'A'"),
             (Dialect::Mysql, "SELECT SQL_CACHE id FROM people"),
             (Dialect::Mysql, "SELECT 1 INTO@a"),
