@@ -102,25 +102,7 @@ impl FailureCode {
 
     /// The stable word for it in answers.
     pub fn as_str(self) -> &'static str {
-        match self {
-            FailureCode::Refused => "refused",
-            FailureCode::Syntax => "syntax",
-            FailureCode::UnknownDatabase => "unknown_database",
-            FailureCode::UnknownTable => "unknown_table",
-            FailureCode::UnknownColumn => "unknown_column",
-            FailureCode::UnknownFunction => "unknown_function",
-            FailureCode::TypeMismatch => "type_mismatch",
-            FailureCode::Timeout => "timeout",
-            FailureCode::Memory => "memory",
-            FailureCode::TooLarge => "too_large",
-            FailureCode::Unavailable => "unavailable",
-            FailureCode::InvalidArguments => "invalid_arguments",
-            FailureCode::RepeatedRows => "repeated_rows",
-            FailureCode::AmbiguousJoin => "ambiguous_join",
-            FailureCode::NoJoin => "no_join",
-            FailureCode::Elsewhere => "other",
-            FailureCode::Failed => "failed",
-        }
+        ToolErrorCode::from(self).as_str()
     }
 }
 
