@@ -13,8 +13,7 @@
 mod support;
 
 use std::{
-    io::{BufRead, BufReader, Read, Write},
-    net::TcpStream,
+    io::{BufRead, BufReader},
     process::{Child, Command, Stdio},
     sync::{
         Arc,
@@ -27,7 +26,7 @@ use std::{
 use prospector_test_support::provider::{FakeProvider, KEY, Turn};
 use serde_json::{Value, json};
 
-use support::Estate;
+use support::{Estate, receive, send};
 
 /// Longer than any health check takes on a busy machine, and shorter than any of the attacks would hold the server.
 const MAX_HEALTH_CHECK: Duration = Duration::from_secs(10);
@@ -87,19 +86,7 @@ impl Drop for Server {
 }
 
 fn ask(address: &str, method: &str, path: &str, body: &str) -> (u16, String) {
-    let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(300))).unwrap();
-    let length = body.len();
-    write!(
-        stream,
-        "{method} {path} HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\
-         connection: close\r\n\r\n{body}"
-    )
-    .unwrap();
-    let mut text = String::new();
-    stream.read_to_string(&mut text).unwrap();
-    let status = text.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
-    (status, text.split_once("\r\n\r\n").map(|(_, body)| body.to_owned()).unwrap_or_default())
+    receive(send(address, method, path, "", body))
 }
 
 /// Each with the database that it is for; without one it is computed over several.

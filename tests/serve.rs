@@ -6,7 +6,7 @@
 mod support;
 
 use std::{
-    io::{BufRead, BufReader, Read, Write},
+    io::{BufRead, BufReader},
     net::TcpStream,
     process::{Child, Command, Stdio},
     sync::mpsc,
@@ -17,7 +17,7 @@ use std::{
 use prospector_test_support::provider::{FakeProvider, KEY, Turn};
 use serde_json::{Value, json};
 
-use support::{Estate, VIP};
+use support::{Estate, VIP, receive, send};
 
 const TOKEN: &str = "open-sesame-0123456789";
 
@@ -59,21 +59,14 @@ impl Server {
     }
 
     fn send(&self, method: &str, path: &str, headers: &str, body: &str) -> TcpStream {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
+        let headers = format!("authorization: Bearer {TOKEN}\r\n{headers}");
+        let stream = send(&self.address, method, path, &headers, body);
         stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-        let length = body.len();
-        write!(
-            stream,
-            "{method} {path} HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {TOKEN}\r\ncontent-type: application/json\r\n\
-             {headers}content-length: {length}\r\nconnection: close\r\n\r\n{body}",
-            self.address
-        )
-        .unwrap();
         stream
     }
 
     fn ask(&self, method: &str, path: &str, body: &str) -> (u16, String) {
-        read(self.send(method, path, "", body))
+        receive(self.send(method, path, "", body))
     }
 
     fn signal(&self) {
@@ -86,13 +79,6 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-fn read(mut stream: TcpStream) -> (u16, String) {
-    let mut text = String::new();
-    stream.read_to_string(&mut text).unwrap();
-    let status = text.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
-    (status, text.split_once("\r\n\r\n").map(|(_, body)| body.to_owned()).unwrap_or_default())
 }
 
 #[test]
@@ -142,7 +128,7 @@ fn a_signal_in_the_middle_of_a_run_cancels_it_with_a_reason() {
     let stream = server.send("POST", "/v1/plan", "accept: text/event-stream\r\n", &asked);
     let waiting = held.join().unwrap();
     server.signal();
-    let (status, events) = read(stream);
+    let (status, events) = receive(stream);
     assert_eq!(status, 200);
     assert!(events.contains("the server is shutting down"), "{events}");
     assert!(events.trim_end().lines().any(|line| line == "event: done"), "{events}");

@@ -6,7 +6,10 @@
 use std::{
     ffi::OsStr,
     fs,
+    io::{Read, Write},
+    net::TcpStream,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use assert_cmd::Command;
@@ -110,6 +113,28 @@ impl Estate {
     pub(crate) fn call(&self, tool: &str, arguments: &Value) -> Ran {
         self.run(["call", tool, &arguments.to_string()])
     }
+}
+
+/// Sends a request on a connection of its own; `headers` are lines that end with `\r\n`.
+pub(crate) fn send(address: &str, method: &str, path: &str, headers: &str, body: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(300))).unwrap();
+    let length = body.len();
+    write!(
+        stream,
+        "{method} {path} HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\n{headers}\
+         content-length: {length}\r\nconnection: close\r\n\r\n{body}"
+    )
+    .unwrap();
+    stream
+}
+
+/// The status and the body of the answer.
+pub(crate) fn receive(mut stream: TcpStream) -> (u16, String) {
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    let status = text.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
+    (status, text.split_once("\r\n\r\n").map(|(_, body)| body.to_owned()).unwrap_or_default())
 }
 
 /// What a run of the binary left.
