@@ -150,6 +150,7 @@ impl Settings {
 
 /// What the variables of OpenTelemetry say of whether spans are sent, where to and how. The others that its specification
 /// names (headers, timeouts, samplers, attributes of the resource) are read by its SDK, under the same names.
+#[cfg_attr(not(feature = "otlp"), allow(dead_code, reason = "only whether traces are wanted is asked"))]
 pub(crate) struct Export {
     pub(crate) disabled: bool,
     /// The exporter of traces by its name.
@@ -171,6 +172,13 @@ impl Export {
             protocol: either(["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"]),
             service: variable("OTEL_SERVICE_NAME"),
         }
+    }
+
+    /// Whether somebody wants traces to be sent.
+    #[cfg(not(feature = "otlp"))]
+    pub(crate) fn is_wanted(&self) -> bool {
+        let named = self.exporter.as_deref().map(str::trim);
+        !self.disabled && named != Some("none") && (named.is_some() || self.endpoint.is_some())
     }
 }
 

@@ -3,11 +3,9 @@
 #![cfg(feature = "ballista")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-#[path = "../crates/engine/tests/support/ballista.rs"]
-#[allow(dead_code, reason = "the tests of the engine use more of it")]
-mod ballista;
 mod support;
 
+use prospector_test_support::ballista;
 use serde_json::{Value, json};
 use support::Estate;
 

@@ -1,11 +1,12 @@
 //! One catalog with every kind of source that a server or a file can be had for: all of them look alike, and one query
 //! joins them.
 
+#![cfg(feature = "mongodb")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod support;
 
-use mongodb::bson::doc;
+use prospector_test_support::mongodb::{Client, bson::doc};
 use prospector_test_support::server;
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Connection, Executor};
@@ -35,7 +36,7 @@ async fn estate() -> Option<Estate> {
     sqlx::raw_sql(sql).execute(&mut connection).await.unwrap();
     mariadb.set_path("sources_test");
 
-    let client = mongodb::Client::with_uri_str(mongo.as_str()).await.unwrap();
+    let client = Client::with_uri_str(mongo.as_str()).await.unwrap();
     let visits = client.database("sources_test").collection("visits");
     visits.drop().await.unwrap();
     let visit =

@@ -1,5 +1,6 @@
 //! Traces: the real binary sends its spans to a local collector, and answers all the same where that cannot be.
 
+#![cfg(feature = "otlp")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod support;
@@ -15,13 +16,13 @@ use axum::{
     extract::State,
     http::{HeaderMap, StatusCode, Uri},
 };
-use opentelemetry_proto::tonic::{
+use prospector_test_support::opentelemetry_proto::tonic::{
     collector::trace::v1::ExportTraceServiceRequest,
     common::v1::{KeyValue, any_value::Value as Held},
     trace::v1::{Span, span::SpanKind, status::StatusCode as Spoken},
 };
+use prospector_test_support::prost::Message;
 use prospector_test_support::provider::{FakeProvider, KEY, Turn};
-use prost::Message;
 use serde_json::json;
 use support::{Estate, Ran, VIP};
 use tokio::net::TcpListener;

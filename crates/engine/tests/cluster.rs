@@ -4,8 +4,6 @@
 #![cfg(feature = "ballista")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-#[path = "support/ballista.rs"]
-mod ballista;
 #[path = "run/tables.rs"]
 mod tables;
 
@@ -13,10 +11,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ballista::Ballista;
 use prospector_engine::options::EngineOptions;
 use prospector_engine::worker::{Worker, Workers, serve_worker};
 use prospector_engine::{Engine, FailureCode, Way};
+use prospector_test_support::ballista::{self, Ballista};
 
 /// What the processes of the cluster run.
 #[tokio::test(flavor = "multi_thread")]
@@ -84,11 +82,11 @@ async fn check_answers(workers: Option<Workers>) {
     assert_eq!(wrong.code, FailureCode::TypeMismatch, "{wrong}");
     assert_eq!(std::fs::read_dir(folder.path().join("scratch")).unwrap().count(), 0);
     // An executor that is gone is not missed.
-    cluster.lose(1);
+    cluster.kill_executor(1);
     let sql = tables::QUERIES[0];
     let (here, there) = (alone.run(sql, None, 50).await.unwrap(), together.run(sql, None, 50).await.unwrap());
     assert_eq!(there.rows, here.rows);
-    cluster.behead();
+    cluster.kill_scheduler();
     let gone = together.run(sql, None, 50).await.unwrap_err();
     assert_eq!(gone.code, FailureCode::Unavailable, "{gone}");
     assert!(gone.message.contains(&cluster.url), "{gone}");

@@ -3,7 +3,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+#[cfg(feature = "ballista")]
+pub mod ballista;
 pub mod provider;
 mod server;
+
+#[cfg(feature = "mongodb")]
+pub use mongodb;
+#[cfg(feature = "otlp")]
+pub use {opentelemetry_proto, prost};
 
 pub use server::server;

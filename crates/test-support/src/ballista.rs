@@ -17,15 +17,16 @@ use ballista_scheduler::scheduler_process::start_server;
 const PART: &str = "PROSPECTOR_TEST_BALLISTA";
 
 /// A cluster that is stopped when it is dropped.
-pub(crate) struct Ballista {
-    pub(crate) url: String,
+pub struct Ballista {
+    /// What `--engine` takes.
+    pub url: String,
     scheduler: Child,
     executors: Vec<(Child, PathBuf)>,
 }
 
 impl Ballista {
     /// `test` is the name of the test that calls [`member`], and `folder` takes what the executors write.
-    pub(crate) fn start(test: &str, executors: usize, folder: &Path) -> Self {
+    pub fn start(test: &str, executors: usize, folder: &Path) -> Self {
         let port = free();
         let scheduler = part(test, &format!("scheduler {port}"));
         let deadline = Instant::now() + Duration::from_secs(60);
@@ -42,12 +43,12 @@ impl Ballista {
     }
 
     /// Whether that executor has computed anything.
-    pub(crate) fn has_worked(&self, executor: usize) -> bool {
+    pub fn has_worked(&self, executor: usize) -> bool {
         std::fs::read_dir(&self.executors[executor].1).unwrap().next().is_some()
     }
 
     /// The time that all executors have computed, in ticks of the kernel's clock.
-    pub(crate) fn ticks(&self) -> u64 {
+    pub fn ticks(&self) -> u64 {
         let of = |(child, _): &(Child, PathBuf)| -> u64 {
             let text = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap_or_default();
             // User and system time are the fields 14 and 15, https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html;
@@ -59,12 +60,12 @@ impl Ballista {
     }
 
     /// Kills an executor.
-    pub(crate) fn lose(&mut self, executor: usize) {
+    pub fn kill_executor(&mut self, executor: usize) {
         end(&mut self.executors[executor].0);
     }
 
     /// Kills the scheduler.
-    pub(crate) fn behead(&mut self) {
+    pub fn kill_scheduler(&mut self) {
         end(&mut self.scheduler);
     }
 }
@@ -95,8 +96,8 @@ fn part(test: &str, part: &str) -> Child {
         .unwrap()
 }
 
-/// What this process is told to be, until it is killed; nothing where it is told nothing.
-pub(crate) async fn member() {
+/// Runs the part of a cluster that the environment names, until the process is killed; returns at once where it names none.
+pub async fn member() {
     let Ok(part) = std::env::var(PART) else { return };
     let words: Vec<&str> = part.split(' ').collect();
     let port = |text: &str| text.parse::<u16>().unwrap();
