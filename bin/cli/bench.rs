@@ -22,6 +22,8 @@ pub(crate) enum BenchCommand {
     Retrieval(RetrievalArgs),
     /// Whether relevance is the share of hits that are right, and what the floor keeps back
     Calibration(CalibrationArgs),
+    /// What the ranker knows of each candidate, from which its weights are learned
+    Features(FeaturesArgs),
     /// Tokens through discovery against everything in the prompt, and against an oracle
     Tokens(TokensArgs),
     /// Precision, recall and F1 of the plans, beside those with everything in the prompt
@@ -127,6 +129,26 @@ pub(crate) struct RetrievalArgs {
     /// How to rank: lexical, dense, rrf, full or all of them
     #[arg(long, value_name = "NAME", default_value = "all", value_parser = ranker)]
     pub(crate) ranker: Rankers,
+    /// Only the first N questions
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+}
+
+/// `planner bench features`
+#[derive(Debug, Args)]
+pub(crate) struct FeaturesArgs {
+    /// The questions, as for `bench retrieval`; those that nothing answers need no `gold`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) queries: PathBuf,
+    /// Records from this file, one JSON object a line, instead of the catalog
+    #[arg(long, value_name = "FILE")]
+    pub(crate) records: Option<PathBuf>,
+    /// The kind that is searched
+    #[arg(long, value_parser = kind)]
+    pub(crate) kind: Kind,
+    /// The file to write: a line of JSON, then rows of little-endian float32
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: PathBuf,
     /// Only the first N questions
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,

@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use prospector_bench::{
     BenchError, Corpus, calibration, chart,
     estate::{EstateSource, Notice, OptionsFn, Setup},
-    plans, questions, retrieval, sql, tokens,
+    features, plans, questions, retrieval, sql, tokens,
 };
 use prospector_discovery::Profile;
 use prospector_offline::Offline;
@@ -16,7 +16,9 @@ use serde::Serialize;
 use super::{Opening, advised, capabilities, embedder, model, open, options};
 use crate::{
     Exit,
-    cli::{BenchCommand, CalibrationArgs, CorpusArgs, EstatesArgs, PlansArgs, RetrievalArgs, SqlBenchArgs, TokensArgs},
+    cli::{
+        BenchCommand, CalibrationArgs, EstatesArgs, FeaturesArgs, PlansArgs, RetrievalArgs, SqlBenchArgs, TokensArgs,
+    },
     output,
     settings::Settings,
 };
@@ -29,6 +31,7 @@ pub(crate) async fn bench(command: BenchCommand, settings: &Settings) -> anyhow:
     match command {
         BenchCommand::Retrieval(args) => bench_retrieval(&args, settings).await,
         BenchCommand::Calibration(args) => bench_calibration(&args, settings).await,
+        BenchCommand::Features(args) => bench_features(&args, settings).await,
         BenchCommand::Tokens(args) => bench_tokens(&args, settings).await,
         BenchCommand::Plans(args) => bench_plans(&args, settings).await,
         BenchCommand::Sql(args) => bench_sql(&args, settings).await,
@@ -37,7 +40,7 @@ pub(crate) async fn bench(command: BenchCommand, settings: &Settings) -> anyhow:
 
 async fn bench_retrieval(args: &RetrievalArgs, settings: &Settings) -> anyhow::Result<Exit> {
     let questions = questions::read(&args.queries, args.limit, true)?;
-    let corpus = corpus(&args.corpus, settings).await?;
+    let corpus = corpus(args.corpus.records.as_deref(), settings).await?;
     let rankers = args.ranker.0.map_or(Ranker::ALL.to_vec(), |ranker| vec![ranker]);
     let report = retrieval::measure(&corpus, &questions, args.corpus.kind, &rankers)?;
     print(&report, &report.table(), args.corpus.json)
@@ -46,10 +49,17 @@ async fn bench_retrieval(args: &RetrievalArgs, settings: &Settings) -> anyhow::R
 async fn bench_calibration(args: &CalibrationArgs, settings: &Settings) -> anyhow::Result<Exit> {
     let questions = questions::read(&args.queries, args.limit, true)?;
     let negatives = args.negatives.as_deref().map(|path| questions::read(path, args.limit, false)).transpose()?;
-    let corpus = corpus(&args.corpus, settings).await?;
+    let corpus = corpus(args.corpus.records.as_deref(), settings).await?;
     let hits = args.hits.try_into()?;
     let report = calibration::measure(&corpus, &questions, negatives.as_deref(), args.corpus.kind, hits)?;
     print(&report, &report.table(), args.corpus.json)
+}
+
+async fn bench_features(args: &FeaturesArgs, settings: &Settings) -> anyhow::Result<Exit> {
+    let questions = questions::read(&args.queries, args.limit, false)?;
+    let corpus = corpus(args.records.as_deref(), settings).await?;
+    features::write(&corpus, &questions, args.kind, &args.out)?;
+    Ok(Exit::Good)
 }
 
 async fn bench_tokens(args: &TokensArgs, settings: &Settings) -> anyhow::Result<Exit> {
@@ -87,8 +97,8 @@ async fn bench_sql(args: &SqlBenchArgs, settings: &Settings) -> anyhow::Result<E
 }
 
 /// The records of the file, or of the catalog.
-async fn corpus(args: &CorpusArgs, settings: &Settings) -> anyhow::Result<Corpus> {
-    if let Some(path) = &args.records {
+async fn corpus(records: Option<&Path>, settings: &Settings) -> anyhow::Result<Corpus> {
+    if let Some(path) = records {
         return Ok(Corpus::from_file(path, embedder::open(settings)?)?);
     }
     let (catalog, _) = open(settings, Opening::Use).await?;

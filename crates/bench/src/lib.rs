@@ -30,6 +30,7 @@ mod corpus;
 mod cost;
 mod error;
 pub mod estate;
+pub mod features;
 mod jsonl;
 mod metrics;
 mod oracle_tools;

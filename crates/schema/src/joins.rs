@@ -1,13 +1,15 @@
 //! The join graph of a database: tables, and the declared keys between them, whichever way they point.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     fmt,
 };
 
 use prospector_connect::Table;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
+
+use crate::likely_keys;
 
 /// A bridge of more tables than this is no longer obvious, and is not proposed.
 const MAX_BRIDGE: usize = 2;
@@ -62,6 +64,8 @@ pub struct Connection {
 pub(crate) struct JoinGraph {
     /// For each table: its neighbours, and for each of them the keys as `(own column, its column)`.
     edges: Vec<BTreeMap<usize, Vec<Key>>>,
+    /// What a table without declared keys seems to join to.
+    likely: Vec<BTreeSet<usize>>,
 }
 
 struct Key {
@@ -87,12 +91,18 @@ impl JoinGraph {
                 edges[to].entry(from).or_default().push(Key { columns: back, own: false });
             }
         }
-        JoinGraph { edges }
+        JoinGraph { edges, likely: likely_keys::neighbours(tables) }
     }
 
     /// The tables that a key joins to this one, in the order of the database.
     pub(crate) fn neighbours(&self, table: usize) -> impl Iterator<Item = usize> {
         self.edges[table].keys().copied()
+    }
+
+    /// The tables that a declared key joins to this one; where none is declared, those that the names of its columns point to.
+    pub(crate) fn related(&self, table: usize) -> Vec<usize> {
+        let declared: Vec<usize> = self.edges[table].keys().copied().collect();
+        if declared.is_empty() { self.likely[table].iter().copied().collect() } else { declared }
     }
 
     /// The keys between two tables as text, from the referring table: `invoices.customer_id = customers.id`.

@@ -35,6 +35,7 @@ mod descriptions;
 mod discovery;
 mod error;
 mod joins;
+mod likely_keys;
 mod model;
 mod naming;
 mod passages;

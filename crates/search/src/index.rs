@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use prospector_core::{Hit, Kind, Record, compute, nearest};
+use prospector_core::{Hit, Kind, Record, Relevance, compute, nearest};
 
 use crate::{
     Embedder, ModelId, Ranker, SearchError,
@@ -258,6 +258,23 @@ impl Index {
             self.rankings(query, limit)?.into_iter().flat_map(|ranking| ranking.records).collect();
         all.sort_by(by_relevance);
         Ok(all.into_iter().take(limit).map(hit).collect())
+    }
+
+    /// The candidates of a kind for a question, with what the ranker knows of each, in the order of
+    /// [`crate::ranking::NAMES`]: what its weights are learned from.
+    ///
+    /// # Errors
+    /// As [`Index::search`].
+    pub fn candidates(&self, text: &str, kind: Kind) -> Result<Vec<(Hit, Vec<f32>)>, SearchError> {
+        check_length(text)?;
+        let snapshot = self.snapshot()?;
+        let candidates = caught(|| rank::candidates(&snapshot, kind, text))?;
+        snapshot.faults.check()?;
+        let pair = |candidate: rank::features::Candidate| {
+            let ranked = rank::Ranked { record: candidate.record, relevance: Relevance::default() };
+            (hit(ranked), candidate.features.values().to_vec())
+        };
+        Ok(candidates.into_iter().map(pair).collect())
     }
 
     /// What each kind has, in the order of the kinds.

@@ -343,6 +343,26 @@ impl Lexical {
         Ok(found)
     }
 
+    /// Where the record of an id is.
+    pub(crate) fn address(&self, searcher: &Searcher, kind: Kind, id: &str) -> Result<Option<DocAddress>, SearchError> {
+        let act = "search";
+        let term = Term::from_field_text(self.fields.key, &format!("{kind}:{id}"));
+        for (segment_ord, segment) in searcher.segment_readers().iter().enumerate() {
+            let inverted = segment.inverted_index(self.fields.key).map_err(fail(act))?;
+            let postings =
+                inverted.read_postings(&term, IndexRecordOption::Basic).map_err(|error| fail(act)(error.into()))?;
+            let Some(mut postings) = postings else { continue };
+            let mut doc_id = postings.doc();
+            while doc_id != TERMINATED {
+                if segment.alive_bitset().is_none_or(|alive| alive.is_alive(doc_id)) {
+                    return Ok(Some(DocAddress { segment_ord: segment_ord as u32, doc_id }));
+                }
+                doc_id = postings.advance();
+            }
+        }
+        Ok(None)
+    }
+
     /// The record at an address.
     pub(crate) fn record(&self, searcher: &Searcher, address: DocAddress) -> Result<Record, SearchError> {
         let document: TantivyDocument = searcher.doc(address).map_err(fail("read"))?;

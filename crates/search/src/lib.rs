@@ -51,5 +51,9 @@ pub use examine::Examined;
 pub use index::{Found, Index, Query};
 pub use length::{MAX_QUERY_CHARS, query_text};
 pub use ranker::Ranker;
+/// What the learned ranker weighs.
+pub mod ranking {
+    pub use crate::rank::features::NAMES;
+}
 pub use refresh::RefreshReport;
 pub use static_table::StaticTable;

@@ -1,20 +1,27 @@
 //! From a question to ranked records of one kind.
 //!
-//! The score of a record is its BM25 score over the best one, plus its nearness in meaning, plus what its database or API
-//! as a whole has to do with the question: the things that a question needs live together. [`crate::recipe`] has the
-//! constants.
+//! In a first pass the score of a record is its BM25 score over the best one, plus its nearness in meaning, plus what its
+//! database or API as a whole has to do with the question: the things that a question needs live together.
+//! [`crate::recipe`] has the constants. Then the best are put in order by [`features`] that are too dear to compute for all,
+//! among them what they join to, with the weights of [`model`].
 
+mod action;
 mod baselines;
 pub(crate) mod calibrate;
 mod clauses;
+pub(crate) mod features;
 mod lookup;
+mod model;
 mod query_scores;
+
+use std::collections::HashMap;
 
 use prospector_core::{Kind, Record, Relevance};
 use rayon::prelude::*;
 
 use crate::{Ranker, SearchError, index::Snapshot, recipe, vectors::Quantized};
 use calibrate::Evidence;
+use features::Candidate;
 use query_scores::QueryScores;
 
 /// Up to this many records of a kind are all scored in full; of more, those with the best preliminary score.
@@ -118,8 +125,44 @@ fn score(
     Ok(judge(snapshot, kind, &query, &scores, limit))
 }
 
-/// The scores of the whole recipe, best first.
+/// What the learned ranker would weigh for a question, in the order of the first pass.
+pub(crate) fn candidates(snapshot: &Snapshot, kind: Kind, text: &str) -> Result<Vec<Candidate>, SearchError> {
+    if snapshot.kind_index(kind).docs.is_empty() {
+        return Ok(Vec::new());
+    }
+    let query = QueryScores::of(snapshot, kind, text)?;
+    let scores = first_pass(snapshot, kind, text, &query, None)?;
+    features::candidates(snapshot, kind, text, &query, &scores)
+}
+
+/// The order of the first pass, with the candidates put in order by all that is known of them.
 fn full(
+    snapshot: &Snapshot,
+    kind: Kind,
+    text: &str,
+    query: &QueryScores,
+    within: Option<u32>,
+) -> Result<Vec<(f32, usize)>, SearchError> {
+    let mut scores = first_pass(snapshot, kind, text, query, within)?;
+    if !model::weighs(kind) {
+        return Ok(scores);
+    }
+    let top = scores.first().map_or(0.0, |(score, _)| score.max(f32::EPSILON));
+    let weighed: HashMap<usize, f32> = features::candidates(snapshot, kind, text, query, &scores)?
+        .into_iter()
+        .map(|candidate| (candidate.place, top * model::score(kind, &candidate.features)))
+        .collect();
+    let lowest = weighed.values().copied().fold(f32::MAX, f32::min);
+    for (score, place) in &mut scores {
+        // What is no candidate stays behind all that are.
+        *score = weighed.get(place).copied().unwrap_or_else(|| score.min(lowest));
+    }
+    sort(&mut scores);
+    Ok(scores)
+}
+
+/// The scores of the recipe, best first.
+fn first_pass(
     snapshot: &Snapshot,
     kind: Kind,
     text: &str,
@@ -158,7 +201,8 @@ fn full(
     {
         for (score, place) in &mut scores {
             let first = kind_index.similarity(&snapshot.vectors, &expanded, *place, 0);
-            *score = query.lexical(*place) + recipe.dense * (first + query.name_similarity(snapshot, kind, *place));
+            let names = recipe.names * query.name_similarity(snapshot, kind, *place);
+            *score = query.lexical(*place) + recipe.dense * (first + names);
         }
         sort(&mut scores);
     }
@@ -230,7 +274,7 @@ fn judge(snapshot: &Snapshot, kind: Kind, query: &QueryScores, scores: &[(f32, u
     // A list that is shorter than the depth ends at nothing.
     let last = if scores.len() > GAP_DEPTH { last } else { last.min(0.0) };
     let kind_index = snapshot.kind_index(kind);
-    let few = calibrate::few(recipe::of(kind).centroid > 0.0, kind_index.docs.len(), query.trust());
+    let few = calibrate::few(kind, kind_index.docs.len(), query.trust());
     let second = scores.get(1).map_or(last, |(score, _)| *score);
     let evidence = |score: f32, place: usize| Evidence {
         strength: query.strength(place),

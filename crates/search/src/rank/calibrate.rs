@@ -7,6 +7,8 @@
 
 use prospector_core::Kind;
 
+use crate::recipe;
+
 /// Below this nothing of the kind is said to match.
 pub(crate) const FLOOR: f32 = 0.3;
 
@@ -36,8 +38,8 @@ pub(super) struct Evidence {
 
 /// How small the catalog is, from 1 for nothing to 0 for endless: of few things the best is further from the question
 /// than of many, and is right all the same. Counted in parents where they are looked at, else in records.
-pub(super) fn few(by_parents: bool, records: usize, trust: f32) -> f32 {
-    if by_parents { 1.0 - trust } else { FEW_RECORDS / (records as f32 + FEW_RECORDS) }
+pub(super) fn few(kind: Kind, records: usize, trust: f32) -> f32 {
+    if recipe::of(kind).centroid > 0.0 { 1.0 - trust } else { FEW_RECORDS / (records as f32 + FEW_RECORDS) }
 }
 
 /// The weights of one kind.

@@ -27,7 +27,14 @@ pub(super) struct QueryScores {
     /// How near the parent is in meaning.
     centroids: Option<Vec<f32>>,
     asked: Option<QueryVectors>,
+    /// The terms of the question, and their weights.
+    terms: Vec<(String, f32)>,
+    /// Which of the first [`MAX_NOTED`] terms a record holds: one bit each, by place.
+    held: Vec<u64>,
 }
+
+/// Of so many terms of a question it is noted which records hold them.
+const MAX_NOTED: usize = 64;
 
 /// What the members of one parent have of one term.
 #[derive(Debug, Clone, Copy, Default)]
@@ -47,6 +54,8 @@ impl QueryScores {
             coverage: vec![0.0; kind_index.parents.len()],
             centroids: None,
             asked: None,
+            terms: Vec::new(),
+            held: vec![0; count],
         };
         let mut total = 0.0;
         let mut of_term = vec![0.0_f32; count];
@@ -55,7 +64,7 @@ impl QueryScores {
         let mut holders: Vec<u32> = Vec::new();
         // A word that nobody has counts as one that a single record has.
         let unknown = (1.0 + (count as f32 - 0.5) / 1.5).ln().min(MAX_IDF);
-        for term in analyze::query_terms(text, kind) {
+        for (at, term) in analyze::query_terms(text, kind).into_iter().enumerate() {
             let mut frequency = 0;
             let mut weight = unknown;
             for (field, boost) in recipe.boosts.iter().enumerate().filter(|(_, boost)| **boost > 0.0) {
@@ -71,13 +80,18 @@ impl QueryScores {
                         touched.push(place);
                     }
                     of_term[place] += boost * score;
+                    if at < MAX_NOTED {
+                        scores.held[place] |= 1 << at;
+                    }
                 }
             }
             // A number that nobody has is a value to filter by, and a span of time that nobody has is one to group by:
             // neither says what is asked for.
             let is_number = term.bytes().all(|byte| byte.is_ascii_digit());
             let is_value = frequency == 0 && (is_number || analyze::is_span_of_time(&term));
-            total += if is_value { 0.0 } else { weight };
+            let weight = if is_value { 0.0 } else { weight };
+            total += weight;
+            scores.terms.push((term, weight));
             for place in touched.drain(..) {
                 let score = std::mem::take(&mut of_term[place]);
                 scores.lexical[place] += score;
@@ -136,20 +150,36 @@ impl QueryScores {
         self.vector_similarity(snapshot, kind, place, 0)
     }
 
-    /// The weighed cosine with what names the record.
+    /// The cosine with what names the record.
     pub(super) fn name_similarity(&self, snapshot: &Snapshot, kind: Kind, place: usize) -> f32 {
-        recipe::of(kind).names * self.vector_similarity(snapshot, kind, place, 1)
+        self.vector_similarity(snapshot, kind, place, 1)
     }
 
-    /// Both together.
+    /// Both together, as the recipe weighs them.
     pub(super) fn similarity(&self, snapshot: &Snapshot, kind: Kind, place: usize) -> f32 {
-        self.body_similarity(snapshot, kind, place) + self.name_similarity(snapshot, kind, place)
+        self.body_similarity(snapshot, kind, place)
+            + recipe::of(kind).names * self.name_similarity(snapshot, kind, place)
     }
 
     fn vector_similarity(&self, snapshot: &Snapshot, kind: Kind, place: usize, vector: usize) -> f32 {
         self.asked.as_ref().map_or(0.0, |asked| {
             snapshot.kind_index(kind).similarity(&snapshot.vectors, &asked.quantized[vector], place, vector)
         })
+    }
+
+    /// The terms of the question, and what each is worth.
+    pub(super) fn terms(&self) -> &[(String, f32)] {
+        &self.terms
+    }
+
+    /// Whether a record holds a term of the question.
+    pub(super) fn holds(&self, place: usize, term: usize) -> bool {
+        term < MAX_NOTED && self.held[place] & (1 << term) != 0
+    }
+
+    /// How much of the question the members of a parent cover together, over the best.
+    pub(super) fn coverage(&self, parent: u32) -> f32 {
+        self.coverage[parent as usize]
     }
 
     /// How near the parent is in meaning; `None` where that is not part of the recipe.

@@ -1,0 +1,114 @@
+//! Keys that nobody declared: columns whose names say that they refer to another table.
+//!
+//! `customer_id` refers to the table of customers; where no table is called so, to the one table whose primary key is called
+//! so; and where there is none, the few tables that have such a column join over it. Names are all that is looked at, so
+//! that this is good for finding tables, and not for joining them unseen.
+
+use std::collections::{BTreeSet, HashMap};
+
+use prospector_connect::Table;
+use prospector_text::{identifiers, stem::strip_plural};
+
+/// The words that a column which refers to something ends in.
+const KEY_WORDS: &[&str] = &["id", "key", "code", "no", "nr", "num", "number", "uuid", "guid", "sk", "pk", "fk", "ref"];
+
+/// More tables than this with the same column, and none of them its owner, share a word rather than a key.
+const MAX_SHARING: usize = 5;
+
+/// For each table, the tables that its columns seem to refer to or to be referred to by.
+pub(crate) fn neighbours(tables: &[Table]) -> Vec<BTreeSet<usize>> {
+    let mut by_name: HashMap<String, usize> = HashMap::new();
+    for (at, table) in tables.iter().enumerate() {
+        let words = words(&table.name);
+        // `dim_customer` is a table of customers as well, unless another is called so.
+        for from in 0..words.len() {
+            by_name.entry(words[from..].concat()).or_insert(at);
+        }
+    }
+    let mut sharing: HashMap<String, Vec<usize>> = HashMap::new();
+    let mut owners: HashMap<String, Vec<usize>> = HashMap::new();
+    let mut named: Vec<(usize, usize)> = Vec::new();
+    for (at, table) in tables.iter().enumerate() {
+        let keys = table.columns.iter().filter(|column| column.primary_key).count();
+        for column in &table.columns {
+            let words = words(&column.name);
+            let Some((last, stem)) = words.split_last() else { continue };
+            if stem.is_empty() || !KEY_WORDS.contains(&last.as_str()) {
+                continue;
+            }
+            let own = (0..stem.len()).find_map(|from| by_name.get(&stem[from..].concat()));
+            match own {
+                Some(target) if *target != at => named.push((at, *target)),
+                _ => {
+                    let name = words.concat();
+                    if column.primary_key && keys == 1 || own == Some(&at) {
+                        owners.entry(name.clone()).or_default().push(at);
+                    }
+                    sharing.entry(name).or_default().push(at);
+                }
+            }
+        }
+    }
+    let mut neighbours = vec![BTreeSet::new(); tables.len()];
+    let mut join = |a: usize, b: usize| {
+        if a != b {
+            neighbours[a].insert(b);
+            neighbours[b].insert(a);
+        }
+    };
+    for (from, to) in named {
+        join(from, to);
+    }
+    for (name, tables) in &sharing {
+        match owners.get(name).map(Vec::as_slice) {
+            Some([owner]) => tables.iter().for_each(|table| join(*owner, *table)),
+            _ if tables.len() <= MAX_SHARING => {
+                for (at, a) in tables.iter().enumerate() {
+                    tables[at + 1..].iter().for_each(|b| join(*a, *b));
+                }
+            }
+            _ => {}
+        }
+    }
+    neighbours
+}
+
+/// The words of an identifier, in lower case and the singular.
+fn words(name: &str) -> Vec<String> {
+    name.split(|c: char| !c.is_alphanumeric()).flat_map(identifiers::split).map(strip_plural).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::table;
+
+    #[track_caller]
+    fn check(tables: &[Table], at: usize, expected: &[usize]) {
+        let found: Vec<usize> = neighbours(tables)[at].iter().copied().collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_column_refers_to_the_table_that_it_names() {
+        let tables = [
+            table("Customers", &["id", "name"]),
+            table("orders", &["order_id", "CustomerId", "total"]),
+            table("dim_region", &["region_key"]),
+            table("fact_sales", &["region_key", "customer_id", "name"]),
+        ];
+        check(&tables, 0, &[1, 3]);
+        check(&tables, 3, &[0, 2]);
+    }
+
+    #[test]
+    fn few_tables_with_the_same_key_join_over_it_and_many_do_not() {
+        let few: Vec<Table> = (0..3).map(|at| table(&format!("t{at}"), &["cost_center_code", "note"])).collect();
+        check(&few, 0, &[1, 2]);
+        let many: Vec<Table> = (0..9).map(|at| table(&format!("t{at}"), &["cost_center_code", "note"])).collect();
+        check(&many, 0, &[]);
+        let mut owned = many;
+        owned[4].columns[0].primary_key = true;
+        check(&owned, 0, &[4]);
+    }
+}
