@@ -64,12 +64,12 @@ impl Budget {
     }
 
     /// So many bytes were taken.
-    pub(crate) fn taken(&self) -> usize {
+    pub(crate) fn bytes_taken(&self) -> usize {
         self.limit - self.left
     }
 
     /// All together are too large.
-    pub(crate) fn exhausted(&self) -> Excess {
+    pub(crate) fn excess(&self) -> Excess {
         Excess { column: None, limit: self.limit }
     }
 
@@ -82,7 +82,7 @@ impl Budget {
             return Err(Excess::of_cell(column));
         }
         let left = self.left.checked_sub(bytes + CELL);
-        self.left = left.ok_or(self.exhausted())?;
+        self.left = left.ok_or(self.excess())?;
         Ok(())
     }
 

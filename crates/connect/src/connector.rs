@@ -4,13 +4,16 @@ use async_trait::async_trait;
 use datafusion::logical_expr::LogicalPlan;
 use prospector_core::Problem;
 
-use crate::{
-    ConnectError, DataFiles, FilterCondition, Rows, SampleRequest, Samples, SourceKind, SqlQuery, Statistics, Table,
-};
+use crate::ConnectError;
+use crate::data_files::DataFiles;
+use crate::filter::FilterCondition;
+use crate::rows::{Rows, SampleRequest, Samples, SqlQuery, Statistics};
+use crate::source_kind::SourceKind;
+use crate::table::Table;
 
 /// One data source. To add a kind, write a file beside the others with a type that implements the four required methods
 /// and a function that opens it, and add a variant to [`SourceKind`] with its entry in the table of sources beside it.
-/// [`Connector::describe`] chooses a [`crate::ColumnType`] for each column; whatever else the engine needs to know of a
+/// [`Connector::describe`] chooses a [`crate::table::ColumnType`] for each column; whatever else the engine needs to know of a
 /// kind is in its entry.
 ///
 /// Every method may be called from several tasks at once. No method may write to the source.
@@ -52,7 +55,7 @@ pub trait Connector: Send + Sync {
     ///
     /// # Errors
     /// [`ConnectError::Condition`] where a condition does not fit, [`ConnectError::TooLarge`] where a value has more than
-    /// [`crate::MAX_CELL_BYTES`] or all have more than [`crate::MAX_ROWS_BYTES`], else as for [`Connector::sample`].
+    /// [`crate::budget::MAX_CELL_BYTES`] or all have more than [`crate::budget::MAX_ROWS_BYTES`], else as for [`Connector::sample`].
     async fn rows(
         &self,
         table: &str,
@@ -89,7 +92,7 @@ pub trait Connector: Send + Sync {
     ///
     /// # Errors
     /// [`ConnectError::Unsupported`] where the source has no SQL, [`ConnectError::TooLarge`] where a value has more than
-    /// [`crate::MAX_CELL_BYTES`] or all have more than [`crate::MAX_ANSWER_BYTES`], else what the source says.
+    /// [`crate::budget::MAX_CELL_BYTES`] or all have more than [`crate::budget::MAX_ANSWER_BYTES`], else what the source says.
     async fn query(&self, query: &SqlQuery<'_>, cap: usize) -> Result<Rows, ConnectError> {
         let _ = (query, cap);
         Err(ConnectError::Unsupported { place: self.kind().to_string(), act: "run SQL" })

@@ -1,14 +1,12 @@
 //! What can go wrong with a data source.
 
-mod cause;
-
 use std::error::Error;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::SourceKind;
+pub use crate::cause::Cause;
 use crate::filter::ConditionError;
-pub use cause::Cause;
+use crate::source_kind::SourceKind;
 
 /// A failed act on a data source. Messages never hold a password. Where a library reported the failure, [`Error::source`]
 /// is its own error, unless the cause is [`Cause::Refused`]: then its words may name what the account may not know of.
@@ -57,7 +55,7 @@ pub enum ConnectError {
         table: String,
         /// The column of the value; `None` where all values together are too large.
         column: Option<String>,
-        /// The limit in bytes: [`crate::MAX_CELL_BYTES`], [`crate::MAX_ANSWER_BYTES`] or [`crate::MAX_ROWS_BYTES`].
+        /// The limit in bytes: [`crate::budget::MAX_CELL_BYTES`], [`crate::budget::MAX_ANSWER_BYTES`] or [`crate::budget::MAX_ROWS_BYTES`].
         limit: usize,
     },
     /// A server could not be reached, or refused the account.

@@ -1,12 +1,10 @@
 //! Conditions on the rows of a table, the same for every source.
 
-pub(crate) mod sql;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
 
-use crate::Cause;
+use crate::cause::Cause;
 
 /// How a [`FilterCondition`] compares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -147,7 +145,7 @@ pub enum ConditionError {
 impl ConditionError {
     /// The value is not one of those that the column holds.
     pub(crate) fn unfit(holds: &'static str, value: &str) -> Self {
-        ConditionError::Unfit { holds, value: crate::shown::cut(value).to_owned() }
+        ConditionError::Unfit { holds, value: crate::display::cut(value).to_owned() }
     }
 
     /// Why, as a cause of any failure.
@@ -242,7 +240,7 @@ pub(crate) fn boolean(value: &Value) -> Result<bool, ConditionError> {
     match text(value).to_ascii_lowercase().as_str() {
         "true" | "t" | "yes" | "1" => Ok(true),
         "false" | "f" | "no" | "0" => Ok(false),
-        other => Err(ConditionError::NotBoolean(crate::shown::cut(other).to_owned())),
+        other => Err(ConditionError::NotBoolean(crate::display::cut(other).to_owned())),
     }
 }
 
@@ -254,7 +252,7 @@ pub(crate) fn decimal(text: &str) -> Value {
     }
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     match text.parse::<f64>() {
-        Ok(number) if digits <= 15 => crate::shown::float(number),
+        Ok(number) if digits <= 15 => crate::display::float(number),
         _ => Value::String(text.to_owned()),
     }
 }

@@ -42,10 +42,12 @@ mod bigquery;
 mod budget;
 #[cfg(feature = "cassandra")]
 mod cassandra;
-mod column_type;
+mod cause;
 mod connector;
+mod data_files;
 mod dbt;
 mod ddl;
+mod display;
 #[cfg(any(feature = "cassandra", feature = "dynamodb", feature = "elasticsearch", feature = "mongodb"))]
 mod document;
 #[cfg(feature = "dynamodb")]
@@ -53,31 +55,28 @@ mod dynamo;
 #[cfg(feature = "elasticsearch")]
 mod elastic;
 mod encoding;
-mod error;
+pub mod error;
 mod files;
-mod filter;
+pub mod filter;
 mod keys;
-mod model;
 #[cfg(feature = "mongodb")]
 mod mongo;
 mod mysql;
+mod open;
 mod postgres;
+pub mod rows;
 mod server;
 mod service;
-mod shown;
-mod source;
+pub mod source;
+mod source_kind;
 pub mod sql;
 mod sqlite;
+mod statement;
+pub mod table;
 #[cfg(any(feature = "cassandra", feature = "dynamodb", feature = "elasticsearch"))]
 mod tally;
 
-pub use budget::{MAX_ANSWER_BYTES, MAX_CELL_BYTES, MAX_ROWS_BYTES};
-pub use column_type::ColumnType;
 pub use connector::Connector;
-pub use error::{AddressError, Cause, ConnectError, DriverError};
-pub use files::{DataFile, DataFiles, DataFormat};
-pub use filter::{ConditionError, FilterCondition, FilterOp, Test as FilterTest};
-pub use model::{Column, ForeignKey, Rows, SampleRequest, Samples, SqlQuery, Statistics, Table};
-pub use server::Server;
-pub use service::{Access, BigquerySource, ElasticsearchSource};
-pub use source::{Source, SourceKind, open};
+pub use error::ConnectError;
+pub use open::open;
+pub use source::Source;

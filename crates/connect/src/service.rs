@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use url::Url;
 
-use crate::AddressError;
+use crate::error::AddressError;
 pub use bigquery::BigquerySource;
 pub use elasticsearch::ElasticsearchSource;
 

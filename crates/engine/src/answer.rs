@@ -1,12 +1,13 @@
 //! Answers as they are shown: few rows, short cells, and how to get the rest.
 
-use prospector_connect::Rows;
+use prospector_connect::rows::Rows;
 use prospector_core::{Part, Resource, ResourceKind, ToolOutput};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{Failure, Way};
+use crate::Failure;
+use crate::outcome::Way;
 
 /// At most so many rows.
 pub(crate) const MAX_ROWS: usize = 50;
@@ -98,7 +99,7 @@ impl ToolOutput for QueryAnswer {
 }
 
 /// What can be shown in so many characters.
-pub(crate) fn shown(rows: Rows, characters: usize) -> Shown {
+pub(crate) fn cut_to_show(rows: Rows, characters: usize) -> Shown {
     let mut left = characters.saturating_sub(rows.columns.iter().map(|name| name.chars().count() + 4).sum());
     let (mut kept, mut has_more, mut cut) = (Vec::new(), rows.has_more, 0);
     for mut row in rows.rows {
@@ -163,7 +164,7 @@ mod tests {
 
     fn check(rows: usize, cell: &str, expected: (usize, bool)) {
         let rows = Rows { columns: vec!["a".into()], rows: vec![vec![json!(cell)]; rows], has_more: false };
-        let shown = shown(rows, MAX_CHARACTERS);
+        let shown = cut_to_show(rows, MAX_CHARACTERS);
         assert_eq!((shown.row_count, shown.has_more), expected);
         assert_eq!(shown.next.is_some(), shown.has_more || cell.chars().count() > MAX_CELL);
         assert!(serde_json::to_string(&shown.rows).unwrap_or_default().chars().count() <= MAX_CHARACTERS + 2);

@@ -2,17 +2,20 @@
 
 use std::sync::Arc;
 
-use prospector_connect::{Column, FilterCondition, Rows, SqlQuery, Table};
+use prospector_connect::filter::FilterCondition;
+use prospector_connect::rows::SqlQuery;
+use prospector_connect::table::{Column, Table};
 use prospector_core::nearest;
 
 use crate::guard::{Checked, examine};
 use crate::history::History;
 use crate::joined::Statement;
 use crate::options::EngineOptions;
+use crate::outcome::{Outcome, Way};
 use crate::scope::{self, Held, Loaded, MAX_LOADED, Scope, Subset};
 use crate::source::{Found, Source, resolve};
 use crate::view::View;
-use crate::{Dialect, Failure, FailureCode, advice, joined, native};
+use crate::{Dialect, Failure, FailureCode, advice, execution, joined, native};
 
 /// So many of the rows that were loaded are shown.
 const FIRST: usize = 10;
@@ -23,31 +26,6 @@ pub struct Engine {
     options: Arc<EngineOptions>,
     scope: Scope,
     pub(crate) history: History,
-}
-
-/// Where a query was run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Way {
-    /// In the source itself, in its own SQL.
-    Native,
-    /// Here, over what the sources sent.
-    Joined,
-    /// On a cluster, over files where they lie and what other sources sent.
-    Cluster,
-}
-
-/// An answer.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Outcome {
-    /// The rows, whole.
-    pub rows: Rows,
-    /// Where they were made.
-    pub way: Way,
-    /// The databases that were read; for a subset that was loaded, the one that it is from.
-    pub databases: Vec<String>,
-    /// The tables that were read, as `database.table`; for a subset, the one that it is from.
-    pub tables: Vec<String>,
 }
 
 /// What is to be done for a query.
@@ -155,9 +133,9 @@ impl Engine {
                 let answer = plan.view[*source].connector.query(&query, cap).await;
                 (answer.map_err(|error| advice::explain_source(&error, &plan.tables()))?, Way::Native)
             }
-            None => (joined::run(plan.statement(sql), cap, &self.options).await?, self.way()),
+            None => (execution::run(plan.statement(sql), cap, &self.options).await?, self.way()),
         };
-        let tables = sorted(plan.found.iter().map(|found| plan.view.origin(found)));
+        let tables = sort_names(plan.found.iter().map(|found| plan.view.origin(found)));
         Ok(Outcome { rows, way, databases: plan.databases(), tables })
     }
 
@@ -176,7 +154,7 @@ impl Engine {
                 Way::Native
             }
             None => {
-                joined::validate(plan.statement(sql), &self.options).await?;
+                execution::validate(plan.statement(sql), &self.options).await?;
                 self.way()
             }
         };
@@ -237,10 +215,10 @@ impl Engine {
 /// What is to be done for a query over one database, or over any.
 fn plan(view: &View, sql: &str, only: Option<usize>, options: &EngineOptions) -> Result<Plan, Failure> {
     if let Some(only) = only {
-        return match planned(view, sql, view[only].dialect(), Some(only), options) {
+        return match plan_in(view, sql, view[only].dialect(), Some(only), options) {
             // What was loaded can be joined with any database.
             Err(failure) if failure.code == FailureCode::UnknownTable => {
-                planned(view, sql, Dialect::Joined, None, options).ok().filter(Plan::is_scoped).ok_or(failure)
+                plan_in(view, sql, Dialect::Joined, None, options).ok().filter(Plan::is_scoped).ok_or(failure)
             }
             done => done,
         };
@@ -252,7 +230,7 @@ fn plan(view: &View, sql: &str, only: Option<usize>, options: &EngineOptions) ->
         if !is_spoken {
             continue;
         }
-        match planned(view, sql, dialect, None, options) {
+        match plan_in(view, sql, dialect, None, options) {
             Ok(plan) => return Ok(plan),
             Err(failure) => failures.push(failure),
         }
@@ -296,16 +274,16 @@ impl Plan {
     }
 
     fn databases(&self) -> Vec<String> {
-        sorted(self.found.iter().map(|found| self.view.database(found)))
+        sort_names(self.found.iter().map(|found| self.view.database(found)))
     }
 
     /// Whether it reads what was loaded.
     fn is_scoped(&self) -> bool {
-        self.found.iter().any(|found| self.view.held(found).is_some())
+        self.found.iter().any(|found| self.view.subset(found).is_some())
     }
 }
 
-fn planned(
+fn plan_in(
     view: &View,
     sql: &str,
     dialect: Dialect,
@@ -319,14 +297,14 @@ fn planned(
     let functions: Vec<String> = spoken.flat_map(|(_, source)| source.functions.iter().cloned()).collect();
     let checked = examine(dialect, &functions, sql)?;
     let reads = &checked.rewritten.reads;
-    let found = resolve(view, view.scoped().filter(|_| only.is_none()), only, dialect, reads);
+    let found = resolve(view, view.subset_source().filter(|_| only.is_none()), only, dialect, reads);
     let found = found.map_err(|failure| match failure.code == FailureCode::UnknownTable {
         true => options.only_described(reads).unwrap_or(failure),
         false => failure,
     })?;
     let native = match dialect {
         Dialect::Joined => None,
-        _ => {
+        Dialect::Postgres | Dialect::Mysql | Dialect::Sqlite | Dialect::Bigquery => {
             let first = only.or(found.first().map(|found| found.source));
             let is_own = |at: usize| view[at].dialect() == dialect && found.iter().all(|found| found.source == at);
             let Some(source) = first.filter(|at| is_own(*at)) else {
@@ -366,7 +344,7 @@ fn did_you_mean(near: &[String], otherwise: &str) -> String {
     }
 }
 
-fn sorted(names: impl Iterator<Item = String>) -> Vec<String> {
+fn sort_names(names: impl Iterator<Item = String>) -> Vec<String> {
     let names: std::collections::BTreeSet<String> = names.collect();
     names.into_iter().collect()
 }

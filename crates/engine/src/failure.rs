@@ -24,6 +24,11 @@ impl Failure {
         Failure { code, message: message.into(), suggestion: None }
     }
 
+    /// A statement that is not run.
+    pub(crate) fn refuse(message: impl Into<String>) -> Self {
+        Failure::new(FailureCode::Refused, message)
+    }
+
     pub(crate) fn advise(mut self, advice: impl Into<String>) -> Self {
         self.suggestion = Some(advice.into());
         self

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use prospector_core::nearest;
 use sqlparser::ast::{Ident, ObjectName};
 
-use crate::guard::{Checked, examine, refused};
+use crate::guard::{Checked, examine};
 use crate::rewrite::{Piece, Rewritten};
 use crate::source::{Found, Source};
 use crate::{Dialect, Failure, FailureCode};
@@ -24,7 +24,7 @@ pub(crate) fn text(checked: &Checked, found: &[Found], source: &Source) -> Resul
     if dialect == Dialect::Postgres {
         check_attributes(rewritten, found, source)?;
     }
-    let table = |at: usize| found.get(at).map(|found| written(dialect, &source.tables[found.table].name));
+    let table = |at: usize| found.get(at).map(|found| write_table(dialect, &source.tables[found.table].name));
     let column = |parts: &[Ident]| {
         let names_source = parts[0].value.eq_ignore_ascii_case(&source.name);
         let follows = |found: &Found| {
@@ -33,7 +33,7 @@ pub(crate) fn text(checked: &Checked, found: &[Found], source: &Source) -> Resul
         };
         let rest = if names_source && found.iter().any(follows) { &parts[1..] } else { parts };
         match (dialect, rest) {
-            (Dialect::Mysql, [.., schema, table, _]) if rest.len() > 2 => {
+            (Dialect::Mysql, [.., schema, table, _]) => {
                 let wanted = format!("{}.{}", schema.value, table.value);
                 let is_read = |found: &Found| source.tables[found.table].name == wanted;
                 if !found.iter().any(is_read) {
@@ -44,9 +44,11 @@ pub(crate) fn text(checked: &Checked, found: &[Found], source: &Source) -> Resul
                     .advise("name a column by the table's alias, or by its name without a database"));
                 }
                 // MariaDB 10.11 ends when a column that USING joins is named with its database.
-                Ok(qualified(dialect, &rest[rest.len() - 2..]))
+                Ok(qualify(dialect, &rest[rest.len() - 2..]))
             }
-            _ => Ok(qualified(dialect, rest)),
+            (Dialect::Postgres | Dialect::Mysql | Dialect::Sqlite | Dialect::Bigquery | Dialect::Joined, _) => {
+                Ok(qualify(dialect, rest))
+            }
         }
     };
     let text = assemble(rewritten, table, column)?;
@@ -66,7 +68,7 @@ fn assemble(
             Piece::Text(part) => text.push_str(part),
             Piece::Column(parts) => text.push_str(&column(parts)?),
             Piece::Table { at, alias } => {
-                text.push_str(&table(*at).ok_or_else(|| refused("a table of the query was not found"))?);
+                text.push_str(&table(*at).ok_or_else(|| Failure::refuse("a table of the query was not found"))?);
                 if let Some(alias) = alias {
                     text.push_str(" AS ");
                     text.push_str(alias);
@@ -82,14 +84,14 @@ fn check_round_trip(dialect: Dialect, functions: &[String], rewritten: &Rewritte
     let plain = |rewritten: &Rewritten| {
         let name =
             |name: &ObjectName| -> Vec<Ident> { name.0.iter().filter_map(|part| part.as_ident()).cloned().collect() };
-        let table = |at: usize| rewritten.reads.get(at).map(|read| qualified(dialect, &name(read)));
-        assemble(rewritten, table, |parts| Ok(qualified(dialect, parts)))
+        let table = |at: usize| rewritten.reads.get(at).map(|read| qualify(dialect, &name(read)));
+        assemble(rewritten, table, |parts| Ok(qualify(dialect, parts)))
     };
     let once = plain(rewritten)?;
     let again = examine(dialect, functions, &once).and_then(|checked| plain(&checked.rewritten));
     match again {
         Ok(twice) if twice == once => Ok(()),
-        _ => Err(refused(format!(
+        _ => Err(Failure::refuse(format!(
             "the statement cannot be written so that {} is sure to read it alike",
             dialect.as_str()
         ))
@@ -151,7 +153,7 @@ fn check_attributes(rewritten: &Rewritten, found: &[Found], source: &Source) -> 
 }
 
 /// A name of several parts, of which the last may be all columns.
-fn qualified(dialect: Dialect, parts: &[Ident]) -> String {
+fn qualify(dialect: Dialect, parts: &[Ident]) -> String {
     let part = |part: &Ident| match (part.quote_style, part.value.as_str()) {
         (None, "*") => "*".to_owned(),
         _ => dialect.quote(&dialect.name_of(part)),
@@ -165,22 +167,23 @@ fn written_as(parts: &[Ident]) -> String {
 }
 
 /// A name as an identifier.
-pub(crate) fn quoted(dialect: Dialect, name: &str) -> String {
+pub(crate) fn quote(dialect: Dialect, name: &str) -> String {
     match dialect {
         // A column inside a record is a path.
         Dialect::Bigquery => name.split('.').map(|part| dialect.quote(part)).collect::<Vec<_>>().join("."),
-        _ => dialect.quote(name),
+        Dialect::Postgres | Dialect::Mysql | Dialect::Sqlite | Dialect::Joined => dialect.quote(name),
     }
 }
 
 /// The name of a table as the source has it, such that nothing else can be meant.
-pub(crate) fn written(dialect: Dialect, name: &str) -> String {
-    let quoted = |name: &str| quoted(dialect, name);
-    match (dialect, name.split_once('.')) {
+pub(crate) fn write_table(dialect: Dialect, name: &str) -> String {
+    let quote = |name: &str| quote(dialect, name);
+    let in_schema = |(schema, table): (&str, &str)| format!("{}.{}", quote(schema), quote(table));
+    match dialect {
         // PostgreSQL looks in other schemas first unless told.
-        (Dialect::Postgres, None) => format!("public.{}", quoted(name)),
-        (Dialect::Postgres | Dialect::Mysql, Some((schema, table))) => format!("{}.{}", quoted(schema), quoted(table)),
-        (Dialect::Sqlite, _) => format!("main.{}", quoted(name)),
-        _ => quoted(name),
+        Dialect::Postgres => name.split_once('.').map_or_else(|| format!("public.{}", quote(name)), in_schema),
+        Dialect::Mysql => name.split_once('.').map_or_else(|| quote(name), in_schema),
+        Dialect::Sqlite => format!("main.{}", quote(name)),
+        Dialect::Bigquery | Dialect::Joined => quote(name),
     }
 }

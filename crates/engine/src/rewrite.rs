@@ -23,7 +23,6 @@ use std::collections::BTreeSet;
 use sqlparser::ast::{Ident, ObjectName, Query, Spanned};
 use sqlparser::tokenizer::{Span, TokenWithSpan};
 
-use crate::guard::refused;
 use crate::{Dialect, Failure};
 
 /// Expressions, queries and joins inside one another.
@@ -134,7 +133,7 @@ fn no(message: impl Into<String>, span: Span, advice: &str) -> Written {
         0 => String::new(),
         line => format!(" in line {line}, column {}", span.start.column),
     };
-    Err(Box::new(refused(format!("{}{place}", message.into())).advise(advice)))
+    Err(Box::new(Failure::refuse(format!("{}{place}", message.into())).advise(advice)))
 }
 
 impl Writer<'_> {
@@ -181,7 +180,7 @@ impl Writer<'_> {
     }
 
     /// A form that no dialect of ours writes.
-    fn unsupported(&self, what: &str, node: &impl Spanned) -> Written {
+    fn refuse_form(&self, what: &str, node: &impl Spanned) -> Written {
         self.unsupported_at(what, node.span())
     }
 

@@ -7,16 +7,18 @@ use async_trait::async_trait;
 use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::arrow::error::ArrowError;
-use prospector_connect::{
-    Column, ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, SourceKind, Statistics, Table,
-};
+use prospector_connect::filter::FilterCondition;
+use prospector_connect::rows::{Rows, SampleRequest, Samples, Statistics};
+use prospector_connect::source::SourceKind;
+use prospector_connect::table::{Column, Table};
+use prospector_connect::{ConnectError, Connector};
 use prospector_core::Problem;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::joined::column::{array, arrow_type};
-use crate::options::{SubsetMemory, SubsetShare};
+use crate::column::{array, arrow_type};
+use crate::limits::{SubsetMemory, SubsetShare};
 use crate::source::Source;
 use crate::{Failure, FailureCode};
 
@@ -193,7 +195,7 @@ pub(crate) fn batch(columns: &[Column], rows: &[Vec<Value>]) -> Result<RecordBat
 /// Stands where a source has its connector: subsets are read where they are held.
 struct Memory;
 
-fn unsupported<T>() -> Result<T, ConnectError> {
+fn unsupported_error<T>() -> Result<T, ConnectError> {
     Err(ConnectError::Unsupported { place: SCOPED.to_owned(), act: "be asked but by a query" })
 }
 
@@ -205,14 +207,14 @@ impl Connector for Memory {
     }
 
     async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
-        unsupported()
+        unsupported_error()
     }
 
     async fn sample(&self, _: &str, _: &str, _: &SampleRequest) -> Result<Samples, ConnectError> {
-        unsupported()
+        unsupported_error()
     }
 
     async fn statistics(&self, _: &str, _: &[String]) -> Result<Vec<Statistics>, ConnectError> {
-        unsupported()
+        unsupported_error()
     }
 }

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use prospector_connect::{Connector, Table};
+use prospector_connect::Connector;
+use prospector_connect::table::Table;
 use prospector_core::nearest;
 use sqlparser::ast::{Ident, ObjectName};
 

@@ -29,18 +29,18 @@ impl View {
     }
 
     /// The place of the source of the subsets.
-    pub(crate) fn scoped(&self) -> Option<usize> {
+    pub(crate) fn subset_source(&self) -> Option<usize> {
         (!self.held.is_empty()).then(|| self.sources.len() - 1)
     }
 
     /// The subset, where the table is one.
-    pub(crate) fn held(&self, found: &Found) -> Option<&Arc<Held>> {
-        self.held.get(found.table).filter(|_| self.scoped() == Some(found.source))
+    pub(crate) fn subset(&self, found: &Found) -> Option<&Arc<Held>> {
+        self.held.get(found.table).filter(|_| self.subset_source() == Some(found.source))
     }
 
     /// The database that a table is from.
     pub(crate) fn database(&self, found: &Found) -> String {
-        match self.held(found) {
+        match self.subset(found) {
             Some(held) => held.database.clone(),
             None => self.sources[found.source].name.clone(),
         }
@@ -48,7 +48,7 @@ impl View {
 
     /// The table as `database.table`; of a subset, the one that it is from.
     pub(crate) fn origin(&self, found: &Found) -> String {
-        match self.held(found) {
+        match self.subset(found) {
             Some(held) => held.origin.clone(),
             None => {
                 format!("{}.{}", self.sources[found.source].name, self.sources[found.source].tables[found.table].name)

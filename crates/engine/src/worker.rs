@@ -14,6 +14,7 @@ mod ask;
 mod frame;
 mod limit;
 mod message;
+mod output;
 mod pool;
 mod process;
 mod remote;
@@ -25,11 +26,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use prospector_connect::Rows;
+use prospector_connect::rows::Rows;
 use tempfile::TempDir;
 
 use crate::joined::{Act, Means, Statement, Trouble};
-use crate::options::{EngineOptions, Limits};
+use crate::limits::Limits;
 use pool::Pool;
 pub use serve::serve_worker;
 
@@ -86,29 +87,24 @@ impl Workers {
     }
 
     /// Plans the statement in a worker, and computes it there where that is wanted.
-    pub(crate) async fn compute(
-        &self,
-        statement: Statement<'_>,
-        act: Act,
-        options: &EngineOptions,
-    ) -> Result<Rows, Trouble> {
+    pub(crate) async fn compute(&self, statement: Statement<'_>, act: Act, means: Means) -> Result<Rows, Trouble> {
         let mut lease = self.0.lease().await?;
         let process = lease.process();
-        let folder = folder(options).await;
+        let folder = make_folder(means.scratch).await;
         let means = Means {
             scratch: folder.as_ref().map(|folder| folder.path().to_owned()),
-            cluster: options.cluster.clone(),
-            limits: self.limits(&options.limits),
+            cluster: means.cluster,
+            limits: self.limits(&means.limits),
         };
         process.hold(folder);
         // A cluster is told by the worker that nobody waits.
-        process.is_bid_farewell = means.cluster.is_some();
+        process.is_cancelled_first = means.cluster.is_some();
         let asked = ask::ask(process, statement, act, &means);
         let Ok((answer, is_reusable)) = tokio::time::timeout(means.limits.time, asked).await else {
             return Err(Trouble::timeout());
         };
         if is_reusable {
-            process.is_bid_farewell = false;
+            process.is_cancelled_first = false;
             process.hold(None);
             lease.give_back();
         }
@@ -127,8 +123,8 @@ impl Workers {
 }
 
 /// A folder of the query's own in the scratch folder. What a killed worker leaves there is removed with it.
-async fn folder(options: &EngineOptions) -> Option<TempDir> {
-    let scratch = options.scratch.clone()?;
+async fn make_folder(scratch: Option<PathBuf>) -> Option<TempDir> {
+    let scratch = scratch?;
     let made = tokio::task::spawn_blocking(move || {
         let scratch = std::path::absolute(scratch)?;
         std::fs::create_dir_all(&scratch)?;

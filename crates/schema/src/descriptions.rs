@@ -1,7 +1,7 @@
 //! Descriptions that lie beside a database, as JSON:
 //! `{table: {name?, description?, columns: {column: {name?, description?, value_description?}}}}`.
 
-use prospector_connect::Table;
+use prospector_connect::table::Table;
 use prospector_core::{Problem, nearest};
 use prospector_text::identifiers::words;
 use serde_json::{Map, Value};

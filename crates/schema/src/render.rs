@@ -1,9 +1,10 @@
 //! A table as it is indexed, and as a hit shows it.
 
-use prospector_connect::{Column, Table};
+use prospector_connect::table::{Column, Table};
 use prospector_core::{Kind, Record};
 
-use crate::{Database, joins::JoinGraph};
+use crate::Database;
+use crate::joins::JoinGraph;
 use prospector_text::cut;
 
 /// The most characters of a description that a list or a hit shows.
@@ -66,7 +67,7 @@ fn body(database: &Database, table: &Table) -> String {
 
 #[cfg(test)]
 mod tests {
-    use prospector_connect::SourceKind;
+    use prospector_connect::source::SourceKind;
 
     use super::*;
     use crate::testing::{shop, table};

@@ -8,10 +8,12 @@ use serde_json::{Value, json};
 
 use super::sql::Statement;
 use super::token::Tokens;
+use crate::ConnectError;
 use crate::budget::Budget;
-use crate::server::PATIENCE;
+use crate::cause::Cause;
+use crate::server::STATEMENT_TIMEOUT;
+use crate::service::BigquerySource;
 use crate::service::http::{Asker, Question, Unanswered};
-use crate::{BigquerySource, Cause, ConnectError};
 
 /// How long one question waits for a job; a longer one is asked for again.
 const WAITING: Duration = Duration::from_secs(10);
@@ -57,7 +59,7 @@ impl Jobs {
                 path: ["bigquery", "v2", "projects"].into_iter().chain(path.iter().copied()).collect(),
                 parameters: parameters.to_vec(),
                 body: body.clone(),
-                patience: WAITING + Duration::from_secs(20),
+                time_limit: WAITING + Duration::from_secs(20),
             };
             match self.asker.ask(question, token.as_deref()).await {
                 Err(Unanswered::Locked(_)) if token.is_some() && !is_new => {
@@ -89,7 +91,7 @@ impl Jobs {
             "useLegacySql": false,
             "maxResults": page,
             "timeoutMs": WAITING.as_millis() as u64,
-            "jobTimeoutMs": PATIENCE.as_millis().to_string(),
+            "jobTimeoutMs": STATEMENT_TIMEOUT.as_millis().to_string(),
             "maximumBytesBilled": self.settings.max_bytes_billed().to_string(),
             "formatOptions": {"useInt64Timestamp": true},
         });
@@ -110,7 +112,7 @@ impl Jobs {
         let mut found = Answer::default();
         loop {
             if answer.get("jobComplete") == Some(&Value::Bool(false)) {
-                if start.elapsed() > PATIENCE {
+                if start.elapsed() > STATEMENT_TIMEOUT {
                     // Dropped, it is cancelled.
                     return Err(failed(Unanswered::TooLong));
                 }
@@ -155,7 +157,7 @@ impl Jobs {
     }
 
     /// Whether the statement would run and is one that only reads, without running it.
-    pub(super) async fn tried(&self, table: &str, sql: &str) -> Result<(), ConnectError> {
+    pub(super) async fn dry_run(&self, table: &str, sql: &str) -> Result<(), ConnectError> {
         let mut query = json!({"query": sql, "useLegacySql": false});
         if let [dataset] = self.settings.datasets() {
             query["defaultDataset"] = json!({"projectId": self.project(), "datasetId": dataset});

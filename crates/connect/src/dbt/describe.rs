@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use super::artifact::{Catalog, Found, Manifest, Node};
 use super::checks::{Checks, gather};
-use crate::{Column, ColumnType, Table, keys};
+use crate::keys;
+use crate::table::{Column, ColumnType, Table};
 
 /// What is a table, in the words of dbt.
 const TABLES: [&str; 4] = ["model", "seed", "snapshot", "source"];

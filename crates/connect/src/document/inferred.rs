@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use prospector_core::Problem;
 
 use super::{DEEPEST, Node, column_type, is_usable};
-use crate::Column;
+use crate::table::Column;
 
 /// More fields are not told apart: what has so many uses values as names.
 const MAX_FIELDS: usize = 1_000;

@@ -4,8 +4,7 @@
 use serde_json::{Value, json};
 
 use super::mapping::{Field, Shape};
-use crate::FilterOp;
-use crate::filter::{ConditionError, Test, boolean, number, text};
+use crate::filter::{ConditionError, FilterOp, Test, boolean, number, text};
 
 /// What is sent, and whether what is found must be looked at again.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,7 +91,7 @@ fn texts(field: &Field, test: &Test<'_>) -> Result<Clause, ConditionError> {
 
 /// One of the values.
 fn among(field: &Field, values: &[&Value]) -> Result<Clause, ConditionError> {
-    let made = |query: Value, is_wider: bool| Clause { query: nested(field, query), is_wider };
+    let made = |query: Value, is_wider: bool| Clause { query: nest(field, query), is_wider };
     Ok(match field.shape {
         Shape::Integer | Shape::Float => {
             let numbers = values.iter().map(|value| numeric(value)).collect::<Result<Vec<_>, _>>()?;
@@ -123,7 +122,7 @@ fn among(field: &Field, values: &[&Value]) -> Result<Clause, ConditionError> {
 fn precise(field: &Field, value: &Value) -> Result<Value, ConditionError> {
     match (field.shape, &field.exact) {
         (Shape::Exact | Shape::Address | Shape::Words, Some((target, _))) => {
-            Ok(nested(field, json!({"term": {target: text(value)}})))
+            Ok(nest(field, json!({"term": {target: text(value)}})))
         }
         _ => among(field, &[value]).map(|clause| clause.query),
     }
@@ -148,7 +147,7 @@ fn range(field: &Field, target: &str, ends: &[(&str, &Value)]) -> Result<Value, 
     if field.shape == Shape::Date {
         bounds.insert("format".to_owned(), "strict_date_optional_time_nanos||epoch_millis".into());
     }
-    Ok(nested(field, json!({"range": {target: bounds}})))
+    Ok(nest(field, json!({"range": {target: bounds}})))
 }
 
 /// A day is its first moment, as it is elsewhere; Elasticsearch would take it for all of the day.
@@ -173,7 +172,7 @@ fn word(op: FilterOp) -> &'static str {
         FilterOp::Gt => "gt",
         FilterOp::Lt => "lt",
         FilterOp::Lte => "lte",
-        _ => "gte",
+        FilterOp::Gte | FilterOp::Eq | FilterOp::Neq | FilterOp::Between | FilterOp::In | FilterOp::Like => "gte",
     }
 }
 
@@ -181,18 +180,18 @@ fn word(op: FilterOp) -> &'static str {
 pub(super) fn exists(field: &Field) -> Value {
     let exists = json!({"exists": {"field": field.name}});
     let is_own = field.exact.as_ref().is_some_and(|(target, _)| *target == field.name);
-    if is_own { within(field, exists) } else { nested(field, exists) }
+    if is_own { within(field, exists) } else { nest(field, exists) }
 }
 
 /// What is asked of whole values, or the value is too long for the index that holds it whole.
 fn within(field: &Field, query: Value) -> Value {
     match &field.exact {
-        Some((target, Some(_))) => either(vec![nested(field, query), json!({"term": {"_ignored": target}})]),
-        _ => nested(field, query),
+        Some((target, Some(_))) => either(vec![nest(field, query), json!({"term": {"_ignored": target}})]),
+        _ => nest(field, query),
     }
 }
 
-fn nested(field: &Field, query: Value) -> Value {
+fn nest(field: &Field, query: Value) -> Value {
     match &field.nested {
         Some(path) => json!({"nested": {"path": path, "query": query}}),
         None => query,
@@ -249,7 +248,7 @@ pub(super) fn containing(text: &str) -> String {
 
 /// A text as a wildcard that finds it anywhere.
 pub(super) fn around(text: &str) -> String {
-    wildcard(&format!("%{}%", crate::filter::sql::escaped(text)))
+    wildcard(&format!("%{}%", crate::statement::escape_pattern(text)))
 }
 
 #[cfg(test)]

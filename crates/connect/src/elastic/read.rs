@@ -9,13 +9,14 @@ use serde_json::{Map, Value, json};
 use super::condition::clause;
 use super::mapping::{Field, Shape};
 use super::{Elastic, Place};
+use crate::ConnectError;
 use crate::budget::{Budget, Excess};
+use crate::cause::Cause;
 use crate::document::compare::meets;
 use crate::document::{DEEPEST, Node};
-use crate::filter::{ConditionError, Test};
-use crate::server::{FIRST_ROWS, PATIENCE};
+use crate::filter::{ConditionError, FilterCondition, Test};
+use crate::server::{SAMPLE_ROWS, STATEMENT_TIMEOUT};
 use crate::service::http::Question;
-use crate::{Cause, ConnectError, FilterCondition};
 
 /// Documents a page.
 const PAGE: usize = 2_000;
@@ -92,7 +93,7 @@ impl<'a> Reading<'a> {
             "size": page,
             "sort": ["_doc"],
             "track_total_hits": false,
-            "timeout": format!("{}s", PATIENCE.as_secs()),
+            "timeout": format!("{}s", STATEMENT_TIMEOUT.as_secs()),
             "_source": sources(&self.fields),
         });
         let computed: Vec<&str> =
@@ -135,7 +136,7 @@ impl Elastic {
     ) -> Result<Found, ConnectError> {
         let reading = Reading::new(table, place, wanted, conditions, also)?;
         // What is looked at again here is bounded, whatever is wanted.
-        let most = if reading.tested.is_empty() { limit.saturating_add(1) } else { limit.max(FIRST_ROWS as usize) };
+        let most = if reading.tested.is_empty() { limit.saturating_add(1) } else { limit.max(SAMPLE_ROWS as usize) };
         let page = if reading.tested.is_empty() { most.min(PAGE) } else { PAGE };
         let mut found = Found { rows: Vec::new(), has_more: false, excess: None };
         let seen = self.scroll(table, place, &reading, Pages { most, page, limit }, &mut found).await?;
@@ -211,7 +212,7 @@ impl Elastic {
             path: vec![&place.target, "_search"],
             parameters,
             body: Some(body),
-            patience: PATIENCE,
+            time_limit: STATEMENT_TIMEOUT,
         };
         let answer = self.asker.ask(question, None).await.map_err(|error| self.asker.statement_error(table, error))?;
         self.whole(table, answer)
@@ -223,7 +224,7 @@ impl Elastic {
             path: vec!["_search", "scroll"],
             parameters: Vec::new(),
             body: Some(json!({"scroll": KEPT, "scroll_id": scroll})),
-            patience: PATIENCE,
+            time_limit: STATEMENT_TIMEOUT,
         };
         let answer = self.asker.ask(question, None).await.map_err(|error| self.asker.statement_error(table, error))?;
         self.whole(table, answer)
@@ -236,7 +237,7 @@ impl Elastic {
             path: vec!["_search", "scroll"],
             parameters: Vec::new(),
             body: Some(json!({"scroll_id": [scroll]})),
-            patience: Duration::from_secs(5),
+            time_limit: Duration::from_secs(5),
         };
         if let Err(error) = self.asker.ask(question, None).await {
             tracing::debug!(?error, "a scroll that is no longer needed could not be ended");
@@ -311,7 +312,7 @@ fn node(value: &Value, depth: usize) -> Node {
         Value::Object(_) if depth >= DEEPEST => Node::Scalar("object", value.clone()),
         Value::Object(fields) => {
             let mut made: Vec<(String, Node)> = Vec::new();
-            for (name, value) in unfolded(fields) {
+            for (name, value) in unfold(fields) {
                 made.push((name, node(&value, depth + 1)));
             }
             Node::Object(made)
@@ -324,7 +325,7 @@ fn node(value: &Value, depth: usize) -> Node {
 }
 
 /// `{"a.b": 1, "a": {"c": 2}}` as `{"a": {"b": 1, "c": 2}}`, one level of it.
-fn unfolded(fields: &Map<String, Value>) -> Map<String, Value> {
+fn unfold(fields: &Map<String, Value>) -> Map<String, Value> {
     let mut made = Map::new();
     for (name, value) in fields {
         let (first, rest) = name.split_once('.').map_or((name.as_str(), None), |(first, rest)| (first, Some(rest)));

@@ -14,7 +14,7 @@ use prospector_core::Problem;
 pub(super) const MAX_COLUMNS: usize = 10_000;
 
 /// The table with as many columns as it may have, and what is said where that is not all of them.
-pub(super) fn narrowed(table: Arc<dyn TableProvider>, place: &str) -> (Arc<dyn TableProvider>, Option<Problem>) {
+pub(super) fn narrow_table(table: Arc<dyn TableProvider>, place: &str) -> (Arc<dyn TableProvider>, Option<Problem>) {
     let whole = table.schema();
     let count = whole.fields().len();
     if count <= MAX_COLUMNS {

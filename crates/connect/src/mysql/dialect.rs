@@ -2,19 +2,19 @@
 
 use serde_json::Value;
 
-use crate::filter::sql::{self, Bound, Known};
+use crate::display;
 use crate::filter::{ConditionError, boolean, number, text};
-use crate::shown;
+use crate::statement::{self, Bound, TypedColumn};
 
 /// The SQL of MySQL and MariaDB.
 pub(super) struct Dialect;
 
-impl sql::Dialect for Dialect {
-    fn quoted(&self, name: &str) -> String {
+impl statement::Dialect for Dialect {
+    fn quote(&self, name: &str) -> String {
         format!("`{}`", name.replace('`', "``"))
     }
 
-    fn bound(&self, _: usize, column: &Known, value: &Value) -> Result<(String, Bound), ConditionError> {
+    fn bind(&self, _: usize, column: &TypedColumn, value: &Value) -> Result<(String, Bound), ConditionError> {
         // MySQL compares a text with a number as two floating point numbers, in which any word is 0.
         let whole = |number: String| match number.parse::<i64>() {
             Ok(number) => ("?".to_owned(), Bound::Integer(number)),
@@ -61,7 +61,7 @@ pub(super) enum Shape {
 
 impl Shape {
     /// The shape of a column, by its type as `information_schema` names it.
-    pub(super) fn of(column: &Known) -> Shape {
+    pub(super) fn of(column: &TypedColumn) -> Shape {
         match column.data_type.as_str() {
             "tinyint" | "smallint" | "mediumint" | "int" | "bigint" | "decimal" | "float" | "double" | "year" => {
                 Shape::Number
@@ -97,10 +97,10 @@ impl Shape {
     }
 
     /// What is sent of a group: no more of a long text than is shown.
-    pub(super) fn shown(self, key: &str, value: &str) -> String {
+    pub(super) fn shorten(self, key: &str, value: &str) -> String {
         match self {
             Shape::Number | Shape::Bits | Shape::Ordered => key.to_owned(),
-            Shape::Words | Shape::Nested => format!("LEFT({value}, {})", shown::LONGEST),
+            Shape::Words | Shape::Nested => format!("LEFT({value}, {})", display::MAX_CHARS),
             Shape::Bytes => format!("LENGTH({key})"),
         }
     }
@@ -109,7 +109,7 @@ impl Shape {
     pub(super) fn end(self, function: &str, name: &str) -> String {
         match self {
             Shape::Number | Shape::Bits | Shape::Ordered => format!("{function}({})", self.value(name)),
-            Shape::Words => format!("LEFT({function}({}), {})", self.value(name), shown::LONGEST),
+            Shape::Words => format!("LEFT({function}({}), {})", self.value(name), display::MAX_CHARS),
             Shape::Bytes | Shape::Nested => "NULL".to_owned(),
         }
     }
@@ -120,11 +120,11 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::filter::sql::select;
-    use crate::{FilterCondition, FilterOp};
+    use crate::filter::{FilterCondition, FilterOp};
+    use crate::statement::select;
 
     fn check(data_type: &str, op: FilterOp, value: Value, expected: Result<(&str, &[Bound]), &str>) {
-        let known = [Known { name: "a`b".into(), data_type: data_type.into() }];
+        let known = [TypedColumn { name: "a`b".into(), data_type: data_type.into() }];
         let conditions = [FilterCondition { column: "A`B".into(), op, value }];
         let found = select(&Dialect, "t", "t", &[&known[0]], &known, &conditions, 5);
         match (found, expected) {

@@ -11,10 +11,10 @@ use sqlx::{AssertSqlSafe, Column, Executor, Postgres, Row, SqlSafeStr, Statement
 
 use super::measured::{self, Flagged};
 use super::value::value;
-use crate::Rows;
 use crate::budget::{Budget, Excess};
-use crate::filter::sql::{Bound, Statement};
-use crate::server::Dialogue;
+use crate::rows::Rows;
+use crate::server::ReadOnlySession;
+use crate::statement::{Bound, Statement};
 
 /// Settings by which a text is read, and the forms in which values are shown, whatever the server's own are. One that a
 /// server does not know is left out: `backslash_quote` and its like go away one day.
@@ -71,9 +71,9 @@ const PATH: &str = "\
 
 /// The statements that begin a transaction. The last of them answers with the number of the connection. Each is compiled
 /// when the ones before it have run, so that their names are found in the system's own schema.
-fn beginning(patience: Duration) -> String {
+fn beginning(time_limit: Duration) -> String {
     let fixed: Vec<String> = FIXED.iter().map(|(name, value)| format!("('{name}', '{value}', NULL)")).collect();
-    let millis = patience.as_millis().max(1);
+    let millis = time_limit.as_millis().max(1);
     let times = [
         ("statement_timeout", millis),
         ("lock_timeout", millis),
@@ -101,10 +101,10 @@ fn beginning(patience: Duration) -> String {
 }
 
 #[async_trait]
-impl Dialogue for PgConnection {
-    async fn begin_reading(&mut self, patience: Duration) -> Result<u64, sqlx::Error> {
+impl ReadOnlySession for PgConnection {
+    async fn begin_reading(&mut self, time_limit: Duration) -> Result<u64, sqlx::Error> {
         // Settings of the transaction alone, so that they hold behind a pooler too.
-        let answers = sqlx::raw_sql(AssertSqlSafe(beginning(patience))).fetch_all(&mut *self).await?;
+        let answers = sqlx::raw_sql(AssertSqlSafe(beginning(time_limit))).fetch_all(&mut *self).await?;
         let number = answers.last().and_then(|row| row.try_get::<&str, _>(0).ok()?.parse().ok());
         number.ok_or_else(|| sqlx::Error::Protocol("the backend has no number".to_owned()))
     }
@@ -167,7 +167,7 @@ pub(super) async fn fetch(
         if came < wanted || answer.rows.has_more {
             return Ok(answer);
         }
-        let usual = budget.taken() / answer.rows.rows.len().max(1);
+        let usual = budget.bytes_taken() / answer.rows.rows.len().max(1);
         block = (BLOCK_BYTES / usual.max(1)).clamp(1, MAX_BLOCK);
     }
 }
@@ -176,7 +176,7 @@ pub(super) async fn fetch(
 fn read(row: &PgRow, width: usize, has_flag: bool, budget: &mut Budget) -> Result<Vec<Value>, Excess> {
     match has_flag.then(|| measured::flag(row, width)) {
         Some(Flagged::Cell(column)) => return Err(Excess::of_cell(column)),
-        Some(Flagged::Row) => return Err(budget.exhausted()),
+        Some(Flagged::Row) => return Err(budget.excess()),
         Some(Flagged::Fits) | None => {}
     }
     let mut values = Vec::with_capacity(width);
@@ -193,7 +193,7 @@ async fn open(connection: &mut PgConnection, statement: &Statement) -> Result<(V
     let prepared = connection.prepare(AssertSqlSafe(statement.sql.clone()).into_sql_str()).await?;
     let names: Vec<String> = prepared.columns().iter().map(|column| column.name().to_owned()).collect();
     let types: Vec<&str> = prepared.columns().iter().map(|column| column.type_info().name()).collect();
-    let wrapped = measured::wrapped(&statement.sql, &types);
+    let wrapped = measured::wrap(&statement.sql, &types);
     let flag = wrapped.is_some();
     let sql = wrapped.unwrap_or_else(|| statement.sql.clone());
     let declare = format!("DECLARE answer NO SCROLL CURSOR WITHOUT HOLD FOR\n{sql}");

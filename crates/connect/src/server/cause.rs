@@ -3,7 +3,7 @@
 use sqlx::mysql::MySqlDatabaseError;
 use sqlx::postgres::{PgDatabaseError, PgErrorPosition};
 
-use crate::Cause;
+use crate::cause::Cause;
 
 /// What an error tells by its codes.
 pub(super) struct Found {

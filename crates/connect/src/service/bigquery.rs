@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Access, Endpoint};
-use crate::AddressError;
+use crate::error::AddressError;
 
 /// Where BigQuery is, unless a catalog says otherwise.
 const URL: &str = "https://bigquery.googleapis.com/";

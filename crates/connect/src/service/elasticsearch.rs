@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Access, Endpoint};
-use crate::AddressError;
+use crate::error::AddressError;
 
 /// A cluster of Elasticsearch or OpenSearch.
 #[derive(Clone, PartialEq, Eq, Hash)]

@@ -11,10 +11,11 @@ use serde_json::Value;
 use tokio::sync::OnceCell;
 
 use super::{Access, Endpoint};
-use crate::{Cause, ConnectError};
+use crate::ConnectError;
+use crate::cause::Cause;
 
 /// How long it may take to connect.
-const CONNECTING: Duration = Duration::from_secs(10);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How much longer than its time limit in the service an act is waited for.
 const GRACE: Duration = Duration::from_secs(5);
@@ -59,7 +60,7 @@ pub(crate) struct Question<'a> {
     pub(crate) path: Vec<&'a str>,
     pub(crate) parameters: Vec<(&'a str, String)>,
     pub(crate) body: Option<Value>,
-    pub(crate) patience: Duration,
+    pub(crate) time_limit: Duration,
 }
 
 impl Asker {
@@ -84,7 +85,7 @@ impl Asker {
             prospector_net::client()
                 .user_agent(prospector_net::USER_AGENT)
                 .retry(reqwest::retry::never())
-                .connect_timeout(CONNECTING)
+                .connect_timeout(CONNECT_TIMEOUT)
                 .build()
                 .map_err(|error| Unanswered::Unreached(reason(error)))
         };
@@ -117,14 +118,14 @@ impl Asker {
         if let Some(body) = question.body {
             request = request.header(CONTENT_TYPE, "application/json").body(body.to_string());
         }
-        self.answered(request, question.patience).await.map_err(|unanswered| self.scrubbed(unanswered, token))
+        self.send(request, question.time_limit).await.map_err(|unanswered| self.scrub(unanswered, token))
     }
 
     /// What answers a request.
-    pub(crate) async fn answered(
+    pub(crate) async fn send(
         &self,
         request: reqwest::RequestBuilder,
-        patience: Duration,
+        time_limit: Duration,
     ) -> Result<Value, Unanswered> {
         let answer = async {
             let mut response = request.send().await.map_err(unsent)?;
@@ -137,13 +138,13 @@ impl Asker {
                 }
                 bytes.extend_from_slice(&part);
             }
-            judged(status, &bytes)
+            read_answer(status, &bytes)
         };
-        tokio::time::timeout(patience + GRACE, answer).await.unwrap_or(Err(Unanswered::TooLong))
+        tokio::time::timeout(time_limit + GRACE, answer).await.unwrap_or(Err(Unanswered::TooLong))
     }
 
     /// Without secrets, should one be in what was said.
-    fn scrubbed(&self, unanswered: Unanswered, token: Option<&str>) -> Unanswered {
+    fn scrub(&self, unanswered: Unanswered, token: Option<&str>) -> Unanswered {
         let clean = |text: String| {
             let secrets = self.endpoint.access().secrets().into_iter().chain(token.map(str::to_owned));
             secrets.filter(|secret| !secret.is_empty()).fold(text, |text, secret| text.replace(&secret, "***"))
@@ -197,13 +198,13 @@ pub(super) fn basic(name: &str, password: &str) -> String {
     STANDARD.encode(format!("{name}:{password}"))
 }
 
-fn judged(status: StatusCode, bytes: &[u8]) -> Result<Value, Unanswered> {
+fn read_answer(status: StatusCode, bytes: &[u8]) -> Result<Value, Unanswered> {
     let parsed = serde_json::from_slice::<Value>(bytes);
     if status.is_success() {
         let wrong = |error| Unanswered::Failed(status.as_u16(), format!("the answer is no JSON: {error}"));
         return parsed.map_err(wrong);
     }
-    let said = parsed.ok().and_then(|answer| said(&answer)).unwrap_or_else(|| {
+    let said = parsed.ok().and_then(|answer| find_message(&answer)).unwrap_or_else(|| {
         let text = String::from_utf8_lossy(bytes);
         format!("{status} {}", text.chars().take(100).collect::<String>()).trim().to_owned()
     });
@@ -225,7 +226,7 @@ fn judged(status: StatusCode, bytes: &[u8]) -> Result<Value, Unanswered> {
 }
 
 /// What a service says of a failure, as Elasticsearch, OpenSearch and Google write it.
-fn said(answer: &Value) -> Option<String> {
+fn find_message(answer: &Value) -> Option<String> {
     let error = answer.get("error")?;
     let text = |value: Option<&Value>| value.and_then(Value::as_str).filter(|t| !t.is_empty()).map(str::to_owned);
     let root = error.get("root_cause").and_then(|causes| causes.get(0)).and_then(|cause| text(cause.get("reason")));

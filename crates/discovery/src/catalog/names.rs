@@ -1,6 +1,6 @@
 //! Which names exist in a catalog.
 
-use prospector_connect::Table;
+use prospector_connect::table::Table;
 use prospector_core::{ResourceKind, normalized};
 use prospector_schema::Database;
 

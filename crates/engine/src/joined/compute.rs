@@ -14,16 +14,17 @@ use datafusion::physical_plan::execute_stream;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion::sql::parser::Statement as Planned;
 use futures::StreamExt;
-use prospector_connect::Rows;
+use prospector_connect::rows::Rows;
 use serde::{Deserialize, Serialize};
 use sqlparser::ast::Statement;
 
+use super::cells::Answer;
 use super::provider::{Fetched, MAX_ROWS, Remote, RowsError, Texts};
-use super::rename::{registered, renamed};
-use super::shown::Answer;
+use super::rename::{register_name, rename_tables};
 use super::{Trouble, keys, place};
+use crate::cluster::Cluster;
 use crate::guard::Checked;
-use crate::options::{Cluster, Limits};
+use crate::limits::Limits;
 use crate::source::Found;
 use crate::view::View;
 
@@ -93,7 +94,7 @@ async fn run(
         let answer = async {
             let mut answer = Answer::new(view, found, frame.schema().as_arrow(), cap, &means.limits);
             let (state, plan) = frame.limit(0, Some(cap.saturating_add(1)))?.into_parts();
-            let plan = keys::fetched(state.optimize(&plan)?).await?;
+            let plan = keys::fetch_keys(state.optimize(&plan)?).await?;
             fill(&mut answer, &state, plan, means).await?;
             Ok(answer.finish())
         };
@@ -116,10 +117,10 @@ async fn fill(
     #[cfg(feature = "ballista")]
     if let Some(cluster) = &means.cluster {
         let batches: Vec<RecordBatch> =
-            super::cluster::computed(state, plan, cluster, means.scratch.as_deref()).await?;
+            super::cluster::compute_on(state, plan, cluster, means.scratch.as_deref()).await?;
         return batches.iter().try_for_each(|batch| answer.push(batch));
     }
-    let plan = state.optimize(&place::scanned(plan)?)?;
+    let plan = state.optimize(&place::scan_in_place(plan)?)?;
     let physical = state.query_planner().create_physical_plan(&plan, state).await?;
     let mut batches = execute_stream(physical, state.task_ctx())?;
     while !answer.is_full()
@@ -153,22 +154,22 @@ async fn frame(
         let source = &view[found.source];
         let table = &source.tables[found.table];
         let id = format!("{}.{}", source.name, table.name);
-        if session.table_exist(registered(found))? {
+        if session.table_exist(register_name(found))? {
             continue;
         }
-        if let Some(held) = view.held(found) {
-            session.register_table(registered(found), Arc::new(Fetched::whole(held.batch.clone())))?;
+        if let Some(held) = view.subset(found) {
+            session.register_table(register_name(found), Arc::new(Fetched::whole(held.batch.clone())))?;
             continue;
         }
         let most = means.limits.source_bytes;
         let mut remote = Remote::new(id, table, source.connector.clone(), texts.clone(), most);
         let is_large = table.row_count.is_none_or(|rows| rows > MAX_ROWS as u64);
         if scans == Scans::All || scans == Scans::Large && is_large {
-            remote = remote.scanned().await;
+            remote = remote.scan_in_place().await;
         }
-        session.register_table(registered(found), Arc::new(remote))?;
+        session.register_table(register_name(found), Arc::new(remote))?;
     }
-    let statement = Statement::Query(Box::new(renamed(&checked.query, view, found)));
+    let statement = Statement::Query(Box::new(rename_tables(&checked.query, view, found)));
     let plan = session.state().statement_to_plan(Planned::Statement(Box::new(statement))).await?;
     session.execute_logical_plan(plan).await
 }

@@ -4,7 +4,7 @@
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{Between, BinaryExpr, Expr, Operator, expr::InList};
-use prospector_connect::{FilterCondition, FilterOp};
+use prospector_connect::filter::{FilterCondition, FilterOp};
 use serde_json::{Value, json};
 
 /// A longer list is not sent.
@@ -80,7 +80,7 @@ fn literal(expression: &Expr, column: &Filtered<'_>, op: FilterOp) -> Option<Val
             match op {
                 FilterOp::Gt | FilterOp::Gte => Some((number - slack).into()),
                 FilterOp::Lt | FilterOp::Lte => Some((number + slack).into()),
-                _ => None,
+                FilterOp::Eq | FilterOp::Neq | FilterOp::Between | FilterOp::In | FilterOp::Like => None,
             }
         }
         (DataType::Decimal128(..), ScalarValue::Decimal128(Some(_), ..)) => Some(scalar.to_string().into()),

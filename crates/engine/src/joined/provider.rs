@@ -12,11 +12,14 @@ use datafusion::datasource::memory::MemorySourceConfig;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::{Expr, LogicalPlan, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
-use prospector_connect::{Cause, Column, ColumnType, Connector, FilterCondition, FilterOp, Table};
+use prospector_connect::Connector;
+use prospector_connect::error::Cause;
+use prospector_connect::filter::{FilterCondition, FilterOp};
+use prospector_connect::table::{Column, ColumnType, Table};
 
-use super::column::{array, arrow_type};
 use super::filter::{Filtered, condition};
 use super::measure;
+use crate::column::{array, arrow_type};
 
 /// A join takes at most so many rows of a table.
 pub(crate) const MAX_ROWS: usize = 200_000;
@@ -131,7 +134,7 @@ impl Remote {
     }
 
     /// The same table, scanned where it lies if its source can do that; else as it is.
-    pub(crate) async fn scanned(mut self) -> Self {
+    pub(crate) async fn scan_in_place(mut self) -> Self {
         // Why it cannot be read is said when its rows are asked for.
         let Ok(Some(plan)) = self.connector.scan(&self.table.name).await else { return self };
         let held = |column: &Column| plan.schema().fields().iter().position(|field| *field.name() == column.name);
@@ -167,16 +170,22 @@ impl Remote {
     }
 
     /// The places of the columns that a scan reads.
-    pub(super) fn wanted(&self, projection: Option<&Vec<usize>>) -> Vec<usize> {
+    pub(super) fn list_columns(&self, projection: Option<&Vec<usize>>) -> Vec<usize> {
         projection.cloned().unwrap_or_else(|| (0..self.schema.fields().len()).collect())
     }
 
     /// About how many rows meet the filters.
-    pub(super) fn expected(&self, filters: &[Expr]) -> u64 {
+    pub(super) fn estimate_rows(&self, filters: &[Expr]) -> u64 {
         let rows = self.table.row_count.unwrap_or(u64::MAX / 2);
         filters.iter().filter_map(|filter| self.condition(filter)).fold(rows, |rows, condition| match condition.op {
             FilterOp::Eq | FilterOp::In => rows / 10,
-            _ => rows / 3,
+            FilterOp::Neq
+            | FilterOp::Gt
+            | FilterOp::Gte
+            | FilterOp::Lt
+            | FilterOp::Lte
+            | FilterOp::Between
+            | FilterOp::Like => rows / 3,
         })
     }
 
@@ -251,7 +260,7 @@ impl TableProvider for Remote {
         filters: &[Expr],
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let wanted = self.wanted(projection);
+        let wanted = self.list_columns(projection);
         let batch = self.batch(&wanted, filters, limit).await?;
         let schema = batch.schema();
         Ok(MemorySourceConfig::try_new_exec(&[vec![batch]], schema, None)?)
@@ -284,7 +293,7 @@ impl Fetched {
 
     /// The rows of the columns that a scan reads.
     #[cfg(feature = "ballista")]
-    pub(super) fn projected(&self, projection: Option<&Vec<usize>>) -> Result<RecordBatch> {
+    pub(super) fn project(&self, projection: Option<&Vec<usize>>) -> Result<RecordBatch> {
         match projection.filter(|_| !self.is_part) {
             Some(columns) => Ok(self.batch.project(columns)?),
             None => Ok(self.batch.clone()),

@@ -4,11 +4,13 @@ use std::any::Any;
 
 use datafusion::common::SchemaError;
 use datafusion::error::DataFusionError;
-use prospector_connect::{Cause, ConnectError, Table};
+use prospector_connect::ConnectError;
+use prospector_connect::error::Cause;
+use prospector_connect::table::Table;
 use serde::{Deserialize, Serialize};
 
+use super::cells::TooLarge;
 use super::provider::RowsError;
-use super::shown::TooLarge;
 use crate::advice::{self, Reason};
 use crate::{Failure, FailureCode};
 

@@ -24,9 +24,9 @@ impl Writer<'_> {
             Expr::BinaryOp { left, op, right } => self.binary(left, op, right),
             Expr::UnaryOp { op, expr } => match unary(self.dialect, op) {
                 Some(sign) => self.prefix(&format!("{sign} "), expr),
-                None => self.unsupported(&format!("the operator `{op}`"), expr.as_ref()),
+                None => self.refuse_form(&format!("the operator `{op}`"), expr.as_ref()),
             },
-            Expr::Nested(inner) => self.enclosed(inner),
+            Expr::Nested(inner) => self.enclose(inner),
             Expr::Value(value) => self.value(value),
             Expr::Function(function) => self.function(function),
             Expr::Case { case_token: _, end_token: _, operand, conditions, else_result } => {
@@ -36,30 +36,7 @@ impl Writer<'_> {
             Expr::GroupingSets(sets) => self.grouping("GROUPING SETS", sets),
             Expr::Cube(sets) => self.grouping("CUBE", sets),
             Expr::Rollup(sets) => self.grouping("ROLLUP", sets),
-            Expr::Tuple(items) => {
-                self.push("(");
-                self.list(items, Self::expr)?;
-                self.push(")");
-                Ok(())
-            }
-            Expr::Struct { values, fields } if self.dialect == Dialect::Bigquery && fields.is_empty() => {
-                self.push("STRUCT(");
-                self.list(values, Self::expr)?;
-                self.push(")");
-                Ok(())
-            }
-            Expr::Named { expr, name } if self.dialect == Dialect::Bigquery => {
-                self.expr(expr)?;
-                self.push(" AS ");
-                self.new_name(name)
-            }
-            Expr::Array(array) if matches!(self.dialect, Dialect::Postgres | Dialect::Bigquery | Dialect::Joined) => {
-                self.done.made.insert("array".to_owned());
-                self.push(if array.named { "ARRAY[" } else { "[" });
-                self.list(&array.elem, Self::expr)?;
-                self.push("]");
-                Ok(())
-            }
+            Expr::Tuple(..) | Expr::Struct { .. } | Expr::Named { .. } | Expr::Array(..) => self.composite(expr),
             Expr::IsFalse(..)
             | Expr::IsNotFalse(..)
             | Expr::IsTrue(..)
@@ -97,7 +74,38 @@ impl Writer<'_> {
             | Expr::TypedString(..)
             | Expr::Interval(..)
             | Expr::MatchAgainst { .. } => self.special_form(expr),
-            other => self.unsupported("this form of expression", other),
+            other => self.refuse_form("this form of expression", other),
+        }
+    }
+
+    /// A value of several parts.
+    fn composite(&mut self, expr: &Expr) -> Written {
+        match expr {
+            Expr::Tuple(items) => {
+                self.push("(");
+                self.list(items, Self::expr)?;
+                self.push(")");
+                Ok(())
+            }
+            Expr::Struct { values, fields } if self.dialect == Dialect::Bigquery && fields.is_empty() => {
+                self.push("STRUCT(");
+                self.list(values, Self::expr)?;
+                self.push(")");
+                Ok(())
+            }
+            Expr::Named { expr, name } if self.dialect == Dialect::Bigquery => {
+                self.expr(expr)?;
+                self.push(" AS ");
+                self.new_name(name)
+            }
+            Expr::Array(array) if matches!(self.dialect, Dialect::Postgres | Dialect::Bigquery | Dialect::Joined) => {
+                self.done.made.insert("array".to_owned());
+                self.push(if array.named { "ARRAY[" } else { "[" });
+                self.list(&array.elem, Self::expr)?;
+                self.push("]");
+                Ok(())
+            }
+            other => self.refuse_form("this form of expression", other),
         }
     }
 
@@ -135,7 +143,7 @@ impl Writer<'_> {
         self.prefix(text, right)
     }
 
-    fn enclosed(&mut self, expr: &Expr) -> Written {
+    fn enclose(&mut self, expr: &Expr) -> Written {
         self.prefix("(", expr)?;
         self.push(")");
         Ok(())
@@ -180,7 +188,7 @@ impl Writer<'_> {
             (None, BinaryOperator::Assignment, _) => {
                 no("the query sets a variable", Span::empty(), "leave the variable out")
             }
-            _ => self.unsupported(&format!("the operator `{}`", operator.to_string().escape_debug()), near),
+            _ => self.refuse_form(&format!("the operator `{}`", operator.to_string().escape_debug()), near),
         }
     }
 
@@ -193,7 +201,7 @@ impl Writer<'_> {
 
     fn access(&mut self, root: &Expr, chain: &[AccessExpr]) -> Written {
         if !matches!(self.dialect, Dialect::Postgres | Dialect::Bigquery | Dialect::Joined) {
-            return self.unsupported("a field or an element of a value", root);
+            return self.refuse_form("a field or an element of a value", root);
         }
         self.expr(root)?;
         for access in chain {
@@ -219,7 +227,7 @@ impl Writer<'_> {
                     self.push("]");
                 }
                 AccessExpr::Dot(_) | AccessExpr::Subscript(_) => {
-                    return self.unsupported("this access to a part of a value", root);
+                    return self.refuse_form("this access to a part of a value", root);
                 }
             }
         }

@@ -16,7 +16,7 @@ fn max_bytes(dialect: Dialect) -> usize {
 
 impl Writer<'_> {
     /// The identifier in quotes.
-    pub(super) fn quoted(&self, ident: &Ident) -> Result<String, Box<Failure>> {
+    pub(super) fn quote(&self, ident: &Ident) -> Result<String, Box<Failure>> {
         let name = self.dialect.name_of(ident);
         let max = max_bytes(self.dialect);
         let fault = if name.is_empty() {
@@ -36,15 +36,16 @@ impl Writer<'_> {
             no(fault, ident.span, "name the column or table itself")?;
         }
         // In SQLite a name in double quotes that nothing has is a text. Only one that was written so is written so again.
-        Ok(match (self.dialect, ident.quote_style) {
-            (Dialect::Sqlite, Some('"')) => self.dialect.quote(&name),
-            (Dialect::Sqlite, _) => format!("`{}`", name.replace('`', "``")),
-            _ => self.dialect.quote(&name),
+        Ok(match self.dialect {
+            Dialect::Sqlite if ident.quote_style != Some('"') => format!("`{}`", name.replace('`', "``")),
+            Dialect::Postgres | Dialect::Mysql | Dialect::Sqlite | Dialect::Bigquery | Dialect::Joined => {
+                self.dialect.quote(&name)
+            }
         })
     }
 
     pub(super) fn ident(&mut self, ident: &Ident) -> Written {
-        let text = self.quoted(ident)?;
+        let text = self.quote(ident)?;
         self.push(&text);
         Ok(())
     }
@@ -68,7 +69,7 @@ impl Writer<'_> {
     pub(super) fn column(&mut self, parts: &[Ident]) -> Written {
         if parts.len() > 2 {
             for part in &parts[..parts.len() - 1] {
-                self.quoted(part)?;
+                self.quote(part)?;
             }
         }
         if let [.., qualifier, last] = parts
@@ -81,7 +82,7 @@ impl Writer<'_> {
                 // Checks the last part too, which may be all columns.
                 let last = &parts[parts.len() - 1];
                 if last.value != "*" || last.quote_style.is_some() {
-                    self.quoted(last)?;
+                    self.quote(last)?;
                 }
                 self.piece(super::Piece::Column(parts.to_vec()));
                 Ok(())

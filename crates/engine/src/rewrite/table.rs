@@ -12,10 +12,10 @@ impl Writer<'_> {
             return Ok(());
         }
         self.push(" FROM ");
-        self.list(tables, Self::joined)
+        self.list(tables, Self::factor_and_joins)
     }
 
-    fn joined(&mut self, table: &TableWithJoins) -> Written {
+    fn factor_and_joins(&mut self, table: &TableWithJoins) -> Written {
         self.deeper(|writer| {
             writer.factor(&table.relation)?;
             table.joins.iter().try_for_each(|join| writer.join(join))
@@ -36,10 +36,10 @@ impl Writer<'_> {
             JoinOperator::StraightJoin(constraint) if self.dialect == Dialect::Mysql => ("STRAIGHT_JOIN", constraint),
             JoinOperator::LeftSemi(constraint) if self.dialect == Dialect::Joined => ("LEFT SEMI JOIN", constraint),
             JoinOperator::LeftAnti(constraint) if self.dialect == Dialect::Joined => ("LEFT ANTI JOIN", constraint),
-            _ => return self.unsupported("this form of JOIN", relation),
+            _ => return self.refuse_form("this form of JOIN", relation),
         };
         if *global {
-            return self.unsupported("a GLOBAL join", relation);
+            return self.refuse_form("a GLOBAL join", relation);
         }
         self.push(if matches!(constraint, JoinConstraint::Natural) { " NATURAL " } else { " " });
         self.push(words);
@@ -51,7 +51,7 @@ impl Writer<'_> {
                 self.push(" USING (");
                 self.list(columns, |writer, column| match writer.parts(column)?.as_slice() {
                     [name] => writer.ident(name),
-                    _ => writer.unsupported("a column with its table in USING", column),
+                    _ => writer.refuse_form("a column with its table in USING", column),
                 })?;
                 self.push(")");
                 Ok(())
@@ -127,11 +127,11 @@ impl Writer<'_> {
             }
             TableFactor::NestedJoin { table_with_joins, alias } => {
                 self.push("(");
-                self.joined(table_with_joins)?;
+                self.factor_and_joins(table_with_joins)?;
                 self.push(")");
                 self.alias(alias.as_ref())
             }
-            other => self.unsupported("this form of a table", other),
+            other => self.refuse_form("this form of a table", other),
         }
     }
 
@@ -154,14 +154,14 @@ impl Writer<'_> {
             };
         }
         for part in &parts {
-            self.quoted(part)?;
+            self.quote(part)?;
         }
         self.add_cost(1)?;
         self.done.made.insert(self.dialect.name_of(last));
         let at = self.done.reads.len();
         self.done.reads.push(name.clone());
         let own = match alias {
-            Some(alias) => Some(self.quoted(&alias.name)?),
+            Some(alias) => Some(self.quote(&alias.name)?),
             None => None,
         };
         self.piece(Piece::Table { at, alias: own });

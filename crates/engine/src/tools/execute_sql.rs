@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::Engine;
-use crate::answer::{MAX_CHARACTERS, MAX_ROWS, QueryAnswer, QueryResult, shown};
+use crate::answer::{MAX_CHARACTERS, MAX_ROWS, QueryAnswer, QueryResult, cut_to_show};
 
 /// So many queries are run at once.
 const MAX_QUERIES: usize = 10;
@@ -57,7 +57,7 @@ impl Tool for ExecuteSql {
                     databases: outcome.databases,
                     tables: outcome.tables,
                     executed: outcome.way,
-                    shown: shown(outcome.rows, each),
+                    shown: cut_to_show(outcome.rows, each),
                 },
                 Err(failure) => QueryResult::Failed(failure),
             };

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use prospector_connect::Column;
+use prospector_connect::table::Column;
 use prospector_core::{Effect, Part, Resource, Tool, ToolError, ToolOutput};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::answer::{MAX_CHARACTERS, Shown, shown, table};
-use crate::scope::MAX_LOADED;
-use crate::{Engine, Subset};
+use crate::Engine;
+use crate::answer::{MAX_CHARACTERS, Shown, cut_to_show, table};
+use crate::scope::{MAX_LOADED, Subset};
 
 pub(super) struct LoadScoped(pub(super) Arc<Engine>);
 
@@ -42,7 +42,7 @@ impl Tool for LoadScoped {
             format!("{more} scoped.{}; add conditions, or load with a limit of up to {MAX_LOADED}", loaded.alias)
         });
         let typed = |column: &Column| format!("{} {}", column.name, column.data_type);
-        let mut preview = shown(loaded.first, MAX_CHARACTERS);
+        let mut preview = cut_to_show(loaded.first, MAX_CHARACTERS);
         preview.next = preview.has_more.then(|| format!("SELECT ... FROM scoped.{}", loaded.alias));
         Ok(Preview {
             alias: loaded.alias,

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use prospector_connect::{Column, ForeignKey, Statistics, Table};
+use prospector_connect::rows::Statistics;
+use prospector_connect::table::{Column, ForeignKey, Table};
 use prospector_core::{Effect, Part, Resource, Tool, ToolError, ToolOutput};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::answer::{MAX_CHARACTERS, MAX_ROWS, Shown, shown, table, tables};
+use crate::answer::{MAX_CHARACTERS, MAX_ROWS, Shown, cut_to_show, table, tables};
 use crate::build::{Built, Class, QueryRequest, build};
 use crate::{Engine, advice};
 
@@ -56,7 +57,7 @@ impl Tool for QueryDatasource {
         if outcome.rows.columns.len() == built.columns.len() {
             outcome.rows.columns = built.columns;
         }
-        let mut shown = shown(outcome.rows, MAX_CHARACTERS);
+        let mut shown = cut_to_show(outcome.rows, MAX_CHARACTERS);
         if shown.has_more {
             shown.next = Some("there are more rows: add filters or a top, or fewer dimensions".to_owned());
         }
@@ -271,7 +272,7 @@ fn split(name: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use prospector_connect::ColumnType;
+    use prospector_connect::table::ColumnType;
 
     use super::*;
 

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use prospector_connect::{FilterCondition, SourceKind};
+use prospector_connect::filter::FilterCondition;
+use prospector_connect::source::SourceKind;
 use prospector_core::{Effect, Page, Part, Resource, ResourceKind, Tool, ToolError, ToolOutput};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::answer::{MAX_CHARACTERS, Shown, shown, table};
+use crate::answer::{MAX_CHARACTERS, Shown, cut_to_show, table};
 use crate::engine::conditions_fit;
 use crate::{Engine, advice};
 
@@ -83,7 +84,11 @@ impl Tool for GetSourcePreview {
         conditions_fit(table, &args.conditions)?;
         let rows = source.connector.rows(&table.name, &[], &args.conditions, PREVIEW).await;
         let rows = rows.map_err(|error| advice::explain_source(&error, &[table]))?;
-        Ok(Preview { database: source.name.clone(), table: table.name.clone(), shown: shown(rows, MAX_CHARACTERS) })
+        Ok(Preview {
+            database: source.name.clone(),
+            table: table.name.clone(),
+            shown: cut_to_show(rows, MAX_CHARACTERS),
+        })
     }
 }
 

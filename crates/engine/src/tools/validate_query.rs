@@ -7,7 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::answer::FailureFields;
-use crate::{Engine, Failure, Way};
+use crate::outcome::Way;
+use crate::{Engine, Failure};
 
 pub(super) struct ValidateQuery(pub(super) Arc<Engine>);
 

@@ -8,7 +8,8 @@ use datafusion::arrow::error::ArrowError;
 use datafusion::arrow::ipc::writer::StreamWriter;
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
-use prospector_connect::{Cause, Rows};
+use prospector_connect::error::Cause;
+use prospector_connect::rows::Rows;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
@@ -96,7 +97,7 @@ fn describe(statement: Statement<'_>, act: Act, means: &Means) -> (Query, Vec<Re
         let source = &mut query.sources[one.source];
         if !sent.contains(&here) {
             let known = &view[one.source];
-            match view.held(one) {
+            match view.subset(one) {
                 Some(held) => {
                     query.subsets.push(Subset { database: held.database.clone(), origin: held.origin.clone() });
                     subsets.push(held.batch.clone());
@@ -198,7 +199,7 @@ async fn respond(ask: Ask, statement: Statement<'_>, most_bytes: usize, worker: 
 async fn rows(ask: &Ask, statement: Statement<'_>, most_bytes: usize) -> Result<Rows, Reason> {
     let wrong = |message: String| Reason::new(Cause::Other, message);
     let Statement { view, found, .. } = statement;
-    let read = found.iter().filter(|found| found.source == ask.source && view.held(found).is_none());
+    let read = found.iter().filter(|found| found.source == ask.source && view.subset(found).is_none());
     let mut tables = read.map(|found| &view[found.source].tables[found.table]);
     let table = tables
         .find(|table| table.name == ask.table)
@@ -253,13 +254,15 @@ pub(super) fn parts(mut rows: &[Vec<Value>]) -> impl Iterator<Item = &[Vec<Value
 mod tests {
     use std::sync::Arc;
 
-    use prospector_connect::{Source as Place, SourceKind, open};
+    use prospector_connect::source::SourceKind;
+    use prospector_connect::{Source as Place, open};
 
     use super::*;
+    use crate::Dialect;
     use crate::guard::examine;
+    use crate::scope::Scope;
     use crate::source::{Source, resolve};
     use crate::view::View;
-    use crate::{Dialect, scope::Scope};
 
     /// What a worker that computes a statement over `shop.people` is told when it asks for that.
     async fn check(table: &str, column: &str, limit: usize, expected: &str) {

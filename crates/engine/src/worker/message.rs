@@ -4,14 +4,15 @@
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use prospector_connect::{
-    Column, ColumnType, Connector, DataFile, DataFiles, DataFormat, FilterCondition, SourceKind, Table,
-};
+use prospector_connect::Connector;
+use prospector_connect::filter::FilterCondition;
+use prospector_connect::source::{DataFile, DataFiles, DataFormat, SourceKind};
+use prospector_connect::table::{Column, ColumnType, Table};
 use serde::{Deserialize, Serialize};
 
 use crate::advice::Reason;
 use crate::joined::{Act, Means, Trouble};
-use crate::options::Limits;
+use crate::limits::Limits;
 
 /// What a worker is allowed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -143,7 +144,7 @@ pub(super) struct Read {
     pub(super) is_prefixed: bool,
 }
 
-/// A subset, see [`crate::Subset`].
+/// A subset, see [`crate::scope::Subset`].
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Subset {
     pub(super) database: String,

@@ -24,10 +24,10 @@ const MAX_START: Duration = Duration::from_secs(20);
 const MAX_END: Duration = Duration::from_secs(1);
 
 /// One that was asked to end its work on a cluster is killed by then.
-const MAX_FAREWELL: Duration = Duration::from_secs(4);
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(4);
 
 /// So much of what a worker said last is kept.
-const MAX_LAST_WORDS: usize = 8 << 10;
+const MAX_STDERR_BYTES: usize = 8 << 10;
 
 /// So many frames wait to be read, or to be written.
 const MAX_WAITING: usize = 4;
@@ -52,7 +52,7 @@ pub(super) struct Process {
     /// How many queries it has answered.
     pub(super) answered: usize,
     /// Whether it is asked to end by itself before it is killed.
-    pub(super) is_bid_farewell: bool,
+    pub(super) is_cancelled_first: bool,
     /// The scratch folder of its query, which is removed with the query, or when the worker is gone.
     scratch: Arc<Mutex<Option<TempDir>>>,
 }
@@ -101,7 +101,7 @@ impl Process {
             frames,
             events,
             answered: 0,
-            is_bid_farewell: false,
+            is_cancelled_first: false,
             scratch: scratch.clone(),
         };
         let (Some(input), Some(output), Some(errors)) = pipes else {
@@ -155,18 +155,18 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         let child = self.child.clone();
-        if self.is_bid_farewell && self.frames.try_send(Frame::empty(Tag::Cancel)).is_ok() {
+        if self.is_cancelled_first && self.frames.try_send(Frame::empty(Tag::Cancel)).is_ok() {
             let wait = {
                 let child = child.clone();
                 move || {
-                    let deadline = Instant::now() + MAX_FAREWELL;
+                    let deadline = Instant::now() + SHUTDOWN_GRACE;
                     while Instant::now() < deadline && matches!(lock(&child).try_wait(), Ok(None)) {
                         std::thread::sleep(Duration::from_millis(20));
                     }
                     let _ = lock(&child).kill();
                 }
             };
-            if thread("worker-farewell", wait).is_ok() {
+            if thread("worker-shutdown", wait).is_ok() {
                 return;
             }
         }
@@ -214,7 +214,7 @@ fn listen(mut errors: ChildStderr, last: &Mutex<VecDeque<u8>>) {
     {
         let mut last = lock(last);
         last.extend(&part[..length]);
-        let more = last.len().saturating_sub(MAX_LAST_WORDS);
+        let more = last.len().saturating_sub(MAX_STDERR_BYTES);
         last.drain(..more);
     }
 }

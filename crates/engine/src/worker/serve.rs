@@ -14,14 +14,16 @@ use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::compute::concat_batches;
 use datafusion::arrow::ipc::reader::StreamReader;
 use futures::FutureExt;
-use prospector_connect::{Connector, Rows};
+use prospector_connect::Connector;
+use prospector_connect::rows::Rows;
 use tokio::runtime::Runtime;
 use tokio::sync::Notify;
 
 use super::ask::parts;
-use super::frame::{Frame, GREETING, Tag};
+use super::frame::{Frame, Tag};
 use super::limit;
 use super::message::{Done, Files, Query, Setup, Whole};
+use super::output::Output;
 use super::remote::{Asks, Remote};
 use super::value::write_rows;
 use crate::Dialect;
@@ -47,7 +49,7 @@ const MAX_BLOCKING_THREADS: usize = 16;
 const LATER: Duration = Duration::from_secs(5);
 
 /// So long a cluster is told that nobody waits.
-const MAX_FAREWELL: Duration = Duration::from_secs(3);
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(3);
 
 /// So much is said of what went wrong.
 const MAX_MESSAGE: usize = 16 << 10;
@@ -67,7 +69,7 @@ pub fn serve_worker(
     mut input: impl Read + Send + 'static,
     output: impl Write + Send + 'static,
 ) -> io::Result<Infallible> {
-    let output = Output(Arc::new(Mutex::new(Box::new(output))));
+    let output = Output::new(output);
     output.greet()?;
     let wrong = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what);
     let first = Frame::read(&mut input)?.filter(|frame| frame.tag == Tag::Setup);
@@ -133,22 +135,6 @@ fn listen(input: &mut impl Read, output: &Output, asks: &Asks, to_do: &Sender<St
     Ok(())
 }
 
-/// The way to the process that started this one.
-#[derive(Clone)]
-pub(super) struct Output(Arc<Mutex<Box<dyn Write + Send>>>);
-
-impl Output {
-    pub(super) fn send(&self, frame: &Frame) -> io::Result<()> {
-        frame.write(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    fn greet(&self) -> io::Result<()> {
-        let mut output = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        output.write_all(GREETING)?;
-        output.flush()
-    }
-}
-
 /// What is under way.
 #[derive(Default)]
 struct State {
@@ -176,7 +162,7 @@ impl State {
         if is_on_cluster {
             // The query is dropped, which tells the cluster; the process ends with that, or in time.
             self.is_unwanted.notify_one();
-            std::thread::sleep(MAX_FAREWELL);
+            std::thread::sleep(SHUTDOWN_GRACE);
         }
         if let Some(folder) = scratch {
             let _ = std::fs::remove_dir_all(folder);
@@ -340,7 +326,7 @@ impl Computer {
     fn send(&self, outcome: Result<Rows, Trouble>, has_panicked: bool) -> io::Result<()> {
         #[cfg(feature = "ballista")]
         if matches!(outcome, Err(Trouble::Ended(_))) {
-            self.runtime.block_on(crate::joined::cluster::wait_for_cancellations(MAX_FAREWELL));
+            self.runtime.block_on(crate::joined::cluster::wait_for_cancellations(SHUTDOWN_GRACE));
             end();
         }
         let outcome = match outcome {

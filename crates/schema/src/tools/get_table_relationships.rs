@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use prospector_connect::Table;
+use prospector_connect::table::Table;
 use prospector_core::{Effect, Part, Resource, Tool, ToolError, ToolOutput};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use prospector_connect::{Column, Table};
+use prospector_connect::table::{Column, Table};
 use prospector_core::ToolError;
 
 use super::missing;

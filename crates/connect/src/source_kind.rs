@@ -1,13 +1,10 @@
 //! The kinds of data source, and the table of what is known of each.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::Source;
 use crate::sql::Dialect;
-use crate::{ConnectError, Connector, dbt, ddl, files, mysql, postgres, sqlite};
 
 /// The kinds of data source. Serialized as [`SourceKind::as_str`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -45,10 +42,8 @@ pub enum SourceKind {
     Bigquery,
 }
 
-/// Makes the connector of a source of one kind. Nothing is read yet.
-type Opener = fn(&Source) -> Result<Arc<dyn Connector>, ConnectError>;
-
-/// What is known of one kind of source. To add a kind, add its variant and its entry in [`SOURCES`].
+/// What is known of one kind of source. To add a kind, add its variant, its entry in [`SOURCES`], and what opens it in
+/// [`crate::open`].
 struct SourceEntry {
     kind: SourceKind,
     /// The word for it in a catalog and in messages.
@@ -56,8 +51,8 @@ struct SourceEntry {
     address: Address,
     /// The SQL of its queries.
     dialect: Dialect,
-    /// `None` where this build leaves the connector out.
-    open: Option<Opener>,
+    /// Whether its connector is part of this build.
+    is_compiled: bool,
 }
 
 /// How a catalog says where a source of one kind is.
@@ -79,16 +74,45 @@ enum Address {
     Settings,
 }
 
-/// The opener of a connector that is compiled with a feature only.
-macro_rules! with_feature {
-    ($feature:literal, $open:path) => {{
-        #[cfg(feature = $feature)]
-        const OPEN: Option<Opener> = Some($open);
-        #[cfg(not(feature = $feature))]
-        const OPEN: Option<Opener> = None;
-        OPEN
-    }};
-}
+/// The parameters that a URL may have, as `sqlx` reads them; besides, `options[NAME]`.
+const POSTGRES_PARAMETERS: &[&str] = &[
+    "application_name",
+    "dbname",
+    "host",
+    "hostaddr",
+    "options",
+    "password",
+    "port",
+    "ssl-ca",
+    "ssl-cert",
+    "ssl-key",
+    "ssl-mode",
+    "ssl-root-cert",
+    "sslcert",
+    "sslkey",
+    "sslmode",
+    "sslrootcert",
+    "statement-cache-capacity",
+    "user",
+];
+
+/// The parameters that a URL may have, as `sqlx` reads them.
+const MYSQL_PARAMETERS: &[&str] = &[
+    "charset",
+    "collation",
+    "socket",
+    "ssl-ca",
+    "ssl-cert",
+    "ssl-key",
+    "ssl-mode",
+    "sslca",
+    "sslcert",
+    "sslkey",
+    "sslmode",
+    "statement-cache-capacity",
+    "time-zone",
+    "timezone",
+];
 
 /// Every kind, in the order of [`SourceKind`], in which kinds are listed anywhere.
 const SOURCES: &[SourceEntry] = &[
@@ -97,49 +121,49 @@ const SOURCES: &[SourceEntry] = &[
         name: "sqlite",
         address: Address::Files { extensions: &["sqlite", "sqlite3", "db"] },
         dialect: Dialect::Sqlite,
-        open: Some(sqlite::open),
+        is_compiled: true,
     },
     SourceEntry {
         kind: SourceKind::Csv,
         name: "csv",
         address: Address::Files { extensions: &["csv", "tsv"] },
         dialect: Dialect::Joined,
-        open: Some(files::open),
+        is_compiled: true,
     },
     SourceEntry {
         kind: SourceKind::Json,
         name: "json",
         address: Address::Files { extensions: &["json"] },
         dialect: Dialect::Joined,
-        open: Some(files::open),
+        is_compiled: true,
     },
     SourceEntry {
         kind: SourceKind::Jsonl,
         name: "jsonl",
         address: Address::Files { extensions: &["jsonl", "ndjson"] },
         dialect: Dialect::Joined,
-        open: Some(files::open),
+        is_compiled: true,
     },
     SourceEntry {
         kind: SourceKind::Parquet,
         name: "parquet",
         address: Address::Files { extensions: &["parquet", "pq"] },
         dialect: Dialect::Joined,
-        open: Some(files::open),
+        is_compiled: true,
     },
     SourceEntry {
         kind: SourceKind::Arrow,
         name: "arrow",
         address: Address::Files { extensions: &["arrow", "arrows", "feather", "ipc"] },
         dialect: Dialect::Joined,
-        open: Some(files::open),
+        is_compiled: true,
     },
     SourceEntry {
         kind: SourceKind::Ddl,
         name: "ddl",
         address: Address::Files { extensions: &["sql"] },
         dialect: Dialect::Joined,
-        open: Some(ddl::open),
+        is_compiled: true,
     },
     SourceEntry {
         kind: SourceKind::Dbt,
@@ -147,56 +171,56 @@ const SOURCES: &[SourceEntry] = &[
         // Its files are called as other JSON files are.
         address: Address::Files { extensions: &[] },
         dialect: Dialect::Joined,
-        open: Some(dbt::open),
+        is_compiled: true,
     },
     SourceEntry {
         kind: SourceKind::Postgres,
         name: "postgres",
-        address: Address::Server { schemes: &["postgres", "postgresql"], parameters: Some(postgres::URL_PARAMETERS) },
+        address: Address::Server { schemes: &["postgres", "postgresql"], parameters: Some(POSTGRES_PARAMETERS) },
         dialect: Dialect::Postgres,
-        open: Some(postgres::open),
+        is_compiled: true,
     },
     SourceEntry {
         kind: SourceKind::Mysql,
         name: "mysql",
-        address: Address::Server { schemes: &["mysql", "mariadb"], parameters: Some(mysql::URL_PARAMETERS) },
+        address: Address::Server { schemes: &["mysql", "mariadb"], parameters: Some(MYSQL_PARAMETERS) },
         dialect: Dialect::Mysql,
-        open: Some(mysql::open),
+        is_compiled: true,
     },
     SourceEntry {
         kind: SourceKind::Mongodb,
         name: "mongodb",
         address: Address::Server { schemes: &["mongodb", "mongodb+srv"], parameters: None },
         dialect: Dialect::Joined,
-        open: with_feature!("mongodb", crate::mongo::open),
+        is_compiled: cfg!(feature = "mongodb"),
     },
     SourceEntry {
         kind: SourceKind::Dynamodb,
         name: "dynamodb",
         address: Address::Server { schemes: &["dynamodb"], parameters: None },
         dialect: Dialect::Joined,
-        open: with_feature!("dynamodb", crate::dynamo::open),
+        is_compiled: cfg!(feature = "dynamodb"),
     },
     SourceEntry {
         kind: SourceKind::Cassandra,
         name: "cassandra",
         address: Address::Server { schemes: &["cassandra", "scylla"], parameters: None },
         dialect: Dialect::Joined,
-        open: with_feature!("cassandra", crate::cassandra::open),
+        is_compiled: cfg!(feature = "cassandra"),
     },
     SourceEntry {
         kind: SourceKind::Elasticsearch,
         name: "elasticsearch",
         address: Address::Settings,
         dialect: Dialect::Joined,
-        open: with_feature!("elasticsearch", crate::elastic::open),
+        is_compiled: cfg!(feature = "elasticsearch"),
     },
     SourceEntry {
         kind: SourceKind::Bigquery,
         name: "bigquery",
         address: Address::Settings,
         dialect: Dialect::Bigquery,
-        open: with_feature!("bigquery", crate::bigquery::open),
+        is_compiled: cfg!(feature = "bigquery"),
     },
 ];
 
@@ -262,7 +286,7 @@ impl SourceKind {
 
     /// Whether its connector is part of this build.
     pub fn is_compiled(self) -> bool {
-        self.entry().open.is_some()
+        self.entry().is_compiled
     }
 
     /// The kind with that name, whatever its case; servers also by a scheme of their URLs.
@@ -280,20 +304,6 @@ impl SourceKind {
     pub fn from_path(path: &Path) -> Option<SourceKind> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
         SourceKind::ALL.into_iter().find(|kind| kind.extensions().contains(&extension.as_str()))
-    }
-
-    /// A connector for a source of this kind.
-    ///
-    /// # Errors
-    /// When this build leaves the connector out, or the source is not one of this kind.
-    pub(super) fn open(self, source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
-        match self.entry().open {
-            Some(open) => open(source),
-            None => Err(ConnectError::Unsupported {
-                place: source.to_string(),
-                act: "be read: this build leaves its connector out",
-            }),
-        }
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// What the values of a column are. The connector that describes a column chooses it, since it alone knows what its
-/// source means by a type; [`crate::Column::data_type`] is the source's own word for it, which people are shown.
+/// source means by a type; [`crate::table::Column::data_type`] is the source's own word for it, which people are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ColumnType {

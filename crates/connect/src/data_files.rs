@@ -1,12 +1,10 @@
 //! Data files as one process describes them to another, which reads the same tables.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::Files;
-use crate::{Connector, SourceKind};
+use crate::source_kind::SourceKind;
 
 /// The formats of data files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -37,7 +35,7 @@ impl DataFormat {
     }
 
     /// The format of a kind of source; `None` where it is not data files.
-    pub(super) fn from_kind(kind: SourceKind) -> Option<DataFormat> {
+    pub(crate) fn from_kind(kind: SourceKind) -> Option<DataFormat> {
         let all = [DataFormat::Csv, DataFormat::Json, DataFormat::Jsonl, DataFormat::Parquet, DataFormat::Arrow];
         all.into_iter().find(|format| format.kind() == kind)
     }
@@ -61,16 +59,4 @@ pub struct DataFile {
     pub readings_failed: usize,
     /// Whether every value was read once, and had its column's type.
     pub is_verified: bool,
-}
-
-impl DataFiles {
-    /// A connector for the same tables. Nothing is read before the first question to it.
-    pub fn open(&self) -> Arc<dyn Connector> {
-        let paths: Vec<PathBuf> = self.files.iter().map(|file| file.path.clone()).collect();
-        let opened = Files::new(self.format, &paths);
-        for (file, known) in opened.files.iter().zip(&self.files) {
-            file.resume(known);
-        }
-        Arc::new(opened)
-    }
 }
