@@ -96,7 +96,7 @@ impl Files {
 }
 
 impl DataFiles {
-    /// A connector for the same tables. Nothing is read before the first question to it.
+    /// Returns a connector for the same tables. Nothing is read before the connector is asked for something.
     pub fn open(&self) -> Arc<dyn Connector> {
         let paths: Vec<PathBuf> = self.files.iter().map(|file| file.path.clone()).collect();
         let opened = Files::new(self.format, &paths);

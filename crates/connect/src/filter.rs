@@ -32,7 +32,7 @@ pub enum FilterOp {
 }
 
 impl FilterOp {
-    /// Every comparison.
+    /// All comparisons.
     pub const ALL: [FilterOp; 9] = [
         FilterOp::Eq,
         FilterOp::Neq,
@@ -75,29 +75,30 @@ pub struct FilterCondition {
     pub value: Value,
 }
 
-/// A condition whose value has the form that its comparison needs.
+/// A condition whose value has the form that its comparison needs. It is made by [`FilterCondition::test`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum Test<'a> {
     /// There is no value.
     Null,
     /// There is a value.
     NotNull,
-    /// It compares with one value that is not null.
+    /// The value compares in this way with another value, which is neither null nor a list. The operator is one of
+    /// `eq`, `neq`, `gt`, `gte`, `lt` and `lte`.
     Compare(FilterOp, &'a Value),
-    /// From the first to the second, both included.
+    /// The value lies between two others, both included.
     Between(&'a Value, &'a Value),
     /// One of some values, which may be none at all.
     In {
-        /// The values; null is not among them.
+        /// The values in the list, without null.
         values: Vec<&'a Value>,
-        /// Whether no value is right too.
+        /// Whether a missing value meets the condition too.
         or_null: bool,
     },
-    /// Like a pattern, whatever its case.
+    /// The text matches a pattern, whatever its case. See [`FilterOp::Like`].
     Like(String),
 }
 
-/// Why a condition cannot be tested on a table, as a clause.
+/// Why a condition cannot be tested on a table. The message is a clause.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConditionError {
     /// The table has no column of that name.
@@ -115,7 +116,7 @@ pub enum ConditionError {
     /// The value of `in` is not a list.
     #[error("in needs a list of values")]
     In,
-    /// The pattern of `like` ends in a backslash that stands before nothing.
+    /// The pattern of `like` ends in a backslash that escapes nothing.
     #[error("the pattern ends in a backslash that takes nothing")]
     Backslash,
     /// The value is not one of those that the column holds.
@@ -166,7 +167,7 @@ impl ConditionError {
 }
 
 impl FilterCondition {
-    /// What is to be tested.
+    /// Checks the form of the value and returns what has to be tested.
     ///
     /// # Errors
     /// What is wrong with the value.

@@ -22,11 +22,11 @@ macro_rules! open_with_feature {
     }};
 }
 
-/// A connector for `source`. Nothing is read before the first question to it.
+/// Returns a connector for `source`. Nothing is read before the connector is asked for something.
 ///
 /// # Errors
-/// When the number of paths does not fit the kind, the URL holds what the kind of server does not know, or this build
-/// leaves the connector out.
+/// If the number of paths does not suit the kind, the URL has a parameter that the connector does not know, or this
+/// build leaves the connector out.
 pub fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
     match source.kind() {
         SourceKind::Sqlite => sqlite::open(source),

@@ -5,65 +5,66 @@ use serde_json::Value;
 
 pub use crate::budget::{MAX_ANSWER_BYTES, MAX_CELL_BYTES, MAX_ROWS_BYTES};
 
-/// What one column holds.
+/// Figures about the values of one column.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Statistics {
-    /// The column.
+    /// The name of the column.
     pub column: String,
-    /// How many distinct values there are, nulls apart.
+    /// The number of distinct values, not counting nulls.
     pub cardinality: u64,
-    /// The smallest value; `None` where all are null.
+    /// The smallest value; `None` if all values are null or the type has no order.
     pub min: Option<Value>,
-    /// The largest value.
+    /// The largest value; `None` in the same cases as `min`.
     pub max: Option<Value>,
-    /// How many rows have no value.
+    /// The number of rows without a value.
     pub nulls: u64,
-    /// Whether it is so of a part of the rows only, or about: asking all of them would have taken too long.
+    /// Whether the figures are estimates, or cover only a part of the rows, because counting all of them would have
+    /// taken too long.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub estimated: bool,
 }
 
-/// Which values of a column are wanted.
+/// Which values of a column to return.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SampleRequest {
     /// Only values that contain this text, whatever its case.
     pub contains: Option<String>,
-    /// At most this many.
+    /// The maximum number of values.
     pub limit: usize,
 }
 
 /// Distinct values of a column, the most frequent first.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Samples {
-    /// The values; null is not among them.
+    /// The values, without null.
     pub values: Vec<Value>,
-    /// How many distinct values match the request.
+    /// The number of distinct values that match the request.
     pub distinct: u64,
-    /// Whether `values` is all of them.
+    /// Whether `values` contains all of them.
     pub complete: bool,
 }
 
 /// A query in the source's own SQL.
 #[derive(Debug, Clone, Copy)]
 pub struct SqlQuery<'a> {
-    /// The query: one statement, without parameters.
+    /// The query: one statement without parameters.
     pub sql: &'a str,
-    /// The tables that it may read, as [`crate::Connector::describe`] names them. A source that can hold its sessions to
-    /// it, as SQLite can, refuses every other table.
+    /// The tables that the query may read, named as in [`crate::Connector::describe`]. A source that can restrict its
+    /// sessions to them, as SQLite can, refuses every other table.
     pub tables: &'a [&'a str],
 }
 
-/// Rows of a source, whole: no text is cut, and no number loses a digit.
+/// Rows of a source. Values are complete: no text is cut, and no number loses a digit.
 ///
-/// Integers and floating point numbers are JSON numbers. A decimal is a number while it has at most 15 digits, else a
-/// text. Bytes are texts of the form `\x00ff`. Whatever else JSON has no form for is a text as the source writes it:
-/// dates, UUIDs, intervals, ranges, arrays of PostgreSQL.
+/// Integers and floating-point numbers are JSON numbers. A decimal is a number while it has at most 15 digits,
+/// otherwise a text. Bytes are texts of the form `\x00ff`. Everything that JSON has no form for is a text as the source
+/// writes it, such as dates, UUIDs, intervals, and the ranges and arrays of PostgreSQL.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Rows {
-    /// The names of the columns. Two may be the same.
+    /// The names of the columns. Two columns may have the same name.
     pub columns: Vec<String>,
-    /// The rows, with one value for each column.
+    /// The rows, each with one value per column.
     pub rows: Vec<Vec<Value>>,
-    /// Whether there are more rows than were asked for.
+    /// Whether the source has more rows than were requested.
     pub has_more: bool,
 }

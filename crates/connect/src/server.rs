@@ -36,7 +36,7 @@ const WAKE_TIMEOUT: Duration = Duration::from_secs(3);
 /// How much longer than its time limit on the server a statement is waited for.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Where a server is and who asks. Shown without its password.
+/// The address of a database server and the account that connects. `Display` and `Debug` show it without the password.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Server {
     kind: SourceKind,
@@ -49,19 +49,19 @@ pub struct Server {
 }
 
 impl Server {
-    /// The server at `postgres://user:password@host:port/database?sslmode=verify-full`, or `mysql://` or `mariadb://`
-    /// alike.
+    /// The server at a URL such as `postgres://user:password@host:port/database?sslmode=verify-full`.
     ///
-    /// `schemas` are those that are described, all that are not the system's own where it is empty. In PostgreSQL the
-    /// tables of `public` go by their names alone, all others by `schema.table`. In MySQL and MariaDB a schema is a
-    /// database: without `schemas` it is the one of the URL, or all where the URL names none; tables of the one in the
-    /// URL go by their names alone. In MongoDB (`mongodb://` with one host or several, `mongodb+srv://`) too.
-    ///
-    /// DynamoDB is at `dynamodb://key:secret@region`, with `?session_token=` where the key has one, and `?endpoint=` where
-    /// it is not Amazon's own.
+    /// `schemas` lists the schemas to describe; if it is empty, all that do not belong to the system are described.
+    /// - PostgreSQL (`postgres://`): tables of the schema `public` are named without it, all others as `schema.table`.
+    /// - MySQL and MariaDB (`mysql://`, `mariadb://`): a schema is a database. Without `schemas` it is the database of
+    ///   the URL, or all databases if the URL names none. Tables of the database in the URL are named without it.
+    /// - MongoDB (`mongodb://` with one host or several, `mongodb+srv://`): the same as for MySQL.
+    /// - Cassandra and ScyllaDB (`cassandra://`, `scylla://`): a schema is a keyspace.
+    /// - DynamoDB: `dynamodb://key:secret@region`, with `?session_token=` if the key has one and `?endpoint=` if it is
+    ///   not Amazon's own.
     ///
     /// # Errors
-    /// What is wrong with the URL, without showing it.
+    /// What is wrong with the URL. The error does not show it.
     pub fn new(url: &str, schemas: &[String]) -> Result<Server, AddressError> {
         let (url, more_hosts) = first_host(url.trim());
         let parsed = Url::parse(&url)?;
@@ -79,13 +79,13 @@ impl Server {
         self.kind
     }
 
-    /// The names of parameters in the URL that mean nothing to PostgreSQL, MySQL or MariaDB, and are not passed on: a driver
-    /// would write them into the log, with their values. Other kinds of servers refuse what they do not know.
+    /// The names of URL parameters that mean nothing to PostgreSQL, MySQL or MariaDB. They are not passed on, since a
+    /// driver would log them with their values. Other kinds of servers reject parameters that they do not know.
     pub fn ignored_parameters(&self) -> &[String] {
         &self.ignored
     }
 
-    /// The name of the database in the URL.
+    /// The name of the database in the URL, if there is one.
     pub fn database(&self) -> Option<&str> {
         Some(self.url.path().trim_matches('/')).filter(|name| !name.is_empty())
     }

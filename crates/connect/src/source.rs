@@ -10,31 +10,32 @@ pub use crate::server::Server;
 pub use crate::service::{Access, BigquerySource, ElasticsearchSource};
 pub use crate::source_kind::SourceKind;
 
-/// Where the data is.
+/// Where the data of one source is.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Source {
-    /// In files.
+    /// In local files.
     Files {
-        /// What they are.
+        /// What the files are.
         kind: SourceKind,
-        /// SQLite takes exactly one; the file kinds make one table of each; DDL reads them in this order.
+        /// The files. SQLite takes exactly one; each data file becomes one table; SQL scripts are read in this order; a
+        /// dbt project is its manifest and optionally its catalog.
         paths: Vec<PathBuf>,
     },
-    /// On a server.
+    /// On a database server.
     Server(Server),
-    /// In Elasticsearch or OpenSearch.
+    /// In a cluster of Elasticsearch or OpenSearch.
     Elasticsearch(ElasticsearchSource),
     /// In a project of BigQuery.
     Bigquery(BigquerySource),
 }
 
 impl Source {
-    /// Files of one kind.
+    /// A source of files of one kind.
     pub fn files(kind: SourceKind, paths: Vec<PathBuf>) -> Source {
         Source::Files { kind, paths }
     }
 
-    /// Its kind.
+    /// The kind of the source.
     pub fn kind(&self) -> SourceKind {
         match self {
             Source::Files { kind, .. } => *kind,
@@ -44,7 +45,7 @@ impl Source {
         }
     }
 
-    /// A name for it where a catalog gives none: the database of a server, the project of BigQuery.
+    /// A name for the source if a catalog gives none: the database in the URL of a server, or the project of BigQuery.
     pub fn default_name(&self) -> Option<&str> {
         match self {
             Source::Files { .. } | Source::Elasticsearch(_) => None,
@@ -53,7 +54,7 @@ impl Source {
         }
     }
 
-    /// The files; a server has none.
+    /// The paths of the files; empty for servers and services.
     pub fn paths(&self) -> &[PathBuf] {
         match self {
             Source::Files { paths, .. } => paths,
@@ -92,7 +93,7 @@ impl Source {
     }
 }
 
-/// The source without passwords, tokens and parameters.
+/// Shows the source without passwords, tokens and URL parameters.
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -6,21 +6,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::sql::Dialect;
 
-/// The kinds of data source. Serialized as [`SourceKind::as_str`].
+/// A kind of data source. It is serialized as [`SourceKind::as_str`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SourceKind {
     /// A SQLite database file.
     Sqlite,
-    /// Files with separated values and a header line; the separator is found out.
+    /// Files with separated values and a header line. The separator is detected.
     Csv,
     /// Files with one JSON array of objects, or one object.
     Json,
-    /// Files with one JSON object a line.
+    /// Files with one JSON object per line.
     Jsonl,
     /// Parquet files.
     Parquet,
-    /// Arrow IPC files or streams, Feather version 2 among them.
+    /// Arrow IPC files or streams, including Feather version 2.
     Arrow,
     /// SQL scripts with `CREATE TABLE` statements: a schema without data.
     Ddl,
@@ -225,7 +225,7 @@ const SOURCES: &[SourceEntry] = &[
 ];
 
 impl SourceKind {
-    /// Every kind, in the order in which kinds are listed anywhere.
+    /// All kinds, in the order in which they are listed everywhere.
     pub const ALL: [SourceKind; SOURCES.len()] = {
         let mut all = [SourceKind::Sqlite; SOURCES.len()];
         let mut at = 0;
@@ -241,13 +241,13 @@ impl SourceKind {
         &SOURCES[self as usize]
     }
 
-    /// The word for it in a catalog and in messages.
+    /// The name of the kind in a catalog and in messages.
     pub fn as_str(self) -> &'static str {
         self.entry().name
     }
 
-    /// The file name extensions of this kind, in lower case; a server has none, and neither have files that are known by
-    /// their `type` alone.
+    /// The file name extensions of this kind, in lower case. Servers and services have none, and neither has dbt, whose
+    /// files are only known by the `type` that a catalog gives.
     pub fn extensions(self) -> &'static [&'static str] {
         match self.entry().address {
             Address::Files { extensions } => extensions,
@@ -255,7 +255,7 @@ impl SourceKind {
         }
     }
 
-    /// The schemes of the URLs of this kind of server; other kinds have none.
+    /// The URL schemes of this kind of server. Other kinds have none.
     pub fn schemes(self) -> &'static [&'static str] {
         match self.entry().address {
             Address::Server { schemes, .. } => schemes,
@@ -271,7 +271,7 @@ impl SourceKind {
         }
     }
 
-    /// Whether it is a server or a service, and not files.
+    /// Whether it is a server or a service rather than files.
     pub fn is_server(self) -> bool {
         match self.entry().address {
             Address::Files { .. } => false,
@@ -279,23 +279,23 @@ impl SourceKind {
         }
     }
 
-    /// The SQL in which queries to it are written: its own, or DataFusion's where it has none.
+    /// The SQL dialect of queries to the source: its own, or DataFusion's if the source has no SQL.
     pub fn dialect(self) -> Dialect {
         self.entry().dialect
     }
 
-    /// Whether its connector is part of this build.
+    /// Whether the connector is part of this build.
     pub fn is_compiled(self) -> bool {
         self.entry().is_compiled
     }
 
-    /// The kind with that name, whatever its case; servers also by a scheme of their URLs.
+    /// The kind with that name, whatever its case. Servers are also known by the schemes of their URLs.
     pub fn from_name(name: &str) -> Option<SourceKind> {
         let is_named = |kind: &SourceKind| kind.as_str().eq_ignore_ascii_case(name);
         SourceKind::ALL.into_iter().find(is_named).or_else(|| SourceKind::from_scheme(&name.to_ascii_lowercase()))
     }
 
-    /// The kind of server that has URLs of that scheme.
+    /// The kind of server whose URLs have that scheme.
     pub fn from_scheme(scheme: &str) -> Option<SourceKind> {
         SourceKind::ALL.into_iter().find(|kind| kind.schemes().contains(&scheme))
     }

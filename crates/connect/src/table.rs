@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 pub use column_type::ColumnType;
 
-/// A table, collection or file with columns.
+/// A table, view, collection or file with columns.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Table {
     /// Its name inside the source.
@@ -14,21 +14,21 @@ pub struct Table {
     /// The source's own comment on it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
-    /// How many rows it has; `None` where the source holds no data (DDL) or could not count.
+    /// The number of rows; `None` if the source holds no data or the rows could not be counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub row_count: Option<u64>,
-    /// Whether `row_count` is the source's own estimate: counting would have taken too long.
+    /// Whether `row_count` is the source's own estimate, because counting would have taken too long.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub row_count_estimated: bool,
-    /// The columns, in the source's order.
+    /// The columns in the source's order.
     pub columns: Vec<Column>,
-    /// The keys to other tables of the same source.
+    /// The foreign keys to tables of the same source.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub foreign_keys: Vec<ForeignKey>,
 }
 
 impl Table {
-    /// The column of that name, whatever its case.
+    /// The column of that name, whatever its case (of ASCII letters).
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|column| column.name.eq_ignore_ascii_case(name))
     }
@@ -39,15 +39,15 @@ impl Table {
 pub struct Column {
     /// Its name.
     pub name: String,
-    /// The source's own word for the type, `VARCHAR(40)`; for files the Arrow type, `Int64`. People are shown it; what the
-    /// values are is `column_type`.
+    /// The source's own word for the type, such as `VARCHAR(40)`, or the Arrow type for files, such as `Int64`. It is
+    /// meant for people; `column_type` says what the values are.
     #[serde(rename = "type")]
     pub data_type: String,
     /// What the values are.
     pub column_type: ColumnType,
-    /// Whether it may be null.
+    /// Whether the column may contain nulls.
     pub nullable: bool,
-    /// Whether it is part of the primary key.
+    /// Whether the column is part of the primary key.
     pub primary_key: bool,
     /// The source's own comment on it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -59,8 +59,8 @@ pub struct Column {
 pub struct ForeignKey {
     /// The referring columns.
     pub columns: Vec<String>,
-    /// The table referred to, in the same source.
+    /// The table that is referred to, in the same source.
     pub table: String,
-    /// The columns referred to, as many as `columns`.
+    /// The columns that are referred to, one for each of `columns`.
     pub references: Vec<String>,
 }

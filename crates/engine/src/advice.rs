@@ -3,7 +3,7 @@
 use prospector_connect::ConnectError;
 use prospector_connect::error::Cause;
 use prospector_connect::table::Table;
-use prospector_core::nearest;
+use prospector_core::name::nearest;
 use serde::{Deserialize, Serialize};
 
 use crate::{Failure, FailureCode};

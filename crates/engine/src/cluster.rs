@@ -4,11 +4,11 @@ use std::str::FromStr;
 
 use crate::{Failure, FailureCode};
 
-/// The scheduler of a [Ballista](https://datafusion.apache.org/ballista/) cluster of the version that this crate is built
-/// with, 55.
+/// The scheduler of a [Ballista](https://datafusion.apache.org/ballista/) cluster, which must be of version 55, the
+/// version that this crate is built with. It is parsed from `df://HOST` or `df://HOST:PORT`.
 ///
-/// Its executors read data files, and the scratch folder, under the same paths as this process: on several machines both
-/// lie on a file system that all of them share. What other sources hold is read by this process, by the same rules as
+/// Its executors read data files and the scratch folder under the same paths as this process, so on several machines
+/// both have to be on a shared file system. Rows of other sources are read by this process, by the same rules as
 /// without a cluster, and handed over in the scratch folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cluster {
@@ -17,7 +17,7 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// The port of a scheduler where nobody says.
+    /// The port of the scheduler if the address names none.
     pub const PORT: u16 = 50050;
 
     /// `http://HOST:PORT`, as the scheduler is called.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use prospector_connect::filter::FilterCondition;
 use prospector_connect::rows::SqlQuery;
 use prospector_connect::table::{Column, Table};
-use prospector_core::nearest;
+use prospector_core::name::nearest;
 
 use crate::guard::{Checked, examine};
 use crate::history::History;
@@ -20,7 +20,8 @@ use crate::{Dialect, Failure, FailureCode, advice, execution, joined, native};
 /// So many of the rows that were loaded are shown.
 const FIRST: usize = 10;
 
-/// Runs queries over these sources, in one session: what it loads and answers, no other session sees.
+/// Runs read-only queries over a set of sources, in one session. What a session loads and answers is visible to no
+/// other session.
 pub struct Engine {
     pub(crate) sources: Arc<[Arc<Source>]>,
     options: Arc<EngineOptions>,
@@ -38,42 +39,43 @@ pub(crate) struct Plan {
 }
 
 impl Engine {
-    /// An engine over these sources, in this process and its memory alone.
+    /// An engine over these sources that uses nothing but this process and its memory. See [`EngineOptions`] for what
+    /// that leaves unbounded.
     pub fn new(sources: Vec<Source>) -> Arc<Self> {
         Self::with(sources, EngineOptions::default())
     }
 
-    /// An engine over these sources that may use more.
+    /// An engine over these sources with options: worker processes, a cluster, a scratch folder, limits.
     pub fn with(sources: Vec<Source>, options: EngineOptions) -> Arc<Self> {
         let sources = sources.into_iter().map(Arc::new).collect();
         let (options, scope, history) = (Arc::new(options), Scope::default(), History::default());
         Arc::new(Engine { sources, options, scope, history })
     }
 
-    /// Another session over the same sources, with nothing loaded and nothing answered. It costs next to nothing; a
-    /// server makes one for each of its clients.
+    /// Another session over the same sources and options, with nothing loaded and nothing answered yet. It costs almost
+    /// nothing; a server makes one for each of its clients.
     pub fn session(&self) -> Arc<Self> {
         let (sources, options) = (self.sources.clone(), self.options.clone());
         Arc::new(Engine { sources, options, scope: Scope::default(), history: History::default() })
     }
 
-    /// The names of the databases.
+    /// The names of the databases, in the order of the sources.
     pub fn databases(&self) -> Vec<&str> {
         self.sources.iter().map(|source| source.name.as_str()).collect()
     }
 
-    /// Whether there is no source at all.
+    /// Whether there is no source.
     pub fn is_empty(&self) -> bool {
         self.sources.is_empty()
     }
 
-    /// Loads rows of one table under a name of their own, which [`Engine::run`] of this session sees from then on as
-    /// `scoped.ALIAS`, or as plain `ALIAS`, before any table of that name. The source tests the conditions, and sends at
-    /// most `limit` rows of the wanted columns.
+    /// Loads rows of one table under an alias. From then on, [`Engine::run`] of this session sees them as
+    /// `scoped.ALIAS`, or as plain `ALIAS`, which takes precedence over a table of that name. The source tests the
+    /// conditions and sends at most `limit` rows of the selected columns.
     ///
     /// # Errors
-    /// [`Failure`]: an unknown name, a condition that does not fit, a limit of more than 200,000, or what the source
-    /// says.
+    /// A [`Failure`] for an unknown name, a condition that does not fit, a limit above 200,000 rows, subsets that take
+    /// too much memory, or an error of the source.
     pub async fn load(&self, subset: &Subset) -> Result<Loaded, Failure> {
         let alias = scope::alias(&subset.alias)?;
         if subset.limit > MAX_LOADED {
@@ -113,17 +115,20 @@ impl Engine {
         Ok(Loaded { alias, database, table, row_count, truncated, columns, first: rows })
     }
 
-    /// Forgets what was loaded under that name; whether there was such.
+    /// Forgets what was loaded under that alias, and returns whether there was such a subset.
     pub fn unload(&self, alias: &str) -> bool {
         self.scope.forget(alias)
     }
 
-    /// The answer to one query, at most `cap` rows. Tables are named `database.table`, or without the database where that
-    /// is plain or `database` says it. A query over one database is written in its own SQL; one over several, or over
-    /// files, in DataFusion's. Dropped, it stops whatever the sources do for it.
+    /// Runs one query and returns at most `cap` rows. Tables are named `database.table`, or without the database if
+    /// that is unambiguous or if `database` names it.
+    ///
+    /// A query over one SQL database is written in its own SQL and runs there. A query over several databases, or over
+    /// files, is written in DataFusion's SQL and runs here, in a worker or on a cluster. Dropping the future stops what
+    /// the sources do for the query.
     ///
     /// # Errors
-    /// [`Failure`]: why it was refused or failed, and what to do instead.
+    /// A [`Failure`] that says why the query was refused or failed, and what to do instead.
     pub async fn run(&self, sql: &str, database: Option<&str>, cap: usize) -> Result<Outcome, Failure> {
         let plan = self.plan(sql, database).await?;
         let (rows, way) = match &plan.native {
@@ -139,11 +144,11 @@ impl Engine {
         Ok(Outcome { rows, way, databases: plan.databases(), tables })
     }
 
-    /// Whether the query would run: it is parsed, its names and types are checked, and the source explains it where it
-    /// can. Nothing is executed.
+    /// Checks whether the query would run, without running it: it is parsed, names and types are checked, and the
+    /// source explains it if it can. Returns where the query would run, and which databases it would read.
     ///
     /// # Errors
-    /// As for [`Engine::run`].
+    /// The same as for [`Engine::run`].
     pub async fn validate(&self, sql: &str, database: Option<&str>) -> Result<(Way, Vec<String>), Failure> {
         let plan = self.plan(sql, database).await?;
         let way = match &plan.native {

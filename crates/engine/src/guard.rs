@@ -32,10 +32,12 @@ pub(crate) struct Checked {
     pub(crate) rewritten: Rewritten,
 }
 
-/// Refuses what is not plainly one query that only reads.
+/// Refuses every text that is not plainly one query that only reads. Whether its tables and columns exist is not
+/// checked.
 ///
 /// # Errors
-/// [`Failure`] with the code `refused` or `syntax`: what, where, and what to do instead.
+/// A [`Failure`] with the code `refused`, `syntax`, `unknown_function` or `too_large`: what is wrong, where, and what
+/// to do instead.
 pub fn check(dialect: Dialect, sql: &str) -> Result<(), Failure> {
     examine(dialect, &[], sql).map(drop)
 }

@@ -6,22 +6,23 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// What one query over several databases, or over files, may take. Beyond a limit it fails, and says which.
+/// The limits of one query over several databases, or over files. A query that exceeds one fails with an error that
+/// names it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
-    /// The time from its first to its last row: 60 s by default.
+    /// The time until the last row: 60 s by default.
     pub time: Duration,
-    /// What DataFusion's operators may hold, in bytes: 1 GiB by default, and never more than half of
+    /// The memory that DataFusion's operators may hold, in bytes: 1 GiB by default, and never more than half of
     /// [`crate::options::Worker::memory`].
     pub memory: usize,
-    /// What it may write to the scratch folder, in bytes: 8 GiB by default.
+    /// What the query may write to the scratch folder, in bytes: 8 GiB by default.
     pub scratch_bytes: u64,
-    /// The rows of one table as a source sends them, in bytes of this process's memory: 256 MiB by default. It holds for
-    /// the rows of [`crate::Engine::load`] too.
+    /// The rows of one table as a source sends them, in bytes of memory: 256 MiB by default. This also limits
+    /// [`crate::Engine::load`].
     pub source_bytes: usize,
-    /// One value of the answer, in bytes of text: 1 MiB by default. A model is shown 500 characters of it.
+    /// The size of one value of the answer, in bytes of text: 1 MiB by default. A model is shown 500 characters of it.
     pub cell_bytes: usize,
-    /// The answer, in bytes of text: 16 MiB by default.
+    /// The size of the whole answer, in bytes of text: 16 MiB by default.
     pub answer_bytes: usize,
 }
 
@@ -38,7 +39,7 @@ impl Default for Limits {
     }
 }
 
-/// The memory that the subsets of several sessions share.
+/// A limit on the memory that the loaded subsets of several sessions may take together.
 #[derive(Debug, Clone)]
 pub struct SubsetMemory {
     most: usize,
@@ -46,7 +47,7 @@ pub struct SubsetMemory {
 }
 
 impl SubsetMemory {
-    /// All subsets together may take so many bytes.
+    /// A limit of `most` bytes for all subsets together.
     pub fn new(most: usize) -> Self {
         SubsetMemory { most, taken: Arc::default() }
     }

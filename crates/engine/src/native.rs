@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use prospector_core::nearest;
+use prospector_core::name::nearest;
 use sqlparser::ast::{Ident, ObjectName};
 
 use crate::guard::{Checked, examine};

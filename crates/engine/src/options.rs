@@ -9,30 +9,34 @@ pub use crate::limits::{Limits, SubsetMemory};
 pub use crate::worker::{Worker, Workers};
 use crate::{Failure, FailureCode};
 
-/// What an engine may use besides the memory of this process: by default nothing.
+/// What an engine may use besides the memory of this process. The default is nothing.
 ///
-/// Queries over several databases, or over files, are planned and computed by DataFusion. With [`EngineOptions::workers`]
-/// that happens in another process, which is limited by the operating system and killed when its time is over.
+/// Queries over several databases, or over files, are planned and computed by DataFusion. With
+/// [`EngineOptions::workers`] this happens in another process, which the operating system limits and which is killed
+/// when its time is over.
 ///
-/// Without workers it happens in this process, and less is bounded: [`Limits::memory`] bounds what operators hold between
-/// batches, but neither one large value (`repeat('x', 1000000000)`) nor what planning allocates, and an allocation that
-/// fails aborts the process; [`Limits::time`] is tested between batches, but planning and one long call of a function
-/// cannot be interrupted, and go on after the query was answered. Use it for statements that you trust.
+/// Without workers it happens in this process, and less is bounded. [`Limits::memory`] bounds what operators hold
+/// between batches, but neither a single large value (`repeat('x', 1000000000)`) nor what planning allocates, and an
+/// allocation that fails aborts the process. [`Limits::time`] is checked between batches, but planning and a long call
+/// of a function cannot be interrupted and continue after the query was answered. Run only statements that you trust in
+/// this way.
 #[derive(Debug, Clone, Default)]
 pub struct EngineOptions {
-    /// A folder for what does not fit into memory, and for rows that a cluster reads. It is made when it is needed, and
-    /// what is put there is taken away after the query. Without it a query that needs it fails.
+    /// A folder for data that does not fit into memory and for rows that a cluster reads. It is created when it is
+    /// needed, and its contents are removed after each query. Without a folder, a query that needs one fails.
     pub scratch: Option<PathBuf>,
-    /// What computes the queries over several databases, or over files, in the place of this process.
+    /// The cluster that computes queries over several databases, or over files, instead of this process.
     pub cluster: Option<Cluster>,
-    /// Tables, as `database.table`, that are known while their rows are elsewhere: a query over them is told so.
+    /// Tables, as `database.table`, that are described although their rows are not available here. A query over such a
+    /// table fails with that explanation.
     pub described: Vec<String>,
-    /// The processes that plan and compute the queries over several databases, or over files; with a cluster, those that
-    /// plan them and wait for it. Clones share them. Only on Unix: elsewhere, this process does it.
+    /// The processes that plan and compute queries over several databases, or over files; with a cluster, they plan the
+    /// queries and wait for it. Clones share the processes. Ignored except on Unix, where this process does the work
+    /// instead.
     pub workers: Option<Workers>,
-    /// What one query may take.
+    /// The limits of one query.
     pub limits: Limits,
-    /// What the subsets of all sessions may hold together. Clones share the count.
+    /// The memory that the loaded subsets of all sessions share. Clones share the count.
     pub subsets: SubsetMemory,
 }
 

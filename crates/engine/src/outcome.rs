@@ -14,15 +14,16 @@ pub enum Way {
     Cluster,
 }
 
-/// An answer.
+/// The answer to a query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
-    /// The rows, whole.
+    /// The rows, with complete values.
     pub rows: Rows,
-    /// Where they were made.
+    /// Where the query was run.
     pub way: Way,
-    /// The databases that were read; for a subset that was loaded, the one that it is from.
+    /// The databases that were read, in alphabetical order. A loaded subset counts as the database that it came from.
     pub databases: Vec<String>,
-    /// The tables that were read, as `database.table`; for a subset, the one that it is from.
+    /// The tables that were read, as `database.table` in alphabetical order. A loaded subset counts as the table that
+    /// it came from.
     pub tables: Vec<String>,
 }

@@ -63,7 +63,7 @@ fn usually() -> usize {
 }
 
 impl Subset {
-    /// All rows of a table, up to the usual limit of 10,000.
+    /// All rows of a table, up to the default limit of 10,000.
     pub fn new(alias: impl Into<String>, database: impl Into<String>, table: impl Into<String>) -> Self {
         Subset {
             alias: alias.into(),
@@ -76,7 +76,7 @@ impl Subset {
     }
 }
 
-/// What was loaded.
+/// What [`crate::Engine::load`] has loaded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loaded {
     /// The name that queries call it by, in lower case.
@@ -85,13 +85,13 @@ pub struct Loaded {
     pub database: String,
     /// The table, as the database spells it.
     pub table: String,
-    /// How many rows were loaded.
+    /// The number of rows that were loaded.
     pub row_count: usize,
-    /// Whether more rows meet the conditions than the limit let through.
+    /// Whether more rows meet the conditions than the limit allowed to load.
     pub truncated: bool,
-    /// The columns with their types.
+    /// The columns that were loaded, with their types.
     pub columns: Vec<Column>,
-    /// The first rows, at most ten.
+    /// The first rows, ten at most.
     pub first: Rows,
 }
 

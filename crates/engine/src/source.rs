@@ -4,26 +4,26 @@ use std::sync::Arc;
 
 use prospector_connect::Connector;
 use prospector_connect::table::Table;
-use prospector_core::nearest;
+use prospector_core::name::nearest;
 use sqlparser::ast::{Ident, ObjectName};
 
 use crate::{Dialect, Failure, FailureCode};
 
-/// A database with the tables that may be read.
+/// A database, with the tables that queries may read.
 #[derive(Clone)]
 pub struct Source {
-    /// Its name, as queries write it before the name of a table.
+    /// The name of the database, as queries write it before the name of a table.
     pub name: String,
     /// The tables that queries may read.
     pub tables: Vec<Table>,
-    /// Functions that queries may call beyond those that only compute, as `name` or `schema.name`.
+    /// Functions that queries may call in addition to the built-in ones that only compute, as `name` or `schema.name`.
     pub functions: Vec<String>,
-    /// What reads it.
+    /// The connector that reads the database.
     pub connector: Arc<dyn Connector>,
 }
 
 impl Source {
-    /// The dialect of its queries.
+    /// The SQL dialect of queries to the source.
     pub fn dialect(&self) -> Dialect {
         self.connector.kind().dialect()
     }

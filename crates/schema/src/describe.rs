@@ -4,7 +4,8 @@ use std::path::Path;
 
 use prospector_connect::Connector;
 use prospector_connect::table::Table;
-use prospector_core::{Problem, nearest};
+use prospector_core::Problem;
+use prospector_core::name::nearest;
 
 use crate::naming::named;
 use crate::{Database, SchemaError, descriptions};

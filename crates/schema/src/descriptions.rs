@@ -2,7 +2,8 @@
 //! `{table: {name?, description?, columns: {column: {name?, description?, value_description?}}}}`.
 
 use prospector_connect::table::Table;
-use prospector_core::{Problem, nearest};
+use prospector_core::Problem;
+use prospector_core::name::nearest;
 use prospector_text::identifiers::words;
 use serde_json::{Map, Value};
 

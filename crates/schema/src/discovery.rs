@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use prospector_connect::Connector;
 use prospector_connect::table::Table;
-use prospector_core::{Record, Toolset};
+use prospector_core::record::Record;
+use prospector_core::tool::Toolset;
 use prospector_search::Index;
 use tokio::sync::OnceCell;
 

@@ -1,7 +1,8 @@
 //! A table as it is indexed, and as a hit shows it.
 
 use prospector_connect::table::{Column, Table};
-use prospector_core::{Kind, Record};
+use prospector_core::Kind;
+use prospector_core::record::Record;
 
 use crate::Database;
 use crate::joins::JoinGraph;

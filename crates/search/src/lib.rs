@@ -20,7 +20,7 @@
 //! damage is an error or a rebuild, never a wrong answer.
 //!
 //! What it is not: it does not know what a table, an operation or a skill is. Who discovers them turns them into
-//! [`prospector_core::Record`]s.
+//! [`prospector_core::record::Record`]s.
 
 mod analyze;
 mod damage;

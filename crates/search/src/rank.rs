@@ -10,7 +10,8 @@ mod clauses;
 mod lookup;
 mod query_scores;
 
-use prospector_core::{Kind, Record, Relevance};
+use prospector_core::Kind;
+use prospector_core::record::{Record, Relevance};
 use rayon::prelude::*;
 
 use crate::{Ranker, SearchError, index::Snapshot, recipe, vectors::Quantized};

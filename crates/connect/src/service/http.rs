@@ -249,5 +249,5 @@ fn unsent(error: reqwest::Error) -> Unanswered {
 
 /// What went wrong, without the URL.
 fn reason(error: reqwest::Error) -> String {
-    prospector_core::causes(&error.without_url())
+    prospector_core::problem::causes(&error.without_url())
 }

@@ -2,7 +2,9 @@
 
 use prospector_api::Operation;
 use prospector_connect::table::Table;
-use prospector_core::{Kind, Resource, ResourceKind, mark::as_data};
+use prospector_core::Kind;
+use prospector_core::mark::as_data;
+use prospector_core::record::{Resource, ResourceKind};
 use prospector_schema::{Database, data_type};
 
 use crate::Catalog;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use prospector_connect::table::Table;
-use prospector_core::nearest;
+use prospector_core::name::nearest;
 
 use super::request::{Aggregation, Calculation, QueryRequest};
 use super::write::{Class, Writer};

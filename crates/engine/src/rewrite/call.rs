@@ -1,6 +1,6 @@
 //! Calls of functions, which must be known to compute and do nothing else, and windows.
 
-use prospector_core::nearest;
+use prospector_core::name::nearest;
 use sqlparser::ast::{
     DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgOperator, FunctionArgumentClause,
     FunctionArguments, HavingBound, HavingBoundKind, JsonNullClause, ListAggOnOverflow, NullTreatment, ObjectName,

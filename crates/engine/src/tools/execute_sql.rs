@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures::future::join_all;
-use prospector_core::{Effect, Page, Tool, ToolError};
+use prospector_core::tool::{Effect, Page, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

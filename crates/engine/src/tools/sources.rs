@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use prospector_connect::filter::FilterCondition;
 use prospector_connect::source::SourceKind;
-use prospector_core::{Effect, Page, Part, Resource, ResourceKind, Tool, ToolError, ToolOutput};
+use prospector_core::record::{Resource, ResourceKind};
+use prospector_core::tool::{Effect, Page, Part, Tool, ToolError, ToolOutput};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

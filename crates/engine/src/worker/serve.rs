@@ -57,14 +57,14 @@ const MAX_MESSAGE: usize = 16 << 10;
 /// So many sources stay opened.
 const MAX_OPENED: usize = 32;
 
-/// Computes the statements of the process that started this one: `input` and `output` are the two ends of its pipes, mostly
-/// standard input and output, to which nothing else may be written. Where `input` ends, or the last statement is of no use
-/// to anybody, the process ends.
+/// Computes statements for the process that started this one, until that process closes the pipe or its last statement
+/// is no longer needed; then this process ends. `input` and `output` are the two ends of the pipe, usually standard
+/// input and output, and nothing else may be written to `output`.
 ///
-/// The limits that the first message names hold for the whole process, so that it should do nothing else.
+/// The limits in the first message apply to the whole process, which should therefore do nothing else.
 ///
 /// # Errors
-/// The first message is none, of another version, or a limit cannot be set.
+/// If the first message is not one of this protocol, is of another version, or a limit cannot be set.
 pub fn serve_worker(
     mut input: impl Read + Send + 'static,
     output: impl Write + Send + 'static,

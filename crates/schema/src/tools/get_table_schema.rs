@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use prospector_core::{Cut, Effect, Part, Resource, Text, Tool, ToolError, ToolOutput};
+use prospector_core::record::Resource;
+use prospector_core::tool::{Cut, Effect, Part, Text, Tool, ToolError, ToolOutput};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -12,7 +12,9 @@ mod wide;
 use std::sync::Arc;
 
 use prospector_connect::table::Table;
-use prospector_core::{Resource, ResourceKind, ToolError, ToolErrorCode, Toolset, nearest};
+use prospector_core::name::nearest;
+use prospector_core::record::{Resource, ResourceKind};
+use prospector_core::tool::{ToolError, ToolErrorCode, Toolset};
 use prospector_search::Index;
 
 pub use search_tables::{TableHit, TableHits};

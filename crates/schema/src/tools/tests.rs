@@ -3,7 +3,7 @@
 use std::sync::{Arc, atomic::Ordering};
 
 use prospector_connect::source::SourceKind;
-use prospector_core::{Answer, ToolError};
+use prospector_core::tool::{Answer, ToolError};
 use serde_json::{Value, json};
 
 use super::*;
