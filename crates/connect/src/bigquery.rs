@@ -26,7 +26,7 @@ use job::Jobs;
 use sql::{PathColumn, SUFFIX, Statement, column, quote, select, select_samples, select_statistics};
 use value::{base, rows};
 
-use crate::service::http::Asker;
+use crate::service::http::HttpClient;
 
 /// So many datasets are described at once.
 const AT_ONCE: usize = 4;
@@ -64,13 +64,13 @@ pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> 
     let Source::Bigquery(settings) = source else {
         return Err(source.misplaced_error("a service has settings, not a path"));
     };
-    let asker = Asker::new(settings.endpoint(), settings.to_string());
+    let asker = HttpClient::new(settings.endpoint(), settings.to_string());
     let jobs = Jobs { asker, settings: settings.clone(), tokens: token::Tokens::default() };
     Ok(Arc::new(Bigquery { jobs: Arc::new(jobs) }))
 }
 
 impl Bigquery {
-    fn asker(&self) -> &Asker {
+    fn asker(&self) -> &HttpClient {
         &self.jobs.asker
     }
 

@@ -8,7 +8,6 @@ use datafusion::error::DataFusionError;
 use serde::{Deserialize, Serialize};
 
 /// The cause of a failed operation on a data source, as far as a code of the source or the kind of an error reveals it.
-/// Words of a source are never interpreted, since they may be in any language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {

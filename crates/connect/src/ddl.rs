@@ -18,7 +18,7 @@ use crate::rows::{SampleRequest, Samples, Statistics};
 use crate::source_kind::SourceKind;
 use crate::table::Table;
 use crate::{ConnectError, Connector, Source};
-use parse::{Failure, Meaning, Parsed, meaning, parse_in_any_dialect};
+use parse::{Failure, Meaning, ParsedStatement, meaning, parse_in_any_dialect};
 use read::Schema;
 use salvage::salvage;
 use split::statements;
@@ -146,9 +146,9 @@ fn describe_scripts(scripts: &[(String, String)], place: &str) -> (Vec<Table>, V
 ///
 /// # Errors
 /// What the dialect that came furthest says.
-fn parse(text: &str, meaning: Meaning) -> Result<Parsed, Failure> {
+fn parse(text: &str, meaning: Meaning) -> Result<ParsedStatement, Failure> {
     match parse_in_any_dialect(text) {
-        Ok(statements) => Ok(Parsed { statements, doubt: None }),
+        Ok(statements) => Ok(ParsedStatement { statements, doubt: None }),
         Err(failure) if meaning == Meaning::Table => salvage(text, failure),
         Err(failure) => Err(failure),
     }

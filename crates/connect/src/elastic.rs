@@ -19,12 +19,12 @@ use crate::document::Node;
 use crate::filter::FilterCondition;
 use crate::rows::{Rows, SampleRequest, Samples, Statistics};
 use crate::server::STATEMENT_TIMEOUT;
-use crate::service::http::{Asker, Question, Unanswered};
+use crate::service::http::{HttpClient, Request, RequestFailure};
 use crate::source_kind::SourceKind;
 use crate::statement::cap_rows;
 use crate::table::Table;
 use crate::{ConnectError, Connector, Source};
-use indices::Listed;
+use indices::IndexTable;
 use mapping::{Field, MAX_FIELDS, fields};
 
 /// What is known of a table is asked again after this.
@@ -32,7 +32,7 @@ const REMEMBERED: Duration = Duration::from_secs(60);
 
 /// Elasticsearch or OpenSearch.
 pub(crate) struct Elastic {
-    asker: Asker,
+    asker: HttpClient,
     /// The names and patterns of indices that are described; all where it is empty.
     indices: Vec<String>,
     places: Mutex<HashMap<String, (Instant, Arc<Place>)>>,
@@ -62,19 +62,14 @@ pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> 
     let Source::Elasticsearch(settings) = source else {
         return Err(source.misplaced_error("a service has settings, not a path"));
     };
-    let asker = Asker::new(settings.endpoint(), settings.to_string());
+    let asker = HttpClient::new(settings.endpoint(), settings.to_string());
     Ok(Arc::new(Elastic { asker, indices: settings.indices().to_vec(), places: Mutex::default() }))
 }
 
 impl Elastic {
-    async fn get(&self, path: &[&str], parameters: Vec<(&str, String)>) -> Result<Value, Unanswered> {
-        let question = Question {
-            method: Method::GET,
-            path: path.to_vec(),
-            parameters,
-            body: None,
-            time_limit: STATEMENT_TIMEOUT,
-        };
+    async fn get(&self, path: &[&str], parameters: Vec<(&str, String)>) -> Result<Value, RequestFailure> {
+        let question =
+            Request { method: Method::GET, path: path.to_vec(), parameters, body: None, time_limit: STATEMENT_TIMEOUT };
         self.asker.ask(question, None).await
     }
 
@@ -90,13 +85,13 @@ impl Elastic {
         vec![("expand_wildcards", "open".to_owned())]
     }
 
-    async fn list_tables(&self) -> Result<Vec<Listed>, ConnectError> {
+    async fn list_tables(&self) -> Result<Vec<IndexTable>, ConnectError> {
         let answer = self.get(&["_resolve", "index", &self.patterns()], Self::open()).await;
         Ok(indices::tables(&answer.map_err(|error| self.asker.statement_error("the list of indices", error))?))
     }
 
     /// The mappings by index; those of data streams are asked for by name where the pattern did not find them.
-    async fn mappings(&self, listed: &[Listed]) -> Result<HashMap<String, Value>, ConnectError> {
+    async fn mappings(&self, listed: &[IndexTable]) -> Result<HashMap<String, Value>, ConnectError> {
         let failed = |error| self.asker.statement_error("the mappings", error);
         let answer = self.get(&[&self.patterns(), "_mapping"], Self::open()).await.map_err(failed)?;
         let mut found = by_index(answer);
@@ -109,7 +104,7 @@ impl Elastic {
     }
 
     /// How many documents each index has.
-    async fn counts(&self) -> Result<HashMap<String, u64>, Unanswered> {
+    async fn counts(&self) -> Result<HashMap<String, u64>, RequestFailure> {
         let parameters = vec![
             ("format", "json".to_owned()),
             ("h", "index,docs.count".to_owned()),

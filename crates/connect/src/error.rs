@@ -57,7 +57,7 @@ pub enum ConnectError {
         table: String,
         /// The column of the value; `None` where all values together are too large.
         column: Option<String>,
-        /// The limit in bytes: [`crate::budget::MAX_CELL_BYTES`], [`crate::budget::MAX_ANSWER_BYTES`] or [`crate::budget::MAX_ROWS_BYTES`].
+        /// The limit in bytes: [`crate::rows::MAX_CELL_BYTES`], [`crate::rows::MAX_ANSWER_BYTES`] or [`crate::rows::MAX_ROWS_BYTES`].
         limit: usize,
     },
     /// A server could not be reached, or it rejected the account.

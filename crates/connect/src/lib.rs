@@ -1,12 +1,15 @@
-//! Connectors: describe, sample and count any data source in the same way.
+//! Connectors: describe, sample, count and read any data source in the same way.
 //!
-//! A [`Source`] says where data is and of which [`SourceKind`]; [`open`] makes a [`Connector`] of it. Whatever the
-//! source is, a connector answers the same three questions: which [`Table`]s are there, which values does a column hold
-//! ([`Samples`]), and how many of them in which range ([`Statistics`]). What of a source cannot be read comes back as a
-//! [`prospector_core::Problem`] beside what can.
+//! A [`Source`] says where data is and of which [kind](source::SourceKind) it is; [`open`] makes a [`Connector`] of it.
+//! Every connector answers the same three questions: which [tables](table::Table) there are, which values a column holds
+//! ([`rows::Samples`]), and how many there are in which range ([`rows::Statistics`]). What cannot be read of a source is
+//! reported as a [`prospector_core::Problem`] beside everything that can.
 //!
 //! ```
-//! use prospector_connect::{ColumnType, SampleRequest, Source, SourceKind, open};
+//! use prospector_connect::rows::SampleRequest;
+//! use prospector_connect::source::SourceKind;
+//! use prospector_connect::table::ColumnType;
+//! use prospector_connect::{Source, open};
 //!
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let folder = tempfile::tempdir()?;
@@ -31,11 +34,12 @@
 //! # Ok(()) }
 //! ```
 //!
-//! Rows that meet [`FilterCondition`]s are read with [`Connector::rows`], and [`Connector::query`] runs one query in the
-//! source's own SQL, both in a session that can only read.
+//! [`Connector::rows`] reads the rows that meet [conditions](filter::FilterCondition), and [`Connector::query`] runs one query
+//! in the source's own SQL, both in a session that can only read. The module [`sql`] parses SQL of any dialect in bounded
+//! time.
 //!
-//! What it is not: it never writes to a source, it does not judge the SQL that it is given, and it knows neither an index nor a
-//! model. It keeps no copy of the data, but of CSV and JSON files that only fit a table when all of it is known.
+//! What it is not: it never writes to a source, it does not judge the SQL that it is given, and it knows neither an index nor
+//! a model. It keeps no copy of the data, except of CSV and JSON files that only fit a table when all of it is known.
 
 #[cfg(feature = "bigquery")]
 mod bigquery;

@@ -20,14 +20,14 @@ use crate::cause::Cause;
 use crate::filter::FilterCondition;
 use crate::rows::{Rows, SampleRequest, Samples, SqlQuery, Statistics};
 use crate::server::{
-    Connections, Failed, SAMPLE_ROWS, SAMPLE_TIMEOUT, STATEMENT_TIMEOUT, Server, Session, samples, statistics,
+    Connections, SAMPLE_ROWS, SAMPLE_TIMEOUT, STATEMENT_TIMEOUT, Server, Session, StatementFailure, samples, statistics,
 };
 use crate::source_kind::SourceKind;
-use crate::statement::{Bound, Dialect as _, Statement, UnknownColumn, columns, escape_pattern, select};
+use crate::statement::{BoundValue, Dialect as _, Statement, UnknownColumn, columns, escape_pattern, select};
 use crate::table::Table;
 use crate::{ConnectError, Connector, Source};
 use dialect::{Dialect, Shape};
-use session::{Fetched, fetch};
+use session::{FetchedRows, fetch};
 use table::{Place, Scope};
 
 /// MySQL allows 4,096 result columns; a column needs four.
@@ -65,7 +65,13 @@ impl Mysql {
     }
 
     /// Runs one statement of our own in a session of its own.
-    async fn ask(&self, table: &str, statement: Statement, time_limit: Duration, cap: usize) -> Result<Rows, Failed> {
+    async fn ask(
+        &self,
+        table: &str,
+        statement: Statement,
+        time_limit: Duration,
+        cap: usize,
+    ) -> Result<Rows, StatementFailure> {
         let mut session = self.connections.session(time_limit).await?;
         let act = fetch(session.connection(), &statement, Budget::of_rows(), cap);
         let done = match Session::<MySqlConnection>::within(time_limit, act).await {
@@ -80,7 +86,7 @@ impl Mysql {
     }
 
     /// Runs one statement of somebody else in a connection of its own.
-    async fn ask_alone(&self, table: &str, statement: Statement, cap: usize) -> Result<Rows, Failed> {
+    async fn ask_alone(&self, table: &str, statement: Statement, cap: usize) -> Result<Rows, StatementFailure> {
         let mut session = self.connections.session(STATEMENT_TIMEOUT).await?;
         let act = fetch(session.connection(), &statement, Budget::of_answer(), cap);
         let done = match Session::<MySqlConnection>::within(STATEMENT_TIMEOUT, act).await {
@@ -93,12 +99,17 @@ impl Mysql {
         self.to_rows(table, &statement.sql, done)
     }
 
-    fn to_rows(&self, table: &str, sql: &str, done: Result<Fetched, sqlx::Error>) -> Result<Rows, Failed> {
+    fn to_rows(
+        &self,
+        table: &str,
+        sql: &str,
+        done: Result<FetchedRows, sqlx::Error>,
+    ) -> Result<Rows, StatementFailure> {
         match done.map_err(|error| self.connections.failure(table, error, sql))? {
-            Fetched { rows, excess: Some(excess), .. } => {
+            FetchedRows { rows, excess: Some(excess), .. } => {
                 Err(self.connections.too_large_error(table, &excess, &rows.columns).into())
             }
-            Fetched { rows, .. } => Ok(rows),
+            FetchedRows { rows, .. } => Ok(rows),
         }
     }
 
@@ -147,7 +158,7 @@ impl Connector for Mysql {
             // There is no text in bytes.
             Some(_) if shape == Shape::Bytes => filter = " AND FALSE".to_owned(),
             Some(text) => {
-                values.push(Bound::Text(format!("%{}%", escape_pattern(text))));
+                values.push(BoundValue::Text(format!("%{}%", escape_pattern(text))));
                 filter = format!(" AND {}", Dialect.like(&name, 1));
             }
             None => {}
@@ -167,7 +178,7 @@ impl Connector for Mysql {
         let cap = request.limit.max(1);
         let (rows, whole) = match self.ask(table, sql(&place.from), SAMPLE_TIMEOUT, cap).await {
             Ok(rows) => (rows, true),
-            Err(Failed::TooLong(_)) => {
+            Err(StatementFailure::TooLong(_)) => {
                 let first = format!("(SELECT {name} FROM {} LIMIT {SAMPLE_ROWS}) t", place.from);
                 (self.ask(table, sql(&first), STATEMENT_TIMEOUT, cap).await?, false)
             }

@@ -20,14 +20,14 @@ use crate::budget::Budget;
 use crate::filter::FilterCondition;
 use crate::rows::{Rows, SampleRequest, Samples, SqlQuery, Statistics};
 use crate::server::{
-    Connections, Failed, SAMPLE_ROWS, SAMPLE_TIMEOUT, STATEMENT_TIMEOUT, Server, Session, samples, statistics,
+    Connections, SAMPLE_ROWS, SAMPLE_TIMEOUT, STATEMENT_TIMEOUT, Server, Session, StatementFailure, samples, statistics,
 };
 use crate::source_kind::SourceKind;
-use crate::statement::{Bound, Dialect as _, Statement, UnknownColumn, columns, escape_pattern, select};
+use crate::statement::{BoundValue, Dialect as _, Statement, UnknownColumn, columns, escape_pattern, select};
 use crate::table::Table;
 use crate::{ConnectError, Connector, Source};
 use dialect::{Dialect, Shape};
-use session::{Fetched, fetch};
+use session::{FetchedRows, fetch};
 use table::Place;
 pub(crate) use value::json;
 
@@ -63,7 +63,13 @@ impl Postgres {
     }
 
     /// Runs one statement in a session of its own.
-    async fn ask(&self, table: &str, statement: Statement, time_limit: Duration, cap: usize) -> Result<Rows, Failed> {
+    async fn ask(
+        &self,
+        table: &str,
+        statement: Statement,
+        time_limit: Duration,
+        cap: usize,
+    ) -> Result<Rows, StatementFailure> {
         self.ask_within(table, statement, Budget::of_rows(), time_limit, cap).await
     }
 
@@ -75,12 +81,12 @@ impl Postgres {
         budget: Budget,
         time_limit: Duration,
         cap: usize,
-    ) -> Result<Rows, Failed> {
+    ) -> Result<Rows, StatementFailure> {
         let mut session = self.connections.session(time_limit).await?;
         let act = fetch(session.connection(), &statement, budget, cap);
         let done = match Session::<PgConnection>::within(time_limit, act).await {
             // The rest would have to be read: the session is dropped instead, which stops the server.
-            Ok(Fetched { rows, excess: Some(excess) }) => {
+            Ok(FetchedRows { rows, excess: Some(excess) }) => {
                 drop(session);
                 return Err(self.connections.too_large_error(table, &excess, &rows.columns).into());
             }
@@ -151,7 +157,7 @@ impl Connector for Postgres {
             // There is no text in bytes.
             Some(_) if shape == Shape::Bytes => filter = " AND false".to_owned(),
             Some(text) => {
-                values.push(Bound::Text(format!("%{}%", escape_pattern(text))));
+                values.push(BoundValue::Text(format!("%{}%", escape_pattern(text))));
                 filter = format!(" AND {}", Dialect.like(&name, 1));
             }
             None => {}
@@ -169,7 +175,7 @@ impl Connector for Postgres {
         let cap = request.limit.max(1);
         let (rows, whole) = match self.ask(table, sql(&place.from), SAMPLE_TIMEOUT, cap).await {
             Ok(rows) => (rows, true),
-            Err(Failed::TooLong(_)) => {
+            Err(StatementFailure::TooLong(_)) => {
                 let first = format!("(SELECT {name} FROM {} LIMIT {SAMPLE_ROWS}) t", place.from);
                 (self.ask(table, sql(&first), STATEMENT_TIMEOUT, cap).await?, false)
             }

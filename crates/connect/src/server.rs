@@ -17,8 +17,8 @@ use crate::budget::Excess;
 use crate::cause::Cause;
 use crate::error::{AddressError, TIMED_OUT};
 use crate::source_kind::SourceKind;
-pub(crate) use answer::{Failed, SAMPLE_ROWS, SAMPLE_TIMEOUT, STATEMENT_TIMEOUT, samples, statistics};
-use cause::Found;
+pub(crate) use answer::{SAMPLE_ROWS, SAMPLE_TIMEOUT, STATEMENT_TIMEOUT, StatementFailure, samples, statistics};
+use cause::KnownCause;
 
 /// Connections to one server at the same time.
 const AT_ONCE: usize = 4;
@@ -262,7 +262,7 @@ impl<C: ReadOnlySession + 'static> Connections<C> {
 
     /// The error of a statement about a table; `sql` is the text that was sent, where it is somebody else's.
     pub(crate) fn statement_error(&self, table: &str, error: sqlx::Error, sql: Option<&str>) -> ConnectError {
-        let Found { cause, code } = cause::find(&error);
+        let KnownCause { cause, code } = cause::find(&error);
         let reason = match cause {
             // What the server says names tables that a view reads, and the account.
             Cause::Refused => format!("permission denied, or it is not reading{}", format_code(code.as_deref())),

@@ -17,7 +17,7 @@ pub(crate) struct TypedColumn {
 
 /// A value as it is bound.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Bound {
+pub(crate) enum BoundValue {
     Text(String),
     Integer(i64),
     Float(f64),
@@ -32,7 +32,12 @@ pub(crate) trait Dialect {
     ///
     /// # Errors
     /// Why the value does not fit the column, as a clause.
-    fn bind(&self, position: usize, column: &TypedColumn, value: &Value) -> Result<(String, Bound), ConditionError>;
+    fn bind(
+        &self,
+        position: usize,
+        column: &TypedColumn,
+        value: &Value,
+    ) -> Result<(String, BoundValue), ConditionError>;
 
     /// The quoted column is like the `position`th bound pattern, whatever its case.
     fn like(&self, column: &str, position: usize) -> String;
@@ -42,7 +47,7 @@ pub(crate) trait Dialect {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Statement {
     pub(crate) sql: String,
-    pub(crate) values: Vec<Bound>,
+    pub(crate) values: Vec<BoundValue>,
 }
 
 /// The column of that name: as it is spelled, or else whatever its case.
@@ -99,7 +104,7 @@ fn clause(
     dialect: &dyn Dialect,
     column: &TypedColumn,
     condition: &FilterCondition,
-    values: &mut Vec<Bound>,
+    values: &mut Vec<BoundValue>,
 ) -> Result<String, ConditionError> {
     let name = dialect.quote(&column.name);
     let mut bind = |value: &Value| -> Result<String, ConditionError> {
@@ -129,7 +134,7 @@ fn clause(
             }
         }
         Test::Like(pattern) => {
-            values.push(Bound::Text(pattern));
+            values.push(BoundValue::Text(pattern));
             dialect.like(&name, values.len())
         }
     })

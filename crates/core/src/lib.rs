@@ -1,7 +1,7 @@
 //! The words that every Prospector crate shares.
 //!
-//! A discovery crate turns what it finds into [`Record`]s, an index answers with [`Hit`]s, a broken input becomes a
-//! [`Problem`] instead of an error, and what a language model may call is a [`Tool`].
+//! A discovery crate turns what it finds into [`record::Record`]s, an index answers with [`record::Hit`]s, a broken input becomes a
+//! [`Problem`] instead of an error, and what a language model may call is a [`tool::Tool`].
 //!
 //! ```
 //! use prospector_core::tool::{Effect, Tool, ToolError, ToolOutput, Toolset};

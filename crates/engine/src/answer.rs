@@ -21,7 +21,7 @@ pub(crate) const MAX_CHARACTERS: usize = 10_000;
 
 /// An answer, cut to what can be shown.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct Shown {
+pub(crate) struct ShownRows {
     /// The names of the columns.
     pub columns: Vec<String>,
     /// The rows.
@@ -35,7 +35,7 @@ pub(crate) struct Shown {
     pub next: Option<String>,
 }
 
-impl Shown {
+impl ShownRows {
     /// The fields that may be shortened.
     pub(crate) fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
         vec![("columns", Part::entries(&mut self.columns)), ("rows", Part::entries(&mut self.rows))]
@@ -63,7 +63,7 @@ pub(crate) enum QueryResult {
         tables: Vec<String>,
         executed: Way,
         #[serde(flatten)]
-        shown: Shown,
+        shown: ShownRows,
     },
     Failed(#[schemars(with = "FailureFields")] Failure),
 }
@@ -100,7 +100,7 @@ impl ToolOutput for QueryAnswer {
 }
 
 /// What can be shown in so many characters.
-pub(crate) fn cut_to_show(rows: Rows, characters: usize) -> Shown {
+pub(crate) fn cut_to_show(rows: Rows, characters: usize) -> ShownRows {
     let mut left = characters.saturating_sub(rows.columns.iter().map(|name| name.chars().count() + 4).sum());
     let (mut kept, mut has_more, mut cut) = (Vec::new(), rows.has_more, 0);
     for mut row in rows.rows {
@@ -127,7 +127,7 @@ pub(crate) fn cut_to_show(rows: Rows, characters: usize) -> Shown {
         next.push(format!("{cut} long values are cut: use substr() to read on"));
     }
     let next = (!next.is_empty()).then(|| next.join("; "));
-    Shown { columns: rows.columns, row_count: kept.len(), rows: kept, has_more, next }
+    ShownRows { columns: rows.columns, row_count: kept.len(), rows: kept, has_more, next }
 }
 
 /// Cuts a long value; whether it was.

@@ -25,7 +25,7 @@ use write::Writer;
 
 /// A query and its SQL.
 #[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
-pub(crate) struct Built {
+pub(crate) struct BuiltQuery {
     /// The request with every name filled in.
     pub(crate) query: QueryRequest,
     /// The dialect of the SQL.
@@ -45,7 +45,7 @@ pub(crate) fn invalid(message: impl Into<String>) -> Failure {
 /// # Errors
 /// An unknown name, an expression that is no arithmetic, tables that no key connects, or a sum that would count rows more
 /// than once.
-pub(crate) fn build(engine: &Engine, request: &QueryRequest) -> Result<Built, Failure> {
+pub(crate) fn build(engine: &Engine, request: &QueryRequest) -> Result<BuiltQuery, Failure> {
     let (source, root) = engine.table(&request.database, &request.table)?;
     let names = Names::new(source, root, &request.calculations)?;
     let mut query = request.clone();
@@ -66,7 +66,7 @@ pub(crate) fn build(engine: &Engine, request: &QueryRequest) -> Result<Built, Fa
     let grouped = group_query(&writer, source, &names, &tree, &query, &before)?;
     let sql = Finish { writer: &writer, query: &query, outputs: &outputs }.sql(&after, &grouped)?;
     let columns = outputs.into_iter().map(|output| output.name).collect();
-    Ok(Built { query, dialect: source.dialect().as_str(), sql, columns })
+    Ok(BuiltQuery { query, dialect: source.dialect().as_str(), sql, columns })
 }
 
 /// The tables that are needed, joined.

@@ -7,13 +7,13 @@ use prospector_connect::rows::SqlQuery;
 use prospector_connect::table::{Column, Table};
 use prospector_core::name::nearest;
 
-use crate::guard::{Checked, examine};
+use crate::guard::{CheckedQuery, examine};
 use crate::history::History;
 use crate::joined::Statement;
 use crate::options::EngineOptions;
 use crate::outcome::{Outcome, Way};
-use crate::scope::{self, Held, Loaded, MAX_LOADED, Scope, Subset};
-use crate::source::{Found, Source, resolve};
+use crate::scope::{self, LoadedSubset, MAX_LOADED, Scope, StoredSubset, Subset};
+use crate::source::{ResolvedTable, Source, resolve};
 use crate::view::View;
 use crate::{Dialect, Failure, FailureCode, advice, execution, joined, native};
 
@@ -32,8 +32,8 @@ pub struct Engine {
 /// What is to be done for a query.
 pub(crate) struct Plan {
     view: View,
-    checked: Checked,
-    pub(crate) found: Vec<Found>,
+    checked: CheckedQuery,
+    pub(crate) found: Vec<ResolvedTable>,
     /// The source and what it is sent; none where the query is run here.
     pub(crate) native: Option<(usize, String)>,
 }
@@ -76,7 +76,7 @@ impl Engine {
     /// # Errors
     /// A [`Failure`] for an unknown name, a condition that does not fit, a limit above 200,000 rows, subsets that take
     /// too much memory, or an error of the source.
-    pub async fn load(&self, subset: &Subset) -> Result<Loaded, Failure> {
+    pub async fn load(&self, subset: &Subset) -> Result<LoadedSubset, Failure> {
         let alias = scope::alias(&subset.alias)?;
         if subset.limit > MAX_LOADED {
             let message = format!("the limit is {}, and {MAX_LOADED} is the most", subset.limit);
@@ -100,7 +100,7 @@ impl Engine {
         let batch = scope::batch(&columns, &rows.rows);
         let batch = batch.map_err(|error| Failure::new(FailureCode::Failed, error.to_string()))?;
         let row_count = rows.rows.len();
-        let held = Held {
+        let held = StoredSubset {
             table: Table { name: alias.clone(), columns: columns.clone(), ..Table::default() },
             database: source.name.clone(),
             origin: format!("{}.{}", source.name, table.name),
@@ -112,7 +112,7 @@ impl Engine {
         rows.rows.truncate(FIRST);
         rows.has_more = row_count > FIRST;
         let (database, table) = (source.name.clone(), table.name.clone());
-        Ok(Loaded { alias, database, table, row_count, truncated, columns, first: rows })
+        Ok(LoadedSubset { alias, database, table, row_count, truncated, columns, first: rows })
     }
 
     /// Forgets what was loaded under that alias, and returns whether there was such a subset.

@@ -7,7 +7,7 @@ use prospector_connect::rows::Rows;
 use prospector_connect::table::Table;
 
 use crate::Failure;
-use crate::joined::{Act, Means, Statement, Trouble, compute};
+use crate::joined::{Action, Allowance, ComputeError, Statement, compute};
 use crate::options::EngineOptions;
 
 /// The answer to a query, at most `cap` rows.
@@ -15,7 +15,7 @@ use crate::options::EngineOptions;
 /// # Errors
 /// What went wrong, and what to do about it.
 pub(crate) async fn run(statement: Statement<'_>, cap: usize, options: &EngineOptions) -> Result<Rows, Failure> {
-    perform(statement, Act::Run { cap }, options).await
+    perform(statement, Action::Run { cap }, options).await
 }
 
 /// Names and types alone; no source is asked.
@@ -23,18 +23,21 @@ pub(crate) async fn run(statement: Statement<'_>, cap: usize, options: &EngineOp
 /// # Errors
 /// As for [`run`].
 pub(crate) async fn validate(statement: Statement<'_>, options: &EngineOptions) -> Result<(), Failure> {
-    perform(statement, Act::Validate, options).await.map(drop)
+    perform(statement, Action::Validate, options).await.map(drop)
 }
 
-async fn perform(statement: Statement<'_>, act: Act, options: &EngineOptions) -> Result<Rows, Failure> {
+async fn perform(statement: Statement<'_>, act: Action, options: &EngineOptions) -> Result<Rows, Failure> {
     let Statement { view, checked, found, .. } = statement;
-    let means =
-        Means { scratch: options.scratch.clone(), cluster: options.cluster.clone(), limits: options.limits.clone() };
+    let means = Allowance {
+        scratch: options.scratch.clone(),
+        cluster: options.cluster.clone(),
+        limits: options.limits.clone(),
+    };
     let done = match &options.workers {
         Some(workers) if cfg!(unix) => workers.compute(statement, act, means).await,
         Some(_) | None => {
             let computed = AssertUnwindSafe(compute(view, checked, found, act, &means)).catch_unwind();
-            computed.await.unwrap_or_else(|panic| Err(Trouble::of_panic(panic.as_ref())))
+            computed.await.unwrap_or_else(|panic| Err(ComputeError::of_panic(panic.as_ref())))
         }
     };
     done.map_err(|trouble| {

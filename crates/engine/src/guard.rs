@@ -11,7 +11,7 @@ use sqlparser::keywords::Keyword;
 use sqlparser::parser::ParserError;
 use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, Whitespace};
 
-use crate::rewrite::{Rewritten, Source, rewrite};
+use crate::rewrite::{RewrittenQuery, Source, rewrite};
 use crate::typo::find_misspelled;
 use crate::{Dialect, Failure, FailureCode};
 
@@ -26,10 +26,10 @@ const MAX_OPERATORS: usize = 500;
 
 /// A statement that is one query.
 #[derive(Debug, Clone)]
-pub(crate) struct Checked {
+pub(crate) struct CheckedQuery {
     pub(crate) query: Box<Query>,
     /// The query as it is spelled for a source.
-    pub(crate) rewritten: Rewritten,
+    pub(crate) rewritten: RewrittenQuery,
 }
 
 /// Refuses every text that is not plainly one query that only reads. Whether its tables and columns exist is not
@@ -46,7 +46,7 @@ pub fn check(dialect: Dialect, sql: &str) -> Result<(), Failure> {
 ///
 /// # Errors
 /// As for [`check`], and `unknown_function` or `too_large`.
-pub(crate) fn examine(dialect: Dialect, functions: &[String], sql: &str) -> Result<Checked, Failure> {
+pub(crate) fn examine(dialect: Dialect, functions: &[String], sql: &str) -> Result<CheckedQuery, Failure> {
     if sql.len() > MAX_STATEMENT_CHARS {
         let message = format!("the statement has {} characters, and {MAX_STATEMENT_CHARS} are allowed", sql.len());
         return Err(Failure::refuse(message).advise("ask for less at once"));
@@ -108,7 +108,7 @@ pub(crate) fn examine(dialect: Dialect, functions: &[String], sql: &str) -> Resu
         return Err(not_a_query(&start(&words)));
     };
     let rewritten = rewrite(dialect, functions, Source { sql, tokens: &words }, &query)?;
-    Ok(Checked { query, rewritten })
+    Ok(CheckedQuery { query, rewritten })
 }
 
 /// Whether every parenthesis is closed: what is open at the end costs the parser more attempts the deeper it is.

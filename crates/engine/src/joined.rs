@@ -13,12 +13,12 @@ mod provider;
 mod rename;
 mod trouble;
 
-use crate::guard::Checked;
-use crate::source::Found;
+use crate::guard::CheckedQuery;
+use crate::source::ResolvedTable;
 use crate::view::View;
-pub(crate) use compute::{Act, Means, compute};
+pub(crate) use compute::{Action, Allowance, compute};
 pub(crate) use provider::{MAX_ROWS, RowsError};
-pub(crate) use trouble::Trouble;
+pub(crate) use trouble::ComputeError;
 
 /// A statement that was judged, and the tables that its names mean.
 #[derive(Clone, Copy)]
@@ -26,7 +26,7 @@ pub(crate) struct Statement<'a> {
     /// As it was judged: judging it again gives the same.
     pub(crate) sql: &'a str,
     pub(crate) view: &'a View,
-    pub(crate) checked: &'a Checked,
-    /// The table of each name of [`Checked::reads`].
-    pub(crate) found: &'a [Found],
+    pub(crate) checked: &'a CheckedQuery,
+    /// The table of each name of [`CheckedQuery::reads`].
+    pub(crate) found: &'a [ResolvedTable],
 }

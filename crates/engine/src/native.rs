@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use prospector_core::name::nearest;
 use sqlparser::ast::{Ident, ObjectName};
 
-use crate::guard::{Checked, examine};
-use crate::rewrite::{Piece, Rewritten};
-use crate::source::{Found, Source};
+use crate::guard::{CheckedQuery, examine};
+use crate::rewrite::{Piece, RewrittenQuery};
+use crate::source::{ResolvedTable, Source};
 use crate::{Dialect, Failure, FailureCode};
 
 /// Columns that every table of PostgreSQL has and nobody describes.
@@ -18,7 +18,7 @@ const SYSTEM_COLUMNS: [&str; 6] = ["cmax", "cmin", "ctid", "tableoid", "xmax", "
 /// # Errors
 /// Where a column that is named with its table is none of it, in PostgreSQL; where the text would not be read as it is
 /// meant.
-pub(crate) fn text(checked: &Checked, found: &[Found], source: &Source) -> Result<String, Failure> {
+pub(crate) fn text(checked: &CheckedQuery, found: &[ResolvedTable], source: &Source) -> Result<String, Failure> {
     let dialect = source.dialect();
     let rewritten = &checked.rewritten;
     if dialect == Dialect::Postgres {
@@ -27,7 +27,7 @@ pub(crate) fn text(checked: &Checked, found: &[Found], source: &Source) -> Resul
     let table = |at: usize| found.get(at).map(|found| write_table(dialect, &source.tables[found.table].name));
     let column = |parts: &[Ident]| {
         let names_source = parts[0].value.eq_ignore_ascii_case(&source.name);
-        let follows = |found: &Found| {
+        let follows = |found: &ResolvedTable| {
             let last = found.written.0.iter().rev().filter_map(|part| part.as_ident()).next();
             found.is_prefixed && last.is_some_and(|last| last.value.eq_ignore_ascii_case(&parts[parts.len() - 2].value))
         };
@@ -35,7 +35,7 @@ pub(crate) fn text(checked: &Checked, found: &[Found], source: &Source) -> Resul
         match (dialect, rest) {
             (Dialect::Mysql, [.., schema, table, _]) => {
                 let wanted = format!("{}.{}", schema.value, table.value);
-                let is_read = |found: &Found| source.tables[found.table].name == wanted;
+                let is_read = |found: &ResolvedTable| source.tables[found.table].name == wanted;
                 if !found.iter().any(is_read) {
                     return Err(Failure::new(
                         FailureCode::UnknownColumn,
@@ -58,7 +58,7 @@ pub(crate) fn text(checked: &Checked, found: &[Found], source: &Source) -> Resul
 
 /// The pieces in one, with what stands for tables and columns.
 fn assemble(
-    rewritten: &Rewritten,
+    rewritten: &RewrittenQuery,
     table: impl Fn(usize) -> Option<String>,
     column: impl Fn(&[Ident]) -> Result<String, Failure>,
 ) -> Result<String, Failure> {
@@ -80,8 +80,8 @@ fn assemble(
 }
 
 /// Whether the text that is sent is read as the tree that was judged: read again, it must be written as the same text.
-fn check_round_trip(dialect: Dialect, functions: &[String], rewritten: &Rewritten) -> Result<(), Failure> {
-    let plain = |rewritten: &Rewritten| {
+fn check_round_trip(dialect: Dialect, functions: &[String], rewritten: &RewrittenQuery) -> Result<(), Failure> {
+    let plain = |rewritten: &RewrittenQuery| {
         let name =
             |name: &ObjectName| -> Vec<Ident> { name.0.iter().filter_map(|part| part.as_ident()).cloned().collect() };
         let table = |at: usize| rewritten.reads.get(at).map(|read| qualify(dialect, &name(read)));
@@ -101,10 +101,10 @@ fn check_round_trip(dialect: Dialect, functions: &[String], rewritten: &Rewritte
 
 /// Whether each name behind a point is a column. In PostgreSQL `row.name` calls the function `name` where there is no such
 /// column.
-fn check_attributes(rewritten: &Rewritten, found: &[Found], source: &Source) -> Result<(), Failure> {
+fn check_attributes(rewritten: &RewrittenQuery, found: &[ResolvedTable], source: &Source) -> Result<(), Failure> {
     let dialect = Dialect::Postgres;
     let last = |name: &ObjectName| name.0.iter().rev().filter_map(|part| part.as_ident()).next().cloned();
-    let columns = |found: &Found| source.tables[found.table].columns.iter().map(|column| column.name.as_str());
+    let columns = |found: &ResolvedTable| source.tables[found.table].columns.iter().map(|column| column.name.as_str());
     let all: HashSet<&str> = found.iter().flat_map(columns).collect();
     for (qualifier, attribute) in &rewritten.attributes {
         let name = dialect.name_of(attribute);
@@ -112,7 +112,7 @@ fn check_attributes(rewritten: &Rewritten, found: &[Found], source: &Source) -> 
             continue;
         }
         // What a table is called in the query: its alias, or its own name.
-        let owners: Vec<&Found> = qualifier.as_ref().map_or_else(Vec::new, |qualifier| {
+        let owners: Vec<&ResolvedTable> = qualifier.as_ref().map_or_else(Vec::new, |qualifier| {
             let wanted = dialect.name_of(qualifier);
             let tables = rewritten.pieces.iter().filter_map(|piece| match piece {
                 Piece::Table { at, alias } => Some((*at, alias)),

@@ -78,7 +78,7 @@ impl Subset {
 
 /// What [`crate::Engine::load`] has loaded.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Loaded {
+pub struct LoadedSubset {
     /// The name that queries call it by, in lower case.
     pub alias: String,
     /// The database that it is from.
@@ -96,7 +96,7 @@ pub struct Loaded {
 }
 
 /// A subset as it is held.
-pub(crate) struct Held {
+pub(crate) struct StoredSubset {
     /// The alias and the columns.
     pub(crate) table: Table,
     /// The database that it is from.
@@ -111,7 +111,7 @@ pub(crate) struct Held {
 /// The subsets of one session.
 #[derive(Default)]
 pub(crate) struct Scope {
-    held: RwLock<BTreeMap<String, Arc<Held>>>,
+    held: RwLock<BTreeMap<String, Arc<StoredSubset>>>,
 }
 
 impl Scope {
@@ -119,7 +119,7 @@ impl Scope {
     ///
     /// # Errors
     /// When there are too many, or they are too large, in this session or in all that share the memory.
-    pub(crate) fn keep(&self, mut held: Held, memory: &SubsetMemory) -> Result<(), Failure> {
+    pub(crate) fn keep(&self, mut held: StoredSubset, memory: &SubsetMemory) -> Result<(), Failure> {
         let Ok(mut all) = self.held.write() else {
             return Err(Failure::new(FailureCode::Failed, "the session is broken"));
         };
@@ -151,8 +151,8 @@ impl Scope {
     }
 
     /// All of them as they are now, as one more source and what its tables hold.
-    pub(crate) fn snapshot(&self) -> Option<(Arc<Source>, Vec<Arc<Held>>)> {
-        let held: Vec<Arc<Held>> = self.held.read().ok()?.values().cloned().collect();
+    pub(crate) fn snapshot(&self) -> Option<(Arc<Source>, Vec<Arc<StoredSubset>>)> {
+        let held: Vec<Arc<StoredSubset>> = self.held.read().ok()?.values().cloned().collect();
         let tables = held.iter().map(|held| held.table.clone()).collect();
         let source = Source { name: SCOPED.to_owned(), tables, functions: Vec::new(), connector: Arc::new(Memory) };
         (!held.is_empty()).then(|| (Arc::new(source), held))

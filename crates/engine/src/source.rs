@@ -31,7 +31,7 @@ impl Source {
 
 /// Which table a name in a query means.
 #[derive(Debug, Clone)]
-pub(crate) struct Found {
+pub(crate) struct ResolvedTable {
     /// The name as it is written.
     pub(crate) written: ObjectName,
     pub(crate) source: usize,
@@ -48,7 +48,7 @@ pub(crate) fn resolve(
     only: Option<usize>,
     dialect: Dialect,
     reads: &[ObjectName],
-) -> Result<Vec<Found>, Failure> {
+) -> Result<Vec<ResolvedTable>, Failure> {
     reads.iter().map(|written| one(sources, first, only, dialect, written)).collect()
 }
 
@@ -58,24 +58,26 @@ fn one(
     only: Option<usize>,
     dialect: Dialect,
     written: &ObjectName,
-) -> Result<Found, Failure> {
+) -> Result<ResolvedTable, Failure> {
     let parts: Vec<&Ident> = written.0.iter().filter_map(|part| part.as_ident()).collect();
     let open = || sources.iter().enumerate().filter(|(at, _)| only.is_none_or(|only| only == *at));
     let named = |source: &Source| parts.len() > 1 && parts[0].value.eq_ignore_ascii_case(&source.name);
     for (source, known) in open().filter(|(_, source)| named(source)) {
         if let Some(table) = table(known, dialect, &parts[1..]) {
-            return Ok(Found { written: written.clone(), source, table, is_prefixed: true });
+            return Ok(ResolvedTable { written: written.clone(), source, table, is_prefixed: true });
         }
     }
     if let Some(source) = first
         && let Some(table) = table(&sources[source], dialect, &parts)
     {
-        return Ok(Found { written: written.clone(), source, table, is_prefixed: false });
+        return Ok(ResolvedTable { written: written.clone(), source, table, is_prefixed: false });
     }
     let bare: Vec<(usize, usize)> =
         open().filter_map(|(at, source)| Some((at, table(source, dialect, &parts)?))).collect();
     match bare.as_slice() {
-        [(source, table)] => Ok(Found { written: written.clone(), source: *source, table: *table, is_prefixed: false }),
+        [(source, table)] => {
+            Ok(ResolvedTable { written: written.clone(), source: *source, table: *table, is_prefixed: false })
+        }
         [] => Err(unknown(sources, only, dialect, written, &parts)),
         several => {
             let places: Vec<String> = several

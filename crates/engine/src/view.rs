@@ -3,19 +3,19 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use crate::scope::{Held, Scope};
-use crate::source::{Found, Source};
+use crate::scope::{Scope, StoredSubset};
+use crate::source::{ResolvedTable, Source};
 
 /// The sources; the last of them is the one of the subsets, where there are any.
 #[derive(Clone)]
 pub(crate) struct View {
     sources: Vec<Arc<Source>>,
-    held: Vec<Arc<Held>>,
+    held: Vec<Arc<StoredSubset>>,
 }
 
 impl View {
     /// Those sources, the last of which is the one of these subsets where there are any.
-    pub(crate) fn of(sources: Vec<Arc<Source>>, held: Vec<Arc<Held>>) -> Self {
+    pub(crate) fn of(sources: Vec<Arc<Source>>, held: Vec<Arc<StoredSubset>>) -> Self {
         View { sources, held }
     }
 
@@ -34,12 +34,12 @@ impl View {
     }
 
     /// The subset, where the table is one.
-    pub(crate) fn subset(&self, found: &Found) -> Option<&Arc<Held>> {
+    pub(crate) fn subset(&self, found: &ResolvedTable) -> Option<&Arc<StoredSubset>> {
         self.held.get(found.table).filter(|_| self.subset_source() == Some(found.source))
     }
 
     /// The database that a table is from.
-    pub(crate) fn database(&self, found: &Found) -> String {
+    pub(crate) fn database(&self, found: &ResolvedTable) -> String {
         match self.subset(found) {
             Some(held) => held.database.clone(),
             None => self.sources[found.source].name.clone(),
@@ -47,7 +47,7 @@ impl View {
     }
 
     /// The table as `database.table`; of a subset, the one that it is from.
-    pub(crate) fn origin(&self, found: &Found) -> String {
+    pub(crate) fn origin(&self, found: &ResolvedTable) -> String {
         match self.subset(found) {
             Some(held) => held.origin.clone(),
             None => {

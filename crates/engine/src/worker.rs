@@ -29,7 +29,7 @@ use std::time::Duration;
 use prospector_connect::rows::Rows;
 use tempfile::TempDir;
 
-use crate::joined::{Act, Means, Statement, Trouble};
+use crate::joined::{Action, Allowance, ComputeError, Statement};
 use crate::limits::Limits;
 use pool::Pool;
 pub use serve::serve_worker;
@@ -87,11 +87,16 @@ impl Workers {
     }
 
     /// Plans the statement in a worker, and computes it there where that is wanted.
-    pub(crate) async fn compute(&self, statement: Statement<'_>, act: Act, means: Means) -> Result<Rows, Trouble> {
+    pub(crate) async fn compute(
+        &self,
+        statement: Statement<'_>,
+        act: Action,
+        means: Allowance,
+    ) -> Result<Rows, ComputeError> {
         let mut lease = self.0.lease().await?;
         let process = lease.process();
         let folder = make_folder(means.scratch).await;
-        let means = Means {
+        let means = Allowance {
             scratch: folder.as_ref().map(|folder| folder.path().to_owned()),
             cluster: means.cluster,
             limits: self.limits(&means.limits),
@@ -101,7 +106,7 @@ impl Workers {
         process.is_cancelled_first = means.cluster.is_some();
         let asked = ask::ask(process, statement, act, &means);
         let Ok((answer, is_reusable)) = tokio::time::timeout(means.limits.time, asked).await else {
-            return Err(Trouble::timeout());
+            return Err(ComputeError::timeout());
         };
         if is_reusable {
             process.is_cancelled_first = false;

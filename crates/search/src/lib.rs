@@ -2,7 +2,8 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use prospector_core::{Kind, Record};
+//! use prospector_core::Kind;
+//! use prospector_core::record::Record;
 //! use prospector_search::{Index, Query, StaticTable};
 //!
 //! let mut invoices = Record::new(Kind::Table, "store.invoices", "invoices");

@@ -13,7 +13,7 @@ use crate::budget::Budget;
 use crate::cause::Cause;
 use crate::server::STATEMENT_TIMEOUT;
 use crate::service::BigquerySource;
-use crate::service::http::{Asker, Question, Unanswered};
+use crate::service::http::{HttpClient, Request, RequestFailure};
 
 /// How long one question waits for a job; a longer one is asked for again.
 const WAITING: Duration = Duration::from_secs(10);
@@ -23,7 +23,7 @@ const PAGE: usize = 10_000;
 
 /// What asks BigQuery.
 pub(super) struct Jobs {
-    pub(super) asker: Asker,
+    pub(super) asker: HttpClient,
     pub(super) settings: BigquerySource,
     pub(super) tokens: Tokens,
 }
@@ -50,11 +50,11 @@ impl Jobs {
         path: &[&str],
         parameters: &[(&str, String)],
         body: Option<Value>,
-    ) -> Result<Value, Unanswered> {
+    ) -> Result<Value, RequestFailure> {
         let mut is_new = false;
         loop {
             let token = self.tokens.token(&self.asker).await?;
-            let question = Question {
+            let question = Request {
                 method: method.clone(),
                 path: ["bigquery", "v2", "projects"].into_iter().chain(path.iter().copied()).collect(),
                 parameters: parameters.to_vec(),
@@ -62,7 +62,7 @@ impl Jobs {
                 time_limit: WAITING + Duration::from_secs(20),
             };
             match self.asker.ask(question, token.as_deref()).await {
-                Err(Unanswered::Locked(_)) if token.is_some() && !is_new => {
+                Err(RequestFailure::Locked(_)) if token.is_some() && !is_new => {
                     self.tokens.forget().await;
                     is_new = true;
                 }
@@ -114,7 +114,7 @@ impl Jobs {
             if answer.get("jobComplete") == Some(&Value::Bool(false)) {
                 if start.elapsed() > STATEMENT_TIMEOUT {
                     // Dropped, it is cancelled.
-                    return Err(failed(Unanswered::TooLong));
+                    return Err(failed(RequestFailure::TooLong));
                 }
                 answer = self.page(&running, page, None).await.map_err(failed)?;
                 continue;
@@ -145,7 +145,7 @@ impl Jobs {
         }
     }
 
-    async fn page(&self, running: &Running, size: usize, token: Option<String>) -> Result<Value, Unanswered> {
+    async fn page(&self, running: &Running, size: usize, token: Option<String>) -> Result<Value, RequestFailure> {
         let mut parameters = vec![
             ("maxResults", size.to_string()),
             ("timeoutMs", WAITING.as_millis().to_string()),

@@ -16,7 +16,7 @@ use tokio::sync::Mutex;
 use url::Url;
 
 use crate::service::Access;
-use crate::service::http::{Asker, Unanswered};
+use crate::service::http::{HttpClient, RequestFailure};
 
 /// Reading, and nothing else: with such a token no statement can write, whatever it says.
 const SCOPE: &str = "https://www.googleapis.com/auth/bigquery.readonly";
@@ -45,7 +45,7 @@ struct KeyFile {
 
 impl Tokens {
     /// The token for the next question; none where the question takes its own.
-    pub(super) async fn token(&self, asker: &Asker) -> Result<Option<String>, Unanswered> {
+    pub(super) async fn token(&self, asker: &HttpClient) -> Result<Option<String>, RequestFailure> {
         let Access::KeyFile(path) = asker.access() else { return Ok(None) };
         let mut known = self.known.lock().await;
         if let Some((token, end)) = known.as_ref()
@@ -66,8 +66,8 @@ impl Tokens {
 }
 
 /// A token, and for how many seconds it holds.
-async fn issue_token(asker: &Asker, path: &Path) -> Result<(String, u64), Unanswered> {
-    let wrong = |reason: String| Unanswered::Locked(format!("the key file {}: {reason}", path.display()));
+async fn issue_token(asker: &HttpClient, path: &Path) -> Result<(String, u64), RequestFailure> {
+    let wrong = |reason: String| RequestFailure::Locked(format!("the key file {}: {reason}", path.display()));
     let text = tokio::fs::read(path).await.map_err(|error| wrong(error.to_string()))?;
     // What stands in the file is not shown, not even where it is wrong.
     let key: KeyFile = serde_json::from_slice(&text)
@@ -86,7 +86,7 @@ async fn issue_token(asker: &Asker, path: &Path) -> Result<(String, u64), Unansw
         .header(reqwest::header::CONTENT_TYPE, "application/x-www-form-urlencoded")
         .body(body);
     let answer = asker.send(request, Duration::from_secs(20)).await.map_err(|unanswered| match unanswered {
-        Unanswered::Failed(_, reason) | Unanswered::Forbidden(reason) | Unanswered::Missing(reason) => {
+        RequestFailure::Failed(_, reason) | RequestFailure::Forbidden(reason) | RequestFailure::Missing(reason) => {
             wrong(format!("no token is given for it: {}", reason.replace(&assertion, "***")))
         }
         other => other,

@@ -45,7 +45,7 @@ pub(super) struct Plan {
 }
 
 /// A condition that was looked at.
-struct Looked {
+struct Candidate {
     column: usize,
     /// With values as they are compared here.
     condition: FilterCondition,
@@ -87,7 +87,7 @@ pub(super) fn plan(table: &str, known: &[CqlColumn], conditions: &[FilterConditi
     Ok(plan)
 }
 
-fn look(column: usize, data_type: &str, condition: &FilterCondition) -> Result<Looked, ConditionError> {
+fn look(column: usize, data_type: &str, condition: &FilterCondition) -> Result<Candidate, ConditionError> {
     let mut condition = condition.clone();
     let fit = |value: &Value| fitting(data_type, value);
     let (value, bound) = match condition.test()? {
@@ -109,15 +109,15 @@ fn look(column: usize, data_type: &str, condition: &FilterCondition) -> Result<L
         }
     };
     condition.value = value;
-    Ok(Looked { column, condition, bound, is_sent: false })
+    Ok(Candidate { column, condition, bound, is_sent: false })
 }
 
 /// Moves what the cluster can answer into the clause.
-fn send(known: &[CqlColumn], looked: &mut [Looked], plan: &mut Plan) {
+fn send(known: &[CqlColumn], looked: &mut [Candidate], plan: &mut Plan) {
     let mut keys: Vec<(Role, usize)> = known.iter().enumerate().map(|(at, column)| (column.role, at)).collect();
     keys.sort();
     let partition = keys.iter().filter(|(role, _)| matches!(role, Role::Partition(_)));
-    let one_of = |column: usize, looked: &[Looked]| {
+    let one_of = |column: usize, looked: &[Candidate]| {
         looked.iter().position(|l| {
             let is_kind = matches!(l.condition.op, FilterOp::Eq | FilterOp::In);
             l.column == column && is_kind && l.bound.as_ref().is_some_and(|bound| !bound.is_empty())
@@ -139,7 +139,7 @@ fn send(known: &[CqlColumn], looked: &mut [Looked], plan: &mut Plan) {
                     push(known, &mut looked[at], plan, &mut parts);
                     continue;
                 }
-                let is_range = |l: &Looked| {
+                let is_range = |l: &Candidate| {
                     let range = matches!(
                         l.condition.op,
                         FilterOp::Gt | FilterOp::Gte | FilterOp::Lt | FilterOp::Lte | FilterOp::Between
@@ -166,7 +166,7 @@ fn send(known: &[CqlColumn], looked: &mut [Looked], plan: &mut Plan) {
     }
 }
 
-fn push(known: &[CqlColumn], looked: &mut Looked, plan: &mut Plan, parts: &mut Vec<String>) {
+fn push(known: &[CqlColumn], looked: &mut Candidate, plan: &mut Plan, parts: &mut Vec<String>) {
     let Some(bound) = looked.bound.take() else { return };
     let name = quote(&known[looked.column].name);
     parts.push(match looked.condition.op {

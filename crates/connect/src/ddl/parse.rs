@@ -57,7 +57,7 @@ pub(super) fn meaning(text: &str) -> Option<Meaning> {
 }
 
 /// What was parsed.
-pub(super) struct Parsed {
+pub(super) struct ParsedStatement {
     pub(super) statements: Vec<Statement>,
     /// Why it may not be all.
     pub(super) doubt: Option<String>,

@@ -2,7 +2,7 @@
 
 use sqlparser::ast::{ColumnDef, CommentDef, CreateTable, DataType, Ident, ObjectName, Statement};
 
-use super::parse::{Failure, Parsed, parse_in_any_dialect};
+use super::parse::{Failure, ParsedStatement, parse_in_any_dialect};
 use super::split::{list, word_indices, words};
 
 /// Words that follow the type of a column.
@@ -47,7 +47,7 @@ const NO_COLUMNS: [&str; 12] = [
 ];
 
 /// The table as far as its columns and keys can be read one by one.
-pub(super) fn salvage(text: &str, failure: Failure) -> Result<Parsed, Failure> {
+pub(super) fn salvage(text: &str, failure: Failure) -> Result<ParsedStatement, Failure> {
     let Some((head, items, tail)) = list(text) else {
         return Err(failure);
     };
@@ -88,7 +88,7 @@ pub(super) fn salvage(text: &str, failure: Failure) -> Result<Parsed, Failure> {
         doubts.push(format!("{lost} of {} items were left out", items.len()));
     }
     let doubt = (!doubts.is_empty()).then(|| format!("{} ({})", doubts.join("; "), failure.reason));
-    Ok(Parsed { statements: vec![Statement::CreateTable(created)], doubt })
+    Ok(ParsedStatement { statements: vec![Statement::CreateTable(created)], doubt })
 }
 
 fn table(text: &str) -> Option<CreateTable> {

@@ -11,7 +11,7 @@ use super::wire::Action;
 use super::{Dynamo, Shape};
 use crate::ConnectError;
 use crate::document::column_type;
-use crate::document::inferred::Inferred;
+use crate::document::inferred::InferredFields;
 use crate::statement::TypedColumn;
 use crate::table::{Column, Table};
 
@@ -93,7 +93,7 @@ impl Dynamo {
     pub(super) async fn describe_table(&self, name: &str) -> Result<(Table, Shape, Vec<Problem>), ConnectError> {
         let facts = self.facts(name).await?;
         let mut scan = Scan::new(&self.wire, name);
-        let mut inferred = Inferred::default();
+        let mut inferred = InferredFields::default();
         scan.page(Some(SAMPLED)).await?.unwrap_or_default().iter().for_each(|item| inferred.add(item));
         // A table that was read to its end was counted; the service counts every six hours.
         let row_count_estimated = !scan.is_done();

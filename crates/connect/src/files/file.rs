@@ -81,7 +81,7 @@ pub(super) struct File {
     table: String,
     path: PathBuf,
     /// The file as each of [`Reading::of`] has it, once it is needed.
-    opened: Vec<OnceCell<Opened>>,
+    opened: Vec<OnceCell<OpenFile>>,
     /// The first reading that has not failed yet.
     current: AtomicUsize,
     /// Whether every value was read once, in the current reading.
@@ -89,7 +89,7 @@ pub(super) struct File {
 }
 
 /// A file that can be queried, and what is off about it.
-struct Opened {
+struct OpenFile {
     table: Arc<dyn TableProvider>,
     notes: Vec<Problem>,
 }
@@ -265,7 +265,7 @@ impl File {
         self.path.display().to_string()
     }
 
-    async fn open(&self, index: usize, session: &SessionContext) -> Result<&Opened, FileError> {
+    async fn open(&self, index: usize, session: &SessionContext) -> Result<&OpenFile, FileError> {
         let open = || async {
             let metadata = tokio::fs::metadata(&self.path).await.map_err(|error| match error.kind() {
                 std::io::ErrorKind::NotFound => FileError::Missing,
@@ -292,10 +292,10 @@ impl File {
                     MAX_LOADED_BYTES >> 20
                 ))),
             };
-            let Opened { table, mut notes } = opened?;
+            let OpenFile { table, mut notes } = opened?;
             let (table, note) = narrow_table(table, &self.path.display().to_string());
             notes.extend(note);
-            Ok(Opened { table, notes })
+            Ok(OpenFile { table, notes })
         };
         self.opened[index].get_or_try_init(|| caught(open())).await
     }
@@ -355,7 +355,7 @@ impl File {
     }
 
     /// `all_text` takes every value of a CSV file for a text, so that none is of the wrong type.
-    async fn stream(&self, start: &[u8], session: &SessionContext, all_text: bool) -> Result<Opened, FileError> {
+    async fn stream(&self, start: &[u8], session: &SessionContext, all_text: bool) -> Result<OpenFile, FileError> {
         let format: Arc<dyn FileFormat> = match self.format {
             DataFormat::Csv => Arc::new(
                 CsvFormat::default()
@@ -392,7 +392,7 @@ impl File {
         }
         let config = ListingTableConfig::new(url).with_listing_options(options).with_schema(schema);
         let table = Arc::new(ListingTable::try_new(config)?);
-        Ok(Opened { table, notes: Vec::new() })
+        Ok(OpenFile { table, notes: Vec::new() })
     }
 
     /// The reader takes the first bytes of whatever else for the length of a buffer that it then fills.
@@ -420,7 +420,7 @@ impl File {
         }
     }
 
-    async fn load(&self, start: &[u8]) -> Result<Opened, FileError> {
+    async fn load(&self, start: &[u8]) -> Result<OpenFile, FileError> {
         let (format, path, delimiter) = (self.format, self.path.clone(), delimiter(start));
         let load = move || match format {
             DataFormat::Csv => loaded::csv(&path, delimiter),
@@ -430,7 +430,7 @@ impl File {
         };
         let (batch, notes) = tokio::task::spawn_blocking(load).await??;
         let table = MemTable::try_new(batch.schema(), vec![vec![batch]])?;
-        Ok(Opened { table: Arc::new(table), notes })
+        Ok(OpenFile { table: Arc::new(table), notes })
     }
 }
 

@@ -22,7 +22,7 @@ pub(super) fn narrow_table(table: Arc<dyn TableProvider>, place: &str) -> (Arc<d
     }
     let fields: Vec<_> = whole.fields().iter().take(MAX_COLUMNS).cloned().collect();
     let schema = Arc::new(Schema::new(fields).with_metadata(whole.metadata().clone()));
-    (Arc::new(Narrowed { table, schema }), Some(left_out(place, count)))
+    (Arc::new(NarrowTable { table, schema }), Some(left_out(place, count)))
 }
 
 /// What is said of a table of so many columns.
@@ -32,13 +32,13 @@ pub(super) fn left_out(place: &str, count: usize) -> Problem {
 }
 
 #[derive(Debug)]
-struct Narrowed {
+struct NarrowTable {
     table: Arc<dyn TableProvider>,
     schema: SchemaRef,
 }
 
 #[async_trait]
-impl TableProvider for Narrowed {
+impl TableProvider for NarrowTable {
     fn schema(&self) -> SchemaRef {
         self.schema.clone()
     }

@@ -9,7 +9,7 @@ use super::Mongo;
 use super::place::Place;
 use super::value::node;
 use crate::ConnectError;
-use crate::document::inferred::Inferred;
+use crate::document::inferred::InferredFields;
 use crate::document::{DEEPEST, column_type};
 use crate::server::{SAMPLE_TIMEOUT, STATEMENT_TIMEOUT};
 use crate::table::{Column, Table};
@@ -131,9 +131,14 @@ impl Mongo {
     }
 
     /// The fields of the oldest and the newest documents, by their ids.
-    async fn sample_fields(&self, place: &Place, is_view: bool, documents: u64) -> mongodb::error::Result<Inferred> {
+    async fn sample_fields(
+        &self,
+        place: &Place,
+        is_view: bool,
+        documents: u64,
+    ) -> mongodb::error::Result<InferredFields> {
         let collection = place.of(self.client_ready()?);
-        let mut inferred = Inferred::default();
+        let mut inferred = InferredFields::default();
         let mut bytes = 0;
         let rest = i64::try_from(documents).unwrap_or(i64::MAX).saturating_sub(SAMPLED / 2);
         // A view has no index that gives an order for nothing.

@@ -12,7 +12,7 @@ use super::value::{size, text, value};
 use crate::budget::{Budget, Excess};
 use crate::rows::Rows;
 use crate::server::ReadOnlySession;
-use crate::statement::{Bound, Statement};
+use crate::statement::{BoundValue, Statement};
 
 /// Modes that say which values are right and how they are computed: the server's own stay, as a query means here what it
 /// means to its other clients. All other modes decide how a text is read (`NO_BACKSLASH_ESCAPES`, `ANSI_QUOTES`,
@@ -151,7 +151,7 @@ async fn set(connection: &mut MySqlConnection, settings: &str) -> Result<(), sql
 }
 
 /// What was read of an answer.
-pub(super) struct Fetched {
+pub(super) struct FetchedRows {
     pub(super) rows: Rows,
     /// Why it is not all that was asked for.
     pub(super) excess: Option<Excess>,
@@ -168,18 +168,18 @@ pub(super) async fn fetch(
     statement: &Statement,
     mut budget: Budget,
     cap: usize,
-) -> Result<Fetched, sqlx::Error> {
+) -> Result<FetchedRows, sqlx::Error> {
     let sql = AssertSqlSafe(statement.sql.clone()).into_sql_str();
     let mut query = sqlx::query::<MySql>(sql.clone()).persistent(false);
     for bound in &statement.values {
         query = match bound {
-            Bound::Text(text) => query.bind(text),
-            Bound::Integer(number) => query.bind(number),
-            Bound::Float(number) => query.bind(number),
+            BoundValue::Text(text) => query.bind(text),
+            BoundValue::Integer(number) => query.bind(number),
+            BoundValue::Float(number) => query.bind(number),
         };
     }
     let mut names: Option<Vec<String>> = None;
-    let mut answer = Fetched { rows: Rows::default(), excess: None, is_left: false };
+    let mut answer = FetchedRows { rows: Rows::default(), excess: None, is_left: false };
     {
         let mut stream = query.fetch(&mut *connection);
         'rows: while let Some(row) = stream.try_next().await? {

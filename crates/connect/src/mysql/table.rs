@@ -6,7 +6,7 @@ use sqlx::mysql::MySqlConnection;
 use super::dialect::Dialect;
 use super::session::fetch;
 use crate::budget::Budget;
-use crate::statement::{Bound, Dialect as _, Statement, TypedColumn};
+use crate::statement::{BoundValue, Dialect as _, Statement, TypedColumn};
 
 /// Which databases of a server are wanted, and which of them needs no name.
 #[derive(Debug, Clone)]
@@ -104,7 +104,7 @@ pub(super) async fn texts(
     sql: &str,
     bound: &[&str],
 ) -> Result<Vec<Vec<String>>, sqlx::Error> {
-    let values = bound.iter().map(|text| Bound::Text((*text).to_owned())).collect();
+    let values = bound.iter().map(|text| BoundValue::Text((*text).to_owned())).collect();
     let statement = Statement { sql: sql.to_owned(), values };
     let rows = fetch(connection, &statement, Budget::of_rows(), usize::MAX).await?.rows;
     let text = |value: Value| match value {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::display;
 use crate::filter::{ConditionError, boolean, number, text};
-use crate::statement::{self, Bound, TypedColumn};
+use crate::statement::{self, BoundValue, TypedColumn};
 
 /// The SQL of PostgreSQL.
 pub(super) struct Dialect;
@@ -14,7 +14,12 @@ impl statement::Dialect for Dialect {
         format!("\"{}\"", name.replace('"', "\"\""))
     }
 
-    fn bind(&self, position: usize, column: &TypedColumn, value: &Value) -> Result<(String, Bound), ConditionError> {
+    fn bind(
+        &self,
+        position: usize,
+        column: &TypedColumn,
+        value: &Value,
+    ) -> Result<(String, BoundValue), ConditionError> {
         // Bound as a text and cast to the type of the column, so that whatever has a text can be compared.
         let (kind, text) = match column.data_type.as_str() {
             "smallint" | "integer" | "bigint" => {
@@ -27,7 +32,7 @@ impl statement::Dialect for Dialect {
             "boolean" => ("boolean", boolean(value)?.to_string()),
             kind => (kind, text(value)),
         };
-        Ok((format!("CAST(${position}::text AS {kind})"), Bound::Text(text)))
+        Ok((format!("CAST(${position}::text AS {kind})"), BoundValue::Text(text)))
     }
 
     fn like(&self, column: &str, position: usize) -> String {
@@ -121,7 +126,7 @@ mod tests {
         match (found, expected) {
             (Ok(statement), Ok((clause, values))) => {
                 assert_eq!(statement.sql, format!("SELECT \"a\"\"b\" FROM t WHERE {clause} LIMIT 6"));
-                let values: Vec<Bound> = values.iter().map(|text| Bound::Text((*text).to_owned())).collect();
+                let values: Vec<BoundValue> = values.iter().map(|text| BoundValue::Text((*text).to_owned())).collect();
                 assert_eq!(statement.values, values);
             }
             (Err(error), Err(part)) => assert!(error.to_string().contains(part), "{error}"),

@@ -6,7 +6,7 @@ use sqlx::{Row, ValueRef};
 use crate::budget::{MAX_ANSWER_BYTES, MAX_CELL_BYTES};
 
 /// Whether a row was sent.
-pub(super) enum Flagged {
+pub(super) enum FlaggedRow {
     Fits,
     /// The value of that column is too large.
     Cell(usize),
@@ -92,12 +92,12 @@ pub(super) fn wrap(sql: &str, types: &[&str]) -> Option<String> {
 }
 
 /// What the column after those of the query says.
-pub(super) fn flag(row: &PgRow, place: usize) -> Flagged {
+pub(super) fn flag(row: &PgRow, place: usize) -> FlaggedRow {
     let said = row.try_get_raw(place).ok().and_then(|raw| raw.as_str().ok()?.parse::<i64>().ok());
     match said {
-        Some(0) => Flagged::Fits,
-        Some(column) if column > 0 => Flagged::Cell(usize::try_from(column - 1).unwrap_or_default()),
-        _ => Flagged::Row,
+        Some(0) => FlaggedRow::Fits,
+        Some(column) if column > 0 => FlaggedRow::Cell(usize::try_from(column - 1).unwrap_or_default()),
+        _ => FlaggedRow::Row,
     }
 }
 

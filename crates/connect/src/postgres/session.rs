@@ -9,12 +9,12 @@ use serde_json::Value;
 use sqlx::postgres::{PgConnection, PgRow};
 use sqlx::{AssertSqlSafe, Column, Executor, Postgres, Row, SqlSafeStr, Statement as _, TypeInfo};
 
-use super::measured::{self, Flagged};
+use super::measured::{self, FlaggedRow};
 use super::value::value;
 use crate::budget::{Budget, Excess};
 use crate::rows::Rows;
 use crate::server::ReadOnlySession;
-use crate::statement::{Bound, Statement};
+use crate::statement::{BoundValue, Statement};
 
 /// Settings by which a text is read, and the forms in which values are shown, whatever the server's own are. One that a
 /// server does not know is left out: `backslash_quote` and its like go away one day.
@@ -124,7 +124,7 @@ impl ReadOnlySession for PgConnection {
 }
 
 /// What was read of an answer.
-pub(super) struct Fetched {
+pub(super) struct FetchedRows {
     pub(super) rows: Rows,
     /// Why it is not all that was asked for. Then the server is still sending, and the connection is of no more use.
     pub(super) excess: Option<Excess>,
@@ -141,9 +141,9 @@ pub(super) async fn fetch(
     statement: &Statement,
     mut budget: Budget,
     cap: usize,
-) -> Result<Fetched, sqlx::Error> {
+) -> Result<FetchedRows, sqlx::Error> {
     let (columns, has_flag) = open(connection, statement).await?;
-    let mut answer = Fetched { rows: Rows { columns, ..Rows::default() }, excess: None };
+    let mut answer = FetchedRows { rows: Rows { columns, ..Rows::default() }, excess: None };
     let mut block = FIRST_BLOCK;
     loop {
         let wanted = (cap - answer.rows.rows.len()).saturating_add(1).min(block);
@@ -175,9 +175,9 @@ pub(super) async fn fetch(
 /// The values of a row, if they fit.
 fn read(row: &PgRow, width: usize, has_flag: bool, budget: &mut Budget) -> Result<Vec<Value>, Excess> {
     match has_flag.then(|| measured::flag(row, width)) {
-        Some(Flagged::Cell(column)) => return Err(Excess::of_cell(column)),
-        Some(Flagged::Row) => return Err(budget.excess()),
-        Some(Flagged::Fits) | None => {}
+        Some(FlaggedRow::Cell(column)) => return Err(Excess::of_cell(column)),
+        Some(FlaggedRow::Row) => return Err(budget.excess()),
+        Some(FlaggedRow::Fits) | None => {}
     }
     let mut values = Vec::with_capacity(width);
     for at in 0..width {
@@ -200,9 +200,9 @@ async fn open(connection: &mut PgConnection, statement: &Statement) -> Result<(V
     let mut query = sqlx::query::<Postgres>(AssertSqlSafe(declare)).persistent(false);
     for bound in &statement.values {
         query = match bound {
-            Bound::Text(text) => query.bind(text),
-            Bound::Integer(number) => query.bind(number),
-            Bound::Float(number) => query.bind(number),
+            BoundValue::Text(text) => query.bind(text),
+            BoundValue::Integer(number) => query.bind(number),
+            BoundValue::Float(number) => query.bind(number),
         };
     }
     query.execute(&mut *connection).await?;

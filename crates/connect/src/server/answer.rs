@@ -19,31 +19,31 @@ pub(crate) const SAMPLE_TIMEOUT: Duration = Duration::from_secs(5);
 pub(crate) const SAMPLE_ROWS: u32 = 100_000;
 
 /// Why a statement failed.
-pub(crate) enum Failed {
+pub(crate) enum StatementFailure {
     TooLong(ConnectError),
     Otherwise(ConnectError),
 }
 
-impl From<ConnectError> for Failed {
+impl From<ConnectError> for StatementFailure {
     fn from(error: ConnectError) -> Self {
-        Failed::Otherwise(error)
+        StatementFailure::Otherwise(error)
     }
 }
 
-impl From<Failed> for ConnectError {
-    fn from(failed: Failed) -> Self {
+impl From<StatementFailure> for ConnectError {
+    fn from(failed: StatementFailure) -> Self {
         match failed {
-            Failed::TooLong(error) | Failed::Otherwise(error) => error,
+            StatementFailure::TooLong(error) | StatementFailure::Otherwise(error) => error,
         }
     }
 }
 
 impl<C: ReadOnlySession + 'static> Connections<C> {
     /// Why the statement `sql` about a table failed.
-    pub(crate) fn failure(&self, table: &str, error: sqlx::Error, sql: &str) -> Failed {
+    pub(crate) fn failure(&self, table: &str, error: sqlx::Error, sql: &str) -> StatementFailure {
         let is_timeout = is_timeout(&error);
         let error = self.statement_error(table, error, Some(sql));
-        if is_timeout { Failed::TooLong(error) } else { Failed::Otherwise(error) }
+        if is_timeout { StatementFailure::TooLong(error) } else { StatementFailure::Otherwise(error) }
     }
 
     /// The column of that name.

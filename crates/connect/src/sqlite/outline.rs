@@ -9,7 +9,7 @@ use rusqlite::{Batch, Connection, OpenFlags, Statement};
 
 use super::guard::{Guard, Phase};
 use super::quote;
-use super::session::{Failed, Session, harden, set_limits};
+use super::session::{Session, SessionFailure, harden, set_limits};
 use crate::cause::Cause;
 
 /// The empty database.
@@ -20,7 +20,7 @@ pub(super) struct Outline {
 
 impl Outline {
     /// The empty database with these tables of a session, as far as they are there.
-    pub(super) fn of(session: &Session, tables: &[String]) -> Result<Outline, Failed> {
+    pub(super) fn of(session: &Session, tables: &[String]) -> Result<Outline, SessionFailure> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_in_memory_with_flags(flags)?;
         harden(&connection)?;
@@ -35,7 +35,7 @@ impl Outline {
     }
 
     /// Makes a table of the same name and columns.
-    fn make(&self, session: &Session, name: &str) -> Result<(), Failed> {
+    fn make(&self, session: &Session, name: &str) -> Result<(), SessionFailure> {
         let connection = &session.connection;
         let mut found = connection.prepare(
             "SELECT l.type, l.wr, s.sql FROM pragma_table_list(?1) l JOIN main.sqlite_schema s ON s.name = l.name \
@@ -48,7 +48,7 @@ impl Outline {
             && let Some(sql) = sql
             && self
                 .guard
-                .during(Phase::Making, || one(&self.connection, &sql)?.raw_execute().map_err(Failed::Source))
+                .during(Phase::Making, || one(&self.connection, &sql)?.raw_execute().map_err(SessionFailure::Source))
                 .is_ok()
         {
             return Ok(());
@@ -65,7 +65,8 @@ impl Outline {
         }
         let suffix = if is_without_rowid && !key.is_empty() { " WITHOUT ROWID" } else { "" };
         let sql = format!("CREATE TABLE main.{} ({}){suffix}", quote(name), parts.join(", "));
-        self.guard.during(Phase::Making, || one(&self.connection, &sql)?.raw_execute().map_err(Failed::Source))?;
+        self.guard
+            .during(Phase::Making, || one(&self.connection, &sql)?.raw_execute().map_err(SessionFailure::Source))?;
         Ok(())
     }
 
@@ -73,13 +74,13 @@ impl Outline {
     ///
     /// # Errors
     /// What is wrong with it, as SQLite says it.
-    pub(super) fn judge(&self, sql: &str) -> Result<(), Failed> {
+    pub(super) fn judge(&self, sql: &str) -> Result<(), SessionFailure> {
         prepare_query(&self.connection, &self.guard, sql).map(drop)
     }
 }
 
 /// Whatever has a name in a database: tables and views of all sorts, and modules that stand for tables.
-fn list_names(connection: &Connection) -> Result<Vec<String>, Failed> {
+fn list_names(connection: &Connection) -> Result<Vec<String>, SessionFailure> {
     let sql = "SELECT name FROM main.sqlite_schema WHERE type IN ('table', 'view') \
          UNION ALL SELECT name FROM pragma_module_list";
     let mut found = connection.prepare(sql)?;
@@ -90,7 +91,7 @@ fn list_names(connection: &Connection) -> Result<Vec<String>, Failed> {
 ///
 /// # Errors
 /// What is wrong with it, as SQLite says it.
-pub(super) fn compile<'a>(session: &'a Session, tables: &[String], sql: &str) -> Result<Statement<'a>, Failed> {
+pub(super) fn compile<'a>(session: &'a Session, tables: &[String], sql: &str) -> Result<Statement<'a>, SessionFailure> {
     let connection = &session.connection;
     Outline::of(session, tables)?.judge(sql)?;
     session.guard.allow(tables, list_names(connection)?);
@@ -110,12 +111,12 @@ pub(super) fn compile<'a>(session: &'a Session, tables: &[String], sql: &str) ->
 }
 
 /// The statement of somebody else, if it is one query without parameters.
-fn prepare_query<'a>(connection: &'a Connection, guard: &Guard, sql: &str) -> Result<Statement<'a>, Failed> {
-    let refused = |reason: &str| Failed::Refused(Cause::Refused, reason.to_owned());
+fn prepare_query<'a>(connection: &'a Connection, guard: &Guard, sql: &str) -> Result<Statement<'a>, SessionFailure> {
+    let refused = |reason: &str| SessionFailure::Refused(Cause::Refused, reason.to_owned());
     let statement =
         guard.during(Phase::Judging, || one(connection, sql)).map_err(|failed| match guard.take_refused() {
             // What may not be read is as good as missing.
-            Some(table) => Failed::Refused(Cause::UnknownTable, format!("no such table: {table}")),
+            Some(table) => SessionFailure::Refused(Cause::UnknownTable, format!("no such table: {table}")),
             None => failed,
         })?;
     if statement.parameter_count() > 0 {
@@ -128,12 +129,12 @@ fn prepare_query<'a>(connection: &'a Connection, guard: &Guard, sql: &str) -> Re
 }
 
 /// The one statement of the text.
-fn one<'a>(connection: &'a Connection, sql: &str) -> Result<Statement<'a>, Failed> {
+fn one<'a>(connection: &'a Connection, sql: &str) -> Result<Statement<'a>, SessionFailure> {
     let mut statements = Batch::new(connection, sql);
     let first = statements.next()?;
-    let first = first.ok_or_else(|| Failed::Refused(Cause::Syntax, "there is no statement".to_owned()))?;
+    let first = first.ok_or_else(|| SessionFailure::Refused(Cause::Syntax, "there is no statement".to_owned()))?;
     match statements.next()? {
         None => Ok(first),
-        Some(_) => Err(Failed::Refused(Cause::Refused, "it is more than one statement".to_owned())),
+        Some(_) => Err(SessionFailure::Refused(Cause::Refused, "it is more than one statement".to_owned())),
     }
 }

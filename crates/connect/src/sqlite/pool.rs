@@ -27,12 +27,12 @@ const SESSIONS: usize = 4;
 /// A database file and, once it is needed, its connections.
 pub(super) struct Database {
     path: PathBuf,
-    opened: Mutex<Option<Opened>>,
+    opened: Mutex<Option<OpenDatabase>>,
     permits: Arc<Semaphore>,
 }
 
 #[derive(Clone)]
-struct Opened {
+struct OpenDatabase {
     pool: SqlitePool,
     /// The state of the file for which it was taken to be immutable; `None` where SQLite itself sees to changes.
     immutable: Option<Stamp>,
@@ -108,7 +108,7 @@ impl Database {
         .with_source(error)
     }
 
-    async fn ensure_open(&self) -> Result<Opened, ConnectError> {
+    async fn ensure_open(&self) -> Result<OpenDatabase, ConnectError> {
         let mut slot = self.opened.lock().await;
         if let Some(opened) = slot.as_ref()
             && opened.immutable.as_ref().is_none_or(|stamp| *stamp == self.stamp())
@@ -120,7 +120,7 @@ impl Database {
         Ok(opened)
     }
 
-    async fn open(&self) -> Result<Opened, ConnectError> {
+    async fn open(&self) -> Result<OpenDatabase, ConnectError> {
         let uses_log = self.examine().map_err(|error| {
             ConnectError::open(SourceKind::Sqlite, &self.path, error.to_string()).with_source(error)
         })?;
@@ -129,15 +129,15 @@ impl Database {
         let stamp = self.stamp();
         if uses_log && !stamp.log {
             let pool = self.connect(true).await.map_err(|error| self.to_connect_error(error))?;
-            return Ok(Opened { pool, immutable: Some(stamp), warning: None });
+            return Ok(OpenDatabase { pool, immutable: Some(stamp), warning: None });
         }
         match self.connect(false).await {
-            Ok(pool) => Ok(Opened { pool, immutable: None, warning: None }),
+            Ok(pool) => Ok(OpenDatabase { pool, immutable: None, warning: None }),
             // The folder is not writable, so that the log cannot be used.
             Err(error) if uses_log && matches!(code(&error), Some(8 | 10 | 14)) => {
                 let pool = self.connect(true).await.map_err(|error| self.to_connect_error(error))?;
                 let warning = Some("the write-ahead log cannot be read, so that the latest changes are missing");
-                Ok(Opened { pool, immutable: Some(stamp), warning })
+                Ok(OpenDatabase { pool, immutable: Some(stamp), warning })
             }
             Err(error) => Err(self.to_connect_error(error)),
         }

@@ -6,12 +6,12 @@ use serde_json::Value;
 
 use super::guard::Phase;
 use super::outline::compile;
-use super::session::{Failed, Session, within};
+use super::session::{Session, SessionFailure, within};
 use super::{STATEMENT_TIMEOUT, Sqlite, quote};
 use crate::budget::Budget;
 use crate::filter::{ConditionError, FilterCondition, text};
 use crate::rows::{Rows, SqlQuery};
-use crate::statement::{Bound, Dialect as SqlDialect, Statement, TypedColumn, select};
+use crate::statement::{BoundValue, Dialect as SqlDialect, Statement, TypedColumn, select};
 use crate::{ConnectError, display};
 
 /// The SQL of SQLite.
@@ -22,18 +22,18 @@ impl SqlDialect for Dialect {
         quote(name)
     }
 
-    fn bind(&self, position: usize, _: &TypedColumn, value: &Value) -> Result<(String, Bound), ConditionError> {
+    fn bind(&self, position: usize, _: &TypedColumn, value: &Value) -> Result<(String, BoundValue), ConditionError> {
         // The affinity of the column makes of a bound text what the column holds.
         let bound = match value {
             Value::Number(number) => match (number.as_i64(), number.as_f64()) {
-                (Some(number), _) => Bound::Integer(number),
-                (None, Some(number)) => Bound::Float(number),
-                (None, None) => Bound::Text(number.to_string()),
+                (Some(number), _) => BoundValue::Integer(number),
+                (None, Some(number)) => BoundValue::Float(number),
+                (None, None) => BoundValue::Text(number.to_string()),
             },
-            Value::Bool(yes) => Bound::Integer((*yes).into()),
-            other => Bound::Text(text(other)),
+            Value::Bool(yes) => BoundValue::Integer((*yes).into()),
+            other => BoundValue::Text(text(other)),
         };
-        let hexadecimal = matches!(&bound, Bound::Text(text) if text.starts_with("\\x"));
+        let hexadecimal = matches!(&bound, BoundValue::Text(text) if text.starts_with("\\x"));
         Ok((if hexadecimal { bytes_or_text(position) } else { format!("?{position}") }, bound))
     }
 
@@ -93,7 +93,7 @@ impl Sqlite {
     async fn within<T: Send + 'static>(
         &self,
         table: &str,
-        act: impl FnOnce(&Session) -> Result<T, Failed> + Send + 'static,
+        act: impl FnOnce(&Session) -> Result<T, SessionFailure> + Send + 'static,
     ) -> Result<T, ConnectError> {
         let is_immutable = self.database.is_immutable().await?;
         let (path, permits) = (self.database.path(), self.database.permits());
@@ -110,19 +110,19 @@ fn to_owned_parts(query: &SqlQuery<'_>) -> (String, Vec<String>) {
     (query.sql.to_owned(), tables)
 }
 
-fn bind(compiled: &mut Compiled<'_>, statement: &Statement) -> Result<(), Failed> {
+fn bind(compiled: &mut Compiled<'_>, statement: &Statement) -> Result<(), SessionFailure> {
     for (at, bound) in statement.values.iter().enumerate() {
         match bound {
-            Bound::Text(text) => compiled.raw_bind_parameter(at + 1, text)?,
-            Bound::Integer(number) => compiled.raw_bind_parameter(at + 1, number)?,
-            Bound::Float(number) => compiled.raw_bind_parameter(at + 1, number)?,
+            BoundValue::Text(text) => compiled.raw_bind_parameter(at + 1, text)?,
+            BoundValue::Integer(number) => compiled.raw_bind_parameter(at + 1, number)?,
+            BoundValue::Float(number) => compiled.raw_bind_parameter(at + 1, number)?,
         }
     }
     Ok(())
 }
 
 /// The rows of a statement, at most `cap`, as far as the budget goes.
-fn read(compiled: &mut Compiled<'_>, mut budget: Budget, cap: usize) -> Result<Rows, Failed> {
+fn read(compiled: &mut Compiled<'_>, mut budget: Budget, cap: usize) -> Result<Rows, SessionFailure> {
     let columns: Vec<String> = compiled.column_names().into_iter().map(str::to_owned).collect();
     let (mut rows, mut has_more) = (Vec::new(), false);
     let mut found = compiled.raw_query();
@@ -140,7 +140,7 @@ fn read(compiled: &mut Compiled<'_>, mut budget: Budget, cap: usize) -> Result<R
                 ValueRef::Blob(bytes) => 2 + 2 * bytes.len(),
                 ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) => 0,
             };
-            budget.take(at, bytes).map_err(|excess| Failed::TooLarge(excess, columns.clone()))?;
+            budget.take(at, bytes).map_err(|excess| SessionFailure::TooLarge(excess, columns.clone()))?;
             values.push(match value {
                 ValueRef::Null => Value::Null,
                 ValueRef::Integer(number) => number.into(),

@@ -32,7 +32,7 @@ const GRACE: Duration = Duration::from_secs(2);
 const STACK: usize = 8 << 20;
 
 /// What a statement may need at most. The length is that of every value on the way, not only of what is read: more than
-/// [`crate::budget::MAX_CELL_BYTES`], so that a part of a longer value can be selected. It also bounds the work of one
+/// [`crate::rows::MAX_CELL_BYTES`], so that a part of a longer value can be selected. It also bounds the work of one
 /// instruction, which nothing can interrupt, together with the length of a pattern, by which it is multiplied.
 const LIMITS: [(Limit, i32); 11] = [
     (Limit::SQLITE_LIMIT_LENGTH, 8 << 20),
@@ -50,7 +50,7 @@ const LIMITS: [(Limit, i32); 11] = [
 
 /// Why a reading failed.
 #[derive(Debug)]
-pub(super) enum Failed {
+pub(super) enum SessionFailure {
     /// SQLite says why.
     Source(rusqlite::Error),
     /// There is more than may be read; with the names of the columns.
@@ -59,19 +59,19 @@ pub(super) enum Failed {
     Refused(Cause, String),
 }
 
-impl From<rusqlite::Error> for Failed {
+impl From<rusqlite::Error> for SessionFailure {
     fn from(error: rusqlite::Error) -> Self {
-        Failed::Source(error)
+        SessionFailure::Source(error)
     }
 }
 
-impl Failed {
+impl SessionFailure {
     /// The error of an act on a table.
     pub(super) fn error(self, place: String, table: &str) -> ConnectError {
         match self {
-            Failed::TooLarge(excess, columns) => excess.error(place, table, &columns),
-            Failed::Refused(cause, reason) => ConnectError::read(place, table, cause, reason),
-            Failed::Source(error) => {
+            SessionFailure::TooLarge(excess, columns) => excess.error(place, table, &columns),
+            SessionFailure::Refused(cause, reason) => ConnectError::read(place, table, cause, reason),
+            SessionFailure::Source(error) => {
                 let code = error.sqlite_error().map(|error| error.extended_code);
                 let message = match &error {
                     rusqlite::Error::SqliteFailure(_, Some(message)) => message.clone(),
@@ -168,11 +168,12 @@ impl Session {
     }
 
     /// The failure of an act; one that was stopped for its memory is told from one that was stopped for its time.
-    fn explain(&self, failed: Failed) -> Failed {
+    fn explain(&self, failed: SessionFailure) -> SessionFailure {
         match failed {
-            Failed::Source(_) if self.stopped.load(Ordering::Relaxed) => {
-                Failed::Refused(Cause::Memory, format!("out of memory: it takes more than {} MB", MAX_GROWTH >> 20))
-            }
+            SessionFailure::Source(_) if self.stopped.load(Ordering::Relaxed) => SessionFailure::Refused(
+                Cause::Memory,
+                format!("out of memory: it takes more than {} MB", MAX_GROWTH >> 20),
+            ),
             other => other,
         }
     }
@@ -221,17 +222,18 @@ pub(super) async fn within<T: Send + 'static>(
     is_immutable: bool,
     permits: &Arc<Semaphore>,
     time_limit: Duration,
-    act: impl FnOnce(&Session) -> Result<T, Failed> + Send + 'static,
-) -> Result<T, Failed> {
-    let late = || Failed::Refused(Cause::TimedOut, TIMED_OUT.to_owned());
+    act: impl FnOnce(&Session) -> Result<T, SessionFailure> + Send + 'static,
+) -> Result<T, SessionFailure> {
+    let late = || SessionFailure::Refused(Cause::TimedOut, TIMED_OUT.to_owned());
     // Whoever waits for its turn does not wait longer than for an answer.
     let permit = tokio::time::timeout(time_limit, permits.clone().acquire_owned()).await;
-    let permit = permit.map_err(|_| late())?.map_err(|error| Failed::Refused(Cause::Other, error.to_string()))?;
+    let permit =
+        permit.map_err(|_| late())?.map_err(|error| SessionFailure::Refused(Cause::Other, error.to_string()))?;
     let gone = Gone(Arc::default());
     let (path, flag, end) = (path.to_owned(), gone.0.clone(), Instant::now() + time_limit);
     let (sender, answer) = oneshot::channel();
     let run = move || {
-        let done = Session::begin(&path, is_immutable, end, flag).map_err(Failed::Source).and_then(|session| {
+        let done = Session::begin(&path, is_immutable, end, flag).map_err(SessionFailure::Source).and_then(|session| {
             let done = act(&session);
             done.map_err(|failed| session.explain(failed))
         });
@@ -240,10 +242,10 @@ pub(super) async fn within<T: Send + 'static>(
         drop(permit);
     };
     let thread = std::thread::Builder::new().name("sqlite-session".to_owned()).stack_size(STACK).spawn(run);
-    thread.map_err(|error| Failed::Refused(Cause::Memory, format!("no thread can be started: {error}")))?;
+    thread.map_err(|error| SessionFailure::Refused(Cause::Memory, format!("no thread can be started: {error}")))?;
     match tokio::time::timeout(time_limit + GRACE, answer).await {
         Ok(Ok(done)) => done,
-        Ok(Err(_)) => Err(Failed::Refused(Cause::Other, "the reading broke off".to_owned())),
+        Ok(Err(_)) => Err(SessionFailure::Refused(Cause::Other, "the reading broke off".to_owned())),
         Err(_) => Err(late()),
     }
 }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
 
 use crate::limits::Limits;
-use crate::source::Found;
+use crate::source::ResolvedTable;
 use crate::view::View;
 use crate::{Failure, FailureCode};
 
@@ -65,7 +65,7 @@ pub(super) struct Answer {
 
 impl Answer {
     /// An answer of at most `cap` rows, under names as the sources spell them.
-    pub(super) fn new(view: &View, found: &[Found], schema: &Schema, cap: usize, limits: &Limits) -> Self {
+    pub(super) fn new(view: &View, found: &[ResolvedTable], schema: &Schema, cap: usize, limits: &Limits) -> Self {
         let spelled = |name: &String| {
             let mut columns = found.iter().flat_map(|found| &view[found.source].tables[found.table].columns);
             columns.find(|column| column.name.to_lowercase() == *name).map_or(name, |column| &column.name).clone()

@@ -29,7 +29,7 @@ use futures::{FutureExt, StreamExt};
 use prospector_connect::error::Cause;
 
 use super::place;
-use super::provider::{Fetched, Remote, RowsError};
+use super::provider::{FetchedTable, Remote, RowsError};
 use crate::cluster::Cluster;
 
 /// The rows of the plan, computed by the cluster.
@@ -42,7 +42,7 @@ pub(super) async fn compute_on(
     cluster: &Cluster,
     scratch: Option<&Path>,
 ) -> Result<Vec<RecordBatch>> {
-    let handed = Handed::new(scratch)?;
+    let handed = QueryFolder::new(scratch)?;
     let plan = handed.over(plan, state).await?;
     let mut state = SessionState::new_ballista_state(cluster.scheduler())?;
     // The name of a job is told at once only where its state is asked for; without a name it cannot be stopped.
@@ -143,18 +143,18 @@ impl Drop for Job {
 }
 
 /// The folder of one query, which is taken away with it.
-struct Handed {
+struct QueryFolder {
     folder: tempfile::TempDir,
 }
 
-impl Handed {
+impl QueryFolder {
     fn new(scratch: Option<&Path>) -> Result<Self> {
         let scratch =
             scratch.ok_or_else(|| DataFusionError::Configuration("a cluster needs a scratch folder".to_owned()))?;
         std::fs::create_dir_all(scratch)?;
         // The executors may belong to another user, and are told the whole path.
         let folder = tempfile::Builder::new().prefix("query-").tempdir_in(std::path::absolute(scratch)?)?;
-        Ok(Handed { folder })
+        Ok(QueryFolder { folder })
     }
 
     /// The plan over nothing but files.
@@ -185,7 +185,7 @@ impl Handed {
     /// The same rows, read from files.
     async fn readable(&self, at: usize, scan: &TableScan, state: &SessionState) -> Result<LogicalPlan> {
         let provider = source_as_provider(&scan.source)?;
-        let batch = match (provider.downcast_ref::<Remote>(), provider.downcast_ref::<Fetched>()) {
+        let batch = match (provider.downcast_ref::<Remote>(), provider.downcast_ref::<FetchedTable>()) {
             (Some(remote), _) => match remote.place() {
                 Some(place) => {
                     // Columns that nobody wants need no function.

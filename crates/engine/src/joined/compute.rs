@@ -19,13 +19,13 @@ use serde::{Deserialize, Serialize};
 use sqlparser::ast::Statement;
 
 use super::cells::Answer;
-use super::provider::{Fetched, MAX_ROWS, Remote, RowsError, Texts};
+use super::provider::{FetchedTable, MAX_ROWS, Remote, RowsError, Texts};
 use super::rename::{register_name, rename_tables};
-use super::{Trouble, keys, place};
+use super::{ComputeError, keys, place};
 use crate::cluster::Cluster;
-use crate::guard::Checked;
+use crate::guard::CheckedQuery;
 use crate::limits::Limits;
-use crate::source::Found;
+use crate::source::ResolvedTable;
 use crate::view::View;
 
 /// So many columns may turn out to hold other types than they declare.
@@ -33,7 +33,7 @@ const MAX_MISMATCHES: usize = 8;
 
 /// What is wanted of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Act {
+pub(crate) enum Action {
     /// Its answer.
     Run {
         /// At most so many rows.
@@ -45,7 +45,7 @@ pub(crate) enum Act {
 
 /// What a computation may use.
 #[derive(Debug, Clone)]
-pub(crate) struct Means {
+pub(crate) struct Allowance {
     /// The folder for what does not fit into memory.
     pub(crate) scratch: Option<PathBuf>,
     pub(crate) cluster: Option<Cluster>,
@@ -58,33 +58,33 @@ pub(crate) struct Means {
 /// What DataFusion or a source says, or the limit that was met.
 pub(crate) async fn compute(
     view: &View,
-    checked: &Checked,
-    found: &[Found],
-    act: Act,
-    means: &Means,
-) -> Result<Rows, Trouble> {
+    checked: &CheckedQuery,
+    found: &[ResolvedTable],
+    act: Action,
+    means: &Allowance,
+) -> Result<Rows, ComputeError> {
     let asked = async {
         match act {
-            Act::Run { cap } => run(view, checked, found, cap, means).await,
-            Act::Validate => {
-                let none = Means { scratch: None, cluster: None, limits: means.limits.clone() };
+            Action::Run { cap } => run(view, checked, found, cap, means).await,
+            Action::Validate => {
+                let none = Allowance { scratch: None, cluster: None, limits: means.limits.clone() };
                 let frame = frame(view, checked, found, &Texts::default(), Scans::None, &none).await?;
                 frame.into_optimized_plan().map(|_| Rows::default())
             }
         }
     };
     match tokio::time::timeout(means.limits.time, asked).await {
-        Ok(done) => done.map_err(|error| Trouble::of_datafusion(&error)),
-        Err(_) => Err(Trouble::timeout()),
+        Ok(done) => done.map_err(|error| ComputeError::of_datafusion(&error)),
+        Err(_) => Err(ComputeError::timeout()),
     }
 }
 
 async fn run(
     view: &View,
-    checked: &Checked,
-    found: &[Found],
+    checked: &CheckedQuery,
+    found: &[ResolvedTable],
     cap: usize,
-    means: &Means,
+    means: &Allowance,
 ) -> Result<Rows, DataFusionError> {
     let texts = Texts::default();
     for _ in 0..MAX_MISMATCHES {
@@ -112,7 +112,7 @@ async fn fill(
     state: &SessionState,
     plan: LogicalPlan,
     #[cfg_attr(not(feature = "ballista"), expect(unused_variables, reason = "only a cluster needs them"))]
-    means: &Means,
+    means: &Allowance,
 ) -> Result<(), DataFusionError> {
     #[cfg(feature = "ballista")]
     if let Some(cluster) = &means.cluster {
@@ -143,11 +143,11 @@ enum Scans {
 
 async fn frame(
     view: &View,
-    checked: &Checked,
-    found: &[Found],
+    checked: &CheckedQuery,
+    found: &[ResolvedTable],
     texts: &Texts,
     scans: Scans,
-    means: &Means,
+    means: &Allowance,
 ) -> Result<DataFrame, DataFusionError> {
     let session = session(means.scratch.as_deref(), &means.limits)?;
     for found in found {
@@ -158,7 +158,7 @@ async fn frame(
             continue;
         }
         if let Some(held) = view.subset(found) {
-            session.register_table(register_name(found), Arc::new(Fetched::whole(held.batch.clone())))?;
+            session.register_table(register_name(found), Arc::new(FetchedTable::whole(held.batch.clone())))?;
             continue;
         }
         let most = means.limits.source_bytes;

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 pub(super) const MAX_LIST: usize = 500;
 
 /// A column that conditions may be about.
-pub(crate) struct Filtered<'a> {
+pub(crate) struct FilteredColumn<'a> {
     /// The name in the source.
     pub(crate) name: &'a str,
     pub(crate) data_type: &'a DataType,
@@ -22,7 +22,7 @@ pub(crate) struct Filtered<'a> {
 /// The same condition for the source, where it has one.
 pub(crate) fn condition<'a>(
     expression: &Expr,
-    column: &impl Fn(&str) -> Option<Filtered<'a>>,
+    column: &impl Fn(&str) -> Option<FilteredColumn<'a>>,
 ) -> Option<FilterCondition> {
     let of = |expression: &Expr| match expression {
         Expr::Column(named) => column(&named.name),
@@ -63,7 +63,7 @@ pub(crate) fn condition<'a>(
 }
 
 /// The value, where the source compares it with the column as it is compared here.
-fn literal(expression: &Expr, column: &Filtered<'_>, op: FilterOp) -> Option<Value> {
+fn literal(expression: &Expr, column: &FilteredColumn<'_>, op: FilterOp) -> Option<Value> {
     let Expr::Literal(scalar, _) = expression else { return None };
     let is_order = !matches!(op, FilterOp::Eq | FilterOp::In);
     match (column.data_type, scalar) {

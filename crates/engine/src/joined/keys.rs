@@ -16,7 +16,7 @@ use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::{Expr, Join, LogicalPlan, TableScan};
 
 use super::filter::MAX_LIST;
-use super::provider::{Fetched, MAX_ROWS, Remote, RowsError};
+use super::provider::{FetchedTable, MAX_ROWS, Remote, RowsError};
 
 /// A side with no more rows than this needs no condition.
 const FEW: u64 = 200;
@@ -51,7 +51,7 @@ pub(super) async fn fetch_keys(plan: LogicalPlan) -> Result<LogicalPlan> {
     let mut read: HashMap<usize, RecordBatch> = HashMap::new();
     for at in order {
         let Scan { scan, provider, rows } = &scans[at];
-        if let Some(held) = provider.downcast_ref::<Fetched>() {
+        if let Some(held) = provider.downcast_ref::<FetchedTable>() {
             read.insert(at, held.batch().clone());
             continue;
         }
@@ -90,7 +90,7 @@ pub(super) async fn fetch_keys(plan: LogicalPlan) -> Result<LogicalPlan> {
         at += 1;
         Ok(match read.remove(&(at - 1)) {
             Some(batch) if scans[at - 1].provider.downcast_ref::<Remote>().is_some() => {
-                let source = provider_as_source(Arc::new(Fetched::part(scan.source.schema(), batch)));
+                let source = provider_as_source(Arc::new(FetchedTable::part(scan.source.schema(), batch)));
                 Transformed::yes(LogicalPlan::TableScan(TableScan { source, ..scan }))
             }
             _ => Transformed::no(LogicalPlan::TableScan(scan)),
@@ -124,7 +124,7 @@ fn scans(plan: &LogicalPlan) -> Result<Vec<Scan>> {
     plan.apply(|node| {
         if let LogicalPlan::TableScan(scan) = node {
             let provider = source_as_provider(&scan.source)?;
-            let rows = match provider.downcast_ref::<Fetched>() {
+            let rows = match provider.downcast_ref::<FetchedTable>() {
                 Some(held) => held.batch().num_rows() as u64,
                 None => {
                     provider.downcast_ref::<Remote>().map_or(u64::MAX, |remote| remote.estimate_rows(&scan.filters))

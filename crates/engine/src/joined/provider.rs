@@ -17,7 +17,7 @@ use prospector_connect::error::Cause;
 use prospector_connect::filter::{FilterCondition, FilterOp};
 use prospector_connect::table::{Column, ColumnType, Table};
 
-use super::filter::{Filtered, condition};
+use super::filter::{FilteredColumn, condition};
 use super::measure;
 use crate::column::{array, arrow_type};
 
@@ -164,7 +164,7 @@ impl Remote {
             let at = self.schema.index_of(name).ok()?;
             let column = &self.table.columns[at];
             let compares_texts = column.column_type == ColumnType::Text;
-            Some(Filtered { name: &column.name, data_type: self.schema.field(at).data_type(), compares_texts })
+            Some(FilteredColumn { name: &column.name, data_type: self.schema.field(at).data_type(), compares_texts })
         };
         condition(expression, &column)
     }
@@ -269,22 +269,22 @@ impl TableProvider for Remote {
 
 /// A table whose rows are here.
 #[derive(Debug)]
-pub(crate) struct Fetched {
+pub(crate) struct FetchedTable {
     schema: SchemaRef,
     batch: RecordBatch,
     /// Whether only the columns that the plan wants are here.
     is_part: bool,
 }
 
-impl Fetched {
+impl FetchedTable {
     /// All columns.
     pub(crate) fn whole(batch: RecordBatch) -> Self {
-        Fetched { schema: batch.schema(), batch, is_part: false }
+        FetchedTable { schema: batch.schema(), batch, is_part: false }
     }
 
     /// The columns of a table that a plan wants, in its order.
     pub(super) fn part(schema: SchemaRef, batch: RecordBatch) -> Self {
-        Fetched { schema, batch, is_part: true }
+        FetchedTable { schema, batch, is_part: true }
     }
 
     pub(super) fn batch(&self) -> &RecordBatch {
@@ -302,7 +302,7 @@ impl Fetched {
 }
 
 #[async_trait]
-impl TableProvider for Fetched {
+impl TableProvider for FetchedTable {
     fn schema(&self) -> SchemaRef {
         self.schema.clone()
     }

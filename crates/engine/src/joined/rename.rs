@@ -10,17 +10,17 @@ use sqlparser::ast::{
 };
 use sqlparser::tokenizer::Location;
 
-use crate::source::{Found, Source};
+use crate::source::{ResolvedTable, Source};
 
 /// The query with the names inside DataFusion in the place of `database.table`.
-pub(super) fn rename_tables(query: &Query, sources: &[Arc<Source>], found: &[Found]) -> Query {
+pub(super) fn rename_tables(query: &Query, sources: &[Arc<Source>], found: &[ResolvedTable]) -> Query {
     let mut query = query.clone();
     let _ = query.visit(&mut Renaming::new(sources, found));
     query
 }
 
 /// The name of a table inside DataFusion.
-pub(super) fn register_name(found: &Found) -> String {
+pub(super) fn register_name(found: &ResolvedTable) -> String {
     format!("source_{}_{}", found.source, found.table)
 }
 
@@ -28,13 +28,13 @@ pub(super) fn register_name(found: &Found) -> String {
 struct Renaming<'a> {
     sources: &'a [Arc<Source>],
     /// What is written at that place.
-    found: HashMap<Location, &'a Found>,
+    found: HashMap<Location, &'a ResolvedTable>,
     /// The last part of a name, and the databases that have such a table in the query.
     owners: HashMap<String, Vec<usize>>,
 }
 
 impl<'a> Renaming<'a> {
-    fn new(sources: &'a [Arc<Source>], found: &'a [Found]) -> Self {
+    fn new(sources: &'a [Arc<Source>], found: &'a [ResolvedTable]) -> Self {
         let mut owners: HashMap<String, Vec<usize>> = HashMap::new();
         for found in found {
             let entry = owners.entry(last(&found.written)).or_default();

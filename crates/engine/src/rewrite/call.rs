@@ -7,7 +7,7 @@ use sqlparser::ast::{
     OrderByExpr, Spanned, WindowFrame, WindowFrameBound, WindowFrameUnits, WindowSpec, WindowType,
 };
 
-use super::{Writer, Written};
+use super::{WriteResult, Writer};
 use crate::functions::{self, is_allowed};
 use crate::{Dialect, Failure, FailureCode};
 
@@ -45,7 +45,7 @@ fn unit_argument(dialect: Dialect, function: &str) -> Option<usize> {
 }
 
 impl Writer<'_> {
-    pub(super) fn function(&mut self, function: &Function) -> Written {
+    pub(super) fn function(&mut self, function: &Function) -> WriteResult {
         let Function { name, uses_odbc_syntax: _, parameters, args, filter, null_treatment, over, within_group } =
             function;
         if !matches!(parameters, FunctionArguments::None) {
@@ -180,7 +180,7 @@ impl Writer<'_> {
         self.push("(");
     }
 
-    pub(super) fn argument(&mut self, argument: &FunctionArg) -> Written {
+    pub(super) fn argument(&mut self, argument: &FunctionArg) -> WriteResult {
         match argument {
             FunctionArg::Unnamed(value) => self.argument_value(value),
             FunctionArg::Named { name, arg, operator } => {
@@ -199,7 +199,7 @@ impl Writer<'_> {
         }
     }
 
-    fn argument_value(&mut self, value: &FunctionArgExpr) -> Written {
+    fn argument_value(&mut self, value: &FunctionArgExpr) -> WriteResult {
         match value {
             FunctionArgExpr::Expr(expr) => self.expr(expr),
             FunctionArgExpr::QualifiedWildcard(name) => self.all_columns(name),
@@ -213,7 +213,7 @@ impl Writer<'_> {
         }
     }
 
-    fn argument_clause(&mut self, clause: &FunctionArgumentClause) -> Written {
+    fn argument_clause(&mut self, clause: &FunctionArgumentClause) -> WriteResult {
         match clause {
             FunctionArgumentClause::IgnoreOrRespectNulls(treatment) => {
                 self.null_treatment(treatment);
@@ -261,7 +261,7 @@ impl Writer<'_> {
         });
     }
 
-    pub(super) fn window(&mut self, spec: &WindowSpec) -> Written {
+    pub(super) fn window(&mut self, spec: &WindowSpec) -> WriteResult {
         let WindowSpec { window_name, partition_by, order_by, window_frame } = spec;
         self.push("(");
         if let Some(name) = window_name {
@@ -282,7 +282,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn frame(&mut self, frame: &WindowFrame) -> Written {
+    fn frame(&mut self, frame: &WindowFrame) -> WriteResult {
         self.push(match frame.units {
             WindowFrameUnits::Rows => " ROWS",
             WindowFrameUnits::Range => " RANGE",
@@ -302,7 +302,7 @@ impl Writer<'_> {
         }
     }
 
-    fn frame_bound(&mut self, bound: &WindowFrameBound) -> Written {
+    fn frame_bound(&mut self, bound: &WindowFrameBound) -> WriteResult {
         let (rows, word) = match bound {
             WindowFrameBound::CurrentRow => {
                 self.push("CURRENT ROW");
@@ -319,7 +319,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    pub(super) fn order_by_expr(&mut self, order: &OrderByExpr) -> Written {
+    pub(super) fn order_by_expr(&mut self, order: &OrderByExpr) -> WriteResult {
         let OrderByExpr { expr, options, with_fill } = order;
         if with_fill.is_some() {
             return self.refuse_form("WITH FILL", expr);

@@ -6,7 +6,7 @@ use sqlparser::ast::{
 };
 use sqlparser::tokenizer::Span;
 
-use super::{Writer, Written, no};
+use super::{WriteResult, Writer, no};
 use crate::Dialect;
 
 /// Types that the parser does not know by name, in small letters.
@@ -162,7 +162,7 @@ fn is_text_or_time(data_type: &DataType) -> bool {
 }
 
 impl Writer<'_> {
-    pub(super) fn data_type(&mut self, data_type: &DataType) -> Written {
+    pub(super) fn data_type(&mut self, data_type: &DataType) -> WriteResult {
         let name = data_type.to_string();
         if self.is_allowed(data_type) {
             // What such a column is called where it has no other name.

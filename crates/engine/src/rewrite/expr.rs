@@ -7,15 +7,15 @@ use sqlparser::ast::{AccessExpr, BinaryOperator, CaseWhen, Expr, ObjectName, Que
 use sqlparser::tokenizer::Span;
 
 use super::operator::{binary, unary};
-use super::{Writer, Written, no};
+use super::{WriteResult, Writer, no};
 use crate::Dialect;
 
 impl Writer<'_> {
-    pub(super) fn expr(&mut self, expr: &Expr) -> Written {
+    pub(super) fn expr(&mut self, expr: &Expr) -> WriteResult {
         self.deeper(|writer| writer.expr_here(expr))
     }
 
-    fn expr_here(&mut self, expr: &Expr) -> Written {
+    fn expr_here(&mut self, expr: &Expr) -> WriteResult {
         match expr {
             Expr::Identifier(name) => self.ident(name),
             Expr::CompoundIdentifier(parts) => self.column(parts),
@@ -79,7 +79,7 @@ impl Writer<'_> {
     }
 
     /// A value of several parts.
-    fn composite(&mut self, expr: &Expr) -> Written {
+    fn composite(&mut self, expr: &Expr) -> WriteResult {
         match expr {
             Expr::Tuple(items) => {
                 self.push("(");
@@ -109,7 +109,7 @@ impl Writer<'_> {
         }
     }
 
-    fn case(&mut self, operand: Option<&Expr>, conditions: &[CaseWhen], else_result: Option<&Expr>) -> Written {
+    fn case(&mut self, operand: Option<&Expr>, conditions: &[CaseWhen], else_result: Option<&Expr>) -> WriteResult {
         self.done.made.insert("case".to_owned());
         self.push("CASE");
         if let Some(operand) = operand {
@@ -127,30 +127,30 @@ impl Writer<'_> {
     }
 
     /// Text before an expression.
-    pub(super) fn prefix(&mut self, text: &str, expr: &Expr) -> Written {
+    pub(super) fn prefix(&mut self, text: &str, expr: &Expr) -> WriteResult {
         self.push(text);
         self.expr(expr)
     }
 
-    fn postfix(&mut self, expr: &Expr, text: &str) -> Written {
+    fn postfix(&mut self, expr: &Expr, text: &str) -> WriteResult {
         self.expr(expr)?;
         self.push(text);
         Ok(())
     }
 
-    fn infix(&mut self, left: &Expr, text: &str, right: &Expr) -> Written {
+    fn infix(&mut self, left: &Expr, text: &str, right: &Expr) -> WriteResult {
         self.expr(left)?;
         self.prefix(text, right)
     }
 
-    fn enclose(&mut self, expr: &Expr) -> Written {
+    fn enclose(&mut self, expr: &Expr) -> WriteResult {
         self.prefix("(", expr)?;
         self.push(")");
         Ok(())
     }
 
     /// A query in parentheses.
-    pub(super) fn subquery(&mut self, query: &Query) -> Written {
+    pub(super) fn subquery(&mut self, query: &Query) -> WriteResult {
         self.push("(");
         self.query(query)?;
         self.push(")");
@@ -158,7 +158,7 @@ impl Writer<'_> {
     }
 
     /// Chains grow on the left and are long where brackets are not deep: they are walked, not recursed into.
-    fn binary(&mut self, left: &Expr, operator: &BinaryOperator, right: &Expr) -> Written {
+    fn binary(&mut self, left: &Expr, operator: &BinaryOperator, right: &Expr) -> WriteResult {
         let mut chain = vec![(operator, right)];
         let mut first = left;
         while let Expr::BinaryOp { left, op, right } = first {
@@ -173,7 +173,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn operator(&mut self, operator: &BinaryOperator, near: &Expr) -> Written {
+    fn operator(&mut self, operator: &BinaryOperator, near: &Expr) -> WriteResult {
         match (binary(self.dialect, operator), operator, self.dialect) {
             (Some(sign), _, _) => {
                 self.push(" ");
@@ -193,13 +193,13 @@ impl Writer<'_> {
     }
 
     /// `row.*` in the place of an expression.
-    pub(super) fn all_columns(&mut self, name: &ObjectName) -> Written {
+    pub(super) fn all_columns(&mut self, name: &ObjectName) -> WriteResult {
         let mut parts: Vec<_> = self.parts(name)?.into_iter().cloned().collect();
         parts.push(sqlparser::ast::Ident::new("*"));
         self.column(&parts)
     }
 
-    fn access(&mut self, root: &Expr, chain: &[AccessExpr]) -> Written {
+    fn access(&mut self, root: &Expr, chain: &[AccessExpr]) -> WriteResult {
         if !matches!(self.dialect, Dialect::Postgres | Dialect::Bigquery | Dialect::Joined) {
             return self.refuse_form("a field or an element of a value", root);
         }
@@ -234,7 +234,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn grouping(&mut self, word: &str, sets: &[Vec<Expr>]) -> Written {
+    fn grouping(&mut self, word: &str, sets: &[Vec<Expr>]) -> WriteResult {
         self.push(word);
         self.push(" (");
         self.list(sets, |writer, set| match set.as_slice() {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use sqlparser::ast::{Value, ValueWithSpan};
 use sqlparser::tokenizer::Span;
 
-use super::{Writer, Written, no};
+use super::{WriteResult, Writer, no};
 use crate::Dialect;
 use crate::position::Positions;
 
@@ -58,7 +58,7 @@ fn number(text: &str) -> Option<String> {
 }
 
 impl Writer<'_> {
-    pub(super) fn value(&mut self, value: &ValueWithSpan) -> Written {
+    pub(super) fn value(&mut self, value: &ValueWithSpan) -> WriteResult {
         let span = value.span;
         let dialect = self.dialect;
         let literal = match &value.value {

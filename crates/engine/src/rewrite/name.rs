@@ -2,7 +2,7 @@
 
 use sqlparser::ast::{Ident, ObjectName, Spanned};
 
-use super::{Writer, Written, no};
+use super::{WriteResult, Writer, no};
 use crate::{Dialect, Failure};
 
 /// The longest name of each dialect, in bytes: PostgreSQL cuts a longer one, so that it is another name.
@@ -44,14 +44,14 @@ impl Writer<'_> {
         })
     }
 
-    pub(super) fn ident(&mut self, ident: &Ident) -> Written {
+    pub(super) fn ident(&mut self, ident: &Ident) -> WriteResult {
         let text = self.quote(ident)?;
         self.push(&text);
         Ok(())
     }
 
     /// A name that the query gives: an alias, a column of `WITH`, a window.
-    pub(super) fn new_name(&mut self, ident: &Ident) -> Written {
+    pub(super) fn new_name(&mut self, ident: &Ident) -> WriteResult {
         self.done.made.insert(self.dialect.name_of(ident));
         self.ident(ident)
     }
@@ -66,7 +66,7 @@ impl Writer<'_> {
     }
 
     /// A column by its parts, of which the last may be `*`.
-    pub(super) fn column(&mut self, parts: &[Ident]) -> Written {
+    pub(super) fn column(&mut self, parts: &[Ident]) -> WriteResult {
         if parts.len() > 2 {
             for part in &parts[..parts.len() - 1] {
                 self.quote(part)?;
@@ -104,7 +104,7 @@ impl Writer<'_> {
     }
 
     /// A word of a closed set of the dialect, such as the part of a date: ASCII letters, digits and `_` alone.
-    pub(super) fn word(&mut self, word: &str, what: &str) -> Written {
+    pub(super) fn word(&mut self, word: &str, what: &str) -> WriteResult {
         let is_plain = word.len() <= 40
             && word.starts_with(|c: char| c.is_ascii_alphabetic())
             && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');

@@ -10,15 +10,15 @@ use sqlparser::ast::{
 };
 use sqlparser::tokenizer::Span;
 
-use super::{CommonTable, Writer, Written, labels, no};
+use super::{CommonTable, WriteResult, Writer, labels, no};
 use crate::Dialect;
 
 impl Writer<'_> {
-    pub(super) fn query(&mut self, query: &Query) -> Written {
+    pub(super) fn query(&mut self, query: &Query) -> WriteResult {
         self.deeper(|writer| writer.query_here(query))
     }
 
-    fn query_here(&mut self, query: &Query) -> Written {
+    fn query_here(&mut self, query: &Query) -> WriteResult {
         let Query {
             with,
             body,
@@ -57,7 +57,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn with(&mut self, with: &With) -> Written {
+    fn with(&mut self, with: &With) -> WriteResult {
         let With { with_token: _, recursive, cte_tables } = with;
         // Which of its own names a query under WITH sees: those before it, and all of them where it may be recursive.
         // SQLite lets every WITH be recursive.
@@ -124,7 +124,7 @@ impl Writer<'_> {
         Ok(cost.max(1))
     }
 
-    fn body(&mut self, body: &SetExpr) -> Written {
+    fn body(&mut self, body: &SetExpr) -> WriteResult {
         match body {
             SetExpr::Select(select) => self.select(select),
             SetExpr::Query(query) => self.subquery(query),
@@ -140,7 +140,7 @@ impl Writer<'_> {
     }
 
     /// Chains of set operations grow on the left; they are walked, not recursed into.
-    fn set_operations(&mut self, body: &SetExpr) -> Written {
+    fn set_operations(&mut self, body: &SetExpr) -> WriteResult {
         let (mut first, mut rest) = (body, Vec::new());
         while let SetExpr::SetOperation { left, op, set_quantifier, right } = first {
             rest.push((op, set_quantifier, right));
@@ -167,7 +167,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn values(&mut self, values: &Values) -> Written {
+    fn values(&mut self, values: &Values) -> WriteResult {
         let Values { explicit_row, value_keyword: false, rows } = values else {
             return no("VALUE is not taken", Span::empty(), "write VALUES");
         };
@@ -181,7 +181,7 @@ impl Writer<'_> {
     }
 
     /// Refuses what may be added to a SELECT and is not taken; a new part of the tree must be decided on here.
-    fn check_plain(select: &Select) -> Written {
+    fn check_plain(select: &Select) -> WriteResult {
         let Select {
             select_token,
             optimizer_hints,
@@ -234,7 +234,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn select(&mut self, select: &Select) -> Written {
+    fn select(&mut self, select: &Select) -> WriteResult {
         Self::check_plain(select)?;
         let place = select.select_token.0.span;
         self.push("SELECT ");
@@ -271,7 +271,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn distinct(&mut self, distinct: Option<&Distinct>) -> Written {
+    fn distinct(&mut self, distinct: Option<&Distinct>) -> WriteResult {
         match distinct {
             None => {}
             Some(Distinct::All) => self.push("ALL "),
@@ -285,7 +285,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn windows(&mut self, named_window: &[NamedWindowDefinition]) -> Written {
+    fn windows(&mut self, named_window: &[NamedWindowDefinition]) -> WriteResult {
         if named_window.is_empty() {
             return Ok(());
         }
@@ -300,7 +300,7 @@ impl Writer<'_> {
         })
     }
 
-    fn item(&mut self, item: &SelectItem, label: Option<String>) -> Written {
+    fn item(&mut self, item: &SelectItem, label: Option<String>) -> WriteResult {
         match item {
             SelectItem::UnnamedExpr(expr) => {
                 self.expr(expr)?;
@@ -336,7 +336,7 @@ impl Writer<'_> {
         }
     }
 
-    fn wildcard_options(&mut self, options: &WildcardAdditionalOptions) -> Written {
+    fn wildcard_options(&mut self, options: &WildcardAdditionalOptions) -> WriteResult {
         let WildcardAdditionalOptions {
             wildcard_token: _,
             opt_ilike: None,
@@ -364,7 +364,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn group_by(&mut self, group_by: &GroupByExpr) -> Written {
+    fn group_by(&mut self, group_by: &GroupByExpr) -> WriteResult {
         let modifiers = match group_by {
             GroupByExpr::Expressions(columns, modifiers) => {
                 if columns.is_empty() && modifiers.is_empty() {
@@ -389,7 +389,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn order_by(&mut self, order: &OrderBy) -> Written {
+    fn order_by(&mut self, order: &OrderBy) -> WriteResult {
         let OrderBy { kind, interpolate: None } = order else {
             return no("INTERPOLATE is not taken", Span::empty(), "leave it out");
         };
@@ -404,7 +404,7 @@ impl Writer<'_> {
         }
     }
 
-    fn limit(&mut self, limit: &LimitClause) -> Written {
+    fn limit(&mut self, limit: &LimitClause) -> WriteResult {
         match limit {
             LimitClause::LimitOffset { limit, offset, limit_by } => {
                 if let Some(first) = limit_by.first() {
@@ -430,7 +430,7 @@ impl Writer<'_> {
         }
     }
 
-    fn fetch(&mut self, fetch: &Fetch) -> Written {
+    fn fetch(&mut self, fetch: &Fetch) -> WriteResult {
         let Fetch { with_ties, percent: false, quantity } = fetch else {
             return no("FETCH of a percentage is not taken", Span::empty(), "fetch a number of rows");
         };

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::Engine;
-use crate::answer::{MAX_CHARACTERS, Shown, cut_to_show, table};
+use crate::answer::{MAX_CHARACTERS, ShownRows, cut_to_show, table};
 use crate::scope::{MAX_LOADED, Subset};
 
 pub(super) struct LoadScoped(pub(super) Arc<Engine>);
@@ -25,7 +25,7 @@ pub(super) struct Preview {
     #[serde(skip_serializing_if = "Option::is_none")]
     advice: Option<String>,
     types: Vec<String>,
-    preview: Shown,
+    preview: ShownRows,
 }
 
 impl Tool for LoadScoped {

@@ -18,7 +18,7 @@ use super::message::{Ask, Columns, Done, Files, Query, Read, RowsDone, Source, S
 use super::process::{Event, Process};
 use super::value::{read_rows, write_rows};
 use crate::advice::Reason;
-use crate::joined::{Act, MAX_ROWS, Means, RowsError, Statement, Trouble, measure};
+use crate::joined::{Action, Allowance, ComputeError, MAX_ROWS, RowsError, Statement, measure};
 
 /// The sources of one query are asked for rows so many times at once: that many answers are in memory.
 const MAX_ASKS_AT_ONCE: usize = 2;
@@ -33,9 +33,9 @@ const PART_OF_SUBSET: usize = 4 << 20;
 pub(super) async fn ask(
     process: &mut Process,
     statement: Statement<'_>,
-    act: Act,
-    means: &Means,
-) -> (Result<Rows, Trouble>, bool) {
+    act: Action,
+    means: &Allowance,
+) -> (Result<Rows, ComputeError>, bool) {
     if let Err(trouble) = send(process, statement, act, means).await {
         return (Err(trouble), false);
     }
@@ -48,12 +48,12 @@ pub(super) async fn ask(
     }
 }
 
-async fn send(process: &Process, statement: Statement<'_>, act: Act, means: &Means) -> Result<(), Trouble> {
-    let failed = |error: io::Error| Trouble::too_large(format!("the query cannot be handed over: {error}"));
+async fn send(process: &Process, statement: Statement<'_>, act: Action, means: &Allowance) -> Result<(), ComputeError> {
+    let failed = |error: io::Error| ComputeError::too_large(format!("the query cannot be handed over: {error}"));
     let (query, subsets) = describe(statement, act, means);
     let query = Frame::json(Tag::Query, &query).map_err(failed)?;
     if query.content.len() > MAX_FRAME {
-        return Err(Trouble::too_large("the tables of the query have too many columns"));
+        return Err(ComputeError::too_large("the tables of the query have too many columns"));
     }
     process.send(query).await;
     for (number, batch) in subsets.iter().enumerate() {
@@ -77,7 +77,7 @@ async fn send(process: &Process, statement: Statement<'_>, act: Act, means: &Mea
 }
 
 /// The statement as the worker is told of it, and the rows of the subsets that it reads.
-fn describe(statement: Statement<'_>, act: Act, means: &Means) -> (Query, Vec<RecordBatch>) {
+fn describe(statement: Statement<'_>, act: Action, means: &Allowance) -> (Query, Vec<RecordBatch>) {
     let Statement { sql, view, found, .. } = statement;
     let mut query = Query::new(sql, act, means);
     query.sources = view
@@ -118,15 +118,15 @@ fn describe(statement: Statement<'_>, act: Act, means: &Means) -> (Query, Vec<Re
 }
 
 /// The rows as frames that are short enough.
-fn subset_frames(number: usize, rows: &RecordBatch) -> Result<Vec<Frame>, Trouble> {
+fn subset_frames(number: usize, rows: &RecordBatch) -> Result<Vec<Frame>, ComputeError> {
     let mut content = (number as u64).to_le_bytes().to_vec();
-    write(&mut content, rows).map_err(|error| Trouble::other(error.to_string()))?;
+    write(&mut content, rows).map_err(|error| ComputeError::other(error.to_string()))?;
     if content.len() <= MAX_FRAME {
         return Ok(vec![Frame { tag: Tag::Subset, content }]);
     }
     let half = rows.num_rows() / 2;
     if half == 0 {
-        return Err(Trouble::too_large("a row of a subset cannot be handed over"));
+        return Err(ComputeError::too_large("a row of a subset cannot be handed over"));
     }
     let mut frames = subset_frames(number, &rows.slice(0, half))?;
     frames.extend(subset_frames(number, &rows.slice(half, rows.num_rows() - half))?);
@@ -143,8 +143,8 @@ fn write(content: &mut Vec<u8>, rows: &RecordBatch) -> Result<(), ArrowError> {
 async fn converse(
     process: &mut Process,
     statement: Statement<'_>,
-    means: &Means,
-) -> Result<(Vec<Vec<Value>>, Done), Trouble> {
+    means: &Allowance,
+) -> Result<(Vec<Vec<Value>>, Done), ComputeError> {
     let sender = process.sender();
     let (mut waiting, mut asked) = (VecDeque::<Ask>::new(), FuturesUnordered::new());
     let (mut answer, mut bytes) = (Vec::new(), 0);
@@ -164,7 +164,7 @@ async fn converse(
             Event::Frame(frame) => frame,
             Event::Gone(trouble) => return Err(trouble),
         };
-        let wrong = |what: &str| Trouble::Ended(format!("it sent {what}"));
+        let wrong = |what: &str| ComputeError::Ended(format!("it sent {what}"));
         match frame.tag {
             Tag::Ask => waiting.push_back(frame.parse().map_err(|_| wrong("a request that cannot be read"))?),
             Tag::Answer => {

@@ -22,7 +22,7 @@ use super::value::read_rows;
 use crate::advice::Reason;
 
 /// What was asked for and is not there yet.
-pub(super) struct Asks {
+pub(super) struct RowRequests {
     output: Output,
     next: AtomicU64,
     waiting: Mutex<HashMap<u64, Waiting>>,
@@ -33,9 +33,9 @@ struct Waiting {
     whole: oneshot::Sender<Result<Rows, Reason>>,
 }
 
-impl Asks {
+impl RowRequests {
     pub(super) fn new(output: Output) -> Self {
-        Asks { output, next: AtomicU64::new(0), waiting: Mutex::default() }
+        RowRequests { output, next: AtomicU64::new(0), waiting: Mutex::default() }
     }
 
     async fn ask(&self, ask: Ask) -> Result<Rows, Reason> {
@@ -84,11 +84,11 @@ fn relay_error(reason: Reason) -> ConnectError {
 pub(super) struct Remote {
     source: usize,
     kind: SourceKind,
-    asks: Arc<Asks>,
+    asks: Arc<RowRequests>,
 }
 
 impl Remote {
-    pub(super) fn new(source: usize, kind: SourceKind, asks: Arc<Asks>) -> Self {
+    pub(super) fn new(source: usize, kind: SourceKind, asks: Arc<RowRequests>) -> Self {
         Remote { source, kind, asks }
     }
 

@@ -3,10 +3,10 @@
 use sqlparser::ast::{BinaryOperator, Expr, ValueWithSpan};
 
 use crate::Dialect;
-use crate::rewrite::{Writer, Written};
+use crate::rewrite::{WriteResult, Writer};
 
 impl Writer<'_> {
-    pub(super) fn condition(&mut self, expr: &Expr) -> Written {
+    pub(super) fn condition(&mut self, expr: &Expr) -> WriteResult {
         match expr {
             Expr::IsFalse(inner) => self.postfix(inner, " IS FALSE"),
             Expr::IsNotFalse(inner) => self.postfix(inner, " IS NOT FALSE"),
@@ -79,7 +79,7 @@ impl Writer<'_> {
         word: &str,
         pattern: &Expr,
         escape: Option<&ValueWithSpan>,
-    ) -> Written {
+    ) -> WriteResult {
         self.expr(expr)?;
         self.push(if negated { " NOT " } else { " " });
         self.push(word);
@@ -91,7 +91,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn quantify(&mut self, left: &Expr, operator: &BinaryOperator, word: &str, right: &Expr) -> Written {
+    fn quantify(&mut self, left: &Expr, operator: &BinaryOperator, word: &str, right: &Expr) -> WriteResult {
         self.expr(left)?;
         self.operator(operator, right)?;
         self.push(" ");

@@ -8,10 +8,10 @@ use sqlparser::tokenizer::Span;
 
 use crate::Dialect;
 use crate::rewrite::literal::digits_of;
-use crate::rewrite::{Writer, Written, no};
+use crate::rewrite::{WriteResult, Writer, no};
 
 impl Writer<'_> {
-    pub(super) fn special_form(&mut self, expr: &Expr) -> Written {
+    pub(super) fn special_form(&mut self, expr: &Expr) -> WriteResult {
         match expr {
             Expr::Convert { is_try: false, expr, data_type, charset, target_before_value: false, styles }
                 if self.dialect == Dialect::Mysql && styles.is_empty() =>
@@ -91,7 +91,7 @@ impl Writer<'_> {
         }
     }
 
-    fn cast(&mut self, kind: &CastKind, inner: &Expr, data_type: &DataType) -> Written {
+    fn cast(&mut self, kind: &CastKind, inner: &Expr, data_type: &DataType) -> WriteResult {
         let name = match (kind, self.dialect) {
             (CastKind::DoubleColon, Dialect::Postgres | Dialect::Joined) => {
                 self.expr(inner)?;
@@ -120,7 +120,7 @@ impl Writer<'_> {
         columns: &[ObjectName],
         match_value: &ValueWithSpan,
         modifier: Option<&SearchModifier>,
-    ) -> Written {
+    ) -> WriteResult {
         self.push("MATCH (");
         self.list(columns, |writer, name| {
             let parts: Vec<_> = writer.parts(name)?.into_iter().cloned().collect();
@@ -141,7 +141,7 @@ impl Writer<'_> {
     }
 
     /// A literal of MySQL behind the name of its character set.
-    fn prefix_charset(&mut self, prefix: &str, value: &Expr) -> Written {
+    fn prefix_charset(&mut self, prefix: &str, value: &Expr) -> WriteResult {
         self.push(prefix);
         self.push(" ");
         match value {
@@ -157,7 +157,7 @@ impl Writer<'_> {
         }
     }
 
-    fn date_part(&mut self, field: &DateTimeField) -> Written {
+    fn date_part(&mut self, field: &DateTimeField) -> WriteResult {
         match field {
             DateTimeField::Custom(word) => self.word(&word.value, "part of a date"),
             DateTimeField::Week(Some(day)) => {
@@ -171,7 +171,7 @@ impl Writer<'_> {
         }
     }
 
-    fn interval(&mut self, interval: &Interval) -> Written {
+    fn interval(&mut self, interval: &Interval) -> WriteResult {
         let Interval { value, leading_field, leading_precision, last_field, fractional_seconds_precision } = interval;
         self.prefix("INTERVAL ", value)?;
         if let Some(field) = leading_field {
@@ -191,7 +191,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn round(&mut self, name: &str, expr: &Expr, field: &CeilFloorKind) -> Written {
+    fn round(&mut self, name: &str, expr: &Expr, field: &CeilFloorKind) -> WriteResult {
         self.builtin(name);
         self.expr(expr)?;
         match field {
@@ -213,7 +213,7 @@ impl Writer<'_> {
         length: Option<&Expr>,
         with_commas: bool,
         is_short: bool,
-    ) -> Written {
+    ) -> WriteResult {
         if with_commas {
             self.builtin(if is_short { "substr" } else { "substring" });
         } else {
@@ -236,7 +236,7 @@ impl Writer<'_> {
         what: Option<&Expr>,
         expr: &Expr,
         characters: Option<&[Expr]>,
-    ) -> Written {
+    ) -> WriteResult {
         self.done.made.extend(["btrim", "ltrim", "rtrim", "trim"].map(str::to_owned));
         self.push("TRIM(");
         match side {
@@ -260,7 +260,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn collate(&mut self, expr: &Expr, collation: &ObjectName) -> Written {
+    fn collate(&mut self, expr: &Expr, collation: &ObjectName) -> WriteResult {
         self.expr(expr)?;
         let parts = self.parts(collation)?;
         let [name] = parts.as_slice() else {
