@@ -96,7 +96,7 @@ impl Node {
                     (None, _) => false,
                 }
             }
-            _ => false,
+            Node::Null | Node::Scalar(..) => false,
         }
     }
 }
@@ -144,7 +144,7 @@ pub(crate) fn end(node: Node) -> Option<Value> {
     match node {
         Node::Scalar("binary" | "binData", _) => None,
         Node::Scalar(..) => Some(brief(node)),
-        _ => None,
+        Node::Null | Node::Object(_) | Node::List(_) => None,
     }
 }
 

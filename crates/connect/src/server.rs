@@ -277,10 +277,8 @@ impl<C: ReadOnlySession + 'static> Connections<C> {
             | Cause::TypeMismatch
             | Cause::Syntax => self.reason(&error),
         };
-        let column = match cause {
-            Cause::UnknownColumn => cause::unknown_column(&error, sql).map(String::into_boxed_str),
-            _ => None,
-        };
+        let column = (cause == Cause::UnknownColumn).then(|| cause::unknown_column(&error, sql)).flatten();
+        let column = column.map(String::into_boxed_str);
         let (place, table) = (self.place(), table.to_owned());
         ConnectError::Read { place, table, reason, cause, code, column, source: None }.with_source(error)
     }

@@ -35,7 +35,7 @@ pub(crate) fn meets(values: &[&Node], test: &Test<'_>) -> bool {
         }
         Test::Like(pattern) => any(&|node| match node {
             Node::Scalar(_, value) => is_like(&text(value), pattern),
-            _ => false,
+            Node::Null | Node::Object(_) | Node::List(_) => false,
         }),
     }
 }
@@ -97,7 +97,7 @@ pub(crate) fn is_like(text: &str, pattern: &str) -> bool {
             }
             Some(Part::One) => (at, part) = (at + 1, part + 1),
             Some(Part::Letter(letter)) if *letter == text[at] => (at, part) = (at + 1, part + 1),
-            _ => match back {
+            Some(Part::Letter(_)) | None => match back {
                 Some((any, tried)) => {
                     back = Some((any, tried + 1));
                     (at, part) = (tried + 1, any + 1);

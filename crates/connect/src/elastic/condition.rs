@@ -24,7 +24,7 @@ pub(super) fn clause(field: &Field, test: &Test<'_>) -> Result<Clause, Condition
         (Shape::Opaque, _) => return Ok(Clause { query: json!({"match_all": {}}), is_wider: true }),
         (_, Test::Null) => return Ok(plain(json!({"bool": {"must_not": [exists(field)]}}))),
         (_, Test::NotNull) => return Ok(plain(exists(field))),
-        _ => {}
+        (_, Test::Compare(..) | Test::Between(..) | Test::In { .. } | Test::Like(_)) => {}
     }
     if let Test::In { values, or_null } = test {
         let mut any = Vec::new();
@@ -56,13 +56,17 @@ pub(super) fn clause(field: &Field, test: &Test<'_>) -> Result<Clause, Condition
             Test::Compare(FilterOp::Eq, value) => among(field, &[value]),
             Test::Compare(op, value) => Ok(plain(range(field, &field.name, &[(word(*op), value)])?)),
             Test::Between(low, high) => Ok(plain(range(field, &field.name, &[("gte", low), ("lte", high)])?)),
-            _ => Ok(Clause { query: exists(field), is_wider: true }),
+            Test::Null | Test::NotNull | Test::In { .. } | Test::Like(_) => {
+                Ok(Clause { query: exists(field), is_wider: true })
+            }
         },
         Shape::Boolean => match test {
             Test::Compare(FilterOp::Eq, value) => among(field, &[value]),
-            _ => Ok(Clause { query: exists(field), is_wider: true }),
+            Test::Compare(..) | Test::Null | Test::NotNull | Test::Between(..) | Test::In { .. } | Test::Like(_) => {
+                Ok(Clause { query: exists(field), is_wider: true })
+            }
         },
-        _ => texts(field, test),
+        Shape::Id | Shape::Exact | Shape::Address | Shape::Words | Shape::Opaque => texts(field, test),
     }
 }
 
@@ -71,7 +75,9 @@ fn texts(field: &Field, test: &Test<'_>) -> Result<Clause, ConditionError> {
     let Some((target, _)) = &field.exact else {
         return match test {
             Test::Compare(FilterOp::Eq, value) => among(field, &[value]),
-            _ => Ok(Clause { query: exists(field), is_wider: true }),
+            Test::Compare(..) | Test::Null | Test::NotNull | Test::Between(..) | Test::In { .. } | Test::Like(_) => {
+                Ok(Clause { query: exists(field), is_wider: true })
+            }
         };
     };
     let query = match test {
@@ -84,7 +90,7 @@ fn texts(field: &Field, test: &Test<'_>) -> Result<Clause, ConditionError> {
             let wildcard = json!({"wildcard": {target: {"value": wildcard(pattern), "case_insensitive": true}}});
             within(field, wildcard)
         }
-        _ => exists(field),
+        Test::Null | Test::NotNull | Test::In { .. } => exists(field),
     };
     Ok(Clause { query, is_wider: true })
 }
@@ -105,7 +111,7 @@ fn among(field: &Field, values: &[&Value]) -> Result<Clause, ConditionError> {
             let days = values.iter().map(|value| range(field, &field.name, &[("gte", value), ("lte", value)]));
             Clause { query: either(days.collect::<Result<Vec<_>, _>>()?), is_wider: false }
         }
-        _ => {
+        Shape::Id | Shape::Exact | Shape::Address | Shape::Words | Shape::Opaque => {
             let texts: Vec<String> = values.iter().map(|value| text(value)).collect();
             match &field.exact {
                 Some((target, _)) => Clause { query: within(field, json!({"terms": {target: texts}})), is_wider: true },
@@ -134,7 +140,9 @@ fn of_id(test: &Test<'_>) -> Clause {
         Test::Compare(FilterOp::Eq, value) => ids(vec![text(value)]),
         Test::In { values, .. } => ids(values.iter().map(|value| text(value)).collect()),
         Test::Null => Clause { query: json!({"match_none": {}}), is_wider: false },
-        _ => Clause { query: json!({"match_all": {}}), is_wider: true },
+        Test::NotNull | Test::Compare(..) | Test::Between(..) | Test::Like(_) => {
+            Clause { query: json!({"match_all": {}}), is_wider: true }
+        }
     }
 }
 

@@ -164,7 +164,7 @@ fn measures(field: &Field) -> Value {
         Shape::Integer | Shape::Float | Shape::Date => {
             (json!({"min": {"field": target}}), json!({"max": {"field": target}}))
         }
-        _ => {
+        Shape::Boolean | Shape::Id | Shape::Exact | Shape::Address | Shape::Words | Shape::Opaque => {
             let end = |order: &str| json!({"terms": {"field": target, "size": 1, "order": {"_key": order}}});
             (end("asc"), end("desc"))
         }
@@ -184,7 +184,14 @@ fn read(field: &Field, own: &Value, nulls: u64) -> Statistics {
         match field.shape {
             Shape::Date => answer.get("value_as_string").cloned().or_else(|| Some(number.into())),
             Shape::Integer if number.abs() < EXACT => Some((number as i64).into()),
-            _ => Some(display::float(number)),
+            Shape::Integer
+            | Shape::Float
+            | Shape::Boolean
+            | Shape::Id
+            | Shape::Exact
+            | Shape::Address
+            | Shape::Words
+            | Shape::Opaque => Some(display::float(number)),
         }
     };
     let cardinality = own.pointer("/distinct/value").and_then(Value::as_u64).unwrap_or(0);

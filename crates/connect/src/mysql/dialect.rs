@@ -38,7 +38,7 @@ impl statement::Dialect for Dialect {
                     None => ("?".to_owned(), BoundValue::Text(text)),
                 }
             }
-            _ => ("?".to_owned(), BoundValue::Text(text(value))),
+            (Shape::Ordered | Shape::Words | Shape::Nested, _) => ("?".to_owned(), BoundValue::Text(text(value))),
         })
     }
 

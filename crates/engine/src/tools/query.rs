@@ -237,7 +237,7 @@ fn role(table: &Table, column: &Column, statistics: Option<&Statistics>) -> Role
         Class::Date => Role::Date,
         Class::Text if looks_like_date() => Role::Date,
         Class::Number if !refers && !is_code && statistics.is_none_or(|found| found.cardinality != 2) => Role::Measure,
-        _ => Role::Dimension,
+        Class::Number | Class::Text | Class::Boolean => Role::Dimension,
     }
 }
 

@@ -177,7 +177,16 @@ async fn converse(
             Tag::Done => {
                 return Ok((answer, frame.parse().map_err(|_| wrong("an answer that cannot be read"))?));
             }
-            _ => return Err(wrong("what was not asked for")),
+            Tag::Setup
+            | Tag::Query
+            | Tag::Subset
+            | Tag::Go
+            | Tag::Rows
+            | Tag::RowsDone
+            | Tag::Cancel
+            | Tag::Ping
+            | Tag::Pong
+            | Tag::Ready => return Err(wrong("what was not asked for")),
         }
     }
 }
