@@ -4,7 +4,8 @@
 
 use std::io::{IsTerminal, Write};
 
-use prospector_core::{Problem, Severity};
+use prospector_core::Problem;
+use prospector_core::problem::Severity;
 use serde::Serialize;
 
 use crate::visible::{visible, visible_json};

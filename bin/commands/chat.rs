@@ -64,7 +64,7 @@ pub(crate) async fn chat(args: ChatArgs, settings: &Settings) -> anyhow::Result<
                 Err(error) => Err(error),
             },
             _ if command.starts_with('/') => {
-                let near = prospector_core::nearest(command, COMMANDS.iter().map(|(name, _)| *name), 1);
+                let near = prospector_core::name::nearest(command, COMMANDS.iter().map(|(name, _)| *name), 1);
                 Err(anyhow::anyhow!("there is no command {command}; did you mean {}?", near.join(" ")))
             }
             _ => {

@@ -1,7 +1,8 @@
 //! The commands that only look: `call`, `tools`, `search`, `prompt`, `refresh`.
 
 use prospector_agent::session::Session;
-use prospector_core::{Answer, Problem, ToolError};
+use prospector_core::Problem;
+use prospector_core::tool::{Answer, ToolError};
 use prospector_discovery::{
     DiscoveryTools, Profile, PromptBuilder, PromptForm, PromptTokens, check_state, discard_damaged, has_errors,
 };

@@ -1,6 +1,6 @@
 //! `planner sql`: one read-only query over the databases of the catalog.
 
-use prospector_core::ToolError;
+use prospector_core::tool::ToolError;
 use prospector_discovery::{DiscoveryTools, Profile};
 use serde_json::json;
 

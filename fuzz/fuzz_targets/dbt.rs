@@ -7,7 +7,7 @@
 mod described;
 
 use libfuzzer_sys::fuzz_target;
-use prospector_connect::SourceKind;
+use prospector_connect::source::SourceKind;
 
 fuzz_target!(|data: &[u8]| {
     let end = data.iter().position(|byte| *byte == 0).unwrap_or(data.len());

@@ -7,7 +7,7 @@
 mod described;
 
 use libfuzzer_sys::fuzz_target;
-use prospector_connect::SourceKind;
+use prospector_connect::source::SourceKind;
 
 fuzz_target!(|data: &[u8]| {
     for table in described::tables(SourceKind::Ddl, &[("script.sql", data)]) {

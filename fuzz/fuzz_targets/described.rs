@@ -1,6 +1,8 @@
 //! Files as a connector describes them.
 
-use prospector_connect::{Source, SourceKind, Table, open};
+use prospector_connect::{Source, open};
+use prospector_connect::source::SourceKind;
+use prospector_connect::table::Table;
 
 /// The tables of a source of these files, each given by its name and its content; none where it cannot be read.
 pub fn tables(kind: SourceKind, files: &[(&str, &[u8])]) -> Vec<Table> {

@@ -6,7 +6,8 @@ use std::{
 };
 
 use futures::{StreamExt, stream::FuturesUnordered};
-use prospector_core::{Answer, Resource, ToolError, ToolErrorCode, ToolSpec};
+use prospector_core::record::Resource;
+use prospector_core::tool::{Answer, ToolError, ToolErrorCode, ToolSpec};
 use prospector_discovery::Prompt;
 use prospector_llm::{ChatModel, ChatRequest, ChatResponse, LlmError, Message, ToolCall, Usage};
 use serde_json::{Value, json};

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use prospector_core::{Answer, Resource};
+use prospector_core::record::Resource;
+use prospector_core::tool::Answer;
 use prospector_llm::{Message, ToolCall, purpose::Purpose};
 use serde_json::Value;
 

@@ -2,11 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use prospector_core::{
-    Answer, Resource, ResourceKind, compact,
-    mark::{as_data, as_error},
-    tokens,
-};
+use prospector_core::mark::{as_data, as_error};
+use prospector_core::record::{Resource, ResourceKind};
+use prospector_core::tokens;
+use prospector_core::tool::{Answer, compact};
 use prospector_llm::{Message, ToolCall, ToolResult};
 use serde_json::{Map, Value, json};
 
@@ -221,7 +220,7 @@ fn shorten(result: &mut ToolResult, names: &[Resource]) {
 
 #[cfg(test)]
 mod tests {
-    use prospector_core::{Cut, Text, ToolOutput};
+    use prospector_core::tool::{Cut, Text, ToolOutput};
     use schemars::JsonSchema;
     use serde::Serialize;
 

@@ -1,6 +1,6 @@
 //! What exists, as a run and the verification of a plan ask for it.
 
-use prospector_core::ResourceKind;
+use prospector_core::record::ResourceKind;
 use prospector_discovery::Catalog;
 
 /// What is known to exist. The catalog is one; who brings other tools brings their names.

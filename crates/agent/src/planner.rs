@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use prospector_core::compute;
+use prospector_core::work::compute;
 use prospector_discovery::{Catalog, DiscoveryTools, Instructions, Profile, Prompt, PromptBuilder};
 use prospector_llm::{
     ChatModel,

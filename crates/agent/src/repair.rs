@@ -11,7 +11,7 @@
 //! | a text | a number or a boolean | the text |
 //! | a value that may be left out | null | nothing |
 
-use prospector_core::ToolSpec;
+use prospector_core::tool::ToolSpec;
 use serde_json::{Map, Value, json};
 
 /// Names under which models put all arguments.

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use prospector_core::{Answer, ToolError, ToolSpec};
+use prospector_core::tool::{Answer, ToolError, ToolSpec};
 use prospector_discovery::DiscoveryTools;
 use serde_json::Value;
 

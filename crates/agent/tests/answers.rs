@@ -14,7 +14,7 @@ use prospector_agent::{
     plan::Ended,
     session::Session,
 };
-use prospector_core::{Answer, ToolError, ToolSpec};
+use prospector_core::tool::{Answer, ToolError, ToolSpec};
 use prospector_llm::{ChatModel, ChatRequest, Message, purpose::Mode};
 use serde_json::{Value, json};
 use support::{Scripted, Turn, World};

@@ -2,7 +2,8 @@
 
 mod render;
 
-use prospector_core::{Cut, Part as Cuttable, Resource, Text, ToolError, ToolErrorCode, ToolOutput};
+use prospector_core::record::Resource;
+use prospector_core::tool::{Cut, Part as Cuttable, Text, ToolError, ToolErrorCode, ToolOutput};
 use prospector_text::cut;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -179,7 +180,7 @@ impl OperationDetails {
                 let found = type_name.filter_map(|end| api.types.get_key_value(&part[..end])).next();
                 let Some((name, _)) = found else {
                     let candidates = PARTS.into_iter().chain(api.types.keys().map(String::as_str));
-                    return Err(missing(part, &prospector_core::nearest(part, candidates, 3)));
+                    return Err(missing(part, &prospector_core::name::nearest(part, candidates, 3)));
                 };
                 let path = part[name.len()..].trim_start_matches('.');
                 let start = Shape::Named(name.clone());
@@ -338,7 +339,7 @@ fn follow<'a>(api: &'a Api, mut shape: &'a Shape, path: &str) -> Result<&'a Shap
                     (None, Some(besides)) => besides,
                     (None, None) => {
                         let names = fields.iter().map(|field| field.name.as_str());
-                        return Err(prospector_core::nearest(path, names, 3));
+                        return Err(prospector_core::name::nearest(path, names, 3));
                     }
                 }
             }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use prospector_core::{Problem, Record, ToolError, Toolset};
+use prospector_core::Problem;
+use prospector_core::record::Record;
+use prospector_core::tool::{ToolError, Toolset};
 use prospector_search::Index;
 
 use crate::{Api, ApiError, ApiSource, Operation, render, tools};

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use prospector_core::{Problem, Severity};
+use prospector_core::Problem;
+use prospector_core::problem::Severity;
 use serde_json::Value;
 
 use crate::ApiError;

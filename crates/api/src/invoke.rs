@@ -9,7 +9,8 @@ mod rest;
 use std::{fmt::Debug, sync::Arc};
 
 use async_trait::async_trait;
-use prospector_core::{Effect, Part, Resource, Tool, ToolError, ToolErrorCode, ToolOutput, Toolset};
+use prospector_core::record::Resource;
+use prospector_core::tool::{Effect, Part, Tool, ToolError, ToolErrorCode, ToolOutput, Toolset};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

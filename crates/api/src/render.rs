@@ -3,7 +3,8 @@
 use std::collections::{HashSet, VecDeque};
 
 use indexmap::IndexSet;
-use prospector_core::{Kind, Record};
+use prospector_core::Kind;
+use prospector_core::record::Record;
 
 use prospector_text::cut;
 

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use prospector_core::{Problem, nearest};
+use prospector_core::Problem;
+use prospector_core::name::nearest;
 
 use crate::{
     Api, ApiError, ApiKind, Operation,

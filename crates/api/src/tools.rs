@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use prospector_core::{
-    Effect, Kind, Page, Part, Relevance, Resource, ResourceKind, Tool, ToolError, ToolOutput, Toolset,
-};
+use prospector_core::Kind;
+use prospector_core::record::{Relevance, Resource, ResourceKind};
+use prospector_core::tool::{Effect, Page, Part, Tool, ToolError, ToolOutput, Toolset};
 use prospector_search::{Index, Query};
 use prospector_text::cut;
 use schemars::JsonSchema;

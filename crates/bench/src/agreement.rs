@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use prospector_agent::plan::{Ended, Plan};
-use prospector_core::{Kind, Resource, ResourceKind};
+use prospector_core::Kind;
+use prospector_core::record::{Resource, ResourceKind};
 use serde::Serialize;
 
 use crate::{averages::mean, targets::Target};

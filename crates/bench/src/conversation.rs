@@ -16,7 +16,8 @@
 use std::path::Path;
 
 use prospector_agent::plan::Plan;
-use prospector_core::{Resource, ToolSpec};
+use prospector_core::record::Resource;
+use prospector_core::tool::ToolSpec;
 use prospector_discovery::{Profile, PromptForm};
 use prospector_llm::{ChatRequest, ChatResponse, Message};
 use serde::{Deserialize, Serialize};

@@ -2,7 +2,8 @@
 
 use std::{collections::BTreeSet, path::Path, sync::Arc};
 
-use prospector_core::{Kind, Record};
+use prospector_core::Kind;
+use prospector_core::record::Record;
 use prospector_discovery::Catalog;
 use prospector_search::{Embedder, Index};
 use serde::Serialize;

@@ -4,7 +4,8 @@
 //!
 //! ```
 //! use prospector_bench::{Corpus, questions::Question, retrieval};
-//! use prospector_core::{Kind, Record};
+//! use prospector_core::Kind;
+//! use prospector_core::record::Record;
 //! use prospector_search::{Index, Ranker};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {

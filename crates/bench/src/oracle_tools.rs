@@ -5,7 +5,9 @@
 //! thresholds. A search ranks at most 1,000 records of a kind; of a larger catalog it sees the best so many.
 
 use prospector_agent::agent_loop::Tools;
-use prospector_core::{Answer, Hit, Kind, ToolError, ToolSpec};
+use prospector_core::Kind;
+use prospector_core::record::Hit;
+use prospector_core::tool::{Answer, ToolError, ToolSpec};
 use prospector_discovery::{Catalog, DiscoveryTools};
 use prospector_search::Query;
 use serde_json::{Value, json};

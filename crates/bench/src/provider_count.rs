@@ -1,7 +1,7 @@
 //! The tokens of discovery, of everything and of the oracle as the provider of a model counts them.
 
 use prospector_agent::plan::INSTRUCTIONS;
-use prospector_core::ToolSpec;
+use prospector_core::tool::ToolSpec;
 use prospector_discovery::{DiscoveryTools, PromptBuilder};
 use prospector_llm::{ChatModel, ChatRequest, Message, SystemBlock};
 use serde::Serialize;

@@ -12,7 +12,9 @@ mod catalog;
 
 use std::path::Path;
 
-use prospector_core::{Kind, Record, normalized};
+use prospector_core::Kind;
+use prospector_core::name::normalize;
+use prospector_core::record::Record;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 
@@ -110,7 +112,7 @@ fn table(line: TableLine) -> Record {
 
 /// A natural name, where it says more than the identifier, and a description.
 fn describe(name: &str, natural: Option<&str>, description: Option<&str>) -> String {
-    let natural = natural.filter(|natural| normalized(natural) != normalized(name)).unwrap_or_default();
+    let natural = natural.filter(|natural| normalize(natural) != normalize(name)).unwrap_or_default();
     join_nonempty([natural, description.unwrap_or_default()], ": ")
 }
 

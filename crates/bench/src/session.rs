@@ -12,7 +12,9 @@ use prospector_agent::{
     agent_loop::{AgentLoop, Tools},
     plan::INSTRUCTIONS,
 };
-use prospector_core::{Answer, Kind, Resource, ToolError, ToolSpec};
+use prospector_core::Kind;
+use prospector_core::record::Resource;
+use prospector_core::tool::{Answer, ToolError, ToolSpec};
 use prospector_discovery::{Catalog, DiscoveryTools, Profile, Prompt, PromptBuilder, PromptForm};
 use prospector_llm::{ChatEvent, ChatModel, ChatRequest, ChatResponse, LlmError, models::ModelInfo};
 use serde_json::Value;

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use futures::StreamExt;
-use prospector_engine::{Engine, Way};
+use prospector_engine::Engine;
+use prospector_engine::outcome::Way;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use prospector_core::{Hit, Kind, Record};
+use prospector_core::Kind;
+use prospector_core::record::{Hit, Record};
 
 /// What can be found: a table, an operation, a whole document, a fact or a skill, with its id.
 pub(crate) type Target = (Kind, String);

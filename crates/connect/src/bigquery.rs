@@ -16,16 +16,17 @@ use reqwest::Method;
 use serde_json::Value;
 
 use crate::budget::Budget;
-use crate::{
-    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Source, SourceKind, SqlQuery, Statistics,
-    Table, shown,
-};
-use describe::{dataset, sharded, undescribed};
+use crate::filter::FilterCondition;
+use crate::rows::{Rows, SampleRequest, Samples, SqlQuery, Statistics};
+use crate::source_kind::SourceKind;
+use crate::table::Table;
+use crate::{ConnectError, Connector, Source, display};
+use describe::{dataset, describe_failure, group_shards};
 use job::Jobs;
-use sql::{Known, SUFFIX, Statement, column, measured, quoted, sampled, select};
+use sql::{PathColumn, SUFFIX, Statement, column, quote, select, select_samples, select_statistics};
 use value::{base, rows};
 
-use crate::service::http::Asker;
+use crate::service::http::HttpClient;
 
 /// So many datasets are described at once.
 const AT_ONCE: usize = 4;
@@ -52,7 +53,7 @@ struct Place {
     newest: String,
     /// What stands for the `*`.
     suffixes: Vec<String>,
-    columns: Vec<Known>,
+    columns: Vec<PathColumn>,
 }
 
 /// A connector for a project of BigQuery.
@@ -60,14 +61,16 @@ struct Place {
 /// # Errors
 /// When the source is something else.
 pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
-    let Source::Bigquery(settings) = source else { return Err(source.misplaced("a service has settings, not a path")) };
-    let asker = Asker::new(settings.endpoint(), settings.to_string());
+    let Source::Bigquery(settings) = source else {
+        return Err(source.misplaced_error("a service has settings, not a path"));
+    };
+    let asker = HttpClient::new(settings.endpoint(), settings.to_string());
     let jobs = Jobs { asker, settings: settings.clone(), tokens: token::Tokens::default() };
     Ok(Arc::new(Bigquery { jobs: Arc::new(jobs) }))
 }
 
 impl Bigquery {
-    fn asker(&self) -> &Asker {
+    fn asker(&self) -> &HttpClient {
         &self.jobs.asker
     }
 
@@ -120,11 +123,11 @@ impl Bigquery {
         if !named.is_empty() && !named.iter().any(|known| known == dataset) {
             return Err(missing());
         }
-        let from = |name: &str| format!("{}.{}.{}", quoted(self.project()), quoted(dataset), quoted(name));
+        let from = |name: &str| format!("{}.{}.{}", quote(self.project()), quote(dataset), quote(name));
         let (newest, suffixes) = match name.strip_suffix('*') {
             None => (name.to_owned(), Vec::new()),
             Some(prefix) => {
-                let groups = sharded(&self.names(dataset).await?);
+                let groups = group_shards(&self.names(dataset).await?);
                 let group = groups.into_iter().find(|group| group.name == name).ok_or_else(missing)?;
                 let suffixes = group.members.iter().map(|member| member[prefix.len()..].to_owned()).collect();
                 (group.members.into_iter().next().unwrap_or_default(), suffixes)
@@ -135,27 +138,32 @@ impl Bigquery {
         let answer = answer.map_err(|unanswered| self.asker().statement_error(table, unanswered))?;
         let mut columns = Vec::new();
         let fields = answer.pointer("/schema/fields").and_then(Value::as_array);
-        flattened("", fields.map_or(&[][..], Vec::as_slice), &[], &mut columns);
+        flatten("", fields.map_or(&[][..], Vec::as_slice), &[], &mut columns);
         if !suffixes.is_empty() {
-            columns.push(Known { name: SUFFIX.to_owned(), data_type: "STRING".to_owned(), lists: Vec::new() });
+            columns.push(PathColumn { name: SUFFIX.to_owned(), data_type: "STRING".to_owned(), lists: Vec::new() });
         }
         Ok(Place { from: from(name), newest: from(&newest), suffixes, columns })
     }
 
-    fn named<'a>(&self, place: &'a Place, table: &str, name: &str) -> Result<&'a Known, ConnectError> {
+    fn find_column<'a>(&self, place: &'a Place, table: &str, name: &str) -> Result<&'a PathColumn, ConnectError> {
         let found = column(&place.columns, name);
         found.ok_or_else(|| ConnectError::unknown_column(self.asker().place(), table, name))
     }
 
-    fn wanted<'a>(&self, place: &'a Place, table: &str, names: &[String]) -> Result<Vec<&'a Known>, ConnectError> {
+    fn find_columns<'a>(
+        &self,
+        place: &'a Place,
+        table: &str,
+        names: &[String],
+    ) -> Result<Vec<&'a PathColumn>, ConnectError> {
         match names {
             [] => Ok(place.columns.iter().collect()),
-            some => some.iter().map(|name| self.named(place, table, name)).collect(),
+            some => some.iter().map(|name| self.find_column(place, table, name)).collect(),
         }
     }
 
     /// The answer to a statement of our own, under these names.
-    async fn asked(
+    async fn ask(
         &self,
         table: &str,
         statement: &Statement,
@@ -182,7 +190,7 @@ impl Bigquery {
 }
 
 /// The columns of a schema as `tables.get` gives it: records by their fields, lists of records by both.
-fn flattened(path: &str, fields: &[Value], lists: &[usize], found: &mut Vec<Known>) {
+fn flatten(path: &str, fields: &[Value], lists: &[usize], found: &mut Vec<PathColumn>) {
     for field in fields {
         let word = |key: &str| field.get(key).and_then(Value::as_str).unwrap_or_default();
         let name = if path.is_empty() { word("name").to_owned() } else { format!("{path}.{}", word("name")) };
@@ -195,11 +203,11 @@ fn flattened(path: &str, fields: &[Value], lists: &[usize], found: &mut Vec<Know
         }
         if is_list || inner.is_none() {
             let data_type = if inner.is_some() { "STRUCT" } else { word("type") }.to_owned();
-            found.push(Known { name: name.clone(), data_type, lists: lists.clone() });
+            found.push(PathColumn { name: name.clone(), data_type, lists: lists.clone() });
         }
         // BigQuery allows 15 levels.
         if let Some(inner) = inner.filter(|_| depth <= 15) {
-            flattened(&name, inner, &lists, found);
+            flatten(&name, inner, &lists, found);
         }
     }
 }
@@ -224,7 +232,7 @@ impl Connector for Bigquery {
             match described {
                 Ok(found) => tables.extend(found),
                 Err(error) => {
-                    problems.push(undescribed(&format!("{}.{name}", self.asker().place()), &error));
+                    problems.push(describe_failure(&format!("{}.{name}", self.asker().place()), &error));
                     first.get_or_insert(error);
                 }
             }
@@ -241,11 +249,11 @@ impl Connector for Bigquery {
             let sql = format!(
                 "SELECT COUNT(*), MAX(last_modified_time), \
                  FARM_FINGERPRINT(STRING_AGG(table_id, ',' ORDER BY table_id)) FROM {}.{}.__TABLES__",
-                quoted(self.project()),
-                quoted(&name)
+                quote(self.project()),
+                quote(&name)
             );
             let statement = Statement { sql, ..Statement::default() };
-            let stamp = match self.asked(&format!("the dataset {name}"), &statement, None, 1).await {
+            let stamp = match self.ask(&format!("the dataset {name}"), &statement, None, 1).await {
                 Ok(rows) => format!("{name} {:?}", rows.rows),
                 Err(error @ ConnectError::Connect { .. }) => return Err(error),
                 // Told of in the description.
@@ -258,12 +266,12 @@ impl Connector for Bigquery {
 
     async fn sample(&self, table: &str, name: &str, request: &SampleRequest) -> Result<Samples, ConnectError> {
         let place = self.place(table).await?;
-        let column = self.named(&place, table, name)?;
+        let column = self.find_column(&place, table, name)?;
         let needle = request.contains.as_deref().filter(|text| !text.is_empty());
         if column.name == SUFFIX {
             let found: Vec<&String> =
                 place.suffixes.iter().filter(|suffix| needle.is_none_or(|needle| suffix.contains(needle))).collect();
-            let values: Vec<Value> = found.iter().take(request.limit).map(|suffix| shown::text(suffix)).collect();
+            let values: Vec<Value> = found.iter().take(request.limit).map(|suffix| display::text(suffix)).collect();
             let complete = values.len() == found.len();
             return Ok(Samples { values, distinct: found.len() as u64, complete });
         }
@@ -272,23 +280,25 @@ impl Connector for Bigquery {
             // There is no text in bytes.
             return Ok(Samples { complete: true, ..Samples::default() });
         }
-        let statement = sampled(column, &place.newest, needle, request.limit);
-        let answer = self.asked(table, &statement, None, request.limit.max(1)).await?;
+        let statement = select_samples(column, &place.newest, needle, request.limit);
+        let answer = self.ask(table, &statement, None, request.limit.max(1)).await?;
         Ok(crate::server::samples(answer, request.limit, place.suffixes.is_empty(), is_bytes))
     }
 
     async fn statistics(&self, table: &str, names: &[String]) -> Result<Vec<Statistics>, ConnectError> {
         let place = self.place(table).await?;
-        let wanted = self.wanted(&place, table, names)?;
-        let measurable: Vec<&Known> = wanted.iter().copied().filter(|column| column.name != SUFFIX).collect();
+        let wanted = self.find_columns(&place, table, names)?;
+        let measurable: Vec<&PathColumn> = wanted.iter().copied().filter(|column| column.name != SUFFIX).collect();
         let mut found = Vec::with_capacity(wanted.len());
         for part in measurable.chunks(COLUMNS_A_QUERY) {
-            let answer = self.asked(table, &measured(part, &place.newest), None, 1).await?;
-            let columns: Vec<(crate::filter::sql::Known, bool)> = part
+            let answer = self.ask(table, &select_statistics(part, &place.newest), None, 1).await?;
+            let columns: Vec<(crate::statement::TypedColumn, bool)> = part
                 .iter()
                 .map(|column| {
-                    let known =
-                        crate::filter::sql::Known { name: column.name.clone(), data_type: column.data_type.clone() };
+                    let known = crate::statement::TypedColumn {
+                        name: column.name.clone(),
+                        data_type: column.data_type.clone(),
+                    };
                     (known, base(&column.data_type) == "BYTES")
                 })
                 .collect();
@@ -302,8 +312,8 @@ impl Connector for Bigquery {
             found.push(Statistics {
                 column: SUFFIX.to_owned(),
                 cardinality: place.suffixes.len() as u64,
-                min: place.suffixes.iter().min().map(|suffix| shown::text(suffix)),
-                max: place.suffixes.iter().max().map(|suffix| shown::text(suffix)),
+                min: place.suffixes.iter().min().map(|suffix| display::text(suffix)),
+                max: place.suffixes.iter().max().map(|suffix| display::text(suffix)),
                 ..Statistics::default()
             });
         }
@@ -320,10 +330,10 @@ impl Connector for Bigquery {
         limit: usize,
     ) -> Result<Rows, ConnectError> {
         let place = self.place(table).await?;
-        let wanted = self.wanted(&place, table, names)?;
+        let wanted = self.find_columns(&place, table, names)?;
         let statement = select(table, &place.from, &wanted, &place.columns, conditions, limit)?;
         let names = wanted.iter().map(|column| column.name.clone()).collect();
-        self.asked(table, &statement, Some(names), limit).await
+        self.ask(table, &statement, Some(names), limit).await
     }
 
     async fn query(&self, query: &SqlQuery<'_>, cap: usize) -> Result<Rows, ConnectError> {
@@ -334,7 +344,7 @@ impl Connector for Bigquery {
     }
 
     async fn explain(&self, query: &SqlQuery<'_>) -> Result<(), ConnectError> {
-        self.jobs.tried("the plan of a query", query.sql.trim().trim_end_matches(';')).await
+        self.jobs.dry_run("the plan of a query", query.sql.trim().trim_end_matches(';')).await
     }
 }
 
@@ -353,7 +363,7 @@ mod tests {
                 {"name": "sku", "type": "STRING"}, {"name": "tags", "type": "STRING", "mode": "REPEATED"}]},
         ]);
         let mut found = Vec::new();
-        flattened("", fields.as_array().map_or(&[][..], Vec::as_slice), &[], &mut found);
+        flatten("", fields.as_array().map_or(&[][..], Vec::as_slice), &[], &mut found);
         let written: Vec<String> =
             found.iter().map(|column| format!("{} {} {:?}", column.name, column.data_type, column.lists)).collect();
         assert_eq!(

@@ -4,16 +4,17 @@ use serde_json::Value;
 
 use crate::ConnectError;
 
-/// One value has at most so many bytes, as the text that it is sent as. What is shown of a value are a few hundred
-/// characters; whoever needs a part of a longer one selects it, with `left` or `substr`.
+/// The maximum size of one value in bytes, as the text in which it is sent: 1 MiB. A reader is shown a few hundred
+/// characters of a value; to read more of a longer one, select a part of it with `left` or `substr`.
 pub const MAX_CELL_BYTES: usize = 1 << 20;
 
-/// The answer to one query has at most so many bytes, of which each value counts its text and sixteen more. A model is
-/// shown ten thousand characters of it; a program that wants more asks in parts.
+/// The maximum size of the answer to one query in bytes: 16 MiB. Each value counts with its text and sixteen bytes
+/// more. A model is shown ten thousand characters of an answer; a program that needs more asks in parts.
 pub const MAX_ANSWER_BYTES: usize = 16 << 20;
 
-/// The rows that one call of [`crate::Connector::rows`] gives have at most so many bytes, counted alike: enough for
-/// 200,000 rows of twenty columns with fifty letters each. They are joined here, and held in memory until then.
+/// The maximum size of the rows that one call of [`crate::Connector::rows`] returns, in bytes and counted in the same
+/// way: 256 MiB. That is enough for 200,000 rows of twenty columns with fifty letters each. The rows are held in memory
+/// until they are joined.
 pub const MAX_ROWS_BYTES: usize = 256 << 20;
 
 /// What a value takes besides its text.
@@ -64,12 +65,12 @@ impl Budget {
     }
 
     /// So many bytes were taken.
-    pub(crate) fn taken(&self) -> usize {
+    pub(crate) fn bytes_taken(&self) -> usize {
         self.limit - self.left
     }
 
     /// All together are too large.
-    pub(crate) fn exhausted(&self) -> Excess {
+    pub(crate) fn excess(&self) -> Excess {
         Excess { column: None, limit: self.limit }
     }
 
@@ -82,7 +83,7 @@ impl Budget {
             return Err(Excess::of_cell(column));
         }
         let left = self.left.checked_sub(bytes + CELL);
-        self.left = left.ok_or(self.exhausted())?;
+        self.left = left.ok_or(self.excess())?;
         Ok(())
     }
 

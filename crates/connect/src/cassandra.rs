@@ -20,22 +20,23 @@ use serde_json::Value;
 use tokio::sync::OnceCell;
 
 use crate::budget::Budget;
+use crate::cause::Cause;
 use crate::document::Node;
 use crate::document::compare::meets;
 use crate::error::TIMED_OUT;
-use crate::filter::Test;
-use crate::filter::sql::capped;
-use crate::server::{FIRST_ROWS, PATIENCE};
+use crate::filter::{FilterCondition, Test};
+use crate::rows::{Rows, SampleRequest, Samples, Statistics};
+use crate::server::{SAMPLE_ROWS, STATEMENT_TIMEOUT, Server};
+use crate::source_kind::SourceKind;
+use crate::statement::cap_rows;
+use crate::table::Table;
 use crate::tally::Tally;
-use crate::{
-    Cause, ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Server, Source, SourceKind,
-    Statistics, Table,
-};
+use crate::{ConnectError, Connector, Source};
 use failure::StatementError;
-use plan::{Known, plan, position, quoted};
+use plan::{CqlColumn, plan, position, quote};
 
 /// How long it may take to connect.
-const CONNECTING: Duration = Duration::from_secs(10);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Rows a page.
 const PAGE: i32 = 2_000;
@@ -95,12 +96,12 @@ impl Cassandra {
     }
 
     fn connect_error(&self, reason: impl Into<String>) -> ConnectError {
-        let reason = self.server.scrubbed(&reason.into());
+        let reason = self.server.scrub(&reason.into());
         ConnectError::connect(self.server.to_string(), reason)
     }
 
     fn read_error(&self, table: &str, cause: Cause, reason: impl Into<String>) -> ConnectError {
-        let reason = self.server.scrubbed(&reason.into());
+        let reason = self.server.scrub(&reason.into());
         ConnectError::read(self.server.to_string(), table, cause, reason)
     }
 
@@ -118,17 +119,17 @@ impl Cassandra {
     }
 
     async fn session(&self) -> Result<&Session, ConnectError> {
-        self.session.get_or_try_init(|| self.connected()).await
+        self.session.get_or_try_init(|| self.connect()).await
     }
 
-    async fn connected(&self) -> Result<Session, ConnectError> {
+    async fn connect(&self) -> Result<Session, ConnectError> {
         let url = self.server.url();
         let host = url.host_str().unwrap_or_default();
         let decoded = |text: &str| percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned();
-        let profile = ExecutionProfile::builder().request_timeout(Some(PATIENCE)).build();
+        let profile = ExecutionProfile::builder().request_timeout(Some(STATEMENT_TIMEOUT)).build();
         let mut builder = SessionBuilder::new()
             .known_node(format!("{host}:{}", url.port().unwrap_or(9042)))
-            .connection_timeout(CONNECTING)
+            .connection_timeout(CONNECT_TIMEOUT)
             .pool_size(PoolSize::PerHost(std::num::NonZeroUsize::MIN))
             .fetch_schema_metadata(false)
             .default_execution_profile_handle(profile.into_handle());
@@ -140,7 +141,7 @@ impl Cassandra {
                 .map_err(|error| self.connect_error(error.to_string()).with_source(error))?;
             builder = builder.tls_context(Some(Arc::new(config)));
         }
-        let connected = tokio::time::timeout(CONNECTING * 2, builder.build()).await;
+        let connected = tokio::time::timeout(CONNECT_TIMEOUT * 2, builder.build()).await;
         let connected = connected.map_err(|_| self.connect_error("it did not answer in time"))?;
         connected.map_err(|error| self.connect_error(error.to_string()).with_source(error))
     }
@@ -189,7 +190,7 @@ impl Cassandra {
     }
 
     /// Where the table is, with its columns.
-    async fn place(&self, table: &str) -> Result<((String, String), Vec<Known>), ConnectError> {
+    async fn place(&self, table: &str) -> Result<((String, String), Vec<CqlColumn>), ConnectError> {
         let missing = || ConnectError::unknown_table(self.server.to_string(), table);
         let place = match (table.split_once('.'), self.server.database()) {
             (Some((keyspace, name)), _) => (keyspace.to_owned(), name.to_owned()),
@@ -204,7 +205,7 @@ impl Cassandra {
     }
 
     /// The places of the columns of these names, or of all.
-    fn wanted(&self, table: &str, known: &[Known], names: &[String]) -> Result<Vec<usize>, ConnectError> {
+    fn find_columns(&self, table: &str, known: &[CqlColumn], names: &[String]) -> Result<Vec<usize>, ConnectError> {
         if names.is_empty() {
             return Ok((0..known.len()).collect());
         }
@@ -215,9 +216,9 @@ impl Cassandra {
     }
 
     /// What the first rows hold in these columns, and whether they are all.
-    async fn tallied(&self, table: &str, names: &[String]) -> Result<(Vec<(String, Tally)>, bool), ConnectError> {
+    async fn tally(&self, table: &str, names: &[String]) -> Result<(Vec<(String, Tally)>, bool), ConnectError> {
         let (place, known) = self.place(table).await?;
-        let wanted = self.wanted(table, &known, names)?;
+        let wanted = self.find_columns(table, &known, names)?;
         let cql = statement(&place, wanted.iter().map(|at| &known[*at]), "", SAMPLED + 1);
         let mut tallies: Vec<(String, Tally)> =
             wanted.iter().map(|at| (known[*at].name.clone(), Tally::default())).collect();
@@ -232,13 +233,13 @@ impl Cassandra {
 /// The statement that reads these columns.
 fn statement<'a>(
     (keyspace, table): &(String, String),
-    columns: impl Iterator<Item = &'a Known>,
+    columns: impl Iterator<Item = &'a CqlColumn>,
     clause: &str,
     limit: usize,
 ) -> String {
-    let names: Vec<String> = columns.map(|column| quoted(&column.name)).collect();
+    let names: Vec<String> = columns.map(|column| quote(&column.name)).collect();
     let limit = limit.min(i32::MAX as usize);
-    format!("SELECT {} FROM {}.{}{clause} LIMIT {limit}", names.join(", "), quoted(keyspace), quoted(table))
+    format!("SELECT {} FROM {}.{}{clause} LIMIT {limit}", names.join(", "), quote(keyspace), quote(table))
 }
 
 #[async_trait]
@@ -248,7 +249,7 @@ impl Connector for Cassandra {
     }
 
     async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
-        self.described().await
+        self.describe_tables().await
     }
 
     async fn fingerprint(&self) -> Result<Option<String>, ConnectError> {
@@ -260,13 +261,13 @@ impl Connector for Cassandra {
     }
 
     async fn sample(&self, table: &str, column: &str, request: &SampleRequest) -> Result<Samples, ConnectError> {
-        let (tallies, whole) = self.tallied(table, &[column.to_owned()]).await?;
+        let (tallies, whole) = self.tally(table, &[column.to_owned()]).await?;
         let tally = tallies.into_iter().next().map(|(_, tally)| tally).unwrap_or_default();
         Ok(tally.samples(request.contains.as_deref(), request.limit, whole))
     }
 
     async fn statistics(&self, table: &str, columns: &[String]) -> Result<Vec<Statistics>, ConnectError> {
-        let (tallies, whole) = self.tallied(table, columns).await?;
+        let (tallies, whole) = self.tally(table, columns).await?;
         Ok(tallies.into_iter().map(|(name, tally)| tally.statistics(&name, whole)).collect())
     }
 
@@ -278,17 +279,17 @@ impl Connector for Cassandra {
         limit: usize,
     ) -> Result<Rows, ConnectError> {
         let (place, known) = self.place(table).await?;
-        let wanted = self.wanted(table, &known, columns)?;
+        let wanted = self.find_columns(table, &known, columns)?;
         let plan = plan(table, &known, conditions)?;
         let names: Vec<String> = wanted.iter().map(|at| known[*at].name.clone()).collect();
         if plan.is_empty {
-            return Ok(capped(names, Vec::new(), limit));
+            return Ok(cap_rows(names, Vec::new(), limit));
         }
         let tests: Vec<Test<'_>> = plan.rest.iter().filter_map(|(_, condition)| condition.test().ok()).collect();
         // What is tested here is bounded, whatever is wanted.
-        let most = if tests.is_empty() { limit } else { limit.max(FIRST_ROWS as usize) };
+        let most = if tests.is_empty() { limit } else { limit.max(SAMPLE_ROWS as usize) };
         let tested = plan.rest.iter().map(|(at, _)| *at);
-        let read: Vec<&Known> = wanted.iter().copied().chain(tested).map(|at| &known[at]).collect();
+        let read: Vec<&CqlColumn> = wanted.iter().copied().chain(tested).map(|at| &known[at]).collect();
         let cql = statement(&place, read.into_iter(), &plan.clause, most.saturating_add(1));
         let mut found = Read { rows: Vec::new(), has_more: false };
         let (mut seen, mut budget, mut taken) = (0, Budget::of_rows(), Ok(()));
@@ -314,7 +315,7 @@ impl Connector for Cassandra {
             return Err(self.read_error(table, Cause::TooLarge, reason));
         }
         let rows = found.rows.into_iter().map(|row| row.into_iter().map(cell).collect()).collect();
-        Ok(Rows { has_more, ..capped(names, rows, limit) })
+        Ok(Rows { has_more, ..cap_rows(names, rows, limit) })
     }
 }
 

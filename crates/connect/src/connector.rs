@@ -4,55 +4,66 @@ use async_trait::async_trait;
 use datafusion::logical_expr::LogicalPlan;
 use prospector_core::Problem;
 
-use crate::{
-    ConnectError, DataFiles, FilterCondition, Rows, SampleRequest, Samples, SourceKind, SqlQuery, Statistics, Table,
-};
+use crate::ConnectError;
+use crate::data_files::DataFiles;
+use crate::filter::FilterCondition;
+use crate::rows::{Rows, SampleRequest, Samples, SqlQuery, Statistics};
+use crate::source_kind::SourceKind;
+use crate::table::Table;
 
-/// One data source. To add a kind, write a file beside the others with a type that implements the four required methods
-/// and a function that opens it, and add a variant to [`SourceKind`] with its entry in the table of sources beside it.
-/// [`Connector::describe`] chooses a [`crate::ColumnType`] for each column; whatever else the engine needs to know of a
-/// kind is in its entry.
+/// A data source that can be described, sampled, counted and read.
 ///
-/// Every method may be called from several tasks at once. No method may write to the source.
+/// To add a kind of source, write a type that implements the four required methods and a function that opens it. Then
+/// add a variant to [`SourceKind`], its entry in the table beside it, and an arm to [`crate::open`].
+/// [`Connector::describe`] chooses a [`crate::table::ColumnType`] for each column; whatever else a caller needs to know
+/// about a kind is in its entry.
+///
+/// All methods may be called concurrently. None of them may write to the source.
 #[async_trait]
 pub trait Connector: Send + Sync {
-    /// The kind of source.
+    /// The kind of this source.
     fn kind(&self) -> SourceKind;
 
-    /// All tables with their columns, keys and row counts. What could not be read becomes a [`Problem`]; the rest is
-    /// described.
+    /// Describes all tables with their columns, keys and row counts. What cannot be read is reported as a [`Problem`],
+    /// and the rest is described.
     ///
     /// # Errors
-    /// Only when nothing of the source can be read.
+    /// Only if nothing of the source can be read.
     async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError>;
 
-    /// Distinct values of a column, the most frequent first (ties by value), with texts cut to 200 characters.
+    /// Returns distinct values of a column, the most frequent first and equally frequent ones in the order of the
+    /// values. Texts are cut to 200 characters.
     ///
     /// # Errors
-    /// When the source cannot be read, or holds no data ([`ConnectError::NoData`]).
+    /// If the table or the column is unknown, the source cannot be read, or it holds no data
+    /// ([`ConnectError::NoData`]).
     async fn sample(&self, table: &str, column: &str, request: &SampleRequest) -> Result<Samples, ConnectError>;
 
-    /// Statistics of these columns, or of all where `columns` is empty.
+    /// Measures these columns, or all columns if `columns` is empty: how many distinct values and nulls they have, and
+    /// their range.
     ///
     /// # Errors
-    /// As for [`Connector::sample`].
+    /// The same as for [`Connector::sample`].
     async fn statistics(&self, table: &str, columns: &[String]) -> Result<Vec<Statistics>, ConnectError>;
 
-    /// What changes whenever [`Connector::describe`] may answer differently, asked of the source itself and much cheaper
-    /// than a description. `None` where the files of the source say it already.
+    /// Returns a text that changes whenever [`Connector::describe`] may answer differently. The source itself is asked,
+    /// at a fraction of the cost of a description. `None` if the files of the source already show whether it changed.
     ///
     /// # Errors
-    /// When the source cannot be reached.
+    /// If the source cannot be reached.
     async fn fingerprint(&self) -> Result<Option<String>, ConnectError> {
         Ok(None)
     }
 
-    /// Rows of a table that meet all conditions, at most `limit`, in no particular order; of these columns, or of all
-    /// where `columns` is empty. Names match whatever their case; values are bound, never part of a statement.
+    /// Returns at most `limit` rows of a table that meet all conditions, in no particular order. The rows have these
+    /// columns, or all columns if `columns` is empty. Names match whatever their case. Values are bound as parameters
+    /// and never become part of a statement.
     ///
     /// # Errors
-    /// [`ConnectError::Condition`] where a condition does not fit, [`ConnectError::TooLarge`] where a value has more than
-    /// [`crate::MAX_CELL_BYTES`] or all have more than [`crate::MAX_ROWS_BYTES`], else as for [`Connector::sample`].
+    /// [`ConnectError::Condition`] if a condition does not fit the table; [`ConnectError::TooLarge`] if one value has
+    /// more than [`crate::rows::MAX_CELL_BYTES`] or all together have more than [`crate::rows::MAX_ROWS_BYTES`];
+    /// [`ConnectError::Unsupported`] if the kind of source cannot do it; otherwise the same as for
+    /// [`Connector::sample`].
     async fn rows(
         &self,
         table: &str,
@@ -64,48 +75,50 @@ pub trait Connector: Send + Sync {
         Err(ConnectError::Unsupported { place: self.kind().to_string(), act: "read rows by conditions" })
     }
 
-    /// A plan of DataFusion that reads the table where it lies, with no limit on its rows: its columns have the names of
-    /// [`Connector::describe`], and each is of a type that can be compared; what is nested is a JSON text. `None` where
-    /// rows must be asked for, with [`Connector::rows`].
+    /// Returns a DataFusion plan that reads the table where it lies, without a limit on its rows. The columns have the
+    /// names that [`Connector::describe`] gives and types that can be compared; nested values are JSON texts. `None` if
+    /// rows have to be requested with [`Connector::rows`].
     ///
     /// # Errors
-    /// As for [`Connector::sample`].
+    /// The same as for [`Connector::sample`].
     async fn scan(&self, table: &str) -> Result<Option<LogicalPlan>, ConnectError> {
         let _ = table;
         Ok(None)
     }
 
-    /// The local data files behind the tables, where there are such: what another process needs to [`DataFiles::open`] the
-    /// same tables and read them itself. `None` where rows come from anything else.
+    /// The local data files behind the tables, if that is what the source consists of. Another process can read the
+    /// same tables with [`DataFiles::open`].
     fn data_files(&self) -> Option<DataFiles> {
         None
     }
 
-    /// The answer to one query in the source's own SQL, at most `cap` rows. The session can read and nothing else, and
-    /// has a time limit; how it reads texts and finds names is set by the connector, whatever the server's own settings,
-    /// and nothing that the query leaves in it outlives it. That is the last line of defence, not the only one: a
-    /// privileged user may still read files of the server or call what has effects, so that the caller refuses whatever
-    /// is not plainly a query.
+    /// Runs one query in the source's own SQL and returns at most `cap` rows.
+    ///
+    /// The session can only read and has a time limit. The connector fixes how the session reads texts and finds names,
+    /// whatever the settings of the server, and nothing that the query changes in the session outlives it. This is the
+    /// last line of defence and not the only one: a privileged account may still read files of the server or call
+    /// functions with side effects. The caller has to refuse whatever is not plainly a query.
     ///
     /// # Errors
-    /// [`ConnectError::Unsupported`] where the source has no SQL, [`ConnectError::TooLarge`] where a value has more than
-    /// [`crate::MAX_CELL_BYTES`] or all have more than [`crate::MAX_ANSWER_BYTES`], else what the source says.
+    /// [`ConnectError::Unsupported`] if the source has no SQL; [`ConnectError::TooLarge`] if one value has more than
+    /// [`crate::rows::MAX_CELL_BYTES`] or the whole answer has more than [`crate::rows::MAX_ANSWER_BYTES`]; otherwise
+    /// the error of the source.
     async fn query(&self, query: &SqlQuery<'_>, cap: usize) -> Result<Rows, ConnectError> {
         let _ = (query, cap);
         Err(ConnectError::Unsupported { place: self.kind().to_string(), act: "run SQL" })
     }
 
-    /// Whether the source would run the query: it is parsed and planned there, and not executed. The same holds for it as
-    /// for [`Connector::query`].
+    /// Checks whether the source would run the query. The source parses and plans it without executing it, under the
+    /// same guarantees as [`Connector::query`].
     ///
     /// # Errors
-    /// As for [`Connector::query`].
+    /// The same as for [`Connector::query`].
     async fn explain(&self, query: &SqlQuery<'_>) -> Result<(), ConnectError> {
         let _ = query;
         Err(ConnectError::Unsupported { place: self.kind().to_string(), act: "run SQL" })
     }
 
-    /// Whether the source holds rows at all; a DDL file does not.
+    /// Whether the source holds rows. SQL scripts and dbt projects only describe tables.
     fn has_data(&self) -> bool {
         true
     }

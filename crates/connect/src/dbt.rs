@@ -11,10 +11,11 @@ use async_trait::async_trait;
 use prospector_core::Problem;
 
 use crate::encoding::decode;
-use crate::{
-    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Source, SourceKind, SqlQuery, Statistics,
-    Table,
-};
+use crate::filter::FilterCondition;
+use crate::rows::{Rows, SampleRequest, Samples, SqlQuery, Statistics};
+use crate::source_kind::SourceKind;
+use crate::table::Table;
+use crate::{ConnectError, Connector, Source};
 use artifact::{ArtifactError, Catalog, MAX_BYTES, Manifest};
 
 /// What is answered to whoever asks for rows.
@@ -39,7 +40,7 @@ pub(crate) struct Dbt {
 impl Dbt {
     /// The manifest, and the catalog where there is a second path.
     fn new(paths: &[PathBuf]) -> Result<Self, ConnectError> {
-        let wrong = |path: &Path, reason: &str| failed(path, reason);
+        let wrong = |path: &Path, reason: &str| open_error(path, reason);
         let (manifest, catalog) = match paths {
             [manifest] => (manifest, None),
             [manifest, catalog] => (manifest, Some(catalog)),
@@ -51,7 +52,7 @@ impl Dbt {
         Ok(Dbt { manifest: manifest.clone(), catalog, is_named })
     }
 
-    fn unsupported(&self) -> ConnectError {
+    fn unsupported_error(&self) -> ConnectError {
         ConnectError::Unsupported { place: format!("the dbt project of {}", self.manifest.display()), act: NO_ROWS }
     }
 
@@ -60,12 +61,12 @@ impl Dbt {
     }
 }
 
-fn failed(path: &Path, reason: impl Into<String>) -> ConnectError {
+fn open_error(path: &Path, reason: impl Into<String>) -> ConnectError {
     ConnectError::open(SourceKind::Dbt, path, reason)
 }
 
 fn unreadable(path: &Path, error: ArtifactError) -> ConnectError {
-    failed(path, error.to_string()).with_source(error)
+    open_error(path, error.to_string()).with_source(error)
 }
 
 /// The text of a file.
@@ -110,7 +111,7 @@ impl Connector for Dbt {
             Ok((tables, problems))
         };
         let described =
-            tokio::task::spawn_blocking(read).await.map_err(|error| failed(&self.manifest, error.to_string()))?;
+            tokio::task::spawn_blocking(read).await.map_err(|error| open_error(&self.manifest, error.to_string()))?;
         described.map_err(|error| unreadable(&self.manifest, error))
     }
 
@@ -123,15 +124,15 @@ impl Connector for Dbt {
     }
 
     async fn rows(&self, _: &str, _: &[String], _: &[FilterCondition], _: usize) -> Result<Rows, ConnectError> {
-        Err(self.unsupported())
+        Err(self.unsupported_error())
     }
 
     async fn query(&self, _: &SqlQuery<'_>, _: usize) -> Result<Rows, ConnectError> {
-        Err(self.unsupported())
+        Err(self.unsupported_error())
     }
 
     async fn explain(&self, _: &SqlQuery<'_>) -> Result<(), ConnectError> {
-        Err(self.unsupported())
+        Err(self.unsupported_error())
     }
 
     fn has_data(&self) -> bool {

@@ -1,5 +1,6 @@
 //! SQL scripts that create tables: a schema without data.
 
+mod name;
 mod parse;
 mod read;
 mod salvage;
@@ -13,9 +14,13 @@ use async_trait::async_trait;
 use prospector_core::Problem;
 
 use crate::encoding::decode;
-use crate::{ConnectError, Connector, SampleRequest, Samples, Source, SourceKind, Statistics, Table};
-use parse::{Meaning, meaning, parse};
+use crate::rows::{SampleRequest, Samples, Statistics};
+use crate::source_kind::SourceKind;
+use crate::table::Table;
+use crate::{ConnectError, Connector, Source};
+use parse::{Failure, Meaning, ParsedStatement, meaning, parse_in_any_dialect};
 use read::Schema;
+use salvage::salvage;
 use split::statements;
 
 /// A connector for SQL scripts.
@@ -79,7 +84,7 @@ impl Connector for Ddl {
             })
             .collect();
         let place = self.place();
-        let read = tokio::task::spawn_blocking(move || described(&scripts, &place)).await;
+        let read = tokio::task::spawn_blocking(move || describe_scripts(&scripts, &place)).await;
         let (tables, more) = read.map_err(|error| failed(&self.paths[0], error.to_string()))?;
         problems.extend(more);
         Ok((tables, problems))
@@ -99,7 +104,7 @@ impl Connector for Ddl {
 }
 
 /// The tables that these scripts make, each given with its path.
-fn described(scripts: &[(String, String)], place: &str) -> (Vec<Table>, Vec<Problem>) {
+fn describe_scripts(scripts: &[(String, String)], place: &str) -> (Vec<Table>, Vec<Problem>) {
     let mut schema = Schema::default();
     for (path, script) in scripts {
         let before = schema.len();
@@ -135,6 +140,18 @@ fn described(scripts: &[(String, String)], place: &str) -> (Vec<Table>, Vec<Prob
         }
     }
     schema.finish(place)
+}
+
+/// The statement as the first dialect that knows it reads it; of a table that none knows as a whole, what can be read of it.
+///
+/// # Errors
+/// What the dialect that came furthest says.
+fn parse(text: &str, meaning: Meaning) -> Result<ParsedStatement, Failure> {
+    match parse_in_any_dialect(text) {
+        Ok(statements) => Ok(ParsedStatement { statements, doubt: None }),
+        Err(failure) if meaning == Meaning::Table => salvage(text, failure),
+        Err(failure) => Err(failure),
+    }
 }
 
 fn adds_key_or_column(text: &str) -> bool {

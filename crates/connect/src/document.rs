@@ -8,7 +8,8 @@ pub(crate) mod inferred;
 
 use serde_json::{Map, Value};
 
-use crate::{ColumnType, budget, shown};
+use crate::table::ColumnType;
+use crate::{budget, display};
 
 /// Values are followed no deeper.
 pub(crate) const DEEPEST: usize = 32;
@@ -95,7 +96,7 @@ impl Node {
                     (None, _) => false,
                 }
             }
-            _ => false,
+            Node::Null | Node::Scalar(..) => false,
         }
     }
 }
@@ -122,8 +123,8 @@ pub(crate) fn column_type(declared: &str) -> ColumnType {
 /// A JSON value as it is shown: long texts are cut, and what has parts is a text.
 pub(crate) fn short(value: Value) -> Value {
     match value {
-        Value::String(text) => shown::text(&text),
-        Value::Array(_) | Value::Object(_) => shown::text(&value.to_string()),
+        Value::String(text) => display::text(&text),
+        Value::Array(_) | Value::Object(_) => display::text(&value.to_string()),
         other => other,
     }
 }
@@ -133,7 +134,7 @@ pub(crate) fn brief(node: Node) -> Value {
     let is_bytes = matches!(node, Node::Scalar("binary" | "binData", _));
     match node.json() {
         // Two digits a byte, behind `\x`.
-        Value::String(digits) if is_bytes => shown::blob(digits.len().saturating_sub(2) / 2),
+        Value::String(digits) if is_bytes => display::blob(digits.len().saturating_sub(2) / 2),
         other => short(other),
     }
 }
@@ -143,7 +144,7 @@ pub(crate) fn end(node: Node) -> Option<Value> {
     match node {
         Node::Scalar("binary" | "binData", _) => None,
         Node::Scalar(..) => Some(brief(node)),
-        _ => None,
+        Node::Null | Node::Object(_) | Node::List(_) => None,
     }
 }
 

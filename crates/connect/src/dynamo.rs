@@ -17,14 +17,14 @@ use serde_json::{Map, Value, json};
 use crate::budget::Budget;
 use crate::document::compare::meets;
 use crate::document::{Node, brief};
-use crate::filter::ConditionError;
-use crate::filter::sql::{Known, capped, column, columns};
-use crate::server::PATIENCE;
+use crate::filter::{ConditionError, FilterCondition};
+use crate::rows::{Rows, SampleRequest, Samples, Statistics};
+use crate::server::{STATEMENT_TIMEOUT, Server};
+use crate::source_kind::SourceKind;
+use crate::statement::{TypedColumn, cap_rows, column, columns};
+use crate::table::Table;
 use crate::tally::Tally;
-use crate::{
-    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Server, Source, SourceKind, Statistics,
-    Table,
-};
+use crate::{ConnectError, Connector, Source};
 use scan::Scan;
 use wire::Wire;
 
@@ -43,7 +43,7 @@ pub(crate) struct Dynamo {
 struct Shape {
     /// Its name, as it is spelled.
     name: String,
-    fields: Vec<Known>,
+    fields: Vec<TypedColumn>,
     /// The partition key and the letter of its type.
     partition: Option<(String, String)>,
     /// The sort key.
@@ -75,7 +75,7 @@ impl Dynamo {
             None if folded().count() == 1 => folded().next().unwrap_or(&names[0]),
             None => return Err(ConnectError::unknown_table(self.wire.place(), table)),
         };
-        let (_, shape, _) = self.described(name).await?;
+        let (_, shape, _) = self.describe_table(name).await?;
         Ok(self.remember(table, shape))
     }
 
@@ -87,7 +87,7 @@ impl Dynamo {
         shape
     }
 
-    fn wanted(&self, shape: &Shape, names: &[String]) -> Result<Vec<String>, ConnectError> {
+    fn find_paths(&self, shape: &Shape, names: &[String]) -> Result<Vec<String>, ConnectError> {
         let found = columns(&shape.fields, names)
             .map_err(|unknown| ConnectError::unknown_column(self.wire.place(), &shape.name, &unknown.0))?;
         Ok(found.into_iter().map(|field| field.name.clone()).collect())
@@ -123,9 +123,9 @@ impl Connector for Dynamo {
 
     async fn sample(&self, table: &str, column: &str, request: &SampleRequest) -> Result<Samples, ConnectError> {
         let shape = self.shape(table).await?;
-        let path = self.wanted(&shape, &[column.to_owned()])?.remove(0);
+        let path = self.find_paths(&shape, &[column.to_owned()])?.remove(0);
         let (items, is_whole) =
-            self.wire.within(table, PATIENCE, self.some(&shape, std::slice::from_ref(&path))).await?;
+            self.wire.within(table, STATEMENT_TIMEOUT, self.some(&shape, std::slice::from_ref(&path))).await?;
         let mut tally = Tally::default();
         items.iter().for_each(|item| tally.add(&item.at(&path)));
         let mut samples = tally.samples(request.contains.as_deref(), request.limit, is_whole);
@@ -138,8 +138,8 @@ impl Connector for Dynamo {
 
     async fn statistics(&self, table: &str, wanted: &[String]) -> Result<Vec<Statistics>, ConnectError> {
         let shape = self.shape(table).await?;
-        let paths = self.wanted(&shape, wanted)?;
-        let (items, is_whole) = self.wire.within(table, PATIENCE, self.some(&shape, &paths)).await?;
+        let paths = self.find_paths(&shape, wanted)?;
+        let (items, is_whole) = self.wire.within(table, STATEMENT_TIMEOUT, self.some(&shape, &paths)).await?;
         let measured = paths.into_iter().map(|path| {
             let mut tally = Tally::default();
             items.iter().for_each(|item| tally.add(&item.at(&path)));
@@ -156,7 +156,7 @@ impl Connector for Dynamo {
         limit: usize,
     ) -> Result<Rows, ConnectError> {
         let shape = self.shape(table).await?;
-        let paths = self.wanted(&shape, columns)?;
+        let paths = self.find_paths(&shape, columns)?;
         let mut tests = Vec::with_capacity(conditions.len());
         for condition in conditions {
             let wrong = |source: ConditionError| ConnectError::Condition {
@@ -187,8 +187,8 @@ impl Connector for Dynamo {
             }
             Ok(rows)
         };
-        let rows = self.wire.within(table, PATIENCE, read).await?;
-        Ok(capped(paths, rows, limit))
+        let rows = self.wire.within(table, STATEMENT_TIMEOUT, read).await?;
+        Ok(cap_rows(paths, rows, limit))
     }
 }
 
@@ -214,14 +214,14 @@ impl Names {
 
     /// Those that an expression of the request writes: DynamoDB refuses all others.
     fn json(&self, request: &Map<String, Value>) -> Value {
-        let written = written(request);
+        let written = find_placeholders(request);
         let named = self.0.iter().enumerate().map(|(at, name)| (format!("#n{at}"), json!(name)));
         named.filter(|(bound, _)| written.contains(bound)).collect::<Map<_, _>>().into()
     }
 }
 
 /// The placeholders in the expressions of a request.
-fn written(request: &Map<String, Value>) -> HashSet<String> {
+fn find_placeholders(request: &Map<String, Value>) -> HashSet<String> {
     let expressions = ["FilterExpression", "KeyConditionExpression", "ProjectionExpression"];
     let texts = expressions.iter().filter_map(|key| request.get(*key)?.as_str());
     let is_sign = |letter: char| letter.is_ascii_alphanumeric() || [':', '#'].contains(&letter);

@@ -16,13 +16,15 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::document::Node;
-use crate::filter::sql::capped;
-use crate::server::PATIENCE;
-use crate::service::http::{Asker, Question, Unanswered};
-use crate::{
-    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Source, SourceKind, Statistics, Table,
-};
-use indices::Listed;
+use crate::filter::FilterCondition;
+use crate::rows::{Rows, SampleRequest, Samples, Statistics};
+use crate::server::STATEMENT_TIMEOUT;
+use crate::service::http::{HttpClient, Request, RequestFailure};
+use crate::source_kind::SourceKind;
+use crate::statement::cap_rows;
+use crate::table::Table;
+use crate::{ConnectError, Connector, Source};
+use indices::IndexTable;
 use mapping::{Field, MAX_FIELDS, fields};
 
 /// What is known of a table is asked again after this.
@@ -30,7 +32,7 @@ const REMEMBERED: Duration = Duration::from_secs(60);
 
 /// Elasticsearch or OpenSearch.
 pub(crate) struct Elastic {
-    asker: Asker,
+    asker: HttpClient,
     /// The names and patterns of indices that are described; all where it is empty.
     indices: Vec<String>,
     places: Mutex<HashMap<String, (Instant, Arc<Place>)>>,
@@ -58,16 +60,16 @@ impl Place {
 /// When the source is something else.
 pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
     let Source::Elasticsearch(settings) = source else {
-        return Err(source.misplaced("a service has settings, not a path"));
+        return Err(source.misplaced_error("a service has settings, not a path"));
     };
-    let asker = Asker::new(settings.endpoint(), settings.to_string());
+    let asker = HttpClient::new(settings.endpoint(), settings.to_string());
     Ok(Arc::new(Elastic { asker, indices: settings.indices().to_vec(), places: Mutex::default() }))
 }
 
 impl Elastic {
-    async fn get(&self, path: &[&str], parameters: Vec<(&str, String)>) -> Result<Value, Unanswered> {
+    async fn get(&self, path: &[&str], parameters: Vec<(&str, String)>) -> Result<Value, RequestFailure> {
         let question =
-            Question { method: Method::GET, path: path.to_vec(), parameters, body: None, patience: PATIENCE };
+            Request { method: Method::GET, path: path.to_vec(), parameters, body: None, time_limit: STATEMENT_TIMEOUT };
         self.asker.ask(question, None).await
     }
 
@@ -83,13 +85,13 @@ impl Elastic {
         vec![("expand_wildcards", "open".to_owned())]
     }
 
-    async fn listed(&self) -> Result<Vec<Listed>, ConnectError> {
+    async fn list_tables(&self) -> Result<Vec<IndexTable>, ConnectError> {
         let answer = self.get(&["_resolve", "index", &self.patterns()], Self::open()).await;
         Ok(indices::tables(&answer.map_err(|error| self.asker.statement_error("the list of indices", error))?))
     }
 
     /// The mappings by index; those of data streams are asked for by name where the pattern did not find them.
-    async fn mappings(&self, listed: &[Listed]) -> Result<HashMap<String, Value>, ConnectError> {
+    async fn mappings(&self, listed: &[IndexTable]) -> Result<HashMap<String, Value>, ConnectError> {
         let failed = |error| self.asker.statement_error("the mappings", error);
         let answer = self.get(&[&self.patterns(), "_mapping"], Self::open()).await.map_err(failed)?;
         let mut found = by_index(answer);
@@ -102,7 +104,7 @@ impl Elastic {
     }
 
     /// How many documents each index has.
-    async fn counts(&self) -> Result<HashMap<String, u64>, Unanswered> {
+    async fn counts(&self) -> Result<HashMap<String, u64>, RequestFailure> {
         let parameters = vec![
             ("format", "json".to_owned()),
             ("h", "index,docs.count".to_owned()),
@@ -125,7 +127,7 @@ impl Elastic {
         {
             return Ok(place.clone());
         }
-        let listed = self.listed().await?;
+        let listed = self.list_tables().await?;
         let exact = listed.iter().find(|listed| listed.name == table);
         let found = exact.or_else(|| listed.iter().find(|listed| listed.name.eq_ignore_ascii_case(table)));
         let found = found.ok_or_else(|| ConnectError::unknown_table(self.asker.place(), table))?;
@@ -143,14 +145,14 @@ impl Elastic {
     }
 
     /// The fields of these names, or all.
-    fn wanted<'a>(&self, table: &str, place: &'a Place, names: &[String]) -> Result<Vec<&'a Field>, ConnectError> {
+    fn find_fields<'a>(&self, table: &str, place: &'a Place, names: &[String]) -> Result<Vec<&'a Field>, ConnectError> {
         if names.is_empty() {
             return Ok(place.fields.iter().collect());
         }
-        names.iter().map(|name| self.named(table, place, name)).collect()
+        names.iter().map(|name| self.find_field(table, place, name)).collect()
     }
 
-    fn named<'a>(&self, table: &str, place: &'a Place, name: &str) -> Result<&'a Field, ConnectError> {
+    fn find_field<'a>(&self, table: &str, place: &'a Place, name: &str) -> Result<&'a Field, ConnectError> {
         place.field(name).ok_or_else(|| ConnectError::unknown_column(self.asker.place(), table, name))
     }
 }
@@ -163,7 +165,7 @@ impl Connector for Elastic {
 
     async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
         let place = self.asker.place().to_owned();
-        let listed = self.listed().await?;
+        let listed = self.list_tables().await?;
         let mut problems = Vec::new();
         if listed.is_empty() {
             let reason = "it shows no index: there is none, or who asks may not see any";
@@ -215,7 +217,7 @@ impl Connector for Elastic {
 
     async fn fingerprint(&self) -> Result<Option<String>, ConnectError> {
         use std::hash::{DefaultHasher, Hash, Hasher};
-        let listed = self.listed().await?;
+        let listed = self.list_tables().await?;
         // There is no cheaper question that everybody may ask.
         let mut mappings: Vec<(String, Value)> = self.mappings(&listed).await?.into_iter().collect();
         mappings.sort_by(|a, b| a.0.cmp(&b.0));
@@ -231,14 +233,14 @@ impl Connector for Elastic {
 
     async fn sample(&self, table: &str, column: &str, request: &SampleRequest) -> Result<Samples, ConnectError> {
         let place = self.place(table).await?;
-        let field = self.named(table, &place, column)?;
-        self.sampled(table, &place, field, request).await
+        let field = self.find_field(table, &place, column)?;
+        self.sample_field(table, &place, field, request).await
     }
 
     async fn statistics(&self, table: &str, columns: &[String]) -> Result<Vec<Statistics>, ConnectError> {
         let place = self.place(table).await?;
-        let wanted = self.wanted(table, &place, columns)?;
-        self.measured(table, &place, &wanted).await
+        let wanted = self.find_fields(table, &place, columns)?;
+        self.measure(table, &place, &wanted).await
     }
 
     async fn rows(
@@ -249,14 +251,14 @@ impl Connector for Elastic {
         limit: usize,
     ) -> Result<Rows, ConnectError> {
         let place = self.place(table).await?;
-        let wanted = self.wanted(table, &place, columns)?;
+        let wanted = self.find_fields(table, &place, columns)?;
         let found = self.read(table, &place, &wanted, conditions, None, limit).await?;
         let names: Vec<String> = wanted.iter().map(|field| field.name.clone()).collect();
         if let Some(excess) = found.excess {
             return Err(excess.error(self.asker.place(), table, &names));
         }
         let rows = found.rows.into_iter().map(|row| row.into_iter().map(cell).collect()).collect();
-        let rows = capped(names, rows, limit);
+        let rows = cap_rows(names, rows, limit);
         Ok(Rows { has_more: found.has_more, ..rows })
     }
 }

@@ -1,20 +1,20 @@
 //! What can go wrong with a data source.
 
-mod cause;
-
 use std::error::Error;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::SourceKind;
+pub use crate::cause::Cause;
 use crate::filter::ConditionError;
-pub use cause::Cause;
+use crate::source_kind::SourceKind;
 
-/// A failed act on a data source. Messages never hold a password. Where a library reported the failure, [`Error::source`]
-/// is its own error, unless the cause is [`Cause::Refused`]: then its words may name what the account may not know of.
+/// An operation on a data source that failed. Messages never contain a password.
+///
+/// If a library reported the failure, [`Error::source`] returns its error, unless the cause is [`Cause::Refused`]: the
+/// words of such an error may name what the account is not allowed to know of.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    /// A file could not be opened or is not what it should be.
+    /// A file could not be opened, or is not what it should be.
     #[error("cannot open {kind} {}: {reason}", path.display())]
     Open {
         /// The kind of source.
@@ -29,7 +29,7 @@ pub enum ConnectError {
         #[source]
         source: Option<DriverError>,
     },
-    /// A statement failed, or something of a source could not be read.
+    /// A statement failed, or a part of the source could not be read.
     #[error("cannot read {table} of {place}: {reason}")]
     Read {
         /// The source.
@@ -48,7 +48,7 @@ pub enum ConnectError {
         #[source]
         source: Option<DriverError>,
     },
-    /// A value, or an answer in all, has more bytes than are read at once. Nothing of the answer is given.
+    /// One value, or an answer as a whole, has more bytes than may be read at once. No part of the answer is returned.
     #[error("cannot read {table} of {place}: too large: {}", too_large(column.as_deref(), *limit))]
     TooLarge {
         /// The source.
@@ -57,10 +57,10 @@ pub enum ConnectError {
         table: String,
         /// The column of the value; `None` where all values together are too large.
         column: Option<String>,
-        /// The limit in bytes: [`crate::MAX_CELL_BYTES`], [`crate::MAX_ANSWER_BYTES`] or [`crate::MAX_ROWS_BYTES`].
+        /// The limit in bytes: [`crate::rows::MAX_CELL_BYTES`], [`crate::rows::MAX_ANSWER_BYTES`] or [`crate::rows::MAX_ROWS_BYTES`].
         limit: usize,
     },
-    /// A server could not be reached, or refused the account.
+    /// A server could not be reached, or it rejected the account.
     #[error("cannot connect to {server}: {reason}")]
     Connect {
         /// The server, as a URL without a password.
@@ -71,7 +71,7 @@ pub enum ConnectError {
         #[source]
         source: Option<DriverError>,
     },
-    /// A condition does not fit the table or the value.
+    /// A condition does not fit the table or the column.
     #[error("cannot filter {table} by {column}: {source}")]
     Condition {
         /// The table.
@@ -81,7 +81,7 @@ pub enum ConnectError {
         /// Why.
         source: ConditionError,
     },
-    /// The kind of source has no way to do it.
+    /// The kind of source cannot do what was requested.
     #[error("{place} cannot {act}")]
     Unsupported {
         /// The source.
@@ -89,7 +89,7 @@ pub enum ConnectError {
         /// What was asked of it.
         act: &'static str,
     },
-    /// A source that another process reads could not be read; the message is the one of the error there.
+    /// Another process could not read a source. The message is that of the error in the other process.
     #[error("{reason}")]
     Relayed {
         /// The message of the error there.
@@ -108,7 +108,7 @@ pub enum ConnectError {
 }
 
 impl ConnectError {
-    /// A failed reading.
+    /// A part of a source that could not be read. `place` is the source and `reason` a clause.
     pub fn read(place: impl Into<String>, table: impl Into<String>, cause: Cause, reason: impl Into<String>) -> Self {
         ConnectError::Read {
             place: place.into(),
@@ -173,7 +173,7 @@ impl ConnectError {
         self
     }
 
-    /// Why it failed.
+    /// The cause of the failure, for a program to act on.
     pub fn cause(&self) -> Cause {
         match self {
             ConnectError::Open { cause, .. }
@@ -186,7 +186,7 @@ impl ConnectError {
         }
     }
 
-    /// The name of the column that is not known, where the cause is [`Cause::UnknownColumn`] and the source tells it.
+    /// The name of the unknown column, if the cause is [`Cause::UnknownColumn`] and the source tells the name.
     pub fn column(&self) -> Option<&str> {
         match self {
             ConnectError::Read { column, .. } => column.as_deref(),
@@ -205,7 +205,7 @@ impl ConnectError {
 /// What is said of everything that ran into a limit of time.
 pub(crate) const TIMED_OUT: &str = "it took too long and was stopped";
 
-/// The error of a library, as it reported it.
+/// The error of a library, as the library reported it.
 #[derive(Debug)]
 pub struct DriverError(Box<Box<dyn Error + Send + Sync>>);
 
@@ -214,7 +214,7 @@ impl DriverError {
         DriverError(Box::new(error))
     }
 
-    /// The error itself, to be downcast.
+    /// The error of the library itself, for downcasting.
     pub fn get(&self) -> &(dyn Error + Send + Sync + 'static) {
         &**self.0
     }
@@ -232,26 +232,26 @@ impl Error for DriverError {
     }
 }
 
-/// What is wrong with the address of a server or a service, or with the names of what it should describe. Never shows the
-/// address itself, which may hold a password.
+/// What is wrong with the address of a server or service, or with the names of what should be described there. It never
+/// shows the address, which may contain a password.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
     /// The text is not a URL.
     #[error("the URL is wrong: {0}")]
     Syntax(#[from] url::ParseError),
-    /// No kind of server has URLs of that scheme.
+    /// No kind of server has URLs with this scheme.
     #[error("no server is known by `{0}://`")]
     UnknownScheme(String),
     /// The URL names no host.
     #[error("the URL names no host")]
     NoHost,
-    /// A service is asked over HTTP, and the URL is not of that.
+    /// The URL of a service does not begin with `http://` or `https://`, or names no host.
     #[error("the URL must begin with https:// or http:// and name a host")]
     NotHttp,
     /// The URL has a query or a fragment.
     #[error("the URL must end with its path")]
     BehindPath,
-    /// A name or a pattern of what should be described is not one.
+    /// A name or pattern of what should be described is not valid.
     #[error("`{name}` is no {of}")]
     Name {
         /// As it is written.

@@ -1,7 +1,6 @@
 //! Data files: each is a table, read with DataFusion.
 
 mod condition;
-mod described;
 mod examine;
 mod failure;
 mod file;
@@ -27,12 +26,13 @@ use prospector_core::Problem;
 use serde_json::Value;
 
 use crate::budget::Budget;
-use crate::filter::sql::capped;
-use crate::{
-    Column, ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Source, SourceKind, Statistics,
-    Table,
-};
-pub use described::{DataFile, DataFiles, DataFormat};
+use crate::data_files::{DataFiles, DataFormat};
+use crate::filter::FilterCondition;
+use crate::rows::{Rows, SampleRequest, Samples, Statistics};
+use crate::source_kind::SourceKind;
+use crate::statement::cap_rows;
+use crate::table::{Column, Table};
+use crate::{ConnectError, Connector, Source};
 use failure::FileError;
 use file::File;
 use value::{column_type, comparable, is_ordered, searchable, type_name, values, whole_values};
@@ -57,7 +57,7 @@ const FILES_AT_ONCE: usize = 4;
 pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
     let paths = source.require_paths()?;
     let format = DataFormat::from_kind(source.kind());
-    let format = format.ok_or_else(|| source.misplaced("a server has a URL, not a path"))?;
+    let format = format.ok_or_else(|| source.misplaced_error("a server has a URL, not a path"))?;
     Ok(Arc::new(Files::new(format, paths)))
 }
 
@@ -70,7 +70,7 @@ pub(crate) struct Files {
 
 impl Files {
     fn new(format: DataFormat, paths: &[PathBuf]) -> Self {
-        let files = naming::named(paths).into_iter().map(|(name, path)| File::new(format, name, path)).collect();
+        let files = naming::name_tables(paths).into_iter().map(|(name, path)| File::new(format, name, path)).collect();
         Files { format, files, session: OnceLock::new() }
     }
 
@@ -95,6 +95,18 @@ impl Files {
     }
 }
 
+impl DataFiles {
+    /// Returns a connector for the same tables. Nothing is read before the connector is asked for something.
+    pub fn open(&self) -> Arc<dyn Connector> {
+        let paths: Vec<PathBuf> = self.files.iter().map(|file| file.path.clone()).collect();
+        let opened = Files::new(self.format, &paths);
+        for (file, known) in opened.files.iter().zip(&self.files) {
+            file.resume(known);
+        }
+        Arc::new(opened)
+    }
+}
+
 #[async_trait]
 impl Connector for Files {
     fn kind(&self) -> SourceKind {
@@ -103,7 +115,7 @@ impl Connector for Files {
 
     async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
         let session = self.session();
-        let asked: Vec<_> = self.files.iter().map(|file| described(file, session).boxed()).collect();
+        let asked: Vec<_> = self.files.iter().map(|file| describe_file(file, session).boxed()).collect();
         let described = futures::stream::iter(asked).buffered(FILES_AT_ONCE).collect::<Vec<_>>().await;
         let (mut tables, mut problems, mut first) = (Vec::new(), Vec::new(), None);
         for (file, result) in self.files.iter().zip(described) {
@@ -166,7 +178,7 @@ impl Connector for Files {
         };
         let mut found = Vec::with_capacity(everything.len());
         for part in everything.chunks(COLUMNS_A_QUERY) {
-            let (batches, columns) = file.query(self.session(), |frame| measured(frame, part)).await?;
+            let (batches, columns) = file.query(self.session(), |frame| measure_columns(frame, part)).await?;
             if let Some(row) = batches.iter().find(|batch| batch.num_rows() > 0) {
                 found.extend(measures(row, columns));
             }
@@ -221,14 +233,14 @@ impl Connector for Files {
                 rows.push(row);
             }
         }
-        Ok(capped(names, rows, limit))
+        Ok(cap_rows(names, rows, limit))
     }
 
     async fn scan(&self, table: &str) -> Result<Option<LogicalPlan>, ConnectError> {
         let file = self.file(table)?;
         // A reader that fails in the middle of a plan has no other way any more.
         if file.types_are_guessed() && !file.is_read() {
-            described(file, self.session()).await.map_err(|error| not_described(file, error))?;
+            describe_file(file, self.session()).await.map_err(|error| not_described(file, error))?;
         }
         let frame = file.frame(self.session()).await?;
         let columns = frame.schema().fields().iter();
@@ -262,11 +274,11 @@ fn not_described(file: &File, error: ConnectError) -> ConnectError {
 }
 
 /// The table that a file is, and what is off about it.
-async fn described(file: &File, session: &SessionContext) -> Result<(Table, Vec<Problem>), ConnectError> {
+async fn describe_file(file: &File, session: &SessionContext) -> Result<(Table, Vec<Problem>), ConnectError> {
     let is_wide = file.schema(session).await.is_ok_and(|schema| schema.fields().len() > COLUMNS_COUNTED);
     let row_count = match is_wide && file.types_are_guessed() {
         true => Some(file.count(session).await?),
-        false => counted(file, session).await?,
+        false => count_rows(file, session).await?,
     };
     file.was_read();
     let schema = file.schema(session).await?;
@@ -290,7 +302,7 @@ async fn described(file: &File, session: &SessionContext) -> Result<(Table, Vec<
 }
 
 /// The number of rows, once every value was read where the types are guessed.
-async fn counted(file: &File, session: &SessionContext) -> Result<Option<u64>, ConnectError> {
+async fn count_rows(file: &File, session: &SessionContext) -> Result<Option<u64>, ConnectError> {
     let query = |frame: DataFrame| {
         let mut counts = vec![count(lit(1)).alias("rows")];
         // Only when every value is read is it known that the types fit.
@@ -314,7 +326,7 @@ fn column_of(schema: &Schema, wanted: &str) -> Result<(String, DataType), FileEr
 }
 
 /// The rows, and for each column its distinct values, its values, and the smallest and largest where it has an order.
-fn measured(frame: DataFrame, columns: &[String]) -> Result<(DataFrame, Vec<(String, DataType)>), FileError> {
+fn measure_columns(frame: DataFrame, columns: &[String]) -> Result<(DataFrame, Vec<(String, DataType)>), FileError> {
     let columns: Vec<(String, DataType)> =
         columns.iter().map(|column| column_of(frame.schema().as_arrow(), column)).collect::<Result<_, _>>()?;
     let mut wanted = vec![count(lit(1)).alias("rows")];

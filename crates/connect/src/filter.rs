@@ -1,12 +1,10 @@
 //! Conditions on the rows of a table, the same for every source.
 
-pub(crate) mod sql;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
 
-use crate::Cause;
+use crate::cause::Cause;
 
 /// How a [`FilterCondition`] compares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -34,7 +32,7 @@ pub enum FilterOp {
 }
 
 impl FilterOp {
-    /// Every comparison.
+    /// All comparisons.
     pub const ALL: [FilterOp; 9] = [
         FilterOp::Eq,
         FilterOp::Neq,
@@ -77,29 +75,30 @@ pub struct FilterCondition {
     pub value: Value,
 }
 
-/// A condition whose value has the form that its comparison needs.
+/// A condition whose value has the form that its comparison needs. It is made by [`FilterCondition::test`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum Test<'a> {
     /// There is no value.
     Null,
     /// There is a value.
     NotNull,
-    /// It compares with one value that is not null.
+    /// The value compares in this way with another value, which is neither null nor a list. The operator is one of
+    /// `eq`, `neq`, `gt`, `gte`, `lt` and `lte`.
     Compare(FilterOp, &'a Value),
-    /// From the first to the second, both included.
+    /// The value lies between two others, both included.
     Between(&'a Value, &'a Value),
     /// One of some values, which may be none at all.
     In {
-        /// The values; null is not among them.
+        /// The values in the list, without null.
         values: Vec<&'a Value>,
-        /// Whether no value is right too.
+        /// Whether a missing value meets the condition too.
         or_null: bool,
     },
-    /// Like a pattern, whatever its case.
+    /// The text matches a pattern, whatever its case. See [`FilterOp::Like`].
     Like(String),
 }
 
-/// Why a condition cannot be tested on a table, as a clause.
+/// Why a condition cannot be tested on a table. The message is a clause.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConditionError {
     /// The table has no column of that name.
@@ -117,7 +116,7 @@ pub enum ConditionError {
     /// The value of `in` is not a list.
     #[error("in needs a list of values")]
     In,
-    /// The pattern of `like` ends in a backslash that stands before nothing.
+    /// The pattern of `like` ends in a backslash that escapes nothing.
     #[error("the pattern ends in a backslash that takes nothing")]
     Backslash,
     /// The value is not one of those that the column holds.
@@ -147,7 +146,7 @@ pub enum ConditionError {
 impl ConditionError {
     /// The value is not one of those that the column holds.
     pub(crate) fn unfit(holds: &'static str, value: &str) -> Self {
-        ConditionError::Unfit { holds, value: crate::shown::cut(value).to_owned() }
+        ConditionError::Unfit { holds, value: crate::display::cut(value).to_owned() }
     }
 
     /// Why, as a cause of any failure.
@@ -168,7 +167,7 @@ impl ConditionError {
 }
 
 impl FilterCondition {
-    /// What is to be tested.
+    /// Checks the form of the value and returns what has to be tested.
     ///
     /// # Errors
     /// What is wrong with the value.
@@ -242,7 +241,7 @@ pub(crate) fn boolean(value: &Value) -> Result<bool, ConditionError> {
     match text(value).to_ascii_lowercase().as_str() {
         "true" | "t" | "yes" | "1" => Ok(true),
         "false" | "f" | "no" | "0" => Ok(false),
-        other => Err(ConditionError::NotBoolean(crate::shown::cut(other).to_owned())),
+        other => Err(ConditionError::NotBoolean(crate::display::cut(other).to_owned())),
     }
 }
 
@@ -254,7 +253,7 @@ pub(crate) fn decimal(text: &str) -> Value {
     }
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     match text.parse::<f64>() {
-        Ok(number) if digits <= 15 => crate::shown::float(number),
+        Ok(number) if digits <= 15 => crate::display::float(number),
         _ => Value::String(text.to_owned()),
     }
 }

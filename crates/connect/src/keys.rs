@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use prospector_core::Problem;
 
-use crate::{ForeignKey, Table};
+use crate::table::{ForeignKey, Table};
 
 /// Why a declared key is left out.
 #[derive(Debug, thiserror::Error)]
@@ -29,7 +29,7 @@ pub(crate) fn resolve(tables: &mut [Table], place: &str) -> Vec<Problem> {
         .map(|table| {
             let mut keys: Vec<ForeignKey> = Vec::new();
             for key in &table.foreign_keys {
-                match resolved(table, key, tables, &names) {
+                match resolve_key(table, key, tables, &names) {
                     // Dumps may declare a key twice: inside the table and after it.
                     Ok(key) if keys.contains(&key) => {}
                     Ok(key) => keys.push(key),
@@ -48,7 +48,7 @@ pub(crate) fn resolve(tables: &mut [Table], place: &str) -> Vec<Problem> {
     problems
 }
 
-fn resolved(from: &Table, key: &ForeignKey, tables: &[Table], names: &Names) -> Result<ForeignKey, KeyError> {
+fn resolve_key(from: &Table, key: &ForeignKey, tables: &[Table], names: &Names) -> Result<ForeignKey, KeyError> {
     let Some(to) = names.find(&key.table, &from.name).map(|index| &tables[index]) else {
         return Err(KeyError::UnknownTable(key.table.clone()));
     };
@@ -59,16 +59,16 @@ fn resolved(from: &Table, key: &ForeignKey, tables: &[Table], names: &Names) -> 
         }
         primary
     } else {
-        spelled(to, &key.references)?
+        spell_columns(to, &key.references)?
     };
-    let columns = spelled(from, &key.columns)?;
+    let columns = spell_columns(from, &key.columns)?;
     if columns.len() != references.len() {
         return Err(KeyError::Widths { columns: columns.len(), references: references.len() });
     }
     Ok(ForeignKey { columns, table: to.name.clone(), references })
 }
 
-fn spelled(table: &Table, columns: &[String]) -> Result<Vec<String>, KeyError> {
+fn spell_columns(table: &Table, columns: &[String]) -> Result<Vec<String>, KeyError> {
     columns
         .iter()
         .map(|name| match table.columns.iter().find(|c| c.name == *name).or_else(|| table.column(name)) {
@@ -127,7 +127,7 @@ impl Names {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Column;
+    use crate::table::Column;
 
     fn table(name: &str, columns: &[&str], keys: &[(&str, &str, &str)]) -> Table {
         let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();

@@ -1,12 +1,15 @@
-//! Connectors: describe, sample and count any data source in the same way.
+//! Connectors: describe, sample, count and read any data source in the same way.
 //!
-//! A [`Source`] says where data is and of which [`SourceKind`]; [`open`] makes a [`Connector`] of it. Whatever the
-//! source is, a connector answers the same three questions: which [`Table`]s are there, which values does a column hold
-//! ([`Samples`]), and how many of them in which range ([`Statistics`]). What of a source cannot be read comes back as a
-//! [`prospector_core::Problem`] beside what can.
+//! A [`Source`] says where data is and of which [kind](source::SourceKind) it is; [`open`] makes a [`Connector`] of it.
+//! Every connector answers the same three questions: which [tables](table::Table) there are, which values a column holds
+//! ([`rows::Samples`]), and how many there are in which range ([`rows::Statistics`]). What cannot be read of a source is
+//! reported as a [`prospector_core::Problem`] beside everything that can.
 //!
 //! ```
-//! use prospector_connect::{ColumnType, SampleRequest, Source, SourceKind, open};
+//! use prospector_connect::rows::SampleRequest;
+//! use prospector_connect::source::SourceKind;
+//! use prospector_connect::table::ColumnType;
+//! use prospector_connect::{Source, open};
 //!
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let folder = tempfile::tempdir()?;
@@ -31,21 +34,24 @@
 //! # Ok(()) }
 //! ```
 //!
-//! Rows that meet [`FilterCondition`]s are read with [`Connector::rows`], and [`Connector::query`] runs one query in the
-//! source's own SQL, both in a session that can only read.
+//! [`Connector::rows`] reads the rows that meet [conditions](filter::FilterCondition), and [`Connector::query`] runs one query
+//! in the source's own SQL, both in a session that can only read. The module [`sql`] parses SQL of any dialect in bounded
+//! time.
 //!
-//! What it is not: it never writes to a source, it does not judge the SQL that it is given, and it knows neither an index nor a
-//! model. It keeps no copy of the data, but of CSV and JSON files that only fit a table when all of it is known.
+//! What it is not: it never writes to a source, it does not judge the SQL that it is given, and it knows neither an index nor
+//! a model. It keeps no copy of the data, except of CSV and JSON files that only fit a table when all of it is known.
 
 #[cfg(feature = "bigquery")]
 mod bigquery;
 mod budget;
 #[cfg(feature = "cassandra")]
 mod cassandra;
-mod column_type;
+mod cause;
 mod connector;
+mod data_files;
 mod dbt;
 mod ddl;
+mod display;
 #[cfg(any(feature = "cassandra", feature = "dynamodb", feature = "elasticsearch", feature = "mongodb"))]
 mod document;
 #[cfg(feature = "dynamodb")]
@@ -53,31 +59,28 @@ mod dynamo;
 #[cfg(feature = "elasticsearch")]
 mod elastic;
 mod encoding;
-mod error;
+pub mod error;
 mod files;
-mod filter;
+pub mod filter;
 mod keys;
-mod model;
 #[cfg(feature = "mongodb")]
 mod mongo;
 mod mysql;
+mod open;
 mod postgres;
+pub mod rows;
 mod server;
 mod service;
-mod shown;
-mod source;
+pub mod source;
+mod source_kind;
 pub mod sql;
 mod sqlite;
+mod statement;
+pub mod table;
 #[cfg(any(feature = "cassandra", feature = "dynamodb", feature = "elasticsearch"))]
 mod tally;
 
-pub use budget::{MAX_ANSWER_BYTES, MAX_CELL_BYTES, MAX_ROWS_BYTES};
-pub use column_type::ColumnType;
 pub use connector::Connector;
-pub use error::{AddressError, Cause, ConnectError, DriverError};
-pub use files::{DataFile, DataFiles, DataFormat};
-pub use filter::{ConditionError, FilterCondition, FilterOp, Test as FilterTest};
-pub use model::{Column, ForeignKey, Rows, SampleRequest, Samples, SqlQuery, Statistics, Table};
-pub use server::Server;
-pub use service::{Access, BigquerySource, ElasticsearchSource};
-pub use source::{Source, SourceKind, open};
+pub use error::ConnectError;
+pub use open::open;
+pub use source::Source;

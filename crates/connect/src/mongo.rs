@@ -22,15 +22,16 @@ use serde_json::Value;
 use tokio::sync::OnceCell;
 
 use crate::budget::Budget;
+use crate::cause::Cause;
 use crate::document::{Node, brief, end};
 use crate::error::TIMED_OUT;
-use crate::filter::ConditionError;
-use crate::filter::sql::{Known, capped, column};
-use crate::server::{FIRST_ROWS, PATIENCE, SAMPLE_PATIENCE};
-use crate::{
-    Cause, ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Server, Source, SourceKind,
-    Statistics, Table,
-};
+use crate::filter::{ConditionError, FilterCondition};
+use crate::rows::{Rows, SampleRequest, Samples, Statistics};
+use crate::server::{SAMPLE_ROWS, SAMPLE_TIMEOUT, STATEMENT_TIMEOUT, Server};
+use crate::source_kind::SourceKind;
+use crate::statement::{TypedColumn, cap_rows, column};
+use crate::table::Table;
+use crate::{ConnectError, Connector, Source};
 use place::Place;
 use value::node;
 
@@ -41,7 +42,7 @@ const NOT_ALLOWED: i32 = 13;
 const AT_ONCE: u32 = 8;
 
 /// How long it may take to find a server that answers.
-const CONNECTING: Duration = Duration::from_secs(10);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How much longer than its time limit on the server a command is waited for.
 const GRACE: Duration = Duration::from_secs(2);
@@ -51,7 +52,7 @@ pub(crate) struct Mongo {
     server: Server,
     client: OnceCell<Client>,
     /// The fields of collections, by their names here, as they were inferred last.
-    known: Mutex<HashMap<String, Arc<Vec<Known>>>>,
+    known: Mutex<HashMap<String, Arc<Vec<TypedColumn>>>>,
 }
 
 /// A connector for a MongoDB server.
@@ -65,7 +66,7 @@ pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> 
 impl Mongo {
     fn new(server: &Server) -> Result<Self, ConnectError> {
         ConnectionString::parse(server.whole_url())
-            .map_err(|error| ConnectError::connect(server.to_string(), server.scrubbed(&error.to_string())))?;
+            .map_err(|error| ConnectError::connect(server.to_string(), server.scrub(&error.to_string())))?;
         Ok(Mongo { server: server.clone(), client: OnceCell::new(), known: Mutex::default() })
     }
 
@@ -73,8 +74,8 @@ impl Mongo {
         let connect = || async {
             let mut options = ClientOptions::parse(self.server.whole_url()).await?;
             options.app_name = Some("prospector".to_owned());
-            options.connect_timeout.get_or_insert(CONNECTING);
-            options.server_selection_timeout.get_or_insert(CONNECTING);
+            options.connect_timeout.get_or_insert(CONNECT_TIMEOUT);
+            options.server_selection_timeout.get_or_insert(CONNECT_TIMEOUT);
             options.max_pool_size.get_or_insert(AT_ONCE);
             Client::with_options(options)
         };
@@ -93,7 +94,7 @@ impl Mongo {
             ErrorKind::Command(error) => error.message.clone(),
             other => other.to_string(),
         };
-        let reason = self.server.scrubbed(&reason);
+        let reason = self.server.scrub(&reason);
         let server = self.server.to_string();
         let failed = match error.kind.as_ref() {
             ErrorKind::Authentication { .. }
@@ -120,28 +121,28 @@ impl Mongo {
     async fn within<T>(
         &self,
         table: &str,
-        patience: Duration,
+        time_limit: Duration,
         act: impl Future<Output = mongodb::error::Result<T>>,
     ) -> Result<T, ConnectError> {
-        match tokio::time::timeout(patience + GRACE, act).await {
+        match tokio::time::timeout(time_limit + GRACE, act).await {
             Ok(done) => done.map_err(|error| self.statement_error(table, error)),
             Err(_) => Err(ConnectError::timeout(self.server.to_string(), table)),
         }
     }
 
     /// The fields of a collection, inferred anew where this is not known yet.
-    async fn fields(&self, place: &Place) -> Result<Arc<Vec<Known>>, ConnectError> {
+    async fn fields(&self, place: &Place) -> Result<Arc<Vec<TypedColumn>>, ConnectError> {
         if let Some(known) = self.known.lock().ok().and_then(|known| known.get(&place.name).cloned()) {
             return Ok(known);
         }
-        let (table, _) = self.described(place).await?;
+        let (table, _) = self.describe_collection(place).await?;
         Ok(self.remember(&table))
     }
 
-    fn remember(&self, table: &Table) -> Arc<Vec<Known>> {
+    fn remember(&self, table: &Table) -> Arc<Vec<TypedColumn>> {
         let columns = table.columns.iter();
-        let fields = columns.map(|c| Known { name: c.name.clone(), data_type: c.data_type.clone() });
-        let fields: Arc<Vec<Known>> = Arc::new(fields.collect());
+        let fields = columns.map(|c| TypedColumn { name: c.name.clone(), data_type: c.data_type.clone() });
+        let fields: Arc<Vec<TypedColumn>> = Arc::new(fields.collect());
         if let Ok(mut known) = self.known.lock() {
             known.insert(table.name.clone(), fields.clone());
         }
@@ -149,7 +150,7 @@ impl Mongo {
     }
 
     /// The path that a column is. One that the sample did not have is looked for in the whole collection.
-    async fn path(&self, place: &Place, fields: &[Known], wanted: &str) -> Result<Option<String>, ConnectError> {
+    async fn path(&self, place: &Place, fields: &[TypedColumn], wanted: &str) -> Result<Option<String>, ConnectError> {
         if let Some(known) = column(fields, wanted) {
             return Ok(Some(known.name.clone()));
         }
@@ -159,12 +160,17 @@ impl Mongo {
         let collection = place.of(self.client().await?);
         let mut exists = Document::new();
         exists.insert(wanted, doc! { "$exists": true });
-        let found = collection.find_one(exists).projection(doc! { "_id": 1 }).max_time(SAMPLE_PATIENCE);
-        let found = self.within(&place.name, SAMPLE_PATIENCE, async { found.await }).await?;
+        let found = collection.find_one(exists).projection(doc! { "_id": 1 }).max_time(SAMPLE_TIMEOUT);
+        let found = self.within(&place.name, SAMPLE_TIMEOUT, async { found.await }).await?;
         Ok(found.map(|_| wanted.to_owned()))
     }
 
-    async fn paths(&self, place: &Place, fields: &[Known], wanted: &[String]) -> Result<Vec<String>, ConnectError> {
+    async fn paths(
+        &self,
+        place: &Place,
+        fields: &[TypedColumn],
+        wanted: &[String],
+    ) -> Result<Vec<String>, ConnectError> {
         if wanted.is_empty() {
             return Ok(fields.iter().map(|field| field.name.clone()).collect());
         }
@@ -177,15 +183,15 @@ impl Mongo {
         Ok(paths)
     }
 
-    async fn aggregated(
+    async fn aggregate(
         &self,
         place: &Place,
         pipeline: Vec<Document>,
-        patience: Duration,
+        time_limit: Duration,
     ) -> mongodb::error::Result<Option<Document>> {
         let client = self.client_ready()?;
         // What does not fit in memory is given up; nothing is written to the disk of the server for it.
-        let answer = place.of(client).aggregate(pipeline).max_time(patience).allow_disk_use(false).await?;
+        let answer = place.of(client).aggregate(pipeline).max_time(time_limit).allow_disk_use(false).await?;
         let all: Vec<Document> = answer.take(1).try_collect().await?;
         Ok(all.into_iter().next())
     }
@@ -223,11 +229,11 @@ impl Connector for Mongo {
         let contains = request.contains.as_deref().filter(|text| !text.is_empty());
         let asked = |first: Option<u32>| pipeline::samples(&fields, &path, contains, request.limit, first);
         self.client().await?;
-        let whole = self.aggregated(&place, asked(None), SAMPLE_PATIENCE).await;
+        let whole = self.aggregate(&place, asked(None), SAMPLE_TIMEOUT).await;
         let (answer, is_whole) = match whole {
             Err(error) if is_timeout(&error) || is_too_much(&error) => {
-                let some = self.aggregated(&place, asked(Some(FIRST_ROWS)), PATIENCE);
-                (self.within(&place.name, PATIENCE, some).await?, false)
+                let some = self.aggregate(&place, asked(Some(SAMPLE_ROWS)), STATEMENT_TIMEOUT);
+                (self.within(&place.name, STATEMENT_TIMEOUT, some).await?, false)
             }
             whole => (whole.map_err(|error| self.statement_error(&place.name, error))?, true),
         };
@@ -249,10 +255,11 @@ impl Connector for Mongo {
         let measured = paths.into_iter().map(|path| {
             let (place, fields) = (&place, &fields);
             async move {
-                let asked = |first| self.aggregated(place, pipeline::statistics(fields, &path, first), PATIENCE);
+                let asked =
+                    |first| self.aggregate(place, pipeline::statistics(fields, &path, first), STATEMENT_TIMEOUT);
                 let (answer, estimated) = match asked(None).await {
                     Err(error) if is_timeout(&error) || is_too_much(&error) => {
-                        (self.within(&place.name, PATIENCE, asked(Some(FIRST_ROWS))).await?, true)
+                        (self.within(&place.name, STATEMENT_TIMEOUT, asked(Some(SAMPLE_ROWS))).await?, true)
                     }
                     whole => (whole.map_err(|error| self.statement_error(&place.name, error))?, false),
                 };
@@ -305,7 +312,7 @@ impl Connector for Mongo {
             let limit = i64::try_from(limit.saturating_add(1)).unwrap_or(i64::MAX);
             let collection = place.of(client);
             let found = collection.find(filter).projection(pipeline::projection(&paths)).limit(limit);
-            let mut found = found.max_time(PATIENCE).await?;
+            let mut found = found.max_time(STATEMENT_TIMEOUT).await?;
             let (mut rows, mut budget) = (Vec::new(), Budget::of_rows());
             while let Some(document) = found.try_next().await? {
                 let document = node(Bson::Document(document));
@@ -317,8 +324,8 @@ impl Connector for Mongo {
             }
             Ok(Ok(rows))
         };
-        match self.within(&place.name, PATIENCE, read).await? {
-            Ok(rows) => Ok(capped(paths, rows, limit)),
+        match self.within(&place.name, STATEMENT_TIMEOUT, read).await? {
+            Ok(rows) => Ok(cap_rows(paths, rows, limit)),
             Err(excess) => Err(excess.error(self.server.to_string(), table, &paths)),
         }
     }

@@ -16,36 +16,22 @@ use sqlx::ConnectOptions;
 use sqlx::mysql::{MySqlConnectOptions, MySqlConnection};
 
 use crate::budget::Budget;
-use crate::filter::sql::{Bound, Dialect as _, Statement, UnknownColumn, columns, escaped, select};
-use crate::server::{Connections, FIRST_ROWS, Failed, PATIENCE, SAMPLE_PATIENCE, Session, samples, statistics};
-use crate::{
-    Cause, ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Server, Source, SourceKind,
-    SqlQuery, Statistics, Table,
+use crate::cause::Cause;
+use crate::filter::FilterCondition;
+use crate::rows::{Rows, SampleRequest, Samples, SqlQuery, Statistics};
+use crate::server::{
+    Connections, SAMPLE_ROWS, SAMPLE_TIMEOUT, STATEMENT_TIMEOUT, Server, Session, StatementFailure, samples, statistics,
 };
+use crate::source_kind::SourceKind;
+use crate::statement::{BoundValue, Dialect as _, Statement, UnknownColumn, columns, escape_pattern, select};
+use crate::table::Table;
+use crate::{ConnectError, Connector, Source};
 use dialect::{Dialect, Shape};
-use session::{Fetched, fetch};
+use session::{FetchedRows, fetch};
 use table::{Place, Scope};
 
 /// MySQL allows 4,096 result columns; a column needs four.
 const COLUMNS_A_QUERY: usize = 100;
-
-/// The parameters that a URL may have, as `sqlx` reads them.
-pub(crate) const URL_PARAMETERS: &[&str] = &[
-    "charset",
-    "collation",
-    "socket",
-    "ssl-ca",
-    "ssl-cert",
-    "ssl-key",
-    "ssl-mode",
-    "sslca",
-    "sslcert",
-    "sslkey",
-    "sslmode",
-    "statement-cache-capacity",
-    "time-zone",
-    "timezone",
-];
 
 /// A connector for a MySQL or MariaDB server.
 ///
@@ -79,10 +65,16 @@ impl Mysql {
     }
 
     /// Runs one statement of our own in a session of its own.
-    async fn asked(&self, table: &str, statement: Statement, patience: Duration, cap: usize) -> Result<Rows, Failed> {
-        let mut session = self.connections.session(patience).await?;
+    async fn ask(
+        &self,
+        table: &str,
+        statement: Statement,
+        time_limit: Duration,
+        cap: usize,
+    ) -> Result<Rows, StatementFailure> {
+        let mut session = self.connections.session(time_limit).await?;
         let act = fetch(session.connection(), &statement, Budget::of_rows(), cap);
-        let done = match Session::<MySqlConnection>::within(patience, act).await {
+        let done = match Session::<MySqlConnection>::within(time_limit, act).await {
             // Rows that nobody wants any more would have to be read to the end: the session is dropped instead.
             Ok(fetched) if fetched.is_left => {
                 drop(session);
@@ -90,29 +82,34 @@ impl Mysql {
             }
             done => session.end(done).await,
         };
-        self.given(table, &statement.sql, done)
+        self.to_rows(table, &statement.sql, done)
     }
 
     /// Runs one statement of somebody else in a connection of its own.
-    async fn answered(&self, table: &str, statement: Statement, cap: usize) -> Result<Rows, Failed> {
-        let mut session = self.connections.session(PATIENCE).await?;
+    async fn ask_alone(&self, table: &str, statement: Statement, cap: usize) -> Result<Rows, StatementFailure> {
+        let mut session = self.connections.session(STATEMENT_TIMEOUT).await?;
         let act = fetch(session.connection(), &statement, Budget::of_answer(), cap);
-        let done = match Session::<MySqlConnection>::within(PATIENCE, act).await {
+        let done = match Session::<MySqlConnection>::within(STATEMENT_TIMEOUT, act).await {
             Ok(fetched) if fetched.is_left => {
                 drop(session);
                 Ok(fetched)
             }
             done => session.close(done).await,
         };
-        self.given(table, &statement.sql, done)
+        self.to_rows(table, &statement.sql, done)
     }
 
-    fn given(&self, table: &str, sql: &str, done: Result<Fetched, sqlx::Error>) -> Result<Rows, Failed> {
+    fn to_rows(
+        &self,
+        table: &str,
+        sql: &str,
+        done: Result<FetchedRows, sqlx::Error>,
+    ) -> Result<Rows, StatementFailure> {
         match done.map_err(|error| self.connections.failure(table, error, sql))? {
-            Fetched { rows, excess: Some(excess), .. } => {
-                Err(self.connections.exceeded(table, &excess, &rows.columns).into())
+            FetchedRows { rows, excess: Some(excess), .. } => {
+                Err(self.connections.too_large_error(table, &excess, &rows.columns).into())
             }
-            Fetched { rows, .. } => Ok(rows),
+            FetchedRows { rows, .. } => Ok(rows),
         }
     }
 
@@ -122,9 +119,9 @@ impl Mysql {
 
     /// Where the table is, with its columns.
     async fn place(&self, table: &str) -> Result<Place, ConnectError> {
-        let mut session = self.connections.session(PATIENCE).await?;
+        let mut session = self.connections.session(STATEMENT_TIMEOUT).await?;
         let found = table::find(session.connection(), &self.scope, table);
-        let done = Session::<MySqlConnection>::within(PATIENCE, found).await;
+        let done = Session::<MySqlConnection>::within(STATEMENT_TIMEOUT, found).await;
         let found = session.end(done).await.map_err(|error| self.connections.statement_error(table, error, None))?;
         found.ok_or_else(|| ConnectError::unknown_table(self.connections.place(), table))
     }
@@ -138,35 +135,35 @@ impl Connector for Mysql {
 
     async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
         let place = self.connections.server().to_string();
-        let mut session = self.connections.session(PATIENCE).await?;
+        let mut session = self.connections.session(STATEMENT_TIMEOUT).await?;
         let described = describe::describe(session.connection(), &self.scope, &place);
-        let done = Session::<MySqlConnection>::within(PATIENCE, described).await;
+        let done = Session::<MySqlConnection>::within(STATEMENT_TIMEOUT, described).await;
         session.end(done).await.map_err(|error| self.connections.statement_error("information_schema", error, None))
     }
 
     async fn fingerprint(&self) -> Result<Option<String>, ConnectError> {
-        let mut session = self.connections.session(PATIENCE).await?;
+        let mut session = self.connections.session(STATEMENT_TIMEOUT).await?;
         let stamp = describe::fingerprint(session.connection(), &self.scope);
-        let done = Session::<MySqlConnection>::within(PATIENCE, stamp).await;
+        let done = Session::<MySqlConnection>::within(STATEMENT_TIMEOUT, stamp).await;
         let done = session.end(done).await;
         done.map(Some).map_err(|error| self.connections.statement_error("information_schema", error, None))
     }
 
     async fn sample(&self, table: &str, column: &str, request: &SampleRequest) -> Result<Samples, ConnectError> {
         let place = self.place(table).await?;
-        let column = self.connections.named(&place.columns, table, column)?;
-        let (name, shape) = (Dialect.quoted(&column.name), Shape::of(column));
+        let column = self.connections.find_column(&place.columns, table, column)?;
+        let (name, shape) = (Dialect.quote(&column.name), Shape::of(column));
         let (mut values, mut filter) = (Vec::new(), String::new());
         match request.contains.as_deref().filter(|text| !text.is_empty()) {
             // There is no text in bytes.
             Some(_) if shape == Shape::Bytes => filter = " AND FALSE".to_owned(),
             Some(text) => {
-                values.push(Bound::Text(format!("%{}%", escaped(text))));
+                values.push(BoundValue::Text(format!("%{}%", escape_pattern(text))));
                 filter = format!(" AND {}", Dialect.like(&name, 1));
             }
             None => {}
         }
-        let (key, shown) = (shape.key(&name), shape.shown("k", "v"));
+        let (key, shown) = (shape.key(&name), shape.shorten("k", "v"));
         let sql = |from: &str| Statement {
             // The first query groups, the second sends no more of a long text than is shown.
             sql: format!(
@@ -179,11 +176,11 @@ impl Connector for Mysql {
             values: values.clone(),
         };
         let cap = request.limit.max(1);
-        let (rows, whole) = match self.asked(table, sql(&place.from), SAMPLE_PATIENCE, cap).await {
+        let (rows, whole) = match self.ask(table, sql(&place.from), SAMPLE_TIMEOUT, cap).await {
             Ok(rows) => (rows, true),
-            Err(Failed::TooLong(_)) => {
-                let first = format!("(SELECT {name} FROM {} LIMIT {FIRST_ROWS}) t", place.from);
-                (self.asked(table, sql(&first), PATIENCE, cap).await?, false)
+            Err(StatementFailure::TooLong(_)) => {
+                let first = format!("(SELECT {name} FROM {} LIMIT {SAMPLE_ROWS}) t", place.from);
+                (self.ask(table, sql(&first), STATEMENT_TIMEOUT, cap).await?, false)
             }
             Err(failed) => return Err(failed.into()),
         };
@@ -198,13 +195,13 @@ impl Connector for Mysql {
             let measures: Vec<String> = part
                 .iter()
                 .map(|column| {
-                    let (name, shape) = (Dialect.quoted(&column.name), Shape::of(column));
+                    let (name, shape) = (Dialect.quote(&column.name), Shape::of(column));
                     let (min, max) = (shape.end("min", &name), shape.end("max", &name));
                     format!("count(DISTINCT {}), {min}, {max}, count(*) - count({name})", shape.key(&name))
                 })
                 .collect();
             let sql = format!("SELECT {} FROM {}", measures.join(", "), place.from);
-            let rows = self.asked(table, Statement { sql, values: Vec::new() }, PATIENCE, 1).await?;
+            let rows = self.ask(table, Statement { sql, values: Vec::new() }, STATEMENT_TIMEOUT, 1).await?;
             all.extend(statistics(part.iter().map(|column| (*column, Shape::of(column) == Shape::Bytes)), rows));
         }
         Ok(all)
@@ -220,19 +217,19 @@ impl Connector for Mysql {
         let place = self.place(table).await?;
         let wanted = columns(&place.columns, wanted).map_err(|unknown| self.unknown_column(table, &unknown))?;
         let statement = select(&Dialect, table, &place.from, &wanted, &place.columns, conditions, limit)?;
-        Ok(self.asked(table, statement, PATIENCE, limit).await?)
+        Ok(self.ask(table, statement, STATEMENT_TIMEOUT, limit).await?)
     }
 
     async fn query(&self, query: &SqlQuery<'_>, cap: usize) -> Result<Rows, ConnectError> {
         let sql = query.sql.trim().trim_end_matches(';').to_owned();
-        Ok(self.answered("the answer to a query", Statement { sql, values: Vec::new() }, cap).await?)
+        Ok(self.ask_alone("the answer to a query", Statement { sql, values: Vec::new() }, cap).await?)
     }
 
     async fn explain(&self, query: &SqlQuery<'_>) -> Result<(), ConnectError> {
         const PLAN: &str = "the plan of a query";
-        let mut session = self.connections.session(PATIENCE).await?;
+        let mut session = self.connections.session(STATEMENT_TIMEOUT).await?;
         let planned = session::plan(session.connection(), query.sql.trim().trim_end_matches(';'));
-        let done = Session::<MySqlConnection>::within(PATIENCE, planned).await;
+        let done = Session::<MySqlConnection>::within(STATEMENT_TIMEOUT, planned).await;
         match session.close(done).await.map_err(|error| self.connections.statement_error(PLAN, error, None))? {
             true => Ok(()),
             false => {

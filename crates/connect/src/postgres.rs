@@ -17,41 +17,22 @@ use sqlx::ConnectOptions;
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 
 use crate::budget::Budget;
-use crate::filter::sql::{Bound, Dialect as _, Statement, UnknownColumn, columns, escaped, select};
-use crate::server::{Connections, FIRST_ROWS, Failed, PATIENCE, SAMPLE_PATIENCE, Session, samples, statistics};
-use crate::{
-    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Server, Source, SourceKind, SqlQuery,
-    Statistics, Table,
+use crate::filter::FilterCondition;
+use crate::rows::{Rows, SampleRequest, Samples, SqlQuery, Statistics};
+use crate::server::{
+    Connections, SAMPLE_ROWS, SAMPLE_TIMEOUT, STATEMENT_TIMEOUT, Server, Session, StatementFailure, samples, statistics,
 };
+use crate::source_kind::SourceKind;
+use crate::statement::{BoundValue, Dialect as _, Statement, UnknownColumn, columns, escape_pattern, select};
+use crate::table::Table;
+use crate::{ConnectError, Connector, Source};
 use dialect::{Dialect, Shape};
-use session::{Fetched, fetch};
+use session::{FetchedRows, fetch};
 use table::Place;
 pub(crate) use value::json;
 
 /// PostgreSQL allows 1,664 result columns; a column needs five.
 const COLUMNS_A_QUERY: usize = 100;
-
-/// The parameters that a URL may have, as `sqlx` reads them; besides, `options[NAME]`.
-pub(crate) const URL_PARAMETERS: &[&str] = &[
-    "application_name",
-    "dbname",
-    "host",
-    "hostaddr",
-    "options",
-    "password",
-    "port",
-    "ssl-ca",
-    "ssl-cert",
-    "ssl-key",
-    "ssl-mode",
-    "ssl-root-cert",
-    "sslcert",
-    "sslkey",
-    "sslmode",
-    "sslrootcert",
-    "statement-cache-capacity",
-    "user",
-];
 
 /// A connector for a PostgreSQL server.
 ///
@@ -82,26 +63,32 @@ impl Postgres {
     }
 
     /// Runs one statement in a session of its own.
-    async fn asked(&self, table: &str, statement: Statement, patience: Duration, cap: usize) -> Result<Rows, Failed> {
-        self.fetched(table, statement, Budget::of_rows(), patience, cap).await
+    async fn ask(
+        &self,
+        table: &str,
+        statement: Statement,
+        time_limit: Duration,
+        cap: usize,
+    ) -> Result<Rows, StatementFailure> {
+        self.ask_within(table, statement, Budget::of_rows(), time_limit, cap).await
     }
 
     /// The same, as far as the budget goes.
-    async fn fetched(
+    async fn ask_within(
         &self,
         table: &str,
         statement: Statement,
         budget: Budget,
-        patience: Duration,
+        time_limit: Duration,
         cap: usize,
-    ) -> Result<Rows, Failed> {
-        let mut session = self.connections.session(patience).await?;
+    ) -> Result<Rows, StatementFailure> {
+        let mut session = self.connections.session(time_limit).await?;
         let act = fetch(session.connection(), &statement, budget, cap);
-        let done = match Session::<PgConnection>::within(patience, act).await {
+        let done = match Session::<PgConnection>::within(time_limit, act).await {
             // The rest would have to be read: the session is dropped instead, which stops the server.
-            Ok(Fetched { rows, excess: Some(excess) }) => {
+            Ok(FetchedRows { rows, excess: Some(excess) }) => {
                 drop(session);
-                return Err(self.connections.exceeded(table, &excess, &rows.columns).into());
+                return Err(self.connections.too_large_error(table, &excess, &rows.columns).into());
             }
             done => session.end(done).await,
         };
@@ -114,16 +101,16 @@ impl Postgres {
 
     /// Where the table is, with its columns.
     async fn place(&self, table: &str) -> Result<Place, ConnectError> {
-        let mut session = self.connections.session(PATIENCE).await?;
+        let mut session = self.connections.session(STATEMENT_TIMEOUT).await?;
         let found = table::find(session.connection(), self.schemas(), table);
-        let done = Session::<PgConnection>::within(PATIENCE, found).await;
+        let done = Session::<PgConnection>::within(STATEMENT_TIMEOUT, found).await;
         let found = session.end(done).await.map_err(|error| self.connections.statement_error(table, error, None))?;
         found.ok_or_else(|| ConnectError::unknown_table(self.connections.place(), table))
     }
 }
 
 /// That functions and types of a schema are found no more by their names alone.
-fn searched(place: &str, schema: &str, names: &str) -> Problem {
+fn warn_of_schema(place: &str, schema: &str, names: &str) -> Problem {
     let reason = format!(
         "functions, operators and types of the schema {schema} are not found by their names alone, as it has some with \
          names of the system's own: {names}"
@@ -139,30 +126,30 @@ impl Connector for Postgres {
 
     async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
         let place = self.connections.server().to_string();
-        let mut session = self.connections.session(PATIENCE).await?;
+        let mut session = self.connections.session(STATEMENT_TIMEOUT).await?;
         let described = async {
             let connection = session.connection();
             let (tables, mut problems) = describe::describe(connection, self.schemas(), &place).await?;
             let left_out = session::left_out(connection).await?;
-            problems.extend(left_out.into_iter().map(|(schema, names)| searched(&place, &schema, &names)));
+            problems.extend(left_out.into_iter().map(|(schema, names)| warn_of_schema(&place, &schema, &names)));
             Ok((tables, problems))
         };
-        let done = Session::<PgConnection>::within(PATIENCE, described).await;
+        let done = Session::<PgConnection>::within(STATEMENT_TIMEOUT, described).await;
         session.end(done).await.map_err(|error| self.connections.statement_error("the system catalog", error, None))
     }
 
     async fn fingerprint(&self) -> Result<Option<String>, ConnectError> {
-        let mut session = self.connections.session(PATIENCE).await?;
+        let mut session = self.connections.session(STATEMENT_TIMEOUT).await?;
         let stamp = describe::fingerprint(session.connection(), self.schemas());
-        let done = Session::<PgConnection>::within(PATIENCE, stamp).await;
+        let done = Session::<PgConnection>::within(STATEMENT_TIMEOUT, stamp).await;
         let done = session.end(done).await;
         done.map(Some).map_err(|error| self.connections.statement_error("the system catalog", error, None))
     }
 
     async fn sample(&self, table: &str, column: &str, request: &SampleRequest) -> Result<Samples, ConnectError> {
         let place = self.place(table).await?;
-        let column = self.connections.named(&place.columns, table, column)?;
-        let name = Dialect.quoted(&column.name);
+        let column = self.connections.find_column(&place.columns, table, column)?;
+        let name = Dialect.quote(&column.name);
         let mut values = Vec::new();
         let mut filter = String::new();
         let shape = Shape::of(column);
@@ -170,12 +157,12 @@ impl Connector for Postgres {
             // There is no text in bytes.
             Some(_) if shape == Shape::Bytes => filter = " AND false".to_owned(),
             Some(text) => {
-                values.push(Bound::Text(format!("%{}%", escaped(text))));
+                values.push(BoundValue::Text(format!("%{}%", escape_pattern(text))));
                 filter = format!(" AND {}", Dialect.like(&name, 1));
             }
             None => {}
         }
-        let (key, shown) = (shape.key(&name), shape.shown("k"));
+        let (key, shown) = (shape.key(&name), shape.shorten("k"));
         let sql = |from: &str| Statement {
             sql: format!(
                 "SELECT {shown}, count(*) OVER () FROM (SELECT {key} AS k, count(*) AS n FROM {from} \
@@ -186,11 +173,11 @@ impl Connector for Postgres {
             values: values.clone(),
         };
         let cap = request.limit.max(1);
-        let (rows, whole) = match self.asked(table, sql(&place.from), SAMPLE_PATIENCE, cap).await {
+        let (rows, whole) = match self.ask(table, sql(&place.from), SAMPLE_TIMEOUT, cap).await {
             Ok(rows) => (rows, true),
-            Err(Failed::TooLong(_)) => {
-                let first = format!("(SELECT {name} FROM {} LIMIT {FIRST_ROWS}) t", place.from);
-                (self.asked(table, sql(&first), PATIENCE, cap).await?, false)
+            Err(StatementFailure::TooLong(_)) => {
+                let first = format!("(SELECT {name} FROM {} LIMIT {SAMPLE_ROWS}) t", place.from);
+                (self.ask(table, sql(&first), STATEMENT_TIMEOUT, cap).await?, false)
             }
             Err(failed) => return Err(failed.into()),
         };
@@ -205,14 +192,14 @@ impl Connector for Postgres {
             let measures: Vec<String> = part
                 .iter()
                 .map(|column| {
-                    let name = Dialect.quoted(&column.name);
+                    let name = Dialect.quote(&column.name);
                     let shape = Shape::of(column);
                     let (min, max) = (shape.end("min", &name), shape.end("max", &name));
                     format!("count(DISTINCT {}), {min}, {max}, count(*) - count({name})", shape.key(&name))
                 })
                 .collect();
             let sql = format!("SELECT {} FROM {}", measures.join(", "), place.from);
-            let rows = self.asked(table, Statement { sql, values: Vec::new() }, PATIENCE, 1).await?;
+            let rows = self.ask(table, Statement { sql, values: Vec::new() }, STATEMENT_TIMEOUT, 1).await?;
             all.extend(statistics(part.iter().map(|column| (*column, Shape::of(column) == Shape::Bytes)), rows));
         }
         Ok(all)
@@ -228,20 +215,20 @@ impl Connector for Postgres {
         let place = self.place(table).await?;
         let wanted = columns(&place.columns, wanted).map_err(|unknown| self.unknown_column(table, &unknown))?;
         let statement = select(&Dialect, table, &place.from, &wanted, &place.columns, conditions, limit)?;
-        Ok(self.asked(table, statement, PATIENCE, limit).await?)
+        Ok(self.ask(table, statement, STATEMENT_TIMEOUT, limit).await?)
     }
 
     async fn query(&self, query: &SqlQuery<'_>, cap: usize) -> Result<Rows, ConnectError> {
         let sql = query.sql.trim().trim_end_matches(';').to_owned();
         let statement = Statement { sql, values: Vec::new() };
-        Ok(self.fetched("the answer to a query", statement, Budget::of_answer(), PATIENCE, cap).await?)
+        Ok(self.ask_within("the answer to a query", statement, Budget::of_answer(), STATEMENT_TIMEOUT, cap).await?)
     }
 
     async fn explain(&self, query: &SqlQuery<'_>) -> Result<(), ConnectError> {
-        let mut session = self.connections.session(PATIENCE).await?;
+        let mut session = self.connections.session(STATEMENT_TIMEOUT).await?;
         let sql = query.sql.trim().trim_end_matches(';');
         let planned = session::plan(session.connection(), sql);
-        let done = Session::<PgConnection>::within(PATIENCE, planned).await;
+        let done = Session::<PgConnection>::within(STATEMENT_TIMEOUT, planned).await;
         session
             .end(done)
             .await

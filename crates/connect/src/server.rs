@@ -1,6 +1,6 @@
 //! A database server: where it is, without showing its password, and few connections to it that can only read.
 
-mod asking;
+mod answer;
 mod cause;
 
 use std::fmt;
@@ -12,11 +12,13 @@ use sqlx::{ConnectOptions, Connection};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use url::Url;
 
+use crate::ConnectError;
 use crate::budget::Excess;
-use crate::error::TIMED_OUT;
-use crate::{AddressError, Cause, ConnectError, SourceKind};
-pub(crate) use asking::{FIRST_ROWS, Failed, PATIENCE, SAMPLE_PATIENCE, samples, statistics};
-use cause::Found;
+use crate::cause::Cause;
+use crate::error::{AddressError, TIMED_OUT};
+use crate::source_kind::SourceKind;
+pub(crate) use answer::{SAMPLE_ROWS, SAMPLE_TIMEOUT, STATEMENT_TIMEOUT, StatementFailure, samples, statistics};
+use cause::KnownCause;
 
 /// Connections to one server at the same time.
 const AT_ONCE: usize = 4;
@@ -26,15 +28,15 @@ const AT_ONCE: usize = 4;
 const MAX_IDLE: usize = 1;
 
 /// How long it may take to connect.
-const CONNECTING: Duration = Duration::from_secs(10);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long a connection that lay idle may take to answer.
-const AWAKENING: Duration = Duration::from_secs(3);
+const WAKE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// How much longer than its time limit on the server a statement is waited for.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Where a server is and who asks. Shown without its password.
+/// The address of a database server and the account that connects. `Display` and `Debug` show it without the password.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Server {
     kind: SourceKind,
@@ -47,19 +49,19 @@ pub struct Server {
 }
 
 impl Server {
-    /// The server at `postgres://user:password@host:port/database?sslmode=verify-full`, or `mysql://` or `mariadb://`
-    /// alike.
+    /// The server at a URL such as `postgres://user:password@host:port/database?sslmode=verify-full`.
     ///
-    /// `schemas` are those that are described, all that are not the system's own where it is empty. In PostgreSQL the
-    /// tables of `public` go by their names alone, all others by `schema.table`. In MySQL and MariaDB a schema is a
-    /// database: without `schemas` it is the one of the URL, or all where the URL names none; tables of the one in the
-    /// URL go by their names alone. In MongoDB (`mongodb://` with one host or several, `mongodb+srv://`) too.
-    ///
-    /// DynamoDB is at `dynamodb://key:secret@region`, with `?session_token=` where the key has one, and `?endpoint=` where
-    /// it is not Amazon's own.
+    /// `schemas` lists the schemas to describe; if it is empty, all that do not belong to the system are described.
+    /// - PostgreSQL (`postgres://`): tables of the schema `public` are named without it, all others as `schema.table`.
+    /// - MySQL and MariaDB (`mysql://`, `mariadb://`): a schema is a database. Without `schemas` it is the database of
+    ///   the URL, or all databases if the URL names none. Tables of the database in the URL are named without it.
+    /// - MongoDB (`mongodb://` with one host or several, `mongodb+srv://`): the same as for MySQL.
+    /// - Cassandra and ScyllaDB (`cassandra://`, `scylla://`): a schema is a keyspace.
+    /// - DynamoDB: `dynamodb://key:secret@region`, with `?session_token=` if the key has one and `?endpoint=` if it is
+    ///   not Amazon's own.
     ///
     /// # Errors
-    /// What is wrong with the URL, without showing it.
+    /// What is wrong with the URL. The error does not show it.
     pub fn new(url: &str, schemas: &[String]) -> Result<Server, AddressError> {
         let (url, more_hosts) = first_host(url.trim());
         let parsed = Url::parse(&url)?;
@@ -77,13 +79,13 @@ impl Server {
         self.kind
     }
 
-    /// The names of parameters in the URL that mean nothing to PostgreSQL, MySQL or MariaDB, and are not passed on: a driver
-    /// would write them into the log, with their values. Other kinds of servers refuse what they do not know.
+    /// The names of URL parameters that mean nothing to PostgreSQL, MySQL or MariaDB. They are not passed on, since a
+    /// driver would log them with their values. Other kinds of servers reject parameters that they do not know.
     pub fn ignored_parameters(&self) -> &[String] {
         &self.ignored
     }
 
-    /// The name of the database in the URL.
+    /// The name of the database in the URL, if there is one.
     pub fn database(&self) -> Option<&str> {
         Some(self.url.path().trim_matches('/')).filter(|name| !name.is_empty())
     }
@@ -106,7 +108,7 @@ impl Server {
     }
 
     /// The text without the password, should it be in it.
-    pub(crate) fn scrubbed(&self, text: &str) -> String {
+    pub(crate) fn scrub(&self, text: &str) -> String {
         let Some(written) = self.url.password().filter(|password| !password.is_empty()) else {
             return text.to_owned();
         };
@@ -169,10 +171,10 @@ fn first_host(url: &str) -> (String, String) {
 
 /// What the connections of one kind of server do for all statements.
 #[async_trait]
-pub(crate) trait Dialogue: Connection + Sized {
+pub(crate) trait ReadOnlySession: Connection + Sized {
     /// Begins a transaction that can only read, with a time limit for each statement, and sets whatever decides how a text
     /// is read and which name means what. Returns by what number the server knows the connection.
-    async fn begin_reading(&mut self, patience: Duration) -> Result<u64, sqlx::Error>;
+    async fn begin_reading(&mut self, time_limit: Duration) -> Result<u64, sqlx::Error>;
 
     /// Ends it, and takes back whatever a statement may have left in the connection.
     ///
@@ -192,7 +194,7 @@ pub(crate) struct Connections<C: Connection> {
     permits: Arc<Semaphore>,
 }
 
-impl<C: Dialogue + 'static> Connections<C> {
+impl<C: ReadOnlySession + 'static> Connections<C> {
     pub(crate) fn new(server: Server, options: C::Options) -> Arc<Self> {
         let permits = Arc::new(Semaphore::new(AT_ONCE));
         Arc::new(Connections { server, options, idle: Mutex::new(Vec::new()), permits })
@@ -202,8 +204,8 @@ impl<C: Dialogue + 'static> Connections<C> {
         &self.server
     }
 
-    /// A transaction that can only read, in which no statement takes longer than `patience`.
-    pub(crate) async fn session(self: &Arc<Self>, patience: Duration) -> Result<Session<C>, ConnectError> {
+    /// A transaction that can only read, in which no statement takes longer than `time_limit`.
+    pub(crate) async fn session(self: &Arc<Self>, time_limit: Duration) -> Result<Session<C>, ConnectError> {
         let closed = |error: tokio::sync::AcquireError| self.connect_error(error.to_string());
         let permit = self.permits.clone().acquire_owned().await.map_err(closed)?;
         let begun = |connection: C, number: u64, permit: OwnedSemaphorePermit| Session {
@@ -214,12 +216,12 @@ impl<C: Dialogue + 'static> Connections<C> {
         };
         while let Some(mut connection) = self.idle_one() {
             // One that does not answer any more is forgotten: the server may have been started anew.
-            if let Ok(Ok(number)) = tokio::time::timeout(AWAKENING, connection.begin_reading(patience)).await {
+            if let Ok(Ok(number)) = tokio::time::timeout(WAKE_TIMEOUT, connection.begin_reading(time_limit)).await {
                 return Ok(begun(connection, number, permit));
             }
         }
-        let mut connection = self.connected().await?;
-        let started = tokio::time::timeout(CONNECTING, connection.begin_reading(patience)).await;
+        let mut connection = self.connect().await?;
+        let started = tokio::time::timeout(CONNECT_TIMEOUT, connection.begin_reading(time_limit)).await;
         let number = started
             .map_err(|_| self.connect_error("it did not answer in time"))?
             .map_err(|error| self.connect_error(self.reason(&error)).with_source(error))?;
@@ -230,11 +232,11 @@ impl<C: Dialogue + 'static> Connections<C> {
         self.idle.lock().ok()?.pop()
     }
 
-    async fn connected(&self) -> Result<C, ConnectError> {
-        match tokio::time::timeout(CONNECTING, self.options.connect()).await {
+    async fn connect(&self) -> Result<C, ConnectError> {
+        match tokio::time::timeout(CONNECT_TIMEOUT, self.options.connect()).await {
             Ok(Ok(connection)) => Ok(connection),
             Ok(Err(error)) => Err(self.connect_error(self.reason(&error)).with_source(error)),
-            Err(_) => Err(self.connect_error(format!("it did not answer within {} s", CONNECTING.as_secs()))),
+            Err(_) => Err(self.connect_error(format!("it did not answer within {} s", CONNECT_TIMEOUT.as_secs()))),
         }
     }
 
@@ -255,15 +257,15 @@ impl<C: Dialogue + 'static> Connections<C> {
             sqlx::Error::Io(error) => error.to_string(),
             other => other.to_string(),
         };
-        self.server.scrubbed(&reason)
+        self.server.scrub(&reason)
     }
 
     /// The error of a statement about a table; `sql` is the text that was sent, where it is somebody else's.
     pub(crate) fn statement_error(&self, table: &str, error: sqlx::Error, sql: Option<&str>) -> ConnectError {
-        let Found { cause, code } = cause::find(&error);
+        let KnownCause { cause, code } = cause::find(&error);
         let reason = match cause {
             // What the server says names tables that a view reads, and the account.
-            Cause::Refused => format!("permission denied, or it is not reading{}", stated(code.as_deref())),
+            Cause::Refused => format!("permission denied, or it is not reading{}", format_code(code.as_deref())),
             Cause::Other
             | Cause::TimedOut
             | Cause::Gone
@@ -275,16 +277,14 @@ impl<C: Dialogue + 'static> Connections<C> {
             | Cause::TypeMismatch
             | Cause::Syntax => self.reason(&error),
         };
-        let column = match cause {
-            Cause::UnknownColumn => cause::unknown_column(&error, sql).map(String::into_boxed_str),
-            _ => None,
-        };
+        let column = (cause == Cause::UnknownColumn).then(|| cause::unknown_column(&error, sql)).flatten();
+        let column = column.map(String::into_boxed_str);
         let (place, table) = (self.place(), table.to_owned());
         ConnectError::Read { place, table, reason, cause, code, column, source: None }.with_source(error)
     }
 
     /// The error of an answer that is too large, from the names of its columns.
-    pub(crate) fn exceeded(&self, table: &str, excess: &Excess, columns: &[String]) -> ConnectError {
+    pub(crate) fn too_large_error(&self, table: &str, excess: &Excess, columns: &[String]) -> ConnectError {
         excess.error(self.place(), table, columns)
     }
 }
@@ -294,20 +294,20 @@ fn is_timeout(error: &sqlx::Error) -> bool {
     error.as_database_error().is_some() && cause::find(error).cause == Cause::TimedOut
 }
 
-fn stated(code: Option<&str>) -> String {
+fn format_code(code: Option<&str>) -> String {
     code.map(|code| format!(" ({code})")).unwrap_or_default()
 }
 
 /// A transaction that can only read. Dropped before its end, as happens when the one who asked goes away, it makes the
 /// server stop what it is doing.
-pub(crate) struct Session<C: Dialogue + 'static> {
+pub(crate) struct Session<C: ReadOnlySession + 'static> {
     connection: Option<C>,
     number: u64,
     home: Arc<Connections<C>>,
     _permit: OwnedSemaphorePermit,
 }
 
-impl<C: Dialogue + 'static> Session<C> {
+impl<C: ReadOnlySession + 'static> Session<C> {
     /// The connection.
     pub(crate) fn connection(&mut self) -> &mut C {
         self.connection.as_mut().expect("it is taken only when the session ends")
@@ -315,10 +315,10 @@ impl<C: Dialogue + 'static> Session<C> {
 
     /// Waits for an act on a table for little longer than a statement may take.
     pub(crate) async fn within<T>(
-        patience: Duration,
+        time_limit: Duration,
         act: impl Future<Output = Result<T, sqlx::Error>>,
     ) -> Result<T, sqlx::Error> {
-        match tokio::time::timeout(patience + GRACE, act).await {
+        match tokio::time::timeout(time_limit + GRACE, act).await {
             Ok(done) => done,
             Err(_) => Err(sqlx::Error::Io(std::io::ErrorKind::TimedOut.into())),
         }
@@ -330,7 +330,7 @@ impl<C: Dialogue + 'static> Session<C> {
         if is_lost(&done) {
             return done;
         }
-        match tokio::time::timeout(AWAKENING, self.connection().end()).await {
+        match tokio::time::timeout(WAKE_TIMEOUT, self.connection().end()).await {
             Ok(Ok(())) => {
                 if let (Some(connection), Ok(mut idle)) = (self.connection.take(), self.home.idle.lock())
                     && idle.len() < MAX_IDLE
@@ -354,7 +354,7 @@ impl<C: Dialogue + 'static> Session<C> {
             && let Some(connection) = self.connection.take()
         {
             // The server rolls back; one that does not answer notices that nobody is there.
-            let _ = tokio::time::timeout(AWAKENING, connection.close()).await;
+            let _ = tokio::time::timeout(WAKE_TIMEOUT, connection.close()).await;
         }
         done
     }
@@ -365,7 +365,7 @@ fn is_lost<T>(done: &Result<T, sqlx::Error>) -> bool {
     matches!(done, Err(sqlx::Error::Io(_) | sqlx::Error::Protocol(_) | sqlx::Error::WorkerCrashed))
 }
 
-impl<C: Dialogue + 'static> Drop for Session<C> {
+impl<C: ReadOnlySession + 'static> Drop for Session<C> {
     fn drop(&mut self) {
         let Some(connection) = self.connection.take() else { return };
         drop(connection);
@@ -373,7 +373,7 @@ impl<C: Dialogue + 'static> Drop for Session<C> {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let (home, number) = (self.home.clone(), self.number);
         runtime.spawn(async move {
-            let stopped = match home.connected().await {
+            let stopped = match home.connect().await {
                 Ok(mut other) => {
                     let stopped = other.stop(number).await.map_err(|error| home.reason(&error));
                     let _ = other.close().await;
@@ -397,7 +397,7 @@ mod tests {
         let server = Server::new(url, &[]).unwrap();
         assert_eq!(server.to_string(), shown);
         assert!(!format!("{server:?}").contains("s3cr"), "{server:?}");
-        assert_eq!(server.scrubbed("no s3cr t and no s3cr%20t here"), "no *** and no *** here");
+        assert_eq!(server.scrub("no s3cr t and no s3cr%20t here"), "no *** and no *** here");
     }
 
     #[test]

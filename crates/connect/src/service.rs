@@ -10,23 +10,23 @@ use std::path::PathBuf;
 
 use url::Url;
 
-use crate::AddressError;
+use crate::error::AddressError;
 pub use bigquery::BigquerySource;
 pub use elasticsearch::ElasticsearchSource;
 
-/// What a service is shown to prove who asks. Its `Debug` form names the kind of proof and never the secret.
+/// How a service learns who asks. The `Debug` form names the method and never shows a secret.
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
 pub enum Access {
-    /// Nothing: anybody may ask.
+    /// Without credentials.
     #[default]
     Open,
     /// A bearer token.
     Token(String),
-    /// A key as Elasticsearch issues them, encoded.
+    /// An API key in the encoded form in which Elasticsearch issues it.
     ApiKey(String),
-    /// A name and a password.
+    /// A user name and a password.
     User(String, String),
-    /// A file with the key of a service account.
+    /// The key file of a Google service account.
     KeyFile(PathBuf),
 }
 

@@ -12,14 +12,15 @@ use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 use bounded::Bounded;
 pub use dialect::Dialect;
 
-/// The functions of SQLite that a statement of somebody else may call, in small letters and separated by blanks. A line that
-/// begins with `#` is a comment; a name behind `!` is one that SQLite itself may be asked about, and that no query may call.
+/// The functions of SQLite that a query may call, in lower case and separated by white space. A line that begins with
+/// `#` is a comment. SQLite itself may be asked about a name with `!` before it, but no query may call it.
 pub const SQLITE_FUNCTIONS: &str = include_str!("sqlite/functions.txt");
 
-/// Brackets inside one another.
+/// How deep brackets may be nested in a text that is parsed.
 pub const MAX_NESTING: usize = 60;
 
-/// Opening parentheses with nothing between them. Each can begin a query or a join, and both are tried.
+/// How many opening parentheses may follow each other directly. Each may begin a query or a join, and the parser tries
+/// both.
 pub const MAX_PARENTHESES_IN_A_ROW: usize = 12;
 
 /// Steps of the parser; a long script of one statement takes a few thousand.
@@ -28,19 +29,19 @@ const MAX_STEPS: u32 = 200_000;
 /// The stack of one parse. It is reserved, and used only as far as the text is deep.
 const STACK: usize = 16 << 20;
 
-/// The statements of a text.
+/// Parses a text into its statements, in bounded time and without overflowing the stack.
 ///
 /// # Errors
-/// What sqlparser says; [`ParserError::RecursionLimitExceeded`] where the text is nested too deep, or needs too many
-/// attempts to be understood.
+/// The error of sqlparser; [`ParserError::RecursionLimitExceeded`] if the text is nested too deep or takes too many
+/// attempts to parse.
 pub fn parse_text(dialect: &'static dyn Grammar, text: &str) -> Result<Vec<Statement>, ParserError> {
     parse(dialect, Tokenizer::new(dialect, text).tokenize_with_location()?, false)
 }
 
-/// The statements of a text that is taken apart into tokens already, all of which must belong to them.
+/// Parses a text that has been split into tokens, all of which must belong to the statements.
 ///
 /// # Errors
-/// As for [`parse_text`], and where something is left behind the last statement.
+/// The same as for [`parse_text`], and if something is left after the last statement.
 pub fn parse_tokens(dialect: &'static dyn Grammar, tokens: Vec<TokenWithSpan>) -> Result<Vec<Statement>, ParserError> {
     parse(dialect, tokens, true)
 }

@@ -19,16 +19,17 @@ use prospector_core::Problem;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{AssertSqlSafe, SqliteConnection};
 
-use crate::filter::sql::escaped;
-use crate::{
-    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, Source, SourceKind, SqlQuery, Statistics,
-    Table,
-};
+use crate::filter::FilterCondition;
+use crate::rows::{Rows, SampleRequest, Samples, SqlQuery, Statistics};
+use crate::source_kind::SourceKind;
+use crate::statement::escape_pattern;
+use crate::table::Table;
+use crate::{ConnectError, Connector, Source};
 use pool::Database;
 use value::{integer, text, value};
 
 /// No statement may take longer.
-const PATIENCE: Duration = Duration::from_secs(60);
+const STATEMENT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// SQLite allows 2,000 result columns; a column needs six.
 const COLUMNS_A_QUERY: usize = 100;
@@ -108,9 +109,9 @@ impl Connector for Sqlite {
     }
 
     async fn sample(&self, table: &str, column: &str, request: &SampleRequest) -> Result<Samples, ConnectError> {
-        let mut connection = self.database.connection(PATIENCE).await?;
+        let mut connection = self.database.connection(STATEMENT_TIMEOUT).await?;
         let wanted = [column.to_owned()];
-        let column = quoted(&self.columns(&mut connection, table, &wanted).await?[0]);
+        let column = quote(&self.columns(&mut connection, table, &wanted).await?[0]);
         let patterns = request.contains.as_deref().map(patterns).unwrap_or_default();
         let mut filter = String::new();
         if !patterns.is_empty() {
@@ -124,7 +125,7 @@ impl Connector for Sqlite {
              ELSE {column} END, typeof({column}) = 'blob', count(*) OVER () \
              FROM main.{table} WHERE {column} IS NOT NULL{filter} \
              GROUP BY {column} COLLATE BINARY ORDER BY count(*) DESC, {column} COLLATE BINARY LIMIT ?1",
-            table = quoted(table),
+            table = quote(table),
         );
         // With no row at all the number of distinct values would stay unknown.
         let limit = i64::try_from(request.limit.max(1)).unwrap_or(i64::MAX);
@@ -135,24 +136,24 @@ impl Connector for Sqlite {
             .await
             .map_err(|error| self.statement_error(table, error))?;
         let distinct = rows.first().map_or(0, |row| u64::try_from(integer(row, 2)).unwrap_or(0));
-        let values: Vec<_> = rows.iter().take(request.limit).map(sampled).collect();
+        let values: Vec<_> = rows.iter().take(request.limit).map(read_sample).collect();
         let complete = values.len() as u64 == distinct;
         Ok(Samples { values, distinct, complete })
     }
 
     async fn statistics(&self, table: &str, columns: &[String]) -> Result<Vec<Statistics>, ConnectError> {
-        let mut connection = self.database.connection(PATIENCE).await?;
+        let mut connection = self.database.connection(STATEMENT_TIMEOUT).await?;
         let columns = self.columns(&mut connection, table, columns).await?;
         let mut all = Vec::with_capacity(columns.len());
         for part in columns.chunks(COLUMNS_A_QUERY) {
             let measures: Vec<String> = part
                 .iter()
                 .map(|column| {
-                    let c = format!("{} COLLATE BINARY", quoted(column));
+                    let c = format!("{} COLLATE BINARY", quote(column));
                     format!("count(DISTINCT {c}), {}, {}, count(*) - count({c})", end("min", &c), end("max", &c))
                 })
                 .collect();
-            let sql = format!("SELECT {} FROM main.{}", measures.join(", "), quoted(table));
+            let sql = format!("SELECT {} FROM main.{}", measures.join(", "), quote(table));
             let row = sqlx::query(AssertSqlSafe(sql))
                 .persistent(false)
                 .fetch_one(&mut *connection)
@@ -161,8 +162,8 @@ impl Connector for Sqlite {
             all.extend(part.iter().enumerate().map(|(index, column)| Statistics {
                 column: column.clone(),
                 cardinality: u64::try_from(integer(&row, index * 6)).unwrap_or(0),
-                min: shortened(&row, index * 6 + 1),
-                max: shortened(&row, index * 6 + 3),
+                min: read_shortened(&row, index * 6 + 1),
+                max: read_shortened(&row, index * 6 + 3),
                 nulls: u64::try_from(integer(&row, index * 6 + 5)).unwrap_or(0),
                 estimated: false,
             }));
@@ -177,27 +178,27 @@ impl Connector for Sqlite {
         conditions: &[FilterCondition],
         limit: usize,
     ) -> Result<Rows, ConnectError> {
-        self.filtered(table, columns, conditions, limit).await
+        self.filter_rows(table, columns, conditions, limit).await
     }
 
     async fn query(&self, query: &SqlQuery<'_>, cap: usize) -> Result<Rows, ConnectError> {
-        self.answered(query, cap).await
+        self.answer_query(query, cap).await
     }
 
     async fn explain(&self, query: &SqlQuery<'_>) -> Result<(), ConnectError> {
-        self.planned(query).await
+        self.plan_query(query).await
     }
 }
 
 /// A value of a sample: for bytes, the query answers with their number.
-fn sampled(row: &SqliteRow) -> serde_json::Value {
-    shortened(row, 0).unwrap_or_default()
+fn read_sample(row: &SqliteRow) -> serde_json::Value {
+    read_shortened(row, 0).unwrap_or_default()
 }
 
 /// The value at that place; where the next one says that it was bytes, it is their number.
-fn shortened(row: &SqliteRow, place: usize) -> Option<serde_json::Value> {
+fn read_shortened(row: &SqliteRow, place: usize) -> Option<serde_json::Value> {
     match integer(row, place + 1) {
-        1 => Some(crate::shown::blob(usize::try_from(integer(row, place)).unwrap_or(0))),
+        1 => Some(crate::display::blob(usize::try_from(integer(row, place)).unwrap_or(0))),
         _ => value(row, place),
     }
 }
@@ -213,7 +214,7 @@ fn end(function: &str, column: &str) -> String {
 }
 
 /// A name as an identifier.
-fn quoted(name: &str) -> String {
+fn quote(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
@@ -229,7 +230,7 @@ fn patterns(needle: &str) -> Vec<String> {
         forms.sort();
         forms.dedup();
     }
-    forms.into_iter().map(|form| format!("%{}%", escaped(&form))).collect()
+    forms.into_iter().map(|form| format!("%{}%", escape_pattern(&form))).collect()
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::document::{Node, short};
 use crate::filter::text;
-use crate::{Samples, Statistics};
+use crate::rows::{Samples, Statistics};
 
 /// More distinct values are not kept apart; only their number would matter then, and it is a part's anyway.
 const MAX_VALUES: usize = 100_000;

@@ -14,10 +14,10 @@ use axum::response::{IntoResponse, Response};
 use axum::{Json, Router};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
-use prospector_connect::{
-    Access, BigquerySource, ConnectError, Connector, FilterCondition, FilterOp, MAX_ANSWER_BYTES, MAX_CELL_BYTES, Rows,
-    SampleRequest, Source, SqlQuery, open,
-};
+use prospector_connect::filter::{FilterCondition, FilterOp};
+use prospector_connect::rows::{MAX_ANSWER_BYTES, MAX_CELL_BYTES, Rows, SampleRequest, SqlQuery};
+use prospector_connect::source::{Access, BigquerySource};
+use prospector_connect::{ConnectError, Connector, Source, open};
 use serde_json::{Value, json};
 
 /// A service, and what it was asked.

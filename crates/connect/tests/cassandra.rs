@@ -10,7 +10,9 @@ mod support;
 use std::sync::Arc;
 
 use cql::{Bytes, Cluster, Kind, Table, text, texts};
-use prospector_connect::{ConnectError, Connector, FilterCondition, FilterOp, MAX_CELL_BYTES, SampleRequest};
+use prospector_connect::filter::{FilterCondition, FilterOp};
+use prospector_connect::rows::{MAX_CELL_BYTES, SampleRequest};
+use prospector_connect::{ConnectError, Connector};
 use serde_json::json;
 use support::{check_filters, connector, query};
 
@@ -47,14 +49,33 @@ fn people() -> Table {
     }
 }
 
-fn cluster() -> Cluster {
-    let words = |names: &[&'static str]| names.iter().map(|name| (*name, Kind::Text)).collect::<Vec<_>>();
+fn words(names: &[&'static str]) -> Vec<(&'static str, Kind)> {
+    names.iter().map(|name| (*name, Kind::Text)).collect()
+}
+
+/// The system's own table of the columns.
+fn schema_columns() -> Table {
     let column = |table: &str, name: &str, kind: &str, role: &str, position: i32| {
         vec![text("shop"), text(table), text(name), text(kind), text(role), int(position), text("none")]
     };
     let mut columns =
         words(&["keyspace_name", "table_name", "column_name", "type", "kind", "position", "clustering_order"]);
     columns[5].1 = Kind::Int;
+    let rows = vec![
+        column("people", "age", "int", "regular", -1),
+        column("people", "born", "date", "regular", -1),
+        column("people", "id", "int", "partition_key", 0),
+        column("people", "name", "text", "regular", -1),
+        column("people", "score", "double", "regular", -1),
+        column("people", "vip", "boolean", "regular", -1),
+        column("visits", "at", "timestamp", "clustering", 0),
+        column("visits", "id", "int", "partition_key", 0),
+        column("denied", "id", "int", "partition_key", 0),
+    ];
+    Table { name: "system_schema.columns", columns, rows }
+}
+
+fn cluster() -> Cluster {
     let mut indexes = words(&["keyspace_name", "table_name", "index_name", "kind", "options"]);
     indexes[4].1 = Kind::Map;
     let mut sizes = words(&["keyspace_name", "table_name", "range_start", "range_end", "partitions_count"]);
@@ -95,21 +116,7 @@ fn cluster() -> Cluster {
                 columns: words(&["keyspace_name", "view_name", "comment", "base_table_name"]),
                 rows: Vec::new(),
             },
-            Table {
-                name: "system_schema.columns",
-                columns,
-                rows: vec![
-                    column("people", "age", "int", "regular", -1),
-                    column("people", "born", "date", "regular", -1),
-                    column("people", "id", "int", "partition_key", 0),
-                    column("people", "name", "text", "regular", -1),
-                    column("people", "score", "double", "regular", -1),
-                    column("people", "vip", "boolean", "regular", -1),
-                    column("visits", "at", "timestamp", "clustering", 0),
-                    column("visits", "id", "int", "partition_key", 0),
-                    column("denied", "id", "int", "partition_key", 0),
-                ],
-            },
+            schema_columns(),
             Table {
                 name: "system_schema.indexes",
                 columns: indexes,

@@ -7,7 +7,10 @@ mod support;
 
 use std::sync::Arc;
 
-use prospector_connect::{ConnectError, Connector, FilterCondition, FilterOp, SampleRequest, Samples, Table};
+use prospector_connect::filter::{FilterCondition, FilterOp};
+use prospector_connect::rows::{SampleRequest, Samples};
+use prospector_connect::table::Table;
+use prospector_connect::{ConnectError, Connector};
 use prospector_test_support::server;
 use serde_json::{Value, json};
 use support::{check_filters, connector, query};
@@ -241,7 +244,7 @@ async fn a_change_of_the_tables_is_seen_and_a_secret_is_not() {
     open.set_password(None).unwrap();
     assert!(connector(&open, &[]).describe().await.unwrap_err().to_string().contains("no key is given"));
     for wrong in ["dynamodb://a:b@x?endpoint=file:///x", "dynamodb://a:b@x?endpint=http://x", "dynamodb://a:b@X_Y"] {
-        let server = prospector_connect::Server::new(wrong, &[]).unwrap();
+        let server = prospector_connect::source::Server::new(wrong, &[]).unwrap();
         assert!(prospector_connect::open(&prospector_connect::Source::Server(server)).is_err(), "{wrong}");
     }
 }

@@ -12,10 +12,10 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::{Json, Router};
-use prospector_connect::{
-    Access, ConnectError, Connector, ElasticsearchSource, FilterCondition, FilterOp, MAX_CELL_BYTES, SampleRequest,
-    Source, open,
-};
+use prospector_connect::filter::{FilterCondition, FilterOp};
+use prospector_connect::rows::{MAX_CELL_BYTES, SampleRequest};
+use prospector_connect::source::{Access, ElasticsearchSource};
+use prospector_connect::{ConnectError, Connector, Source, open};
 use serde_json::{Value, json};
 use support::check_filters;
 
@@ -246,12 +246,13 @@ struct Narrow {
 
 #[async_trait::async_trait]
 impl Connector for Narrow {
-    fn kind(&self) -> prospector_connect::SourceKind {
+    fn kind(&self) -> prospector_connect::source::SourceKind {
         self.source.kind()
     }
     async fn describe(
         &self,
-    ) -> Result<(Vec<prospector_connect::Table>, Vec<prospector_core::Problem>), prospector_connect::ConnectError> {
+    ) -> Result<(Vec<prospector_connect::table::Table>, Vec<prospector_core::Problem>), prospector_connect::ConnectError>
+    {
         self.source.describe().await
     }
     async fn sample(
@@ -259,14 +260,14 @@ impl Connector for Narrow {
         table: &str,
         column: &str,
         request: &SampleRequest,
-    ) -> Result<prospector_connect::Samples, prospector_connect::ConnectError> {
+    ) -> Result<prospector_connect::rows::Samples, prospector_connect::ConnectError> {
         self.source.sample(table, column, request).await
     }
     async fn statistics(
         &self,
         table: &str,
         columns: &[String],
-    ) -> Result<Vec<prospector_connect::Statistics>, prospector_connect::ConnectError> {
+    ) -> Result<Vec<prospector_connect::rows::Statistics>, prospector_connect::ConnectError> {
         self.source.statistics(table, columns).await
     }
     async fn rows(
@@ -275,7 +276,7 @@ impl Connector for Narrow {
         columns: &[String],
         conditions: &[FilterCondition],
         limit: usize,
-    ) -> Result<prospector_connect::Rows, prospector_connect::ConnectError> {
+    ) -> Result<prospector_connect::rows::Rows, prospector_connect::ConnectError> {
         let columns = if columns.is_empty() { &self.columns[..] } else { columns };
         self.source.rows(table, columns, conditions, limit).await
     }

@@ -7,7 +7,9 @@ mod support;
 use std::path::Path;
 use std::sync::Arc;
 
-use prospector_connect::{ConnectError, Connector, MAX_CELL_BYTES, Source, SourceKind, open};
+use prospector_connect::rows::MAX_CELL_BYTES;
+use prospector_connect::source::SourceKind;
+use prospector_connect::{ConnectError, Connector, Source, open};
 use serde_json::json;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection};

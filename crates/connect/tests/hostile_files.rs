@@ -12,13 +12,16 @@ use datafusion::{
     },
     parquet::arrow::ArrowWriter,
 };
-use prospector_connect::{ConnectError, Connector, SampleRequest, Source, SourceKind, Table, open};
+use prospector_connect::rows::SampleRequest;
+use prospector_connect::source::SourceKind;
+use prospector_connect::table::Table;
+use prospector_connect::{ConnectError, Connector, Source, open};
 use prospector_core::Problem;
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
 /// No file takes longer, however many columns or fields it has: where the time grows with their square, it is minutes.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIME_LIMIT: Duration = Duration::from_secs(120);
 
 /// So many columns a table may have.
 const MAX_COLUMNS: usize = 10_000;
@@ -32,7 +35,7 @@ fn made(kind: SourceKind, bytes: &[u8]) -> (TempDir, Arc<dyn Connector>) {
 }
 
 async fn in_time<T>(work: impl Future<Output = T>) -> T {
-    tokio::time::timeout(PATIENCE, work).await.expect("it takes too long")
+    tokio::time::timeout(TIME_LIMIT, work).await.expect("it takes too long")
 }
 
 async fn read(kind: SourceKind, bytes: &[u8]) -> (TempDir, Arc<dyn Connector>, Table, Vec<Problem>) {

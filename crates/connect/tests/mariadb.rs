@@ -7,7 +7,8 @@ mod support;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use prospector_connect::{ConnectError, Connector, SampleRequest, Samples};
+use prospector_connect::rows::{SampleRequest, Samples};
+use prospector_connect::{ConnectError, Connector};
 use prospector_test_support::server;
 use serde_json::{Value, json};
 use sqlx::mysql::MySqlConnection;
@@ -83,7 +84,7 @@ async fn tables_are_described_with_columns_keys_comments_and_counts() {
              "primary_key": false},
         ])
     );
-    let keys = |table: &prospector_connect::Table| serde_json::to_value(&table.foreign_keys).unwrap();
+    let keys = |table: &prospector_connect::table::Table| serde_json::to_value(&table.foreign_keys).unwrap();
     assert_eq!(keys(find("album")), json!([{"columns": ["artist"], "table": "artist", "references": ["id"]}]));
     assert_eq!(find("album").columns.iter().filter(|c| c.primary_key).count(), 2);
     assert_eq!(sampled(&source, "odd`one", "a `b", None).await, json!([]));

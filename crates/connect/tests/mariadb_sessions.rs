@@ -11,7 +11,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use prospector_connect::{Cause, ConnectError, Connector, MAX_ANSWER_BYTES, MAX_CELL_BYTES, SqlQuery};
+use prospector_connect::error::Cause;
+use prospector_connect::rows::{MAX_ANSWER_BYTES, MAX_CELL_BYTES, SqlQuery};
+use prospector_connect::{ConnectError, Connector};
 use prospector_test_support::server;
 use serde_json::{Value, json};
 use sqlx::mysql::MySqlConnection;

@@ -10,9 +10,10 @@ use std::sync::Arc;
 use mongodb::bson::oid::ObjectId;
 use mongodb::bson::{Binary, Bson, DateTime, Decimal128, Document, Uuid, doc};
 use mongodb::{Client, Database};
-use prospector_connect::{
-    ConnectError, Connector, FilterCondition, FilterOp, MAX_CELL_BYTES, SampleRequest, Samples, Table,
-};
+use prospector_connect::filter::{FilterCondition, FilterOp};
+use prospector_connect::rows::{MAX_CELL_BYTES, SampleRequest, Samples};
+use prospector_connect::table::Table;
+use prospector_connect::{ConnectError, Connector};
 use prospector_test_support::server;
 use serde_json::{Value, json};
 use support::{Wire, check_filters, connector, query};
@@ -43,7 +44,7 @@ async fn sampled(source: &Arc<dyn Connector>, table: &str, column: &str, contain
 
 /// The columns of a table, in short.
 fn written(table: &Table) -> Vec<String> {
-    let column = |c: &prospector_connect::Column| {
+    let column = |c: &prospector_connect::table::Column| {
         let marks = format!("{}{}", if c.nullable { "?" } else { "" }, if c.primary_key { " key" } else { "" });
         format!("{} {}{marks} {}", c.name, c.data_type, c.description).trim().to_owned()
     };

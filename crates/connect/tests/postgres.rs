@@ -7,7 +7,8 @@ mod support;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use prospector_connect::{ConnectError, Connector, Rows, SampleRequest, Samples};
+use prospector_connect::rows::{Rows, SampleRequest, Samples};
+use prospector_connect::{ConnectError, Connector};
 use prospector_test_support::server;
 use serde_json::{Value, json};
 use sqlx::postgres::PgConnection;

@@ -8,7 +8,9 @@ mod support;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use prospector_connect::{Cause, ConnectError, Connector, MAX_ANSWER_BYTES, MAX_CELL_BYTES, Rows, SqlQuery};
+use prospector_connect::error::Cause;
+use prospector_connect::rows::{MAX_ANSWER_BYTES, MAX_CELL_BYTES, Rows, SqlQuery};
+use prospector_connect::{ConnectError, Connector};
 use prospector_test_support::server;
 use serde_json::{Value, json};
 use sqlx::postgres::PgConnection;

@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use prospector_connect::{
-    Cause, ConnectError, Connector, MAX_ANSWER_BYTES, MAX_CELL_BYTES, Rows, Source, SourceKind, SqlQuery, open,
-};
+use prospector_connect::error::Cause;
+use prospector_connect::rows::{MAX_ANSWER_BYTES, MAX_CELL_BYTES, Rows, SqlQuery};
+use prospector_connect::source::SourceKind;
+use prospector_connect::{ConnectError, Connector, Source, open};
 use serde_json::json;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection};

@@ -1,10 +1,10 @@
 //! The words that every Prospector crate shares.
 //!
-//! A discovery crate turns what it finds into [`Record`]s, an index answers with [`Hit`]s, a broken input becomes a
-//! [`Problem`] instead of an error, and what a language model may call is a [`Tool`].
+//! A discovery crate turns what it finds into [`record::Record`]s, an index answers with [`record::Hit`]s, a broken input becomes a
+//! [`Problem`] instead of an error, and what a language model may call is a [`tool::Tool`].
 //!
 //! ```
-//! use prospector_core::{Effect, Tool, ToolError, ToolOutput, Toolset};
+//! use prospector_core::tool::{Effect, Tool, ToolError, ToolOutput, Toolset};
 //! use schemars::JsonSchema;
 //! use serde::{Deserialize, Serialize};
 //!
@@ -41,39 +41,15 @@
 //!
 //! What it is not: it performs no I/O, and knows neither an index nor a data source nor a model.
 
-mod answer;
-mod causes;
-pub mod compact;
-mod compute;
-mod conceal;
-mod fit;
-mod guarded;
 pub mod mark;
-mod nearest;
-mod output;
+pub mod name;
 mod owner;
-mod page;
-mod panics;
-mod problem;
-mod record;
-mod resource;
+pub mod problem;
+pub mod record;
 pub mod tokens;
-mod tool;
-mod tool_error;
-mod toolset;
+pub mod tool;
+pub mod work;
 
-pub use answer::Answer;
-pub use causes::causes;
-pub use compute::compute;
-pub use conceal::conceal;
-pub use nearest::{nearest, normalized};
-pub use output::{Budget, Cut, Part, Text, ToolOutput};
 pub use owner::Owner;
-pub use page::Page;
-pub use panics::catch_panic;
-pub use problem::{Problem, Severity};
-pub use record::{Hit, Kind, Record, Relevance};
-pub use resource::{Resource, ResourceKind};
-pub use tool::{Effect, Tool, ToolSpec, output_schema};
-pub use tool_error::{ToolError, ToolErrorCode};
-pub use toolset::{BoxFuture, Callable, DEFAULT_MAX_TOKENS, Toolset};
+pub use problem::Problem;
+pub use record::Kind;

@@ -6,8 +6,6 @@
 
 use serde_json::Value;
 
-use crate::compact::is_marked;
-
 /// A name in a list has at most so many characters; none that anybody gave to a table is near it.
 pub const MAX_NAME: usize = 120;
 
@@ -69,6 +67,15 @@ pub fn as_json(value: &Value) -> String {
     let json = value.to_string();
     // Outside of strings, JSON has no such character.
     if is_marked(&json) { json.replace('<', "\\u003c") } else { json }
+}
+
+/// Whether a text holds the mark of data, or its end; white space and characters that cannot be seen make no difference.
+pub fn is_marked(text: &str) -> bool {
+    text.match_indices('<').any(|(at, _)| {
+        let between = |c: char| c == '/' || c.is_whitespace() || c.is_control() || is_unseen(c);
+        let mut inside = text[at + 1..].chars().filter(|c| !is_unseen(*c)).skip_while(|c| between(*c));
+        "data".chars().all(|wanted| inside.next().is_some_and(|c| c.eq_ignore_ascii_case(&wanted)))
+    })
 }
 
 /// Whether nobody sees a character: it changes the direction of text, joins, or stands for nothing, as those do in which

@@ -1,8 +1,12 @@
 //! Broken input as data: loaders return `(T, Vec<Problem>)`, so that one bad file never costs the rest.
 
+mod causes;
+mod conceal;
+
 use serde::{Deserialize, Serialize};
 
-use crate::conceal;
+pub use causes::causes;
+pub use conceal::conceal;
 
 /// How bad a [`Problem`] is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -1,6 +1,10 @@
 //! What is indexed ([`Record`]) and what a search finds ([`Hit`]).
 
+mod resource;
+
 use serde::{Deserialize, Serialize};
+
+pub use resource::{Resource, ResourceKind};
 
 /// The kinds of thing that can be searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]

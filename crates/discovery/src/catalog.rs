@@ -23,7 +23,11 @@ use std::{
 
 use prospector_api::ApiDiscovery;
 use prospector_connect::Connector;
-use prospector_core::{Owner, Problem, Record, ResourceKind, Severity, Toolset, conceal, nearest};
+use prospector_core::name::nearest;
+use prospector_core::problem::{Severity, conceal};
+use prospector_core::record::{Record, ResourceKind};
+use prospector_core::tool::Toolset;
+use prospector_core::{Owner, Problem};
 use prospector_documents::{DocumentDiscovery, Refreshed};
 use prospector_engine::options::{Cluster, EngineOptions, Workers};
 use prospector_engine::{Engine, Source};

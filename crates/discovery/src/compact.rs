@@ -9,7 +9,7 @@ mod terms;
 
 use std::sync::Arc;
 
-use prospector_core::Toolset;
+use prospector_core::tool::Toolset;
 use serde_json::{Map, Value, json};
 
 pub use routes::{ROUTES, Route};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use prospector_core::compute;
+use prospector_core::work::compute;
 use prospector_documents::DocumentDiscovery;
 use prospector_facts::{Evidence, Passage};
 use prospector_schema::SchemaDiscovery;

@@ -3,7 +3,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use prospector_core::{Kind, Resource};
+use prospector_core::Kind;
+use prospector_core::record::Resource;
 
 /// How many values are kept: a catalog has few texts that are counted.
 const MAX_VALUES: usize = 16;

@@ -12,7 +12,8 @@ mod whole;
 
 use std::sync::Arc;
 
-use prospector_core::{Kind, Resource, tokens};
+use prospector_core::record::Resource;
+use prospector_core::{Kind, tokens};
 use prospector_llm::{SystemBlock, models::ModelInfo};
 use prospector_search::{Query, query_text};
 use serde::Serialize;

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use prospector_api::ApiDiscovery;
-use prospector_core::{
-    Answer, Effect, Page, ResourceKind, ToolError, ToolErrorCode, Toolset, mark::clean_name, nearest, normalized,
-};
+use prospector_core::mark::clean_name;
+use prospector_core::name::{nearest, normalize};
+use prospector_core::record::ResourceKind;
+use prospector_core::tool::{Answer, Effect, Page, ToolError, ToolErrorCode, Toolset};
 use prospector_documents::DocumentDiscovery;
 use prospector_facts::{Fact, FactDiscovery};
 use prospector_schema::SchemaDiscovery;
@@ -308,8 +309,8 @@ impl TargetResolver {
     }
 
     fn term(&self, id: &str) -> Option<String> {
-        let wanted = normalized(id);
-        self.facts.records().into_iter().map(|fact| fact.name).find(|term| normalized(term) == wanted)
+        let wanted = normalize(id);
+        self.facts.records().into_iter().map(|fact| fact.name).find(|term| normalize(term) == wanted)
     }
 
     /// The answer to an id that means nothing.

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use prospector_core::{
-    Answer, Effect, Kind, Page, Part, Relevance, Resource, ResourceKind, Tool, ToolError, ToolErrorCode, ToolOutput,
-    ToolSpec, Toolset,
+use prospector_core::Kind;
+use prospector_core::record::{Relevance, Resource, ResourceKind};
+use prospector_core::tool::{
+    Answer, Effect, Page, Part, Tool, ToolError, ToolErrorCode, ToolOutput, ToolSpec, Toolset,
 };
 use prospector_engine::Engine;
 use prospector_search::{Index, Query};

@@ -6,7 +6,8 @@
 
 use std::{collections::BTreeSet, path::Path};
 
-use prospector_core::{Answer, compact, tokens};
+use prospector_core::tokens;
+use prospector_core::tool::{Answer, compact};
 use prospector_discovery::{Catalog, CatalogOptions, DiscoveryTools, Profile, ROUTES, Route};
 use serde_json::{Value, json};
 

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use prospector_core::{Hit, Kind, Problem, Relevance};
+use prospector_core::record::{Hit, Relevance};
+use prospector_core::{Kind, Problem};
 use prospector_search::{Index, Query, SearchError};
 
 use crate::{
@@ -96,7 +97,7 @@ impl DocumentDiscovery {
     }
 
     /// What is indexed.
-    pub fn records(&self) -> Vec<prospector_core::Record> {
+    pub fn records(&self) -> Vec<prospector_core::record::Record> {
         render::records(&self.documents)
     }
 

@@ -11,7 +11,8 @@ use std::{
     time::UNIX_EPOCH,
 };
 
-use prospector_core::{Problem, catch_panic};
+use prospector_core::Problem;
+use prospector_core::work::catch_panic;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use prospector_core::{Kind, Record};
+use prospector_core::Kind;
+use prospector_core::record::Record;
 
 use crate::{Document, Section, chunk, passage};
 

@@ -213,7 +213,7 @@ impl Key {
 
     /// The same letters and digits.
     fn alike(&self, other: &Key) -> bool {
-        let (a, b) = (prospector_core::normalized(&self.words), prospector_core::normalized(&other.words));
+        let (a, b) = (prospector_core::name::normalize(&self.words), prospector_core::name::normalize(&other.words));
         let numbers = self.number.is_none() || other.number.is_none() || self.number == other.number;
         numbers && !a.is_empty() && a == b
     }

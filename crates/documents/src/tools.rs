@@ -2,9 +2,9 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use prospector_core::{
-    Effect, Page, Part, Relevance, Resource, ResourceKind, Tool, ToolError, ToolErrorCode, ToolOutput, Toolset, compute,
-};
+use prospector_core::record::{Relevance, Resource, ResourceKind};
+use prospector_core::tool::{Effect, Page, Part, Tool, ToolError, ToolErrorCode, ToolOutput, Toolset};
+use prospector_core::work::compute;
 use prospector_search::{Index, SearchError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -175,7 +175,7 @@ fn wrong_section(document: &Document, error: &DocumentError) -> ToolError {
             if names.len() <= MAX_NAMES {
                 format!("its sections are {}", quoted(&names))
             } else {
-                let near = prospector_core::nearest(section, names.iter().map(String::as_str), MAX_NAMES / 2);
+                let near = prospector_core::name::nearest(section, names.iter().map(String::as_str), MAX_NAMES / 2);
                 format!("did you mean {}? it has {} sections", quoted(&near), names.len())
             }
         }

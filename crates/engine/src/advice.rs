@@ -1,7 +1,9 @@
 //! What is wrong with a query, as advice to the one who wrote it: by the cause of an error, never by its words.
 
-use prospector_connect::{Cause, ConnectError, Table};
-use prospector_core::nearest;
+use prospector_connect::ConnectError;
+use prospector_connect::error::Cause;
+use prospector_connect::table::Table;
+use prospector_core::name::nearest;
 use serde::{Deserialize, Serialize};
 
 use crate::{Failure, FailureCode};

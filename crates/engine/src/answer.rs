@@ -1,12 +1,14 @@
 //! Answers as they are shown: few rows, short cells, and how to get the rest.
 
-use prospector_connect::Rows;
-use prospector_core::{Part, Resource, ResourceKind, ToolOutput};
+use prospector_connect::rows::Rows;
+use prospector_core::record::{Resource, ResourceKind};
+use prospector_core::tool::{Part, ToolOutput};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{Failure, Way};
+use crate::Failure;
+use crate::outcome::Way;
 
 /// At most so many rows.
 pub(crate) const MAX_ROWS: usize = 50;
@@ -19,7 +21,7 @@ pub(crate) const MAX_CHARACTERS: usize = 10_000;
 
 /// An answer, cut to what can be shown.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct Shown {
+pub(crate) struct ShownRows {
     /// The names of the columns.
     pub columns: Vec<String>,
     /// The rows.
@@ -33,7 +35,7 @@ pub(crate) struct Shown {
     pub next: Option<String>,
 }
 
-impl Shown {
+impl ShownRows {
     /// The fields that may be shortened.
     pub(crate) fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
         vec![("columns", Part::entries(&mut self.columns)), ("rows", Part::entries(&mut self.rows))]
@@ -61,7 +63,7 @@ pub(crate) enum QueryResult {
         tables: Vec<String>,
         executed: Way,
         #[serde(flatten)]
-        shown: Shown,
+        shown: ShownRows,
     },
     Failed(#[schemars(with = "FailureFields")] Failure),
 }
@@ -98,7 +100,7 @@ impl ToolOutput for QueryAnswer {
 }
 
 /// What can be shown in so many characters.
-pub(crate) fn shown(rows: Rows, characters: usize) -> Shown {
+pub(crate) fn cut_to_show(rows: Rows, characters: usize) -> ShownRows {
     let mut left = characters.saturating_sub(rows.columns.iter().map(|name| name.chars().count() + 4).sum());
     let (mut kept, mut has_more, mut cut) = (Vec::new(), rows.has_more, 0);
     for mut row in rows.rows {
@@ -125,7 +127,7 @@ pub(crate) fn shown(rows: Rows, characters: usize) -> Shown {
         next.push(format!("{cut} long values are cut: use substr() to read on"));
     }
     let next = (!next.is_empty()).then(|| next.join("; "));
-    Shown { columns: rows.columns, row_count: kept.len(), rows: kept, has_more, next }
+    ShownRows { columns: rows.columns, row_count: kept.len(), rows: kept, has_more, next }
 }
 
 /// Cuts a long value; whether it was.
@@ -163,7 +165,7 @@ mod tests {
 
     fn check(rows: usize, cell: &str, expected: (usize, bool)) {
         let rows = Rows { columns: vec!["a".into()], rows: vec![vec![json!(cell)]; rows], has_more: false };
-        let shown = shown(rows, MAX_CHARACTERS);
+        let shown = cut_to_show(rows, MAX_CHARACTERS);
         assert_eq!((shown.row_count, shown.has_more), expected);
         assert_eq!(shown.next.is_some(), shown.has_more || cell.chars().count() > MAX_CELL);
         assert!(serde_json::to_string(&shown.rows).unwrap_or_default().chars().count() <= MAX_CHARACTERS + 2);

@@ -8,7 +8,7 @@ mod names;
 mod request;
 mod write;
 
-use prospector_connect::FilterCondition;
+use prospector_connect::filter::FilterCondition;
 use serde::Serialize;
 
 use crate::engine::column;
@@ -25,7 +25,7 @@ use write::Writer;
 
 /// A query and its SQL.
 #[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
-pub(crate) struct Built {
+pub(crate) struct BuiltQuery {
     /// The request with every name filled in.
     pub(crate) query: QueryRequest,
     /// The dialect of the SQL.
@@ -45,7 +45,7 @@ pub(crate) fn invalid(message: impl Into<String>) -> Failure {
 /// # Errors
 /// An unknown name, an expression that is no arithmetic, tables that no key connects, or a sum that would count rows more
 /// than once.
-pub(crate) fn build(engine: &Engine, request: &QueryRequest) -> Result<Built, Failure> {
+pub(crate) fn build(engine: &Engine, request: &QueryRequest) -> Result<BuiltQuery, Failure> {
     let (source, root) = engine.table(&request.database, &request.table)?;
     let names = Names::new(source, root, &request.calculations)?;
     let mut query = request.clone();
@@ -63,10 +63,10 @@ pub(crate) fn build(engine: &Engine, request: &QueryRequest) -> Result<Built, Fa
         check_measure(&names, &tree, source, measure)?;
     }
     let writer = Writer { dialect: source.dialect() };
-    let grouped = grouped(&writer, source, &names, &tree, &query, &before)?;
+    let grouped = group_query(&writer, source, &names, &tree, &query, &before)?;
     let sql = Finish { writer: &writer, query: &query, outputs: &outputs }.sql(&after, &grouped)?;
     let columns = outputs.into_iter().map(|output| output.name).collect();
-    Ok(Built { query, dialect: source.dialect().as_str(), sql, columns })
+    Ok(BuiltQuery { query, dialect: source.dialect().as_str(), sql, columns })
 }
 
 /// The tables that are needed, joined.
@@ -111,7 +111,7 @@ fn check_measure(names: &Names<'_>, tree: &Tree, source: &Source, measure: &Meas
 }
 
 /// The query that groups.
-fn grouped(
+fn group_query(
     writer: &Writer,
     source: &Source,
     names: &Names<'_>,
@@ -121,33 +121,33 @@ fn grouped(
 ) -> Result<String, Failure> {
     let mut list = Vec::new();
     for dimension in &query.dimensions {
-        let value = names.written(writer, &dimension.column)?;
+        let value = names.write(writer, &dimension.column)?;
         let made = writer.dimension(&value, names.class(&dimension.column)?, dimension)?;
-        list.push(format!("{made} AS {}", writer.quoted(&dimension.name())));
+        list.push(format!("{made} AS {}", writer.quote(&dimension.name())));
     }
     for measure in &query.measures {
-        let value = measure.column.as_deref().map(|name| names.written(writer, name)).transpose()?;
+        let value = measure.column.as_deref().map(|name| names.write(writer, name)).transpose()?;
         if let (Some(name), Aggregation::Sum | Aggregation::Avg) = (&measure.column, measure.aggregation)
             && names.class(name)? != Class::Number
         {
             let message = format!("`{name}` holds no numbers: it has no {}", measure.aggregation.word());
             return Err(Failure::new(FailureCode::TypeMismatch, message).advise("count it, or take min or max"));
         }
-        let made = writer.aggregated(value.as_deref(), measure.aggregation)?;
-        list.push(format!("{made} AS {}", writer.quoted(&measure.name())));
+        let made = writer.aggregate(value.as_deref(), measure.aggregation)?;
+        list.push(format!("{made} AS {}", writer.quote(&measure.name())));
     }
     let mut sql = format!("SELECT {}\nFROM {} AS t{}", list.join(", "), writer.table(source, names.root), names.root);
     for step in &tree.steps {
         let pairs = step
             .pairs
             .iter()
-            .map(|(from, to)| format!("t{}.{} = t{}.{}", step.from, writer.quoted(from), step.to, writer.quoted(to)));
+            .map(|(from, to)| format!("t{}.{} = t{}.{}", step.from, writer.quote(from), step.to, writer.quote(to)));
         let on: Vec<String> = pairs.collect();
         sql += &format!("\nLEFT JOIN {} AS t{} ON {}", writer.table(source, step.to), step.to, on.join(" AND "));
     }
     let mut clauses = Vec::new();
     for filter in filters {
-        let value = names.written(writer, &filter.column)?;
+        let value = names.write(writer, &filter.column)?;
         clauses.push(writer.clause(&value, names.class(&filter.column)?, filter)?);
     }
     if !clauses.is_empty() {

@@ -2,22 +2,26 @@
 
 use std::sync::Arc;
 
-use prospector_connect::{Column, FilterCondition, Rows, SqlQuery, Table};
-use prospector_core::nearest;
+use prospector_connect::filter::FilterCondition;
+use prospector_connect::rows::SqlQuery;
+use prospector_connect::table::{Column, Table};
+use prospector_core::name::nearest;
 
-use crate::guard::{Checked, examine};
+use crate::guard::{CheckedQuery, examine};
 use crate::history::History;
 use crate::joined::Statement;
 use crate::options::EngineOptions;
-use crate::scope::{self, Held, Loaded, MAX_LOADED, Scope, Subset};
-use crate::source::{Found, Source, resolve};
+use crate::outcome::{Outcome, Way};
+use crate::scope::{self, LoadedSubset, MAX_LOADED, Scope, StoredSubset, Subset};
+use crate::source::{ResolvedTable, Source, resolve};
 use crate::view::View;
-use crate::{Dialect, Failure, FailureCode, advice, joined, native};
+use crate::{Dialect, Failure, FailureCode, advice, execution, joined, native};
 
 /// So many of the rows that were loaded are shown.
 const FIRST: usize = 10;
 
-/// Runs queries over these sources, in one session: what it loads and answers, no other session sees.
+/// Runs read-only queries over a set of sources, in one session. What a session loads and answers is visible to no
+/// other session.
 pub struct Engine {
     pub(crate) sources: Arc<[Arc<Source>]>,
     options: Arc<EngineOptions>,
@@ -25,78 +29,54 @@ pub struct Engine {
     pub(crate) history: History,
 }
 
-/// Where a query was run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Way {
-    /// In the source itself, in its own SQL.
-    Native,
-    /// Here, over what the sources sent.
-    Joined,
-    /// On a cluster, over files where they lie and what other sources sent.
-    Cluster,
-}
-
-/// An answer.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Outcome {
-    /// The rows, whole.
-    pub rows: Rows,
-    /// Where they were made.
-    pub way: Way,
-    /// The databases that were read; for a subset that was loaded, the one that it is from.
-    pub databases: Vec<String>,
-    /// The tables that were read, as `database.table`; for a subset, the one that it is from.
-    pub tables: Vec<String>,
-}
-
 /// What is to be done for a query.
 pub(crate) struct Plan {
     view: View,
-    checked: Checked,
-    pub(crate) found: Vec<Found>,
+    checked: CheckedQuery,
+    pub(crate) found: Vec<ResolvedTable>,
     /// The source and what it is sent; none where the query is run here.
     pub(crate) native: Option<(usize, String)>,
 }
 
 impl Engine {
-    /// An engine over these sources, in this process and its memory alone.
+    /// An engine over these sources that uses nothing but this process and its memory. See [`EngineOptions`] for what
+    /// that leaves unbounded.
     pub fn new(sources: Vec<Source>) -> Arc<Self> {
         Self::with(sources, EngineOptions::default())
     }
 
-    /// An engine over these sources that may use more.
+    /// An engine over these sources with options: worker processes, a cluster, a scratch folder, limits.
     pub fn with(sources: Vec<Source>, options: EngineOptions) -> Arc<Self> {
         let sources = sources.into_iter().map(Arc::new).collect();
         let (options, scope, history) = (Arc::new(options), Scope::default(), History::default());
         Arc::new(Engine { sources, options, scope, history })
     }
 
-    /// Another session over the same sources, with nothing loaded and nothing answered. It costs next to nothing; a
-    /// server makes one for each of its clients.
+    /// Another session over the same sources and options, with nothing loaded and nothing answered yet. It costs almost
+    /// nothing; a server makes one for each of its clients.
     pub fn session(&self) -> Arc<Self> {
         let (sources, options) = (self.sources.clone(), self.options.clone());
         Arc::new(Engine { sources, options, scope: Scope::default(), history: History::default() })
     }
 
-    /// The names of the databases.
+    /// The names of the databases, in the order of the sources.
     pub fn databases(&self) -> Vec<&str> {
         self.sources.iter().map(|source| source.name.as_str()).collect()
     }
 
-    /// Whether there is no source at all.
+    /// Whether there is no source.
     pub fn is_empty(&self) -> bool {
         self.sources.is_empty()
     }
 
-    /// Loads rows of one table under a name of their own, which [`Engine::run`] of this session sees from then on as
-    /// `scoped.ALIAS`, or as plain `ALIAS`, before any table of that name. The source tests the conditions, and sends at
-    /// most `limit` rows of the wanted columns.
+    /// Loads rows of one table under an alias. From then on, [`Engine::run`] of this session sees them as
+    /// `scoped.ALIAS`, or as plain `ALIAS`, which takes precedence over a table of that name. The source tests the
+    /// conditions and sends at most `limit` rows of the selected columns.
     ///
     /// # Errors
-    /// [`Failure`]: an unknown name, a condition that does not fit, a limit of more than 200,000, or what the source
-    /// says.
-    pub async fn load(&self, subset: &Subset) -> Result<Loaded, Failure> {
+    /// A [`Failure`] for an unknown name, a condition that does not fit, a limit above 200,000 rows, subsets that take
+    /// too much memory, or an error of the source.
+    pub async fn load(&self, subset: &Subset) -> Result<LoadedSubset, Failure> {
         let alias = scope::alias(&subset.alias)?;
         if subset.limit > MAX_LOADED {
             let message = format!("the limit is {}, and {MAX_LOADED} is the most", subset.limit);
@@ -120,7 +100,7 @@ impl Engine {
         let batch = scope::batch(&columns, &rows.rows);
         let batch = batch.map_err(|error| Failure::new(FailureCode::Failed, error.to_string()))?;
         let row_count = rows.rows.len();
-        let held = Held {
+        let held = StoredSubset {
             table: Table { name: alias.clone(), columns: columns.clone(), ..Table::default() },
             database: source.name.clone(),
             origin: format!("{}.{}", source.name, table.name),
@@ -132,20 +112,23 @@ impl Engine {
         rows.rows.truncate(FIRST);
         rows.has_more = row_count > FIRST;
         let (database, table) = (source.name.clone(), table.name.clone());
-        Ok(Loaded { alias, database, table, row_count, truncated, columns, first: rows })
+        Ok(LoadedSubset { alias, database, table, row_count, truncated, columns, first: rows })
     }
 
-    /// Forgets what was loaded under that name; whether there was such.
+    /// Forgets what was loaded under that alias, and returns whether there was such a subset.
     pub fn unload(&self, alias: &str) -> bool {
         self.scope.forget(alias)
     }
 
-    /// The answer to one query, at most `cap` rows. Tables are named `database.table`, or without the database where that
-    /// is plain or `database` says it. A query over one database is written in its own SQL; one over several, or over
-    /// files, in DataFusion's. Dropped, it stops whatever the sources do for it.
+    /// Runs one query and returns at most `cap` rows. Tables are named `database.table`, or without the database if
+    /// that is unambiguous or if `database` names it.
+    ///
+    /// A query over one SQL database is written in its own SQL and runs there. A query over several databases, or over
+    /// files, is written in DataFusion's SQL and runs here, in a worker or on a cluster. Dropping the future stops what
+    /// the sources do for the query.
     ///
     /// # Errors
-    /// [`Failure`]: why it was refused or failed, and what to do instead.
+    /// A [`Failure`] that says why the query was refused or failed, and what to do instead.
     pub async fn run(&self, sql: &str, database: Option<&str>, cap: usize) -> Result<Outcome, Failure> {
         let plan = self.plan(sql, database).await?;
         let (rows, way) = match &plan.native {
@@ -155,17 +138,17 @@ impl Engine {
                 let answer = plan.view[*source].connector.query(&query, cap).await;
                 (answer.map_err(|error| advice::explain_source(&error, &plan.tables()))?, Way::Native)
             }
-            None => (joined::run(plan.statement(sql), cap, &self.options).await?, self.way()),
+            None => (execution::run(plan.statement(sql), cap, &self.options).await?, self.way()),
         };
-        let tables = sorted(plan.found.iter().map(|found| plan.view.origin(found)));
+        let tables = sort_names(plan.found.iter().map(|found| plan.view.origin(found)));
         Ok(Outcome { rows, way, databases: plan.databases(), tables })
     }
 
-    /// Whether the query would run: it is parsed, its names and types are checked, and the source explains it where it
-    /// can. Nothing is executed.
+    /// Checks whether the query would run, without running it: it is parsed, names and types are checked, and the
+    /// source explains it if it can. Returns where the query would run, and which databases it would read.
     ///
     /// # Errors
-    /// As for [`Engine::run`].
+    /// The same as for [`Engine::run`].
     pub async fn validate(&self, sql: &str, database: Option<&str>) -> Result<(Way, Vec<String>), Failure> {
         let plan = self.plan(sql, database).await?;
         let way = match &plan.native {
@@ -176,7 +159,7 @@ impl Engine {
                 Way::Native
             }
             None => {
-                joined::validate(plan.statement(sql), &self.options).await?;
+                execution::validate(plan.statement(sql), &self.options).await?;
                 self.way()
             }
         };
@@ -237,10 +220,10 @@ impl Engine {
 /// What is to be done for a query over one database, or over any.
 fn plan(view: &View, sql: &str, only: Option<usize>, options: &EngineOptions) -> Result<Plan, Failure> {
     if let Some(only) = only {
-        return match planned(view, sql, view[only].dialect(), Some(only), options) {
+        return match plan_in(view, sql, view[only].dialect(), Some(only), options) {
             // What was loaded can be joined with any database.
             Err(failure) if failure.code == FailureCode::UnknownTable => {
-                planned(view, sql, Dialect::Joined, None, options).ok().filter(Plan::is_scoped).ok_or(failure)
+                plan_in(view, sql, Dialect::Joined, None, options).ok().filter(Plan::is_scoped).ok_or(failure)
             }
             done => done,
         };
@@ -252,7 +235,7 @@ fn plan(view: &View, sql: &str, only: Option<usize>, options: &EngineOptions) ->
         if !is_spoken {
             continue;
         }
-        match planned(view, sql, dialect, None, options) {
+        match plan_in(view, sql, dialect, None, options) {
             Ok(plan) => return Ok(plan),
             Err(failure) => failures.push(failure),
         }
@@ -296,16 +279,16 @@ impl Plan {
     }
 
     fn databases(&self) -> Vec<String> {
-        sorted(self.found.iter().map(|found| self.view.database(found)))
+        sort_names(self.found.iter().map(|found| self.view.database(found)))
     }
 
     /// Whether it reads what was loaded.
     fn is_scoped(&self) -> bool {
-        self.found.iter().any(|found| self.view.held(found).is_some())
+        self.found.iter().any(|found| self.view.subset(found).is_some())
     }
 }
 
-fn planned(
+fn plan_in(
     view: &View,
     sql: &str,
     dialect: Dialect,
@@ -319,14 +302,14 @@ fn planned(
     let functions: Vec<String> = spoken.flat_map(|(_, source)| source.functions.iter().cloned()).collect();
     let checked = examine(dialect, &functions, sql)?;
     let reads = &checked.rewritten.reads;
-    let found = resolve(view, view.scoped().filter(|_| only.is_none()), only, dialect, reads);
+    let found = resolve(view, view.subset_source().filter(|_| only.is_none()), only, dialect, reads);
     let found = found.map_err(|failure| match failure.code == FailureCode::UnknownTable {
         true => options.only_described(reads).unwrap_or(failure),
         false => failure,
     })?;
     let native = match dialect {
         Dialect::Joined => None,
-        _ => {
+        Dialect::Postgres | Dialect::Mysql | Dialect::Sqlite | Dialect::Bigquery => {
             let first = only.or(found.first().map(|found| found.source));
             let is_own = |at: usize| view[at].dialect() == dialect && found.iter().all(|found| found.source == at);
             let Some(source) = first.filter(|at| is_own(*at)) else {
@@ -366,7 +349,7 @@ fn did_you_mean(near: &[String], otherwise: &str) -> String {
     }
 }
 
-fn sorted(names: impl Iterator<Item = String>) -> Vec<String> {
+fn sort_names(names: impl Iterator<Item = String>) -> Vec<String> {
     let names: std::collections::BTreeSet<String> = names.collect();
     names.into_iter().collect()
 }

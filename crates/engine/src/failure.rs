@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-use prospector_core::{ToolError, ToolErrorCode};
+use prospector_core::tool::{ToolError, ToolErrorCode};
 use serde::Serialize;
 
 /// Why a query was refused or failed, and what to do instead.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("{message}{}", suggestion.as_ref().map(|s| format!(" ({s})")).unwrap_or_default())]
 pub struct Failure {
-    /// Why, for a program.
+    /// The reason, for a program.
     #[serde(rename = "error")]
     pub code: FailureCode,
     /// What is wrong, and where.
@@ -22,6 +22,11 @@ pub struct Failure {
 impl Failure {
     pub(crate) fn new(code: FailureCode, message: impl Into<String>) -> Self {
         Failure { code, message: message.into(), suggestion: None }
+    }
+
+    /// A statement that is not run.
+    pub(crate) fn refuse(message: impl Into<String>) -> Self {
+        Failure::new(FailureCode::Refused, message)
     }
 
     pub(crate) fn advise(mut self, advice: impl Into<String>) -> Self {
@@ -37,13 +42,13 @@ impl From<Failure> for ToolError {
     }
 }
 
-/// Why a query was refused or failed. Serialized as [`FailureCode::as_str`].
+/// Why a query was refused or failed. It is serialized as [`FailureCode::as_str`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureCode {
-    /// The statement is not a query, or does more than compute.
+    /// The statement is not a query, or it does more than read and compute.
     Refused,
-    /// The text cannot be read as SQL.
+    /// The text cannot be parsed as SQL.
     Syntax,
     /// There is no database of that name.
     UnknownDatabase,
@@ -53,25 +58,25 @@ pub enum FailureCode {
     UnknownColumn,
     /// There is no function of that name that may be called.
     UnknownFunction,
-    /// Values of different types are compared or computed with.
+    /// Values of different types are compared or combined.
     TypeMismatch,
-    /// The query took longer than it may.
+    /// The query exceeded its time limit.
     Timeout,
     /// The query needs more memory, or more room in the scratch folder, than it may use.
     Memory,
-    /// A value, an answer, or the rows that a join needs are larger than what is read.
+    /// A value, an answer, or the rows for a join are larger than what may be read.
     TooLarge,
-    /// The source, or the process that computes queries, cannot be reached now.
+    /// The source, or the process that computes queries, cannot be reached at the moment.
     Unavailable,
-    /// A request is not one that can be made into a query.
+    /// The request cannot be turned into a query.
     InvalidArguments,
-    /// A measure would count rows more than once.
+    /// A measure would count the same rows more than once.
     RepeatedRows,
-    /// Tables can be joined in several ways.
+    /// The tables can be joined in more than one way.
     AmbiguousJoin,
     /// No declared key connects the tables.
     NoJoin,
-    /// The tables are not all in the database of the dialect that was tried.
+    /// The tables are not all in the database whose dialect was tried.
     #[serde(rename = "other")]
     Elsewhere,
     /// Anything else.
@@ -79,7 +84,7 @@ pub enum FailureCode {
 }
 
 impl FailureCode {
-    /// Every code.
+    /// All codes.
     pub const ALL: [FailureCode; 17] = [
         FailureCode::Refused,
         FailureCode::Syntax,
@@ -100,7 +105,7 @@ impl FailureCode {
         FailureCode::Failed,
     ];
 
-    /// The stable word for it in answers.
+    /// The stable word for the code in answers.
     pub fn as_str(self) -> &'static str {
         ToolErrorCode::from(self).as_str()
     }

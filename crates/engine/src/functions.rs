@@ -35,7 +35,7 @@ fn list(dialect: Dialect) -> &'static BTreeSet<&'static str> {
 pub(crate) const BIGQUERY_FAMILIES: &[&str] = &["hll_count", "net", "safe"];
 
 /// All of them, in small letters, in order.
-pub(crate) fn allowed(dialect: Dialect) -> impl Iterator<Item = &'static str> {
+pub(crate) fn list_allowed(dialect: Dialect) -> impl Iterator<Item = &'static str> {
     list(dialect).iter().copied()
 }
 
@@ -119,8 +119,8 @@ mod tests {
     #[test]
     fn names_are_in_small_letters() {
         for dialect in Dialect::ALL {
-            assert!(allowed(dialect).count() > 100, "{dialect:?}");
-            for name in allowed(dialect) {
+            assert!(list_allowed(dialect).count() > 100, "{dialect:?}");
+            for name in list_allowed(dialect) {
                 let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '.');
                 assert!(name.chars().all(is_plain), "{name}");
             }

@@ -11,12 +11,12 @@ use sqlparser::keywords::Keyword;
 use sqlparser::parser::ParserError;
 use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, Whitespace};
 
-use crate::rewrite::{Rewritten, Source, rewrite};
-use crate::typo::misspelled;
+use crate::rewrite::{RewrittenQuery, Source, rewrite};
+use crate::typo::find_misspelled;
 use crate::{Dialect, Failure, FailureCode};
 
 /// A longer text is no query that somebody wrote.
-const LONGEST: usize = 20_000;
+const MAX_STATEMENT_CHARS: usize = 20_000;
 
 /// The same for its words, numbers and signs.
 const MAX_TOKENS: usize = 4_000;
@@ -26,16 +26,18 @@ const MAX_OPERATORS: usize = 500;
 
 /// A statement that is one query.
 #[derive(Debug, Clone)]
-pub(crate) struct Checked {
+pub(crate) struct CheckedQuery {
     pub(crate) query: Box<Query>,
     /// The query as it is spelled for a source.
-    pub(crate) rewritten: Rewritten,
+    pub(crate) rewritten: RewrittenQuery,
 }
 
-/// Refuses what is not plainly one query that only reads.
+/// Refuses every text that is not plainly one query that only reads. Whether its tables and columns exist is not
+/// checked.
 ///
 /// # Errors
-/// [`Failure`] with the code `refused` or `syntax`: what, where, and what to do instead.
+/// A [`Failure`] with the code `refused`, `syntax`, `unknown_function` or `too_large`: what is wrong, where, and what
+/// to do instead.
 pub fn check(dialect: Dialect, sql: &str) -> Result<(), Failure> {
     examine(dialect, &[], sql).map(drop)
 }
@@ -44,24 +46,24 @@ pub fn check(dialect: Dialect, sql: &str) -> Result<(), Failure> {
 ///
 /// # Errors
 /// As for [`check`], and `unknown_function` or `too_large`.
-pub(crate) fn examine(dialect: Dialect, functions: &[String], sql: &str) -> Result<Checked, Failure> {
-    if sql.len() > LONGEST {
-        let message = format!("the statement has {} characters, and {LONGEST} are allowed", sql.len());
-        return Err(refused(message).advise("ask for less at once"));
+pub(crate) fn examine(dialect: Dialect, functions: &[String], sql: &str) -> Result<CheckedQuery, Failure> {
+    if sql.len() > MAX_STATEMENT_CHARS {
+        let message = format!("the statement has {} characters, and {MAX_STATEMENT_CHARS} are allowed", sql.len());
+        return Err(Failure::refuse(message).advise("ask for less at once"));
     }
     if sql.contains('\0') {
-        return Err(refused("there is a zero byte in the statement").advise("leave it out"));
+        return Err(Failure::refuse("there is a zero byte in the statement").advise("leave it out"));
     }
     let mut tokens = Tokenizer::new(dialect.grammar(), sql).tokenize_with_location().map_err(|error| {
         Failure::new(FailureCode::Syntax, format!("{}: {error}", dialect.as_str())).advise("close what is open")
     })?;
     if tokens.len() > MAX_TOKENS {
         let message = format!("the statement has {} words and signs, and {MAX_TOKENS} are allowed", tokens.len());
-        return Err(refused(message).advise("ask for less at once"));
+        return Err(Failure::refuse(message).advise("ask for less at once"));
     }
     if tokens.iter().filter(|token| is_operator(&token.token)).count() > MAX_OPERATORS {
         let message = format!("the statement has more than {MAX_OPERATORS} operators");
-        return Err(refused(message).advise("ask for less at once; write long lists with IN (...)"));
+        return Err(Failure::refuse(message).advise("ask for less at once; write long lists with IN (...)"));
     }
     // MySQL would run it: who wrote it meant more than a comment.
     let is_hidden_code = |token: &TokenWithSpan| {
@@ -70,7 +72,7 @@ pub(crate) fn examine(dialect: Dialect, functions: &[String], sql: &str) -> Resu
     };
     if tokens.iter().any(is_hidden_code) || dialect == Dialect::Mysql && sql.contains("/*!") {
         let message = "a comment of the form `/*! ... */` is run by MySQL";
-        return Err(refused(message).advise("leave the comment out"));
+        return Err(Failure::refuse(message).advise("leave the comment out"));
     }
     if dialect == Dialect::Joined {
         // Names of the engine's own dialect match whatever their case.
@@ -90,9 +92,9 @@ pub(crate) fn examine(dialect: Dialect, functions: &[String], sql: &str) -> Resu
     let statements = sql::parse_tokens(dialect.grammar(), tokens).map_err(|error| match error {
         ParserError::RecursionLimitExceeded => {
             let message = "the statement is nested too deep, or can be read in too many ways";
-            refused(message).advise("put parts of it into WITH, and use fewer brackets inside one another")
+            Failure::refuse(message).advise("put parts of it into WITH, and use fewer brackets inside one another")
         }
-        error => unparsed(dialect, &error.to_string(), &words),
+        error => explain_syntax(dialect, &error.to_string(), &words),
     })?;
     let mut statements = statements.into_iter();
     let (Some(statement), rest) = (statements.next(), statements.count()) else {
@@ -100,13 +102,13 @@ pub(crate) fn examine(dialect: Dialect, functions: &[String], sql: &str) -> Resu
     };
     if rest > 0 {
         let message = format!("there are {} statements, and one is allowed", rest + 1);
-        return Err(refused(message).advise("send each as a query of its own"));
+        return Err(Failure::refuse(message).advise("send each as a query of its own"));
     }
     let Statement::Query(query) = statement else {
         return Err(not_a_query(&start(&words)));
     };
     let rewritten = rewrite(dialect, functions, Source { sql, tokens: &words }, &query)?;
-    Ok(Checked { query, rewritten })
+    Ok(CheckedQuery { query, rewritten })
 }
 
 /// Whether every parenthesis is closed: what is open at the end costs the parser more attempts the deeper it is.
@@ -133,12 +135,8 @@ fn check_balance(tokens: &[TokenWithSpan]) -> Result<(), Failure> {
     }
 }
 
-pub(crate) fn refused(message: impl Into<String>) -> Failure {
-    Failure::new(FailureCode::Refused, message)
-}
-
 fn not_a_query(start: &str) -> Failure {
-    refused(format!("`{start}` is not a query: only SELECT is run"))
+    Failure::refuse(format!("`{start}` is not a query: only SELECT is run"))
         .advise("write one SELECT; nothing can be changed here")
 }
 
@@ -185,38 +183,13 @@ fn is_operator(token: &Token) -> bool {
     }
 }
 
-fn unparsed(dialect: Dialect, error: &str, tokens: &[TokenWithSpan]) -> Failure {
+fn explain_syntax(dialect: Dialect, error: &str, tokens: &[TokenWithSpan]) -> Failure {
     let error = error.trim_start_matches("sql parser error: ");
     let failure = Failure::new(FailureCode::Syntax, format!("this is not a query in {}: {error}", dialect.as_str()));
-    match misspelled(tokens) {
+    match find_misspelled(tokens) {
         Some((wrong, right, line)) => {
             failure.advise(format!("did you mean `{right}` instead of `{wrong}` in line {line}?"))
         }
         None => failure.advise("write one SELECT in the SQL of the source"),
-    }
-}
-
-/// From lines and columns to bytes.
-pub(crate) struct Places<'a> {
-    sql: &'a str,
-    lines: Vec<usize>,
-}
-
-impl<'a> Places<'a> {
-    pub(crate) fn new(sql: &'a str) -> Self {
-        let lines = std::iter::once(0).chain(sql.match_indices('\n').map(|(at, _)| at + 1)).collect();
-        Places { sql, lines }
-    }
-
-    fn byte(&self, at: Location) -> usize {
-        let line = usize::try_from(at.line).unwrap_or(1).saturating_sub(1);
-        let column = usize::try_from(at.column).unwrap_or(1).saturating_sub(1);
-        let Some(start) = self.lines.get(line) else { return self.sql.len() };
-        self.sql[*start..].char_indices().nth(column).map_or(self.sql.len(), |(at, _)| start + at)
-    }
-
-    /// The first byte, and the one after the last.
-    pub(crate) fn range(&self, span: Span) -> (usize, usize) {
-        (self.byte(span.start), self.byte(span.end))
     }
 }

@@ -7,7 +7,8 @@
 //! do instead.
 //!
 //! ```
-//! use prospector_connect::{SourceKind, open};
+//! use prospector_connect::open;
+//! use prospector_connect::source::SourceKind;
 //! use prospector_engine::{Engine, FailureCode, Source};
 //!
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -26,7 +27,7 @@
 //! let answer = engine.run(sql, None, 50).await?;
 //! assert_eq!(answer.rows.rows, [[serde_json::json!("Bob"), serde_json::json!(12.0)]]);
 //!
-//! engine.load(&prospector_engine::Subset::new("few", "shop", "shop_rows")).await?;
+//! engine.load(&prospector_engine::scope::Subset::new("few", "shop", "shop_rows")).await?;
 //! let answer = engine.run("SELECT COUNT(*) FROM scoped.few", None, 50).await?;
 //! assert_eq!(answer.rows.rows, [[serde_json::json!(2)]]);
 //!
@@ -40,26 +41,31 @@
 mod advice;
 mod answer;
 mod build;
+mod cluster;
+mod column;
 mod engine;
+mod execution;
 mod failure;
 mod functions;
 mod guard;
 mod history;
 mod joined;
+mod limits;
 mod native;
 pub mod options;
+pub mod outcome;
+mod position;
 mod rewrite;
-mod scope;
+pub mod scope;
 mod source;
 mod tools;
 mod typo;
 mod view;
 pub mod worker;
 
-pub use engine::{Engine, Outcome, Way};
+pub use engine::Engine;
 pub use failure::{Failure, FailureCode};
 pub use guard::check;
-pub use prospector_connect::sql::Dialect;
-pub use scope::{Loaded, Subset};
+pub(crate) use prospector_connect::sql::Dialect;
 pub use source::Source;
 pub use tools::tools;

@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
-use prospector_core::nearest;
+use prospector_core::name::nearest;
 use sqlparser::ast::{Ident, ObjectName};
 
-use crate::guard::{Checked, examine, refused};
-use crate::rewrite::{Piece, Rewritten};
-use crate::source::{Found, Source};
+use crate::guard::{CheckedQuery, examine};
+use crate::rewrite::{Piece, RewrittenQuery};
+use crate::source::{ResolvedTable, Source};
 use crate::{Dialect, Failure, FailureCode};
 
 /// Columns that every table of PostgreSQL has and nobody describes.
@@ -18,24 +18,24 @@ const SYSTEM_COLUMNS: [&str; 6] = ["cmax", "cmin", "ctid", "tableoid", "xmax", "
 /// # Errors
 /// Where a column that is named with its table is none of it, in PostgreSQL; where the text would not be read as it is
 /// meant.
-pub(crate) fn text(checked: &Checked, found: &[Found], source: &Source) -> Result<String, Failure> {
+pub(crate) fn text(checked: &CheckedQuery, found: &[ResolvedTable], source: &Source) -> Result<String, Failure> {
     let dialect = source.dialect();
     let rewritten = &checked.rewritten;
     if dialect == Dialect::Postgres {
         check_attributes(rewritten, found, source)?;
     }
-    let table = |at: usize| found.get(at).map(|found| written(dialect, &source.tables[found.table].name));
+    let table = |at: usize| found.get(at).map(|found| write_table(dialect, &source.tables[found.table].name));
     let column = |parts: &[Ident]| {
         let names_source = parts[0].value.eq_ignore_ascii_case(&source.name);
-        let follows = |found: &Found| {
+        let follows = |found: &ResolvedTable| {
             let last = found.written.0.iter().rev().filter_map(|part| part.as_ident()).next();
             found.is_prefixed && last.is_some_and(|last| last.value.eq_ignore_ascii_case(&parts[parts.len() - 2].value))
         };
         let rest = if names_source && found.iter().any(follows) { &parts[1..] } else { parts };
         match (dialect, rest) {
-            (Dialect::Mysql, [.., schema, table, _]) if rest.len() > 2 => {
+            (Dialect::Mysql, [.., schema, table, _]) => {
                 let wanted = format!("{}.{}", schema.value, table.value);
-                let is_read = |found: &Found| source.tables[found.table].name == wanted;
+                let is_read = |found: &ResolvedTable| source.tables[found.table].name == wanted;
                 if !found.iter().any(is_read) {
                     return Err(Failure::new(
                         FailureCode::UnknownColumn,
@@ -44,9 +44,11 @@ pub(crate) fn text(checked: &Checked, found: &[Found], source: &Source) -> Resul
                     .advise("name a column by the table's alias, or by its name without a database"));
                 }
                 // MariaDB 10.11 ends when a column that USING joins is named with its database.
-                Ok(qualified(dialect, &rest[rest.len() - 2..]))
+                Ok(qualify(dialect, &rest[rest.len() - 2..]))
             }
-            _ => Ok(qualified(dialect, rest)),
+            (Dialect::Postgres | Dialect::Mysql | Dialect::Sqlite | Dialect::Bigquery | Dialect::Joined, _) => {
+                Ok(qualify(dialect, rest))
+            }
         }
     };
     let text = assemble(rewritten, table, column)?;
@@ -56,7 +58,7 @@ pub(crate) fn text(checked: &Checked, found: &[Found], source: &Source) -> Resul
 
 /// The pieces in one, with what stands for tables and columns.
 fn assemble(
-    rewritten: &Rewritten,
+    rewritten: &RewrittenQuery,
     table: impl Fn(usize) -> Option<String>,
     column: impl Fn(&[Ident]) -> Result<String, Failure>,
 ) -> Result<String, Failure> {
@@ -66,7 +68,7 @@ fn assemble(
             Piece::Text(part) => text.push_str(part),
             Piece::Column(parts) => text.push_str(&column(parts)?),
             Piece::Table { at, alias } => {
-                text.push_str(&table(*at).ok_or_else(|| refused("a table of the query was not found"))?);
+                text.push_str(&table(*at).ok_or_else(|| Failure::refuse("a table of the query was not found"))?);
                 if let Some(alias) = alias {
                     text.push_str(" AS ");
                     text.push_str(alias);
@@ -78,18 +80,18 @@ fn assemble(
 }
 
 /// Whether the text that is sent is read as the tree that was judged: read again, it must be written as the same text.
-fn check_round_trip(dialect: Dialect, functions: &[String], rewritten: &Rewritten) -> Result<(), Failure> {
-    let plain = |rewritten: &Rewritten| {
+fn check_round_trip(dialect: Dialect, functions: &[String], rewritten: &RewrittenQuery) -> Result<(), Failure> {
+    let plain = |rewritten: &RewrittenQuery| {
         let name =
             |name: &ObjectName| -> Vec<Ident> { name.0.iter().filter_map(|part| part.as_ident()).cloned().collect() };
-        let table = |at: usize| rewritten.reads.get(at).map(|read| qualified(dialect, &name(read)));
-        assemble(rewritten, table, |parts| Ok(qualified(dialect, parts)))
+        let table = |at: usize| rewritten.reads.get(at).map(|read| qualify(dialect, &name(read)));
+        assemble(rewritten, table, |parts| Ok(qualify(dialect, parts)))
     };
     let once = plain(rewritten)?;
     let again = examine(dialect, functions, &once).and_then(|checked| plain(&checked.rewritten));
     match again {
         Ok(twice) if twice == once => Ok(()),
-        _ => Err(refused(format!(
+        _ => Err(Failure::refuse(format!(
             "the statement cannot be written so that {} is sure to read it alike",
             dialect.as_str()
         ))
@@ -99,10 +101,10 @@ fn check_round_trip(dialect: Dialect, functions: &[String], rewritten: &Rewritte
 
 /// Whether each name behind a point is a column. In PostgreSQL `row.name` calls the function `name` where there is no such
 /// column.
-fn check_attributes(rewritten: &Rewritten, found: &[Found], source: &Source) -> Result<(), Failure> {
+fn check_attributes(rewritten: &RewrittenQuery, found: &[ResolvedTable], source: &Source) -> Result<(), Failure> {
     let dialect = Dialect::Postgres;
     let last = |name: &ObjectName| name.0.iter().rev().filter_map(|part| part.as_ident()).next().cloned();
-    let columns = |found: &Found| source.tables[found.table].columns.iter().map(|column| column.name.as_str());
+    let columns = |found: &ResolvedTable| source.tables[found.table].columns.iter().map(|column| column.name.as_str());
     let all: HashSet<&str> = found.iter().flat_map(columns).collect();
     for (qualifier, attribute) in &rewritten.attributes {
         let name = dialect.name_of(attribute);
@@ -110,7 +112,7 @@ fn check_attributes(rewritten: &Rewritten, found: &[Found], source: &Source) -> 
             continue;
         }
         // What a table is called in the query: its alias, or its own name.
-        let owners: Vec<&Found> = qualifier.as_ref().map_or_else(Vec::new, |qualifier| {
+        let owners: Vec<&ResolvedTable> = qualifier.as_ref().map_or_else(Vec::new, |qualifier| {
             let wanted = dialect.name_of(qualifier);
             let tables = rewritten.pieces.iter().filter_map(|piece| match piece {
                 Piece::Table { at, alias } => Some((*at, alias)),
@@ -151,7 +153,7 @@ fn check_attributes(rewritten: &Rewritten, found: &[Found], source: &Source) -> 
 }
 
 /// A name of several parts, of which the last may be all columns.
-fn qualified(dialect: Dialect, parts: &[Ident]) -> String {
+fn qualify(dialect: Dialect, parts: &[Ident]) -> String {
     let part = |part: &Ident| match (part.quote_style, part.value.as_str()) {
         (None, "*") => "*".to_owned(),
         _ => dialect.quote(&dialect.name_of(part)),
@@ -165,22 +167,23 @@ fn written_as(parts: &[Ident]) -> String {
 }
 
 /// A name as an identifier.
-pub(crate) fn quoted(dialect: Dialect, name: &str) -> String {
+pub(crate) fn quote(dialect: Dialect, name: &str) -> String {
     match dialect {
         // A column inside a record is a path.
         Dialect::Bigquery => name.split('.').map(|part| dialect.quote(part)).collect::<Vec<_>>().join("."),
-        _ => dialect.quote(name),
+        Dialect::Postgres | Dialect::Mysql | Dialect::Sqlite | Dialect::Joined => dialect.quote(name),
     }
 }
 
 /// The name of a table as the source has it, such that nothing else can be meant.
-pub(crate) fn written(dialect: Dialect, name: &str) -> String {
-    let quoted = |name: &str| quoted(dialect, name);
-    match (dialect, name.split_once('.')) {
+pub(crate) fn write_table(dialect: Dialect, name: &str) -> String {
+    let quote = |name: &str| quote(dialect, name);
+    let in_schema = |(schema, table): (&str, &str)| format!("{}.{}", quote(schema), quote(table));
+    match dialect {
         // PostgreSQL looks in other schemas first unless told.
-        (Dialect::Postgres, None) => format!("public.{}", quoted(name)),
-        (Dialect::Postgres | Dialect::Mysql, Some((schema, table))) => format!("{}.{}", quoted(schema), quoted(table)),
-        (Dialect::Sqlite, _) => format!("main.{}", quoted(name)),
-        _ => quoted(name),
+        Dialect::Postgres => name.split_once('.').map_or_else(|| format!("public.{}", quote(name)), in_schema),
+        Dialect::Mysql => name.split_once('.').map_or_else(|| quote(name), in_schema),
+        Dialect::Sqlite => format!("main.{}", quote(name)),
+        Dialect::Bigquery | Dialect::Joined => quote(name),
     }
 }

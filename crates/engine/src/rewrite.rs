@@ -23,7 +23,6 @@ use std::collections::BTreeSet;
 use sqlparser::ast::{Ident, ObjectName, Query, Spanned};
 use sqlparser::tokenizer::{Span, TokenWithSpan};
 
-use crate::guard::refused;
 use crate::{Dialect, Failure};
 
 /// Expressions, queries and joins inside one another.
@@ -34,7 +33,7 @@ const MAX_READS: u64 = 500;
 
 /// A query in parts: what is fixed, and the names that depend on where its tables are.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Rewritten {
+pub(crate) struct RewrittenQuery {
     pub(crate) pieces: Vec<Piece>,
     /// The tables that it names, one for each [`Piece::Table`], without those that it makes itself.
     pub(crate) reads: Vec<ObjectName>,
@@ -51,7 +50,7 @@ pub(crate) struct Rewritten {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Piece {
     Text(String),
-    /// The table of that number in [`Rewritten::reads`].
+    /// The table of that number in [`RewrittenQuery::reads`].
     Table {
         at: usize,
         /// What the query calls it, in quotes already.
@@ -62,7 +61,7 @@ pub(crate) enum Piece {
 }
 
 /// Why a query is refused; boxed, since it is passed up through many calls.
-pub(crate) type Written = Result<(), Box<Failure>>;
+pub(crate) type WriteResult = Result<(), Box<Failure>>;
 
 /// Spells one query.
 pub(crate) struct Writer<'a> {
@@ -72,7 +71,7 @@ pub(crate) struct Writer<'a> {
     /// The text that was parsed and its tokens: what a column is called that has no name of its own.
     source: Source<'a>,
     text: String,
-    done: Rewritten,
+    done: RewrittenQuery,
     /// What each query around the current one sees from `WITH`.
     scopes: Vec<Vec<CommonTable>>,
     /// How many were written; each gets a name of its own.
@@ -110,13 +109,13 @@ pub(crate) fn rewrite(
     functions: &[String],
     source: Source<'_>,
     query: &Query,
-) -> Result<Rewritten, Failure> {
+) -> Result<RewrittenQuery, Failure> {
     let mut writer = Writer {
         dialect,
         functions,
         source,
         text: String::new(),
-        done: Rewritten::default(),
+        done: RewrittenQuery::default(),
         scopes: Vec::new(),
         common_tables: 0,
         written_names: BTreeSet::new(),
@@ -129,12 +128,12 @@ pub(crate) fn rewrite(
 }
 
 /// A refusal, with the place in the text where it is known.
-fn no(message: impl Into<String>, span: Span, advice: &str) -> Written {
+fn no(message: impl Into<String>, span: Span, advice: &str) -> WriteResult {
     let place = match span.start.line {
         0 => String::new(),
         line => format!(" in line {line}, column {}", span.start.column),
     };
-    Err(Box::new(refused(format!("{}{place}", message.into())).advise(advice)))
+    Err(Box::new(Failure::refuse(format!("{}{place}", message.into())).advise(advice)))
 }
 
 impl Writer<'_> {
@@ -155,7 +154,7 @@ impl Writer<'_> {
     }
 
     /// Items with a comma between them.
-    fn list<T>(&mut self, items: &[T], mut write: impl FnMut(&mut Self, &T) -> Written) -> Written {
+    fn list<T>(&mut self, items: &[T], mut write: impl FnMut(&mut Self, &T) -> WriteResult) -> WriteResult {
         for (at, item) in items.iter().enumerate() {
             if at > 0 {
                 self.push(", ");
@@ -166,7 +165,7 @@ impl Writer<'_> {
     }
 
     /// Runs `write` one level deeper.
-    fn deeper(&mut self, write: impl FnOnce(&mut Self) -> Written) -> Written {
+    fn deeper(&mut self, write: impl FnOnce(&mut Self) -> WriteResult) -> WriteResult {
         if self.depth >= MAX_DEPTH {
             return no(
                 format!("the statement is nested more than {MAX_DEPTH} deep"),
@@ -181,11 +180,11 @@ impl Writer<'_> {
     }
 
     /// A form that no dialect of ours writes.
-    fn unsupported(&self, what: &str, node: &impl Spanned) -> Written {
+    fn refuse_form(&self, what: &str, node: &impl Spanned) -> WriteResult {
         self.unsupported_at(what, node.span())
     }
 
-    fn unsupported_at(&self, what: &str, span: Span) -> Written {
+    fn unsupported_at(&self, what: &str, span: Span) -> WriteResult {
         no(format!("{what} is not taken in {}", self.dialect.as_str()), span, "write a plain SELECT")
     }
 }

@@ -7,16 +7,18 @@ use async_trait::async_trait;
 use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::arrow::error::ArrowError;
-use prospector_connect::{
-    Column, ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, SourceKind, Statistics, Table,
-};
+use prospector_connect::filter::FilterCondition;
+use prospector_connect::rows::{Rows, SampleRequest, Samples, Statistics};
+use prospector_connect::source::SourceKind;
+use prospector_connect::table::{Column, Table};
+use prospector_connect::{ConnectError, Connector};
 use prospector_core::Problem;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::joined::column::{array, arrow_type};
-use crate::options::{SubsetMemory, SubsetShare};
+use crate::column::{array, arrow_type};
+use crate::limits::{SubsetMemory, SubsetShare};
 use crate::source::Source;
 use crate::{Failure, FailureCode};
 
@@ -61,7 +63,7 @@ fn usually() -> usize {
 }
 
 impl Subset {
-    /// All rows of a table, up to the usual limit of 10,000.
+    /// All rows of a table, up to the default limit of 10,000.
     pub fn new(alias: impl Into<String>, database: impl Into<String>, table: impl Into<String>) -> Self {
         Subset {
             alias: alias.into(),
@@ -74,27 +76,27 @@ impl Subset {
     }
 }
 
-/// What was loaded.
+/// What [`crate::Engine::load`] has loaded.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Loaded {
+pub struct LoadedSubset {
     /// The name that queries call it by, in lower case.
     pub alias: String,
     /// The database that it is from.
     pub database: String,
     /// The table, as the database spells it.
     pub table: String,
-    /// How many rows were loaded.
+    /// The number of rows that were loaded.
     pub row_count: usize,
-    /// Whether more rows meet the conditions than the limit let through.
+    /// Whether more rows meet the conditions than the limit allowed to load.
     pub truncated: bool,
-    /// The columns with their types.
+    /// The columns that were loaded, with their types.
     pub columns: Vec<Column>,
-    /// The first rows, at most ten.
+    /// The first rows, ten at most.
     pub first: Rows,
 }
 
 /// A subset as it is held.
-pub(crate) struct Held {
+pub(crate) struct StoredSubset {
     /// The alias and the columns.
     pub(crate) table: Table,
     /// The database that it is from.
@@ -109,7 +111,7 @@ pub(crate) struct Held {
 /// The subsets of one session.
 #[derive(Default)]
 pub(crate) struct Scope {
-    held: RwLock<BTreeMap<String, Arc<Held>>>,
+    held: RwLock<BTreeMap<String, Arc<StoredSubset>>>,
 }
 
 impl Scope {
@@ -117,7 +119,7 @@ impl Scope {
     ///
     /// # Errors
     /// When there are too many, or they are too large, in this session or in all that share the memory.
-    pub(crate) fn keep(&self, mut held: Held, memory: &SubsetMemory) -> Result<(), Failure> {
+    pub(crate) fn keep(&self, mut held: StoredSubset, memory: &SubsetMemory) -> Result<(), Failure> {
         let Ok(mut all) = self.held.write() else {
             return Err(Failure::new(FailureCode::Failed, "the session is broken"));
         };
@@ -149,8 +151,8 @@ impl Scope {
     }
 
     /// All of them as they are now, as one more source and what its tables hold.
-    pub(crate) fn snapshot(&self) -> Option<(Arc<Source>, Vec<Arc<Held>>)> {
-        let held: Vec<Arc<Held>> = self.held.read().ok()?.values().cloned().collect();
+    pub(crate) fn snapshot(&self) -> Option<(Arc<Source>, Vec<Arc<StoredSubset>>)> {
+        let held: Vec<Arc<StoredSubset>> = self.held.read().ok()?.values().cloned().collect();
         let tables = held.iter().map(|held| held.table.clone()).collect();
         let source = Source { name: SCOPED.to_owned(), tables, functions: Vec::new(), connector: Arc::new(Memory) };
         (!held.is_empty()).then(|| (Arc::new(source), held))
@@ -193,7 +195,7 @@ pub(crate) fn batch(columns: &[Column], rows: &[Vec<Value>]) -> Result<RecordBat
 /// Stands where a source has its connector: subsets are read where they are held.
 struct Memory;
 
-fn unsupported<T>() -> Result<T, ConnectError> {
+fn unsupported_error<T>() -> Result<T, ConnectError> {
     Err(ConnectError::Unsupported { place: SCOPED.to_owned(), act: "be asked but by a query" })
 }
 
@@ -205,14 +207,14 @@ impl Connector for Memory {
     }
 
     async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
-        unsupported()
+        unsupported_error()
     }
 
     async fn sample(&self, _: &str, _: &str, _: &SampleRequest) -> Result<Samples, ConnectError> {
-        unsupported()
+        unsupported_error()
     }
 
     async fn statistics(&self, _: &str, _: &[String]) -> Result<Vec<Statistics>, ConnectError> {
-        unsupported()
+        unsupported_error()
     }
 }

@@ -2,27 +2,28 @@
 
 use std::sync::Arc;
 
-use prospector_connect::{Connector, Table};
-use prospector_core::nearest;
+use prospector_connect::Connector;
+use prospector_connect::table::Table;
+use prospector_core::name::nearest;
 use sqlparser::ast::{Ident, ObjectName};
 
 use crate::{Dialect, Failure, FailureCode};
 
-/// A database with the tables that may be read.
+/// A database, with the tables that queries may read.
 #[derive(Clone)]
 pub struct Source {
-    /// Its name, as queries write it before the name of a table.
+    /// The name of the database, as queries write it before the name of a table.
     pub name: String,
     /// The tables that queries may read.
     pub tables: Vec<Table>,
-    /// Functions that queries may call beyond those that only compute, as `name` or `schema.name`.
+    /// Functions that queries may call in addition to the built-in ones that only compute, as `name` or `schema.name`.
     pub functions: Vec<String>,
-    /// What reads it.
+    /// The connector that reads the database.
     pub connector: Arc<dyn Connector>,
 }
 
 impl Source {
-    /// The dialect of its queries.
+    /// The SQL dialect of queries to the source.
     pub fn dialect(&self) -> Dialect {
         self.connector.kind().dialect()
     }
@@ -30,7 +31,7 @@ impl Source {
 
 /// Which table a name in a query means.
 #[derive(Debug, Clone)]
-pub(crate) struct Found {
+pub(crate) struct ResolvedTable {
     /// The name as it is written.
     pub(crate) written: ObjectName,
     pub(crate) source: usize,
@@ -47,7 +48,7 @@ pub(crate) fn resolve(
     only: Option<usize>,
     dialect: Dialect,
     reads: &[ObjectName],
-) -> Result<Vec<Found>, Failure> {
+) -> Result<Vec<ResolvedTable>, Failure> {
     reads.iter().map(|written| one(sources, first, only, dialect, written)).collect()
 }
 
@@ -57,24 +58,26 @@ fn one(
     only: Option<usize>,
     dialect: Dialect,
     written: &ObjectName,
-) -> Result<Found, Failure> {
+) -> Result<ResolvedTable, Failure> {
     let parts: Vec<&Ident> = written.0.iter().filter_map(|part| part.as_ident()).collect();
     let open = || sources.iter().enumerate().filter(|(at, _)| only.is_none_or(|only| only == *at));
     let named = |source: &Source| parts.len() > 1 && parts[0].value.eq_ignore_ascii_case(&source.name);
     for (source, known) in open().filter(|(_, source)| named(source)) {
         if let Some(table) = table(known, dialect, &parts[1..]) {
-            return Ok(Found { written: written.clone(), source, table, is_prefixed: true });
+            return Ok(ResolvedTable { written: written.clone(), source, table, is_prefixed: true });
         }
     }
     if let Some(source) = first
         && let Some(table) = table(&sources[source], dialect, &parts)
     {
-        return Ok(Found { written: written.clone(), source, table, is_prefixed: false });
+        return Ok(ResolvedTable { written: written.clone(), source, table, is_prefixed: false });
     }
     let bare: Vec<(usize, usize)> =
         open().filter_map(|(at, source)| Some((at, table(source, dialect, &parts)?))).collect();
     match bare.as_slice() {
-        [(source, table)] => Ok(Found { written: written.clone(), source: *source, table: *table, is_prefixed: false }),
+        [(source, table)] => {
+            Ok(ResolvedTable { written: written.clone(), source: *source, table: *table, is_prefixed: false })
+        }
         [] => Err(unknown(sources, only, dialect, written, &parts)),
         several => {
             let places: Vec<String> = several

@@ -9,11 +9,12 @@ mod validate_query;
 
 use std::sync::Arc;
 
-use prospector_core::Toolset;
+use prospector_core::tool::Toolset;
 
 use crate::Engine;
 
-/// The tools of an engine.
+/// The tools with which a language model queries the sources of an engine: they run, validate and build queries, load
+/// subsets, and show earlier answers, sources and their metadata. All of them share the session of `engine`.
 pub fn tools(engine: &Arc<Engine>) -> Toolset {
     Toolset::new()
         .with(execute_sql::ExecuteSql(engine.clone()))

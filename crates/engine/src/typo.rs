@@ -38,7 +38,7 @@ const WORDS: &[&str] = &[
 ];
 
 /// The first word that is nearly one of [`WORDS`]: as it is written, the keyword, and the line.
-pub(crate) fn misspelled(tokens: &[TokenWithSpan]) -> Option<(String, &'static str, u64)> {
+pub(crate) fn find_misspelled(tokens: &[TokenWithSpan]) -> Option<(String, &'static str, u64)> {
     tokens.iter().find_map(|token| {
         let Token::Word(word) = &token.token else { return None };
         if word.quote_style.is_some() || word.keyword != Keyword::NoKeyword {

@@ -3,19 +3,19 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use crate::scope::{Held, Scope};
-use crate::source::{Found, Source};
+use crate::scope::{Scope, StoredSubset};
+use crate::source::{ResolvedTable, Source};
 
 /// The sources; the last of them is the one of the subsets, where there are any.
 #[derive(Clone)]
 pub(crate) struct View {
     sources: Vec<Arc<Source>>,
-    held: Vec<Arc<Held>>,
+    held: Vec<Arc<StoredSubset>>,
 }
 
 impl View {
     /// Those sources, the last of which is the one of these subsets where there are any.
-    pub(crate) fn of(sources: Vec<Arc<Source>>, held: Vec<Arc<Held>>) -> Self {
+    pub(crate) fn of(sources: Vec<Arc<Source>>, held: Vec<Arc<StoredSubset>>) -> Self {
         View { sources, held }
     }
 
@@ -29,26 +29,26 @@ impl View {
     }
 
     /// The place of the source of the subsets.
-    pub(crate) fn scoped(&self) -> Option<usize> {
+    pub(crate) fn subset_source(&self) -> Option<usize> {
         (!self.held.is_empty()).then(|| self.sources.len() - 1)
     }
 
     /// The subset, where the table is one.
-    pub(crate) fn held(&self, found: &Found) -> Option<&Arc<Held>> {
-        self.held.get(found.table).filter(|_| self.scoped() == Some(found.source))
+    pub(crate) fn subset(&self, found: &ResolvedTable) -> Option<&Arc<StoredSubset>> {
+        self.held.get(found.table).filter(|_| self.subset_source() == Some(found.source))
     }
 
     /// The database that a table is from.
-    pub(crate) fn database(&self, found: &Found) -> String {
-        match self.held(found) {
+    pub(crate) fn database(&self, found: &ResolvedTable) -> String {
+        match self.subset(found) {
             Some(held) => held.database.clone(),
             None => self.sources[found.source].name.clone(),
         }
     }
 
     /// The table as `database.table`; of a subset, the one that it is from.
-    pub(crate) fn origin(&self, found: &Found) -> String {
-        match self.held(found) {
+    pub(crate) fn origin(&self, found: &ResolvedTable) -> String {
+        match self.subset(found) {
             Some(held) => held.origin.clone(),
             None => {
                 format!("{}.{}", self.sources[found.source].name, self.sources[found.source].tables[found.table].name)

@@ -14,6 +14,7 @@ mod ask;
 mod frame;
 mod limit;
 mod message;
+mod output;
 mod pool;
 mod process;
 mod remote;
@@ -25,11 +26,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use prospector_connect::Rows;
+use prospector_connect::rows::Rows;
 use tempfile::TempDir;
 
-use crate::joined::{Act, Means, Statement, Trouble};
-use crate::options::{EngineOptions, Limits};
+use crate::joined::{Action, Allowance, ComputeError, Statement};
+use crate::limits::Limits;
 use pool::Pool;
 pub use serve::serve_worker;
 
@@ -42,25 +43,25 @@ const ENVIRONMENT: [(&str, &str); 1] = [("MALLOC_ARENA_MAX", "2")];
 /// How a worker process is started, and what it may use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Worker {
-    /// The program. It is started with an empty environment, and calls [`serve_worker`].
+    /// The program to start. It gets an almost empty environment and has to call [`serve_worker`].
     pub program: PathBuf,
     /// Its arguments.
     pub args: Vec<OsString>,
-    /// What it is called in lists of processes, instead of `program`.
+    /// The name of the process in process lists; `program` if there is none.
     pub name: Option<OsString>,
-    /// Its address space, in bytes: 2 GiB by default. A query that needs more fails. What the program itself takes of it is
-    /// less than a quarter.
+    /// The limit of its address space, in bytes: 2 GiB by default. A query that needs more fails. The program itself
+    /// takes less than a quarter of it.
     pub memory: u64,
-    /// The largest file that it may write, in bytes: 8 GiB by default.
+    /// The size of the largest file that it may write, in bytes: 8 GiB by default.
     pub scratch_bytes: u64,
-    /// How many workers compute at once: 2 by default. Further queries wait.
+    /// How many workers compute at the same time: 2 by default. Further queries wait.
     pub at_once: usize,
-    /// How long they wait before they fail: 30 s by default.
+    /// How long a query waits for a worker before it fails: 30 s by default.
     pub max_wait: Duration,
 }
 
 impl Worker {
-    /// A worker with the limits that are usual.
+    /// A worker with the default limits.
     pub fn new(program: impl Into<PathBuf>, args: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
         Worker {
             program: program.into(),
@@ -74,13 +75,13 @@ impl Worker {
     }
 }
 
-/// The workers of this process. Clones are the same workers; engines share them. Those that are idle are ended with the last
-/// clone.
+/// A pool of worker processes. Clones share the pool, and so do the engines that use them. Idle processes end with the
+/// last clone.
 #[derive(Debug, Clone)]
 pub struct Workers(Arc<Pool>);
 
 impl Workers {
-    /// Workers that are started when they are needed.
+    /// A pool whose processes are started when they are needed.
     pub fn new(worker: Worker) -> Self {
         Workers(Arc::new(Pool::new(worker)))
     }
@@ -89,26 +90,26 @@ impl Workers {
     pub(crate) async fn compute(
         &self,
         statement: Statement<'_>,
-        act: Act,
-        options: &EngineOptions,
-    ) -> Result<Rows, Trouble> {
+        act: Action,
+        means: Allowance,
+    ) -> Result<Rows, ComputeError> {
         let mut lease = self.0.lease().await?;
         let process = lease.process();
-        let folder = folder(options).await;
-        let means = Means {
+        let folder = make_folder(means.scratch).await;
+        let means = Allowance {
             scratch: folder.as_ref().map(|folder| folder.path().to_owned()),
-            cluster: options.cluster.clone(),
-            limits: self.limits(&options.limits),
+            cluster: means.cluster,
+            limits: self.limits(&means.limits),
         };
         process.hold(folder);
         // A cluster is told by the worker that nobody waits.
-        process.is_bid_farewell = means.cluster.is_some();
+        process.is_cancelled_first = means.cluster.is_some();
         let asked = ask::ask(process, statement, act, &means);
         let Ok((answer, is_reusable)) = tokio::time::timeout(means.limits.time, asked).await else {
-            return Err(Trouble::timeout());
+            return Err(ComputeError::timeout());
         };
         if is_reusable {
-            process.is_bid_farewell = false;
+            process.is_cancelled_first = false;
             process.hold(None);
             lease.give_back();
         }
@@ -127,8 +128,8 @@ impl Workers {
 }
 
 /// A folder of the query's own in the scratch folder. What a killed worker leaves there is removed with it.
-async fn folder(options: &EngineOptions) -> Option<TempDir> {
-    let scratch = options.scratch.clone()?;
+async fn make_folder(scratch: Option<PathBuf>) -> Option<TempDir> {
+    let scratch = scratch?;
     let made = tokio::task::spawn_blocking(move || {
         let scratch = std::path::absolute(scratch)?;
         std::fs::create_dir_all(&scratch)?;

@@ -12,8 +12,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use prospector_engine::options::EngineOptions;
+use prospector_engine::outcome::Way;
 use prospector_engine::worker::{Worker, Workers, serve_worker};
-use prospector_engine::{Engine, FailureCode, Way};
+use prospector_engine::{Engine, FailureCode};
 use prospector_test_support::ballista::{self, Ballista};
 
 /// What the processes of the cluster run.
@@ -72,7 +73,7 @@ async fn check_answers(workers: Option<Workers>) {
     let native = together.run("SELECT count(*) FROM crm.customers", None, 5).await.unwrap();
     assert_eq!(native.way, Way::Native);
     // What was loaded is handed over too.
-    together.load(&prospector_engine::Subset::new("few", "crm", "customers")).await.unwrap();
+    together.load(&prospector_engine::scope::Subset::new("few", "crm", "customers")).await.unwrap();
     let joined = "SELECT count(*) FROM scoped.few f JOIN shop.orders o ON o.customer_id = f.id";
     assert_eq!(together.run(joined, None, 5).await.unwrap().rows.rows, [[serde_json::json!(tables::ORDERS)]]);
     let wrong = together.run("SELECT missing FROM shop.orders", None, 5).await.unwrap_err();

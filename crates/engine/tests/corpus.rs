@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use prospector_engine::{Dialect, Engine, FailureCode, check};
+use prospector_connect::sql::Dialect;
+use prospector_engine::{Engine, FailureCode, check};
 use prospector_test_support::server;
 use sqlx::{Connection, Row};
 use support::{DATA, engine, files, mariadb, postgres, sqlite};

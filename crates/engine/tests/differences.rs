@@ -31,7 +31,7 @@ use prospector_test_support::server;
 use subject::{Course, Kind, LISTED, MARKER, Subject};
 
 /// At least so many statements an engine.
-const FEWEST: usize = 500;
+const MIN_STATEMENTS: usize = 500;
 
 /// Set to anything, it has told which refused statements the engine would answer to somebody who may read the listed tables
 /// alone. That takes minutes.
@@ -141,7 +141,7 @@ async fn check_all(checks: Vec<Check>) {
 
 /// All statements of an engine.
 fn enough(statements: Vec<String>) -> Vec<String> {
-    assert!(statements.len() >= FEWEST, "{} statements", statements.len());
+    assert!(statements.len() >= MIN_STATEMENTS, "{} statements", statements.len());
     statements
 }
 

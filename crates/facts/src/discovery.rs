@@ -7,7 +7,10 @@ use std::{
 };
 
 use chrono::{SecondsFormat, Utc};
-use prospector_core::{Owner, Problem, Record, Toolset, compute};
+use prospector_core::record::Record;
+use prospector_core::tool::Toolset;
+use prospector_core::work::compute;
+use prospector_core::{Owner, Problem};
 
 use crate::{
     error::FactError,

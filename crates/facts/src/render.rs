@@ -1,6 +1,7 @@
 //! Fact to record: exactly what is indexed.
 
-use prospector_core::{Kind, Record};
+use prospector_core::Kind;
+use prospector_core::record::Record;
 
 use crate::model::Fact;
 

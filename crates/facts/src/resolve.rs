@@ -24,7 +24,7 @@
 
 use std::collections::HashSet;
 
-use prospector_core::{nearest, normalized};
+use prospector_core::name::{nearest, normalize};
 
 use prospector_text::cut;
 
@@ -69,7 +69,7 @@ pub(crate) fn resolve(question: &str, facts: &[Fact], passages: &[Passage], near
     let joined: Vec<String> = asked.alternatives.iter().map(|(stems, _)| stems.concat()).collect();
     for (at, ((passage, unit), text)) in said.iter().zip(&texts).enumerate() {
         let touches = wanted.iter().any(|stem| text.share(stem) > 0.0);
-        if touches || joined.iter().any(|whole| normalized(&unit.plain).contains(whole.as_str())) {
+        if touches || joined.iter().any(|whole| normalize(&unit.plain).contains(whole.as_str())) {
             let before = at.checked_sub(1).map(|at| &said[at]);
             let row = matches!(unit.form, Form::Row(_));
             let before =

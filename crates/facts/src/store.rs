@@ -251,7 +251,7 @@ impl FactStore {
              ON CONFLICT (key, owner) DO UPDATE SET
                  question = excluded.question, times = times + 1, last_asked = excluded.last_asked",
         )
-        .bind(prospector_core::normalized(question))
+        .bind(prospector_core::name::normalize(question))
         .bind(owner.id())
         .bind(question)
         .bind(now)
@@ -295,7 +295,7 @@ impl FactStore {
     /// Forgets a question that has an answer by now; writes nothing where it was not open for this viewer.
     pub(crate) async fn close(&self, question: &str, viewer: &Viewer) -> Result<(), FactError> {
         let Some(pool) = self.existing().await? else { return Ok(()) };
-        let key = prospector_core::normalized(question);
+        let key = prospector_core::name::normalize(question);
         let shares = viewer.keeping == Keeping::ForAll;
         let open: i64 =
             sqlx::query_scalar("SELECT count(*) FROM unresolved WHERE key = ? AND (owner = ? OR (owner = '' AND ?))")

@@ -8,7 +8,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use prospector_core::Toolset;
+use prospector_core::tool::Toolset;
 use prospector_facts::{Evidence, Fact, FactDiscovery, Origin, Passage};
 use serde_json::{Value, json};
 

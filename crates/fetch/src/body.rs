@@ -56,7 +56,7 @@ pub(crate) async fn read(mut response: Response, url: &str, limits: &Limits) -> 
 
 /// What failed, with its causes and without the URL, which may hold a secret.
 pub(crate) fn reason(error: reqwest::Error) -> String {
-    prospector_core::causes(&error.without_url())
+    prospector_core::problem::causes(&error.without_url())
 }
 
 /// At most one byte more than `limit`: then it is too large.

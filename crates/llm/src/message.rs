@@ -1,6 +1,6 @@
 //! The conversation with a model, in plain structs that know no provider.
 
-use prospector_core::ToolSpec;
+use prospector_core::tool::ToolSpec;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -4,7 +4,7 @@
 //! long prompts, batches and cache writes are not in it. A model that only others serve has no price here: it depends on
 //! where it runs; neither have Google's models, whose prices were not looked up.
 
-use prospector_core::nearest;
+use prospector_core::name::nearest;
 
 use crate::{LlmError, Usage};
 

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use futures::StreamExt;
-use prospector_core::ToolSpec;
+use prospector_core::tool::ToolSpec;
 use prospector_llm::{
     ChatEvent, ChatRequest, ChatResponse, Message, SystemBlock, ToolCall, ToolResult, Usage, providers::connect,
 };

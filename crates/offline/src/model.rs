@@ -2,7 +2,8 @@
 
 use async_trait::async_trait;
 use futures::{StreamExt, stream, stream::BoxStream};
-use prospector_core::{compute, tokens};
+use prospector_core::tokens;
+use prospector_core::work::compute;
 use prospector_llm::{ChatEvent, ChatModel, ChatRequest, ChatResponse, LlmError, Usage, purpose::Purpose};
 use serde::Serialize;
 

@@ -169,7 +169,7 @@ fn render_pairs(proposed: &Value) -> String {
     let line = |pair: &Value| {
         let cells = |side: &str| -> String {
             let cells = pair[side].as_object().into_iter().flatten();
-            cells.map(|(_, value)| prospector_core::compact::cell(value)).collect::<Vec<_>>().join(" | ")
+            cells.map(|(_, value)| prospector_core::tool::compact::cell(value)).collect::<Vec<_>>().join(" | ")
         };
         format!("{}: {}  =  {}", pair["id"].as_str().unwrap_or_default(), cells("left"), cells("right"))
     };

@@ -21,7 +21,8 @@ mod written;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use prospector_core::{Problem, Toolset};
+use prospector_core::Problem;
+use prospector_core::tool::Toolset;
 use prospector_engine::Engine;
 
 pub use recipe::{Recipe, Rule, Side, Test, TestKind};

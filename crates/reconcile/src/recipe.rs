@@ -1,6 +1,7 @@
 //! A recipe: how the rows of two subsets are matched.
 
-use prospector_core::{ToolError, nearest};
+use prospector_core::name::nearest;
+use prospector_core::tool::ToolError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

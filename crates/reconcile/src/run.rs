@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use prospector_core::ToolError;
+use prospector_core::tool::ToolError;
 use prospector_engine::Engine;
 use serde::Serialize;
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use prospector_core::ToolError;
+use prospector_core::tool::ToolError;
 use prospector_engine::{Engine, FailureCode};
 use serde_json::{Map, Value};
 

@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use prospector_core::{Effect, Tool, ToolError, Toolset};
+use prospector_core::tool::{Effect, Tool, ToolError, Toolset};
 use prospector_engine::Engine;
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -1,6 +1,6 @@
 //! Values as they are compared here: the same way as the SQL compares them.
 
-use prospector_core::ToolError;
+use prospector_core::tool::ToolError;
 use serde_json::Value;
 
 /// A name as an SQL identifier.

@@ -19,7 +19,7 @@ use prospector_agent::{
     event::Event,
     plan::Ended,
 };
-use prospector_core::{Answer, BoxFuture, Callable, Effect, ToolError, ToolSpec, Toolset};
+use prospector_core::tool::{Answer, BoxFuture, Callable, Effect, ToolError, ToolSpec, Toolset};
 use prospector_discovery::{Catalog, CatalogOptions, DiscoveryTools, Profile, Prompt};
 use prospector_offline::Offline;
 use prospector_reconcile::{reconcile_tools, reconcile_workflow};

@@ -2,10 +2,13 @@
 
 use std::path::Path;
 
-use prospector_connect::{Connector, Table};
-use prospector_core::{Problem, nearest};
+use prospector_connect::Connector;
+use prospector_connect::table::Table;
+use prospector_core::Problem;
+use prospector_core::name::nearest;
 
-use crate::{Database, SchemaError, descriptions, naming::named};
+use crate::naming::named;
+use crate::{Database, SchemaError, descriptions};
 
 /// Describes a database.
 ///
@@ -84,7 +87,7 @@ fn allowed(
 
 #[cfg(test)]
 mod tests {
-    use prospector_connect::SourceKind;
+    use prospector_connect::source::SourceKind;
 
     use super::*;
     use crate::testing::{Fake, shop};

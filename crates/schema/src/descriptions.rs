@@ -1,8 +1,9 @@
 //! Descriptions that lie beside a database, as JSON:
 //! `{table: {name?, description?, columns: {column: {name?, description?, value_description?}}}}`.
 
-use prospector_connect::Table;
-use prospector_core::{Problem, nearest};
+use prospector_connect::table::Table;
+use prospector_core::Problem;
+use prospector_core::name::nearest;
 use prospector_text::identifiers::words;
 use serde_json::{Map, Value};
 

@@ -2,12 +2,17 @@
 
 use std::sync::Arc;
 
-use prospector_connect::{Connector, Table};
-use prospector_core::{Record, Toolset};
+use prospector_connect::Connector;
+use prospector_connect::table::Table;
+use prospector_core::record::Record;
+use prospector_core::tool::Toolset;
 use prospector_search::Index;
 use tokio::sync::OnceCell;
 
-use crate::{Connection, Database, Join, joins::JoinGraph, naming::named, passages, profile::Profile, render, tools};
+use crate::joins::JoinGraph;
+use crate::naming::named;
+use crate::profile::Profile;
+use crate::{Connection, Database, Join, passages, render, tools};
 
 /// A longer text is the id of nothing: names may hold dots, and each way to divide an id at them is tried.
 const MAX_ID_BYTES: usize = 2_000;
@@ -169,7 +174,7 @@ fn only(id: &str, found: impl Iterator<Item = String>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use prospector_connect::SourceKind;
+    use prospector_connect::source::SourceKind;
 
     use super::*;
     use crate::testing::{discovery, shop, table};

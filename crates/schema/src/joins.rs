@@ -5,7 +5,7 @@ use std::{
     fmt,
 };
 
-use prospector_connect::Table;
+use prospector_connect::table::Table;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn a_key_of_two_columns_is_one_text_and_two_joins() {
         let mut tables = vec![table("a", &["x", "y"]), table("b", &["x*", "y*"])];
-        tables[0].foreign_keys = vec![prospector_connect::ForeignKey {
+        tables[0].foreign_keys = vec![prospector_connect::table::ForeignKey {
             columns: vec!["x".into(), "y".into()],
             table: "b".into(),
             references: vec!["x".into(), "y".into()],

@@ -6,7 +6,8 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use prospector_connect::{Column, SourceKind, Table};
+//! use prospector_connect::source::SourceKind;
+//! use prospector_connect::table::{Column, Table};
 //! use prospector_schema::{Database, Entry, SchemaDiscovery};
 //! use prospector_search::Index;
 //! use serde_json::json;

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use prospector_connect::Table;
+use prospector_connect::table::Table;
 use prospector_text::{identifiers, stem::strip_plural};
 
 /// The words that a column which refers to something ends in.

@@ -1,6 +1,7 @@
 //! A database as it is known to discovery.
 
-use prospector_connect::{ForeignKey, SourceKind, Table};
+use prospector_connect::source::SourceKind;
+use prospector_connect::table::{ForeignKey, Table};
 use serde::{Deserialize, Serialize};
 
 use crate::naming::named;

@@ -3,7 +3,9 @@
 use std::{collections::HashMap, time::Duration};
 
 use futures::{StreamExt, stream};
-use prospector_connect::{ConnectError, Connector, SampleRequest, Statistics, Table};
+use prospector_connect::rows::{SampleRequest, Statistics};
+use prospector_connect::table::Table;
+use prospector_connect::{ConnectError, Connector};
 use prospector_text::{cut, identifiers::words};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -193,7 +195,7 @@ fn short(value: Value) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use prospector_connect::ColumnType;
+    use prospector_connect::table::ColumnType;
     use serde_json::json;
 
     use super::*;

@@ -1,9 +1,11 @@
 //! A table as it is indexed, and as a hit shows it.
 
-use prospector_connect::{Column, Table};
-use prospector_core::{Kind, Record};
+use prospector_connect::table::{Column, Table};
+use prospector_core::Kind;
+use prospector_core::record::Record;
 
-use crate::{Database, joins::JoinGraph};
+use crate::Database;
+use crate::joins::JoinGraph;
 use prospector_text::cut;
 
 /// The most characters of a description that a list or a hit shows.
@@ -66,7 +68,7 @@ fn body(database: &Database, table: &Table) -> String {
 
 #[cfg(test)]
 mod tests {
-    use prospector_connect::SourceKind;
+    use prospector_connect::source::SourceKind;
 
     use super::*;
     use crate::testing::{shop, table};

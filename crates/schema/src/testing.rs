@@ -9,9 +9,11 @@ use std::{
 };
 
 use async_trait::async_trait;
-use prospector_connect::{
-    Cause, Column, ConnectError, Connector, ForeignKey, SampleRequest, Samples, SourceKind, Statistics, Table,
-};
+use prospector_connect::error::Cause;
+use prospector_connect::rows::{SampleRequest, Samples, Statistics};
+use prospector_connect::source::SourceKind;
+use prospector_connect::table::{Column, ForeignKey, Table};
+use prospector_connect::{ConnectError, Connector};
 use prospector_core::Problem;
 use prospector_search::Index;
 use serde_json::{Value, json};

@@ -5,7 +5,8 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use prospector_core::{Kind, Record};
+use prospector_core::Kind;
+use prospector_core::record::Record;
 use rayon::prelude::*;
 
 use crate::{

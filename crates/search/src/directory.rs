@@ -392,7 +392,8 @@ impl TerminatingWrite for SummedFile {
 
 #[cfg(test)]
 mod tests {
-    use prospector_core::{Kind, Record};
+    use prospector_core::Kind;
+    use prospector_core::record::Record;
 
     use super::*;
     use crate::lexical::{Entry, Lexical};

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use prospector_core::ToolError;
+use prospector_core::tool::ToolError;
 use prospector_state::Obstacle;
 
 use crate::{Damage, MAX_QUERY_CHARS};

@@ -5,7 +5,10 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use prospector_core::{Hit, Kind, Record, Relevance, compute, nearest};
+use prospector_core::Kind;
+use prospector_core::name::nearest;
+use prospector_core::record::{Hit, Record, Relevance};
+use prospector_core::work::compute;
 
 use crate::{
     Embedder, ModelId, Ranker, SearchError,
@@ -213,7 +216,7 @@ impl Index {
         self.inner.embedder.is_none()
     }
 
-    /// [`Index::search`] for asynchronous callers, whose threads it leaves to others; see [`prospector_core::compute`].
+    /// [`Index::search`] for asynchronous callers, whose threads it leaves to others; see [`prospector_core::work::compute`].
     ///
     /// # Errors
     /// As [`Index::search`].

@@ -6,7 +6,8 @@
 
 use std::collections::HashMap;
 
-use prospector_core::{Kind, Record};
+use prospector_core::Kind;
+use prospector_core::record::Record;
 use tantivy::{
     DocAddress, DocSet, IndexSettings, IndexWriter, Searcher, TERMINATED, TantivyDocument, Term,
     collector::DocSetCollector,
@@ -332,7 +333,7 @@ impl Lexical {
 
     /// The records of exactly that name, id or alias.
     pub(crate) fn exact(&self, searcher: &Searcher, name: &str) -> Result<Vec<DocAddress>, SearchError> {
-        let name = prospector_core::normalized(name);
+        let name = prospector_core::name::normalize(name);
         if name.is_empty() {
             return Ok(Vec::new());
         }
@@ -388,7 +389,7 @@ fn exact_names(record: &Record) -> Vec<String> {
     let mut names: Vec<String> = [&record.id, &record.name]
         .into_iter()
         .chain(&record.aliases)
-        .map(|name| prospector_core::normalized(name))
+        .map(|name| prospector_core::name::normalize(name))
         .filter(|name| !name.is_empty())
         .collect();
     names.sort();

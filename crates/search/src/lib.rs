@@ -2,7 +2,8 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use prospector_core::{Kind, Record};
+//! use prospector_core::Kind;
+//! use prospector_core::record::Record;
 //! use prospector_search::{Index, Query, StaticTable};
 //!
 //! let mut invoices = Record::new(Kind::Table, "store.invoices", "invoices");
@@ -20,7 +21,7 @@
 //! damage is an error or a rebuild, never a wrong answer.
 //!
 //! What it is not: it does not know what a table, an operation or a skill is. Who discovers them turns them into
-//! [`prospector_core::Record`]s.
+//! [`prospector_core::record::Record`]s.
 
 mod analyze;
 mod damage;

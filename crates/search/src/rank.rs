@@ -16,7 +16,8 @@ mod query_scores;
 
 use std::collections::HashMap;
 
-use prospector_core::{Kind, Record, Relevance};
+use prospector_core::Kind;
+use prospector_core::record::{Record, Relevance};
 use rayon::prelude::*;
 
 use crate::{Ranker, SearchError, index::Snapshot, recipe, vectors::Quantized};

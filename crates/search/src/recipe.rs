@@ -3,7 +3,8 @@
 //! The constants were chosen on public question sets with cross-validation over databases, APIs and questions; they lie on
 //! plateaus, and are the same for every catalog.
 
-use prospector_core::{Kind, Record};
+use prospector_core::Kind;
+use prospector_core::record::Record;
 use prospector_text::sentences;
 
 use crate::analyze::Style;

@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, atomic::AtomicUsize, atomic::Ordering},
 };
 
-use prospector_core::Record;
+use prospector_core::record::Record;
 use rayon::prelude::*;
 use serde::Serialize;
 

@@ -12,7 +12,8 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use prospector_core::{Kind, Record};
+use prospector_core::Kind;
+use prospector_core::record::Record;
 use prospector_search::{Embedder, Index, Query, Ranker, SearchError, StaticTable};
 
 static EMBEDDER: LazyLock<Arc<dyn Embedder>> = LazyLock::new(|| Arc::new(StaticTable::shipped().unwrap()));

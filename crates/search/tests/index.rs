@@ -4,7 +4,8 @@
 
 use std::sync::Arc;
 
-use prospector_core::{Kind, Record};
+use prospector_core::Kind;
+use prospector_core::record::Record;
 use prospector_search::{Embedder, Index, MAX_QUERY_CHARS, Query, RefreshReport, SearchError, StaticTable, query_text};
 
 fn table(database: &str, name: &str, description: &str, body: &str) -> Record {
@@ -158,7 +159,7 @@ async fn a_text_of_the_greatest_length_is_searched_for_and_a_longer_one_refused(
                 "{error}"
             );
         }
-        let told = prospector_core::ToolError::from(index.find(query(&longer)).await.unwrap_err());
+        let told = prospector_core::tool::ToolError::from(index.find(query(&longer)).await.unwrap_err());
         assert_eq!(told.to_json()["error"], "invalid_arguments", "{told}");
     }
 }

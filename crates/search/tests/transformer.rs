@@ -17,7 +17,8 @@ use std::{
     },
 };
 
-use prospector_core::{Kind, Record};
+use prospector_core::Kind;
+use prospector_core::record::Record;
 use prospector_search::{
     Embedder, Index, Query, Ranker, Role, StaticTable,
     transformer::{Hub, Transformer},

@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, path::PathBuf};
 
-use prospector_core::ToolError;
+use prospector_core::tool::ToolError;
 use serde_json::{Value, json};
 
 /// Nothing can be served, or not any more.

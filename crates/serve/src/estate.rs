@@ -10,7 +10,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use prospector_core::{Answer, Owner, Problem, ToolError};
+use prospector_core::tool::{Answer, ToolError};
+use prospector_core::{Owner, Problem};
 use prospector_discovery::{Catalog, DiscoveryTools, Keeping, Profile};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;

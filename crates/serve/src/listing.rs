@@ -1,6 +1,7 @@
 //! What there is in a catalog, in one order, and each thing of it in full: for the resources of MCP and for the page.
 
-use prospector_core::{Answer, ResourceKind, ToolError};
+use prospector_core::record::ResourceKind;
+use prospector_core::tool::{Answer, ToolError};
 use prospector_discovery::Catalog;
 use serde::Serialize;
 use serde_json::Value;

@@ -18,7 +18,8 @@ use std::{
 
 use futures::FutureExt;
 use prospector_agent::plan::INSTRUCTIONS;
-use prospector_core::{Owner, compute, mark};
+use prospector_core::work::compute;
+use prospector_core::{Owner, mark};
 use prospector_discovery::{PromptBuilder, PromptForm};
 use prospector_llm::models::UNLISTED;
 use rmcp::{

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use prospector_core::{Answer, Owner, ToolError, ToolErrorCode};
+use prospector_core::Owner;
+use prospector_core::tool::{Answer, ToolError, ToolErrorCode};
 use serde_json::{Value, json};
 
 use crate::{error::Refusal, server::Server};

@@ -6,7 +6,9 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use prospector_core::{Problem, Record, normalized};
+use prospector_core::Problem;
+use prospector_core::name::normalize;
+use prospector_core::record::Record;
 
 use crate::{Pages, Skill, SkillFolder, render};
 
@@ -75,7 +77,7 @@ impl SkillDiscovery {
 
     /// Says which tools there are, so that skills which may use others are listed as such.
     pub fn offer<'a>(&self, tools: impl IntoIterator<Item = &'a str>) {
-        self.offered.get_or_init(|| tools.into_iter().map(normalized).collect());
+        self.offered.get_or_init(|| tools.into_iter().map(normalize).collect());
     }
 
     /// The allowed tools of a skill that are not offered; none where it is not known what is. `Bash(git add:*)` asks for
@@ -85,7 +87,7 @@ impl SkillDiscovery {
         let met = |tool: &str| {
             let name = tool.split('(').next().unwrap_or_default();
             let name = name.rsplit("__").next().and_then(|name| name.rsplit([':', '/', '.']).next()).unwrap_or(name);
-            name == "*" || offered.contains(&normalized(name))
+            name == "*" || offered.contains(&normalize(name))
         };
         skill.allowed_tools.iter().filter(|tool| !met(tool)).cloned().collect()
     }
@@ -102,8 +104,8 @@ impl SkillDiscovery {
     /// The skill that a name means, ignoring case and what is no letter or digit where only one skill fits.
     pub fn resolve(&self, name: &str) -> Option<&Skill> {
         self.skills.iter().find(|skill| skill.name == name.trim()).or_else(|| {
-            let wanted = normalized(name);
-            let mut found = self.skills.iter().filter(|skill| !wanted.is_empty() && normalized(&skill.name) == wanted);
+            let wanted = normalize(name);
+            let mut found = self.skills.iter().filter(|skill| !wanted.is_empty() && normalize(&skill.name) == wanted);
             found.next().filter(|_| found.next().is_none())
         })
     }

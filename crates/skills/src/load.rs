@@ -7,7 +7,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use prospector_core::{Problem, catch_panic};
+use prospector_core::Problem;
+use prospector_core::work::catch_panic;
 
 use crate::{Skill, files::plain_lines, front_matter, links};
 

@@ -2,10 +2,9 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use prospector_core::{
-    DEFAULT_MAX_TOKENS, Effect, Kind, Page, Part, Relevance, Resource, ResourceKind, Tool, ToolError, ToolOutput,
-    Toolset,
-};
+use prospector_core::Kind;
+use prospector_core::record::{Relevance, Resource, ResourceKind};
+use prospector_core::tool::{DEFAULT_MAX_TOKENS, Effect, Page, Part, Tool, ToolError, ToolOutput, Toolset};
 use prospector_search::{Index, Query, SearchError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

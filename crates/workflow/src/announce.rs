@@ -1,6 +1,8 @@
 //! What a model is told when a phase begins.
 
-use prospector_core::{compact, mark::as_data, tokens};
+use prospector_core::mark::as_data;
+use prospector_core::tokens;
+use prospector_core::tool::compact;
 use serde_json::Value;
 
 use crate::{

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use prospector_core::{Problem, nearest};
+use prospector_core::Problem;
+use prospector_core::name::nearest;
 use serde_saphyr::{Location, Spanned};
 
 use crate::{

@@ -8,7 +8,8 @@ use prospector_agent::{
     event::{Event, Observe},
     plan::{Ended, Metrics},
 };
-use prospector_core::{Toolset, tokens};
+use prospector_core::tokens;
+use prospector_core::tool::Toolset;
 use prospector_discovery::Prompt;
 use prospector_llm::{LlmError, Message, purpose::Utterance};
 use serde::Serialize;

@@ -2,7 +2,8 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use prospector_core::{ToolError, ToolErrorCode, nearest};
+use prospector_core::name::nearest;
+use prospector_core::tool::{ToolError, ToolErrorCode};
 use serde::Serialize;
 use serde_json::Value;
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use prospector_core::{Answer, ToolError, ToolSpec, Toolset};
+use prospector_core::tool::{Answer, ToolError, ToolSpec, Toolset};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};

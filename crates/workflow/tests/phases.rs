@@ -15,7 +15,8 @@ use prospector_agent::{
     event::Event,
     plan::Ended,
 };
-use prospector_core::{Answer, ResourceKind, ToolError, ToolSpec, Toolset};
+use prospector_core::record::ResourceKind;
+use prospector_core::tool::{Answer, ToolError, ToolSpec, Toolset};
 use prospector_discovery::Prompt;
 use prospector_llm::Message;
 use prospector_workflow::{Conversation, TurnOutcome, Workflow, WorkflowReport};

@@ -1,6 +1,7 @@
 //! The answer as the goal of a run: a text whose claims can be traced, sent back once where they cannot.
 
-use prospector_core::{Answer, mark::as_json};
+use prospector_core::mark::as_json;
+use prospector_core::tool::Answer;
 use prospector_llm::{
     Message, ToolCall,
     purpose::{Mode, PreviousTurn, Purpose},

@@ -1,6 +1,6 @@
 //! What a run did, as an answer may cite it: numbered queries with their rows, definitions, texts and thoughts.
 
-use prospector_core::Answer;
+use prospector_core::tool::Answer;
 use prospector_llm::ToolCall;
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use prospector_core::{Answer, Effect, Tool, ToolError, ToolSpec, Toolset};
+use prospector_core::tool::{Answer, Effect, Tool, ToolError, ToolSpec, Toolset};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use prospector_core::{Resource, ResourceKind};
+use prospector_core::record::{Resource, ResourceKind};
 
 use super::{DiscoveredContext, Draft, Failure, PlanFact, Step, Verification};
 use crate::names::Names;

@@ -20,7 +20,8 @@ use prospector_agent::{
     event::Event,
     plan::PlanOutcome,
 };
-use prospector_core::{Answer, Resource, ResourceKind, ToolError, ToolErrorCode, ToolSpec};
+use prospector_core::record::{Resource, ResourceKind};
+use prospector_core::tool::{Answer, ToolError, ToolErrorCode, ToolSpec};
 use prospector_discovery::{Prompt, PromptTokens};
 use prospector_llm::{
     ChatEvent, ChatModel, ChatRequest, ChatResponse, LlmError, Message, SystemBlock, ToolCall, Usage,

@@ -1,9 +1,7 @@
 //! The text of an operation's details: a line a parameter, and bodies as shapes in one line each.
 
-use prospector_core::{
-    Cut,
-    compact::{cell, name, quoted, rest, word},
-};
+use prospector_core::tool::Cut;
+use prospector_core::tool::compact::{cell, name, quote, rest, word};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -149,7 +147,7 @@ fn bare(text: &str, also: &[char]) -> String {
     };
     let is_scalar = matches!(text, "null" | "true" | "false") || text.parse::<f64>().is_ok();
     let is_plain = !text.is_empty() && text.trim() == text && text.chars().all(plain);
-    if is_plain && !is_scalar { text.to_owned() } else { quoted(text) }
+    if is_plain && !is_scalar { text.to_owned() } else { quote(text) }
 }
 
 #[cfg(test)]

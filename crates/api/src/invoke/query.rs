@@ -1,7 +1,7 @@
 //! A GraphQL query: one field of the root, with arguments as variables.
 
 use graphql_parser::query::{Definition, OperationDefinition, Selection, parse_query};
-use prospector_core::ToolError;
+use prospector_core::tool::ToolError;
 use serde_json::{Map, Value, json};
 
 use super::{check, refuse};

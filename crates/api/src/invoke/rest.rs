@@ -1,7 +1,7 @@
 //! A GET: its path with the arguments in place.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use prospector_core::ToolError;
+use prospector_core::tool::ToolError;
 use serde_json::{Map, Value};
 
 use super::{check, refuse};

@@ -8,13 +8,14 @@ use prospector_core::Problem;
 use serde_json::Value;
 
 use super::job::{Answer, Jobs};
-use super::sql::{SUFFIX, Statement, quoted};
+use super::sql::{SUFFIX, Statement, quote};
 use super::value::{Parameter, base, rows};
+use crate::ConnectError;
 use crate::budget::Budget;
-use crate::{Column, ColumnType, ConnectError, ForeignKey, Table};
+use crate::table::{Column, ColumnType, ForeignKey, Table};
 
 /// So many rows of a description are read.
-const MOST: usize = 500_000;
+const MAX_ROWS: usize = 500_000;
 
 /// More columns of one table are left out.
 const MAX_COLUMNS: usize = 2_000;
@@ -24,11 +25,11 @@ const MAX_TYPE: usize = 120;
 
 /// The tables of one dataset.
 pub(super) async fn dataset(jobs: &Arc<Jobs>, project: &str, dataset: &str) -> Result<Vec<Table>, ConnectError> {
-    let place = format!("{}.{}", quoted(project), quoted(dataset));
+    let place = format!("{}.{}", quote(project), quote(dataset));
     let info = format!("{place}.INFORMATION_SCHEMA");
     let ask = async |sql: String, parameters: Vec<Parameter>| -> Result<Vec<Vec<Value>>, ConnectError> {
         let Answer { fields, rows: cells, .. } = jobs
-            .run(&format!("the dataset {dataset}"), &Statement { sql, parameters }, Budget::of_rows(), MOST)
+            .run(&format!("the dataset {dataset}"), &Statement { sql, parameters }, Budget::of_rows(), MAX_ROWS)
             .await?;
         Ok(rows(&fields, &cells))
     };
@@ -41,7 +42,7 @@ pub(super) async fn dataset(jobs: &Arc<Jobs>, project: &str, dataset: &str) -> R
     )
     .await?;
     let names: Vec<String> = named.iter().map(|row| word(row, 0)).collect();
-    let groups = sharded(&names);
+    let groups = group_shards(&names);
     let newest: Vec<&str> = groups.iter().filter_map(|group| group.members.first()).map(String::as_str).collect();
     let described = ask(
         format!(
@@ -85,7 +86,7 @@ pub(super) struct Group {
 }
 
 /// The tables whose names differ by a date of eight digits, unless their pattern would name others too.
-pub(super) fn sharded(names: &[String]) -> Vec<Group> {
+pub(super) fn group_shards(names: &[String]) -> Vec<Group> {
     let mut found: BTreeMap<&str, Vec<&String>> = BTreeMap::new();
     for name in names {
         if let Some(stem) = stem(name) {
@@ -143,7 +144,7 @@ fn tables(
     described.iter().for_each(|row| fields.entry(word(row, 0)).or_default().push(row));
     let grouped: HashSet<&String> = groups.iter().flat_map(|group| &group.members).collect();
     let option: HashMap<String, (String, String)> =
-        named.iter().map(|row| (word(row, 0), (word(row, 1), unquoted(row.get(2))))).collect();
+        named.iter().map(|row| (word(row, 0), (word(row, 1), unquote(row.get(2))))).collect();
     let mut made = Vec::new();
     for row in named.iter().filter(|row| !grouped.contains(&word(row, 0))) {
         let name = word(row, 0);
@@ -176,7 +177,7 @@ fn tables(
         });
         made.push(table);
     }
-    keyed(&mut made, keys);
+    add_keys(&mut made, keys);
     for table in &mut made {
         table.name = format!("{dataset}.{}", table.name);
         for key in &mut table.foreign_keys {
@@ -264,7 +265,7 @@ fn table(name: &str, description: String, fields: &[&Vec<Value>]) -> Table {
 type Part = (String, u64, String);
 
 /// Marks primary keys, and adds foreign ones, which refer to primary ones always.
-fn keyed(tables: &mut [Table], keys: &[Vec<Value>]) {
+fn add_keys(tables: &mut [Table], keys: &[Vec<Value>]) {
     let mut primary: HashMap<String, BTreeMap<u64, String>> = HashMap::new();
     // By table and name of the key.
     let mut foreign: BTreeMap<(String, String), Vec<Part>> = BTreeMap::new();
@@ -298,13 +299,13 @@ fn keyed(tables: &mut [Table], keys: &[Vec<Value>]) {
 }
 
 /// A text as `TABLE_OPTIONS` writes it: a literal of SQL.
-fn unquoted(value: Option<&Value>) -> String {
+fn unquote(value: Option<&Value>) -> String {
     let Some(text) = value.and_then(Value::as_str) else { return String::new() };
     serde_json::from_str::<String>(text).unwrap_or_else(|_| text.trim_matches('"').to_owned())
 }
 
 /// The problem of a dataset that cannot be described.
-pub(super) fn undescribed(dataset: &str, error: &ConnectError) -> Problem {
+pub(super) fn describe_failure(dataset: &str, error: &ConnectError) -> Problem {
     Problem::error(dataset, error.to_string())
         .advise("grant `BigQuery Metadata Viewer` and `BigQuery Job User`, or leave the dataset out")
 }
@@ -315,7 +316,7 @@ mod tests {
 
     fn check(names: &[&str], expected: &[&str]) {
         let names: Vec<String> = names.iter().map(ToString::to_string).collect();
-        let groups = sharded(&names);
+        let groups = group_shards(&names);
         let written: Vec<String> =
             groups.iter().map(|group| format!("{} = {}", group.name, group.members.join(" "))).collect();
         assert_eq!(written, expected);

@@ -8,10 +8,12 @@ use serde_json::{Value, json};
 
 use super::sql::Statement;
 use super::token::Tokens;
+use crate::ConnectError;
 use crate::budget::Budget;
-use crate::server::PATIENCE;
-use crate::service::http::{Asker, Question, Unanswered};
-use crate::{BigquerySource, Cause, ConnectError};
+use crate::cause::Cause;
+use crate::server::STATEMENT_TIMEOUT;
+use crate::service::BigquerySource;
+use crate::service::http::{HttpClient, Request, RequestFailure};
 
 /// How long one question waits for a job; a longer one is asked for again.
 const WAITING: Duration = Duration::from_secs(10);
@@ -21,7 +23,7 @@ const PAGE: usize = 10_000;
 
 /// What asks BigQuery.
 pub(super) struct Jobs {
-    pub(super) asker: Asker,
+    pub(super) asker: HttpClient,
     pub(super) settings: BigquerySource,
     pub(super) tokens: Tokens,
 }
@@ -48,19 +50,19 @@ impl Jobs {
         path: &[&str],
         parameters: &[(&str, String)],
         body: Option<Value>,
-    ) -> Result<Value, Unanswered> {
+    ) -> Result<Value, RequestFailure> {
         let mut is_new = false;
         loop {
             let token = self.tokens.token(&self.asker).await?;
-            let question = Question {
+            let question = Request {
                 method: method.clone(),
                 path: ["bigquery", "v2", "projects"].into_iter().chain(path.iter().copied()).collect(),
                 parameters: parameters.to_vec(),
                 body: body.clone(),
-                patience: WAITING + Duration::from_secs(20),
+                time_limit: WAITING + Duration::from_secs(20),
             };
             match self.asker.ask(question, token.as_deref()).await {
-                Err(Unanswered::Locked(_)) if token.is_some() && !is_new => {
+                Err(RequestFailure::Locked(_)) if token.is_some() && !is_new => {
                     self.tokens.forget().await;
                     is_new = true;
                 }
@@ -89,7 +91,7 @@ impl Jobs {
             "useLegacySql": false,
             "maxResults": page,
             "timeoutMs": WAITING.as_millis() as u64,
-            "jobTimeoutMs": PATIENCE.as_millis().to_string(),
+            "jobTimeoutMs": STATEMENT_TIMEOUT.as_millis().to_string(),
             "maximumBytesBilled": self.settings.max_bytes_billed().to_string(),
             "formatOptions": {"useInt64Timestamp": true},
         });
@@ -110,9 +112,9 @@ impl Jobs {
         let mut found = Answer::default();
         loop {
             if answer.get("jobComplete") == Some(&Value::Bool(false)) {
-                if start.elapsed() > PATIENCE {
+                if start.elapsed() > STATEMENT_TIMEOUT {
                     // Dropped, it is cancelled.
-                    return Err(failed(Unanswered::TooLong));
+                    return Err(failed(RequestFailure::TooLong));
                 }
                 answer = self.page(&running, page, None).await.map_err(failed)?;
                 continue;
@@ -143,7 +145,7 @@ impl Jobs {
         }
     }
 
-    async fn page(&self, running: &Running, size: usize, token: Option<String>) -> Result<Value, Unanswered> {
+    async fn page(&self, running: &Running, size: usize, token: Option<String>) -> Result<Value, RequestFailure> {
         let mut parameters = vec![
             ("maxResults", size.to_string()),
             ("timeoutMs", WAITING.as_millis().to_string()),
@@ -155,7 +157,7 @@ impl Jobs {
     }
 
     /// Whether the statement would run and is one that only reads, without running it.
-    pub(super) async fn tried(&self, table: &str, sql: &str) -> Result<(), ConnectError> {
+    pub(super) async fn dry_run(&self, table: &str, sql: &str) -> Result<(), ConnectError> {
         let mut query = json!({"query": sql, "useLegacySql": false});
         if let [dataset] = self.settings.datasets() {
             query["defaultDataset"] = json!({"projectId": self.project(), "datasetId": dataset});

@@ -4,16 +4,16 @@
 use serde_json::Value;
 
 use super::value::{Parameter, base};
-use crate::filter::sql::escaped;
-use crate::filter::{ConditionError, Test};
-use crate::{ConnectError, FilterCondition, FilterOp};
+use crate::ConnectError;
+use crate::filter::{ConditionError, FilterCondition, FilterOp, Test};
+use crate::statement::escape_pattern;
 
 /// The column by which one part of a table that is many by date is told from the next.
 pub(super) const SUFFIX: &str = "_TABLE_SUFFIX";
 
 /// A column.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Known {
+pub(super) struct PathColumn {
     /// The path, with dots.
     pub(super) name: String,
     pub(super) data_type: String,
@@ -36,17 +36,17 @@ impl Statement {
 }
 
 /// A name between backticks.
-pub(super) fn quoted(name: &str) -> String {
+pub(super) fn quote(name: &str) -> String {
     format!("`{}`", name.replace('\\', "\\\\").replace('`', "\\`"))
 }
 
 fn path<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    names.map(quoted).collect::<Vec<_>>().join(".")
+    names.map(quote).collect::<Vec<_>>().join(".")
 }
 
-impl Known {
+impl PathColumn {
     /// From where the values come, and the value: nothing and the column itself, or the lists on its way.
-    fn unnested(&self) -> (Option<String>, String) {
+    fn unnest(&self) -> (Option<String>, String) {
         if self.name == SUFFIX {
             return (None, SUFFIX.to_owned());
         }
@@ -68,7 +68,7 @@ impl Known {
 
     /// The value of a row.
     pub(super) fn value(&self) -> String {
-        match self.unnested() {
+        match self.unnest() {
             (None, value) => value,
             (Some(from), value) => format!("TO_JSON_STRING(ARRAY(SELECT {value} FROM {from}))"),
         }
@@ -94,7 +94,7 @@ impl Known {
 }
 
 /// The column of that name: as it is spelled, or else whatever its case.
-pub(super) fn column<'a>(known: &'a [Known], wanted: &str) -> Option<&'a Known> {
+pub(super) fn column<'a>(known: &'a [PathColumn], wanted: &str) -> Option<&'a PathColumn> {
     let exact = known.iter().find(|column| column.name == wanted);
     exact.or_else(|| known.iter().find(|column| column.name.to_lowercase() == wanted.to_lowercase()))
 }
@@ -103,8 +103,8 @@ pub(super) fn column<'a>(known: &'a [Known], wanted: &str) -> Option<&'a Known> 
 pub(super) fn select(
     table: &str,
     from: &str,
-    wanted: &[&Known],
-    known: &[Known],
+    wanted: &[&PathColumn],
+    known: &[PathColumn],
     conditions: &[FilterCondition],
     limit: usize,
 ) -> Result<Statement, ConnectError> {
@@ -128,8 +128,8 @@ pub(super) fn select(
     Ok(statement)
 }
 
-fn clause(column: &Known, test: &Test<'_>, statement: &mut Statement) -> Result<String, ConditionError> {
-    let (from, value) = column.unnested();
+fn clause(column: &PathColumn, test: &Test<'_>, statement: &mut Statement) -> Result<String, ConditionError> {
+    let (from, value) = column.unnest();
     let any = |test: String| match &from {
         None => test,
         Some(from) => format!("EXISTS (SELECT 1 FROM {from} WHERE {test})"),
@@ -180,7 +180,7 @@ fn plain(pattern: &str) -> String {
     let mut letters = pattern.chars();
     while let Some(letter) = letters.next() {
         match letter {
-            '\\' => out += &letters.next().map(|taken| escaped(&taken.to_string())).unwrap_or_default(),
+            '\\' => out += &letters.next().map(|taken| escape_pattern(&taken.to_string())).unwrap_or_default(),
             other => out.push(other),
         }
     }
@@ -188,13 +188,13 @@ fn plain(pattern: &str) -> String {
 }
 
 /// The most frequent values, and how many distinct ones there are.
-pub(super) fn sampled(column: &Known, from: &str, contains: Option<&str>, limit: usize) -> Statement {
-    let (lists, value) = column.unnested();
+pub(super) fn select_samples(column: &PathColumn, from: &str, contains: Option<&str>, limit: usize) -> Statement {
+    let (lists, value) = column.unnest();
     let from = lists.map_or_else(|| from.to_owned(), |lists| format!("{from}, {lists}"));
     let mut statement = Statement::default();
     let mut filter = String::new();
     if let Some(text) = contains {
-        let pattern = statement.bind(Parameter::text(format!("%{}%", escaped(text))));
+        let pattern = statement.bind(Parameter::text(format!("%{}%", escape_pattern(text))));
         filter = format!(" AND LOWER({}) LIKE LOWER({pattern})", column.text(&value));
     }
     let key = column.key(&value);
@@ -213,12 +213,12 @@ pub(super) fn sampled(column: &Known, from: &str, contains: Option<&str>, limit:
 }
 
 /// For each column the number of distinct values, the smallest, the largest, and how many rows have none.
-pub(super) fn measured(columns: &[&Known], from: &str) -> Statement {
+pub(super) fn select_statistics(columns: &[&PathColumn], from: &str) -> Statement {
     let measures: Vec<String> = columns
         .iter()
         .enumerate()
         .map(|(at, column)| {
-            let (lists, value) = column.unnested();
+            let (lists, value) = column.unnest();
             let key = column.key(&value);
             let has_order = column.is_plain();
             let end = |word: &str| match base(&column.data_type) {
@@ -258,8 +258,8 @@ mod tests {
 
     use super::*;
 
-    fn known() -> Vec<Known> {
-        let column = |name: &str, data_type: &str, lists: &[usize]| Known {
+    fn known() -> Vec<PathColumn> {
+        let column = |name: &str, data_type: &str, lists: &[usize]| PathColumn {
             name: name.into(),
             data_type: data_type.into(),
             lists: lists.to_vec(),
@@ -310,7 +310,7 @@ mod tests {
 
     #[test]
     fn names_and_patterns_stay_what_they_are() {
-        assert_eq!(quoted("a`b\\"), "`a\\`b\\\\`");
+        assert_eq!(quote("a`b\\"), "`a\\`b\\\\`");
         assert_eq!(plain("50\\%\\a%\\\\"), "50\\%a%\\\\");
         assert_eq!(
             known()[2].value(),

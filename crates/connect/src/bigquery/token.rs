@@ -16,7 +16,7 @@ use tokio::sync::Mutex;
 use url::Url;
 
 use crate::service::Access;
-use crate::service::http::{Asker, Unanswered};
+use crate::service::http::{HttpClient, RequestFailure};
 
 /// Reading, and nothing else: with such a token no statement can write, whatever it says.
 const SCOPE: &str = "https://www.googleapis.com/auth/bigquery.readonly";
@@ -45,7 +45,7 @@ struct KeyFile {
 
 impl Tokens {
     /// The token for the next question; none where the question takes its own.
-    pub(super) async fn token(&self, asker: &Asker) -> Result<Option<String>, Unanswered> {
+    pub(super) async fn token(&self, asker: &HttpClient) -> Result<Option<String>, RequestFailure> {
         let Access::KeyFile(path) = asker.access() else { return Ok(None) };
         let mut known = self.known.lock().await;
         if let Some((token, end)) = known.as_ref()
@@ -53,7 +53,7 @@ impl Tokens {
         {
             return Ok(Some(token.clone()));
         }
-        let (token, seconds) = issued(asker, path).await?;
+        let (token, seconds) = issue_token(asker, path).await?;
         let end = Instant::now() + Duration::from_secs(seconds).saturating_sub(MARGIN);
         *known = Some((token.clone(), end));
         Ok(Some(token))
@@ -66,15 +66,15 @@ impl Tokens {
 }
 
 /// A token, and for how many seconds it holds.
-async fn issued(asker: &Asker, path: &Path) -> Result<(String, u64), Unanswered> {
-    let wrong = |reason: String| Unanswered::Locked(format!("the key file {}: {reason}", path.display()));
+async fn issue_token(asker: &HttpClient, path: &Path) -> Result<(String, u64), RequestFailure> {
+    let wrong = |reason: String| RequestFailure::Locked(format!("the key file {}: {reason}", path.display()));
     let text = tokio::fs::read(path).await.map_err(|error| wrong(error.to_string()))?;
     // What stands in the file is not shown, not even where it is wrong.
     let key: KeyFile = serde_json::from_slice(&text)
         .map_err(|_| wrong("it is no key of a service account (client_email, private_key, token_uri)".to_owned()))?;
-    let url =
-        trusted(&key.token_uri).ok_or_else(|| wrong("its `token_uri` does not begin with https://".to_owned()))?;
-    let assertion = signed(&key).map_err(|error| wrong(error.to_string()))?;
+    let url = parse_trusted(&key.token_uri)
+        .ok_or_else(|| wrong("its `token_uri` does not begin with https://".to_owned()))?;
+    let assertion = sign_claim(&key).map_err(|error| wrong(error.to_string()))?;
     let body = url::form_urlencoded::Serializer::new(String::new())
         .append_pair("grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer")
         .append_pair("assertion", &assertion)
@@ -85,8 +85,8 @@ async fn issued(asker: &Asker, path: &Path) -> Result<(String, u64), Unanswered>
         .post(url)
         .header(reqwest::header::CONTENT_TYPE, "application/x-www-form-urlencoded")
         .body(body);
-    let answer = asker.answered(request, Duration::from_secs(20)).await.map_err(|unanswered| match unanswered {
-        Unanswered::Failed(_, reason) | Unanswered::Forbidden(reason) | Unanswered::Missing(reason) => {
+    let answer = asker.send(request, Duration::from_secs(20)).await.map_err(|unanswered| match unanswered {
+        RequestFailure::Failed(_, reason) | RequestFailure::Forbidden(reason) | RequestFailure::Missing(reason) => {
             wrong(format!("no token is given for it: {}", reason.replace(&assertion, "***")))
         }
         other => other,
@@ -97,7 +97,7 @@ async fn issued(asker: &Asker, path: &Path) -> Result<(String, u64), Unanswered>
 }
 
 /// Where tokens are issued: over TLS, or on this machine.
-fn trusted(uri: &str) -> Option<Url> {
+fn parse_trusted(uri: &str) -> Option<Url> {
     let url = Url::parse(uri).ok()?;
     let is_here = matches!(url.host_str(), Some("127.0.0.1" | "localhost" | "[::1]"));
     (url.scheme() == "https" || url.scheme() == "http" && is_here).then_some(url)
@@ -113,7 +113,7 @@ enum SignError {
 }
 
 /// The claim of the account, signed with its key.
-fn signed(key: &KeyFile) -> Result<String, SignError> {
+fn sign_claim(key: &KeyFile) -> Result<String, SignError> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs();
     let mut header = json!({"alg": "RS256", "typ": "JWT"});
     if let Some(id) = &key.private_key_id {
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_key_is_shown_to_nobody_who_listens() {
-        let check = |uri: &str, expected: bool| assert_eq!(trusted(uri).is_some(), expected, "{uri}");
+        let check = |uri: &str, expected: bool| assert_eq!(parse_trusted(uri).is_some(), expected, "{uri}");
         check("https://oauth2.googleapis.com/token", true);
         check("http://127.0.0.1:8080/token", true);
         check("http://oauth2.googleapis.com/token", false);

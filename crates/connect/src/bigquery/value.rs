@@ -6,8 +6,8 @@ use base64::engine::general_purpose::STANDARD;
 use datafusion::arrow::temporal_conversions::timestamp_us_to_datetime;
 use serde_json::{Map, Value, json};
 
+use crate::display;
 use crate::filter::{ConditionError, boolean, decimal, number, text};
-use crate::shown;
 
 /// Records are followed no deeper; BigQuery allows 15.
 const DEEPEST: usize = 32;
@@ -58,10 +58,10 @@ fn scalar(kind: &str, value: &Value) -> Value {
     let Value::String(text) = value else { return value.clone() };
     match kind {
         "INTEGER" | "INT64" | "NUMERIC" | "BIGNUMERIC" => decimal(text),
-        "FLOAT" | "FLOAT64" => text.parse().map_or_else(|_| Value::String(text.clone()), shown::float),
+        "FLOAT" | "FLOAT64" => text.parse().map_or_else(|_| Value::String(text.clone()), display::float),
         "BOOLEAN" | "BOOL" => Value::Bool(text == "true"),
         "TIMESTAMP" => moment(text).map_or_else(|| Value::String(text.clone()), Value::String),
-        "BYTES" => STANDARD.decode(text).map_or_else(|_| value.clone(), |bytes| shown::hexadecimal(&bytes).into()),
+        "BYTES" => STANDARD.decode(text).map_or_else(|_| value.clone(), |bytes| display::hexadecimal(&bytes).into()),
         _ => value.clone(),
     }
 }
@@ -109,7 +109,7 @@ impl Parameter {
             "BYTES" => {
                 let text = text(value);
                 let bytes = match text.strip_prefix("\\x") {
-                    Some(digits) => shown::bytes_of(digits).ok_or(ConditionError::Bytes)?,
+                    Some(digits) => display::bytes_of(digits).ok_or(ConditionError::Bytes)?,
                     None => text.into_bytes(),
                 };
                 made("BYTES", STANDARD.encode(bytes))

@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use prospector_core::Problem;
 use serde_json::Value;
 
-use super::plan::{Known, Role};
+use super::plan::{CqlColumn, Role};
 use super::{Cassandra, Read};
-use crate::{Column, ColumnType, ConnectError, Table};
+use crate::ConnectError;
+use crate::table::{Column, ColumnType, Table};
 
 /// Rows of a description.
-const MOST: usize = 500_000;
+const MAX_ROWS: usize = 500_000;
 
 /// Whether a keyspace is the cluster's own.
 pub(super) fn is_own(keyspace: &str) -> bool {
@@ -38,12 +39,12 @@ impl Cells {
 
 impl Cassandra {
     async fn cells(&self, what: &str, cql: &str) -> Result<Vec<Cells>, ConnectError> {
-        let Read { rows, .. } = self.read(what, cql, Vec::new(), MOST).await?;
+        let Read { rows, .. } = self.read(what, cql, Vec::new(), MAX_ROWS).await?;
         Ok(rows.into_iter().map(|row| Cells(row.into_iter().map(crate::document::Node::json).collect())).collect())
     }
 
     /// The columns of one table.
-    pub(super) async fn columns(&self, place: &Place) -> Result<Vec<Known>, ConnectError> {
+    pub(super) async fn columns(&self, place: &Place) -> Result<Vec<CqlColumn>, ConnectError> {
         let (keyspace, table) = place;
         let only = || {
             let text = |text: &String| scylla::value::CqlValue::Text(text.clone());
@@ -51,26 +52,26 @@ impl Cassandra {
         };
         let of = "keyspace_name = ? AND table_name = ?";
         let cql = format!("{COLUMNS} WHERE {of}");
-        let columns = self.read(table, &cql, only(), MOST).await?;
+        let columns = self.read(table, &cql, only(), MAX_ROWS).await?;
         let cql = format!("{INDEXES} WHERE {of}");
         // Without what it says of indexes, none is used.
-        let indexes = self.read(table, &cql, only(), MOST).await.map(|read| read.rows).unwrap_or_default();
+        let indexes = self.read(table, &cql, only(), MAX_ROWS).await.map(|read| read.rows).unwrap_or_default();
         let cells = |rows: Vec<Vec<crate::document::Node>>| -> Vec<Cells> {
             rows.into_iter().map(|row| Cells(row.into_iter().map(crate::document::Node::json).collect())).collect()
         };
         let indexed: Vec<String> = cells(indexes).iter().filter_map(|row| target(&row.0)).collect();
-        let known = |row: &Cells| Known {
+        let known = |row: &Cells| CqlColumn {
             is_indexed: indexed.contains(&row.word(2)),
             name: row.word(2),
             data_type: row.word(3),
             role: role(row),
         };
-        let mut known: Vec<Known> = cells(columns.rows).iter().map(known).collect();
+        let mut known: Vec<CqlColumn> = cells(columns.rows).iter().map(known).collect();
         known.sort_by(|a, b| (a.role, &a.name).cmp(&(b.role, &b.name)));
         Ok(known)
     }
 
-    pub(super) async fn described(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
+    pub(super) async fn describe_tables(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
         let what = "the schema of the cluster";
         let mut problems = Vec::new();
         let tables = self.cells(what, "SELECT keyspace_name, table_name, comment FROM system_schema.tables").await?;

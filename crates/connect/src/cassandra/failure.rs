@@ -3,7 +3,7 @@
 use scylla::errors::{DbError, DeserializationError, ExecutionError, PrepareError, RequestAttemptError};
 use scylla::response::query_result::{IntoRowsResultError, RowsError};
 
-use crate::Cause;
+use crate::cause::Cause;
 
 /// What went wrong between a statement and its rows.
 #[derive(Debug, thiserror::Error)]

@@ -5,8 +5,8 @@ use scylla::value::CqlValue;
 use serde_json::Value;
 
 use super::value::fitting;
-use crate::filter::{ConditionError, Test};
-use crate::{ConnectError, FilterCondition, FilterOp};
+use crate::ConnectError;
+use crate::filter::{ConditionError, FilterCondition, FilterOp, Test};
 
 /// So many partitions are asked for by one statement.
 const MAX_PARTITIONS: usize = 100;
@@ -25,7 +25,7 @@ pub(super) enum Role {
 
 /// A column.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Known {
+pub(super) struct CqlColumn {
     pub(super) name: String,
     pub(super) data_type: String,
     pub(super) role: Role,
@@ -45,7 +45,7 @@ pub(super) struct Plan {
 }
 
 /// A condition that was looked at.
-struct Looked {
+struct Candidate {
     column: usize,
     /// With values as they are compared here.
     condition: FilterCondition,
@@ -55,18 +55,18 @@ struct Looked {
 }
 
 /// A name as an identifier.
-pub(super) fn quoted(name: &str) -> String {
+pub(super) fn quote(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
 /// The place of the column of that name: as it is spelled, or else whatever its case.
-pub(super) fn position(known: &[Known], wanted: &str) -> Option<usize> {
+pub(super) fn position(known: &[CqlColumn], wanted: &str) -> Option<usize> {
     let exact = known.iter().position(|column| column.name == wanted);
     exact.or_else(|| known.iter().position(|column| column.name.to_lowercase() == wanted.to_lowercase()))
 }
 
 /// What is to be done for the conditions.
-pub(super) fn plan(table: &str, known: &[Known], conditions: &[FilterCondition]) -> Result<Plan, ConnectError> {
+pub(super) fn plan(table: &str, known: &[CqlColumn], conditions: &[FilterCondition]) -> Result<Plan, ConnectError> {
     let mut looked = Vec::with_capacity(conditions.len());
     for condition in conditions {
         let failed = |source: ConditionError| ConnectError::Condition {
@@ -87,7 +87,7 @@ pub(super) fn plan(table: &str, known: &[Known], conditions: &[FilterCondition])
     Ok(plan)
 }
 
-fn look(column: usize, data_type: &str, condition: &FilterCondition) -> Result<Looked, ConditionError> {
+fn look(column: usize, data_type: &str, condition: &FilterCondition) -> Result<Candidate, ConditionError> {
     let mut condition = condition.clone();
     let fit = |value: &Value| fitting(data_type, value);
     let (value, bound) = match condition.test()? {
@@ -109,15 +109,15 @@ fn look(column: usize, data_type: &str, condition: &FilterCondition) -> Result<L
         }
     };
     condition.value = value;
-    Ok(Looked { column, condition, bound, is_sent: false })
+    Ok(Candidate { column, condition, bound, is_sent: false })
 }
 
 /// Moves what the cluster can answer into the clause.
-fn send(known: &[Known], looked: &mut [Looked], plan: &mut Plan) {
+fn send(known: &[CqlColumn], looked: &mut [Candidate], plan: &mut Plan) {
     let mut keys: Vec<(Role, usize)> = known.iter().enumerate().map(|(at, column)| (column.role, at)).collect();
     keys.sort();
     let partition = keys.iter().filter(|(role, _)| matches!(role, Role::Partition(_)));
-    let one_of = |column: usize, looked: &[Looked]| {
+    let one_of = |column: usize, looked: &[Candidate]| {
         looked.iter().position(|l| {
             let is_kind = matches!(l.condition.op, FilterOp::Eq | FilterOp::In);
             l.column == column && is_kind && l.bound.as_ref().is_some_and(|bound| !bound.is_empty())
@@ -139,7 +139,7 @@ fn send(known: &[Known], looked: &mut [Looked], plan: &mut Plan) {
                     push(known, &mut looked[at], plan, &mut parts);
                     continue;
                 }
-                let is_range = |l: &Looked| {
+                let is_range = |l: &Candidate| {
                     let range = matches!(
                         l.condition.op,
                         FilterOp::Gt | FilterOp::Gte | FilterOp::Lt | FilterOp::Lte | FilterOp::Between
@@ -166,9 +166,9 @@ fn send(known: &[Known], looked: &mut [Looked], plan: &mut Plan) {
     }
 }
 
-fn push(known: &[Known], looked: &mut Looked, plan: &mut Plan, parts: &mut Vec<String>) {
+fn push(known: &[CqlColumn], looked: &mut Candidate, plan: &mut Plan, parts: &mut Vec<String>) {
     let Some(bound) = looked.bound.take() else { return };
-    let name = quoted(&known[looked.column].name);
+    let name = quote(&known[looked.column].name);
     parts.push(match looked.condition.op {
         FilterOp::In => format!("{name} IN ({})", vec!["?"; bound.len()].join(", ")),
         FilterOp::Between => format!("{name} >= ? AND {name} <= ?"),
@@ -185,7 +185,7 @@ mod tests {
     use super::*;
 
     fn check(conditions: &[(&str, FilterOp, Value)], clause: &str, values: usize, rest: &[&str]) {
-        let column = |name: &str, data_type: &str, role: Role, is_indexed: bool| Known {
+        let column = |name: &str, data_type: &str, role: Role, is_indexed: bool| CqlColumn {
             name: name.into(),
             data_type: data_type.into(),
             role,

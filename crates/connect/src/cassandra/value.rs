@@ -9,34 +9,36 @@ use scylla::value::{CqlDate, CqlTimestamp, CqlTimeuuid, CqlValue};
 use serde_json::Value;
 use uuid::Uuid;
 
+use crate::display;
 use crate::document::{DEEPEST, Node};
 use crate::filter::{ConditionError, boolean, decimal, number, text};
-use crate::shown;
 
 /// A value of a row.
 pub(super) fn node(value: Option<CqlValue>) -> Node {
-    value.map_or(Node::Null, |value| made(value, 0))
+    value.map_or(Node::Null, |value| to_node(value, 0))
 }
 
-fn made(value: CqlValue, depth: usize) -> Node {
+fn to_node(value: CqlValue, depth: usize) -> Node {
     let words = |text: String| Node::Scalar("text", Value::String(text));
     if depth > DEEPEST {
         return Node::Null;
     }
-    let inner = |value: CqlValue| made(value, depth + 1);
+    let inner = |value: CqlValue| to_node(value, depth + 1);
     let perhaps = |value: Option<CqlValue>| value.map_or(Node::Null, inner);
     match value {
         CqlValue::Ascii(text) | CqlValue::Text(text) => words(text),
         CqlValue::Boolean(yes) => Node::Scalar("boolean", yes.into()),
-        CqlValue::Blob(bytes) => Node::Scalar("blob", shown::hexadecimal(&bytes).into()),
+        CqlValue::Blob(bytes) => Node::Scalar("blob", display::hexadecimal(&bytes).into()),
         CqlValue::Counter(counter) => Node::Scalar("number", counter.0.into()),
         CqlValue::Int(number) => Node::Scalar("number", number.into()),
         CqlValue::BigInt(number) => Node::Scalar("number", number.into()),
         CqlValue::SmallInt(number) => Node::Scalar("number", number.into()),
         CqlValue::TinyInt(number) => Node::Scalar("number", number.into()),
         // As it is written, not as its nearest double is.
-        CqlValue::Float(number) => Node::Scalar("number", number.to_string().parse().map_or(Value::Null, shown::float)),
-        CqlValue::Double(number) => Node::Scalar("number", shown::float(number)),
+        CqlValue::Float(number) => {
+            Node::Scalar("number", number.to_string().parse().map_or(Value::Null, display::float))
+        }
+        CqlValue::Double(number) => Node::Scalar("number", display::float(number)),
         CqlValue::Varint(number) => Node::Scalar("number", whole(number.as_signed_bytes_be_slice(), 0)),
         CqlValue::Decimal(number) => {
             let (bytes, scale) = number.as_signed_be_bytes_slice_and_exponent();
@@ -85,7 +87,7 @@ fn day(days: i64) -> String {
 /// A whole number in two's complement, and where its point is.
 fn whole(bytes: &[u8], scale: i32) -> Value {
     if bytes.len() > 16 {
-        return Value::String(shown::hexadecimal(bytes));
+        return Value::String(display::hexadecimal(bytes));
     }
     let is_negative = bytes.first().is_some_and(|byte| byte & 0x80 != 0);
     let mut wide = [if is_negative { 0xff } else { 0 }; 16];

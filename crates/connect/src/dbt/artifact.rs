@@ -21,9 +21,9 @@ pub(super) struct Manifest {
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Catalog {
     #[serde(default)]
-    pub(super) nodes: Nodes<Found>,
+    pub(super) nodes: Nodes<CatalogTable>,
     #[serde(default)]
-    pub(super) sources: Nodes<Found>,
+    pub(super) sources: Nodes<CatalogTable>,
 }
 
 /// A larger file is not read.
@@ -131,7 +131,7 @@ pub(super) struct Node {
     #[serde(default)]
     pub(super) config: Value,
     #[serde(default)]
-    pub(super) columns: Option<IndexMap<String, Declared>>,
+    pub(super) columns: Option<IndexMap<String, DeclaredColumn>>,
     #[serde(default)]
     pub(super) constraints: Value,
     #[serde(default)]
@@ -149,7 +149,7 @@ pub(super) struct Node {
 
 /// A column as the project declares it.
 #[derive(Debug, Default, Clone, Deserialize)]
-pub(super) struct Declared {
+pub(super) struct DeclaredColumn {
     #[serde(default)]
     pub(super) name: Option<String>,
     #[serde(default)]
@@ -179,18 +179,18 @@ impl TestMetadata {
 
 /// A table as it was found in the warehouse.
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Found {
+pub(super) struct CatalogTable {
     #[serde(default)]
     pub(super) metadata: Value,
     #[serde(default)]
-    pub(super) columns: IndexMap<String, FoundColumn>,
+    pub(super) columns: IndexMap<String, CatalogColumn>,
     #[serde(default)]
     pub(super) stats: Value,
 }
 
 /// A column as it was found.
 #[derive(Debug, Default, Clone, Deserialize)]
-pub(super) struct FoundColumn {
+pub(super) struct CatalogColumn {
     #[serde(default, rename = "type")]
     pub(super) data_type: Option<String>,
     #[serde(default)]

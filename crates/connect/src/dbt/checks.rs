@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::artifact::{Node, texts};
-use crate::ForeignKey;
+use crate::table::ForeignKey;
 
 /// What tests and constraints say of one table.
 #[derive(Debug, Default, Clone, PartialEq)]
@@ -53,10 +53,10 @@ fn test(node: &Node, names: &HashMap<String, String>, gathered: &mut HashMap<Str
     let Some(metadata) = &node.test_metadata else { return };
     let depends = texts(node.depends_on.get("nodes").unwrap_or(&Value::Null));
     let text = |name: &str| metadata.argument(name).and_then(Value::as_str);
-    let target = text("to").and_then(|to| referred(to, &depends));
+    let target = text("to").and_then(|to| find_reference(to, &depends));
     // Since dbt 1.3 a test says what it is attached to; before, it depends on that, and on what it refers to.
     let attached = node.attached_node.clone().filter(|id| names.contains_key(id)).or_else(|| {
-        let by_model = text("model").and_then(|model| referred(model, &depends));
+        let by_model = text("model").and_then(|model| find_reference(model, &depends));
         by_model.or_else(|| depends.iter().find(|id| Some(*id) != target.as_ref()).cloned())
     });
     let Some(attached) = attached.or_else(|| depends.first().cloned()) else { return };
@@ -66,7 +66,7 @@ fn test(node: &Node, names: &HashMap<String, String>, gathered: &mut HashMap<Str
         Some(namespace) => format!("{namespace}.{}", metadata.name),
         None => metadata.name.clone(),
     };
-    match (name.as_str(), column.map(|column| unquoted(column).to_owned())) {
+    match (name.as_str(), column.map(|column| unquote(column).to_owned())) {
         ("unique", Some(column)) => checks.unique.push(column),
         ("not_null", Some(column)) => checks.not_null.push(column),
         ("accepted_values", Some(column)) => {
@@ -80,15 +80,15 @@ fn test(node: &Node, names: &HashMap<String, String>, gathered: &mut HashMap<Str
             let (Some(from), Some(target), Some(field)) = (from, target, text("field")) else { return };
             let Some(table) = names.get(&target) else { return };
             checks.references.push(ForeignKey {
-                columns: vec![unquoted(from).to_owned()],
+                columns: vec![unquote(from).to_owned()],
                 table: table.clone(),
-                references: vec![unquoted(field).to_owned()],
+                references: vec![unquote(field).to_owned()],
             });
         }
         ("dbt_utils.unique_combination_of_columns", _) => {
             let columns = texts(metadata.argument("combination_of_columns").unwrap_or(&Value::Null));
             if !columns.is_empty() {
-                checks.together.push(columns.iter().map(|name| unquoted(name).to_owned()).collect());
+                checks.together.push(columns.iter().map(|name| unquote(name).to_owned()).collect());
             }
         }
         _ => {}
@@ -120,7 +120,7 @@ fn constraints(id: &str, node: &Node, names: &HashMap<String, String>, checks: &
             Some("foreign_key") => {
                 let to = constraint.get("to").and_then(Value::as_str);
                 // `to` is a reference in the project, or the relation that it became.
-                let target = to.and_then(|to| referred(to, &depends).or_else(|| by_relation(to, &depends)));
+                let target = to.and_then(|to| find_reference(to, &depends).or_else(|| by_relation(to, &depends)));
                 let Some(table) = target.filter(|target| target != id).and_then(|target| names.get(&target)) else {
                     continue;
                 };
@@ -134,7 +134,7 @@ fn constraints(id: &str, node: &Node, names: &HashMap<String, String>, checks: &
 
 /// The id among `depends` that `ref('customers')`, `ref('shop', 'customers')`, `ref('customers', v=2)` or
 /// `source('raw', 'customers')` means, whatever is written around it.
-fn referred(text: &str, depends: &[String]) -> Option<String> {
+fn find_reference(text: &str, depends: &[String]) -> Option<String> {
     let (kind, at) = [("ref", text.find("ref(")), ("source", text.find("source("))]
         .into_iter()
         .filter_map(|(kind, at)| Some((kind, at?)))
@@ -162,12 +162,12 @@ fn referred(text: &str, depends: &[String]) -> Option<String> {
 }
 
 fn by_relation(relation: &str, depends: &[String]) -> Option<String> {
-    let name = unquoted(relation.rsplit('.').next()?);
+    let name = unquote(relation.rsplit('.').next()?);
     depends.iter().find(|id| id.split('.').nth(2).is_some_and(|known| known.eq_ignore_ascii_case(name))).cloned()
 }
 
 /// A name without the quotes that a warehouse may need.
-fn unquoted(name: &str) -> &str {
+fn unquote(name: &str) -> &str {
     name.trim_matches(['"', '`', '[', ']'])
 }
 
@@ -179,7 +179,7 @@ mod tests {
     fn a_reference_is_found_in_what_is_written_around_it() {
         let depends: Vec<String> =
             ["model.shop.orders", "model.shop.customers.v2", "source.shop.raw.customers"].map(str::to_owned).to_vec();
-        let check = |text: &str, id: Option<&str>| assert_eq!(referred(text, &depends).as_deref(), id, "{text}");
+        let check = |text: &str, id: Option<&str>| assert_eq!(find_reference(text, &depends).as_deref(), id, "{text}");
         check("{{ get_where_subquery(ref('orders')) }}", Some("model.shop.orders"));
         check("ref(\"shop\", \"orders\")", Some("model.shop.orders"));
         check("ref('customers', v=2)", Some("model.shop.customers.v2"));

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use prospector_core::Problem;
 use serde_json::Value;
 
-use super::artifact::{Catalog, Found, Manifest, Node};
+use super::artifact::{Catalog, CatalogTable, Manifest, Node};
 use super::checks::{Checks, gather};
-use crate::{Column, ColumnType, Table, keys};
+use crate::keys;
+use crate::table::{Column, ColumnType, Table};
 
 /// What is a table, in the words of dbt.
 const TABLES: [&str; 4] = ["model", "seed", "snapshot", "source"];
@@ -84,7 +85,7 @@ fn names(all: &[(&String, &Node)], is_table: impl Fn(&Node) -> bool) -> HashMap<
     tables.into_iter().map(|(id, node)| ((*id).clone(), name(id, node))).collect()
 }
 
-fn table(name: &str, node: &Node, found: Found, checks: &Checks, referred: &[&String]) -> Table {
+fn table(name: &str, node: &Node, found: CatalogTable, checks: &Checks, referred: &[&String]) -> Table {
     let row_count = ROW_COUNTS.iter().find_map(|wanted| whole(found.stats.get(wanted)?.get("value")?));
     Table {
         name: name.to_owned(),
@@ -98,7 +99,7 @@ fn table(name: &str, node: &Node, found: Found, checks: &Checks, referred: &[&St
 }
 
 /// What the project says of the table, or else the warehouse; and which relation of the warehouse it is.
-fn description(node: &Node, found: &Found) -> String {
+fn description(node: &Node, found: &CatalogTable) -> String {
     let said = node.description.as_deref().map(str::trim).filter(|text| !text.is_empty());
     let said = said.or_else(|| text(&found.metadata, "comment").map(str::trim).filter(|text| !text.is_empty()));
     let own = node.identifier.as_deref().or(node.alias.as_deref()).unwrap_or(&node.name);
@@ -115,37 +116,38 @@ fn description(node: &Node, found: &Found) -> String {
 }
 
 /// The columns in the order of the warehouse, where that is known; then what else the project declares.
-fn columns(node: &Node, found: &Found, checks: &Checks, referred: &[&String]) -> Vec<Column> {
+fn columns(node: &Node, found: &CatalogTable, checks: &Checks, referred: &[&String]) -> Vec<Column> {
     let has = |list: &[String], name: &str| list.iter().any(|known| known.eq_ignore_ascii_case(name));
     let key = checks.key();
-    let nothing = super::artifact::Declared::default();
-    let column = |name: &str, data_type: Option<&str>, declared: &super::artifact::Declared, comment: Option<&str>| {
-        let said =
-            [declared.description.as_deref(), comment].into_iter().flatten().map(str::trim).find(|t| !t.is_empty());
-        let mut description = said.unwrap_or_default().to_owned();
-        if let Some((_, values)) = checks.accepted.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
-            let more = if values.len() > MAX_VALUES { ", …" } else { "" };
-            let listed = values.iter().take(MAX_VALUES).cloned().collect::<Vec<_>>().join(", ");
-            let gap = if description.is_empty() { "" } else { "; " };
-            description += &format!("{gap}one of {listed}{more}");
-        }
-        let data_type = data_type.or(declared.data_type.as_deref()).unwrap_or_default();
-        Column {
-            name: name.to_owned(),
-            data_type: data_type.to_owned(),
-            column_type: ColumnType::from_sql(data_type),
-            nullable: !has(&checks.not_null, name) && !has(&key, name),
-            primary_key: has(&key, name),
-            description,
-        }
-    };
-    let declared: Vec<(&str, &super::artifact::Declared)> = node
+    let nothing = super::artifact::DeclaredColumn::default();
+    let column =
+        |name: &str, data_type: Option<&str>, declared: &super::artifact::DeclaredColumn, comment: Option<&str>| {
+            let said =
+                [declared.description.as_deref(), comment].into_iter().flatten().map(str::trim).find(|t| !t.is_empty());
+            let mut description = said.unwrap_or_default().to_owned();
+            if let Some((_, values)) = checks.accepted.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
+                let more = if values.len() > MAX_VALUES { ", …" } else { "" };
+                let listed = values.iter().take(MAX_VALUES).cloned().collect::<Vec<_>>().join(", ");
+                let gap = if description.is_empty() { "" } else { "; " };
+                description += &format!("{gap}one of {listed}{more}");
+            }
+            let data_type = data_type.or(declared.data_type.as_deref()).unwrap_or_default();
+            Column {
+                name: name.to_owned(),
+                data_type: data_type.to_owned(),
+                column_type: ColumnType::from_sql(data_type),
+                nullable: !has(&checks.not_null, name) && !has(&key, name),
+                primary_key: has(&key, name),
+                description,
+            }
+        };
+    let declared: Vec<(&str, &super::artifact::DeclaredColumn)> = node
         .columns
         .iter()
         .flatten()
         .map(|(key, declared)| (declared.name.as_deref().unwrap_or(key.as_str()), declared))
         .collect();
-    let mut there: Vec<(f64, &str, &super::artifact::FoundColumn)> = found
+    let mut there: Vec<(f64, &str, &super::artifact::CatalogColumn)> = found
         .columns
         .iter()
         .map(|(key, column)| (column.index.unwrap_or(f64::MAX), column.name.as_deref().unwrap_or(key), column))

@@ -6,7 +6,6 @@ use sqlparser::dialect::{
     MsSqlDialect, MySqlDialect, OracleDialect, PostgreSqlDialect, RedshiftSqlDialect, SQLiteDialect, SnowflakeDialect,
 };
 
-use super::salvage::saved;
 use super::split::words;
 use crate::sql::parse_text;
 
@@ -58,7 +57,7 @@ pub(super) fn meaning(text: &str) -> Option<Meaning> {
 }
 
 /// What was parsed.
-pub(super) struct Parsed {
+pub(super) struct ParsedStatement {
     pub(super) statements: Vec<Statement>,
     /// Why it may not be all.
     pub(super) doubt: Option<String>,
@@ -72,16 +71,11 @@ pub(super) struct Failure {
     column: usize,
 }
 
-/// The statement as the first dialect that knows it reads it.
-pub(super) fn parse(text: &str, meaning: Meaning) -> Result<Parsed, Failure> {
-    match in_any_dialect(text) {
-        Ok(statements) => Ok(Parsed { statements, doubt: None }),
-        Err(failure) if meaning == Meaning::Table => saved(text, failure),
-        Err(failure) => Err(failure),
-    }
-}
-
-pub(super) fn in_any_dialect(text: &str) -> Result<Vec<Statement>, Failure> {
+/// The statements, as the first dialect that knows them all reads them.
+///
+/// # Errors
+/// What the dialect that came furthest says.
+pub(super) fn parse_in_any_dialect(text: &str) -> Result<Vec<Statement>, Failure> {
     let mut furthest = Failure::default();
     for dialect in DIALECTS {
         match parse_text(dialect, text) {

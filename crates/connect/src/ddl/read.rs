@@ -3,16 +3,14 @@
 use prospector_core::Problem;
 use sqlparser::ast::{
     AlterTableOperation, ColumnDef, ColumnOption, CommentObject, CreateTable, CreateTableLikeKind, CreateTableOptions,
-    CreateView, DataType, Expr, ForeignKeyConstraint, Ident, IndexColumn, ObjectName, SqlOption, Statement,
-    TableConstraint,
+    CreateView, DataType, Expr, ForeignKeyConstraint, IndexColumn, SqlOption, Statement, TableConstraint,
 };
 
+use super::name::{last_part, table_name};
 use super::view;
+use crate::display;
 use crate::keys::{self, Names};
-use crate::{Column, ColumnType, ForeignKey, Table, shown};
-
-/// Schemas that every table is in unless it is said otherwise.
-const DEFAULT_SCHEMAS: [&str; 3] = ["public", "dbo", "main"];
+use crate::table::{Column, ColumnType, ForeignKey, Table};
 
 /// The tables that the statements so far make.
 pub(super) struct Schema {
@@ -80,7 +78,7 @@ impl Schema {
         self.names.find(name, name).map(|index| &self.tables[index])
     }
 
-    fn known(&mut self, name: &str) -> Result<&mut Table, Unknown> {
+    fn find_mut(&mut self, name: &str) -> Result<&mut Table, Unknown> {
         match self.names.find(name, name) {
             Some(index) => Ok(&mut self.tables[index]),
             None => Err(Unknown::Table(name.to_owned())),
@@ -116,7 +114,7 @@ impl Schema {
                 Ok(())
             }
             Statement::AlterTable(alter) => {
-                let table = self.known(&table_name(&alter.name))?;
+                let table = self.find_mut(&table_name(&alter.name))?;
                 alter.operations.iter().for_each(|operation| change(table, operation));
                 Ok(())
             }
@@ -124,12 +122,12 @@ impl Schema {
                 let text = comment.clone().unwrap_or_default();
                 match object_type {
                     CommentObject::Table | CommentObject::View | CommentObject::MaterializedView => {
-                        self.known(&table_name(object_name))?.description = text;
+                        self.find_mut(&table_name(object_name))?.description = text;
                     }
                     CommentObject::Column => {
                         let mut of_table = object_name.clone();
                         of_table.0.pop();
-                        let table = self.known(&table_name(&of_table))?;
+                        let table = self.find_mut(&table_name(&of_table))?;
                         if let Some(column) = find_column(table, &last_part(object_name)) {
                             column.description = text;
                         }
@@ -148,7 +146,7 @@ impl Schema {
         if create.temporary || name.starts_with('#') {
             return Ok(());
         }
-        let mut table = Table { name, description: described(&create.table_options), ..Table::default() };
+        let mut table = Table { name, description: describe_options(&create.table_options), ..Table::default() };
         if let Some(comment) = &create.comment {
             table.description = comment.to_string();
         }
@@ -204,7 +202,7 @@ impl Schema {
                 describe_column(column, option);
             }
         }
-        let description = create.comment.clone().unwrap_or_else(|| described(&create.options));
+        let description = create.comment.clone().unwrap_or_else(|| describe_options(&create.options));
         self.insert(Table { name, description, columns, ..Table::default() }, place);
         Ok(())
     }
@@ -258,7 +256,7 @@ fn describe_column(column: &mut Column, option: &ColumnOption) {
 fn constrain(table: &mut Table, constraint: &TableConstraint) {
     match constraint {
         TableConstraint::PrimaryKey(key) => {
-            for column in key.columns.iter().filter_map(indexed) {
+            for column in key.columns.iter().filter_map(index_column) {
                 if let Some(column) = find_column(table, &column) {
                     column.primary_key = true;
                     column.nullable = false;
@@ -279,7 +277,7 @@ fn foreign_key(key: &ForeignKeyConstraint, columns: Vec<String>) -> ForeignKey {
 }
 
 /// The column of an index; some are indexed by their first letters only, `name(10)`.
-fn indexed(column: &IndexColumn) -> Option<String> {
+fn index_column(column: &IndexColumn) -> Option<String> {
     match &column.column.expr {
         Expr::Identifier(name) => Some(name.value.clone()),
         Expr::CompoundIdentifier(parts) => parts.last().map(|name| name.value.clone()),
@@ -303,11 +301,11 @@ fn set_type(column: &mut Column, data_type: &DataType) {
 fn type_name(data_type: &DataType) -> String {
     match data_type {
         DataType::Unspecified => String::new(),
-        other => shown::cut(&other.to_string()).to_owned(),
+        other => display::cut(&other.to_string()).to_owned(),
     }
 }
 
-fn described(options: &CreateTableOptions) -> String {
+fn describe_options(options: &CreateTableOptions) -> String {
     match options {
         CreateTableOptions::None => None,
         CreateTableOptions::With(options)
@@ -333,33 +331,4 @@ fn description(options: &[SqlOption]) -> Option<String> {
         }
         _ => None,
     })
-}
-
-/// The name of a table as a catalog has it: without a default schema, without a database.
-pub(super) fn table_name(name: &ObjectName) -> String {
-    let mut parts = parts(name);
-    let table = parts.pop().unwrap_or_default();
-    match parts.pop() {
-        Some(schema) if !schema.is_empty() && !DEFAULT_SCHEMAS.iter().any(|s| schema.eq_ignore_ascii_case(s)) => {
-            format!("{schema}.{table}")
-        }
-        _ => table,
-    }
-}
-
-/// The name without what it is in.
-pub(super) fn last_part(name: &ObjectName) -> String {
-    parts(name).pop().unwrap_or_default()
-}
-
-fn parts(name: &ObjectName) -> Vec<String> {
-    name.0
-        .iter()
-        .filter_map(|part| part.as_ident())
-        .flat_map(|Ident { value, quote_style, .. }| match quote_style {
-            // BigQuery quotes the whole path.
-            Some('`') => value.split('.').map(str::to_owned).collect(),
-            _ => vec![value.clone()],
-        })
-        .collect()
 }

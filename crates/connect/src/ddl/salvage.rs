@@ -2,7 +2,7 @@
 
 use sqlparser::ast::{ColumnDef, CommentDef, CreateTable, DataType, Ident, ObjectName, Statement};
 
-use super::parse::{Failure, Parsed, in_any_dialect};
+use super::parse::{Failure, ParsedStatement, parse_in_any_dialect};
 use super::split::{list, word_indices, words};
 
 /// Words that follow the type of a column.
@@ -47,11 +47,11 @@ const NO_COLUMNS: [&str; 12] = [
 ];
 
 /// The table as far as its columns and keys can be read one by one.
-pub(super) fn saved(text: &str, failure: Failure) -> Result<Parsed, Failure> {
+pub(super) fn salvage(text: &str, failure: Failure) -> Result<ParsedStatement, Failure> {
     let Some((head, items, tail)) = list(text) else {
         return Err(failure);
     };
-    let Some(mut created) = table(&format!("{head} (x INT)")).or_else(|| named(head)) else {
+    let Some(mut created) = table(&format!("{head} (x INT)")).or_else(|| read_head(head)) else {
         return Err(failure);
     };
     (created.columns, created.constraints) = (Vec::new(), Vec::new());
@@ -88,18 +88,18 @@ pub(super) fn saved(text: &str, failure: Failure) -> Result<Parsed, Failure> {
         doubts.push(format!("{lost} of {} items were left out", items.len()));
     }
     let doubt = (!doubts.is_empty()).then(|| format!("{} ({})", doubts.join("; "), failure.reason));
-    Ok(Parsed { statements: vec![Statement::CreateTable(created)], doubt })
+    Ok(ParsedStatement { statements: vec![Statement::CreateTable(created)], doubt })
 }
 
 fn table(text: &str) -> Option<CreateTable> {
-    match in_any_dialect(text).ok()?.pop()? {
+    match parse_in_any_dialect(text).ok()?.pop()? {
         Statement::CreateTable(table) => Some(table),
         _ => None,
     }
 }
 
 /// The table that is created, whatever words are before its name.
-fn named(head: &str) -> Option<CreateTable> {
+fn read_head(head: &str) -> Option<CreateTable> {
     let at = head.to_ascii_lowercase().find("table")?;
     let name = head[at + 5..].trim();
     table(&format!("CREATE TABLE {name} (x INT)"))

@@ -34,7 +34,7 @@ fn written(tables: &[Table]) -> Vec<String> {
 }
 
 fn check_all(script: &str, wanted: &[&str], wanted_problems: &[&str]) {
-    let (tables, problems) = described(&[("x.sql".to_owned(), script.to_owned())], "x.sql");
+    let (tables, problems) = describe_scripts(&[("x.sql".to_owned(), script.to_owned())], "x.sql");
     assert_eq!(written(&tables), wanted, "{problems:?}");
     assert_eq!(problems.len(), wanted_problems.len(), "{problems:?}");
     for (problem, wanted) in problems.iter().zip(wanted_problems) {

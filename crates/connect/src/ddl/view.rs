@@ -4,8 +4,8 @@ use sqlparser::ast::{
     Expr, Query, SelectItem, SelectItemQualifiedWildcardKind, SetExpr, TableFactor, WildcardAdditionalOptions,
 };
 
-use super::read::{last_part, table_name};
-use crate::{Column, Table};
+use super::name::{last_part, table_name};
+use crate::table::{Column, Table};
 
 /// What a view shows: names, and types where a column is one of a known table; an expression may have no name. `None`
 /// where all columns of something unknown are shown, or where a table may still become known.
@@ -49,7 +49,7 @@ pub(super) fn columns<'t>(
             SelectItem::ExprWithAlias { expr, alias } => found.push(column(expr, &sources, Some(&alias.value))),
             SelectItem::Wildcard(options) if is_bare(options) => {
                 for (_, table) in &sources {
-                    found.extend((*table)?.columns.iter().map(seen));
+                    found.extend((*table)?.columns.iter().map(to_view_column));
                 }
             }
             SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), options)
@@ -57,7 +57,7 @@ pub(super) fn columns<'t>(
             {
                 let name = last_part(name);
                 let (_, table) = sources.iter().find(|(called, _)| called.eq_ignore_ascii_case(&name))?;
-                found.extend((*table)?.columns.iter().map(seen));
+                found.extend((*table)?.columns.iter().map(to_view_column));
             }
             _ => return None,
         }
@@ -90,12 +90,12 @@ fn column(expr: &Expr, sources: &[(String, Option<&Table>)], alias: Option<&str>
     });
     let name = alias.or(name).unwrap_or_default().to_owned();
     match of_table {
-        Some(column) => Column { name, ..seen(column) },
+        Some(column) => Column { name, ..to_view_column(column) },
         None => Column { name, nullable: true, ..Column::default() },
     }
 }
 
 /// A column as a view has it: no key.
-fn seen(column: &Column) -> Column {
+fn to_view_column(column: &Column) -> Column {
     Column { primary_key: false, ..column.clone() }
 }

@@ -5,8 +5,7 @@ use std::cmp::Ordering;
 use serde_json::Value;
 
 use super::Node;
-use crate::FilterOp;
-use crate::filter::{Test, boolean, number, text};
+use crate::filter::{FilterOp, Test, boolean, number, text};
 
 /// Whether one of the values meets the test; nulls are not among them.
 pub(crate) fn meets(values: &[&Node], test: &Test<'_>) -> bool {
@@ -24,7 +23,7 @@ pub(crate) fn meets(values: &[&Node], test: &Test<'_>) -> bool {
                 FilterOp::Gte => order.is_ge(),
                 FilterOp::Lt => order.is_lt(),
                 FilterOp::Lte => order.is_le(),
-                _ => order.is_eq(),
+                FilterOp::Eq | FilterOp::Neq | FilterOp::Between | FilterOp::In | FilterOp::Like => order.is_eq(),
             })
         }),
         Test::Between(low, high) => any(&|node| {
@@ -36,7 +35,7 @@ pub(crate) fn meets(values: &[&Node], test: &Test<'_>) -> bool {
         }
         Test::Like(pattern) => any(&|node| match node {
             Node::Scalar(_, value) => is_like(&text(value), pattern),
-            _ => false,
+            Node::Null | Node::Object(_) | Node::List(_) => false,
         }),
     }
 }
@@ -98,7 +97,7 @@ pub(crate) fn is_like(text: &str, pattern: &str) -> bool {
             }
             Some(Part::One) => (at, part) = (at + 1, part + 1),
             Some(Part::Letter(letter)) if *letter == text[at] => (at, part) = (at + 1, part + 1),
-            _ => match back {
+            Some(Part::Letter(_)) | None => match back {
                 Some((any, tried)) => {
                     back = Some((any, tried + 1));
                     (at, part) = (tried + 1, any + 1);

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use prospector_core::Problem;
 
 use super::{DEEPEST, Node, column_type, is_usable};
-use crate::Column;
+use crate::table::Column;
 
 /// More fields are not told apart: what has so many uses values as names.
 const MAX_FIELDS: usize = 1_000;
@@ -19,7 +19,7 @@ const MAX_TYPES: usize = 4;
 
 /// The fields of the documents that were seen.
 #[derive(Debug, Default)]
-pub(crate) struct Inferred {
+pub(crate) struct InferredFields {
     documents: u64,
     fields: IndexMap<String, Field>,
     /// A name with a dot or a dollar sign, which no path can name.
@@ -36,7 +36,7 @@ struct Field {
     types: Vec<(String, u64)>,
 }
 
-impl Inferred {
+impl InferredFields {
     /// Looks at one more document.
     pub(crate) fn add(&mut self, document: &Node) {
         self.documents += 1;
@@ -172,7 +172,7 @@ mod tests {
     use crate::document::node;
 
     fn check(documents: &[Value], columns: &[&str], problems: &[&str]) {
-        let mut inferred = Inferred::default();
+        let mut inferred = InferredFields::default();
         documents.iter().for_each(|document| inferred.add(&node(document.clone())));
         assert_eq!(inferred.documents(), documents.len() as u64);
         let (found, notes) = inferred.columns("shop.orders");
@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn what_no_path_can_name_and_what_is_too_much_is_told() {
         let many: serde_json::Map<String, Value> = (0..1_500).map(|n| (format!("day{n}"), json!(n))).collect();
-        let mut inferred = Inferred::default();
+        let mut inferred = InferredFields::default();
         inferred.add(&node(json!({"$where": 1, "a.b": 2, "": 3})));
         inferred.add(&node(Value::Object(many)));
         let (columns, problems) = inferred.columns("x");
@@ -231,7 +231,7 @@ mod tests {
         for _ in 0..100 {
             deep = json!({"a": deep});
         }
-        let mut inferred = Inferred::default();
+        let mut inferred = InferredFields::default();
         inferred.add(&node(deep));
         let (columns, _) = inferred.columns("x");
         assert_eq!((columns.len(), columns[0].data_type.as_str()), (1, "object"));

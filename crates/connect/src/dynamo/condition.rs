@@ -3,10 +3,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Names, written};
-use crate::FilterOp;
-use crate::filter::sql::Known;
-use crate::filter::{Test, number};
+use super::{Names, find_placeholders};
+use crate::filter::{FilterOp, Test, number};
+use crate::statement::TypedColumn;
 
 /// DynamoDB takes at most so many values in a list.
 const MAX_LIST: usize = 100;
@@ -24,14 +23,14 @@ impl Expression {
 
     /// The values that an expression of the request writes: DynamoDB refuses all others.
     pub(super) fn json(&self, request: &Map<String, Value>) -> Option<Value> {
-        let written = written(request);
+        let written = find_placeholders(request);
         let bound = self.0.iter().enumerate().map(|(at, value)| (format!(":v{at}"), value.clone()));
         let bound: Map<String, Value> = bound.filter(|(name, _)| written.contains(name)).collect();
         (!bound.is_empty()).then(|| bound.into())
     }
 
     /// The items that meet the test, where there is an expression for it.
-    pub(super) fn filter(&mut self, field: &Known, test: &Test<'_>, names: &mut Names) -> Option<String> {
+    pub(super) fn filter(&mut self, field: &TypedColumn, test: &Test<'_>, names: &mut Names) -> Option<String> {
         // No path leads into the items of a list.
         if field.data_type.contains("[]") || field.data_type.contains("array") {
             return None;
@@ -92,7 +91,7 @@ fn operator(op: FilterOp) -> &'static str {
         FilterOp::Gte => ">=",
         FilterOp::Lt => "<",
         FilterOp::Lte => "<=",
-        _ => "=",
+        FilterOp::Eq | FilterOp::Neq | FilterOp::Between | FilterOp::In | FilterOp::Like => "=",
     }
 }
 
@@ -140,12 +139,12 @@ pub(super) fn key_value(letter: &str, value: &Value) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::FilterCondition;
+    use crate::filter::FilterCondition;
 
     #[track_caller]
     fn check(data_type: &str, op: FilterOp, value: Value, expected: Option<&str>, values: Value) {
         let condition = FilterCondition { column: "a.size".into(), op, value };
-        let field = Known { name: "a.size".into(), data_type: data_type.into() };
+        let field = TypedColumn { name: "a.size".into(), data_type: data_type.into() };
         let (mut expression, mut names) = (Expression::default(), Names::default());
         let filter = expression.filter(&field, &condition.test().unwrap(), &mut names);
         assert_eq!(filter.as_deref(), expected);

@@ -9,10 +9,11 @@ use serde_json::{Map, Value, json};
 use super::scan::Scan;
 use super::wire::Action;
 use super::{Dynamo, Shape};
+use crate::ConnectError;
 use crate::document::column_type;
-use crate::document::inferred::Inferred;
-use crate::filter::sql::Known;
-use crate::{Column, ConnectError, Table};
+use crate::document::inferred::InferredFields;
+use crate::statement::TypedColumn;
+use crate::table::{Column, Table};
 
 /// So many items are looked at, and no more than one page.
 const SAMPLED: usize = 500;
@@ -49,7 +50,7 @@ impl Dynamo {
 
     pub(super) async fn all_described(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
         let names = self.names().await?;
-        let asked: Vec<_> = names.iter().map(|name| self.described(name)).collect();
+        let asked: Vec<_> = names.iter().map(|name| self.describe_table(name)).collect();
         let described: Vec<_> = stream::iter(asked).buffered(AT_ONCE).collect().await;
         let (mut tables, mut problems, mut first) = (Vec::new(), Vec::new(), None);
         for (name, described) in names.iter().zip(described) {
@@ -89,10 +90,10 @@ impl Dynamo {
         Ok(stamp)
     }
 
-    pub(super) async fn described(&self, name: &str) -> Result<(Table, Shape, Vec<Problem>), ConnectError> {
+    pub(super) async fn describe_table(&self, name: &str) -> Result<(Table, Shape, Vec<Problem>), ConnectError> {
         let facts = self.facts(name).await?;
         let mut scan = Scan::new(&self.wire, name);
-        let mut inferred = Inferred::default();
+        let mut inferred = InferredFields::default();
         scan.page(Some(SAMPLED)).await?.unwrap_or_default().iter().for_each(|item| inferred.add(item));
         // A table that was read to its end was counted; the service counts every six hours.
         let row_count_estimated = !scan.is_done();
@@ -107,7 +108,7 @@ impl Dynamo {
             .collect();
         let (mut partition, mut sort) = (None, None);
         for (role, key) in keys(&facts) {
-            let column = known(&mut columns, &key, types.get(key.as_str()).copied());
+            let column = key_column(&mut columns, &key, types.get(key.as_str()).copied());
             (column.primary_key, column.nullable) = (true, false);
             column.description = format!("{role} key");
             match role {
@@ -120,7 +121,7 @@ impl Dynamo {
         for index in list(&facts, "GlobalSecondaryIndexes").iter().chain(list(&facts, "LocalSecondaryIndexes")) {
             let of = index.get("IndexName").and_then(Value::as_str).unwrap_or_default();
             for (role, key) in keys(index) {
-                let column = known(&mut columns, &key, types.get(key.as_str()).copied());
+                let column = key_column(&mut columns, &key, types.get(key.as_str()).copied());
                 let gap = if column.description.is_empty() { "" } else { "; " };
                 column.description += &format!("{gap}{role} key of the index {of}");
             }
@@ -131,7 +132,8 @@ impl Dynamo {
             name if sort.as_ref() == Some(name) => 1,
             _ => 2,
         });
-        let fields = columns.iter().map(|c| Known { name: c.name.clone(), data_type: c.data_type.clone() }).collect();
+        let fields =
+            columns.iter().map(|c| TypedColumn { name: c.name.clone(), data_type: c.data_type.clone() }).collect();
         let shape = Shape { name: name.to_owned(), fields, partition, sort };
         let table = Table { name: name.to_owned(), row_count, row_count_estimated, columns, ..Table::default() };
         Ok((table, shape, problems))
@@ -152,7 +154,7 @@ fn keys(value: &Value) -> Vec<(&'static str, String)> {
 }
 
 /// The column of a key: an empty table has items to infer it from no more than one without the index.
-fn known<'a>(columns: &'a mut Vec<Column>, name: &str, letter: Option<&str>) -> &'a mut Column {
+fn key_column<'a>(columns: &'a mut Vec<Column>, name: &str, letter: Option<&str>) -> &'a mut Column {
     let at = columns.iter().position(|column| column.name == name).unwrap_or_else(|| {
         let data_type = match letter {
             Some("N") => "number",

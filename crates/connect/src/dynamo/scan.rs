@@ -6,10 +6,10 @@ use super::condition::{Expression, key_value};
 use super::value::{item, items};
 use super::wire::{Action, Wire};
 use super::{Names, Shape};
+use crate::ConnectError;
 use crate::document::Node;
-use crate::filter::Test;
-use crate::filter::sql::Known;
-use crate::{ConnectError, FilterOp};
+use crate::filter::{FilterOp, Test};
+use crate::statement::TypedColumn;
 
 /// A `Scan` or a `Query`.
 pub(super) struct Scan<'a> {
@@ -43,7 +43,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Only items that may meet the tests: what DynamoDB has no expression for is left to the caller.
-    pub(super) fn meeting(mut self, shape: &Shape, tests: &[(&Known, Test<'_>)]) -> Self {
+    pub(super) fn meeting(mut self, shape: &Shape, tests: &[(&TypedColumn, Test<'_>)]) -> Self {
         let mut expression = Expression::default();
         let mut filters = Vec::new();
         for (field, test) in tests {
@@ -75,7 +75,7 @@ impl<'a> Scan<'a> {
     }
 
     /// A query refuses filters on any attribute of the key.
-    fn has_key_filter(&self, shape: &Shape, tests: &[(&Known, Test<'_>)]) -> bool {
+    fn has_key_filter(&self, shape: &Shape, tests: &[(&TypedColumn, Test<'_>)]) -> bool {
         self.action == Action::Query
             && tests.iter().any(|(field, _)| shape.sort.as_ref().is_some_and(|sort| *sort == field.name))
     }

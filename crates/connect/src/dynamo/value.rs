@@ -5,9 +5,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Map, Value};
 
+use crate::display;
 use crate::document::{DEEPEST, Node};
 use crate::filter::decimal;
-use crate::shown;
 
 /// The items of an answer.
 pub(super) fn items(mut answer: Value) -> Vec<Value> {
@@ -68,7 +68,7 @@ fn number(value: Value) -> Node {
 fn binary(value: Value) -> Node {
     match value {
         Value::String(text) => match BASE64.decode(&text) {
-            Ok(bytes) => Node::Scalar("binary", shown::hexadecimal(&bytes).into()),
+            Ok(bytes) => Node::Scalar("binary", display::hexadecimal(&bytes).into()),
             Err(_) => Node::Null,
         },
         _ => Node::Null,

@@ -9,18 +9,20 @@ use serde_json::{Map, Value};
 use tokio::sync::OnceCell;
 use url::Url;
 
-use crate::{Cause, ConnectError, Server};
+use crate::ConnectError;
+use crate::cause::Cause;
+use crate::server::Server;
 
 /// How long it may take to connect, and to answer.
-const CONNECTING: Duration = Duration::from_secs(10);
-const ANSWERING: Duration = Duration::from_secs(30);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How often a request is sent again that the service was too busy for, the first time after this long.
 const RETRIES: u32 = 4;
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// A page has 1 MB of data; written out as JSON it may be several.
-const LARGEST: usize = 32 << 20;
+const MAX_ANSWER_BYTES: usize = 32 << 20;
 
 /// What is ever asked. Nothing of it writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,27 +99,28 @@ impl Wire {
     }
 
     fn connect_error(&self, reason: impl Into<String>) -> ConnectError {
-        ConnectError::connect(self.place(), self.scrubbed(&reason.into()))
+        ConnectError::connect(self.place(), self.scrub(&reason.into()))
     }
 
-    fn scrubbed(&self, text: &str) -> String {
-        self.secrets.iter().fold(self.server.scrubbed(text), |text, secret| text.replace(secret.as_str(), "***"))
+    fn scrub(&self, text: &str) -> String {
+        self.secrets.iter().fold(self.server.scrub(text), |text, secret| text.replace(secret.as_str(), "***"))
     }
 
     /// Waits for an act on a table no longer than that.
     pub(super) async fn within<T>(
         &self,
         table: &str,
-        patience: Duration,
+        time_limit: Duration,
         act: impl Future<Output = Result<T, ConnectError>>,
     ) -> Result<T, ConnectError> {
         let late = |_| Err(ConnectError::timeout(self.place(), table));
-        tokio::time::timeout(patience, act).await.unwrap_or_else(late)
+        tokio::time::timeout(time_limit, act).await.unwrap_or_else(late)
     }
 
     async fn http(&self) -> Result<&reqwest::Client, ConnectError> {
         let build = || async {
-            let http = prospector_net::client_for(&self.endpoint).connect_timeout(CONNECTING).timeout(ANSWERING);
+            let http =
+                prospector_net::client_for(&self.endpoint).connect_timeout(CONNECT_TIMEOUT).timeout(ANSWER_TIMEOUT);
             http.build().map_err(|error| self.connect_error(reason(&error)).with_source(error.without_url()))
         };
         self.http.get_or_try_init(build).await
@@ -132,7 +135,7 @@ impl Wire {
     ) -> Result<Value, ConnectError> {
         let body = serde_json::to_vec(request).map_err(|error| self.read_error(table, error.to_string()))?;
         for attempt in 0.. {
-            let (status, answer) = self.sent(action, &body).await?;
+            let (status, answer) = self.send_signed(action, &body).await?;
             if (200..300).contains(&status) {
                 return Ok(answer);
             }
@@ -146,7 +149,7 @@ impl Wire {
                 continue;
             }
             let said = ["message", "Message"].iter().find_map(|key| answer.get(key)?.as_str()).unwrap_or_default();
-            let said = self.scrubbed(said);
+            let said = self.scrub(said);
             return Err(match word {
                 "ResourceNotFoundException" => ConnectError::unknown_table(self.place(), table),
                 "AccessDeniedException" => {
@@ -164,7 +167,7 @@ impl Wire {
         Err(self.connect_error("it is too busy"))
     }
 
-    async fn sent(&self, action: Action, body: &[u8]) -> Result<(u16, Value), ConnectError> {
+    async fn send_signed(&self, action: Action, body: &[u8]) -> Result<(u16, Value), ConnectError> {
         const CONTENT: (&str, &str) = ("content-type", "application/x-amz-json-1.0");
         let Some(credentials) = self.credentials.clone() else {
             let advice = "no key is given: write dynamodb://${AWS_ACCESS_KEY_ID}:${AWS_SECRET_ACCESS_KEY}@region";
@@ -196,8 +199,8 @@ impl Wire {
         let mut bytes = Vec::new();
         while let Some(chunk) = answer.chunk().await.map_err(unsent)? {
             bytes.extend_from_slice(&chunk);
-            if bytes.len() > LARGEST {
-                return Err(self.connect_error(format!("an answer has more than {LARGEST} bytes")));
+            if bytes.len() > MAX_ANSWER_BYTES {
+                return Err(self.connect_error(format!("an answer has more than {MAX_ANSWER_BYTES} bytes")));
             }
         }
         let is_good = (200..300).contains(&status);

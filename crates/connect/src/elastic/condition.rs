@@ -4,8 +4,7 @@
 use serde_json::{Value, json};
 
 use super::mapping::{Field, Shape};
-use crate::FilterOp;
-use crate::filter::{ConditionError, Test, boolean, number, text};
+use crate::filter::{ConditionError, FilterOp, Test, boolean, number, text};
 
 /// What is sent, and whether what is found must be looked at again.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,7 +24,7 @@ pub(super) fn clause(field: &Field, test: &Test<'_>) -> Result<Clause, Condition
         (Shape::Opaque, _) => return Ok(Clause { query: json!({"match_all": {}}), is_wider: true }),
         (_, Test::Null) => return Ok(plain(json!({"bool": {"must_not": [exists(field)]}}))),
         (_, Test::NotNull) => return Ok(plain(exists(field))),
-        _ => {}
+        (_, Test::Compare(..) | Test::Between(..) | Test::In { .. } | Test::Like(_)) => {}
     }
     if let Test::In { values, or_null } = test {
         let mut any = Vec::new();
@@ -57,13 +56,17 @@ pub(super) fn clause(field: &Field, test: &Test<'_>) -> Result<Clause, Condition
             Test::Compare(FilterOp::Eq, value) => among(field, &[value]),
             Test::Compare(op, value) => Ok(plain(range(field, &field.name, &[(word(*op), value)])?)),
             Test::Between(low, high) => Ok(plain(range(field, &field.name, &[("gte", low), ("lte", high)])?)),
-            _ => Ok(Clause { query: exists(field), is_wider: true }),
+            Test::Null | Test::NotNull | Test::In { .. } | Test::Like(_) => {
+                Ok(Clause { query: exists(field), is_wider: true })
+            }
         },
         Shape::Boolean => match test {
             Test::Compare(FilterOp::Eq, value) => among(field, &[value]),
-            _ => Ok(Clause { query: exists(field), is_wider: true }),
+            Test::Compare(..) | Test::Null | Test::NotNull | Test::Between(..) | Test::In { .. } | Test::Like(_) => {
+                Ok(Clause { query: exists(field), is_wider: true })
+            }
         },
-        _ => texts(field, test),
+        Shape::Id | Shape::Exact | Shape::Address | Shape::Words | Shape::Opaque => texts(field, test),
     }
 }
 
@@ -72,7 +75,9 @@ fn texts(field: &Field, test: &Test<'_>) -> Result<Clause, ConditionError> {
     let Some((target, _)) = &field.exact else {
         return match test {
             Test::Compare(FilterOp::Eq, value) => among(field, &[value]),
-            _ => Ok(Clause { query: exists(field), is_wider: true }),
+            Test::Compare(..) | Test::Null | Test::NotNull | Test::Between(..) | Test::In { .. } | Test::Like(_) => {
+                Ok(Clause { query: exists(field), is_wider: true })
+            }
         };
     };
     let query = match test {
@@ -85,14 +90,14 @@ fn texts(field: &Field, test: &Test<'_>) -> Result<Clause, ConditionError> {
             let wildcard = json!({"wildcard": {target: {"value": wildcard(pattern), "case_insensitive": true}}});
             within(field, wildcard)
         }
-        _ => exists(field),
+        Test::Null | Test::NotNull | Test::In { .. } => exists(field),
     };
     Ok(Clause { query, is_wider: true })
 }
 
 /// One of the values.
 fn among(field: &Field, values: &[&Value]) -> Result<Clause, ConditionError> {
-    let made = |query: Value, is_wider: bool| Clause { query: nested(field, query), is_wider };
+    let made = |query: Value, is_wider: bool| Clause { query: nest(field, query), is_wider };
     Ok(match field.shape {
         Shape::Integer | Shape::Float => {
             let numbers = values.iter().map(|value| numeric(value)).collect::<Result<Vec<_>, _>>()?;
@@ -106,7 +111,7 @@ fn among(field: &Field, values: &[&Value]) -> Result<Clause, ConditionError> {
             let days = values.iter().map(|value| range(field, &field.name, &[("gte", value), ("lte", value)]));
             Clause { query: either(days.collect::<Result<Vec<_>, _>>()?), is_wider: false }
         }
-        _ => {
+        Shape::Id | Shape::Exact | Shape::Address | Shape::Words | Shape::Opaque => {
             let texts: Vec<String> = values.iter().map(|value| text(value)).collect();
             match &field.exact {
                 Some((target, _)) => Clause { query: within(field, json!({"terms": {target: texts}})), is_wider: true },
@@ -123,7 +128,7 @@ fn among(field: &Field, values: &[&Value]) -> Result<Clause, ConditionError> {
 fn precise(field: &Field, value: &Value) -> Result<Value, ConditionError> {
     match (field.shape, &field.exact) {
         (Shape::Exact | Shape::Address | Shape::Words, Some((target, _))) => {
-            Ok(nested(field, json!({"term": {target: text(value)}})))
+            Ok(nest(field, json!({"term": {target: text(value)}})))
         }
         _ => among(field, &[value]).map(|clause| clause.query),
     }
@@ -135,7 +140,9 @@ fn of_id(test: &Test<'_>) -> Clause {
         Test::Compare(FilterOp::Eq, value) => ids(vec![text(value)]),
         Test::In { values, .. } => ids(values.iter().map(|value| text(value)).collect()),
         Test::Null => Clause { query: json!({"match_none": {}}), is_wider: false },
-        _ => Clause { query: json!({"match_all": {}}), is_wider: true },
+        Test::NotNull | Test::Compare(..) | Test::Between(..) | Test::Like(_) => {
+            Clause { query: json!({"match_all": {}}), is_wider: true }
+        }
     }
 }
 
@@ -148,7 +155,7 @@ fn range(field: &Field, target: &str, ends: &[(&str, &Value)]) -> Result<Value, 
     if field.shape == Shape::Date {
         bounds.insert("format".to_owned(), "strict_date_optional_time_nanos||epoch_millis".into());
     }
-    Ok(nested(field, json!({"range": {target: bounds}})))
+    Ok(nest(field, json!({"range": {target: bounds}})))
 }
 
 /// A day is its first moment, as it is elsewhere; Elasticsearch would take it for all of the day.
@@ -173,7 +180,7 @@ fn word(op: FilterOp) -> &'static str {
         FilterOp::Gt => "gt",
         FilterOp::Lt => "lt",
         FilterOp::Lte => "lte",
-        _ => "gte",
+        FilterOp::Gte | FilterOp::Eq | FilterOp::Neq | FilterOp::Between | FilterOp::In | FilterOp::Like => "gte",
     }
 }
 
@@ -181,18 +188,18 @@ fn word(op: FilterOp) -> &'static str {
 pub(super) fn exists(field: &Field) -> Value {
     let exists = json!({"exists": {"field": field.name}});
     let is_own = field.exact.as_ref().is_some_and(|(target, _)| *target == field.name);
-    if is_own { within(field, exists) } else { nested(field, exists) }
+    if is_own { within(field, exists) } else { nest(field, exists) }
 }
 
 /// What is asked of whole values, or the value is too long for the index that holds it whole.
 fn within(field: &Field, query: Value) -> Value {
     match &field.exact {
-        Some((target, Some(_))) => either(vec![nested(field, query), json!({"term": {"_ignored": target}})]),
-        _ => nested(field, query),
+        Some((target, Some(_))) => either(vec![nest(field, query), json!({"term": {"_ignored": target}})]),
+        _ => nest(field, query),
     }
 }
 
-fn nested(field: &Field, query: Value) -> Value {
+fn nest(field: &Field, query: Value) -> Value {
     match &field.nested {
         Some(path) => json!({"nested": {"path": path, "query": query}}),
         None => query,
@@ -249,7 +256,7 @@ pub(super) fn containing(text: &str) -> String {
 
 /// A text as a wildcard that finds it anywhere.
 pub(super) fn around(text: &str) -> String {
-    wildcard(&format!("%{}%", crate::filter::sql::escaped(text)))
+    wildcard(&format!("%{}%", crate::statement::escape_pattern(text)))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ const MAX_PATH: usize = 2_000;
 
 /// What is shown as one table.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Listed {
+pub(super) struct IndexTable {
     pub(super) name: String,
     /// The indices, the newest first.
     pub(super) indices: Vec<String>,
@@ -17,7 +17,7 @@ pub(super) struct Listed {
     pub(super) is_stream: bool,
 }
 
-impl Listed {
+impl IndexTable {
     /// What stands in the path of a question, and whether it may name other indices too.
     pub(super) fn target(&self) -> (String, bool) {
         let all = self.indices.join(",");
@@ -45,7 +45,7 @@ impl Listed {
 
 /// The tables of an answer of `_resolve/index`, without those of the system.
 /// <https://www.elastic.co/guide/en/elasticsearch/reference/current/indices-resolve-index-api.html>
-pub(super) fn tables(answer: &Value) -> Vec<Listed> {
+pub(super) fn tables(answer: &Value) -> Vec<IndexTable> {
     let list = |key: &str| answer.get(key).and_then(Value::as_array).into_iter().flatten();
     let texts = |value: Option<&Value>| -> Vec<String> {
         match value {
@@ -55,7 +55,7 @@ pub(super) fn tables(answer: &Value) -> Vec<Listed> {
         }
     };
     let mut found = Vec::new();
-    let mut dated: BTreeMap<String, Vec<Listed>> = BTreeMap::new();
+    let mut dated: BTreeMap<String, Vec<IndexTable>> = BTreeMap::new();
     for index in list("indices") {
         let Some(name) = index.get("name").and_then(Value::as_str) else { continue };
         let attributes = texts(index.get("attributes"));
@@ -64,7 +64,7 @@ pub(super) fn tables(answer: &Value) -> Vec<Listed> {
             continue;
         }
         let aliases = texts(index.get("aliases")).into_iter().filter(|alias| !alias.starts_with('.')).collect();
-        let one = Listed { name: name.to_owned(), indices: vec![name.to_owned()], aliases, is_stream: false };
+        let one = IndexTable { name: name.to_owned(), indices: vec![name.to_owned()], aliases, is_stream: false };
         match stem(name) {
             Some(stem) => dated.entry(format!("{stem}*")).or_default().push(one),
             None => found.push(one),
@@ -75,7 +75,7 @@ pub(super) fn tables(answer: &Value) -> Vec<Listed> {
             found.extend(members);
             continue;
         }
-        let mut one = Listed { name: pattern, ..Listed::default() };
+        let mut one = IndexTable { name: pattern, ..IndexTable::default() };
         for member in members {
             one.indices.extend(member.indices);
             one.aliases.extend(member.aliases);
@@ -91,7 +91,7 @@ pub(super) fn tables(answer: &Value) -> Vec<Listed> {
         };
         let mut indices = texts(stream.get("backing_indices"));
         indices.sort_by(|a, b| b.cmp(a));
-        found.push(Listed { name: name.to_owned(), indices, aliases: Vec::new(), is_stream: true });
+        found.push(IndexTable { name: name.to_owned(), indices, aliases: Vec::new(), is_stream: true });
     }
     found.sort_by(|a, b| a.name.cmp(&b.name));
     found

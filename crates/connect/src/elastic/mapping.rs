@@ -4,7 +4,7 @@
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
-use crate::{Column, ColumnType};
+use crate::table::{Column, ColumnType};
 
 /// Objects are followed no deeper.
 const DEEPEST: usize = 32;
@@ -73,7 +73,7 @@ impl Field {
     }
 
     /// The field whose values can be counted and put in order.
-    pub(super) fn counted(&self) -> Option<&str> {
+    pub(super) fn countable_path(&self) -> Option<&str> {
         match self.shape {
             Shape::Exact | Shape::Words | Shape::Address => self.exact.as_ref().map(|(name, _)| name.as_str()),
             Shape::Integer | Shape::Float | Shape::Date | Shape::Boolean => Some(&self.name),

@@ -5,8 +5,9 @@ use serde_json::{Map, Value, json};
 use super::condition::{around, containing, exists};
 use super::mapping::{Field, Shape};
 use super::{Elastic, Place};
+use crate::rows::{SampleRequest, Samples, Statistics};
 use crate::tally::Tally;
-use crate::{ConnectError, SampleRequest, Samples, Statistics, shown};
+use crate::{ConnectError, display};
 
 /// So many fields are measured by one search.
 const FIELDS_A_SEARCH: usize = 20;
@@ -24,20 +25,20 @@ const VALUES: usize = 1_000;
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 impl Elastic {
-    pub(super) async fn measured(
+    pub(super) async fn measure(
         &self,
         table: &str,
         place: &Place,
         wanted: &[&Field],
     ) -> Result<Vec<Statistics>, ConnectError> {
-        let counted: Vec<&Field> = wanted.iter().copied().filter(|field| field.counted().is_some()).collect();
+        let counted: Vec<&Field> = wanted.iter().copied().filter(|field| field.countable_path().is_some()).collect();
         let mut found: Vec<Statistics> = Vec::with_capacity(wanted.len());
         for part in counted.chunks(FIELDS_A_SEARCH) {
             let mut aggregations = Map::new();
             for (at, field) in part.iter().enumerate() {
                 let missing = json!({"filter": {"bool": {"must_not": [exists(field)]}}});
                 aggregations.insert(format!("missing{at}"), missing);
-                aggregations.extend(field.ignored().map(|ignored| (format!("ignored{at}"), ignored)));
+                aggregations.extend(field.count_ignored().map(|ignored| (format!("ignored{at}"), ignored)));
                 let own = measures(field);
                 let own = match &field.nested {
                     Some(path) => json!({"nested": {"path": path}, "aggs": own}),
@@ -45,7 +46,7 @@ impl Elastic {
                 };
                 aggregations.insert(format!("field{at}"), own);
             }
-            let answer = self.aggregated(table, place, None, Value::Object(aggregations)).await?;
+            let answer = self.aggregate(table, place, None, Value::Object(aggregations)).await?;
             for (at, field) in part.iter().enumerate() {
                 let count = |name: &str| answer.pointer(&format!("/{name}{at}/doc_count")).and_then(Value::as_u64);
                 let own = answer.get(format!("field{at}")).unwrap_or(&Value::Null);
@@ -54,7 +55,7 @@ impl Elastic {
                 found.push(statistics);
             }
         }
-        let others: Vec<&Field> = wanted.iter().copied().filter(|field| field.counted().is_none()).collect();
+        let others: Vec<&Field> = wanted.iter().copied().filter(|field| field.countable_path().is_none()).collect();
         if !others.is_empty() {
             let first = self.read(table, place, &others, &[], None, FIRST_DOCUMENTS).await?;
             let mut tallies: Vec<Tally> = others.iter().map(|_| Tally::default()).collect();
@@ -69,7 +70,7 @@ impl Elastic {
         Ok(found)
     }
 
-    pub(super) async fn sampled(
+    pub(super) async fn sample_field(
         &self,
         table: &str,
         place: &Place,
@@ -77,7 +78,7 @@ impl Elastic {
         request: &SampleRequest,
     ) -> Result<Samples, ConnectError> {
         let needle = request.contains.as_deref().filter(|text| !text.is_empty());
-        let Some(target) = field.counted() else {
+        let Some(target) = field.countable_path() else {
             let narrowed = needle.filter(|_| field.shape == Shape::Words).map(|text| near(field, text));
             let is_narrowed = narrowed.is_some();
             let first = self.read(table, place, &[field], &[], narrowed, FIRST_DOCUMENTS).await?;
@@ -109,8 +110,8 @@ impl Elastic {
             None => json!({"filter": {"match_all": {}}, "aggs": own}),
         };
         let mut aggregations = Map::from_iter([("field".to_owned(), own)]);
-        aggregations.extend(field.ignored().map(|ignored| ("ignored".to_owned(), ignored)));
-        let answer = self.aggregated(table, place, query, Value::Object(aggregations)).await?;
+        aggregations.extend(field.count_ignored().map(|ignored| ("ignored".to_owned(), ignored)));
+        let answer = self.aggregate(table, place, query, Value::Object(aggregations)).await?;
         let buckets = answer.pointer("/field/values/buckets").and_then(Value::as_array).cloned().unwrap_or_default();
         let rest = answer.pointer("/field/values/sum_other_doc_count").and_then(Value::as_u64).unwrap_or(0);
         let ignored = answer.pointer("/ignored/doc_count").and_then(Value::as_u64).unwrap_or(0);
@@ -130,7 +131,7 @@ impl Elastic {
         Ok(Samples { values, distinct, complete })
     }
 
-    async fn aggregated(
+    async fn aggregate(
         &self,
         table: &str,
         place: &Place,
@@ -140,7 +141,7 @@ impl Elastic {
         let filters: Vec<Value> = place.only.iter().cloned().chain(query).collect();
         let body = json!({
             "query": {"bool": {"filter": filters}}, "size": 0, "track_total_hits": false,
-            "timeout": format!("{}s", crate::server::PATIENCE.as_secs()), "aggs": aggregations,
+            "timeout": format!("{}s", crate::server::STATEMENT_TIMEOUT.as_secs()), "aggs": aggregations,
         });
         let mut answer = self.search(table, place, body, None).await?;
         Ok(answer.get_mut("aggregations").map(Value::take).unwrap_or_default())
@@ -149,7 +150,7 @@ impl Elastic {
 
 impl Field {
     /// Counts the documents whose value is too long for the index that holds it whole.
-    fn ignored(&self) -> Option<Value> {
+    fn count_ignored(&self) -> Option<Value> {
         let (target, longest) = self.exact.as_ref()?;
         longest.map(|_| json!({"filter": {"term": {"_ignored": target}}}))
     }
@@ -157,13 +158,13 @@ impl Field {
 
 /// What is counted of one field.
 fn measures(field: &Field) -> Value {
-    let target = field.counted().unwrap_or(&field.name);
+    let target = field.countable_path().unwrap_or(&field.name);
     let mut own = json!({"distinct": {"cardinality": {"field": target, "precision_threshold": PRECISE}}});
     let (min, max) = match field.shape {
         Shape::Integer | Shape::Float | Shape::Date => {
             (json!({"min": {"field": target}}), json!({"max": {"field": target}}))
         }
-        _ => {
+        Shape::Boolean | Shape::Id | Shape::Exact | Shape::Address | Shape::Words | Shape::Opaque => {
             let end = |order: &str| json!({"terms": {"field": target, "size": 1, "order": {"_key": order}}});
             (end("asc"), end("desc"))
         }
@@ -183,7 +184,14 @@ fn read(field: &Field, own: &Value, nulls: u64) -> Statistics {
         match field.shape {
             Shape::Date => answer.get("value_as_string").cloned().or_else(|| Some(number.into())),
             Shape::Integer if number.abs() < EXACT => Some((number as i64).into()),
-            _ => Some(shown::float(number)),
+            Shape::Integer
+            | Shape::Float
+            | Shape::Boolean
+            | Shape::Id
+            | Shape::Exact
+            | Shape::Address
+            | Shape::Words
+            | Shape::Opaque => Some(display::float(number)),
         }
     };
     let cardinality = own.pointer("/distinct/value").and_then(Value::as_u64).unwrap_or(0);
@@ -201,7 +209,7 @@ fn key(field: &Field, bucket: &Value) -> Value {
     match (field.shape, bucket.get("key")) {
         (Shape::Boolean, _) => Value::Bool(written.and_then(Value::as_str) == Some("true")),
         (Shape::Date, key) => written.or(key).cloned().unwrap_or_default(),
-        (_, Some(Value::String(text))) => shown::text(text),
+        (_, Some(Value::String(text))) => display::text(text),
         (_, key) => key.cloned().unwrap_or_default(),
     }
 }

@@ -9,13 +9,14 @@ use serde_json::{Map, Value, json};
 use super::condition::clause;
 use super::mapping::{Field, Shape};
 use super::{Elastic, Place};
+use crate::ConnectError;
 use crate::budget::{Budget, Excess};
+use crate::cause::Cause;
 use crate::document::compare::meets;
 use crate::document::{DEEPEST, Node};
-use crate::filter::{ConditionError, Test};
-use crate::server::{FIRST_ROWS, PATIENCE};
-use crate::service::http::Question;
-use crate::{Cause, ConnectError, FilterCondition};
+use crate::filter::{ConditionError, FilterCondition, Test};
+use crate::server::{SAMPLE_ROWS, STATEMENT_TIMEOUT};
+use crate::service::http::Request;
 
 /// Documents a page.
 const PAGE: usize = 2_000;
@@ -24,7 +25,7 @@ const PAGE: usize = 2_000;
 const KEPT: &str = "1m";
 
 /// What a reading found.
-pub(super) struct Found {
+pub(super) struct ReadRows {
     /// For each document, the value of each field.
     pub(super) rows: Vec<Vec<Node>>,
     /// Whether there is more.
@@ -34,7 +35,7 @@ pub(super) struct Found {
 }
 
 /// A condition with its field.
-struct Tested<'a> {
+struct FieldTest<'a> {
     at: usize,
     test: Test<'a>,
 }
@@ -53,7 +54,7 @@ struct Reading<'a> {
     /// How many fields are wanted.
     wanted: usize,
     filters: Vec<Value>,
-    tested: Vec<Tested<'a>>,
+    tested: Vec<FieldTest<'a>>,
 }
 
 impl<'a> Reading<'a> {
@@ -65,7 +66,7 @@ impl<'a> Reading<'a> {
         also: Option<Value>,
     ) -> Result<Self, ConnectError> {
         let mut fields: Vec<&Field> = wanted.to_vec();
-        let mut tested: Vec<Tested<'_>> = Vec::new();
+        let mut tested: Vec<FieldTest<'_>> = Vec::new();
         let mut filters: Vec<Value> = place.only.iter().cloned().chain(also).collect();
         for condition in conditions {
             let failed = |source: ConditionError| ConnectError::Condition {
@@ -78,7 +79,7 @@ impl<'a> Reading<'a> {
             let clause = clause(field, &test).map_err(failed)?;
             filters.push(clause.query);
             if clause.is_wider {
-                tested.push(Tested { at: fields.len(), test });
+                tested.push(FieldTest { at: fields.len(), test });
                 fields.push(field);
             }
         }
@@ -92,7 +93,7 @@ impl<'a> Reading<'a> {
             "size": page,
             "sort": ["_doc"],
             "track_total_hits": false,
-            "timeout": format!("{}s", PATIENCE.as_secs()),
+            "timeout": format!("{}s", STATEMENT_TIMEOUT.as_secs()),
             "_source": sources(&self.fields),
         });
         let computed: Vec<&str> =
@@ -104,7 +105,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Adds the documents that meet all conditions, as far as the budget goes.
-    fn take(&self, hits: &[Value], budget: &mut Budget, found: &mut Found) {
+    fn take(&self, hits: &[Value], budget: &mut Budget, found: &mut ReadRows) {
         for hit in hits {
             let document = Document::of(hit);
             let mut row: Vec<Node> = self.fields.iter().map(|field| document.value(field)).collect();
@@ -132,12 +133,12 @@ impl Elastic {
         conditions: &[FilterCondition],
         also: Option<Value>,
         limit: usize,
-    ) -> Result<Found, ConnectError> {
+    ) -> Result<ReadRows, ConnectError> {
         let reading = Reading::new(table, place, wanted, conditions, also)?;
         // What is looked at again here is bounded, whatever is wanted.
-        let most = if reading.tested.is_empty() { limit.saturating_add(1) } else { limit.max(FIRST_ROWS as usize) };
+        let most = if reading.tested.is_empty() { limit.saturating_add(1) } else { limit.max(SAMPLE_ROWS as usize) };
         let page = if reading.tested.is_empty() { most.min(PAGE) } else { PAGE };
-        let mut found = Found { rows: Vec::new(), has_more: false, excess: None };
+        let mut found = ReadRows { rows: Vec::new(), has_more: false, excess: None };
         let seen = self.scroll(table, place, &reading, Pages { most, page, limit }, &mut found).await?;
         if found.rows.is_empty() && found.has_more && limit > 0 && found.excess.is_none() {
             let names: Vec<&str> =
@@ -160,7 +161,7 @@ impl Elastic {
         place: &Place,
         reading: &Reading<'_>,
         pages: Pages,
-        found: &mut Found,
+        found: &mut ReadRows,
     ) -> Result<usize, ConnectError> {
         let Pages { most, page, limit } = pages;
         let body = reading.body(page);
@@ -206,24 +207,24 @@ impl Elastic {
     ) -> Result<Value, ConnectError> {
         let mut parameters = vec![("allow_partial_search_results", "false".to_owned())];
         parameters.extend(scroll.map(|kept| ("scroll", kept.to_owned())));
-        let question = Question {
+        let question = Request {
             method: Method::POST,
             path: vec![&place.target, "_search"],
             parameters,
             body: Some(body),
-            patience: PATIENCE,
+            time_limit: STATEMENT_TIMEOUT,
         };
         let answer = self.asker.ask(question, None).await.map_err(|error| self.asker.statement_error(table, error))?;
         self.whole(table, answer)
     }
 
     async fn next(&self, table: &str, scroll: &str) -> Result<Value, ConnectError> {
-        let question = Question {
+        let question = Request {
             method: Method::POST,
             path: vec!["_search", "scroll"],
             parameters: Vec::new(),
             body: Some(json!({"scroll": KEPT, "scroll_id": scroll})),
-            patience: PATIENCE,
+            time_limit: STATEMENT_TIMEOUT,
         };
         let answer = self.asker.ask(question, None).await.map_err(|error| self.asker.statement_error(table, error))?;
         self.whole(table, answer)
@@ -231,12 +232,12 @@ impl Elastic {
 
     /// Lets the server forget a scroll; it would do so by itself a minute later.
     async fn forget(&self, scroll: String) {
-        let question = Question {
+        let question = Request {
             method: Method::DELETE,
             path: vec!["_search", "scroll"],
             parameters: Vec::new(),
             body: Some(json!({"scroll_id": [scroll]})),
-            patience: Duration::from_secs(5),
+            time_limit: Duration::from_secs(5),
         };
         if let Err(error) = self.asker.ask(question, None).await {
             tracing::debug!(?error, "a scroll that is no longer needed could not be ended");
@@ -311,7 +312,7 @@ fn node(value: &Value, depth: usize) -> Node {
         Value::Object(_) if depth >= DEEPEST => Node::Scalar("object", value.clone()),
         Value::Object(fields) => {
             let mut made: Vec<(String, Node)> = Vec::new();
-            for (name, value) in unfolded(fields) {
+            for (name, value) in unfold(fields) {
                 made.push((name, node(&value, depth + 1)));
             }
             Node::Object(made)
@@ -324,7 +325,7 @@ fn node(value: &Value, depth: usize) -> Node {
 }
 
 /// `{"a.b": 1, "a": {"c": 2}}` as `{"a": {"b": 1, "c": 2}}`, one level of it.
-fn unfolded(fields: &Map<String, Value>) -> Map<String, Value> {
+fn unfold(fields: &Map<String, Value>) -> Map<String, Value> {
     let mut made = Map::new();
     for (name, value) in fields {
         let (first, rest) = name.split_once('.').map_or((name.as_str(), None), |(first, rest)| (first, Some(rest)));

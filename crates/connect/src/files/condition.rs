@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::column_of;
 use super::value::{comparable, comparable_type, searchable};
-use crate::filter::{ConditionError, Test, boolean, number, text};
-use crate::{FilterCondition, FilterOp, shown};
+use crate::display;
+use crate::filter::{ConditionError, FilterCondition, FilterOp, Test, boolean, number, text};
 
 /// The rows that meet the condition.
 ///
@@ -30,7 +30,7 @@ pub(super) fn expression(schema: &Schema, condition: &FilterCondition) -> Result
                 FilterOp::Gte => column.gt_eq(value),
                 FilterOp::Lt => column.lt(value),
                 FilterOp::Lte => column.lt_eq(value),
-                _ => column.eq(value),
+                FilterOp::Eq | FilterOp::Between | FilterOp::In | FilterOp::Like => column.eq(value),
             }
         }
         Test::Between(low, high) => column.between(literal(low, &plain)?, literal(high, &plain)?),
@@ -45,7 +45,7 @@ pub(super) fn expression(schema: &Schema, condition: &FilterCondition) -> Result
 
 fn literal(value: &Value, data_type: &DataType) -> Result<Expr, ConditionError> {
     let wrong_type = |text: &str, data_type: &DataType| ConditionError::WrongType {
-        value: shown::cut(text).to_owned(),
+        value: display::cut(text).to_owned(),
         data_type: data_type.to_string(),
     };
     let decimal = |text: String| {
@@ -67,7 +67,7 @@ fn literal(value: &Value, data_type: &DataType) -> Result<Expr, ConditionError> 
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView => {
             let text = text(value);
             let bytes =
-                text.strip_prefix("\\x").map(shown::bytes_of).unwrap_or_else(|| Some(text.clone().into_bytes()));
+                text.strip_prefix("\\x").map(display::bytes_of).unwrap_or_else(|| Some(text.clone().into_bytes()));
             bytes.map(|bytes| lit(ScalarValue::Binary(Some(bytes)))).ok_or(ConditionError::Bytes)
         }
         _ if data_type.is_string() => Ok(lit(text(value))),

@@ -58,7 +58,7 @@ fn arrow_file(file: &mut (impl Read + Seek), bytes: u64) -> Result<(), FileError
         // Its length stands before it, since version 0.15 behind a mark.
         let before = if message.starts_with(&[0xff; 4]) { 8 } else { 4 };
         let message = message.get(before..).unwrap_or_default();
-        unpacked(file, message, offset + metadata, body)?;
+        check_unpacked_size(file, message, offset + metadata, body)?;
     }
     Ok(())
 }
@@ -93,14 +93,14 @@ fn arrow_stream(file: &mut (impl Read + Seek), bytes: u64) -> Result<(), FileErr
         if at.saturating_add(body) > bytes {
             return Err(FileError::unreadable(TOO_LONG));
         }
-        unpacked(file, &message, at, body)?;
+        check_unpacked_size(file, &message, at, body)?;
         at += body;
     }
 }
 
 /// Whether the buffers of a message, whose body begins at `start`, unpack to as much as may be held. Each begins with the
 /// number of its bytes, or -1 where it is not packed.
-fn unpacked(file: &mut (impl Read + Seek), message: &[u8], start: u64, body: u64) -> Result<(), FileError> {
+fn check_unpacked_size(file: &mut (impl Read + Seek), message: &[u8], start: u64, body: u64) -> Result<(), FileError> {
     let Ok(message) = ipc::root_as_message(message) else { return Ok(()) };
     let batch = match message.header_type() {
         MessageHeader::RecordBatch => message.header_as_record_batch(),

@@ -5,7 +5,7 @@ use std::io;
 use datafusion::arrow::error::ArrowError;
 use datafusion::error::DataFusionError;
 
-use crate::Cause;
+use crate::cause::Cause;
 use crate::error::TIMED_OUT;
 use crate::filter::ConditionError;
 

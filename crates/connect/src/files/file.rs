@@ -26,13 +26,14 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncSeekExt};
 use tokio::sync::OnceCell;
 
 use super::failure::FileError;
-use super::narrow::narrowed;
-use super::{DataFile, examine, loaded};
-use crate::budget::Excess;
-use crate::{ConnectError, DataFormat, MAX_ROWS_BYTES};
+use super::narrow::narrow_table;
+use super::{examine, loaded};
+use crate::budget::{Excess, MAX_ROWS_BYTES};
+use crate::data_files::{DataFile, DataFormat};
+use crate::error::ConnectError;
 
 /// No query may take longer.
-const PATIENCE: Duration = Duration::from_secs(60);
+const STATEMENT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Types are guessed from so many rows.
 const ROWS_OF_CSV: usize = 1_000;
@@ -40,7 +41,7 @@ const ROWS_OF_CSV: usize = 1_000;
 const ROWS_OF_JSON: usize = 10_000;
 
 /// Larger files are not loaded into memory.
-const LARGEST: u64 = 256 << 20;
+const MAX_LOADED_BYTES: u64 = 256 << 20;
 
 /// The reader of CSV streams makes room for a batch of rows of all columns, whichever are wanted: 128 MB for so many. A file
 /// of more is loaded.
@@ -80,7 +81,7 @@ pub(super) struct File {
     table: String,
     path: PathBuf,
     /// The file as each of [`Reading::of`] has it, once it is needed.
-    opened: Vec<OnceCell<Opened>>,
+    opened: Vec<OnceCell<OpenFile>>,
     /// The first reading that has not failed yet.
     current: AtomicUsize,
     /// Whether every value was read once, in the current reading.
@@ -88,7 +89,7 @@ pub(super) struct File {
 }
 
 /// A file that can be queried, and what is off about it.
-struct Opened {
+struct OpenFile {
     table: Arc<dyn TableProvider>,
     notes: Vec<Problem>,
 }
@@ -199,7 +200,7 @@ impl File {
         let ask = |table: Arc<dyn TableProvider>| {
             async {
                 let (frame, about) = query(session.read_table(table)?)?;
-                Ok((collected(frame).await?, about))
+                Ok((collect_batches(frame).await?, about))
             }
             .boxed()
         };
@@ -245,7 +246,7 @@ impl File {
                 }
             };
             let asked = async {
-                let answer = tokio::time::timeout(PATIENCE, ask(opened.table.clone())).await;
+                let answer = tokio::time::timeout(STATEMENT_TIMEOUT, ask(opened.table.clone())).await;
                 answer.map_err(|_| FileError::TimedOut)?
             };
             match caught(asked).await {
@@ -264,7 +265,7 @@ impl File {
         self.path.display().to_string()
     }
 
-    async fn open(&self, index: usize, session: &SessionContext) -> Result<&Opened, FileError> {
+    async fn open(&self, index: usize, session: &SessionContext) -> Result<&OpenFile, FileError> {
         let open = || async {
             let metadata = tokio::fs::metadata(&self.path).await.map_err(|error| match error.kind() {
                 std::io::ErrorKind::NotFound => FileError::Missing,
@@ -280,21 +281,21 @@ impl File {
             let columns = self.examine(&start).await?;
             let opened = match Reading::of(self.format)[index] {
                 Reading::Stream if columns <= MAX_STREAMED => self.stream(&start, session, false).await,
-                Reading::Loaded if metadata.len() <= LARGEST => self.load(&start).await,
+                Reading::Loaded if metadata.len() <= MAX_LOADED_BYTES => self.load(&start).await,
                 Reading::Stream | Reading::Loaded if columns > MAX_STREAMED => Err(FileError::Unreadable(format!(
                     "it has {columns} columns, and at more than {} MB it is not loaded",
-                    LARGEST >> 20
+                    MAX_LOADED_BYTES >> 20
                 ))),
                 Reading::Loaded if self.format == DataFormat::Csv => self.stream(&start, session, true).await,
                 Reading::Stream | Reading::Loaded => Err(FileError::Unreadable(format!(
                     "not all records fit, and at more than {} MB it is not loaded",
-                    LARGEST >> 20
+                    MAX_LOADED_BYTES >> 20
                 ))),
             };
-            let Opened { table, mut notes } = opened?;
-            let (table, note) = narrowed(table, &self.path.display().to_string());
+            let OpenFile { table, mut notes } = opened?;
+            let (table, note) = narrow_table(table, &self.path.display().to_string());
             notes.extend(note);
-            Ok(Opened { table, notes })
+            Ok(OpenFile { table, notes })
         };
         self.opened[index].get_or_try_init(|| caught(open())).await
     }
@@ -354,7 +355,7 @@ impl File {
     }
 
     /// `all_text` takes every value of a CSV file for a text, so that none is of the wrong type.
-    async fn stream(&self, start: &[u8], session: &SessionContext, all_text: bool) -> Result<Opened, FileError> {
+    async fn stream(&self, start: &[u8], session: &SessionContext, all_text: bool) -> Result<OpenFile, FileError> {
         let format: Arc<dyn FileFormat> = match self.format {
             DataFormat::Csv => Arc::new(
                 CsvFormat::default()
@@ -391,7 +392,7 @@ impl File {
         }
         let config = ListingTableConfig::new(url).with_listing_options(options).with_schema(schema);
         let table = Arc::new(ListingTable::try_new(config)?);
-        Ok(Opened { table, notes: Vec::new() })
+        Ok(OpenFile { table, notes: Vec::new() })
     }
 
     /// The reader takes the first bytes of whatever else for the length of a buffer that it then fills.
@@ -419,7 +420,7 @@ impl File {
         }
     }
 
-    async fn load(&self, start: &[u8]) -> Result<Opened, FileError> {
+    async fn load(&self, start: &[u8]) -> Result<OpenFile, FileError> {
         let (format, path, delimiter) = (self.format, self.path.clone(), delimiter(start));
         let load = move || match format {
             DataFormat::Csv => loaded::csv(&path, delimiter),
@@ -429,7 +430,7 @@ impl File {
         };
         let (batch, notes) = tokio::task::spawn_blocking(load).await??;
         let table = MemTable::try_new(batch.schema(), vec![vec![batch]])?;
-        Ok(Opened { table: Arc::new(table), notes })
+        Ok(OpenFile { table: Arc::new(table), notes })
     }
 }
 
@@ -464,7 +465,7 @@ fn tidy(schema: &Schema, format: DataFormat) -> Schema {
 }
 
 /// All batches of an answer, as far as they may be read at once.
-async fn collected(frame: DataFrame) -> Result<Result<Vec<RecordBatch>, Excess>, DataFusionError> {
+async fn collect_batches(frame: DataFrame) -> Result<Result<Vec<RecordBatch>, Excess>, DataFusionError> {
     let (mut batches, mut bytes) = (Vec::new(), 0);
     let mut stream = frame.execute_stream().await?;
     while let Some(batch) = stream.try_next().await? {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// Every file once, with the name of its table: the stem of the file name; where several files have the same, the
 /// folder is put before it, then the extension and a number behind it.
-pub(super) fn named(paths: &[PathBuf]) -> Vec<(String, PathBuf)> {
+pub(super) fn name_tables(paths: &[PathBuf]) -> Vec<(String, PathBuf)> {
     let mut seen = HashSet::new();
     let paths: Vec<PathBuf> = paths
         .iter()
@@ -47,7 +47,7 @@ mod tests {
 
     fn check(paths: &[&str], names: &[&str]) {
         let paths: Vec<PathBuf> = paths.iter().map(PathBuf::from).collect();
-        let found: Vec<String> = named(&paths).into_iter().map(|(name, _)| name).collect();
+        let found: Vec<String> = name_tables(&paths).into_iter().map(|(name, _)| name).collect();
         assert_eq!(found, names);
     }
 

@@ -14,7 +14,7 @@ use prospector_core::Problem;
 pub(super) const MAX_COLUMNS: usize = 10_000;
 
 /// The table with as many columns as it may have, and what is said where that is not all of them.
-pub(super) fn narrowed(table: Arc<dyn TableProvider>, place: &str) -> (Arc<dyn TableProvider>, Option<Problem>) {
+pub(super) fn narrow_table(table: Arc<dyn TableProvider>, place: &str) -> (Arc<dyn TableProvider>, Option<Problem>) {
     let whole = table.schema();
     let count = whole.fields().len();
     if count <= MAX_COLUMNS {
@@ -22,7 +22,7 @@ pub(super) fn narrowed(table: Arc<dyn TableProvider>, place: &str) -> (Arc<dyn T
     }
     let fields: Vec<_> = whole.fields().iter().take(MAX_COLUMNS).cloned().collect();
     let schema = Arc::new(Schema::new(fields).with_metadata(whole.metadata().clone()));
-    (Arc::new(Narrowed { table, schema }), Some(left_out(place, count)))
+    (Arc::new(NarrowTable { table, schema }), Some(left_out(place, count)))
 }
 
 /// What is said of a table of so many columns.
@@ -32,13 +32,13 @@ pub(super) fn left_out(place: &str, count: usize) -> Problem {
 }
 
 #[derive(Debug)]
-struct Narrowed {
+struct NarrowTable {
     table: Arc<dyn TableProvider>,
     schema: SchemaRef,
 }
 
 #[async_trait]
-impl TableProvider for Narrowed {
+impl TableProvider for NarrowTable {
     fn schema(&self) -> SchemaRef {
         self.schema.clone()
     }

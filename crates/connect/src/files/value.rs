@@ -13,13 +13,13 @@ use datafusion::error::DataFusionError;
 use datafusion::logical_expr::{ColumnarValue, Expr, Volatility, cast as cast_to, create_udf};
 use serde_json::{Number, Value};
 
-use crate::ColumnType;
-use crate::shown::{self, LONGEST};
+use crate::display::{self, MAX_CHARS};
+use crate::table::ColumnType;
 
 /// The Arrow type in few words: how texts, bytes and lists are laid out in memory is of no interest.
 pub(super) fn type_name(data_type: &DataType) -> String {
     let name = long_type_name(data_type);
-    let short = shown::cut(&name);
+    let short = display::cut(&name);
     if short.len() < name.len() { format!("{short}…") } else { name }
 }
 
@@ -210,16 +210,16 @@ fn json_texts(array: &ArrayRef) -> Result<ArrayRef, DataFusionError> {
 
 /// The values of a [`comparable`] column as they are shown; `data_type` is the type that the column has in the file.
 pub(super) fn values(array: &ArrayRef, data_type: &DataType) -> Vec<Value> {
-    formed(array, data_type, false)
+    to_json_values(array, data_type, false)
 }
 
 /// The same, whole.
 pub(super) fn whole_values(array: &ArrayRef, data_type: &DataType) -> Vec<Value> {
-    formed(array, data_type, true)
+    to_json_values(array, data_type, true)
 }
 
-fn formed(array: &ArrayRef, data_type: &DataType, whole: bool) -> Vec<Value> {
-    let in_form = |text: &str| if whole { Value::String(text.to_owned()) } else { shown::text(text) };
+fn to_json_values(array: &ArrayRef, data_type: &DataType, whole: bool) -> Vec<Value> {
+    let in_form = |text: &str| if whole { Value::String(text.to_owned()) } else { display::text(text) };
     let is_json = !is_ordered(data_type);
     let options = FormatOptions::default();
     let Ok(formatter) = ArrayFormatter::try_new(array, &options) else {
@@ -235,15 +235,15 @@ fn formed(array: &ArrayRef, data_type: &DataType, whole: bool) -> Vec<Value> {
         }
         if let Some(bytes) = &bytes {
             let bytes = bytes.as_binary::<i64>().value(row);
-            return if whole { shown::hexadecimal(bytes).into() } else { shown::blob(bytes.len()) };
+            return if whole { display::hexadecimal(bytes).into() } else { display::blob(bytes.len()) };
         }
         let text = formatter.value(row).to_string();
         match array.data_type() {
             DataType::Boolean => Value::Bool(text == "true"),
-            DataType::Float32 | DataType::Float64 => text.parse().map_or_else(|_| in_form(&text), shown::float),
+            DataType::Float32 | DataType::Float64 => text.parse().map_or_else(|_| in_form(&text), display::float),
             data_type if data_type.is_integer() => integer(&text),
             data_type if data_type.is_decimal() => decimal(&text),
-            _ if is_json && (whole || text.chars().nth(LONGEST).is_none()) => {
+            _ if is_json && (whole || text.chars().nth(MAX_CHARS).is_none()) => {
                 serde_json::from_str(&text).unwrap_or(Value::String(text))
             }
             _ => in_form(&text),
@@ -254,14 +254,14 @@ fn formed(array: &ArrayRef, data_type: &DataType, whole: bool) -> Vec<Value> {
 
 fn integer(text: &str) -> Value {
     let number = text.parse::<i64>().map(Number::from).or_else(|_| text.parse::<u64>().map(Number::from));
-    number.map_or_else(|_| shown::text(text), Value::Number)
+    number.map_or_else(|_| display::text(text), Value::Number)
 }
 
 /// A number while it has few enough digits for one that loses none of them, else a text.
 fn decimal(text: &str) -> Value {
     match text.parse::<f64>() {
         _ if !text.contains('.') => integer(text),
-        Ok(number) if text.bytes().filter(u8::is_ascii_digit).count() <= 15 => shown::float(number),
-        _ => shown::text(text),
+        Ok(number) if text.bytes().filter(u8::is_ascii_digit).count() <= 15 => display::float(number),
+        _ => display::text(text),
     }
 }

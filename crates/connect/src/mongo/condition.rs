@@ -7,8 +7,7 @@ use mongodb::bson::spec::ElementType;
 use mongodb::bson::{Binary, Bson, DateTime, Decimal128, Document, Uuid, doc};
 use serde_json::Value;
 
-use crate::FilterOp;
-use crate::filter::{Test, number, text};
+use crate::filter::{FilterOp, Test, number, text};
 
 /// The documents that meet the test at the path.
 pub(super) fn filter(path: &str, test: &Test<'_>) -> Document {
@@ -65,7 +64,7 @@ fn operator(op: FilterOp) -> Option<&'static str> {
         FilterOp::Gte => Some("$gte"),
         FilterOp::Lt => Some("$lt"),
         FilterOp::Lte => Some("$lte"),
-        _ => None,
+        FilterOp::Eq | FilterOp::Neq | FilterOp::Between | FilterOp::In | FilterOp::Like => None,
     }
 }
 
@@ -171,7 +170,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::FilterCondition;
+    use crate::filter::FilterCondition;
 
     fn check(op: FilterOp, value: Value, expected: Document) {
         let condition = FilterCondition { column: "c".into(), op, value };

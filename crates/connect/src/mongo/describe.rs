@@ -8,10 +8,11 @@ use prospector_core::Problem;
 use super::Mongo;
 use super::place::Place;
 use super::value::node;
-use crate::document::inferred::Inferred;
+use crate::ConnectError;
+use crate::document::inferred::InferredFields;
 use crate::document::{DEEPEST, column_type};
-use crate::server::{PATIENCE, SAMPLE_PATIENCE};
-use crate::{Column, ConnectError, Table};
+use crate::server::{SAMPLE_TIMEOUT, STATEMENT_TIMEOUT};
+use crate::table::{Column, Table};
 
 /// So many documents are looked at: half of them the oldest, half the newest.
 const SAMPLED: i64 = 500;
@@ -28,7 +29,7 @@ const AT_ONCE: usize = 6;
 impl Mongo {
     pub(super) async fn all_described(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
         let places = self.places().await?;
-        let asked: Vec<_> = places.iter().map(|place| self.described(place)).collect();
+        let asked: Vec<_> = places.iter().map(|place| self.describe_collection(place)).collect();
         let described: Vec<_> = stream::iter(asked).buffered(AT_ONCE).collect().await;
         let (mut tables, mut problems, mut first) = (Vec::new(), Vec::new(), None);
         for (place, described) in places.iter().zip(described) {
@@ -71,12 +72,12 @@ impl Mongo {
             return 0;
         }
         let collection = place.of(client);
-        let counted = async { collection.estimated_document_count().max_time(SAMPLE_PATIENCE).await };
-        let counted = self.within(&place.name, SAMPLE_PATIENCE, counted).await.unwrap_or(0);
+        let counted = async { collection.estimated_document_count().max_time(SAMPLE_TIMEOUT).await };
+        let counted = self.within(&place.name, SAMPLE_TIMEOUT, counted).await.unwrap_or(0);
         u64::BITS - counted.leading_zeros()
     }
 
-    pub(super) async fn described(&self, place: &Place) -> Result<(Table, Vec<Problem>), ConnectError> {
+    pub(super) async fn describe_collection(&self, place: &Place) -> Result<(Table, Vec<Problem>), ConnectError> {
         let is_view = place.kind == "view";
         let counted = self.count(place, is_view).await;
         let (row_count, row_count_estimated) = match counted {
@@ -86,26 +87,26 @@ impl Mongo {
             Err(error) => return Err(error),
         };
         let here = format!("{}: {}", self.server, place.name);
-        let sampled = async { self.sampled(place, is_view, row_count.unwrap_or(0)).await };
-        let inferred = self.within(&place.name, PATIENCE, sampled).await?;
+        let sampled = async { self.sample_fields(place, is_view, row_count.unwrap_or(0)).await };
+        let inferred = self.within(&place.name, STATEMENT_TIMEOUT, sampled).await?;
         let (mut columns, problems) = inferred.columns(&here);
         let schema = place.options.get_document("validator").ok().and_then(|v| v.get_document("$jsonSchema").ok());
         if let Some(schema) = schema {
-            declared(&mut columns, "", schema, true, 0);
+            add_declared(&mut columns, "", schema, true, 0);
         }
         if !is_view {
             let asked = async { place.of(self.client_ready()?).list_indexes().await?.try_collect::<Vec<_>>().await };
             // A user may be allowed to find and not to see indexes.
-            let indexes = self.within(&place.name, PATIENCE, asked).await.unwrap_or_default();
+            let indexes = self.within(&place.name, STATEMENT_TIMEOUT, asked).await.unwrap_or_default();
             for index in indexes {
                 let is_unique = index.options.as_ref().and_then(|options| options.unique).unwrap_or(false);
-                noted(&mut columns, &index.keys, is_unique);
+                note_index(&mut columns, &index.keys, is_unique);
             }
         }
         for column in columns.iter_mut().filter(|column| column.name == "_id" && !is_view) {
             (column.primary_key, column.nullable) = (true, false);
         }
-        let mut description = schema.map(said).unwrap_or_default();
+        let mut description = schema.map(describe_schema).unwrap_or_default();
         if let Ok(on) = place.options.get_str("viewOn") {
             let gap = if description.is_empty() { "" } else { "\n" };
             description += &format!("{gap}view on {on}");
@@ -119,20 +120,25 @@ impl Mongo {
         let collection = place.of(self.client().await?);
         let counted = async {
             if !is_view {
-                let estimate = collection.estimated_document_count().max_time(SAMPLE_PATIENCE).await?;
+                let estimate = collection.estimated_document_count().max_time(SAMPLE_TIMEOUT).await?;
                 if estimate > COUNTED {
                     return Ok((estimate, true));
                 }
             }
-            Ok((collection.count_documents(Document::new()).max_time(SAMPLE_PATIENCE).await?, false))
+            Ok((collection.count_documents(Document::new()).max_time(SAMPLE_TIMEOUT).await?, false))
         };
-        self.within(&place.name, SAMPLE_PATIENCE * 2, counted).await
+        self.within(&place.name, SAMPLE_TIMEOUT * 2, counted).await
     }
 
     /// The fields of the oldest and the newest documents, by their ids.
-    async fn sampled(&self, place: &Place, is_view: bool, documents: u64) -> mongodb::error::Result<Inferred> {
+    async fn sample_fields(
+        &self,
+        place: &Place,
+        is_view: bool,
+        documents: u64,
+    ) -> mongodb::error::Result<InferredFields> {
         let collection = place.of(self.client_ready()?);
-        let mut inferred = Inferred::default();
+        let mut inferred = InferredFields::default();
         let mut bytes = 0;
         let rest = i64::try_from(documents).unwrap_or(i64::MAX).saturating_sub(SAMPLED / 2);
         // A view has no index that gives an order for nothing.
@@ -144,7 +150,7 @@ impl Mongo {
             if limit == 0 {
                 continue;
             }
-            let mut find = collection.find(Document::new()).limit(limit).batch_size(100).max_time(PATIENCE);
+            let mut find = collection.find(Document::new()).limit(limit).batch_size(100).max_time(STATEMENT_TIMEOUT);
             if let Some(order) = order {
                 find = find.sort(doc! { "_id": order });
             }
@@ -161,7 +167,7 @@ impl Mongo {
 
 /// Adds to the columns what a JSON Schema says of the fields of an object:
 /// <https://www.mongodb.com/docs/manual/reference/operator/query/jsonSchema/>.
-fn declared(columns: &mut Vec<Column>, path: &str, schema: &Document, is_required: bool, depth: usize) {
+fn add_declared(columns: &mut Vec<Column>, path: &str, schema: &Document, is_required: bool, depth: usize) {
     let Ok(properties) = schema.get_document("properties") else { return };
     let required: Vec<&str> =
         schema.get_array("required").map(|list| list.iter().filter_map(Bson::as_str).collect()).unwrap_or_default();
@@ -172,13 +178,13 @@ fn declared(columns: &mut Vec<Column>, path: &str, schema: &Document, is_require
         let data_type = type_of(property);
         if depth < DEEPEST {
             let items = property.get_document("items").ok();
-            declared(columns, &path, property, is_required, depth + 1);
-            items.into_iter().for_each(|items| declared(columns, &path, items, false, depth + 1));
+            add_declared(columns, &path, property, is_required, depth + 1);
+            items.into_iter().for_each(|items| add_declared(columns, &path, items, false, depth + 1));
         }
         match columns.iter_mut().find(|column| column.name == path) {
             Some(column) => {
                 column.nullable &= !is_required;
-                told(column, said(property), true);
+                add_note(column, describe_schema(property), true);
             }
             // An object stands for its fields, which were added already.
             None if data_type == "object" && property.contains_key("properties") => {}
@@ -186,7 +192,7 @@ fn declared(columns: &mut Vec<Column>, path: &str, schema: &Document, is_require
                 let column_type = column_type(&data_type);
                 let mut column =
                     Column { name: path, data_type, column_type, nullable: !is_required, ..Column::default() };
-                told(&mut column, said(property), true);
+                add_note(&mut column, describe_schema(property), true);
                 columns.push(column);
             }
         }
@@ -207,7 +213,7 @@ fn type_of(schema: &Document) -> String {
 }
 
 /// What a schema says in words.
-fn said(schema: &Document) -> String {
+fn describe_schema(schema: &Document) -> String {
     let text = |key: &str| schema.get_str(key).ok().map(str::trim).filter(|text| !text.is_empty());
     let mut said = text("description").or_else(|| text("title")).unwrap_or_default().to_owned();
     if let Ok(values) = schema.get_array("enum") {
@@ -221,7 +227,7 @@ fn said(schema: &Document) -> String {
 }
 
 /// Notes the fields of an index.
-fn noted(columns: &mut [Column], keys: &Document, is_unique: bool) {
+fn note_index(columns: &mut [Column], keys: &Document, is_unique: bool) {
     for (at, name) in keys.keys().enumerate().filter(|(_, name)| *name != "_id") {
         let note = match (is_unique, keys.len(), at) {
             (true, 1, _) => "unique",
@@ -230,12 +236,12 @@ fn noted(columns: &mut [Column], keys: &Document, is_unique: bool) {
             _ => continue,
         };
         if let Some(column) = columns.iter_mut().find(|column| column.name == *name) {
-            told(column, note.to_owned(), false);
+            add_note(column, note.to_owned(), false);
         }
     }
 }
 
-fn told(column: &mut Column, text: String, is_first: bool) {
+fn add_note(column: &mut Column, text: String, is_first: bool) {
     if text.is_empty() || column.description.split("; ").any(|known| known == text) {
         return;
     }

@@ -3,8 +3,8 @@
 use mongodb::bson::{Bson, Document, doc};
 
 use super::condition::pattern_of;
-use crate::filter::sql::Known;
-use crate::shown::LONGEST;
+use crate::display::MAX_CHARS;
+use crate::statement::TypedColumn;
 
 /// The fields at these paths. One within another is left out: the server refuses both.
 pub(super) fn projection(paths: &[String]) -> Document {
@@ -27,7 +27,7 @@ pub(super) fn projection(paths: &[String]) -> Document {
 }
 
 /// Each item of the lists on the way to the path as a document of its own. One without any stays.
-fn unwound(fields: &[Known], path: &str) -> Vec<Document> {
+fn unwound(fields: &[TypedColumn], path: &str) -> Vec<Document> {
     let ends = path.match_indices('.').map(|(at, _)| at).chain([path.len()]);
     let lists = ends.map(|end| &path[..end]).filter(|prefix| {
         fields.iter().any(|field| field.name == **prefix && field.data_type.contains("[]"))
@@ -39,7 +39,7 @@ fn unwound(fields: &[Known], path: &str) -> Vec<Document> {
 /// The most frequent values, cut, and how many different ones there are; of the first documents alone where they are
 /// too many.
 pub(super) fn samples(
-    fields: &[Known],
+    fields: &[TypedColumn],
     path: &str,
     contains: Option<&str>,
     limit: usize,
@@ -56,7 +56,7 @@ pub(super) fn samples(
     }
     let cut = doc! { "$cond": [
         { "$eq": [{ "$type": "$_id" }, "string"] },
-        { "$substrCP": ["$_id", 0, LONGEST as i64 + 1] },
+        { "$substrCP": ["$_id", 0, MAX_CHARS as i64 + 1] },
         "$_id",
     ] };
     let limit = i64::try_from(limit.clamp(1, 10_000)).unwrap_or(1);
@@ -69,7 +69,7 @@ pub(super) fn samples(
 
 /// How many values are different, the smallest, the largest, and how many documents have none; of the first documents
 /// alone where they are too many.
-pub(super) fn statistics(fields: &[Known], path: &str, first: Option<u32>) -> Vec<Document> {
+pub(super) fn statistics(fields: &[TypedColumn], path: &str, first: Option<u32>) -> Vec<Document> {
     let mut stages: Vec<Document> = first.map(|first| doc! { "$limit": i64::from(first) }).into_iter().collect();
     stages.extend(unwound(fields, path));
     let is_none = doc! { "$eq": ["$_id", Bson::Null] };
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn only_lists_are_unwound() {
-        let field = |name: &str, data_type: &str| Known { name: name.into(), data_type: data_type.into() };
+        let field = |name: &str, data_type: &str| TypedColumn { name: name.into(), data_type: data_type.into() };
         let fields = [field("items", "object[]"), field("items.sku", "string[]"), field("to.city", "string")];
         assert_eq!(unwound(&fields, "items.sku").len(), 2);
         assert_eq!(unwound(&fields, "to.city").len(), 0);

@@ -6,7 +6,7 @@ use mongodb::{Client, Collection};
 
 use super::Mongo;
 use crate::ConnectError;
-use crate::server::PATIENCE;
+use crate::server::STATEMENT_TIMEOUT;
 
 /// What the server keeps for itself.
 const OWN: [&str; 3] = ["admin", "config", "local"];
@@ -46,7 +46,7 @@ impl Mongo {
         }
         let client = self.client().await?;
         let asked = async { client.list_database_names().await };
-        let mut names = self.within("the list of databases", PATIENCE, asked).await?;
+        let mut names = self.within("the list of databases", STATEMENT_TIMEOUT, asked).await?;
         names.retain(|name| !OWN.contains(&name.as_str()));
         names.sort();
         Ok(names)
@@ -60,7 +60,7 @@ impl Mongo {
             let cursor = client.database(database).run_cursor_command(command).await?;
             cursor.try_collect::<Vec<Document>>().await
         };
-        let listed = self.within("the list of collections", PATIENCE, asked).await?;
+        let listed = self.within("the list of collections", STATEMENT_TIMEOUT, asked).await?;
         let place = |mut listed: Document| {
             let collection = listed.get_str("name").ok().filter(|name| !name.starts_with("system."))?.to_owned();
             let name = match self.own_database() == Some(database) {

@@ -4,16 +4,16 @@ use mongodb::bson::spec::BinarySubtype;
 use mongodb::bson::{Bson, Document};
 use serde_json::Value;
 
+use crate::display;
 use crate::document::Node;
 use crate::filter::decimal;
-use crate::shown;
 
 /// A value of BSON.
 pub(super) fn node(value: Bson) -> Node {
     let scalar = |word, value: Value| Node::Scalar(word, value);
     match value {
         Bson::Null | Bson::Undefined => Node::Null,
-        Bson::Double(number) => scalar("double", shown::float(number)),
+        Bson::Double(number) => scalar("double", display::float(number)),
         Bson::String(text) => scalar("string", text.into()),
         Bson::Boolean(yes) => scalar("bool", yes.into()),
         Bson::Int32(number) => scalar("int", number.into()),
@@ -26,7 +26,7 @@ pub(super) fn node(value: Bson) -> Node {
         }
         Bson::Binary(binary) => match (binary.subtype, binary.to_uuid()) {
             (BinarySubtype::Uuid, Ok(uuid)) => scalar("uuid", uuid.to_string().into()),
-            _ => scalar("binData", shown::hexadecimal(&binary.bytes).into()),
+            _ => scalar("binData", display::hexadecimal(&binary.bytes).into()),
         },
         Bson::Timestamp(time) => scalar("timestamp", format!("{}.{}", time.time, time.increment).into()),
         Bson::RegularExpression(regex) => scalar("regex", format!("/{}/{}", regex.pattern, regex.options).into()),

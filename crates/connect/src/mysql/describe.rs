@@ -9,8 +9,9 @@ use sqlx::mysql::MySqlConnection;
 
 use super::dialect::Dialect;
 use super::table::{Scope, texts};
-use crate::filter::sql::Dialect as _;
-use crate::{Column, ColumnType, ForeignKey, Table, keys};
+use crate::keys;
+use crate::statement::Dialect as _;
+use crate::table::{Column, ColumnType, ForeignKey, Table};
 
 /// Tables of at most so many rows, as the server estimates, are counted exactly.
 const SMALL: u64 = 20_000;
@@ -71,7 +72,7 @@ pub(super) async fn describe(
             let row_count = rows.parse().ok().filter(|_| stored);
             let estimated = row_count.is_some() && !matches!(engine.as_str(), "MyISAM" | "Aria" | "MEMORY");
             if estimated && row_count.is_some_and(|rows: u64| rows <= SMALL) {
-                countable.push((tables.len(), format!("{}.{}", Dialect.quoted(&database), Dialect.quoted(&name))));
+                countable.push((tables.len(), format!("{}.{}", Dialect.quote(&database), Dialect.quote(&name))));
             }
             places.insert(name.clone(), tables.len());
             tables.push(Table {

@@ -2,40 +2,43 @@
 
 use serde_json::Value;
 
-use crate::filter::sql::{self, Bound, Known};
+use crate::display;
 use crate::filter::{ConditionError, boolean, number, text};
-use crate::shown;
+use crate::statement::{self, BoundValue, TypedColumn};
 
 /// The SQL of MySQL and MariaDB.
 pub(super) struct Dialect;
 
-impl sql::Dialect for Dialect {
-    fn quoted(&self, name: &str) -> String {
+impl statement::Dialect for Dialect {
+    fn quote(&self, name: &str) -> String {
         format!("`{}`", name.replace('`', "``"))
     }
 
-    fn bound(&self, _: usize, column: &Known, value: &Value) -> Result<(String, Bound), ConditionError> {
+    fn bind(&self, _: usize, column: &TypedColumn, value: &Value) -> Result<(String, BoundValue), ConditionError> {
         // MySQL compares a text with a number as two floating point numbers, in which any word is 0.
         let whole = |number: String| match number.parse::<i64>() {
-            Ok(number) => ("?".to_owned(), Bound::Integer(number)),
-            Err(_) => ("CAST(? AS DECIMAL(65,30))".to_owned(), Bound::Text(number)),
+            Ok(number) => ("?".to_owned(), BoundValue::Integer(number)),
+            Err(_) => ("CAST(? AS DECIMAL(65,30))".to_owned(), BoundValue::Text(number)),
         };
         Ok(match (Shape::of(column), column.data_type.as_str()) {
             (_, "float" | "double") => {
                 let number = number(value)?;
-                ("?".to_owned(), Bound::Float(number.parse().map_err(|_| ConditionError::unfit("numbers", &number))?))
+                (
+                    "?".to_owned(),
+                    BoundValue::Float(number.parse().map_err(|_| ConditionError::unfit("numbers", &number))?),
+                )
             }
-            (_, "bit") if value.is_boolean() => ("?".to_owned(), Bound::Integer(boolean(value)?.into())),
-            (_, "tinyint") if value.is_boolean() => ("?".to_owned(), Bound::Integer(boolean(value)?.into())),
+            (_, "bit") if value.is_boolean() => ("?".to_owned(), BoundValue::Integer(boolean(value)?.into())),
+            (_, "tinyint") if value.is_boolean() => ("?".to_owned(), BoundValue::Integer(boolean(value)?.into())),
             (Shape::Number | Shape::Bits, _) => whole(number(value)?),
             (Shape::Bytes, _) => {
                 let text = text(value);
                 match text.strip_prefix("\\x") {
-                    Some(digits) => ("UNHEX(?)".to_owned(), Bound::Text(digits.to_owned())),
-                    None => ("?".to_owned(), Bound::Text(text)),
+                    Some(digits) => ("UNHEX(?)".to_owned(), BoundValue::Text(digits.to_owned())),
+                    None => ("?".to_owned(), BoundValue::Text(text)),
                 }
             }
-            _ => ("?".to_owned(), Bound::Text(text(value))),
+            (Shape::Ordered | Shape::Words | Shape::Nested, _) => ("?".to_owned(), BoundValue::Text(text(value))),
         })
     }
 
@@ -61,7 +64,7 @@ pub(super) enum Shape {
 
 impl Shape {
     /// The shape of a column, by its type as `information_schema` names it.
-    pub(super) fn of(column: &Known) -> Shape {
+    pub(super) fn of(column: &TypedColumn) -> Shape {
         match column.data_type.as_str() {
             "tinyint" | "smallint" | "mediumint" | "int" | "bigint" | "decimal" | "float" | "double" | "year" => {
                 Shape::Number
@@ -97,10 +100,10 @@ impl Shape {
     }
 
     /// What is sent of a group: no more of a long text than is shown.
-    pub(super) fn shown(self, key: &str, value: &str) -> String {
+    pub(super) fn shorten(self, key: &str, value: &str) -> String {
         match self {
             Shape::Number | Shape::Bits | Shape::Ordered => key.to_owned(),
-            Shape::Words | Shape::Nested => format!("LEFT({value}, {})", shown::LONGEST),
+            Shape::Words | Shape::Nested => format!("LEFT({value}, {})", display::MAX_CHARS),
             Shape::Bytes => format!("LENGTH({key})"),
         }
     }
@@ -109,7 +112,7 @@ impl Shape {
     pub(super) fn end(self, function: &str, name: &str) -> String {
         match self {
             Shape::Number | Shape::Bits | Shape::Ordered => format!("{function}({})", self.value(name)),
-            Shape::Words => format!("LEFT({function}({}), {})", self.value(name), shown::LONGEST),
+            Shape::Words => format!("LEFT({function}({}), {})", self.value(name), display::MAX_CHARS),
             Shape::Bytes | Shape::Nested => "NULL".to_owned(),
         }
     }
@@ -120,11 +123,11 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::filter::sql::select;
-    use crate::{FilterCondition, FilterOp};
+    use crate::filter::{FilterCondition, FilterOp};
+    use crate::statement::select;
 
-    fn check(data_type: &str, op: FilterOp, value: Value, expected: Result<(&str, &[Bound]), &str>) {
-        let known = [Known { name: "a`b".into(), data_type: data_type.into() }];
+    fn check(data_type: &str, op: FilterOp, value: Value, expected: Result<(&str, &[BoundValue]), &str>) {
+        let known = [TypedColumn { name: "a`b".into(), data_type: data_type.into() }];
         let conditions = [FilterCondition { column: "A`B".into(), op, value }];
         let found = select(&Dialect, "t", "t", &[&known[0]], &known, &conditions, 5);
         match (found, expected) {
@@ -139,15 +142,20 @@ mod tests {
 
     #[test]
     fn values_are_bound_as_what_the_column_holds() {
-        let text = |text: &str| Bound::Text(text.to_owned());
+        let text = |text: &str| BoundValue::Text(text.to_owned());
         check("varchar", FilterOp::Eq, json!("x' OR 1; -- "), Ok(("`a``b` = ?", &[text("x' OR 1; -- ")])));
         check("varchar", FilterOp::Eq, json!(0), Ok(("`a``b` = ?", &[text("0")])));
         check("int", FilterOp::Eq, json!("0 OR 1"), Err("holds numbers"));
-        check("int", FilterOp::Lt, json!("7"), Ok(("`a``b` < ?", &[Bound::Integer(7)])));
+        check("int", FilterOp::Lt, json!("7"), Ok(("`a``b` < ?", &[BoundValue::Integer(7)])));
         check("decimal", FilterOp::Eq, json!(0.5), Ok(("`a``b` = CAST(? AS DECIMAL(65,30))", &[text("0.5")])));
-        check("double", FilterOp::Gte, json!(0.5), Ok(("`a``b` >= ?", &[Bound::Float(0.5)])));
+        check("double", FilterOp::Gte, json!(0.5), Ok(("`a``b` >= ?", &[BoundValue::Float(0.5)])));
         check("blob", FilterOp::Eq, json!("\\x00ff"), Ok(("`a``b` = UNHEX(?)", &[text("00ff")])));
-        check("int", FilterOp::In, json!([1, null]), Ok(("(`a``b` IN (?) OR `a``b` IS NULL)", &[Bound::Integer(1)])));
+        check(
+            "int",
+            FilterOp::In,
+            json!([1, null]),
+            Ok(("(`a``b` IN (?) OR `a``b` IS NULL)", &[BoundValue::Integer(1)])),
+        );
         check("int", FilterOp::Like, json!("1%"), Ok(("CAST(`a``b` AS CHAR) LIKE ?", &[text("1%")])));
     }
 }

@@ -9,10 +9,10 @@ use sqlx::mysql::MySqlConnection;
 use sqlx::{AssertSqlSafe, Column, Executor, MySql, Row, SqlSafeStr, Statement as _};
 
 use super::value::{size, text, value};
-use crate::Rows;
 use crate::budget::{Budget, Excess};
-use crate::filter::sql::{Bound, Statement};
-use crate::server::Dialogue;
+use crate::rows::Rows;
+use crate::server::ReadOnlySession;
+use crate::statement::{BoundValue, Statement};
 
 /// Modes that say which values are right and how they are computed: the server's own stay, as a query means here what it
 /// means to its other clients. All other modes decide how a text is read (`NO_BACKSLASH_ESCAPES`, `ANSI_QUOTES`,
@@ -44,7 +44,7 @@ const BOUNDED: [(&str, u64); 9] = [
     ("join_buffer_size", 8 << 20),
     ("read_rnd_buffer_size", 8 << 20),
     ("join_buffer_space_limit", 64 << 20),
-    ("group_concat_max_len", crate::MAX_CELL_BYTES as u64),
+    ("group_concat_max_len", crate::budget::MAX_CELL_BYTES as u64),
     ("tmp_disk_table_size", 4 << 30),
     ("max_tmp_session_space_usage", 4 << 30),
 ];
@@ -84,7 +84,7 @@ impl About {
     }
 
     /// Lowers these variables, where they are known, to at most so much; 0 stands for no limit at all.
-    fn lowered<'a>(&self, most: impl IntoIterator<Item = (&'a str, f64)>) -> Vec<String> {
+    fn lower<'a>(&self, most: impl IntoIterator<Item = (&'a str, f64)>) -> Vec<String> {
         let is_above = |name: &str, most: f64| self.number(name).is_some_and(|now| now <= 0.0 || now > most);
         let above = most.into_iter().filter(|(name, most)| is_above(name, *most));
         above.map(|(name, most)| format!("SESSION {name} = {most}")).collect()
@@ -96,11 +96,11 @@ fn is_kept(mode: &str) -> bool {
 }
 
 #[async_trait]
-impl Dialogue for MySqlConnection {
-    async fn begin_reading(&mut self, patience: Duration) -> Result<u64, sqlx::Error> {
+impl ReadOnlySession for MySqlConnection {
+    async fn begin_reading(&mut self, time_limit: Duration) -> Result<u64, sqlx::Error> {
         let about = About::of(self).await?;
         // What a server does not let everybody set stays as it is.
-        let limits = about.lowered(BOUNDED.iter().map(|(name, most)| (*name, *most as f64)));
+        let limits = about.lower(BOUNDED.iter().map(|(name, most)| (*name, *most as f64)));
         if !limits.is_empty() && set(self, &limits.join(", ")).await.is_err() {
             for one in &limits {
                 if let Err(error) = set(self, one).await {
@@ -108,14 +108,14 @@ impl Dialogue for MySqlConnection {
                 }
             }
         }
-        let seconds = patience.as_secs().max(1) as f64;
+        let seconds = time_limit.as_secs().max(1) as f64;
         let times = [
             // The first is MariaDB's, the second MySQL's.
             ("max_statement_time", seconds),
-            ("max_execution_time", patience.as_millis().max(1) as f64),
+            ("max_execution_time", time_limit.as_millis().max(1) as f64),
             ("lock_wait_timeout", seconds),
         ];
-        let mut settings = about.lowered(times);
+        let mut settings = about.lower(times);
         settings.push(format!("SESSION sql_mode = '{}'", about.modes()));
         // With it, a column that is compared with NULL may be the last number that was given away.
         settings.push("SESSION sql_auto_is_null = 0, SESSION sql_select_limit = DEFAULT".to_owned());
@@ -151,7 +151,7 @@ async fn set(connection: &mut MySqlConnection, settings: &str) -> Result<(), sql
 }
 
 /// What was read of an answer.
-pub(super) struct Fetched {
+pub(super) struct FetchedRows {
     pub(super) rows: Rows,
     /// Why it is not all that was asked for.
     pub(super) excess: Option<Excess>,
@@ -168,18 +168,18 @@ pub(super) async fn fetch(
     statement: &Statement,
     mut budget: Budget,
     cap: usize,
-) -> Result<Fetched, sqlx::Error> {
+) -> Result<FetchedRows, sqlx::Error> {
     let sql = AssertSqlSafe(statement.sql.clone()).into_sql_str();
     let mut query = sqlx::query::<MySql>(sql.clone()).persistent(false);
     for bound in &statement.values {
         query = match bound {
-            Bound::Text(text) => query.bind(text),
-            Bound::Integer(number) => query.bind(number),
-            Bound::Float(number) => query.bind(number),
+            BoundValue::Text(text) => query.bind(text),
+            BoundValue::Integer(number) => query.bind(number),
+            BoundValue::Float(number) => query.bind(number),
         };
     }
     let mut names: Option<Vec<String>> = None;
-    let mut answer = Fetched { rows: Rows::default(), excess: None, is_left: false };
+    let mut answer = FetchedRows { rows: Rows::default(), excess: None, is_left: false };
     {
         let mut stream = query.fetch(&mut *connection);
         'rows: while let Some(row) = stream.try_next().await? {
@@ -247,7 +247,7 @@ mod tests {
     fn limits_are_lowered_and_never_raised() {
         let variables = HashMap::from([("a".to_owned(), "0".to_owned()), ("b".to_owned(), "5".to_owned())]);
         let about = About { number: String::new(), variables };
-        assert_eq!(about.lowered([("a", 7.0), ("b", 7.0), ("c", 7.0)]), ["SESSION a = 7"]);
-        assert_eq!(about.lowered([("b", 4.0)]), ["SESSION b = 4"]);
+        assert_eq!(about.lower([("a", 7.0), ("b", 7.0), ("c", 7.0)]), ["SESSION a = 7"]);
+        assert_eq!(about.lower([("b", 4.0)]), ["SESSION b = 4"]);
     }
 }

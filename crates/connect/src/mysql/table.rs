@@ -6,7 +6,7 @@ use sqlx::mysql::MySqlConnection;
 use super::dialect::Dialect;
 use super::session::fetch;
 use crate::budget::Budget;
-use crate::filter::sql::{Bound, Dialect as _, Known, Statement};
+use crate::statement::{BoundValue, Dialect as _, Statement, TypedColumn};
 
 /// Which databases of a server are wanted, and which of them needs no name.
 #[derive(Debug, Clone)]
@@ -48,7 +48,7 @@ pub(super) struct Place {
     /// Its name as it is written in a statement.
     pub(super) from: String,
     /// The columns, with their types without length.
-    pub(super) columns: Vec<Known>,
+    pub(super) columns: Vec<TypedColumn>,
 }
 
 /// The table of that name: as it is spelled, or else the only one whatever its case.
@@ -91,10 +91,10 @@ async fn place(connection: &mut MySqlConnection, database: &str, table: &str) ->
         if let [name, column, data_type] = row.as_slice()
             && name == table
         {
-            columns.push(Known { name: column.clone(), data_type: data_type.clone() });
+            columns.push(TypedColumn { name: column.clone(), data_type: data_type.clone() });
         }
     }
-    let from = format!("{}.{}", Dialect.quoted(database), Dialect.quoted(table));
+    let from = format!("{}.{}", Dialect.quote(database), Dialect.quote(table));
     Ok((!columns.is_empty()).then_some(Place { from, columns }))
 }
 
@@ -104,7 +104,7 @@ pub(super) async fn texts(
     sql: &str,
     bound: &[&str],
 ) -> Result<Vec<Vec<String>>, sqlx::Error> {
-    let values = bound.iter().map(|text| Bound::Text((*text).to_owned())).collect();
+    let values = bound.iter().map(|text| BoundValue::Text((*text).to_owned())).collect();
     let statement = Statement { sql: sql.to_owned(), values };
     let rows = fetch(connection, &statement, Budget::of_rows(), usize::MAX).await?.rows;
     let text = |value: Value| match value {

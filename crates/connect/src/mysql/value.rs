@@ -8,8 +8,8 @@ use serde_json::Value;
 use sqlx::mysql::MySqlRow;
 use sqlx::{Decode, MySql, Row, Type, TypeInfo, ValueRef};
 
+use crate::display;
 use crate::filter::decimal;
-use crate::shown;
 
 /// The value, whole.
 pub(super) fn value(row: &MySqlRow, index: usize) -> Value {
@@ -43,30 +43,30 @@ pub(super) fn text(row: &MySqlRow, index: usize) -> String {
 fn of_bytes(name: &str, bytes: &[u8]) -> Value {
     let text = || String::from_utf8_lossy(bytes).into_owned();
     match name {
-        "BOOLEAN" | "TINYINT" | "SMALLINT" | "MEDIUMINT" | "INT" | "BIGINT" => signed(bytes).into(),
-        "YEAR" => unsigned(bytes.iter().rev()).into(),
-        _ if name.ends_with("UNSIGNED") => unsigned(bytes.iter().rev()).into(),
+        "BOOLEAN" | "TINYINT" | "SMALLINT" | "MEDIUMINT" | "INT" | "BIGINT" => read_signed(bytes).into(),
+        "YEAR" => read_unsigned(bytes.iter().rev()).into(),
+        _ if name.ends_with("UNSIGNED") => read_unsigned(bytes.iter().rev()).into(),
         // The most significant byte comes first.
-        "BIT" => unsigned(bytes.iter()).into(),
+        "BIT" => read_unsigned(bytes.iter()).into(),
         "FLOAT" => match bytes.try_into().map(f32::from_le_bytes) {
             // The shortest text that is this number, which is longer as one of 64 bits.
-            Ok(number) => number.to_string().parse().map_or_else(|_| text().into(), shown::float),
+            Ok(number) => number.to_string().parse().map_or_else(|_| text().into(), display::float),
             Err(_) => text().into(),
         },
-        "DOUBLE" => bytes.try_into().map(f64::from_le_bytes).map_or_else(|_| text().into(), shown::float),
+        "DOUBLE" => bytes.try_into().map(f64::from_le_bytes).map_or_else(|_| text().into(), display::float),
         "DECIMAL" => decimal(&text()),
         // The first byte says how many follow.
         "DATE" | "DATETIME" | "TIMESTAMP" => date(bytes.get(1..).unwrap_or_default(), name == "DATE").into(),
         "TIME" => time(bytes.get(1..).unwrap_or_default()).into(),
         "JSON" => crate::postgres::json(&text()),
         "BINARY" | "VARBINARY" | "TINYBLOB" | "BLOB" | "MEDIUMBLOB" | "LONGBLOB" | "GEOMETRY" => {
-            shown::hexadecimal(bytes).into()
+            display::hexadecimal(bytes).into()
         }
         _ => text().into(),
     }
 }
 
-fn signed(bytes: &[u8]) -> i64 {
+fn read_signed(bytes: &[u8]) -> i64 {
     let sign = if bytes.last().is_some_and(|byte| byte & 0x80 != 0) { 0xff } else { 0 };
     let mut wide = [sign; 8];
     let length = bytes.len().min(8);
@@ -74,7 +74,7 @@ fn signed(bytes: &[u8]) -> i64 {
     i64::from_le_bytes(wide)
 }
 
-fn unsigned<'a>(bytes: impl Iterator<Item = &'a u8>) -> u64 {
+fn read_unsigned<'a>(bytes: impl Iterator<Item = &'a u8>) -> u64 {
     bytes.fold(0, |number, byte| (number << 8) | u64::from(*byte))
 }
 

@@ -9,8 +9,9 @@ use sqlx::{AssertSqlSafe, Row};
 
 use super::dialect::Dialect;
 use super::table::{NAME, RELATIONS};
-use crate::filter::sql::Dialect as _;
-use crate::{Column, ColumnType, ForeignKey, Table, keys};
+use crate::keys;
+use crate::statement::Dialect as _;
+use crate::table::{Column, ColumnType, ForeignKey, Table};
 
 /// Tables of at most so many bytes are counted exactly.
 const SMALL: i64 = 1 << 20;
@@ -79,7 +80,7 @@ pub(super) async fn describe(
          FROM (SELECT c.oid {RELATIONS}) w JOIN pg_class c ON c.oid = w.oid JOIN pg_namespace n ON n.oid = c.relnamespace \
          LEFT JOIN sizes s ON s.root = c.oid ORDER BY n.nspname <> 'public', n.nspname, c.oid"
     );
-    let rows = asked(connection, sql, schemas).await?;
+    let rows = ask(connection, sql, schemas).await?;
     let (mut tables, mut relations, mut places, mut unread) = (Vec::new(), Vec::new(), HashMap::new(), Vec::new());
     let mut names = std::collections::HashSet::new();
     for row in &rows {
@@ -95,7 +96,7 @@ pub(super) async fn describe(
         }
         let kind = row.try_get::<String, _>(4)?;
         let estimate: Option<i64> = if matches!(kind.as_str(), "v" | "f") { None } else { row.try_get(7)? };
-        let from = [row.try_get::<String, _>(1)?, row.try_get(2)?].map(|part| Dialect.quoted(&part)).join(".");
+        let from = [row.try_get::<String, _>(1)?, row.try_get(2)?].map(|part| Dialect.quote(&part)).join(".");
         places.insert(oid, tables.len());
         relations.push(Relation { oid, from, bytes: row.try_get(6)?, counted: !matches!(kind.as_str(), "v" | "f") });
         tables.push(Table {
@@ -126,7 +127,7 @@ pub(super) async fn describe(
     Ok((tables, problems))
 }
 
-async fn asked(connection: &mut PgConnection, sql: String, schemas: &[String]) -> Result<Vec<PgRow>, sqlx::Error> {
+async fn ask(connection: &mut PgConnection, sql: String, schemas: &[String]) -> Result<Vec<PgRow>, sqlx::Error> {
     sqlx::query(AssertSqlSafe(sql)).bind(schemas).persistent(false).fetch_all(connection).await
 }
 

@@ -2,19 +2,24 @@
 
 use serde_json::Value;
 
-use crate::filter::sql::{self, Bound, Known};
+use crate::display;
 use crate::filter::{ConditionError, boolean, number, text};
-use crate::shown;
+use crate::statement::{self, BoundValue, TypedColumn};
 
 /// The SQL of PostgreSQL.
 pub(super) struct Dialect;
 
-impl sql::Dialect for Dialect {
-    fn quoted(&self, name: &str) -> String {
+impl statement::Dialect for Dialect {
+    fn quote(&self, name: &str) -> String {
         format!("\"{}\"", name.replace('"', "\"\""))
     }
 
-    fn bound(&self, position: usize, column: &Known, value: &Value) -> Result<(String, Bound), ConditionError> {
+    fn bind(
+        &self,
+        position: usize,
+        column: &TypedColumn,
+        value: &Value,
+    ) -> Result<(String, BoundValue), ConditionError> {
         // Bound as a text and cast to the type of the column, so that whatever has a text can be compared.
         let (kind, text) = match column.data_type.as_str() {
             "smallint" | "integer" | "bigint" => {
@@ -27,7 +32,7 @@ impl sql::Dialect for Dialect {
             "boolean" => ("boolean", boolean(value)?.to_string()),
             kind => (kind, text(value)),
         };
-        Ok((format!("CAST(${position}::text AS {kind})"), Bound::Text(text)))
+        Ok((format!("CAST(${position}::text AS {kind})"), BoundValue::Text(text)))
     }
 
     fn like(&self, column: &str, position: usize) -> String {
@@ -50,7 +55,7 @@ pub(super) enum Shape {
 
 impl Shape {
     /// The shape of a column, by its type as `format_type` writes it.
-    pub(super) fn of(column: &Known) -> Shape {
+    pub(super) fn of(column: &TypedColumn) -> Shape {
         let name = column.data_type.as_str();
         match name {
             "bytea" => Shape::Bytes,
@@ -86,11 +91,11 @@ impl Shape {
     }
 
     /// The grouped column as it is sent: no more of a long text than is shown.
-    pub(super) fn shown(self, key: &str) -> String {
+    pub(super) fn shorten(self, key: &str) -> String {
         match self {
             Shape::Ordered | Shape::Boolean => key.to_owned(),
             Shape::Bytes => format!("octet_length({key})"),
-            Shape::Words | Shape::Nested => format!("left({key}, {})", shown::LONGEST),
+            Shape::Words | Shape::Nested => format!("left({key}, {})", display::MAX_CHARS),
         }
     }
 
@@ -99,7 +104,7 @@ impl Shape {
         match self {
             Shape::Ordered => format!("{function}({name})"),
             Shape::Words | Shape::Boolean => {
-                format!("left({function}({name}::text COLLATE \"C\"), {})", shown::LONGEST)
+                format!("left({function}({name}::text COLLATE \"C\"), {})", display::MAX_CHARS)
             }
             Shape::Bytes | Shape::Nested => "NULL::text".to_owned(),
         }
@@ -108,20 +113,20 @@ impl Shape {
 
 #[cfg(test)]
 mod tests {
-    use crate::filter::sql::select;
-    use crate::{FilterCondition, FilterOp};
+    use crate::filter::{FilterCondition, FilterOp};
+    use crate::statement::select;
     use serde_json::json;
 
     use super::*;
 
     fn check(data_type: &str, op: FilterOp, value: Value, expected: Result<(&str, &[&str]), &str>) {
-        let known = [Known { name: "a\"b".into(), data_type: data_type.into() }];
+        let known = [TypedColumn { name: "a\"b".into(), data_type: data_type.into() }];
         let conditions = [FilterCondition { column: "A\"B".into(), op, value }];
         let found = select(&Dialect, "t", "t", &[&known[0]], &known, &conditions, 5);
         match (found, expected) {
             (Ok(statement), Ok((clause, values))) => {
                 assert_eq!(statement.sql, format!("SELECT \"a\"\"b\" FROM t WHERE {clause} LIMIT 6"));
-                let values: Vec<Bound> = values.iter().map(|text| Bound::Text((*text).to_owned())).collect();
+                let values: Vec<BoundValue> = values.iter().map(|text| BoundValue::Text((*text).to_owned())).collect();
                 assert_eq!(statement.values, values);
             }
             (Err(error), Err(part)) => assert!(error.to_string().contains(part), "{error}"),

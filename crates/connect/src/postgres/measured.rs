@@ -3,10 +3,10 @@
 use sqlx::postgres::PgRow;
 use sqlx::{Row, ValueRef};
 
-use crate::{MAX_ANSWER_BYTES, MAX_CELL_BYTES};
+use crate::budget::{MAX_ANSWER_BYTES, MAX_CELL_BYTES};
 
 /// Whether a row was sent.
-pub(super) enum Flagged {
+pub(super) enum FlaggedRow {
     Fits,
     /// The value of that column is too large.
     Cell(usize),
@@ -44,7 +44,7 @@ fn size(name: &str) -> Size {
 /// Columns go by numbers inside, so that two may have the same name. The order of the rows is kept: a scan of a subquery
 /// gives the rows as they come, and `OFFSET 0` keeps the planner from taking the two queries for one, in which the sizes
 /// would be asked for again and again.
-pub(super) fn wrapped(sql: &str, types: &[&str]) -> Option<String> {
+pub(super) fn wrap(sql: &str, types: &[&str]) -> Option<String> {
     let sizes: Vec<(usize, String)> = types
         .iter()
         .enumerate()
@@ -92,12 +92,12 @@ pub(super) fn wrapped(sql: &str, types: &[&str]) -> Option<String> {
 }
 
 /// What the column after those of the query says.
-pub(super) fn flag(row: &PgRow, place: usize) -> Flagged {
+pub(super) fn flag(row: &PgRow, place: usize) -> FlaggedRow {
     let said = row.try_get_raw(place).ok().and_then(|raw| raw.as_str().ok()?.parse::<i64>().ok());
     match said {
-        Some(0) => Flagged::Fits,
-        Some(column) if column > 0 => Flagged::Cell(usize::try_from(column - 1).unwrap_or_default()),
-        _ => Flagged::Row,
+        Some(0) => FlaggedRow::Fits,
+        Some(column) if column > 0 => FlaggedRow::Cell(usize::try_from(column - 1).unwrap_or_default()),
+        _ => FlaggedRow::Row,
     }
 }
 
@@ -113,8 +113,8 @@ mod tests {
 
     #[test]
     fn what_cannot_be_large_is_left_as_it_is() {
-        assert_eq!(wrapped("SELECT 1", &["INT4", "TIMESTAMPTZ", "NUMERIC", "VOID"]), None);
-        let sql = wrapped("SELECT 1, 'x' -- y", &["INT4", "TEXT"]).unwrap();
+        assert_eq!(wrap("SELECT 1", &["INT4", "TIMESTAMPTZ", "NUMERIC", "VOID"]), None);
+        let sql = wrap("SELECT 1, 'x' -- y", &["INT4", "TEXT"]).unwrap();
         assert_eq!(
             sql,
             "SELECT b.c0, CASE WHEN b.flag = 0 THEN b.c1 END, b.flag FROM (SELECT a.*, CASE WHEN octet_length(a.c1) > 1048576 \

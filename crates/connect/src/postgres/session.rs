@@ -9,12 +9,12 @@ use serde_json::Value;
 use sqlx::postgres::{PgConnection, PgRow};
 use sqlx::{AssertSqlSafe, Column, Executor, Postgres, Row, SqlSafeStr, Statement as _, TypeInfo};
 
-use super::measured::{self, Flagged};
+use super::measured::{self, FlaggedRow};
 use super::value::value;
-use crate::Rows;
 use crate::budget::{Budget, Excess};
-use crate::filter::sql::{Bound, Statement};
-use crate::server::Dialogue;
+use crate::rows::Rows;
+use crate::server::ReadOnlySession;
+use crate::statement::{BoundValue, Statement};
 
 /// Settings by which a text is read, and the forms in which values are shown, whatever the server's own are. One that a
 /// server does not know is left out: `backslash_quote` and its like go away one day.
@@ -71,9 +71,9 @@ const PATH: &str = "\
 
 /// The statements that begin a transaction. The last of them answers with the number of the connection. Each is compiled
 /// when the ones before it have run, so that their names are found in the system's own schema.
-fn beginning(patience: Duration) -> String {
+fn beginning(time_limit: Duration) -> String {
     let fixed: Vec<String> = FIXED.iter().map(|(name, value)| format!("('{name}', '{value}', NULL)")).collect();
-    let millis = patience.as_millis().max(1);
+    let millis = time_limit.as_millis().max(1);
     let times = [
         ("statement_timeout", millis),
         ("lock_timeout", millis),
@@ -101,10 +101,10 @@ fn beginning(patience: Duration) -> String {
 }
 
 #[async_trait]
-impl Dialogue for PgConnection {
-    async fn begin_reading(&mut self, patience: Duration) -> Result<u64, sqlx::Error> {
+impl ReadOnlySession for PgConnection {
+    async fn begin_reading(&mut self, time_limit: Duration) -> Result<u64, sqlx::Error> {
         // Settings of the transaction alone, so that they hold behind a pooler too.
-        let answers = sqlx::raw_sql(AssertSqlSafe(beginning(patience))).fetch_all(&mut *self).await?;
+        let answers = sqlx::raw_sql(AssertSqlSafe(beginning(time_limit))).fetch_all(&mut *self).await?;
         let number = answers.last().and_then(|row| row.try_get::<&str, _>(0).ok()?.parse().ok());
         number.ok_or_else(|| sqlx::Error::Protocol("the backend has no number".to_owned()))
     }
@@ -124,7 +124,7 @@ impl Dialogue for PgConnection {
 }
 
 /// What was read of an answer.
-pub(super) struct Fetched {
+pub(super) struct FetchedRows {
     pub(super) rows: Rows,
     /// Why it is not all that was asked for. Then the server is still sending, and the connection is of no more use.
     pub(super) excess: Option<Excess>,
@@ -141,9 +141,9 @@ pub(super) async fn fetch(
     statement: &Statement,
     mut budget: Budget,
     cap: usize,
-) -> Result<Fetched, sqlx::Error> {
+) -> Result<FetchedRows, sqlx::Error> {
     let (columns, has_flag) = open(connection, statement).await?;
-    let mut answer = Fetched { rows: Rows { columns, ..Rows::default() }, excess: None };
+    let mut answer = FetchedRows { rows: Rows { columns, ..Rows::default() }, excess: None };
     let mut block = FIRST_BLOCK;
     loop {
         let wanted = (cap - answer.rows.rows.len()).saturating_add(1).min(block);
@@ -167,7 +167,7 @@ pub(super) async fn fetch(
         if came < wanted || answer.rows.has_more {
             return Ok(answer);
         }
-        let usual = budget.taken() / answer.rows.rows.len().max(1);
+        let usual = budget.bytes_taken() / answer.rows.rows.len().max(1);
         block = (BLOCK_BYTES / usual.max(1)).clamp(1, MAX_BLOCK);
     }
 }
@@ -175,9 +175,9 @@ pub(super) async fn fetch(
 /// The values of a row, if they fit.
 fn read(row: &PgRow, width: usize, has_flag: bool, budget: &mut Budget) -> Result<Vec<Value>, Excess> {
     match has_flag.then(|| measured::flag(row, width)) {
-        Some(Flagged::Cell(column)) => return Err(Excess::of_cell(column)),
-        Some(Flagged::Row) => return Err(budget.exhausted()),
-        Some(Flagged::Fits) | None => {}
+        Some(FlaggedRow::Cell(column)) => return Err(Excess::of_cell(column)),
+        Some(FlaggedRow::Row) => return Err(budget.excess()),
+        Some(FlaggedRow::Fits) | None => {}
     }
     let mut values = Vec::with_capacity(width);
     for at in 0..width {
@@ -193,16 +193,16 @@ async fn open(connection: &mut PgConnection, statement: &Statement) -> Result<(V
     let prepared = connection.prepare(AssertSqlSafe(statement.sql.clone()).into_sql_str()).await?;
     let names: Vec<String> = prepared.columns().iter().map(|column| column.name().to_owned()).collect();
     let types: Vec<&str> = prepared.columns().iter().map(|column| column.type_info().name()).collect();
-    let wrapped = measured::wrapped(&statement.sql, &types);
+    let wrapped = measured::wrap(&statement.sql, &types);
     let flag = wrapped.is_some();
     let sql = wrapped.unwrap_or_else(|| statement.sql.clone());
     let declare = format!("DECLARE answer NO SCROLL CURSOR WITHOUT HOLD FOR\n{sql}");
     let mut query = sqlx::query::<Postgres>(AssertSqlSafe(declare)).persistent(false);
     for bound in &statement.values {
         query = match bound {
-            Bound::Text(text) => query.bind(text),
-            Bound::Integer(number) => query.bind(number),
-            Bound::Float(number) => query.bind(number),
+            BoundValue::Text(text) => query.bind(text),
+            BoundValue::Integer(number) => query.bind(number),
+            BoundValue::Float(number) => query.bind(number),
         };
     }
     query.execute(&mut *connection).await?;

@@ -4,7 +4,7 @@ use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Row};
 
 use super::dialect::Dialect;
-use crate::filter::sql::{Dialect as _, Known};
+use crate::statement::{Dialect as _, TypedColumn};
 
 /// Tables, partitioned ones, views, materialised views and foreign tables (`c`) of the schemas (`n`) that are wanted:
 /// `$1`, or all but the system's own. Left out are partitions, which belong to their table, and what an extension made.
@@ -24,7 +24,7 @@ pub(super) struct Place {
     pub(super) from: String,
     /// The columns that may be read, with their types as a value is cast to them: without length, and for a domain the
     /// type beneath.
-    pub(super) columns: Vec<Known>,
+    pub(super) columns: Vec<TypedColumn>,
 }
 
 /// The table of that name: as it is spelled, or else the only one whatever its case.
@@ -54,7 +54,7 @@ pub(super) async fn find(
         return Ok(None);
     }
     Ok(Some(Place {
-        from: format!("{}.{}", Dialect.quoted(&schema), Dialect.quoted(&table)),
-        columns: own.iter().map(|row| Known { name: text(row, 2), data_type: text(row, 3) }).collect(),
+        from: format!("{}.{}", Dialect.quote(&schema), Dialect.quote(&table)),
+        columns: own.iter().map(|row| TypedColumn { name: text(row, 2), data_type: text(row, 3) }).collect(),
     }))
 }

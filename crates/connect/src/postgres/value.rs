@@ -4,8 +4,8 @@ use serde_json::Value;
 use sqlx::postgres::PgRow;
 use sqlx::{Row, TypeInfo, ValueRef};
 
+use crate::display;
 use crate::filter::decimal;
-use crate::shown;
 
 /// The value, whole.
 pub(super) fn value(row: &PgRow, index: usize) -> Value {
@@ -20,7 +20,7 @@ pub(super) fn value(row: &PgRow, index: usize) -> Value {
     match name.as_str() {
         "BOOL" => Value::Bool(text == "t"),
         "INT2" | "INT4" | "INT8" | "OID" => text.parse::<i64>().map_or_else(|_| text.into(), Value::from),
-        "FLOAT4" | "FLOAT8" => text.parse::<f64>().ok().filter(|n| n.is_finite()).map_or(text.into(), shown::float),
+        "FLOAT4" | "FLOAT8" => text.parse::<f64>().ok().filter(|n| n.is_finite()).map_or(text.into(), display::float),
         "NUMERIC" => decimal(text),
         "JSON" | "JSONB" => json(text),
         _ => text.into(),

@@ -3,17 +3,17 @@
 use sqlx::mysql::MySqlDatabaseError;
 use sqlx::postgres::{PgDatabaseError, PgErrorPosition};
 
-use crate::Cause;
+use crate::cause::Cause;
 
 /// What an error tells by its codes.
-pub(super) struct Found {
+pub(super) struct KnownCause {
     pub(super) cause: Cause,
     /// The code as the server gives it: an SQLSTATE of PostgreSQL, a number of MySQL.
     pub(super) code: Option<Box<str>>,
 }
 
 /// Why a statement failed.
-pub(super) fn find(error: &sqlx::Error) -> Found {
+pub(super) fn find(error: &sqlx::Error) -> KnownCause {
     let (cause, code) = match error {
         sqlx::Error::Database(said) => match said.try_downcast_ref::<MySqlDatabaseError>() {
             Some(said) => (of_number(said.number()), Some(said.number().to_string())),
@@ -27,7 +27,7 @@ pub(super) fn find(error: &sqlx::Error) -> Found {
         sqlx::Error::Io(_) | sqlx::Error::WorkerCrashed => (Cause::Gone, None),
         _ => (Cause::Other, None),
     };
-    Found { cause, code: code.map(String::into_boxed_str) }
+    KnownCause { cause, code: code.map(String::into_boxed_str) }
 }
 
 /// The name of the column that a statement asks for and that there is not, without its table. PostgreSQL says where it

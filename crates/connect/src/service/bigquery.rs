@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Access, Endpoint};
-use crate::AddressError;
+use crate::error::AddressError;
 
 /// Where BigQuery is, unless a catalog says otherwise.
 const URL: &str = "https://bigquery.googleapis.com/";
@@ -11,7 +11,8 @@ const URL: &str = "https://bigquery.googleapis.com/";
 /// The bytes that one query may read, unless a catalog says otherwise: 10 GiB.
 const DEFAULT_MAX_BYTES_BILLED: u64 = 10 << 30;
 
-/// A project of BigQuery.
+/// A project of BigQuery, which of its datasets are described, and how much one query may read. It is shown without
+/// secrets.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct BigquerySource {
     endpoint: Endpoint,
@@ -22,10 +23,11 @@ pub struct BigquerySource {
 }
 
 impl BigquerySource {
-    /// The datasets of a project, all where `datasets` is empty.
+    /// The datasets of a project; all of them if `datasets` is empty. One query may read 10 GiB unless
+    /// [`BigquerySource::with_max_bytes_billed`] says otherwise.
     ///
     /// # Errors
-    /// Which name is none.
+    /// The name of a project or dataset that is not valid.
     pub fn new(project: &str, datasets: &[String], access: Access) -> Result<BigquerySource, AddressError> {
         // The names go between backticks.
         let is_name = |name: &str| {
@@ -43,7 +45,7 @@ impl BigquerySource {
         })
     }
 
-    /// The same project at another address: a private endpoint, or a stand-in.
+    /// The same project at another address, such as a private endpoint or an emulator.
     ///
     /// # Errors
     /// What is wrong with the URL, without showing it.
@@ -52,7 +54,8 @@ impl BigquerySource {
         Ok(BigquerySource { endpoint, ..self })
     }
 
-    /// The same project with the location of its datasets, such as `EU`; without it BigQuery finds the location itself.
+    /// The same project with the location of its datasets, such as `EU`. Without it, BigQuery finds the location
+    /// itself.
     pub fn in_location(self, location: Option<String>) -> BigquerySource {
         BigquerySource { location, ..self }
     }

@@ -3,9 +3,10 @@
 use std::fmt;
 
 use super::{Access, Endpoint};
-use crate::AddressError;
+use crate::error::AddressError;
 
-/// A cluster of Elasticsearch or OpenSearch.
+/// The address of a cluster of Elasticsearch or OpenSearch, and which of its indices are described. It is shown without
+/// secrets.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct ElasticsearchSource {
     endpoint: Endpoint,
@@ -13,11 +14,14 @@ pub struct ElasticsearchSource {
 }
 
 impl ElasticsearchSource {
-    /// The cluster at `https://host:9200`. `indices` are the names and patterns of indices and data streams that are
-    /// described, all that are not hidden where it is empty.
+    /// The cluster at a URL such as `https://host:9200`. A user name and a password in the URL are used if `access` is
+    /// [`Access::Open`].
+    ///
+    /// `indices` holds names and patterns of indices and data streams to describe; if it is empty, all that are not
+    /// hidden are described.
     ///
     /// # Errors
-    /// What is wrong with the URL, without showing it, or with a pattern.
+    /// What is wrong with the URL, without showing it, or the pattern that is not valid.
     pub fn new(url: &str, access: Access, indices: &[String]) -> Result<ElasticsearchSource, AddressError> {
         let endpoint = Endpoint::new(url, access)?;
         if let Some(wrong) = indices.iter().find(|name| !is_pattern(name)) {

@@ -11,10 +11,11 @@ use serde_json::Value;
 use tokio::sync::OnceCell;
 
 use super::{Access, Endpoint};
-use crate::{Cause, ConnectError};
+use crate::ConnectError;
+use crate::cause::Cause;
 
 /// How long it may take to connect.
-const CONNECTING: Duration = Duration::from_secs(10);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How much longer than its time limit in the service an act is waited for.
 const GRACE: Duration = Duration::from_secs(5);
@@ -26,7 +27,7 @@ const MAX_ANSWER: usize = 256 << 20;
 const MAX_REASON: usize = 500;
 
 /// Asks a service.
-pub(crate) struct Asker {
+pub(crate) struct HttpClient {
     endpoint: Endpoint,
     /// What the service is called in messages.
     place: String,
@@ -35,7 +36,7 @@ pub(crate) struct Asker {
 
 /// Why a question got no answer.
 #[derive(Debug)]
-pub(crate) enum Unanswered {
+pub(crate) enum RequestFailure {
     /// The service could not be reached.
     Unreached(String),
     /// It did not let anybody in.
@@ -53,19 +54,19 @@ pub(crate) enum Unanswered {
 }
 
 /// One question.
-pub(crate) struct Question<'a> {
+pub(crate) struct Request<'a> {
     pub(crate) method: Method,
     /// The parts of the path, each of which may hold anything.
     pub(crate) path: Vec<&'a str>,
     pub(crate) parameters: Vec<(&'a str, String)>,
     pub(crate) body: Option<Value>,
-    pub(crate) patience: Duration,
+    pub(crate) time_limit: Duration,
 }
 
-impl Asker {
+impl HttpClient {
     /// Asks at `endpoint`; `place` is what the service is called in messages.
     pub(crate) fn new(endpoint: &Endpoint, place: String) -> Self {
-        Asker { endpoint: endpoint.clone(), place, client: OnceCell::new() }
+        HttpClient { endpoint: endpoint.clone(), place, client: OnceCell::new() }
     }
 
     #[cfg(feature = "bigquery")]
@@ -79,20 +80,20 @@ impl Asker {
     }
 
     /// The client, made once it is needed.
-    pub(crate) async fn client(&self) -> Result<&Client, Unanswered> {
+    pub(crate) async fn client(&self) -> Result<&Client, RequestFailure> {
         let made = || async {
             prospector_net::client()
                 .user_agent(prospector_net::USER_AGENT)
                 .retry(reqwest::retry::never())
-                .connect_timeout(CONNECTING)
+                .connect_timeout(CONNECT_TIMEOUT)
                 .build()
-                .map_err(|error| Unanswered::Unreached(reason(error)))
+                .map_err(|error| RequestFailure::Unreached(reason(error)))
         };
         self.client.get_or_try_init(made).await
     }
 
     /// The JSON that answers the question, asked with what lets one in, or with `token` instead.
-    pub(crate) async fn ask(&self, question: Question<'_>, token: Option<&str>) -> Result<Value, Unanswered> {
+    pub(crate) async fn ask(&self, question: Request<'_>, token: Option<&str>) -> Result<Value, RequestFailure> {
         let mut url = self.endpoint.url().clone();
         if let Ok(mut path) = url.path_segments_mut() {
             path.pop_if_empty().extend(question.path.iter());
@@ -109,7 +110,7 @@ impl Asker {
             (None, Access::Open | Access::KeyFile(_)) => None,
         };
         if let Some(text) = authorization {
-            let wrong = |_| Unanswered::Locked("the token holds letters that cannot be sent".to_owned());
+            let wrong = |_| RequestFailure::Locked("the token holds letters that cannot be sent".to_owned());
             let mut value = HeaderValue::from_str(&text).map_err(wrong)?;
             value.set_sensitive(true);
             request = request.header(AUTHORIZATION, value);
@@ -117,15 +118,15 @@ impl Asker {
         if let Some(body) = question.body {
             request = request.header(CONTENT_TYPE, "application/json").body(body.to_string());
         }
-        self.answered(request, question.patience).await.map_err(|unanswered| self.scrubbed(unanswered, token))
+        self.send(request, question.time_limit).await.map_err(|unanswered| self.scrub(unanswered, token))
     }
 
     /// What answers a request.
-    pub(crate) async fn answered(
+    pub(crate) async fn send(
         &self,
         request: reqwest::RequestBuilder,
-        patience: Duration,
-    ) -> Result<Value, Unanswered> {
+        time_limit: Duration,
+    ) -> Result<Value, RequestFailure> {
         let answer = async {
             let mut response = request.send().await.map_err(unsent)?;
             let status = response.status();
@@ -133,34 +134,34 @@ impl Asker {
             while let Some(part) = response.chunk().await.map_err(unsent)? {
                 if bytes.len() + part.len() > MAX_ANSWER {
                     let reason = format!("too large: the answer has more than {} MiB", MAX_ANSWER >> 20);
-                    return Err(Unanswered::TooLarge(reason));
+                    return Err(RequestFailure::TooLarge(reason));
                 }
                 bytes.extend_from_slice(&part);
             }
-            judged(status, &bytes)
+            read_answer(status, &bytes)
         };
-        tokio::time::timeout(patience + GRACE, answer).await.unwrap_or(Err(Unanswered::TooLong))
+        tokio::time::timeout(time_limit + GRACE, answer).await.unwrap_or(Err(RequestFailure::TooLong))
     }
 
     /// Without secrets, should one be in what was said.
-    fn scrubbed(&self, unanswered: Unanswered, token: Option<&str>) -> Unanswered {
+    fn scrub(&self, unanswered: RequestFailure, token: Option<&str>) -> RequestFailure {
         let clean = |text: String| {
             let secrets = self.endpoint.access().secrets().into_iter().chain(token.map(str::to_owned));
             secrets.filter(|secret| !secret.is_empty()).fold(text, |text, secret| text.replace(&secret, "***"))
         };
         match unanswered {
-            Unanswered::Unreached(text) => Unanswered::Unreached(clean(text)),
-            Unanswered::Locked(text) => Unanswered::Locked(clean(text)),
-            Unanswered::Forbidden(text) => Unanswered::Forbidden(clean(text)),
-            Unanswered::Missing(text) => Unanswered::Missing(clean(text)),
-            Unanswered::Failed(status, text) => Unanswered::Failed(status, clean(text)),
-            Unanswered::TooLong => Unanswered::TooLong,
-            Unanswered::TooLarge(text) => Unanswered::TooLarge(clean(text)),
+            RequestFailure::Unreached(text) => RequestFailure::Unreached(clean(text)),
+            RequestFailure::Locked(text) => RequestFailure::Locked(clean(text)),
+            RequestFailure::Forbidden(text) => RequestFailure::Forbidden(clean(text)),
+            RequestFailure::Missing(text) => RequestFailure::Missing(clean(text)),
+            RequestFailure::Failed(status, text) => RequestFailure::Failed(status, clean(text)),
+            RequestFailure::TooLong => RequestFailure::TooLong,
+            RequestFailure::TooLarge(text) => RequestFailure::TooLarge(clean(text)),
         }
     }
 
     /// The error of an act on a table.
-    pub(crate) fn statement_error(&self, table: &str, unanswered: Unanswered) -> ConnectError {
+    pub(crate) fn statement_error(&self, table: &str, unanswered: RequestFailure) -> ConnectError {
         let read = |cause: Cause, status: u16, reason: String| ConnectError::Read {
             place: self.place.clone(),
             table: table.to_owned(),
@@ -171,18 +172,20 @@ impl Asker {
             source: None,
         };
         match unanswered {
-            Unanswered::Unreached(reason) => ConnectError::connect(&self.place, reason),
-            Unanswered::Locked(reason) => {
+            RequestFailure::Unreached(reason) => ConnectError::connect(&self.place, reason),
+            RequestFailure::Locked(reason) => {
                 ConnectError::connect(&self.place, format!("it does not let in who asks: {reason}"))
             }
-            Unanswered::Forbidden(reason) => {
+            RequestFailure::Forbidden(reason) => {
                 read(Cause::Refused, 403, format!("it is not allowed (permission denied): {reason}"))
             }
-            Unanswered::Missing(reason) => read(Cause::UnknownTable, 404, reason),
-            Unanswered::TooLong => ConnectError::timeout(&self.place, table),
-            Unanswered::TooLarge(reason) => self.read_error(table, Cause::TooLarge, reason),
-            Unanswered::Failed(429, reason) => read(Cause::Other, 429, format!("the service is too busy: {reason}")),
-            Unanswered::Failed(status, reason) => read(Cause::Other, status, reason),
+            RequestFailure::Missing(reason) => read(Cause::UnknownTable, 404, reason),
+            RequestFailure::TooLong => ConnectError::timeout(&self.place, table),
+            RequestFailure::TooLarge(reason) => self.read_error(table, Cause::TooLarge, reason),
+            RequestFailure::Failed(429, reason) => {
+                read(Cause::Other, 429, format!("the service is too busy: {reason}"))
+            }
+            RequestFailure::Failed(status, reason) => read(Cause::Other, status, reason),
         }
     }
 
@@ -197,13 +200,13 @@ pub(super) fn basic(name: &str, password: &str) -> String {
     STANDARD.encode(format!("{name}:{password}"))
 }
 
-fn judged(status: StatusCode, bytes: &[u8]) -> Result<Value, Unanswered> {
+fn read_answer(status: StatusCode, bytes: &[u8]) -> Result<Value, RequestFailure> {
     let parsed = serde_json::from_slice::<Value>(bytes);
     if status.is_success() {
-        let wrong = |error| Unanswered::Failed(status.as_u16(), format!("the answer is no JSON: {error}"));
+        let wrong = |error| RequestFailure::Failed(status.as_u16(), format!("the answer is no JSON: {error}"));
         return parsed.map_err(wrong);
     }
-    let said = parsed.ok().and_then(|answer| said(&answer)).unwrap_or_else(|| {
+    let said = parsed.ok().and_then(|answer| find_message(&answer)).unwrap_or_else(|| {
         let text = String::from_utf8_lossy(bytes);
         format!("{status} {}", text.chars().take(100).collect::<String>()).trim().to_owned()
     });
@@ -213,19 +216,21 @@ fn judged(status: StatusCode, bytes: &[u8]) -> Result<Value, Unanswered> {
     let is_quota = word.is_some_and(|word| matches!(word, "rateLimitExceeded" | "quotaExceeded" | "billingNotEnabled"));
     let said: String = said.chars().take(MAX_REASON).collect();
     Err(match status.as_u16() {
-        _ if word == Some("bytesBilledLimitExceeded") => Unanswered::TooLarge(format!("too large: {said}")),
-        401 => Unanswered::Locked(said),
-        403 if is_quota => Unanswered::Failed(429, said),
-        403 => Unanswered::Forbidden(said),
-        404 => Unanswered::Missing(said),
-        408 | 504 => Unanswered::TooLong,
-        300..=399 => Unanswered::Failed(status.as_u16(), format!("it sends one elsewhere ({status}); correct the URL")),
-        other => Unanswered::Failed(other, said),
+        _ if word == Some("bytesBilledLimitExceeded") => RequestFailure::TooLarge(format!("too large: {said}")),
+        401 => RequestFailure::Locked(said),
+        403 if is_quota => RequestFailure::Failed(429, said),
+        403 => RequestFailure::Forbidden(said),
+        404 => RequestFailure::Missing(said),
+        408 | 504 => RequestFailure::TooLong,
+        300..=399 => {
+            RequestFailure::Failed(status.as_u16(), format!("it sends one elsewhere ({status}); correct the URL"))
+        }
+        other => RequestFailure::Failed(other, said),
     })
 }
 
 /// What a service says of a failure, as Elasticsearch, OpenSearch and Google write it.
-fn said(answer: &Value) -> Option<String> {
+fn find_message(answer: &Value) -> Option<String> {
     let error = answer.get("error")?;
     let text = |value: Option<&Value>| value.and_then(Value::as_str).filter(|t| !t.is_empty()).map(str::to_owned);
     let root = error.get("root_cause").and_then(|causes| causes.get(0)).and_then(|cause| text(cause.get("reason")));
@@ -242,11 +247,15 @@ fn said(answer: &Value) -> Option<String> {
     .or_else(|| text(Some(error)))
 }
 
-fn unsent(error: reqwest::Error) -> Unanswered {
-    if error.is_timeout() && !error.is_connect() { Unanswered::TooLong } else { Unanswered::Unreached(reason(error)) }
+fn unsent(error: reqwest::Error) -> RequestFailure {
+    if error.is_timeout() && !error.is_connect() {
+        RequestFailure::TooLong
+    } else {
+        RequestFailure::Unreached(reason(error))
+    }
 }
 
 /// What went wrong, without the URL.
 fn reason(error: reqwest::Error) -> String {
-    prospector_core::causes(&error.without_url())
+    prospector_core::problem::causes(&error.without_url())
 }

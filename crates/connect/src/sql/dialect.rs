@@ -5,7 +5,7 @@ use sqlparser::dialect::{
     BigQueryDialect, Dialect as Grammar, GenericDialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect,
 };
 
-/// A dialect of SQL.
+/// A dialect of SQL that queries are written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub enum Dialect {
     /// PostgreSQL.
@@ -16,17 +16,17 @@ pub enum Dialect {
     Sqlite,
     /// BigQuery's GoogleSQL.
     Bigquery,
-    /// DataFusion's, for files, for sources without SQL of their own, and for joins over several sources.
+    /// DataFusion's: for files, for sources without SQL of their own, and for joins over several sources.
     #[default]
     Joined,
 }
 
 impl Dialect {
-    /// Every dialect.
+    /// All dialects.
     pub const ALL: [Dialect; 5] =
         [Dialect::Postgres, Dialect::Mysql, Dialect::Sqlite, Dialect::Bigquery, Dialect::Joined];
 
-    /// Its name in messages.
+    /// The name of the dialect in messages.
     pub fn as_str(self) -> &'static str {
         match self {
             Dialect::Postgres => "PostgreSQL",
@@ -37,7 +37,7 @@ impl Dialect {
         }
     }
 
-    /// The dialect as sqlparser reads it.
+    /// The dialect of sqlparser that reads it.
     pub fn grammar(self) -> &'static dyn Grammar {
         match self {
             Dialect::Postgres => &PostgreSqlDialect {},
@@ -48,7 +48,7 @@ impl Dialect {
         }
     }
 
-    /// The name as a quoted identifier, which means the same whatever the settings of the source.
+    /// The name as a quoted identifier, which has the same meaning whatever the settings of the source.
     pub fn quote(self, name: &str) -> String {
         match self {
             Dialect::Mysql => format!("`{}`", name.replace('`', "``")),
@@ -57,7 +57,7 @@ impl Dialect {
         }
     }
 
-    /// The name that an identifier stands for: PostgreSQL writes one without quotes in small letters.
+    /// The name that an identifier stands for. PostgreSQL folds identifiers without quotes to lower case.
     pub fn name_of(self, ident: &Ident) -> String {
         match self {
             Dialect::Postgres if ident.quote_style.is_none() => ident.value.to_ascii_lowercase(),
@@ -67,8 +67,9 @@ impl Dialect {
         }
     }
 
-    /// The name as the dialect compares it with others of the same statement. Only ASCII letters have a case here: that
-    /// is so in PostgreSQL, SQLite and DataFusion. In MySQL it depends on the server, so that all letters have one.
+    /// The name in the form in which the dialect compares it with other names of the same statement. PostgreSQL, SQLite
+    /// and DataFusion ignore the case of ASCII letters only. In MySQL that depends on the server, so the case of all
+    /// letters is ignored.
     pub fn fold(self, ident: &Ident) -> String {
         match self {
             Dialect::Postgres => self.name_of(ident),

@@ -7,16 +7,17 @@ use prospector_core::Problem;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{AssertSqlSafe, SqliteConnection};
 
-use super::pool::{Database, limit, reason, stopped};
+use super::pool::{Database, is_interrupted, limit, reason};
 use super::value::{integer, text};
-use super::{PATIENCE, quoted};
-use crate::{Column, ColumnType, ConnectError, ForeignKey, Table, keys};
+use super::{STATEMENT_TIMEOUT, quote};
+use crate::table::{Column, ColumnType, ForeignKey, Table};
+use crate::{ConnectError, keys};
 
 /// SQLite joins at most 500 selects in one statement.
 const TABLES_A_QUERY: usize = 200;
 
 /// Views may compute anything: they are counted for so long altogether, and not after it.
-const VIEWS_PATIENCE: Duration = Duration::from_secs(5);
+const VIEWS_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Tables and views that a user made, in the order of their making. What backs a virtual table is left out.
 const OBJECTS: &str = "FROM sqlite_schema s JOIN pragma_table_list l ON l.schema = 'main' AND l.name = s.name \
@@ -33,7 +34,7 @@ const KEYS: &str = "SELECT s.name, f.id, f.\"table\", f.\"from\", f.\"to\" \
 
 pub(super) async fn describe(database: &Database) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
     let place = database.path().display().to_string();
-    let mut connection = database.connection(PATIENCE).await?;
+    let mut connection = database.connection(STATEMENT_TIMEOUT).await?;
     // Catalogs describe many databases one after the other and then ask few of them.
     connection.close_on_drop();
     let connection = &mut *connection;
@@ -43,7 +44,7 @@ pub(super) async fn describe(database: &Database) -> Result<(Vec<Table>, Vec<Pro
     let objects = sqlx::query(AssertSqlSafe(format!("SELECT s.name, l.type = 'table' {OBJECTS} ORDER BY s.rowid")))
         .fetch_all(&mut *connection)
         .await
-        .map_err(|error| database.failed(error))?;
+        .map_err(|error| database.to_connect_error(error))?;
     let stored: Vec<bool> = objects.iter().map(|row| integer(row, 1) == 1).collect();
     let mut tables: Vec<Table> = objects.iter().map(|row| Table { name: text(row, 0), ..Table::default() }).collect();
 
@@ -62,7 +63,7 @@ pub(super) async fn describe(database: &Database) -> Result<(Vec<Table>, Vec<Pro
     };
     let (kept, computed) = (names(true), names(false));
     count(connection, &mut tables, &kept, &place, &mut problems).await;
-    count_each(connection, &mut tables, &computed, VIEWS_PATIENCE, &place, &mut problems).await;
+    count_each(connection, &mut tables, &computed, VIEWS_TIMEOUT, &place, &mut problems).await;
 
     tables.retain(|table| !table.columns.is_empty());
     problems.extend(keys::resolve(&mut tables, &place));
@@ -160,9 +161,9 @@ async fn count(
 ) {
     for part in which.chunks(TABLES_A_QUERY) {
         let counts: Vec<String> = part.iter().map(|index| count_of(tables, *index)).collect();
-        match counted(connection, counts.join(" UNION ALL "), PATIENCE).await {
+        match count_rows(connection, counts.join(" UNION ALL "), STATEMENT_TIMEOUT).await {
             Ok(rows) => rows.iter().for_each(|row| set_count(tables, row)),
-            Err(_) => count_each(connection, tables, part, PATIENCE, place, problems).await,
+            Err(_) => count_each(connection, tables, part, STATEMENT_TIMEOUT, place, problems).await,
         }
     }
 }
@@ -172,21 +173,21 @@ async fn count_each(
     connection: &mut SqliteConnection,
     tables: &mut [Table],
     which: &[usize],
-    patience: Duration,
+    time_limit: Duration,
     place: &str,
     problems: &mut Vec<Problem>,
 ) {
-    let end = Instant::now() + patience;
+    let end = Instant::now() + time_limit;
     let mut uncounted = 0;
     for index in which {
-        let left = end.saturating_duration_since(Instant::now()).min(patience / 5);
+        let left = end.saturating_duration_since(Instant::now()).min(time_limit / 5);
         if left.is_zero() {
             uncounted += 1;
             continue;
         }
-        match counted(connection, count_of(tables, *index), left).await {
+        match count_rows(connection, count_of(tables, *index), left).await {
             Ok(rows) => rows.iter().for_each(|row| set_count(tables, row)),
-            Err(error) if stopped(&error) => uncounted += 1,
+            Err(error) if is_interrupted(&error) => uncounted += 1,
             Err(error) => problems.push(Problem::warning(
                 format!("{place}: {}", tables[*index].name),
                 format!("cannot count the rows: {}", reason(&error)),
@@ -200,15 +201,15 @@ async fn count_each(
 }
 
 fn count_of(tables: &[Table], index: usize) -> String {
-    format!("SELECT {index}, count(*) FROM main.{}", quoted(&tables[index].name))
+    format!("SELECT {index}, count(*) FROM main.{}", quote(&tables[index].name))
 }
 
-async fn counted(
+async fn count_rows(
     connection: &mut SqliteConnection,
     sql: String,
-    patience: Duration,
+    time_limit: Duration,
 ) -> Result<Vec<SqliteRow>, sqlx::Error> {
-    limit(connection, patience).await?;
+    limit(connection, time_limit).await?;
     sqlx::query(AssertSqlSafe(sql)).persistent(false).fetch_all(connection).await
 }
 

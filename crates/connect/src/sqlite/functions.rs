@@ -97,7 +97,7 @@ fn replace(context: &Context<'_>, most: usize) -> Result<Option<Value>, Error> {
     let texts = (text(context.get_raw(0)), text(context.get_raw(1)), text(context.get_raw(2)));
     let (Some(whole), Some(part)) = (texts.0, texts.1) else { return Ok(None) };
     if part.first().is_none_or(|first| *first == 0) {
-        return Ok(Some(written(whole.into_owned())));
+        return Ok(Some(to_text(whole.into_owned())));
     }
     let Some(new) = texts.2 else { return Ok(None) };
     let too_large = || Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_TOOBIG), None);
@@ -111,11 +111,11 @@ fn replace(context: &Context<'_>, most: usize) -> Result<Option<Value>, Error> {
         from = at + part.len();
     }
     made.extend_from_slice(&whole[from..]);
-    if made.len() > most { Err(too_large()) } else { Ok(Some(written(made))) }
+    if made.len() > most { Err(too_large()) } else { Ok(Some(to_text(made))) }
 }
 
 /// Bytes as a text.
-fn written(bytes: Vec<u8>) -> Value {
+fn to_text(bytes: Vec<u8>) -> Value {
     Value::Text(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
@@ -145,7 +145,7 @@ fn trim(context: &Context<'_>, left: bool, right: bool) -> Option<Value> {
     while right && let Some(length) = lengths.iter().find(|length| ends(kept, **length)) {
         kept = &kept[..kept.len() - length];
     }
-    Some(written(kept.to_vec()))
+    Some(to_text(kept.to_vec()))
 }
 
 /// The bytes that pairs of digits stand for, with characters of the second value between the pairs.

@@ -77,7 +77,7 @@ impl Guard {
     }
 
     /// The table that was refused last, if any was.
-    pub(super) fn refused(&self) -> Option<String> {
+    pub(super) fn take_refused(&self) -> Option<String> {
         self.state().refused.take()
     }
 

@@ -17,7 +17,7 @@ pub(super) fn cap(connection: &Connection) -> Result<(), rusqlite::Error> {
 }
 
 /// So many bytes SQLite uses now.
-pub(super) fn used() -> usize {
+pub(super) fn bytes_used() -> usize {
     // SAFETY: it takes no argument, keeps nothing, and may be called from any thread.
     let bytes = unsafe { rusqlite::ffi::sqlite3_memory_used() };
     usize::try_from(bytes).unwrap_or(0)

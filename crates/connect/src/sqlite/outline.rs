@@ -8,9 +8,9 @@ use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::{Batch, Connection, OpenFlags, Statement};
 
 use super::guard::{Guard, Phase};
-use super::quoted;
-use super::session::{Failed, Session, hardened, limited};
-use crate::Cause;
+use super::quote;
+use super::session::{Session, SessionFailure, harden, set_limits};
+use crate::cause::Cause;
 
 /// The empty database.
 pub(super) struct Outline {
@@ -20,22 +20,22 @@ pub(super) struct Outline {
 
 impl Outline {
     /// The empty database with these tables of a session, as far as they are there.
-    pub(super) fn of(session: &Session, tables: &[String]) -> Result<Outline, Failed> {
+    pub(super) fn of(session: &Session, tables: &[String]) -> Result<Outline, SessionFailure> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_in_memory_with_flags(flags)?;
-        hardened(&connection)?;
-        limited(&connection)?;
+        harden(&connection)?;
+        set_limits(&connection)?;
         let guard = Guard::set(&connection)?;
         let outline = Outline { connection, guard };
         for name in tables {
             outline.make(session, name)?;
         }
-        outline.guard.allow(tables, known(&outline.connection)?);
+        outline.guard.allow(tables, list_names(&outline.connection)?);
         Ok(outline)
     }
 
     /// Makes a table of the same name and columns.
-    fn make(&self, session: &Session, name: &str) -> Result<(), Failed> {
+    fn make(&self, session: &Session, name: &str) -> Result<(), SessionFailure> {
         let connection = &session.connection;
         let mut found = connection.prepare(
             "SELECT l.type, l.wr, s.sql FROM pragma_table_list(?1) l JOIN main.sqlite_schema s ON s.name = l.name \
@@ -48,7 +48,7 @@ impl Outline {
             && let Some(sql) = sql
             && self
                 .guard
-                .during(Phase::Making, || one(&self.connection, &sql)?.raw_execute().map_err(Failed::Source))
+                .during(Phase::Making, || one(&self.connection, &sql)?.raw_execute().map_err(SessionFailure::Source))
                 .is_ok()
         {
             return Ok(());
@@ -56,16 +56,17 @@ impl Outline {
         let mut found = connection.prepare("SELECT name, pk FROM pragma_table_xinfo(?1, 'main') ORDER BY cid")?;
         let columns: Vec<(String, i64)> =
             found.query_map([name], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?;
-        let mut parts: Vec<String> = columns.iter().map(|(column, _)| quoted(column)).collect();
+        let mut parts: Vec<String> = columns.iter().map(|(column, _)| quote(column)).collect();
         let mut key: Vec<&(String, i64)> = columns.iter().filter(|(_, pk)| *pk > 0).collect();
         key.sort_by_key(|(_, place)| *place);
         if is_without_rowid && !key.is_empty() {
-            let key: Vec<String> = key.iter().map(|(column, _)| quoted(column)).collect();
+            let key: Vec<String> = key.iter().map(|(column, _)| quote(column)).collect();
             parts.push(format!("PRIMARY KEY ({})", key.join(", ")));
         }
         let suffix = if is_without_rowid && !key.is_empty() { " WITHOUT ROWID" } else { "" };
-        let sql = format!("CREATE TABLE main.{} ({}){suffix}", quoted(name), parts.join(", "));
-        self.guard.during(Phase::Making, || one(&self.connection, &sql)?.raw_execute().map_err(Failed::Source))?;
+        let sql = format!("CREATE TABLE main.{} ({}){suffix}", quote(name), parts.join(", "));
+        self.guard
+            .during(Phase::Making, || one(&self.connection, &sql)?.raw_execute().map_err(SessionFailure::Source))?;
         Ok(())
     }
 
@@ -73,13 +74,13 @@ impl Outline {
     ///
     /// # Errors
     /// What is wrong with it, as SQLite says it.
-    pub(super) fn judge(&self, sql: &str) -> Result<(), Failed> {
-        judged(&self.connection, &self.guard, sql).map(drop)
+    pub(super) fn judge(&self, sql: &str) -> Result<(), SessionFailure> {
+        prepare_query(&self.connection, &self.guard, sql).map(drop)
     }
 }
 
 /// Whatever has a name in a database: tables and views of all sorts, and modules that stand for tables.
-fn known(connection: &Connection) -> Result<Vec<String>, Failed> {
+fn list_names(connection: &Connection) -> Result<Vec<String>, SessionFailure> {
     let sql = "SELECT name FROM main.sqlite_schema WHERE type IN ('table', 'view') \
          UNION ALL SELECT name FROM pragma_module_list";
     let mut found = connection.prepare(sql)?;
@@ -90,10 +91,10 @@ fn known(connection: &Connection) -> Result<Vec<String>, Failed> {
 ///
 /// # Errors
 /// What is wrong with it, as SQLite says it.
-pub(super) fn compiled<'a>(session: &'a Session, tables: &[String], sql: &str) -> Result<Statement<'a>, Failed> {
+pub(super) fn compile<'a>(session: &'a Session, tables: &[String], sql: &str) -> Result<Statement<'a>, SessionFailure> {
     let connection = &session.connection;
     Outline::of(session, tables)?.judge(sql)?;
-    session.guard.allow(tables, known(connection)?);
+    session.guard.allow(tables, list_names(connection)?);
     for name in tables {
         let mut found = connection.prepare("SELECT type FROM pragma_table_list(?1) WHERE schema = 'main'")?;
         let kinds: Vec<String> = found.query_map([name], |row| row.get(0))?.collect::<Result<_, _>>()?;
@@ -103,20 +104,21 @@ pub(super) fn compiled<'a>(session: &'a Session, tables: &[String], sql: &str) -
             Some("virtual") => Phase::Own,
             _ => continue,
         };
-        let all = format!("SELECT * FROM main.{}", quoted(name));
+        let all = format!("SELECT * FROM main.{}", quote(name));
         session.guard.during(phase, || connection.prepare(&all).map(drop))?;
     }
-    judged(connection, &session.guard, sql)
+    prepare_query(connection, &session.guard, sql)
 }
 
 /// The statement of somebody else, if it is one query without parameters.
-fn judged<'a>(connection: &'a Connection, guard: &Guard, sql: &str) -> Result<Statement<'a>, Failed> {
-    let refused = |reason: &str| Failed::Refused(Cause::Refused, reason.to_owned());
-    let statement = guard.during(Phase::Judging, || one(connection, sql)).map_err(|failed| match guard.refused() {
-        // What may not be read is as good as missing.
-        Some(table) => Failed::Refused(Cause::UnknownTable, format!("no such table: {table}")),
-        None => failed,
-    })?;
+fn prepare_query<'a>(connection: &'a Connection, guard: &Guard, sql: &str) -> Result<Statement<'a>, SessionFailure> {
+    let refused = |reason: &str| SessionFailure::Refused(Cause::Refused, reason.to_owned());
+    let statement =
+        guard.during(Phase::Judging, || one(connection, sql)).map_err(|failed| match guard.take_refused() {
+            // What may not be read is as good as missing.
+            Some(table) => SessionFailure::Refused(Cause::UnknownTable, format!("no such table: {table}")),
+            None => failed,
+        })?;
     if statement.parameter_count() > 0 {
         return Err(refused("it has parameters, for which there is no value: write values, and `$` and `:` in quotes"));
     }
@@ -127,12 +129,12 @@ fn judged<'a>(connection: &'a Connection, guard: &Guard, sql: &str) -> Result<St
 }
 
 /// The one statement of the text.
-fn one<'a>(connection: &'a Connection, sql: &str) -> Result<Statement<'a>, Failed> {
+fn one<'a>(connection: &'a Connection, sql: &str) -> Result<Statement<'a>, SessionFailure> {
     let mut statements = Batch::new(connection, sql);
     let first = statements.next()?;
-    let first = first.ok_or_else(|| Failed::Refused(Cause::Syntax, "there is no statement".to_owned()))?;
+    let first = first.ok_or_else(|| SessionFailure::Refused(Cause::Syntax, "there is no statement".to_owned()))?;
     match statements.next()? {
         None => Ok(first),
-        Some(_) => Err(Failed::Refused(Cause::Refused, "it is more than one statement".to_owned())),
+        Some(_) => Err(SessionFailure::Refused(Cause::Refused, "it is more than one statement".to_owned())),
     }
 }

@@ -13,8 +13,10 @@ use sqlx::{ConnectOptions, Sqlite, SqliteConnection};
 use tokio::sync::{Mutex, Semaphore};
 
 use super::memory::MAX_HEAP;
+use crate::ConnectError;
+use crate::cause::Cause;
 use crate::error::TIMED_OUT;
-use crate::{Cause, ConnectError, SourceKind};
+use crate::source_kind::SourceKind;
 
 /// How many instructions of SQLite's machine pass between two looks at the clock.
 const INSTRUCTIONS: i32 = 10_000;
@@ -25,12 +27,12 @@ const SESSIONS: usize = 4;
 /// A database file and, once it is needed, its connections.
 pub(super) struct Database {
     path: PathBuf,
-    opened: Mutex<Option<Opened>>,
+    opened: Mutex<Option<OpenDatabase>>,
     permits: Arc<Semaphore>,
 }
 
 #[derive(Clone)]
-struct Opened {
+struct OpenDatabase {
     pool: SqlitePool,
     /// The state of the file for which it was taken to be immutable; `None` where SQLite itself sees to changes.
     immutable: Option<Stamp>,
@@ -71,18 +73,18 @@ impl Database {
         &self.path
     }
 
-    /// A connection on which every statement is interrupted when `patience` is over.
-    pub(super) async fn connection(&self, patience: Duration) -> Result<PoolConnection<Sqlite>, ConnectError> {
-        let opened = self.opened().await?;
-        let failed = |error: sqlx::Error| self.failed(error);
+    /// A connection on which every statement is interrupted when `time_limit` is over.
+    pub(super) async fn connection(&self, time_limit: Duration) -> Result<PoolConnection<Sqlite>, ConnectError> {
+        let opened = self.ensure_open().await?;
+        let failed = |error: sqlx::Error| self.to_connect_error(error);
         let mut connection = opened.pool.acquire().await.map_err(failed)?;
-        limit(&mut connection, patience).await.map_err(failed)?;
+        limit(&mut connection, time_limit).await.map_err(failed)?;
         Ok(connection)
     }
 
     /// Whether the file must be opened as one that nobody writes, as it can be opened in no other way.
     pub(super) async fn is_immutable(&self) -> Result<bool, ConnectError> {
-        Ok(self.opened().await?.immutable.is_some())
+        Ok(self.ensure_open().await?.immutable.is_some())
     }
 
     /// For the sessions that read rows.
@@ -95,7 +97,7 @@ impl Database {
         self.opened.lock().await.as_ref().and_then(|opened| opened.warning)
     }
 
-    pub(super) fn failed(&self, error: sqlx::Error) -> ConnectError {
+    pub(super) fn to_connect_error(&self, error: sqlx::Error) -> ConnectError {
         ConnectError::Open {
             kind: SourceKind::Sqlite,
             path: self.path.clone(),
@@ -106,7 +108,7 @@ impl Database {
         .with_source(error)
     }
 
-    async fn opened(&self) -> Result<Opened, ConnectError> {
+    async fn ensure_open(&self) -> Result<OpenDatabase, ConnectError> {
         let mut slot = self.opened.lock().await;
         if let Some(opened) = slot.as_ref()
             && opened.immutable.as_ref().is_none_or(|stamp| *stamp == self.stamp())
@@ -118,7 +120,7 @@ impl Database {
         Ok(opened)
     }
 
-    async fn open(&self) -> Result<Opened, ConnectError> {
+    async fn open(&self) -> Result<OpenDatabase, ConnectError> {
         let uses_log = self.examine().map_err(|error| {
             ConnectError::open(SourceKind::Sqlite, &self.path, error.to_string()).with_source(error)
         })?;
@@ -126,18 +128,18 @@ impl Database {
         // Without a log there, nobody does.
         let stamp = self.stamp();
         if uses_log && !stamp.log {
-            let pool = self.connect(true).await.map_err(|error| self.failed(error))?;
-            return Ok(Opened { pool, immutable: Some(stamp), warning: None });
+            let pool = self.connect(true).await.map_err(|error| self.to_connect_error(error))?;
+            return Ok(OpenDatabase { pool, immutable: Some(stamp), warning: None });
         }
         match self.connect(false).await {
-            Ok(pool) => Ok(Opened { pool, immutable: None, warning: None }),
+            Ok(pool) => Ok(OpenDatabase { pool, immutable: None, warning: None }),
             // The folder is not writable, so that the log cannot be used.
             Err(error) if uses_log && matches!(code(&error), Some(8 | 10 | 14)) => {
-                let pool = self.connect(true).await.map_err(|error| self.failed(error))?;
+                let pool = self.connect(true).await.map_err(|error| self.to_connect_error(error))?;
                 let warning = Some("the write-ahead log cannot be read, so that the latest changes are missing");
-                Ok(Opened { pool, immutable: Some(stamp), warning })
+                Ok(OpenDatabase { pool, immutable: Some(stamp), warning })
             }
-            Err(error) => Err(self.failed(error)),
+            Err(error) => Err(self.to_connect_error(error)),
         }
     }
 
@@ -192,9 +194,9 @@ impl Database {
     }
 }
 
-/// From now on, a statement on `connection` is interrupted when `patience` is over.
-pub(super) async fn limit(connection: &mut SqliteConnection, patience: Duration) -> Result<(), sqlx::Error> {
-    let end = Instant::now() + patience;
+/// From now on, a statement on `connection` is interrupted when `time_limit` is over.
+pub(super) async fn limit(connection: &mut SqliteConnection, time_limit: Duration) -> Result<(), sqlx::Error> {
+    let end = Instant::now() + time_limit;
     let mut handle = connection.lock_handle().await?;
     handle.set_progress_handler(INSTRUCTIONS, move || Instant::now() < end);
     Ok(())
@@ -225,6 +227,6 @@ pub(super) fn cause(error: &sqlx::Error) -> Cause {
 }
 
 /// Whether a statement was stopped because it took too long.
-pub(super) fn stopped(error: &sqlx::Error) -> bool {
+pub(super) fn is_interrupted(error: &sqlx::Error) -> bool {
     code(error) == Some(9)
 }

@@ -5,34 +5,35 @@ use rusqlite::types::ValueRef;
 use serde_json::Value;
 
 use super::guard::Phase;
-use super::outline::compiled;
-use super::session::{Failed, Session, within};
-use super::{PATIENCE, Sqlite, quoted};
+use super::outline::compile;
+use super::session::{Session, SessionFailure, within};
+use super::{STATEMENT_TIMEOUT, Sqlite, quote};
 use crate::budget::Budget;
-use crate::filter::sql::{Bound, Dialect as SqlDialect, Known, Statement, select};
-use crate::filter::{ConditionError, text};
-use crate::{ConnectError, FilterCondition, Rows, SqlQuery, shown};
+use crate::filter::{ConditionError, FilterCondition, text};
+use crate::rows::{Rows, SqlQuery};
+use crate::statement::{BoundValue, Dialect as SqlDialect, Statement, TypedColumn, select};
+use crate::{ConnectError, display};
 
 /// The SQL of SQLite.
 struct Dialect;
 
 impl SqlDialect for Dialect {
-    fn quoted(&self, name: &str) -> String {
-        quoted(name)
+    fn quote(&self, name: &str) -> String {
+        quote(name)
     }
 
-    fn bound(&self, position: usize, _: &Known, value: &Value) -> Result<(String, Bound), ConditionError> {
+    fn bind(&self, position: usize, _: &TypedColumn, value: &Value) -> Result<(String, BoundValue), ConditionError> {
         // The affinity of the column makes of a bound text what the column holds.
         let bound = match value {
             Value::Number(number) => match (number.as_i64(), number.as_f64()) {
-                (Some(number), _) => Bound::Integer(number),
-                (None, Some(number)) => Bound::Float(number),
-                (None, None) => Bound::Text(number.to_string()),
+                (Some(number), _) => BoundValue::Integer(number),
+                (None, Some(number)) => BoundValue::Float(number),
+                (None, None) => BoundValue::Text(number.to_string()),
             },
-            Value::Bool(yes) => Bound::Integer((*yes).into()),
-            other => Bound::Text(text(other)),
+            Value::Bool(yes) => BoundValue::Integer((*yes).into()),
+            other => BoundValue::Text(text(other)),
         };
-        let hexadecimal = matches!(&bound, Bound::Text(text) if text.starts_with("\\x"));
+        let hexadecimal = matches!(&bound, BoundValue::Text(text) if text.starts_with("\\x"));
         Ok((if hexadecimal { bytes_or_text(position) } else { format!("?{position}") }, bound))
     }
 
@@ -47,24 +48,24 @@ fn bytes_or_text(position: usize) -> String {
 }
 
 impl Sqlite {
-    pub(super) async fn filtered(
+    pub(super) async fn filter_rows(
         &self,
         table: &str,
         columns: &[String],
         conditions: &[FilterCondition],
         limit: usize,
     ) -> Result<Rows, ConnectError> {
-        let mut connection = self.database.connection(PATIENCE).await?;
-        let known: Vec<Known> = self
+        let mut connection = self.database.connection(STATEMENT_TIMEOUT).await?;
+        let known: Vec<TypedColumn> = self
             .columns(&mut connection, table, &[])
             .await?
             .into_iter()
-            .map(|name| Known { name, data_type: String::new() })
+            .map(|name| TypedColumn { name, data_type: String::new() })
             .collect();
         drop(connection);
-        let wanted = crate::filter::sql::columns(&known, columns)
+        let wanted = crate::statement::columns(&known, columns)
             .map_err(|unknown| ConnectError::unknown_column(self.place(), table, &unknown.0))?;
-        let from = format!("main.{}", quoted(table));
+        let from = format!("main.{}", quote(table));
         let statement = select(&Dialect, table, &from, &wanted, &known, conditions, limit)?;
         self.within(table, move |session| {
             let mut compiled = session.connection.prepare(&statement.sql)?;
@@ -74,54 +75,54 @@ impl Sqlite {
         .await
     }
 
-    pub(super) async fn answered(&self, query: &SqlQuery<'_>, cap: usize) -> Result<Rows, ConnectError> {
-        let (sql, tables) = owned(query);
+    pub(super) async fn answer_query(&self, query: &SqlQuery<'_>, cap: usize) -> Result<Rows, ConnectError> {
+        let (sql, tables) = to_owned_parts(query);
         self.within("the answer to a query", move |session| {
-            let mut compiled = compiled(session, &tables, &sql)?;
+            let mut compiled = compile(session, &tables, &sql)?;
             session.guard.during(Phase::Running, || read(&mut compiled, Budget::of_answer(), cap))
         })
         .await
     }
 
     /// Compiles the query, and does not run it.
-    pub(super) async fn planned(&self, query: &SqlQuery<'_>) -> Result<(), ConnectError> {
-        let (sql, tables) = owned(query);
-        self.within("the plan of a query", move |session| compiled(session, &tables, &sql).map(drop)).await
+    pub(super) async fn plan_query(&self, query: &SqlQuery<'_>) -> Result<(), ConnectError> {
+        let (sql, tables) = to_owned_parts(query);
+        self.within("the plan of a query", move |session| compile(session, &tables, &sql).map(drop)).await
     }
 
     async fn within<T: Send + 'static>(
         &self,
         table: &str,
-        act: impl FnOnce(&Session) -> Result<T, Failed> + Send + 'static,
+        act: impl FnOnce(&Session) -> Result<T, SessionFailure> + Send + 'static,
     ) -> Result<T, ConnectError> {
         let is_immutable = self.database.is_immutable().await?;
         let (path, permits) = (self.database.path(), self.database.permits());
-        let done = within(path, is_immutable, permits, PATIENCE, act).await;
+        let done = within(path, is_immutable, permits, STATEMENT_TIMEOUT, act).await;
         done.map_err(|failed| failed.error(path.display().to_string(), table))
     }
 }
 
 /// The statement, and the tables that it may read, each once.
-fn owned(query: &SqlQuery<'_>) -> (String, Vec<String>) {
+fn to_owned_parts(query: &SqlQuery<'_>) -> (String, Vec<String>) {
     let mut tables: Vec<String> = query.tables.iter().map(|name| (*name).to_owned()).collect();
     tables.sort_by_key(|name| name.to_ascii_lowercase());
     tables.dedup_by(|a, b| a.eq_ignore_ascii_case(b));
     (query.sql.to_owned(), tables)
 }
 
-fn bind(compiled: &mut Compiled<'_>, statement: &Statement) -> Result<(), Failed> {
+fn bind(compiled: &mut Compiled<'_>, statement: &Statement) -> Result<(), SessionFailure> {
     for (at, bound) in statement.values.iter().enumerate() {
         match bound {
-            Bound::Text(text) => compiled.raw_bind_parameter(at + 1, text)?,
-            Bound::Integer(number) => compiled.raw_bind_parameter(at + 1, number)?,
-            Bound::Float(number) => compiled.raw_bind_parameter(at + 1, number)?,
+            BoundValue::Text(text) => compiled.raw_bind_parameter(at + 1, text)?,
+            BoundValue::Integer(number) => compiled.raw_bind_parameter(at + 1, number)?,
+            BoundValue::Float(number) => compiled.raw_bind_parameter(at + 1, number)?,
         }
     }
     Ok(())
 }
 
 /// The rows of a statement, at most `cap`, as far as the budget goes.
-fn read(compiled: &mut Compiled<'_>, mut budget: Budget, cap: usize) -> Result<Rows, Failed> {
+fn read(compiled: &mut Compiled<'_>, mut budget: Budget, cap: usize) -> Result<Rows, SessionFailure> {
     let columns: Vec<String> = compiled.column_names().into_iter().map(str::to_owned).collect();
     let (mut rows, mut has_more) = (Vec::new(), false);
     let mut found = compiled.raw_query();
@@ -139,13 +140,13 @@ fn read(compiled: &mut Compiled<'_>, mut budget: Budget, cap: usize) -> Result<R
                 ValueRef::Blob(bytes) => 2 + 2 * bytes.len(),
                 ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) => 0,
             };
-            budget.take(at, bytes).map_err(|excess| Failed::TooLarge(excess, columns.clone()))?;
+            budget.take(at, bytes).map_err(|excess| SessionFailure::TooLarge(excess, columns.clone()))?;
             values.push(match value {
                 ValueRef::Null => Value::Null,
                 ValueRef::Integer(number) => number.into(),
-                ValueRef::Real(number) => shown::float(number),
+                ValueRef::Real(number) => display::float(number),
                 ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned().into(),
-                ValueRef::Blob(bytes) => shown::hexadecimal(bytes).into(),
+                ValueRef::Blob(bytes) => display::hexadecimal(bytes).into(),
             });
         }
         rows.push(values);

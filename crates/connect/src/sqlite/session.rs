@@ -17,9 +17,10 @@ use tokio::sync::{Semaphore, oneshot};
 use super::functions;
 use super::guard::Guard;
 use super::memory::{self, MAX_GROWTH};
+use crate::ConnectError;
 use crate::budget::Excess;
+use crate::cause::Cause;
 use crate::error::TIMED_OUT;
-use crate::{Cause, ConnectError};
 
 /// How many instructions of SQLite's machine pass between two looks at the clock.
 const INSTRUCTIONS: i32 = 1_000;
@@ -31,7 +32,7 @@ const GRACE: Duration = Duration::from_secs(2);
 const STACK: usize = 8 << 20;
 
 /// What a statement may need at most. The length is that of every value on the way, not only of what is read: more than
-/// [`crate::MAX_CELL_BYTES`], so that a part of a longer value can be selected. It also bounds the work of one
+/// [`crate::rows::MAX_CELL_BYTES`], so that a part of a longer value can be selected. It also bounds the work of one
 /// instruction, which nothing can interrupt, together with the length of a pattern, by which it is multiplied.
 const LIMITS: [(Limit, i32); 11] = [
     (Limit::SQLITE_LIMIT_LENGTH, 8 << 20),
@@ -49,7 +50,7 @@ const LIMITS: [(Limit, i32); 11] = [
 
 /// Why a reading failed.
 #[derive(Debug)]
-pub(super) enum Failed {
+pub(super) enum SessionFailure {
     /// SQLite says why.
     Source(rusqlite::Error),
     /// There is more than may be read; with the names of the columns.
@@ -58,25 +59,25 @@ pub(super) enum Failed {
     Refused(Cause, String),
 }
 
-impl From<rusqlite::Error> for Failed {
+impl From<rusqlite::Error> for SessionFailure {
     fn from(error: rusqlite::Error) -> Self {
-        Failed::Source(error)
+        SessionFailure::Source(error)
     }
 }
 
-impl Failed {
+impl SessionFailure {
     /// The error of an act on a table.
     pub(super) fn error(self, place: String, table: &str) -> ConnectError {
         match self {
-            Failed::TooLarge(excess, columns) => excess.error(place, table, &columns),
-            Failed::Refused(cause, reason) => ConnectError::read(place, table, cause, reason),
-            Failed::Source(error) => {
+            SessionFailure::TooLarge(excess, columns) => excess.error(place, table, &columns),
+            SessionFailure::Refused(cause, reason) => ConnectError::read(place, table, cause, reason),
+            SessionFailure::Source(error) => {
                 let code = error.sqlite_error().map(|error| error.extended_code);
                 let message = match &error {
                     rusqlite::Error::SqliteFailure(_, Some(message)) => message.clone(),
                     other => other.to_string(),
                 };
-                let (cause, reason) = explained(code.unwrap_or(0) & 0xff, message);
+                let (cause, reason) = explain_code(code.unwrap_or(0) & 0xff, message);
                 ConnectError::Read {
                     place,
                     table: table.to_owned(),
@@ -94,7 +95,7 @@ impl Failed {
 
 /// The cause by the primary result code, or for SQLite's own words for what is wrong with a statement, which are the same
 /// in every language.
-fn explained(code: i32, message: String) -> (Cause, String) {
+fn explain_code(code: i32, message: String) -> (Cause, String) {
     let starts = |word: &str| message.starts_with(word);
     match code {
         rusqlite::ffi::SQLITE_INTERRUPT => (Cause::TimedOut, TIMED_OUT.to_owned()),
@@ -146,16 +147,16 @@ impl Session {
     fn begin(path: &Path, is_immutable: bool, end: Instant, gone: Arc<AtomicBool>) -> Result<Session, rusqlite::Error> {
         let connection = Session::open(path, is_immutable)?;
         connection.busy_timeout(Duration::from_secs(5))?;
-        hardened(&connection)?;
-        limited(&connection)?;
+        harden(&connection)?;
+        set_limits(&connection)?;
         functions::replace_slow_ones(&connection)?;
         memory::cap(&connection)?;
         // What is sorted is held in memory, where it is counted, and not put into files beside others.
         connection.execute_batch("PRAGMA temp_store = MEMORY; PRAGMA query_only = ON; PRAGMA mmap_size = 0; BEGIN")?;
         let stopped = Arc::new(AtomicBool::new(false));
-        let (mark, before) = (stopped.clone(), memory::used());
+        let (mark, before) = (stopped.clone(), memory::bytes_used());
         let is_over = move || {
-            let is_full = memory::used().saturating_sub(before) > MAX_GROWTH;
+            let is_full = memory::bytes_used().saturating_sub(before) > MAX_GROWTH;
             if is_full {
                 mark.store(true, Ordering::Relaxed);
             }
@@ -167,18 +168,19 @@ impl Session {
     }
 
     /// The failure of an act; one that was stopped for its memory is told from one that was stopped for its time.
-    fn explain(&self, failed: Failed) -> Failed {
+    fn explain(&self, failed: SessionFailure) -> SessionFailure {
         match failed {
-            Failed::Source(_) if self.stopped.load(Ordering::Relaxed) => {
-                Failed::Refused(Cause::Memory, format!("out of memory: it takes more than {} MB", MAX_GROWTH >> 20))
-            }
+            SessionFailure::Source(_) if self.stopped.load(Ordering::Relaxed) => SessionFailure::Refused(
+                Cause::Memory,
+                format!("out of memory: it takes more than {} MB", MAX_GROWTH >> 20),
+            ),
             other => other,
         }
     }
 }
 
 /// Closes what SQLite leaves open for those who write.
-pub(super) fn hardened(connection: &Connection) -> Result<(), rusqlite::Error> {
+pub(super) fn harden(connection: &Connection) -> Result<(), rusqlite::Error> {
     for (setting, wanted) in [
         (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
         (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
@@ -192,7 +194,7 @@ pub(super) fn hardened(connection: &Connection) -> Result<(), rusqlite::Error> {
 }
 
 /// Sets the limits of [`LIMITS`] on another connection.
-pub(super) fn limited(connection: &Connection) -> Result<(), rusqlite::Error> {
+pub(super) fn set_limits(connection: &Connection) -> Result<(), rusqlite::Error> {
     LIMITS.iter().try_for_each(|(limit, most)| connection.set_limit(*limit, *most).map(drop))
 }
 
@@ -214,23 +216,24 @@ fn immutable(path: &Path) -> OsString {
     (uri + "?immutable=1&mode=ro").into()
 }
 
-/// Runs an act on a session of its own, no longer than `patience`. Dropped, it stops.
+/// Runs an act on a session of its own, no longer than `time_limit`. Dropped, it stops.
 pub(super) async fn within<T: Send + 'static>(
     path: &Path,
     is_immutable: bool,
     permits: &Arc<Semaphore>,
-    patience: Duration,
-    act: impl FnOnce(&Session) -> Result<T, Failed> + Send + 'static,
-) -> Result<T, Failed> {
-    let late = || Failed::Refused(Cause::TimedOut, TIMED_OUT.to_owned());
+    time_limit: Duration,
+    act: impl FnOnce(&Session) -> Result<T, SessionFailure> + Send + 'static,
+) -> Result<T, SessionFailure> {
+    let late = || SessionFailure::Refused(Cause::TimedOut, TIMED_OUT.to_owned());
     // Whoever waits for its turn does not wait longer than for an answer.
-    let permit = tokio::time::timeout(patience, permits.clone().acquire_owned()).await;
-    let permit = permit.map_err(|_| late())?.map_err(|error| Failed::Refused(Cause::Other, error.to_string()))?;
+    let permit = tokio::time::timeout(time_limit, permits.clone().acquire_owned()).await;
+    let permit =
+        permit.map_err(|_| late())?.map_err(|error| SessionFailure::Refused(Cause::Other, error.to_string()))?;
     let gone = Gone(Arc::default());
-    let (path, flag, end) = (path.to_owned(), gone.0.clone(), Instant::now() + patience);
+    let (path, flag, end) = (path.to_owned(), gone.0.clone(), Instant::now() + time_limit);
     let (sender, answer) = oneshot::channel();
     let run = move || {
-        let done = Session::begin(&path, is_immutable, end, flag).map_err(Failed::Source).and_then(|session| {
+        let done = Session::begin(&path, is_immutable, end, flag).map_err(SessionFailure::Source).and_then(|session| {
             let done = act(&session);
             done.map_err(|failed| session.explain(failed))
         });
@@ -239,10 +242,10 @@ pub(super) async fn within<T: Send + 'static>(
         drop(permit);
     };
     let thread = std::thread::Builder::new().name("sqlite-session".to_owned()).stack_size(STACK).spawn(run);
-    thread.map_err(|error| Failed::Refused(Cause::Memory, format!("no thread can be started: {error}")))?;
-    match tokio::time::timeout(patience + GRACE, answer).await {
+    thread.map_err(|error| SessionFailure::Refused(Cause::Memory, format!("no thread can be started: {error}")))?;
+    match tokio::time::timeout(time_limit + GRACE, answer).await {
         Ok(Ok(done)) => done,
-        Ok(Err(_)) => Err(Failed::Refused(Cause::Other, "the reading broke off".to_owned())),
+        Ok(Err(_)) => Err(SessionFailure::Refused(Cause::Other, "the reading broke off".to_owned())),
         Err(_) => Err(late()),
     }
 }

@@ -245,7 +245,7 @@ async fn a_database_with_a_write_ahead_log_is_read_without_making_files() {
 async fn nothing_can_be_written() {
     let (_folder, path) = made("CREATE TABLE t (c)").await;
     let sqlite = Sqlite::new(&path);
-    let mut connection = sqlite.database.connection(PATIENCE).await.unwrap();
+    let mut connection = sqlite.database.connection(STATEMENT_TIMEOUT).await.unwrap();
     let error = sqlx::query("INSERT INTO t VALUES (1)").execute(&mut *connection).await.unwrap_err();
     assert!(error.to_string().contains("readonly"), "{error}");
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 use sqlx::sqlite::{SqliteRow, SqliteValueRef};
 use sqlx::{Decode, Row, Sqlite, TypeInfo, ValueRef};
 
-use crate::shown;
+use crate::display;
 
 /// The value as it is shown; `None` for null.
 pub(super) fn value(row: &SqliteRow, index: usize) -> Option<Value> {
@@ -15,9 +15,9 @@ pub(super) fn value(row: &SqliteRow, index: usize) -> Option<Value> {
     let class = raw.type_info().name().to_owned();
     match class.as_str() {
         "INTEGER" => <i64 as Decode<Sqlite>>::decode(raw).ok().map(Value::from),
-        "REAL" => <f64 as Decode<Sqlite>>::decode(raw).ok().map(shown::float),
-        "BLOB" => Some(shown::blob(bytes(raw).len())),
-        _ => Some(shown::text(&String::from_utf8_lossy(&bytes(raw)))),
+        "REAL" => <f64 as Decode<Sqlite>>::decode(raw).ok().map(display::float),
+        "BLOB" => Some(display::blob(bytes(raw).len())),
+        _ => Some(display::text(&String::from_utf8_lossy(&bytes(raw)))),
     }
 }
 

@@ -4,7 +4,9 @@
 
 use std::sync::Arc;
 
-use prospector_connect::{ConnectError, Connector, FilterCondition, FilterOp, Rows, Source, SqlQuery, open};
+use prospector_connect::filter::{FilterCondition, FilterOp};
+use prospector_connect::rows::{Rows, SqlQuery};
+use prospector_connect::{ConnectError, Connector, Source, open};
 use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
@@ -12,7 +14,7 @@ use tokio::task::JoinSet;
 /// A connector for the server at the URL.
 pub(crate) fn connector(url: &url::Url, schemas: &[&str]) -> Arc<dyn Connector> {
     let schemas: Vec<String> = schemas.iter().map(ToString::to_string).collect();
-    let server = prospector_connect::Server::new(url.as_str(), &schemas).unwrap();
+    let server = prospector_connect::source::Server::new(url.as_str(), &schemas).unwrap();
     open(&Source::Server(server)).unwrap()
 }
 

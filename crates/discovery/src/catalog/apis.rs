@@ -5,7 +5,8 @@ mod fetched;
 use std::path::{Path, PathBuf};
 
 use prospector_api::{Api, ApiDiscovery, ApiError, ApiKind, ApiSource};
-use prospector_core::{Problem, catch_panic};
+use prospector_core::Problem;
+use prospector_core::work::catch_panic;
 
 use super::{
     cache::{self, Cache},

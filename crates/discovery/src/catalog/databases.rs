@@ -6,8 +6,10 @@ use std::{
 };
 
 use futures::{StreamExt, stream};
-use prospector_connect::{ConnectError, Connector, Source, SourceKind, open};
-use prospector_core::{Problem, nearest};
+use prospector_connect::source::SourceKind;
+use prospector_connect::{ConnectError, Connector, Source, open};
+use prospector_core::Problem;
+use prospector_core::name::nearest;
 use prospector_schema::{Database, Entry, describe};
 
 use super::{

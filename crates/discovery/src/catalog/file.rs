@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use prospector_connect::{Server, Source};
+use prospector_connect::Source;
+use prospector_connect::source::Server;
 use prospector_core::Problem;
 use prospector_fetch::Rule;
 

@@ -1,7 +1,8 @@
 //! Which names exist in a catalog.
 
-use prospector_connect::Table;
-use prospector_core::{ResourceKind, normalized};
+use prospector_connect::table::Table;
+use prospector_core::name::normalize;
+use prospector_core::record::ResourceKind;
 use prospector_schema::Database;
 
 use super::{Catalog, near};
@@ -18,8 +19,8 @@ impl Catalog {
             ResourceKind::Document => self.documents.resolve_id(id).map(|(document, _)| document.name.clone()),
             ResourceKind::Skill => self.skills.resolve(id).map(|skill| skill.name.clone()),
             ResourceKind::Fact => {
-                let wanted = normalized(id);
-                self.facts.records().into_iter().map(|fact| fact.id).find(|term| normalized(term) == wanted)
+                let wanted = normalize(id);
+                self.facts.records().into_iter().map(|fact| fact.id).find(|term| normalize(term) == wanted)
             }
         }
     }

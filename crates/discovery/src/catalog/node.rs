@@ -1,7 +1,8 @@
 //! YAML as a tree that knows its lines, so that a wrong entry is reported where it stands and costs no other.
 
 use indexmap::IndexMap;
-use prospector_core::{Problem, nearest};
+use prospector_core::Problem;
+use prospector_core::name::nearest;
 use serde::{
     Deserialize, Deserializer,
     de::{self, MapAccess, SeqAccess, Visitor},

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use prospector_connect::{Access, BigquerySource, ElasticsearchSource, Source};
+use prospector_connect::Source;
+use prospector_connect::source::{Access, BigquerySource, ElasticsearchSource};
 use prospector_core::Problem;
 
 use super::{

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use futures::future::join_all;
 use prospector_api::ApiKind;
-use prospector_core::{
-    Answer, BoxFuture, Budget, Callable, Cut, Effect, Resource, Text, ToolError, ToolOutput, ToolSpec, compact,
-    output_schema, tokens::estimate,
+use prospector_core::record::Resource;
+use prospector_core::tokens::estimate;
+use prospector_core::tool::{
+    Answer, BoxFuture, Budget, Callable, Cut, Effect, Text, ToolError, ToolOutput, ToolSpec, compact, output_schema,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};

@@ -2,9 +2,11 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use prospector_core::{
-    Answer, BoxFuture, Budget, Callable, Cut, Effect, Page, Part, Resource, ResourceKind, ToolError, ToolErrorCode,
-    ToolOutput, ToolSpec, output_schema, tokens::estimate,
+use prospector_core::record::{Resource, ResourceKind};
+use prospector_core::tokens::estimate;
+use prospector_core::tool::{
+    Answer, BoxFuture, Budget, Callable, Cut, Effect, Page, Part, ToolError, ToolErrorCode, ToolOutput, ToolSpec,
+    output_schema,
 };
 use prospector_facts::Fact;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};

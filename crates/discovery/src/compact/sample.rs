@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use prospector_core::{Answer, BoxFuture, Callable, Effect, ToolError, ToolSpec};
+use prospector_core::tool::{Answer, BoxFuture, Callable, Effect, ToolError, ToolSpec};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -2,9 +2,10 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use prospector_core::{
-    Answer, BoxFuture, Budget, Callable, Cut, Effect, Kind, Page, Part, Resource, ResourceKind, Tool, ToolError,
-    ToolOutput, ToolSpec, output_schema,
+use prospector_core::Kind;
+use prospector_core::record::{Resource, ResourceKind};
+use prospector_core::tool::{
+    Answer, BoxFuture, Budget, Callable, Cut, Effect, Page, Part, Tool, ToolError, ToolOutput, ToolSpec, output_schema,
 };
 use prospector_schema::{KeyJoin, TableHit, TableHits};
 use schemars::JsonSchema;

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use prospector_core::{
-    Answer, BoxFuture, Callable, Effect, Part, Resource, ToolError, ToolOutput, ToolSpec, output_schema,
+use prospector_core::record::Resource;
+use prospector_core::tool::{
+    Answer, BoxFuture, Callable, Effect, Part, ToolError, ToolOutput, ToolSpec, output_schema,
 };
 use prospector_facts::{Related, Resolution, Source};
 use schemars::JsonSchema;

@@ -1,11 +1,14 @@
 //! Everything that a catalog knows of its things, as compact text, one piece a thing.
 
 use prospector_api::Operation;
-use prospector_connect::Table;
-use prospector_core::{Kind, Resource, ResourceKind, mark::as_data};
+use prospector_connect::table::Table;
+use prospector_core::Kind;
+use prospector_core::mark::as_data;
+use prospector_core::record::{Resource, ResourceKind};
 use prospector_schema::{Database, data_type};
 
-use crate::{Catalog, piece::Piece};
+use crate::Catalog;
+use crate::piece::Piece;
 
 /// The pieces as one text, in the order given, marked as data.
 pub(super) fn text(pieces: &[Piece], left_out: usize) -> String {

@@ -9,7 +9,7 @@ use super::invalid;
 use crate::Failure;
 
 /// A longer text is no calculation.
-const LONGEST: usize = 1_000;
+const MAX_FORMULA_CHARS: usize = 1_000;
 
 /// A value that is computed.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,8 +36,8 @@ impl Arithmetic {
                 "use names, numbers, + - * /, parentheses, abs, round and coalesce; names with blanks in \"...\"",
             )
         };
-        if text.len() > LONGEST {
-            return Err(wrong(format!("it is longer than {LONGEST} characters")));
+        if text.len() > MAX_FORMULA_CHARS {
+            return Err(wrong(format!("it is longer than {MAX_FORMULA_CHARS} characters")));
         }
         let plain = |error: sqlparser::parser::ParserError| wrong(error.to_string());
         let mut parser = Parser::new(&GenericDialect {}).with_recursion_limit(40).try_with_sql(text).map_err(plain)?;
@@ -59,24 +59,24 @@ impl Arithmetic {
         }
     }
 
-    /// The SQL of it, with each name as `written` has it. What is divided by zero is null, and division keeps the digits
+    /// The SQL of it, with each name as `write_name` has it. What is divided by zero is null, and division keeps the digits
     /// after the point.
     ///
     /// # Errors
-    /// Those of `written`.
-    pub(crate) fn written(&self, written: &impl Fn(&str) -> Result<String, Failure>) -> Result<String, Failure> {
+    /// Those of `write_name`.
+    pub(crate) fn write(&self, write_name: &impl Fn(&str) -> Result<String, Failure>) -> Result<String, Failure> {
         Ok(match self {
             Arithmetic::Number(number) => number.clone(),
-            Arithmetic::Name(name) => written(name)?,
-            Arithmetic::Negative(inner) => format!("(- {})", inner.written(written)?),
+            Arithmetic::Name(name) => write_name(name)?,
+            Arithmetic::Negative(inner) => format!("(- {})", inner.write(write_name)?),
             Arithmetic::Two('/', left, right) => {
-                format!("({} * 1.0 / NULLIF({}, 0))", left.written(written)?, right.written(written)?)
+                format!("({} * 1.0 / NULLIF({}, 0))", left.write(write_name)?, right.write(write_name)?)
             }
             Arithmetic::Two(sign, left, right) => {
-                format!("({} {sign} {})", left.written(written)?, right.written(written)?)
+                format!("({} {sign} {})", left.write(write_name)?, right.write(write_name)?)
             }
             Arithmetic::Call(name, arguments) => {
-                let arguments: Vec<String> = arguments.iter().map(|a| a.written(written)).collect::<Result<_, _>>()?;
+                let arguments: Vec<String> = arguments.iter().map(|a| a.write(write_name)).collect::<Result<_, _>>()?;
                 format!("{name}({})", arguments.join(", "))
             }
         })
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: Result<&str, &str>) {
-        let written = Arithmetic::parse(text).and_then(|made| made.written(&|name| Ok(format!("<{name}>"))));
+        let written = Arithmetic::parse(text).and_then(|made| made.write(&|name| Ok(format!("<{name}>"))));
         match (written, expected) {
             (Ok(written), Ok(expected)) => assert_eq!(written, expected),
             (Err(failure), Err(part)) => assert!(failure.message.contains(part), "{failure}"),

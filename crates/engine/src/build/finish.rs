@@ -1,6 +1,6 @@
 //! The query around the one that groups: calculations over what was grouped, conditions on it, the top of it, and an order.
 
-use prospector_connect::FilterCondition;
+use prospector_connect::filter::FilterCondition;
 
 use super::names::{self, Output};
 use super::request::{QueryRequest, Top};
@@ -48,7 +48,7 @@ impl Finish<'_> {
         for output in self.outputs {
             list.push(match &output.formula {
                 Some(formula) => {
-                    format!("{} AS {}", formula.written(&grouped_column)?, self.writer.quoted(&output.name))
+                    format!("{} AS {}", formula.write(&grouped_column)?, self.writer.quote(&output.name))
                 }
                 None => self.grouped_column(&output.name)?,
             });
@@ -57,7 +57,7 @@ impl Finish<'_> {
         for filter in filters {
             let output = self.outputs.iter().find(|output| output.name.eq_ignore_ascii_case(&filter.column));
             let value = match output.and_then(|output| output.formula.as_ref()) {
-                Some(formula) => format!("({})", formula.written(&grouped_column)?),
+                Some(formula) => format!("({})", formula.write(&grouped_column)?),
                 None => self.grouped_column(&filter.column)?,
             };
             let class = output.map_or(Class::Number, |output| output.class);
@@ -74,7 +74,7 @@ impl Finish<'_> {
     fn grouped_column(&self, name: &str) -> Result<String, Failure> {
         let is_named = |output: &&Output| output.name.eq_ignore_ascii_case(name) && output.formula.is_none();
         let found = self.outputs.iter().find(is_named);
-        found.map(|output| format!("g.{}", self.writer.quoted(&output.name))).ok_or_else(|| self.unknown(name))
+        found.map(|output| format!("g.{}", self.writer.quote(&output.name))).ok_or_else(|| self.unknown(name))
     }
 
     /// The rows of `sql` that are among the top by each of these measures.
@@ -83,13 +83,13 @@ impl Finish<'_> {
         for (at, top) in tops.iter().enumerate() {
             let measure = &self.output(&top.measure)?.name;
             let per = match &top.per {
-                Some(name) => format!("PARTITION BY c.{} ", self.writer.quoted(&self.output(name)?.name)),
+                Some(name) => format!("PARTITION BY c.{} ", self.writer.quote(&self.output(name)?.name)),
                 None => String::new(),
             };
             let order = self.order_by("c", measure, top.lowest, None);
             ranks.push(format!("ROW_NUMBER() OVER ({per}ORDER BY {order}) AS rank_{at}"));
         }
-        let all: Vec<String> = self.outputs.iter().map(|output| self.writer.quoted(&output.name)).collect();
+        let all: Vec<String> = self.outputs.iter().map(|output| self.writer.quote(&output.name)).collect();
         let inside: Vec<String> = all.iter().map(|name| format!("c.{name}")).collect();
         let outside: Vec<String> = all.iter().map(|name| format!("r.{name}")).collect();
         let within: Vec<String> =
@@ -107,7 +107,7 @@ impl Finish<'_> {
     fn order(&self, top: Option<&Top>) -> Result<String, Failure> {
         let Some(top) = top else {
             let names = self.query.dimensions.iter().map(|dimension| dimension.name());
-            return Ok(names.map(|name| format!("o.{}", self.writer.quoted(&name))).collect::<Vec<_>>().join(", "));
+            return Ok(names.map(|name| format!("o.{}", self.writer.quote(&name))).collect::<Vec<_>>().join(", "));
         };
         let measure = &self.output(&top.measure)?.name;
         Ok(match &top.per {
@@ -115,18 +115,18 @@ impl Finish<'_> {
             Some(per) => {
                 let per = &self.output(per)?.name;
                 let rest = self.order_by("o", measure, top.lowest, Some(per));
-                format!("o.{}, {rest}", self.writer.quoted(per))
+                format!("o.{}, {rest}", self.writer.quote(per))
             }
         })
     }
 
     /// An order by a measure, with nulls last, and by all dimensions but `except` where it is equal.
     fn order_by(&self, from: &str, measure: &str, lowest: bool, except: Option<&str>) -> String {
-        let value = format!("{from}.{}", self.writer.quoted(measure));
+        let value = format!("{from}.{}", self.writer.quote(measure));
         let mut order = vec![format!("({value} IS NULL)"), if lowest { value } else { format!("{value} DESC") }];
         let dimensions = self.query.dimensions.iter().map(|dimension| dimension.name());
         let dimensions = dimensions.filter(|name| except != Some(name.as_str()));
-        order.extend(dimensions.map(|name| format!("{from}.{}", self.writer.quoted(&name))));
+        order.extend(dimensions.map(|name| format!("{from}.{}", self.writer.quote(&name))));
         order.join(", ")
     }
 

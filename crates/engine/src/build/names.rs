@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use prospector_connect::Table;
-use prospector_core::nearest;
+use prospector_connect::table::Table;
+use prospector_core::name::nearest;
 
 use super::request::{Aggregation, Calculation, QueryRequest};
 use super::write::{Class, Writer};
@@ -55,7 +55,7 @@ impl<'a> Names<'a> {
     }
 
     /// The table and the column of that name.
-    fn column(&self, name: &str) -> Result<(usize, &'a prospector_connect::Column), Failure> {
+    fn column(&self, name: &str) -> Result<(usize, &'a prospector_connect::table::Column), Failure> {
         let root = &self.source.tables[self.root];
         let missing = match column(root, name) {
             Ok(found) => return Ok((self.root, found)),
@@ -102,13 +102,13 @@ impl<'a> Names<'a> {
     }
 
     /// Its SQL.
-    pub(crate) fn written(&self, writer: &Writer, name: &str) -> Result<String, Failure> {
+    pub(crate) fn write(&self, writer: &Writer, name: &str) -> Result<String, Failure> {
         let plain = |name: &str| {
             let (table, column) = self.column(name)?;
-            Ok(format!("t{table}.{}", writer.quoted(&column.name)))
+            Ok(format!("t{table}.{}", writer.quote(&column.name)))
         };
         match self.calculation(name) {
-            Some(made) => made.written(&plain),
+            Some(made) => made.write(&plain),
             None => plain(name),
         }
     }

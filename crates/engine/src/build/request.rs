@@ -1,6 +1,6 @@
 //! What a query is made of, as a model writes it.
 
-use prospector_connect::FilterCondition;
+use prospector_connect::filter::FilterCondition;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,7 @@
 //! How each dialect writes identifiers, values, parts of dates, bins and conditions.
 
-use prospector_connect::{ColumnType, FilterCondition, FilterOp, FilterTest};
+use prospector_connect::filter::{FilterCondition, FilterOp, Test};
+use prospector_connect::table::ColumnType;
 use serde_json::Value;
 
 use super::invalid;
@@ -35,13 +36,13 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    pub(crate) fn quoted(&self, name: &str) -> String {
-        native::quoted(self.dialect, name)
+    pub(crate) fn quote(&self, name: &str) -> String {
+        native::quote(self.dialect, name)
     }
 
     /// The name of a table.
     pub(crate) fn table(&self, source: &Source, at: usize) -> String {
-        native::written(self.dialect, &source.tables[at].name)
+        native::write_table(self.dialect, &source.tables[at].name)
     }
 
     /// A text as a literal.
@@ -104,23 +105,23 @@ impl Writer {
         let literal = |value: &Value| self.literal(class, value);
         let test = filter.test().map_err(|reason| invalid(format!("{}: {reason}", filter.column)))?;
         Ok(match test {
-            FilterTest::Null => format!("{name} IS NULL"),
-            FilterTest::NotNull => format!("{name} IS NOT NULL"),
-            FilterTest::Compare(op, value) => {
+            Test::Null => format!("{name} IS NULL"),
+            Test::NotNull => format!("{name} IS NOT NULL"),
+            Test::Compare(op, value) => {
                 let sign = match op {
                     FilterOp::Neq => "<>",
                     FilterOp::Gt => ">",
                     FilterOp::Gte => ">=",
                     FilterOp::Lt => "<",
                     FilterOp::Lte => "<=",
-                    _ => "=",
+                    FilterOp::Eq | FilterOp::Between | FilterOp::In | FilterOp::Like => "=",
                 };
                 format!("{name} {sign} {}", literal(value)?)
             }
-            FilterTest::Between(low, high) => {
+            Test::Between(low, high) => {
                 format!("({name} >= {} AND {name} <= {})", literal(low)?, literal(high)?)
             }
-            FilterTest::In { values, or_null } => {
+            Test::In { values, or_null } => {
                 let list: Vec<String> = values.into_iter().map(literal).collect::<Result<_, _>>()?;
                 match (list.is_empty(), or_null) {
                     (true, true) => format!("{name} IS NULL"),
@@ -129,7 +130,7 @@ impl Writer {
                     (false, false) => format!("{name} IN ({})", list.join(", ")),
                 }
             }
-            FilterTest::Like(pattern) => {
+            Test::Like(pattern) => {
                 let pattern = self.text(&pattern)?;
                 match self.dialect {
                     Dialect::Postgres => format!("CAST({name} AS text) ILIKE {pattern}"),
@@ -146,7 +147,7 @@ impl Writer {
     ///
     /// # Errors
     /// Where it needs a column and there is none.
-    pub(crate) fn aggregated(&self, value: Option<&str>, aggregation: Aggregation) -> Result<String, Failure> {
+    pub(crate) fn aggregate(&self, value: Option<&str>, aggregation: Aggregation) -> Result<String, Failure> {
         Ok(match (aggregation, value) {
             (Aggregation::Count, None) => "COUNT(*)".to_owned(),
             (Aggregation::CountDistinct, Some(value)) => format!("COUNT(DISTINCT {value})"),

@@ -4,7 +4,6 @@
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan};
 
-use super::refused;
 use crate::{Dialect, Failure};
 
 /// Refuses what is read in two ways.
@@ -120,7 +119,7 @@ fn is_text(token: &Token) -> bool {
 
 fn no(what: &str, span: Span, advice: &str) -> Failure {
     let Location { line, column } = span.start;
-    refused(format!("{what} in line {line}, column {column}")).advise(advice)
+    Failure::refuse(format!("{what} in line {line}, column {column}")).advise(advice)
 }
 
 #[cfg(test)]

@@ -26,23 +26,23 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{ExecutionPlan, collect, execute_stream};
 use datafusion_proto::protobuf::LogicalPlanNode;
 use futures::{FutureExt, StreamExt};
-use prospector_connect::Cause;
+use prospector_connect::error::Cause;
 
 use super::place;
-use super::provider::{Fetched, Remote, RowsError};
-use crate::options::Cluster;
+use super::provider::{FetchedTable, Remote, RowsError};
+use crate::cluster::Cluster;
 
 /// The rows of the plan, computed by the cluster.
 ///
 /// # Errors
 /// What a source or the cluster says, that it cannot be reached, or that there is no folder for what it reads.
-pub(super) async fn computed(
+pub(super) async fn compute_on(
     state: &SessionState,
     plan: LogicalPlan,
     cluster: &Cluster,
     scratch: Option<&Path>,
 ) -> Result<Vec<RecordBatch>> {
-    let handed = Handed::new(scratch)?;
+    let handed = QueryFolder::new(scratch)?;
     let plan = handed.over(plan, state).await?;
     let mut state = SessionState::new_ballista_state(cluster.scheduler())?;
     // The name of a job is told at once only where its state is asked for; without a name it cannot be stopped.
@@ -143,18 +143,18 @@ impl Drop for Job {
 }
 
 /// The folder of one query, which is taken away with it.
-struct Handed {
+struct QueryFolder {
     folder: tempfile::TempDir,
 }
 
-impl Handed {
+impl QueryFolder {
     fn new(scratch: Option<&Path>) -> Result<Self> {
         let scratch =
             scratch.ok_or_else(|| DataFusionError::Configuration("a cluster needs a scratch folder".to_owned()))?;
         std::fs::create_dir_all(scratch)?;
         // The executors may belong to another user, and are told the whole path.
         let folder = tempfile::Builder::new().prefix("query-").tempdir_in(std::path::absolute(scratch)?)?;
-        Ok(Handed { folder })
+        Ok(QueryFolder { folder })
     }
 
     /// The plan over nothing but files.
@@ -185,7 +185,7 @@ impl Handed {
     /// The same rows, read from files.
     async fn readable(&self, at: usize, scan: &TableScan, state: &SessionState) -> Result<LogicalPlan> {
         let provider = source_as_provider(&scan.source)?;
-        let batch = match (provider.downcast_ref::<Remote>(), provider.downcast_ref::<Fetched>()) {
+        let batch = match (provider.downcast_ref::<Remote>(), provider.downcast_ref::<FetchedTable>()) {
             (Some(remote), _) => match remote.place() {
                 Some(place) => {
                     // Columns that nobody wants need no function.
@@ -194,11 +194,11 @@ impl Handed {
                         return Ok(plan);
                     }
                     let physical = state.query_planner().create_physical_plan(&plan, state).await?;
-                    return self.written(at, scan, execute_stream(physical, state.task_ctx())?).await;
+                    return self.write_parquet(at, scan, execute_stream(physical, state.task_ctx())?).await;
                 }
-                None => remote.batch(&remote.wanted(scan.projection.as_ref()), &scan.filters, scan.fetch).await?,
+                None => remote.batch(&remote.list_columns(scan.projection.as_ref()), &scan.filters, scan.fetch).await?,
             },
-            (_, Some(held)) => held.projected(scan.projection.as_ref())?,
+            (_, Some(held)) => held.project(scan.projection.as_ref())?,
             _ => return Err(DataFusionError::Plan(format!("{} cannot be handed over", scan.table_name))),
         };
         let batch = match batch.num_columns() {
@@ -211,11 +211,16 @@ impl Handed {
             _ => batch,
         };
         let (schema, batches) = (batch.schema(), futures::stream::iter([Ok(batch)]));
-        self.written(at, scan, Box::pin(RecordBatchStreamAdapter::new(schema, batches))).await
+        self.write_parquet(at, scan, Box::pin(RecordBatchStreamAdapter::new(schema, batches))).await
     }
 
     /// The rows as a file of Parquet.
-    async fn written(&self, at: usize, scan: &TableScan, mut rows: SendableRecordBatchStream) -> Result<LogicalPlan> {
+    async fn write_parquet(
+        &self,
+        at: usize,
+        scan: &TableScan,
+        mut rows: SendableRecordBatchStream,
+    ) -> Result<LogicalPlan> {
         let (path, schema) = (self.folder.path().join(format!("{at}.parquet")), rows.schema());
         let mut writer = ArrowWriter::try_new(File::create(&path)?, schema.clone(), None)?;
         while let Some(batch) = rows.next().await {

@@ -14,17 +14,18 @@ use datafusion::physical_plan::execute_stream;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion::sql::parser::Statement as Planned;
 use futures::StreamExt;
-use prospector_connect::Rows;
+use prospector_connect::rows::Rows;
 use serde::{Deserialize, Serialize};
 use sqlparser::ast::Statement;
 
-use super::provider::{Fetched, MAX_ROWS, Remote, RowsError, Texts};
-use super::rename::{registered, renamed};
-use super::shown::Answer;
-use super::{Trouble, keys, place};
-use crate::guard::Checked;
-use crate::options::{Cluster, Limits};
-use crate::source::Found;
+use super::cells::Answer;
+use super::provider::{FetchedTable, MAX_ROWS, Remote, RowsError, Texts};
+use super::rename::{register_name, rename_tables};
+use super::{ComputeError, keys, place};
+use crate::cluster::Cluster;
+use crate::guard::CheckedQuery;
+use crate::limits::Limits;
+use crate::source::ResolvedTable;
 use crate::view::View;
 
 /// So many columns may turn out to hold other types than they declare.
@@ -32,7 +33,7 @@ const MAX_MISMATCHES: usize = 8;
 
 /// What is wanted of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Act {
+pub(crate) enum Action {
     /// Its answer.
     Run {
         /// At most so many rows.
@@ -44,7 +45,7 @@ pub(crate) enum Act {
 
 /// What a computation may use.
 #[derive(Debug, Clone)]
-pub(crate) struct Means {
+pub(crate) struct Allowance {
     /// The folder for what does not fit into memory.
     pub(crate) scratch: Option<PathBuf>,
     pub(crate) cluster: Option<Cluster>,
@@ -57,33 +58,33 @@ pub(crate) struct Means {
 /// What DataFusion or a source says, or the limit that was met.
 pub(crate) async fn compute(
     view: &View,
-    checked: &Checked,
-    found: &[Found],
-    act: Act,
-    means: &Means,
-) -> Result<Rows, Trouble> {
+    checked: &CheckedQuery,
+    found: &[ResolvedTable],
+    act: Action,
+    means: &Allowance,
+) -> Result<Rows, ComputeError> {
     let asked = async {
         match act {
-            Act::Run { cap } => run(view, checked, found, cap, means).await,
-            Act::Validate => {
-                let none = Means { scratch: None, cluster: None, limits: means.limits.clone() };
+            Action::Run { cap } => run(view, checked, found, cap, means).await,
+            Action::Validate => {
+                let none = Allowance { scratch: None, cluster: None, limits: means.limits.clone() };
                 let frame = frame(view, checked, found, &Texts::default(), Scans::None, &none).await?;
                 frame.into_optimized_plan().map(|_| Rows::default())
             }
         }
     };
     match tokio::time::timeout(means.limits.time, asked).await {
-        Ok(done) => done.map_err(|error| Trouble::of_datafusion(&error)),
-        Err(_) => Err(Trouble::timeout()),
+        Ok(done) => done.map_err(|error| ComputeError::of_datafusion(&error)),
+        Err(_) => Err(ComputeError::timeout()),
     }
 }
 
 async fn run(
     view: &View,
-    checked: &Checked,
-    found: &[Found],
+    checked: &CheckedQuery,
+    found: &[ResolvedTable],
     cap: usize,
-    means: &Means,
+    means: &Allowance,
 ) -> Result<Rows, DataFusionError> {
     let texts = Texts::default();
     for _ in 0..MAX_MISMATCHES {
@@ -93,7 +94,7 @@ async fn run(
         let answer = async {
             let mut answer = Answer::new(view, found, frame.schema().as_arrow(), cap, &means.limits);
             let (state, plan) = frame.limit(0, Some(cap.saturating_add(1)))?.into_parts();
-            let plan = keys::fetched(state.optimize(&plan)?).await?;
+            let plan = keys::fetch_keys(state.optimize(&plan)?).await?;
             fill(&mut answer, &state, plan, means).await?;
             Ok(answer.finish())
         };
@@ -111,15 +112,15 @@ async fn fill(
     state: &SessionState,
     plan: LogicalPlan,
     #[cfg_attr(not(feature = "ballista"), expect(unused_variables, reason = "only a cluster needs them"))]
-    means: &Means,
+    means: &Allowance,
 ) -> Result<(), DataFusionError> {
     #[cfg(feature = "ballista")]
     if let Some(cluster) = &means.cluster {
         let batches: Vec<RecordBatch> =
-            super::cluster::computed(state, plan, cluster, means.scratch.as_deref()).await?;
+            super::cluster::compute_on(state, plan, cluster, means.scratch.as_deref()).await?;
         return batches.iter().try_for_each(|batch| answer.push(batch));
     }
-    let plan = state.optimize(&place::scanned(plan)?)?;
+    let plan = state.optimize(&place::scan_in_place(plan)?)?;
     let physical = state.query_planner().create_physical_plan(&plan, state).await?;
     let mut batches = execute_stream(physical, state.task_ctx())?;
     while !answer.is_full()
@@ -142,33 +143,33 @@ enum Scans {
 
 async fn frame(
     view: &View,
-    checked: &Checked,
-    found: &[Found],
+    checked: &CheckedQuery,
+    found: &[ResolvedTable],
     texts: &Texts,
     scans: Scans,
-    means: &Means,
+    means: &Allowance,
 ) -> Result<DataFrame, DataFusionError> {
     let session = session(means.scratch.as_deref(), &means.limits)?;
     for found in found {
         let source = &view[found.source];
         let table = &source.tables[found.table];
         let id = format!("{}.{}", source.name, table.name);
-        if session.table_exist(registered(found))? {
+        if session.table_exist(register_name(found))? {
             continue;
         }
-        if let Some(held) = view.held(found) {
-            session.register_table(registered(found), Arc::new(Fetched::whole(held.batch.clone())))?;
+        if let Some(held) = view.subset(found) {
+            session.register_table(register_name(found), Arc::new(FetchedTable::whole(held.batch.clone())))?;
             continue;
         }
         let most = means.limits.source_bytes;
         let mut remote = Remote::new(id, table, source.connector.clone(), texts.clone(), most);
         let is_large = table.row_count.is_none_or(|rows| rows > MAX_ROWS as u64);
         if scans == Scans::All || scans == Scans::Large && is_large {
-            remote = remote.scanned().await;
+            remote = remote.scan_in_place().await;
         }
-        session.register_table(registered(found), Arc::new(remote))?;
+        session.register_table(register_name(found), Arc::new(remote))?;
     }
-    let statement = Statement::Query(Box::new(renamed(&checked.query, view, found)));
+    let statement = Statement::Query(Box::new(rename_tables(&checked.query, view, found)));
     let plan = session.state().statement_to_plan(Planned::Statement(Box::new(statement))).await?;
     session.execute_logical_plan(plan).await
 }

@@ -4,14 +4,14 @@
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{Between, BinaryExpr, Expr, Operator, expr::InList};
-use prospector_connect::{FilterCondition, FilterOp};
+use prospector_connect::filter::{FilterCondition, FilterOp};
 use serde_json::{Value, json};
 
 /// A longer list is not sent.
 pub(super) const MAX_LIST: usize = 500;
 
 /// A column that conditions may be about.
-pub(crate) struct Filtered<'a> {
+pub(crate) struct FilteredColumn<'a> {
     /// The name in the source.
     pub(crate) name: &'a str,
     pub(crate) data_type: &'a DataType,
@@ -22,7 +22,7 @@ pub(crate) struct Filtered<'a> {
 /// The same condition for the source, where it has one.
 pub(crate) fn condition<'a>(
     expression: &Expr,
-    column: &impl Fn(&str) -> Option<Filtered<'a>>,
+    column: &impl Fn(&str) -> Option<FilteredColumn<'a>>,
 ) -> Option<FilterCondition> {
     let of = |expression: &Expr| match expression {
         Expr::Column(named) => column(&named.name),
@@ -63,7 +63,7 @@ pub(crate) fn condition<'a>(
 }
 
 /// The value, where the source compares it with the column as it is compared here.
-fn literal(expression: &Expr, column: &Filtered<'_>, op: FilterOp) -> Option<Value> {
+fn literal(expression: &Expr, column: &FilteredColumn<'_>, op: FilterOp) -> Option<Value> {
     let Expr::Literal(scalar, _) = expression else { return None };
     let is_order = !matches!(op, FilterOp::Eq | FilterOp::In);
     match (column.data_type, scalar) {
@@ -80,7 +80,7 @@ fn literal(expression: &Expr, column: &Filtered<'_>, op: FilterOp) -> Option<Val
             match op {
                 FilterOp::Gt | FilterOp::Gte => Some((number - slack).into()),
                 FilterOp::Lt | FilterOp::Lte => Some((number + slack).into()),
-                _ => None,
+                FilterOp::Eq | FilterOp::Neq | FilterOp::Between | FilterOp::In | FilterOp::Like => None,
             }
         }
         (DataType::Decimal128(..), ScalarValue::Decimal128(Some(_), ..)) => Some(scalar.to_string().into()),

@@ -16,7 +16,7 @@ use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::{Expr, Join, LogicalPlan, TableScan};
 
 use super::filter::MAX_LIST;
-use super::provider::{Fetched, MAX_ROWS, Remote, RowsError};
+use super::provider::{FetchedTable, MAX_ROWS, Remote, RowsError};
 
 /// A side with no more rows than this needs no condition.
 const FEW: u64 = 200;
@@ -39,7 +39,7 @@ struct Edge {
 ///
 /// # Errors
 /// What a source says.
-pub(super) async fn fetched(plan: LogicalPlan) -> Result<LogicalPlan> {
+pub(super) async fn fetch_keys(plan: LogicalPlan) -> Result<LogicalPlan> {
     let mut edges = Vec::new();
     collect(&plan, 0, &mut edges);
     if edges.is_empty() {
@@ -51,7 +51,7 @@ pub(super) async fn fetched(plan: LogicalPlan) -> Result<LogicalPlan> {
     let mut read: HashMap<usize, RecordBatch> = HashMap::new();
     for at in order {
         let Scan { scan, provider, rows } = &scans[at];
-        if let Some(held) = provider.downcast_ref::<Fetched>() {
+        if let Some(held) = provider.downcast_ref::<FetchedTable>() {
             read.insert(at, held.batch().clone());
             continue;
         }
@@ -70,14 +70,14 @@ pub(super) async fn fetched(plan: LogicalPlan) -> Result<LogicalPlan> {
             // Its keys are of use to a source alone.
             true => {
                 let is_sent = |edge: &Edge| edge.from.0 == at && !is_scanned_at(&scans[edge.to.0]);
-                edges.iter().any(is_sent) && remote.expected(&filters) <= MAX_ROWS as u64
+                edges.iter().any(is_sent) && remote.estimate_rows(&filters) <= MAX_ROWS as u64
             }
             false => edges.iter().any(|edge| edge.from.0 == at || edge.to.0 == at),
         };
         if !is_read {
             continue;
         }
-        match remote.batch(&remote.wanted(scan.projection.as_ref()), &filters, scan.fetch).await {
+        match remote.batch(&remote.list_columns(scan.projection.as_ref()), &filters, scan.fetch).await {
             Ok(batch) => drop(read.insert(at, batch)),
             // More than was expected is no loss where it can be scanned.
             Err(error) if is_scanned && RowsError::is_too_large(&error) => {}
@@ -90,7 +90,7 @@ pub(super) async fn fetched(plan: LogicalPlan) -> Result<LogicalPlan> {
         at += 1;
         Ok(match read.remove(&(at - 1)) {
             Some(batch) if scans[at - 1].provider.downcast_ref::<Remote>().is_some() => {
-                let source = provider_as_source(Arc::new(Fetched::part(scan.source.schema(), batch)));
+                let source = provider_as_source(Arc::new(FetchedTable::part(scan.source.schema(), batch)));
                 Transformed::yes(LogicalPlan::TableScan(TableScan { source, ..scan }))
             }
             _ => Transformed::no(LogicalPlan::TableScan(scan)),
@@ -124,9 +124,11 @@ fn scans(plan: &LogicalPlan) -> Result<Vec<Scan>> {
     plan.apply(|node| {
         if let LogicalPlan::TableScan(scan) = node {
             let provider = source_as_provider(&scan.source)?;
-            let rows = match provider.downcast_ref::<Fetched>() {
+            let rows = match provider.downcast_ref::<FetchedTable>() {
                 Some(held) => held.batch().num_rows() as u64,
-                None => provider.downcast_ref::<Remote>().map_or(u64::MAX, |remote| remote.expected(&scan.filters)),
+                None => {
+                    provider.downcast_ref::<Remote>().map_or(u64::MAX, |remote| remote.estimate_rows(&scan.filters))
+                }
             };
             let rows = scan.fetch.map_or(rows, |fetch| rows.min(fetch as u64));
             found.push(Scan { scan: scan.clone(), provider, rows });

@@ -1,6 +1,6 @@
 //! How much memory rows take.
 
-use prospector_connect::Rows;
+use prospector_connect::rows::Rows;
 use serde_json::Value;
 
 /// What a row takes besides its values.

@@ -10,7 +10,7 @@ use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, TableScan,
 use super::provider::Remote;
 
 /// The plan over the scans of the tables themselves, where they have such.
-pub(super) fn scanned(plan: LogicalPlan) -> Result<LogicalPlan> {
+pub(super) fn scan_in_place(plan: LogicalPlan) -> Result<LogicalPlan> {
     let replaced = plan.transform_up_with_subqueries(|node| {
         let LogicalPlan::TableScan(scan) = &node else { return Ok(Transformed::no(node)) };
         let provider = source_as_provider(&scan.source)?;
@@ -25,7 +25,7 @@ pub(super) fn scanned(plan: LogicalPlan) -> Result<LogicalPlan> {
 /// The columns that the scan reads, under the names and of the types that the table has in the plan. What the scan was
 /// asked to leave out, the plan leaves out above it.
 pub(super) fn of_table(scan: &TableScan, remote: &Remote, place: &Arc<LogicalPlan>) -> Result<LogicalPlan> {
-    let mut wanted = remote.wanted(scan.projection.as_ref());
+    let mut wanted = remote.list_columns(scan.projection.as_ref());
     if wanted.is_empty() {
         // Rows alone are counted by some column.
         wanted.push(0);

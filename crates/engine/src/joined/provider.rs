@@ -12,11 +12,14 @@ use datafusion::datasource::memory::MemorySourceConfig;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::{Expr, LogicalPlan, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
-use prospector_connect::{Cause, Column, ColumnType, Connector, FilterCondition, FilterOp, Table};
+use prospector_connect::Connector;
+use prospector_connect::error::Cause;
+use prospector_connect::filter::{FilterCondition, FilterOp};
+use prospector_connect::table::{Column, ColumnType, Table};
 
-use super::column::{array, arrow_type};
-use super::filter::{Filtered, condition};
+use super::filter::{FilteredColumn, condition};
 use super::measure;
+use crate::column::{array, arrow_type};
 
 /// A join takes at most so many rows of a table.
 pub(crate) const MAX_ROWS: usize = 200_000;
@@ -131,7 +134,7 @@ impl Remote {
     }
 
     /// The same table, scanned where it lies if its source can do that; else as it is.
-    pub(crate) async fn scanned(mut self) -> Self {
+    pub(crate) async fn scan_in_place(mut self) -> Self {
         // Why it cannot be read is said when its rows are asked for.
         let Ok(Some(plan)) = self.connector.scan(&self.table.name).await else { return self };
         let held = |column: &Column| plan.schema().fields().iter().position(|field| *field.name() == column.name);
@@ -161,22 +164,28 @@ impl Remote {
             let at = self.schema.index_of(name).ok()?;
             let column = &self.table.columns[at];
             let compares_texts = column.column_type == ColumnType::Text;
-            Some(Filtered { name: &column.name, data_type: self.schema.field(at).data_type(), compares_texts })
+            Some(FilteredColumn { name: &column.name, data_type: self.schema.field(at).data_type(), compares_texts })
         };
         condition(expression, &column)
     }
 
     /// The places of the columns that a scan reads.
-    pub(super) fn wanted(&self, projection: Option<&Vec<usize>>) -> Vec<usize> {
+    pub(super) fn list_columns(&self, projection: Option<&Vec<usize>>) -> Vec<usize> {
         projection.cloned().unwrap_or_else(|| (0..self.schema.fields().len()).collect())
     }
 
     /// About how many rows meet the filters.
-    pub(super) fn expected(&self, filters: &[Expr]) -> u64 {
+    pub(super) fn estimate_rows(&self, filters: &[Expr]) -> u64 {
         let rows = self.table.row_count.unwrap_or(u64::MAX / 2);
         filters.iter().filter_map(|filter| self.condition(filter)).fold(rows, |rows, condition| match condition.op {
             FilterOp::Eq | FilterOp::In => rows / 10,
-            _ => rows / 3,
+            FilterOp::Neq
+            | FilterOp::Gt
+            | FilterOp::Gte
+            | FilterOp::Lt
+            | FilterOp::Lte
+            | FilterOp::Between
+            | FilterOp::Like => rows / 3,
         })
     }
 
@@ -251,7 +260,7 @@ impl TableProvider for Remote {
         filters: &[Expr],
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let wanted = self.wanted(projection);
+        let wanted = self.list_columns(projection);
         let batch = self.batch(&wanted, filters, limit).await?;
         let schema = batch.schema();
         Ok(MemorySourceConfig::try_new_exec(&[vec![batch]], schema, None)?)
@@ -260,22 +269,22 @@ impl TableProvider for Remote {
 
 /// A table whose rows are here.
 #[derive(Debug)]
-pub(crate) struct Fetched {
+pub(crate) struct FetchedTable {
     schema: SchemaRef,
     batch: RecordBatch,
     /// Whether only the columns that the plan wants are here.
     is_part: bool,
 }
 
-impl Fetched {
+impl FetchedTable {
     /// All columns.
     pub(crate) fn whole(batch: RecordBatch) -> Self {
-        Fetched { schema: batch.schema(), batch, is_part: false }
+        FetchedTable { schema: batch.schema(), batch, is_part: false }
     }
 
     /// The columns of a table that a plan wants, in its order.
     pub(super) fn part(schema: SchemaRef, batch: RecordBatch) -> Self {
-        Fetched { schema, batch, is_part: true }
+        FetchedTable { schema, batch, is_part: true }
     }
 
     pub(super) fn batch(&self) -> &RecordBatch {
@@ -284,7 +293,7 @@ impl Fetched {
 
     /// The rows of the columns that a scan reads.
     #[cfg(feature = "ballista")]
-    pub(super) fn projected(&self, projection: Option<&Vec<usize>>) -> Result<RecordBatch> {
+    pub(super) fn project(&self, projection: Option<&Vec<usize>>) -> Result<RecordBatch> {
         match projection.filter(|_| !self.is_part) {
             Some(columns) => Ok(self.batch.project(columns)?),
             None => Ok(self.batch.clone()),
@@ -293,7 +302,7 @@ impl Fetched {
 }
 
 #[async_trait]
-impl TableProvider for Fetched {
+impl TableProvider for FetchedTable {
     fn schema(&self) -> SchemaRef {
         self.schema.clone()
     }

@@ -10,17 +10,17 @@ use sqlparser::ast::{
 };
 use sqlparser::tokenizer::Location;
 
-use crate::source::{Found, Source};
+use crate::source::{ResolvedTable, Source};
 
 /// The query with the names inside DataFusion in the place of `database.table`.
-pub(super) fn renamed(query: &Query, sources: &[Arc<Source>], found: &[Found]) -> Query {
+pub(super) fn rename_tables(query: &Query, sources: &[Arc<Source>], found: &[ResolvedTable]) -> Query {
     let mut query = query.clone();
     let _ = query.visit(&mut Renaming::new(sources, found));
     query
 }
 
 /// The name of a table inside DataFusion.
-pub(super) fn registered(found: &Found) -> String {
+pub(super) fn register_name(found: &ResolvedTable) -> String {
     format!("source_{}_{}", found.source, found.table)
 }
 
@@ -28,13 +28,13 @@ pub(super) fn registered(found: &Found) -> String {
 struct Renaming<'a> {
     sources: &'a [Arc<Source>],
     /// What is written at that place.
-    found: HashMap<Location, &'a Found>,
+    found: HashMap<Location, &'a ResolvedTable>,
     /// The last part of a name, and the databases that have such a table in the query.
     owners: HashMap<String, Vec<usize>>,
 }
 
 impl<'a> Renaming<'a> {
-    fn new(sources: &'a [Arc<Source>], found: &'a [Found]) -> Self {
+    fn new(sources: &'a [Arc<Source>], found: &'a [ResolvedTable]) -> Self {
         let mut owners: HashMap<String, Vec<usize>> = HashMap::new();
         for found in found {
             let entry = owners.entry(last(&found.written)).or_default();
@@ -58,7 +58,7 @@ fn last(name: &ObjectName) -> String {
     name.0.iter().rev().filter_map(|part| part.as_ident()).next().map(|ident| ident.value.clone()).unwrap_or_default()
 }
 
-fn quoted(name: &str) -> Ident {
+fn quote(name: &str) -> Ident {
     Ident::with_quote('"', name)
 }
 
@@ -70,10 +70,10 @@ impl VisitorMut for Renaming<'_> {
             && let Some(found) = self.found.get(&name.span().start)
         {
             let own = self.alias(found.source, &last(name));
-            *name = ObjectName::from(vec![quoted(&registered(found))]);
+            *name = ObjectName::from(vec![quote(&register_name(found))]);
             alias.get_or_insert_with(|| TableAlias {
                 explicit: true,
-                name: quoted(&own),
+                name: quote(&own),
                 columns: Vec::new(),
                 at: None,
             });
@@ -90,7 +90,7 @@ impl VisitorMut for Renaming<'_> {
                     self.sources.iter().position(|source| source.name.eq_ignore_ascii_case(&first.value))
                 && self.owners.contains_key(&last(name))
             {
-                *name = ObjectName::from(vec![quoted(&self.alias(source, &last(name)))]);
+                *name = ObjectName::from(vec![quote(&self.alias(source, &last(name)))]);
             }
         }
         ControlFlow::Continue(())
@@ -104,7 +104,7 @@ impl VisitorMut for Renaming<'_> {
         {
             let (table, column) = (parts[parts.len() - 2].value.clone(), parts[parts.len() - 1].clone());
             if self.owners.contains_key(&table) {
-                *parts = vec![quoted(&self.alias(source, &table)), column];
+                *parts = vec![quote(&self.alias(source, &table)), column];
             }
         }
         ControlFlow::Continue(())

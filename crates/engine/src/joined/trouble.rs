@@ -4,17 +4,19 @@ use std::any::Any;
 
 use datafusion::common::SchemaError;
 use datafusion::error::DataFusionError;
-use prospector_connect::{Cause, ConnectError, Table};
+use prospector_connect::ConnectError;
+use prospector_connect::error::Cause;
+use prospector_connect::table::Table;
 use serde::{Deserialize, Serialize};
 
+use super::cells::TooLarge;
 use super::provider::RowsError;
-use super::shown::TooLarge;
 use crate::advice::{self, Reason};
 use crate::{Failure, FailureCode};
 
 /// What went wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Trouble {
+pub(crate) enum ComputeError {
     /// The statement is wrong, or a source or DataFusion failed.
     Failed(Reason),
     /// The answer is larger than its budget.
@@ -55,20 +57,20 @@ fn is_of_memory(reason: &str) -> bool {
     words.iter().any(|part| reason.contains(part))
 }
 
-impl Trouble {
+impl ComputeError {
     /// The time of the query is over.
     pub(crate) fn timeout() -> Self {
-        Trouble::Failed(Reason::timeout())
+        ComputeError::Failed(Reason::timeout())
     }
 
     /// A fault that is not of the statement.
     pub(crate) fn other(message: impl Into<String>) -> Self {
-        Trouble::Failed(Reason::new(Cause::Other, message))
+        ComputeError::Failed(Reason::new(Cause::Other, message))
     }
 
     /// There is more than may be handed from one process to the other.
     pub(crate) fn too_large(message: impl Into<String>) -> Self {
-        Trouble::Failed(Reason::new(Cause::TooLarge, format!("too large: {}", message.into())))
+        ComputeError::Failed(Reason::new(Cause::TooLarge, format!("too large: {}", message.into())))
     }
 
     /// What DataFusion says, without the wrapping.
@@ -76,13 +78,13 @@ impl Trouble {
         let root = error.find_root();
         if let DataFusionError::External(source) = root {
             if let Some(large) = source.downcast_ref::<TooLarge>() {
-                return Trouble::TooLarge(large.clone());
+                return ComputeError::TooLarge(large.clone());
             }
             if let Some(error) = source.downcast_ref::<ConnectError>() {
-                return Trouble::Failed(Reason::from_connect(error));
+                return ComputeError::Failed(Reason::from_connect(error));
             }
             if let Some(error) = source.downcast_ref::<RowsError>() {
-                return Trouble::Failed(Reason::new(error.cause(), error.to_string()));
+                return ComputeError::Failed(Reason::new(error.cause(), error.to_string()));
             }
         }
         let message = match root {
@@ -99,54 +101,54 @@ impl Trouble {
             },
             _ => None,
         };
-        Trouble::Failed(Reason { cause: Cause::of_datafusion(error), message, column })
+        ComputeError::Failed(Reason { cause: Cause::of_datafusion(error), message, column })
     }
 
     /// What was said in a panic.
     pub(crate) fn of_panic(panic: &(dyn Any + Send)) -> Self {
         let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
-        Trouble::Panicked(text.unwrap_or("no reason was given").to_owned())
+        ComputeError::Panicked(text.unwrap_or("no reason was given").to_owned())
     }
 
     /// The failure as the one who wrote the query is told; `tables` are those that it reads.
     pub(crate) fn into_failure(self, tables: &[&Table]) -> Failure {
         let megabytes = |bytes: u64| bytes >> 20;
         match self {
-            Trouble::Failed(Reason { cause: Cause::Other, message, .. }) | Trouble::Panicked(message)
+            ComputeError::Failed(Reason { cause: Cause::Other, message, .. }) | ComputeError::Panicked(message)
                 if is_of_memory(&message) =>
             {
                 let message: String = message.lines().next().unwrap_or_default().chars().take(400).collect();
                 Failure::new(FailureCode::Memory, message).advise(LESS_MEMORY)
             }
-            Trouble::Failed(reason) => {
+            ComputeError::Failed(reason) => {
                 let failure = advice::explain(&reason, tables);
                 if reason.cause == Cause::Memory { failure.advise(LESS_MEMORY) } else { failure }
             }
-            Trouble::TooLarge(large) => large.into_failure(),
-            Trouble::Panicked(reason) => {
+            ComputeError::TooLarge(large) => large.into_failure(),
+            ComputeError::Panicked(reason) => {
                 let reason: String = reason.lines().next().unwrap_or_default().chars().take(200).collect();
                 Failure::new(FailureCode::Failed, format!("the query could not be computed: {reason}"))
                     .advise("write it in another way")
             }
-            Trouble::Memory { most } => {
+            ComputeError::Memory { most } => {
                 Failure::new(FailureCode::Memory, format!("the query needs more than {} MB of memory", megabytes(most)))
                     .advise(LESS_MEMORY)
             }
-            Trouble::Scratch { most } => {
+            ComputeError::Scratch { most } => {
                 let message = format!("the query needs more than {} MB of scratch space", megabytes(most));
                 Failure::new(FailureCode::Memory, message).advise(LESS_MEMORY)
             }
-            Trouble::Nested => Failure::new(FailureCode::Failed, "the query is nested too deeply to be planned")
+            ComputeError::Nested => Failure::new(FailureCode::Failed, "the query is nested too deeply to be planned")
                 .advise("write it with fewer levels of brackets and subqueries"),
-            Trouble::Ended(how) => {
+            ComputeError::Ended(how) => {
                 Failure::new(FailureCode::Failed, format!("the process that computed the query ended: {how}"))
                     .advise("run the query again; if it fails again, ask for less at once")
             }
-            Trouble::Busy { seconds } => {
+            ComputeError::Busy { seconds } => {
                 let message = format!("other queries are being computed, and none was done within {seconds} s");
                 Failure::new(FailureCode::Unavailable, message).advise("run the query again later")
             }
-            Trouble::Unstarted(reason) => Failure::new(
+            ComputeError::Unstarted(reason) => Failure::new(
                 FailureCode::Unavailable,
                 format!("the process that computes queries does not start: {reason}"),
             )

@@ -1,13 +1,13 @@
 //! Calls of functions, which must be known to compute and do nothing else, and windows.
 
-use prospector_core::nearest;
+use prospector_core::name::nearest;
 use sqlparser::ast::{
     DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgOperator, FunctionArgumentClause,
     FunctionArguments, HavingBound, HavingBoundKind, JsonNullClause, ListAggOnOverflow, NullTreatment, ObjectName,
     OrderByExpr, Spanned, WindowFrame, WindowFrameBound, WindowFrameUnits, WindowSpec, WindowType,
 };
 
-use super::{Writer, Written};
+use super::{WriteResult, Writer};
 use crate::functions::{self, is_allowed};
 use crate::{Dialect, Failure, FailureCode};
 
@@ -29,28 +29,34 @@ const POSTGRES_GRAMMAR: &[&str] = &[
 
 /// Which argument is a word for a part of a date, and no column.
 fn unit_argument(dialect: Dialect, function: &str) -> Option<usize> {
-    match (dialect, function) {
-        (Dialect::Mysql, "timestampadd" | "timestampdiff" | "get_format") => Some(0),
-        (Dialect::Bigquery, "last_day") => Some(1),
-        (Dialect::Bigquery, name) if name.ends_with("_trunc") => Some(1),
-        (Dialect::Bigquery, name) if name.ends_with("_diff") => Some(2),
-        _ => None,
+    match dialect {
+        Dialect::Mysql => match function {
+            "timestampadd" | "timestampdiff" | "get_format" => Some(0),
+            _ => None,
+        },
+        Dialect::Bigquery => match function {
+            "last_day" => Some(1),
+            name if name.ends_with("_trunc") => Some(1),
+            name if name.ends_with("_diff") => Some(2),
+            _ => None,
+        },
+        Dialect::Postgres | Dialect::Sqlite | Dialect::Joined => None,
     }
 }
 
 impl Writer<'_> {
-    pub(super) fn function(&mut self, function: &Function) -> Written {
+    pub(super) fn function(&mut self, function: &Function) -> WriteResult {
         let Function { name, uses_odbc_syntax: _, parameters, args, filter, null_treatment, over, within_group } =
             function;
         if !matches!(parameters, FunctionArguments::None) {
-            return self.unsupported("a function with two lists of arguments", function);
+            return self.refuse_form("a function with two lists of arguments", function);
         }
         let known = self.function_name(name)?;
         match args {
             // `CURRENT_DATE` has no parentheses.
             FunctionArguments::None => {}
             FunctionArguments::Subquery(query) if known == "array" => self.subquery(query)?,
-            FunctionArguments::Subquery(_) => return self.unsupported("a query in the place of arguments", function),
+            FunctionArguments::Subquery(_) => return self.refuse_form("a query in the place of arguments", function),
             FunctionArguments::List(list) => {
                 self.push("(");
                 match list.duplicate_treatment {
@@ -119,17 +125,20 @@ impl Writer<'_> {
             // SQLite and DataFusion know no schemas of functions, and MySQL no quotes around its own.
             let text = match self.dialect {
                 Dialect::Postgres | Dialect::Bigquery => quoted.join("."),
-                _ if quoted.len() > 1 => quoted.join("."),
-                _ => listed.clone(),
+                Dialect::Mysql | Dialect::Sqlite | Dialect::Joined if quoted.len() > 1 => quoted.join("."),
+                Dialect::Mysql | Dialect::Sqlite | Dialect::Joined => listed.clone(),
             };
             self.push(&text);
             self.done.made.insert(lower[lower.len() - 1].clone());
             return Ok(path);
         }
-        let bare = match (self.dialect, lower.as_slice()) {
-            (_, [name]) => Some(name),
-            (Dialect::Postgres, [schema, name]) if schema == "pg_catalog" => Some(name),
-            (Dialect::Bigquery, [family, _]) if functions::BIGQUERY_FAMILIES.contains(&family.as_str()) => Some(&path),
+        let bare = match lower.as_slice() {
+            [name] => Some(name),
+            [schema, name] => match self.dialect {
+                Dialect::Postgres => (schema == "pg_catalog").then_some(name),
+                Dialect::Bigquery => functions::BIGQUERY_FAMILIES.contains(&schema.as_str()).then_some(&path),
+                Dialect::Mysql | Dialect::Sqlite | Dialect::Joined => None,
+            },
             _ => None,
         };
         match bare.filter(|name| is_allowed(self.dialect, name)) {
@@ -144,7 +153,7 @@ impl Writer<'_> {
                     0 => format!("there is no function `{shown}` that a query may call"),
                     line => format!("there is no function `{shown}` that a query may call, in line {line}"),
                 };
-                let near = nearest(&path, functions::allowed(self.dialect), 3);
+                let near = nearest(&path, functions::list_allowed(self.dialect), 3);
                 let advice = match near.as_slice() {
                     [] => "use a function of the source's own SQL that computes".to_owned(),
                     near => format!("did you mean a function like {}?", near.join(", ")),
@@ -171,7 +180,7 @@ impl Writer<'_> {
         self.push("(");
     }
 
-    pub(super) fn argument(&mut self, argument: &FunctionArg) -> Written {
+    pub(super) fn argument(&mut self, argument: &FunctionArg) -> WriteResult {
         match argument {
             FunctionArg::Unnamed(value) => self.argument_value(value),
             FunctionArg::Named { name, arg, operator } => {
@@ -186,11 +195,11 @@ impl Writer<'_> {
                 self.push(sign);
                 self.argument_value(arg)
             }
-            FunctionArg::ExprNamed { name, .. } => self.unsupported("this form of a named argument", name),
+            FunctionArg::ExprNamed { name, .. } => self.refuse_form("this form of a named argument", name),
         }
     }
 
-    fn argument_value(&mut self, value: &FunctionArgExpr) -> Written {
+    fn argument_value(&mut self, value: &FunctionArgExpr) -> WriteResult {
         match value {
             FunctionArgExpr::Expr(expr) => self.expr(expr),
             FunctionArgExpr::QualifiedWildcard(name) => self.all_columns(name),
@@ -199,12 +208,12 @@ impl Writer<'_> {
                 Ok(())
             }
             FunctionArgExpr::WildcardWithOptions(options) => {
-                self.unsupported("a part of all columns in the place of an argument", options)
+                self.refuse_form("a part of all columns in the place of an argument", options)
             }
         }
     }
 
-    fn argument_clause(&mut self, clause: &FunctionArgumentClause) -> Written {
+    fn argument_clause(&mut self, clause: &FunctionArgumentClause) -> WriteResult {
         match clause {
             FunctionArgumentClause::IgnoreOrRespectNulls(treatment) => {
                 self.null_treatment(treatment);
@@ -240,7 +249,7 @@ impl Writer<'_> {
             }
             FunctionArgumentClause::OnOverflow(ListAggOnOverflow::Truncate { .. })
             | FunctionArgumentClause::JsonReturningClause(_) => Err(Box::new(
-                crate::guard::refused("this clause of a function is not taken").advise("leave the clause out"),
+                crate::Failure::refuse("this clause of a function is not taken").advise("leave the clause out"),
             )),
         }
     }
@@ -252,7 +261,7 @@ impl Writer<'_> {
         });
     }
 
-    pub(super) fn window(&mut self, spec: &WindowSpec) -> Written {
+    pub(super) fn window(&mut self, spec: &WindowSpec) -> WriteResult {
         let WindowSpec { window_name, partition_by, order_by, window_frame } = spec;
         self.push("(");
         if let Some(name) = window_name {
@@ -273,7 +282,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn frame(&mut self, frame: &WindowFrame) -> Written {
+    fn frame(&mut self, frame: &WindowFrame) -> WriteResult {
         self.push(match frame.units {
             WindowFrameUnits::Rows => " ROWS",
             WindowFrameUnits::Range => " RANGE",
@@ -282,18 +291,18 @@ impl Writer<'_> {
         match &frame.end_bound {
             None => {
                 self.push(" ");
-                self.bound(&frame.start_bound)
+                self.frame_bound(&frame.start_bound)
             }
             Some(end) => {
                 self.push(" BETWEEN ");
-                self.bound(&frame.start_bound)?;
+                self.frame_bound(&frame.start_bound)?;
                 self.push(" AND ");
-                self.bound(end)
+                self.frame_bound(end)
             }
         }
     }
 
-    fn bound(&mut self, bound: &WindowFrameBound) -> Written {
+    fn frame_bound(&mut self, bound: &WindowFrameBound) -> WriteResult {
         let (rows, word) = match bound {
             WindowFrameBound::CurrentRow => {
                 self.push("CURRENT ROW");
@@ -310,10 +319,10 @@ impl Writer<'_> {
         Ok(())
     }
 
-    pub(super) fn order_by_expr(&mut self, order: &OrderByExpr) -> Written {
+    pub(super) fn order_by_expr(&mut self, order: &OrderByExpr) -> WriteResult {
         let OrderByExpr { expr, options, with_fill } = order;
         if with_fill.is_some() {
-            return self.unsupported("WITH FILL", expr);
+            return self.refuse_form("WITH FILL", expr);
         }
         self.expr(expr)?;
         match options.asc {

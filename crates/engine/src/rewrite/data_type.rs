@@ -6,7 +6,7 @@ use sqlparser::ast::{
 };
 use sqlparser::tokenizer::Span;
 
-use super::{Writer, Written, no};
+use super::{WriteResult, Writer, no};
 use crate::Dialect;
 
 /// Types that the parser does not know by name, in small letters.
@@ -55,55 +55,12 @@ fn is_known(dialect: Dialect, name: &str) -> bool {
     known.contains(&name)
 }
 
-impl Writer<'_> {
-    pub(super) fn data_type(&mut self, data_type: &DataType) -> Written {
-        let name = data_type.to_string();
-        if self.is_allowed(data_type) {
-            // What such a column is called where it has no other name.
-            self.done.made.insert(name.to_ascii_lowercase());
-            self.done.made.extend(catalog_names(&name).iter().map(|name| (*name).to_owned()));
-            self.push(&name);
-            return Ok(());
-        }
-        no(
-            format!("`{}` is not a type that values can be cast to here", name.escape_debug()),
-            Span::empty(),
-            "use a plain type of numbers, texts, dates or JSON",
-        )
-    }
-
-    /// Whether the type is one of the dialect's own, spelled with words and numbers alone.
-    fn is_allowed(&self, data_type: &DataType) -> bool {
-        use DataType as T;
-        match data_type {
-            T::Custom(name, modifiers) => self.is_custom_allowed(name, modifiers),
-            T::Array(ArrayElemTypeDef::SquareBracket(element, _)) => {
-                matches!(self.dialect, Dialect::Postgres | Dialect::Joined) && self.is_allowed(element)
-            }
-            T::Array(ArrayElemTypeDef::AngleBracket(element)) => {
-                matches!(self.dialect, Dialect::Bigquery | Dialect::Joined) && self.is_allowed(element)
-            }
-            T::Struct(fields, StructBracketKind::AngleBrackets) => {
-                self.dialect == Dialect::Bigquery && fields.iter().all(|field| self.is_field_allowed(field))
-            }
-            T::Character(length)
-            | T::Char(length)
-            | T::CharacterVarying(length)
-            | T::CharVarying(length)
-            | T::Varchar(length)
-            | T::Nvarchar(length) => !matches!(length, Some(CharacterLength::Max)),
-            T::Varbinary(length) => !matches!(length, Some(BinaryLength::Max)),
-            T::Uuid
-            | T::CharacterLargeObject(_)
-            | T::CharLargeObject(_)
-            | T::Clob(_)
-            | T::Binary(_)
-            | T::Blob(_)
-            | T::TinyBlob
-            | T::MediumBlob
-            | T::LongBlob
-            | T::Bytes(_)
-            | T::Numeric(_)
+/// Whether it is a type of numbers, whatever its precision.
+fn is_number(data_type: &DataType) -> bool {
+    use DataType as T;
+    matches!(
+        data_type,
+        T::Numeric(_)
             | T::Decimal(_)
             | T::DecimalUnsigned(_)
             | T::BigNumeric(_)
@@ -160,6 +117,25 @@ impl Writer<'_> {
             | T::DoubleUnsigned(_)
             | T::DoublePrecision
             | T::DoublePrecisionUnsigned
+    )
+}
+
+/// Whether it is a type of truth values, texts, bytes, dates and times, or one for JSON, search and shapes. A type that is
+/// neither here nor in [`is_number`] is refused, which holds for those that the parser does not know yet too.
+fn is_text_or_time(data_type: &DataType) -> bool {
+    use DataType as T;
+    matches!(
+        data_type,
+        T::Uuid
+            | T::CharacterLargeObject(_)
+            | T::CharLargeObject(_)
+            | T::Clob(_)
+            | T::Binary(_)
+            | T::Blob(_)
+            | T::TinyBlob
+            | T::MediumBlob
+            | T::LongBlob
+            | T::Bytes(_)
             | T::Bool
             | T::Boolean
             | T::Date
@@ -181,26 +157,49 @@ impl Writer<'_> {
             | T::VarBit(_)
             | T::GeometricType(_)
             | T::TsVector
-            | T::TsQuery => true,
-            T::Table(_)
-            | T::NamedTable { .. }
-            | T::Datetime64(..)
-            | T::TimestampNtz(_)
-            | T::Regclass
-            | T::FixedString(_)
-            | T::Array(ArrayElemTypeDef::None | ArrayElemTypeDef::Parenthesis(_))
-            | T::Map(..)
-            | T::Tuple(_)
-            | T::Nested(_)
-            | T::Enum(..)
-            | T::Set(_)
-            | T::Struct(_, StructBracketKind::Parentheses)
-            | T::Union(_)
-            | T::Nullable(_)
-            | T::LowCardinality(_)
-            | T::Unspecified
-            | T::Trigger
-            | T::AnyType => false,
+            | T::TsQuery
+    )
+}
+
+impl Writer<'_> {
+    pub(super) fn data_type(&mut self, data_type: &DataType) -> WriteResult {
+        let name = data_type.to_string();
+        if self.is_allowed(data_type) {
+            // What such a column is called where it has no other name.
+            self.done.made.insert(name.to_ascii_lowercase());
+            self.done.made.extend(catalog_names(&name).iter().map(|name| (*name).to_owned()));
+            self.push(&name);
+            return Ok(());
+        }
+        no(
+            format!("`{}` is not a type that values can be cast to here", name.escape_debug()),
+            Span::empty(),
+            "use a plain type of numbers, texts, dates or JSON",
+        )
+    }
+
+    /// Whether the type is one of the dialect's own, spelled with words and numbers alone.
+    fn is_allowed(&self, data_type: &DataType) -> bool {
+        use DataType as T;
+        match data_type {
+            T::Custom(name, modifiers) => self.is_custom_allowed(name, modifiers),
+            T::Array(ArrayElemTypeDef::SquareBracket(element, _)) => {
+                matches!(self.dialect, Dialect::Postgres | Dialect::Joined) && self.is_allowed(element)
+            }
+            T::Array(ArrayElemTypeDef::AngleBracket(element)) => {
+                matches!(self.dialect, Dialect::Bigquery | Dialect::Joined) && self.is_allowed(element)
+            }
+            T::Struct(fields, StructBracketKind::AngleBrackets) => {
+                self.dialect == Dialect::Bigquery && fields.iter().all(|field| self.is_field_allowed(field))
+            }
+            T::Character(length)
+            | T::Char(length)
+            | T::CharacterVarying(length)
+            | T::CharVarying(length)
+            | T::Varchar(length)
+            | T::Nvarchar(length) => !matches!(length, Some(CharacterLength::Max)),
+            T::Varbinary(length) => !matches!(length, Some(BinaryLength::Max)),
+            other => is_number(other) || is_text_or_time(other),
         }
     }
 

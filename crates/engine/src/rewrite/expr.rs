@@ -7,15 +7,15 @@ use sqlparser::ast::{AccessExpr, BinaryOperator, CaseWhen, Expr, ObjectName, Que
 use sqlparser::tokenizer::Span;
 
 use super::operator::{binary, unary};
-use super::{Writer, Written, no};
+use super::{WriteResult, Writer, no};
 use crate::Dialect;
 
 impl Writer<'_> {
-    pub(super) fn expr(&mut self, expr: &Expr) -> Written {
+    pub(super) fn expr(&mut self, expr: &Expr) -> WriteResult {
         self.deeper(|writer| writer.expr_here(expr))
     }
 
-    fn expr_here(&mut self, expr: &Expr) -> Written {
+    fn expr_here(&mut self, expr: &Expr) -> WriteResult {
         match expr {
             Expr::Identifier(name) => self.ident(name),
             Expr::CompoundIdentifier(parts) => self.column(parts),
@@ -24,9 +24,9 @@ impl Writer<'_> {
             Expr::BinaryOp { left, op, right } => self.binary(left, op, right),
             Expr::UnaryOp { op, expr } => match unary(self.dialect, op) {
                 Some(sign) => self.prefix(&format!("{sign} "), expr),
-                None => self.unsupported(&format!("the operator `{op}`"), expr.as_ref()),
+                None => self.refuse_form(&format!("the operator `{op}`"), expr.as_ref()),
             },
-            Expr::Nested(inner) => self.enclosed(inner),
+            Expr::Nested(inner) => self.enclose(inner),
             Expr::Value(value) => self.value(value),
             Expr::Function(function) => self.function(function),
             Expr::Case { case_token: _, end_token: _, operand, conditions, else_result } => {
@@ -36,30 +36,7 @@ impl Writer<'_> {
             Expr::GroupingSets(sets) => self.grouping("GROUPING SETS", sets),
             Expr::Cube(sets) => self.grouping("CUBE", sets),
             Expr::Rollup(sets) => self.grouping("ROLLUP", sets),
-            Expr::Tuple(items) => {
-                self.push("(");
-                self.list(items, Self::expr)?;
-                self.push(")");
-                Ok(())
-            }
-            Expr::Struct { values, fields } if self.dialect == Dialect::Bigquery && fields.is_empty() => {
-                self.push("STRUCT(");
-                self.list(values, Self::expr)?;
-                self.push(")");
-                Ok(())
-            }
-            Expr::Named { expr, name } if self.dialect == Dialect::Bigquery => {
-                self.expr(expr)?;
-                self.push(" AS ");
-                self.new_name(name)
-            }
-            Expr::Array(array) if matches!(self.dialect, Dialect::Postgres | Dialect::Bigquery | Dialect::Joined) => {
-                self.done.made.insert("array".to_owned());
-                self.push(if array.named { "ARRAY[" } else { "[" });
-                self.list(&array.elem, Self::expr)?;
-                self.push("]");
-                Ok(())
-            }
+            Expr::Tuple(..) | Expr::Struct { .. } | Expr::Named { .. } | Expr::Array(..) => self.composite(expr),
             Expr::IsFalse(..)
             | Expr::IsNotFalse(..)
             | Expr::IsTrue(..)
@@ -97,11 +74,42 @@ impl Writer<'_> {
             | Expr::TypedString(..)
             | Expr::Interval(..)
             | Expr::MatchAgainst { .. } => self.special_form(expr),
-            other => self.unsupported("this form of expression", other),
+            other => self.refuse_form("this form of expression", other),
         }
     }
 
-    fn case(&mut self, operand: Option<&Expr>, conditions: &[CaseWhen], else_result: Option<&Expr>) -> Written {
+    /// A value of several parts.
+    fn composite(&mut self, expr: &Expr) -> WriteResult {
+        match expr {
+            Expr::Tuple(items) => {
+                self.push("(");
+                self.list(items, Self::expr)?;
+                self.push(")");
+                Ok(())
+            }
+            Expr::Struct { values, fields } if self.dialect == Dialect::Bigquery && fields.is_empty() => {
+                self.push("STRUCT(");
+                self.list(values, Self::expr)?;
+                self.push(")");
+                Ok(())
+            }
+            Expr::Named { expr, name } if self.dialect == Dialect::Bigquery => {
+                self.expr(expr)?;
+                self.push(" AS ");
+                self.new_name(name)
+            }
+            Expr::Array(array) if matches!(self.dialect, Dialect::Postgres | Dialect::Bigquery | Dialect::Joined) => {
+                self.done.made.insert("array".to_owned());
+                self.push(if array.named { "ARRAY[" } else { "[" });
+                self.list(&array.elem, Self::expr)?;
+                self.push("]");
+                Ok(())
+            }
+            other => self.refuse_form("this form of expression", other),
+        }
+    }
+
+    fn case(&mut self, operand: Option<&Expr>, conditions: &[CaseWhen], else_result: Option<&Expr>) -> WriteResult {
         self.done.made.insert("case".to_owned());
         self.push("CASE");
         if let Some(operand) = operand {
@@ -119,30 +127,30 @@ impl Writer<'_> {
     }
 
     /// Text before an expression.
-    pub(super) fn prefix(&mut self, text: &str, expr: &Expr) -> Written {
+    pub(super) fn prefix(&mut self, text: &str, expr: &Expr) -> WriteResult {
         self.push(text);
         self.expr(expr)
     }
 
-    fn postfix(&mut self, expr: &Expr, text: &str) -> Written {
+    fn postfix(&mut self, expr: &Expr, text: &str) -> WriteResult {
         self.expr(expr)?;
         self.push(text);
         Ok(())
     }
 
-    fn infix(&mut self, left: &Expr, text: &str, right: &Expr) -> Written {
+    fn infix(&mut self, left: &Expr, text: &str, right: &Expr) -> WriteResult {
         self.expr(left)?;
         self.prefix(text, right)
     }
 
-    fn enclosed(&mut self, expr: &Expr) -> Written {
+    fn enclose(&mut self, expr: &Expr) -> WriteResult {
         self.prefix("(", expr)?;
         self.push(")");
         Ok(())
     }
 
     /// A query in parentheses.
-    pub(super) fn subquery(&mut self, query: &Query) -> Written {
+    pub(super) fn subquery(&mut self, query: &Query) -> WriteResult {
         self.push("(");
         self.query(query)?;
         self.push(")");
@@ -150,7 +158,7 @@ impl Writer<'_> {
     }
 
     /// Chains grow on the left and are long where brackets are not deep: they are walked, not recursed into.
-    fn binary(&mut self, left: &Expr, operator: &BinaryOperator, right: &Expr) -> Written {
+    fn binary(&mut self, left: &Expr, operator: &BinaryOperator, right: &Expr) -> WriteResult {
         let mut chain = vec![(operator, right)];
         let mut first = left;
         while let Expr::BinaryOp { left, op, right } = first {
@@ -165,7 +173,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn operator(&mut self, operator: &BinaryOperator, near: &Expr) -> Written {
+    fn operator(&mut self, operator: &BinaryOperator, near: &Expr) -> WriteResult {
         match (binary(self.dialect, operator), operator, self.dialect) {
             (Some(sign), _, _) => {
                 self.push(" ");
@@ -180,20 +188,20 @@ impl Writer<'_> {
             (None, BinaryOperator::Assignment, _) => {
                 no("the query sets a variable", Span::empty(), "leave the variable out")
             }
-            _ => self.unsupported(&format!("the operator `{}`", operator.to_string().escape_debug()), near),
+            _ => self.refuse_form(&format!("the operator `{}`", operator.to_string().escape_debug()), near),
         }
     }
 
     /// `row.*` in the place of an expression.
-    pub(super) fn all_columns(&mut self, name: &ObjectName) -> Written {
+    pub(super) fn all_columns(&mut self, name: &ObjectName) -> WriteResult {
         let mut parts: Vec<_> = self.parts(name)?.into_iter().cloned().collect();
         parts.push(sqlparser::ast::Ident::new("*"));
         self.column(&parts)
     }
 
-    fn access(&mut self, root: &Expr, chain: &[AccessExpr]) -> Written {
+    fn access(&mut self, root: &Expr, chain: &[AccessExpr]) -> WriteResult {
         if !matches!(self.dialect, Dialect::Postgres | Dialect::Bigquery | Dialect::Joined) {
-            return self.unsupported("a field or an element of a value", root);
+            return self.refuse_form("a field or an element of a value", root);
         }
         self.expr(root)?;
         for access in chain {
@@ -219,14 +227,14 @@ impl Writer<'_> {
                     self.push("]");
                 }
                 AccessExpr::Dot(_) | AccessExpr::Subscript(_) => {
-                    return self.unsupported("this access to a part of a value", root);
+                    return self.refuse_form("this access to a part of a value", root);
                 }
             }
         }
         Ok(())
     }
 
-    fn grouping(&mut self, word: &str, sets: &[Vec<Expr>]) -> Written {
+    fn grouping(&mut self, word: &str, sets: &[Vec<Expr>]) -> WriteResult {
         self.push(word);
         self.push(" (");
         self.list(sets, |writer, set| match set.as_slice() {

@@ -6,7 +6,7 @@ use sqlparser::tokenizer::{Span, Token};
 
 use super::Source;
 use crate::Dialect;
-use crate::guard::Places;
+use crate::position::Positions;
 
 /// The longest name in characters; a longer text is cut.
 fn max_chars(dialect: Dialect) -> usize {
@@ -16,7 +16,7 @@ fn max_chars(dialect: Dialect) -> usize {
 /// The text of each of the `count` items behind a SELECT at that place; none where they cannot be told apart.
 pub(super) fn labels(dialect: Dialect, source: &Source<'_>, select: Span, count: usize) -> Vec<String> {
     let Some(first) = source.tokens.iter().position(|token| token.span == select) else { return Vec::new() };
-    let places = Places::new(source.sql);
+    let places = Positions::new(source.sql);
     let mut items: Vec<Option<(usize, usize)>> = vec![None];
     let (mut depth, mut is_start, mut after_distinct) = (0_usize, true, false);
     for token in &source.tokens[first + 1..] {

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use sqlparser::ast::{Value, ValueWithSpan};
 use sqlparser::tokenizer::Span;
 
-use super::{Writer, Written, no};
+use super::{WriteResult, Writer, no};
 use crate::Dialect;
-use crate::guard::Places;
+use crate::position::Positions;
 
 /// The text as a string literal of the dialect.
 pub(crate) fn string(dialect: Dialect, text: &str) -> String {
@@ -30,7 +30,7 @@ pub(crate) fn string(dialect: Dialect, text: &str) -> String {
             }
             format!("'{literal}'")
         }
-        _ => format!("'{}'", doubled()),
+        Dialect::Postgres | Dialect::Mysql | Dialect::Sqlite | Dialect::Joined => format!("'{}'", doubled()),
     }
 }
 
@@ -58,7 +58,7 @@ fn number(text: &str) -> Option<String> {
 }
 
 impl Writer<'_> {
-    pub(super) fn value(&mut self, value: &ValueWithSpan) -> Written {
+    pub(super) fn value(&mut self, value: &ValueWithSpan) -> WriteResult {
         let span = value.span;
         let dialect = self.dialect;
         let literal = match &value.value {
@@ -118,7 +118,7 @@ impl Writer<'_> {
         if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
             return None;
         }
-        let (start, _) = Places::new(self.source.sql).range(span);
+        let (start, _) = Positions::new(self.source.sql).range(span);
         let is_number = self.source.sql.get(start..)?.starts_with('0');
         match (self.dialect, is_number) {
             (Dialect::Mysql | Dialect::Sqlite, true) => Some(format!("0x{digits}")),

@@ -2,7 +2,7 @@
 
 use sqlparser::ast::{Ident, ObjectName, Spanned};
 
-use super::{Writer, Written, no};
+use super::{WriteResult, Writer, no};
 use crate::{Dialect, Failure};
 
 /// The longest name of each dialect, in bytes: PostgreSQL cuts a longer one, so that it is another name.
@@ -16,7 +16,7 @@ fn max_bytes(dialect: Dialect) -> usize {
 
 impl Writer<'_> {
     /// The identifier in quotes.
-    pub(super) fn quoted(&self, ident: &Ident) -> Result<String, Box<Failure>> {
+    pub(super) fn quote(&self, ident: &Ident) -> Result<String, Box<Failure>> {
         let name = self.dialect.name_of(ident);
         let max = max_bytes(self.dialect);
         let fault = if name.is_empty() {
@@ -36,21 +36,22 @@ impl Writer<'_> {
             no(fault, ident.span, "name the column or table itself")?;
         }
         // In SQLite a name in double quotes that nothing has is a text. Only one that was written so is written so again.
-        Ok(match (self.dialect, ident.quote_style) {
-            (Dialect::Sqlite, Some('"')) => self.dialect.quote(&name),
-            (Dialect::Sqlite, _) => format!("`{}`", name.replace('`', "``")),
-            _ => self.dialect.quote(&name),
+        Ok(match self.dialect {
+            Dialect::Sqlite if ident.quote_style != Some('"') => format!("`{}`", name.replace('`', "``")),
+            Dialect::Postgres | Dialect::Mysql | Dialect::Sqlite | Dialect::Bigquery | Dialect::Joined => {
+                self.dialect.quote(&name)
+            }
         })
     }
 
-    pub(super) fn ident(&mut self, ident: &Ident) -> Written {
-        let text = self.quoted(ident)?;
+    pub(super) fn ident(&mut self, ident: &Ident) -> WriteResult {
+        let text = self.quote(ident)?;
         self.push(&text);
         Ok(())
     }
 
     /// A name that the query gives: an alias, a column of `WITH`, a window.
-    pub(super) fn new_name(&mut self, ident: &Ident) -> Written {
+    pub(super) fn new_name(&mut self, ident: &Ident) -> WriteResult {
         self.done.made.insert(self.dialect.name_of(ident));
         self.ident(ident)
     }
@@ -65,10 +66,10 @@ impl Writer<'_> {
     }
 
     /// A column by its parts, of which the last may be `*`.
-    pub(super) fn column(&mut self, parts: &[Ident]) -> Written {
+    pub(super) fn column(&mut self, parts: &[Ident]) -> WriteResult {
         if parts.len() > 2 {
             for part in &parts[..parts.len() - 1] {
-                self.quoted(part)?;
+                self.quote(part)?;
             }
         }
         if let [.., qualifier, last] = parts
@@ -81,7 +82,7 @@ impl Writer<'_> {
                 // Checks the last part too, which may be all columns.
                 let last = &parts[parts.len() - 1];
                 if last.value != "*" || last.quote_style.is_some() {
-                    self.quoted(last)?;
+                    self.quote(last)?;
                 }
                 self.piece(super::Piece::Column(parts.to_vec()));
                 Ok(())
@@ -103,7 +104,7 @@ impl Writer<'_> {
     }
 
     /// A word of a closed set of the dialect, such as the part of a date: ASCII letters, digits and `_` alone.
-    pub(super) fn word(&mut self, word: &str, what: &str) -> Written {
+    pub(super) fn word(&mut self, word: &str, what: &str) -> WriteResult {
         let is_plain = word.len() <= 40
             && word.starts_with(|c: char| c.is_ascii_alphabetic())
             && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');

@@ -3,21 +3,22 @@
 use std::collections::BTreeSet;
 
 use sqlparser::ast::{
-    Cte, CteAsMaterialized, Distinct, Fetch, GroupByExpr, GroupByWithModifier, Ident, LimitClause, NamedWindowExpr,
-    Offset, OffsetRows, OrderBy, OrderByKind, OrderByOptions, Query, Select, SelectFlavor, SelectItem,
-    SelectItemQualifiedWildcardKind, SetExpr, SetOperator, SetQuantifier, Values, WildcardAdditionalOptions, With,
+    Cte, CteAsMaterialized, Distinct, Fetch, GroupByExpr, GroupByWithModifier, Ident, LimitClause,
+    NamedWindowDefinition, NamedWindowExpr, Offset, OffsetRows, OrderBy, OrderByKind, OrderByOptions, Query, Select,
+    SelectFlavor, SelectItem, SelectItemQualifiedWildcardKind, SetExpr, SetOperator, SetQuantifier, Values,
+    WildcardAdditionalOptions, With,
 };
 use sqlparser::tokenizer::Span;
 
-use super::{CommonTable, Writer, Written, labels, no};
+use super::{CommonTable, WriteResult, Writer, labels, no};
 use crate::Dialect;
 
 impl Writer<'_> {
-    pub(super) fn query(&mut self, query: &Query) -> Written {
+    pub(super) fn query(&mut self, query: &Query) -> WriteResult {
         self.deeper(|writer| writer.query_here(query))
     }
 
-    fn query_here(&mut self, query: &Query) -> Written {
+    fn query_here(&mut self, query: &Query) -> WriteResult {
         let Query {
             with,
             body,
@@ -56,7 +57,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn with(&mut self, with: &With) -> Written {
+    fn with(&mut self, with: &With) -> WriteResult {
         let With { with_token: _, recursive, cte_tables } = with;
         // Which of its own names a query under WITH sees: those before it, and all of them where it may be recursive.
         // SQLite lets every WITH be recursive.
@@ -123,7 +124,7 @@ impl Writer<'_> {
         Ok(cost.max(1))
     }
 
-    fn body(&mut self, body: &SetExpr) -> Written {
+    fn body(&mut self, body: &SetExpr) -> WriteResult {
         match body {
             SetExpr::Select(select) => self.select(select),
             SetExpr::Query(query) => self.subquery(query),
@@ -139,7 +140,7 @@ impl Writer<'_> {
     }
 
     /// Chains of set operations grow on the left; they are walked, not recursed into.
-    fn set_operations(&mut self, body: &SetExpr) -> Written {
+    fn set_operations(&mut self, body: &SetExpr) -> WriteResult {
         let (mut first, mut rest) = (body, Vec::new());
         while let SetExpr::SetOperation { left, op, set_quantifier, right } = first {
             rest.push((op, set_quantifier, right));
@@ -151,14 +152,14 @@ impl Writer<'_> {
                 SetOperator::Union => " UNION",
                 SetOperator::Except => " EXCEPT",
                 SetOperator::Intersect => " INTERSECT",
-                SetOperator::Minus => return self.unsupported("MINUS", right.as_ref()),
+                SetOperator::Minus => return self.refuse_form("MINUS", right.as_ref()),
             });
             self.push(match quantifier {
                 SetQuantifier::None => " ",
                 SetQuantifier::All => " ALL ",
                 SetQuantifier::Distinct => " DISTINCT ",
                 SetQuantifier::ByName | SetQuantifier::AllByName | SetQuantifier::DistinctByName => {
-                    return self.unsupported("BY NAME", right.as_ref());
+                    return self.refuse_form("BY NAME", right.as_ref());
                 }
             });
             self.body(right)?;
@@ -166,7 +167,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn values(&mut self, values: &Values) -> Written {
+    fn values(&mut self, values: &Values) -> WriteResult {
         let Values { explicit_row, value_keyword: false, rows } = values else {
             return no("VALUE is not taken", Span::empty(), "write VALUES");
         };
@@ -179,30 +180,31 @@ impl Writer<'_> {
         })
     }
 
-    fn select(&mut self, select: &Select) -> Written {
+    /// Refuses what may be added to a SELECT and is not taken; a new part of the tree must be decided on here.
+    fn check_plain(select: &Select) -> WriteResult {
         let Select {
             select_token,
             optimizer_hints,
-            distinct,
+            distinct: _,
             select_modifiers,
             top,
             top_before_distinct: _,
-            projection,
+            projection: _,
             exclude,
             into,
-            from,
+            from: _,
             lateral_views,
             prewhere,
-            selection,
+            selection: _,
             connect_by,
-            group_by,
+            group_by: _,
             cluster_by,
             distribute_by,
             sort_by,
-            having,
-            named_window,
-            qualify,
-            window_before_qualify,
+            having: _,
+            named_window: _,
+            qualify: _,
+            window_before_qualify: _,
             value_table_mode,
             flavor,
         } = select;
@@ -229,7 +231,47 @@ impl Writer<'_> {
                 "write a plain SELECT",
             );
         }
+        Ok(())
+    }
+
+    fn select(&mut self, select: &Select) -> WriteResult {
+        Self::check_plain(select)?;
+        let place = select.select_token.0.span;
         self.push("SELECT ");
+        self.distinct(select.distinct.as_ref())?;
+        let labels = match self.dialect {
+            // There a column without a name is called as it was written.
+            Dialect::Mysql | Dialect::Sqlite => {
+                labels::labels(self.dialect, &self.source, place, select.projection.len())
+            }
+            Dialect::Postgres | Dialect::Bigquery | Dialect::Joined => Vec::new(),
+        };
+        let mut labels = labels.into_iter();
+        self.list(&select.projection, |writer, item| {
+            let label = labels.next();
+            writer.item(item, label)
+        })?;
+        self.from(&select.from)?;
+        if let Some(condition) = &select.selection {
+            self.prefix(" WHERE ", condition)?;
+        }
+        self.group_by(&select.group_by)?;
+        if let Some(condition) = &select.having {
+            self.prefix(" HAVING ", condition)?;
+        }
+        if select.window_before_qualify {
+            self.windows(&select.named_window)?;
+        }
+        if let Some(condition) = &select.qualify {
+            self.prefix(" QUALIFY ", condition)?;
+        }
+        if !select.window_before_qualify {
+            self.windows(&select.named_window)?;
+        }
+        Ok(())
+    }
+
+    fn distinct(&mut self, distinct: Option<&Distinct>) -> WriteResult {
         match distinct {
             None => {}
             Some(Distinct::All) => self.push("ALL "),
@@ -240,51 +282,25 @@ impl Writer<'_> {
                 self.push(") ");
             }
         }
-        let labels = match self.dialect {
-            // There a column without a name is called as it was written.
-            Dialect::Mysql | Dialect::Sqlite => labels::labels(self.dialect, &self.source, place, projection.len()),
-            Dialect::Postgres | Dialect::Bigquery | Dialect::Joined => Vec::new(),
-        };
-        let mut labels = labels.into_iter();
-        self.list(projection, |writer, item| {
-            let label = labels.next();
-            writer.item(item, label)
-        })?;
-        self.from(from)?;
-        if let Some(condition) = selection {
-            self.prefix(" WHERE ", condition)?;
-        }
-        self.group_by(group_by)?;
-        if let Some(condition) = having {
-            self.prefix(" HAVING ", condition)?;
-        }
-        let windows = |writer: &mut Self| -> Written {
-            if named_window.is_empty() {
-                return Ok(());
-            }
-            writer.push(" WINDOW ");
-            writer.list(named_window, |writer, window| {
-                writer.ident(&window.0)?;
-                writer.push(" AS ");
-                match &window.1 {
-                    NamedWindowExpr::NamedWindow(name) => writer.ident(name),
-                    NamedWindowExpr::WindowSpec(spec) => writer.window(spec),
-                }
-            })
-        };
-        if *window_before_qualify {
-            windows(self)?;
-        }
-        if let Some(condition) = qualify {
-            self.prefix(" QUALIFY ", condition)?;
-        }
-        if !*window_before_qualify {
-            windows(self)?;
-        }
         Ok(())
     }
 
-    fn item(&mut self, item: &SelectItem, label: Option<String>) -> Written {
+    fn windows(&mut self, named_window: &[NamedWindowDefinition]) -> WriteResult {
+        if named_window.is_empty() {
+            return Ok(());
+        }
+        self.push(" WINDOW ");
+        self.list(named_window, |writer, window| {
+            writer.ident(&window.0)?;
+            writer.push(" AS ");
+            match &window.1 {
+                NamedWindowExpr::NamedWindow(name) => writer.ident(name),
+                NamedWindowExpr::WindowSpec(spec) => writer.window(spec),
+            }
+        })
+    }
+
+    fn item(&mut self, item: &SelectItem, label: Option<String>) -> WriteResult {
         match item {
             SelectItem::UnnamedExpr(expr) => {
                 self.expr(expr)?;
@@ -303,7 +319,7 @@ impl Writer<'_> {
                 self.push(" AS ");
                 self.new_name(alias)
             }
-            SelectItem::ExprWithAliases { expr, .. } => self.unsupported("an alias of several names", expr),
+            SelectItem::ExprWithAliases { expr, .. } => self.refuse_form("an alias of several names", expr),
             SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), options) => {
                 self.all_columns(name)?;
                 self.wildcard_options(options)
@@ -320,7 +336,7 @@ impl Writer<'_> {
         }
     }
 
-    fn wildcard_options(&mut self, options: &WildcardAdditionalOptions) -> Written {
+    fn wildcard_options(&mut self, options: &WildcardAdditionalOptions) -> WriteResult {
         let WildcardAdditionalOptions {
             wildcard_token: _,
             opt_ilike: None,
@@ -331,11 +347,11 @@ impl Writer<'_> {
             opt_alias: None,
         } = options
         else {
-            return self.unsupported("a part of all columns", options);
+            return self.refuse_form("a part of all columns", options);
         };
         if let Some(except) = opt_except {
             if !matches!(self.dialect, Dialect::Bigquery | Dialect::Joined) {
-                return self.unsupported("EXCEPT behind *", options);
+                return self.refuse_form("EXCEPT behind *", options);
             }
             self.push(" EXCEPT (");
             self.ident(&except.first_element)?;
@@ -348,7 +364,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn group_by(&mut self, group_by: &GroupByExpr) -> Written {
+    fn group_by(&mut self, group_by: &GroupByExpr) -> WriteResult {
         let modifiers = match group_by {
             GroupByExpr::Expressions(columns, modifiers) => {
                 if columns.is_empty() && modifiers.is_empty() {
@@ -373,7 +389,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn order_by(&mut self, order: &OrderBy) -> Written {
+    fn order_by(&mut self, order: &OrderBy) -> WriteResult {
         let OrderBy { kind, interpolate: None } = order else {
             return no("INTERPOLATE is not taken", Span::empty(), "leave it out");
         };
@@ -388,11 +404,11 @@ impl Writer<'_> {
         }
     }
 
-    fn limit(&mut self, limit: &LimitClause) -> Written {
+    fn limit(&mut self, limit: &LimitClause) -> WriteResult {
         match limit {
             LimitClause::LimitOffset { limit, offset, limit_by } => {
                 if let Some(first) = limit_by.first() {
-                    return self.unsupported("LIMIT BY", first);
+                    return self.refuse_form("LIMIT BY", first);
                 }
                 if let Some(limit) = limit {
                     self.prefix(" LIMIT ", limit)?;
@@ -414,7 +430,7 @@ impl Writer<'_> {
         }
     }
 
-    fn fetch(&mut self, fetch: &Fetch) -> Written {
+    fn fetch(&mut self, fetch: &Fetch) -> WriteResult {
         let Fetch { with_ties, percent: false, quantity } = fetch else {
             return no("FETCH of a percentage is not taken", Span::empty(), "fetch a number of rows");
         };

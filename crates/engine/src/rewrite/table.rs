@@ -2,27 +2,27 @@
 
 use sqlparser::ast::{Join, JoinConstraint, JoinOperator, ObjectName, TableAlias, TableFactor, TableWithJoins};
 
-use super::{CommonTable, MAX_READS, Piece, Writer, Written, no};
+use super::{CommonTable, MAX_READS, Piece, WriteResult, Writer, no};
 use crate::functions::gives_rows;
 use crate::{Dialect, Failure, FailureCode};
 
 impl Writer<'_> {
-    pub(super) fn from(&mut self, tables: &[TableWithJoins]) -> Written {
+    pub(super) fn from(&mut self, tables: &[TableWithJoins]) -> WriteResult {
         if tables.is_empty() {
             return Ok(());
         }
         self.push(" FROM ");
-        self.list(tables, Self::joined)
+        self.list(tables, Self::factor_and_joins)
     }
 
-    fn joined(&mut self, table: &TableWithJoins) -> Written {
+    fn factor_and_joins(&mut self, table: &TableWithJoins) -> WriteResult {
         self.deeper(|writer| {
             writer.factor(&table.relation)?;
             table.joins.iter().try_for_each(|join| writer.join(join))
         })
     }
 
-    fn join(&mut self, join: &Join) -> Written {
+    fn join(&mut self, join: &Join) -> WriteResult {
         let Join { relation, global, join_operator } = join;
         let (words, constraint) = match join_operator {
             JoinOperator::Join(constraint) => ("JOIN", constraint),
@@ -36,10 +36,10 @@ impl Writer<'_> {
             JoinOperator::StraightJoin(constraint) if self.dialect == Dialect::Mysql => ("STRAIGHT_JOIN", constraint),
             JoinOperator::LeftSemi(constraint) if self.dialect == Dialect::Joined => ("LEFT SEMI JOIN", constraint),
             JoinOperator::LeftAnti(constraint) if self.dialect == Dialect::Joined => ("LEFT ANTI JOIN", constraint),
-            _ => return self.unsupported("this form of JOIN", relation),
+            _ => return self.refuse_form("this form of JOIN", relation),
         };
         if *global {
-            return self.unsupported("a GLOBAL join", relation);
+            return self.refuse_form("a GLOBAL join", relation);
         }
         self.push(if matches!(constraint, JoinConstraint::Natural) { " NATURAL " } else { " " });
         self.push(words);
@@ -51,7 +51,7 @@ impl Writer<'_> {
                 self.push(" USING (");
                 self.list(columns, |writer, column| match writer.parts(column)?.as_slice() {
                     [name] => writer.ident(name),
-                    _ => writer.unsupported("a column with its table in USING", column),
+                    _ => writer.refuse_form("a column with its table in USING", column),
                 })?;
                 self.push(")");
                 Ok(())
@@ -60,7 +60,7 @@ impl Writer<'_> {
         }
     }
 
-    fn factor(&mut self, factor: &TableFactor) -> Written {
+    fn factor(&mut self, factor: &TableFactor) -> WriteResult {
         match factor {
             TableFactor::Table {
                 name,
@@ -127,16 +127,16 @@ impl Writer<'_> {
             }
             TableFactor::NestedJoin { table_with_joins, alias } => {
                 self.push("(");
-                self.joined(table_with_joins)?;
+                self.factor_and_joins(table_with_joins)?;
                 self.push(")");
                 self.alias(alias.as_ref())
             }
-            other => self.unsupported("this form of a table", other),
+            other => self.refuse_form("this form of a table", other),
         }
     }
 
     /// A table of the source, or a query under `WITH`.
-    fn table(&mut self, name: &ObjectName, alias: Option<&TableAlias>) -> Written {
+    fn table(&mut self, name: &ObjectName, alias: Option<&TableAlias>) -> WriteResult {
         let parts = self.parts(name)?;
         let last = parts[parts.len() - 1];
         if let [name] = parts.as_slice()
@@ -154,14 +154,14 @@ impl Writer<'_> {
             };
         }
         for part in &parts {
-            self.quoted(part)?;
+            self.quote(part)?;
         }
         self.add_cost(1)?;
         self.done.made.insert(self.dialect.name_of(last));
         let at = self.done.reads.len();
         self.done.reads.push(name.clone());
         let own = match alias {
-            Some(alias) => Some(self.quoted(&alias.name)?),
+            Some(alias) => Some(self.quote(&alias.name)?),
             None => None,
         };
         self.piece(Piece::Table { at, alias: own });
@@ -190,7 +190,7 @@ impl Writer<'_> {
     }
 
     /// Counts tables that are read.
-    fn add_cost(&mut self, tables: u64) -> Written {
+    fn add_cost(&mut self, tables: u64) -> WriteResult {
         self.cost = self.cost.saturating_add(tables);
         if self.cost > MAX_READS {
             let message =
@@ -208,7 +208,7 @@ impl Writer<'_> {
         arguments: &[sqlparser::ast::FunctionArg],
         with_ordinality: bool,
         alias: Option<&TableAlias>,
-    ) -> Written {
+    ) -> WriteResult {
         let parts = self.parts(name)?;
         let lower = parts[parts.len() - 1].value.to_ascii_lowercase();
         let is_own = self.functions.iter().any(|own| own.rsplit('.').next() == Some(lower.as_str()));
@@ -233,7 +233,7 @@ impl Writer<'_> {
         self.alias(alias)
     }
 
-    fn alias(&mut self, alias: Option<&TableAlias>) -> Written {
+    fn alias(&mut self, alias: Option<&TableAlias>) -> WriteResult {
         let Some(alias) = alias else { return Ok(()) };
         self.push(" AS ");
         self.new_name(&alias.name)?;
@@ -241,7 +241,7 @@ impl Writer<'_> {
     }
 
     /// The columns of an alias, with types where a function of PostgreSQL needs them.
-    pub(super) fn alias_columns(&mut self, alias: &TableAlias) -> Written {
+    pub(super) fn alias_columns(&mut self, alias: &TableAlias) -> WriteResult {
         let TableAlias { explicit: _, name, columns, at } = alias;
         if at.is_some() {
             return self.unsupported_at("AT behind an alias", name.span);

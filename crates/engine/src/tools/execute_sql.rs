@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use futures::future::join_all;
-use prospector_core::{Effect, Page, Tool, ToolError};
+use prospector_core::tool::{Effect, Page, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::Engine;
-use crate::answer::{MAX_CHARACTERS, MAX_ROWS, QueryAnswer, QueryResult, shown};
+use crate::answer::{MAX_CHARACTERS, MAX_ROWS, QueryAnswer, QueryResult, cut_to_show};
 
 /// So many queries are run at once.
 const MAX_QUERIES: usize = 10;
@@ -57,7 +57,7 @@ impl Tool for ExecuteSql {
                     databases: outcome.databases,
                     tables: outcome.tables,
                     executed: outcome.way,
-                    shown: shown(outcome.rows, each),
+                    shown: cut_to_show(outcome.rows, each),
                 },
                 Err(failure) => QueryResult::Failed(failure),
             };

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use prospector_connect::Column;
-use prospector_core::{Effect, Part, Resource, Tool, ToolError, ToolOutput};
+use prospector_connect::table::Column;
+use prospector_core::record::Resource;
+use prospector_core::tool::{Effect, Part, Tool, ToolError, ToolOutput};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::answer::{MAX_CHARACTERS, Shown, shown, table};
-use crate::scope::MAX_LOADED;
-use crate::{Engine, Subset};
+use crate::Engine;
+use crate::answer::{MAX_CHARACTERS, ShownRows, cut_to_show, table};
+use crate::scope::{MAX_LOADED, Subset};
 
 pub(super) struct LoadScoped(pub(super) Arc<Engine>);
 
@@ -24,7 +25,7 @@ pub(super) struct Preview {
     #[serde(skip_serializing_if = "Option::is_none")]
     advice: Option<String>,
     types: Vec<String>,
-    preview: Shown,
+    preview: ShownRows,
 }
 
 impl Tool for LoadScoped {
@@ -42,7 +43,7 @@ impl Tool for LoadScoped {
             format!("{more} scoped.{}; add conditions, or load with a limit of up to {MAX_LOADED}", loaded.alias)
         });
         let typed = |column: &Column| format!("{} {}", column.name, column.data_type);
-        let mut preview = shown(loaded.first, MAX_CHARACTERS);
+        let mut preview = cut_to_show(loaded.first, MAX_CHARACTERS);
         preview.next = preview.has_more.then(|| format!("SELECT ... FROM scoped.{}", loaded.alias));
         Ok(Preview {
             alias: loaded.alias,

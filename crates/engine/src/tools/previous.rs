@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use prospector_core::{Budget, Cut, Effect, Page, Part, Tool, ToolError, ToolOutput};
+use prospector_core::tool::{Budget, Cut, Effect, Page, Part, Tool, ToolError, ToolOutput};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use prospector_connect::{Column, ForeignKey, Statistics, Table};
-use prospector_core::{Effect, Part, Resource, Tool, ToolError, ToolOutput};
+use prospector_connect::rows::Statistics;
+use prospector_connect::table::{Column, ForeignKey, Table};
+use prospector_core::record::Resource;
+use prospector_core::tool::{Effect, Part, Tool, ToolError, ToolOutput};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::answer::{MAX_CHARACTERS, MAX_ROWS, Shown, shown, table, tables};
-use crate::build::{Built, Class, QueryRequest, build};
+use crate::answer::{MAX_CHARACTERS, MAX_ROWS, ShownRows, cut_to_show, table, tables};
+use crate::build::{BuiltQuery, Class, QueryRequest, build};
 use crate::{Engine, advice};
 
 pub(super) struct BuildQuery(pub(super) Arc<Engine>);
@@ -20,9 +22,9 @@ impl Tool for BuildQuery {
         table and those that its keys lead to; nothing is run.";
     const EFFECT: Effect = Effect::Reads;
     type Args = QueryRequest;
-    type Output = Built;
+    type Output = BuiltQuery;
 
-    async fn call(&self, request: QueryRequest) -> Result<Built, ToolError> {
+    async fn call(&self, request: QueryRequest) -> Result<BuiltQuery, ToolError> {
         let built = build(&self.0, &request)?;
         // That it is a query that may run, whatever was put together.
         self.0.plan(&built.sql, Some(&built.query.database)).await?;
@@ -34,12 +36,12 @@ pub(super) struct QueryDatasource(pub(super) Arc<Engine>);
 
 /// The answer to a query that was built.
 #[derive(Clone, Serialize, JsonSchema)]
-pub(super) struct Answered {
+pub(super) struct BuiltAnswer {
     databases: Vec<String>,
     tables: Vec<String>,
     sql: String,
     #[serde(flatten)]
-    shown: Shown,
+    shown: ShownRows,
 }
 
 impl Tool for QueryDatasource {
@@ -48,19 +50,19 @@ impl Tool for QueryDatasource {
     const MORE: &'static str = "ask for fewer dimensions or a top, or call again with a larger max_tokens";
     const EFFECT: Effect = Effect::Reads;
     type Args = QueryRequest;
-    type Output = Answered;
+    type Output = BuiltAnswer;
 
-    async fn call(&self, request: QueryRequest) -> Result<Answered, ToolError> {
+    async fn call(&self, request: QueryRequest) -> Result<BuiltAnswer, ToolError> {
         let built = build(&self.0, &request)?;
         let mut outcome = self.0.run(&built.sql, Some(&built.query.database), MAX_ROWS).await?;
         if outcome.rows.columns.len() == built.columns.len() {
             outcome.rows.columns = built.columns;
         }
-        let mut shown = shown(outcome.rows, MAX_CHARACTERS);
+        let mut shown = cut_to_show(outcome.rows, MAX_CHARACTERS);
         if shown.has_more {
             shown.next = Some("there are more rows: add filters or a top, or fewer dimensions".to_owned());
         }
-        Ok(Answered { databases: outcome.databases, tables: outcome.tables, sql: built.sql, shown })
+        Ok(BuiltAnswer { databases: outcome.databases, tables: outcome.tables, sql: built.sql, shown })
     }
 }
 
@@ -102,7 +104,7 @@ pub(super) struct Metadata {
     row_count: Option<u64>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     row_count_estimated: bool,
-    columns: Vec<Described>,
+    columns: Vec<DescribedColumn>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<Key>")]
     foreign_keys: Vec<ForeignKey>,
@@ -111,7 +113,7 @@ pub(super) struct Metadata {
 }
 
 #[derive(Clone, Serialize, JsonSchema)]
-struct Described {
+struct DescribedColumn {
     name: String,
     #[serde(rename = "type")]
     data_type: String,
@@ -149,7 +151,7 @@ impl Tool for GetDatasourceMetadata {
         }
         let described = |column: &Column| {
             let found = statistics.iter().find(|found| found.column == column.name);
-            Described {
+            DescribedColumn {
                 name: column.name.clone(),
                 data_type: column.data_type.clone(),
                 role: role(table, column, found),
@@ -183,13 +185,13 @@ struct Key {
     references: Vec<String>,
 }
 
-impl ToolOutput for Built {
+impl ToolOutput for BuiltQuery {
     fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
         vec![("sql", Part::Text(&mut self.sql))]
     }
 }
 
-impl ToolOutput for Answered {
+impl ToolOutput for BuiltAnswer {
     fn reveals(&self) -> Vec<Resource> {
         tables(&self.databases, &self.tables)
     }
@@ -235,7 +237,7 @@ fn role(table: &Table, column: &Column, statistics: Option<&Statistics>) -> Role
         Class::Date => Role::Date,
         Class::Text if looks_like_date() => Role::Date,
         Class::Number if !refers && !is_code && statistics.is_none_or(|found| found.cardinality != 2) => Role::Measure,
-        _ => Role::Dimension,
+        Class::Number | Class::Text | Class::Boolean => Role::Dimension,
     }
 }
 
@@ -271,7 +273,7 @@ fn split(name: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use prospector_connect::ColumnType;
+    use prospector_connect::table::ColumnType;
 
     use super::*;
 

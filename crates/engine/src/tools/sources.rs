@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use prospector_connect::{FilterCondition, SourceKind};
-use prospector_core::{Effect, Page, Part, Resource, ResourceKind, Tool, ToolError, ToolOutput};
+use prospector_connect::filter::FilterCondition;
+use prospector_connect::source::SourceKind;
+use prospector_core::record::{Resource, ResourceKind};
+use prospector_core::tool::{Effect, Page, Part, Tool, ToolError, ToolOutput};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::answer::{MAX_CHARACTERS, Shown, shown, table};
+use crate::answer::{MAX_CHARACTERS, ShownRows, cut_to_show, table};
 use crate::engine::conditions_fit;
 use crate::{Engine, advice};
 
@@ -21,7 +23,7 @@ pub(super) struct ListSources(pub(super) Arc<Engine>);
 pub(super) struct NoArgs {}
 
 #[derive(Clone, Serialize, JsonSchema)]
-pub(super) struct Listed {
+pub(super) struct SourceEntry {
     name: String,
     #[serde(rename = "type")]
     #[schemars(with = "String")]
@@ -36,10 +38,10 @@ impl Tool for ListSources {
     const DESCRIPTION: &'static str = "Lists the databases that execute_sql can read, and the SQL that each speaks.";
     const EFFECT: Effect = Effect::Reads;
     type Args = NoArgs;
-    type Output = Page<Listed>;
+    type Output = Page<SourceEntry>;
 
-    async fn call(&self, _: NoArgs) -> Result<Page<Listed>, ToolError> {
-        let listed = self.0.sources.iter().map(|source| Listed {
+    async fn call(&self, _: NoArgs) -> Result<Page<SourceEntry>, ToolError> {
+        let listed = self.0.sources.iter().map(|source| SourceEntry {
             name: source.name.clone(),
             kind: source.connector.kind(),
             sql: source.dialect().as_str(),
@@ -68,7 +70,7 @@ pub(super) struct Preview {
     database: String,
     table: String,
     #[serde(flatten)]
-    shown: Shown,
+    shown: ShownRows,
 }
 
 impl Tool for GetSourcePreview {
@@ -83,11 +85,15 @@ impl Tool for GetSourcePreview {
         conditions_fit(table, &args.conditions)?;
         let rows = source.connector.rows(&table.name, &[], &args.conditions, PREVIEW).await;
         let rows = rows.map_err(|error| advice::explain_source(&error, &[table]))?;
-        Ok(Preview { database: source.name.clone(), table: table.name.clone(), shown: shown(rows, MAX_CHARACTERS) })
+        Ok(Preview {
+            database: source.name.clone(),
+            table: table.name.clone(),
+            shown: cut_to_show(rows, MAX_CHARACTERS),
+        })
     }
 }
 
-impl ToolOutput for Listed {
+impl ToolOutput for SourceEntry {
     fn reveals(&self) -> Vec<Resource> {
         vec![Resource::new(ResourceKind::Database, &self.name)]
     }

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use prospector_core::{Effect, Part, Tool, ToolError, ToolOutput};
+use prospector_core::tool::{Effect, Part, Tool, ToolError, ToolOutput};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::answer::FailureFields;
-use crate::{Engine, Failure, Way};
+use crate::outcome::Way;
+use crate::{Engine, Failure};
 
 pub(super) struct ValidateQuery(pub(super) Arc<Engine>);
 
@@ -22,7 +23,7 @@ pub(super) struct Args {
 }
 
 #[derive(Clone, Serialize, JsonSchema)]
-pub(super) struct Validated {
+pub(super) struct Validation {
     valid: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     executes: Option<Way>,
@@ -38,17 +39,17 @@ impl Tool for ValidateQuery {
     const DESCRIPTION: &'static str = "Says whether a query would run, and what is wrong with it; nothing is executed.";
     const EFFECT: Effect = Effect::Reads;
     type Args = Args;
-    type Output = Validated;
+    type Output = Validation;
 
-    async fn call(&self, args: Args) -> Result<Validated, ToolError> {
+    async fn call(&self, args: Args) -> Result<Validation, ToolError> {
         Ok(match self.0.validate(&args.sql, args.database.as_deref()).await {
-            Ok((way, databases)) => Validated { valid: true, executes: Some(way), databases, failure: None },
-            Err(failure) => Validated { valid: false, executes: None, databases: Vec::new(), failure: Some(failure) },
+            Ok((way, databases)) => Validation { valid: true, executes: Some(way), databases, failure: None },
+            Err(failure) => Validation { valid: false, executes: None, databases: Vec::new(), failure: Some(failure) },
         })
     }
 }
 
-impl ToolOutput for Validated {
+impl ToolOutput for Validation {
     fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
         let Some(failure) = &mut self.failure else { return Vec::new() };
         let mut parts = vec![("message", Part::Text(&mut failure.message))];

@@ -8,7 +8,8 @@ use datafusion::arrow::error::ArrowError;
 use datafusion::arrow::ipc::writer::StreamWriter;
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
-use prospector_connect::{Cause, Rows};
+use prospector_connect::error::Cause;
+use prospector_connect::rows::Rows;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
@@ -17,7 +18,7 @@ use super::message::{Ask, Columns, Done, Files, Query, Read, RowsDone, Source, S
 use super::process::{Event, Process};
 use super::value::{read_rows, write_rows};
 use crate::advice::Reason;
-use crate::joined::{Act, MAX_ROWS, Means, RowsError, Statement, Trouble, measure};
+use crate::joined::{Action, Allowance, ComputeError, MAX_ROWS, RowsError, Statement, measure};
 
 /// The sources of one query are asked for rows so many times at once: that many answers are in memory.
 const MAX_ASKS_AT_ONCE: usize = 2;
@@ -32,9 +33,9 @@ const PART_OF_SUBSET: usize = 4 << 20;
 pub(super) async fn ask(
     process: &mut Process,
     statement: Statement<'_>,
-    act: Act,
-    means: &Means,
-) -> (Result<Rows, Trouble>, bool) {
+    act: Action,
+    means: &Allowance,
+) -> (Result<Rows, ComputeError>, bool) {
     if let Err(trouble) = send(process, statement, act, means).await {
         return (Err(trouble), false);
     }
@@ -47,12 +48,12 @@ pub(super) async fn ask(
     }
 }
 
-async fn send(process: &Process, statement: Statement<'_>, act: Act, means: &Means) -> Result<(), Trouble> {
-    let failed = |error: io::Error| Trouble::too_large(format!("the query cannot be handed over: {error}"));
+async fn send(process: &Process, statement: Statement<'_>, act: Action, means: &Allowance) -> Result<(), ComputeError> {
+    let failed = |error: io::Error| ComputeError::too_large(format!("the query cannot be handed over: {error}"));
     let (query, subsets) = describe(statement, act, means);
     let query = Frame::json(Tag::Query, &query).map_err(failed)?;
     if query.content.len() > MAX_FRAME {
-        return Err(Trouble::too_large("the tables of the query have too many columns"));
+        return Err(ComputeError::too_large("the tables of the query have too many columns"));
     }
     process.send(query).await;
     for (number, batch) in subsets.iter().enumerate() {
@@ -76,7 +77,7 @@ async fn send(process: &Process, statement: Statement<'_>, act: Act, means: &Mea
 }
 
 /// The statement as the worker is told of it, and the rows of the subsets that it reads.
-fn describe(statement: Statement<'_>, act: Act, means: &Means) -> (Query, Vec<RecordBatch>) {
+fn describe(statement: Statement<'_>, act: Action, means: &Allowance) -> (Query, Vec<RecordBatch>) {
     let Statement { sql, view, found, .. } = statement;
     let mut query = Query::new(sql, act, means);
     query.sources = view
@@ -96,7 +97,7 @@ fn describe(statement: Statement<'_>, act: Act, means: &Means) -> (Query, Vec<Re
         let source = &mut query.sources[one.source];
         if !sent.contains(&here) {
             let known = &view[one.source];
-            match view.held(one) {
+            match view.subset(one) {
                 Some(held) => {
                     query.subsets.push(Subset { database: held.database.clone(), origin: held.origin.clone() });
                     subsets.push(held.batch.clone());
@@ -117,15 +118,15 @@ fn describe(statement: Statement<'_>, act: Act, means: &Means) -> (Query, Vec<Re
 }
 
 /// The rows as frames that are short enough.
-fn subset_frames(number: usize, rows: &RecordBatch) -> Result<Vec<Frame>, Trouble> {
+fn subset_frames(number: usize, rows: &RecordBatch) -> Result<Vec<Frame>, ComputeError> {
     let mut content = (number as u64).to_le_bytes().to_vec();
-    write(&mut content, rows).map_err(|error| Trouble::other(error.to_string()))?;
+    write(&mut content, rows).map_err(|error| ComputeError::other(error.to_string()))?;
     if content.len() <= MAX_FRAME {
         return Ok(vec![Frame { tag: Tag::Subset, content }]);
     }
     let half = rows.num_rows() / 2;
     if half == 0 {
-        return Err(Trouble::too_large("a row of a subset cannot be handed over"));
+        return Err(ComputeError::too_large("a row of a subset cannot be handed over"));
     }
     let mut frames = subset_frames(number, &rows.slice(0, half))?;
     frames.extend(subset_frames(number, &rows.slice(half, rows.num_rows() - half))?);
@@ -142,8 +143,8 @@ fn write(content: &mut Vec<u8>, rows: &RecordBatch) -> Result<(), ArrowError> {
 async fn converse(
     process: &mut Process,
     statement: Statement<'_>,
-    means: &Means,
-) -> Result<(Vec<Vec<Value>>, Done), Trouble> {
+    means: &Allowance,
+) -> Result<(Vec<Vec<Value>>, Done), ComputeError> {
     let sender = process.sender();
     let (mut waiting, mut asked) = (VecDeque::<Ask>::new(), FuturesUnordered::new());
     let (mut answer, mut bytes) = (Vec::new(), 0);
@@ -163,7 +164,7 @@ async fn converse(
             Event::Frame(frame) => frame,
             Event::Gone(trouble) => return Err(trouble),
         };
-        let wrong = |what: &str| Trouble::Ended(format!("it sent {what}"));
+        let wrong = |what: &str| ComputeError::Ended(format!("it sent {what}"));
         match frame.tag {
             Tag::Ask => waiting.push_back(frame.parse().map_err(|_| wrong("a request that cannot be read"))?),
             Tag::Answer => {
@@ -176,7 +177,16 @@ async fn converse(
             Tag::Done => {
                 return Ok((answer, frame.parse().map_err(|_| wrong("an answer that cannot be read"))?));
             }
-            _ => return Err(wrong("what was not asked for")),
+            Tag::Setup
+            | Tag::Query
+            | Tag::Subset
+            | Tag::Go
+            | Tag::Rows
+            | Tag::RowsDone
+            | Tag::Cancel
+            | Tag::Ping
+            | Tag::Pong
+            | Tag::Ready => return Err(wrong("what was not asked for")),
         }
     }
 }
@@ -198,7 +208,7 @@ async fn respond(ask: Ask, statement: Statement<'_>, most_bytes: usize, worker: 
 async fn rows(ask: &Ask, statement: Statement<'_>, most_bytes: usize) -> Result<Rows, Reason> {
     let wrong = |message: String| Reason::new(Cause::Other, message);
     let Statement { view, found, .. } = statement;
-    let read = found.iter().filter(|found| found.source == ask.source && view.held(found).is_none());
+    let read = found.iter().filter(|found| found.source == ask.source && view.subset(found).is_none());
     let mut tables = read.map(|found| &view[found.source].tables[found.table]);
     let table = tables
         .find(|table| table.name == ask.table)
@@ -253,13 +263,15 @@ pub(super) fn parts(mut rows: &[Vec<Value>]) -> impl Iterator<Item = &[Vec<Value
 mod tests {
     use std::sync::Arc;
 
-    use prospector_connect::{Source as Place, SourceKind, open};
+    use prospector_connect::source::SourceKind;
+    use prospector_connect::{Source as Place, open};
 
     use super::*;
+    use crate::Dialect;
     use crate::guard::examine;
+    use crate::scope::Scope;
     use crate::source::{Source, resolve};
     use crate::view::View;
-    use crate::{Dialect, scope::Scope};
 
     /// What a worker that computes a statement over `shop.people` is told when it asks for that.
     async fn check(table: &str, column: &str, limit: usize, expected: &str) {

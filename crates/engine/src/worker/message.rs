@@ -4,14 +4,15 @@
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use prospector_connect::{
-    Column, ColumnType, Connector, DataFile, DataFiles, DataFormat, FilterCondition, SourceKind, Table,
-};
+use prospector_connect::Connector;
+use prospector_connect::filter::FilterCondition;
+use prospector_connect::source::{DataFile, DataFiles, DataFormat, SourceKind};
+use prospector_connect::table::{Column, ColumnType, Table};
 use serde::{Deserialize, Serialize};
 
 use crate::advice::Reason;
-use crate::joined::{Act, Means, Trouble};
-use crate::options::Limits;
+use crate::joined::{Action, Allowance, ComputeError};
+use crate::limits::Limits;
 
 /// What a worker is allowed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -28,7 +29,7 @@ pub(super) struct Setup {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Query {
     pub(super) sql: String,
-    pub(super) act: Act,
+    pub(super) act: Action,
     /// All sources by their names, with those tables that are read.
     pub(super) sources: Vec<Source>,
     /// What each name of the statement means, in the order of the statement.
@@ -41,7 +42,7 @@ pub(super) struct Query {
 }
 
 impl Query {
-    pub(super) fn new(sql: &str, act: Act, means: &Means) -> Self {
+    pub(super) fn new(sql: &str, act: Action, means: &Allowance) -> Self {
         Query {
             sql: sql.to_owned(),
             act,
@@ -56,11 +57,11 @@ impl Query {
 
     /// # Errors
     /// The cluster is none that this build knows.
-    pub(super) fn means(&self) -> Result<Means, Trouble> {
+    pub(super) fn means(&self) -> Result<Allowance, ComputeError> {
         let cluster = self.cluster.as_deref().map(str::parse).transpose();
-        Ok(Means {
+        Ok(Allowance {
             scratch: self.scratch.clone().map(Into::into),
-            cluster: cluster.map_err(|failure: crate::Failure| Trouble::other(failure.message))?,
+            cluster: cluster.map_err(|failure: crate::Failure| ComputeError::other(failure.message))?,
             limits: self.limits.clone(),
         })
     }
@@ -143,7 +144,7 @@ pub(super) struct Read {
     pub(super) is_prefixed: bool,
 }
 
-/// A subset, see [`crate::Subset`].
+/// A subset, see [`crate::scope::Subset`].
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Subset {
     pub(super) database: String,
@@ -173,7 +174,7 @@ pub(super) struct RowsDone {
 /// The answer is sent, or there is none.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Done {
-    pub(super) outcome: Result<Whole, Trouble>,
+    pub(super) outcome: Result<Whole, ComputeError>,
     /// Whether the worker holds more than a new one would.
     pub(super) is_worn: bool,
 }

@@ -6,7 +6,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::Worker;
 use super::process::Process;
-use crate::joined::Trouble;
+use crate::joined::ComputeError;
 
 /// A worker that has answered so many queries is replaced.
 const MAX_ANSWERED: usize = 200;
@@ -28,13 +28,13 @@ impl Pool {
     /// A worker for one query, as soon as there is a place for it.
     ///
     /// # Errors
-    /// [`Trouble::Busy`] where there is none in time, [`Trouble::Unstarted`].
-    pub(super) async fn lease(self: &Arc<Self>) -> Result<Lease, Trouble> {
+    /// [`ComputeError::Busy`] where there is none in time, [`ComputeError::Unstarted`].
+    pub(super) async fn lease(self: &Arc<Self>) -> Result<Lease, ComputeError> {
         let places = self.places.clone();
         let place = match tokio::time::timeout(self.worker.max_wait, places.acquire_owned()).await {
             Ok(Ok(place)) => place,
-            Ok(Err(_)) => return Err(Trouble::Unstarted("its queue is closed".to_owned())),
-            Err(_) => return Err(Trouble::Busy { seconds: self.worker.max_wait.as_secs() }),
+            Ok(Err(_)) => return Err(ComputeError::Unstarted("its queue is closed".to_owned())),
+            Err(_) => return Err(ComputeError::Busy { seconds: self.worker.max_wait.as_secs() }),
         };
         loop {
             let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();

@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 use super::Worker;
 use super::frame::{Frame, Tag, read_greeting};
 use super::message::Setup;
-use crate::joined::Trouble;
+use crate::joined::ComputeError;
 
 /// A worker that does not say that it is ready by then does not start.
 const MAX_START: Duration = Duration::from_secs(20);
@@ -24,10 +24,10 @@ const MAX_START: Duration = Duration::from_secs(20);
 const MAX_END: Duration = Duration::from_secs(1);
 
 /// One that was asked to end its work on a cluster is killed by then.
-const MAX_FAREWELL: Duration = Duration::from_secs(4);
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(4);
 
 /// So much of what a worker said last is kept.
-const MAX_LAST_WORDS: usize = 8 << 10;
+const MAX_STDERR_BYTES: usize = 8 << 10;
 
 /// So many frames wait to be read, or to be written.
 const MAX_WAITING: usize = 4;
@@ -40,7 +40,7 @@ const STACK: usize = 256 << 10;
 pub(super) enum Event {
     Frame(Frame),
     /// It is gone, and nothing follows.
-    Gone(Trouble),
+    Gone(ComputeError),
 }
 
 /// A running worker; killed when it is dropped.
@@ -52,7 +52,7 @@ pub(super) struct Process {
     /// How many queries it has answered.
     pub(super) answered: usize,
     /// Whether it is asked to end by itself before it is killed.
-    pub(super) is_bid_farewell: bool,
+    pub(super) is_cancelled_first: bool,
     /// The scratch folder of its query, which is removed with the query, or when the worker is gone.
     scratch: Arc<Mutex<Option<TempDir>>>,
 }
@@ -61,19 +61,19 @@ impl Process {
     /// Starts a worker and waits until its limits hold.
     ///
     /// # Errors
-    /// [`Trouble::Unstarted`].
-    pub(super) async fn start(worker: &Worker) -> Result<Self, Trouble> {
-        let failed = |error: io::Error| Trouble::Unstarted(error.to_string());
+    /// [`ComputeError::Unstarted`].
+    pub(super) async fn start(worker: &Worker) -> Result<Self, ComputeError> {
+        let failed = |error: io::Error| ComputeError::Unstarted(error.to_string());
         let mut process = Self::spawn(worker).map_err(failed)?;
         let Worker { memory, scratch_bytes, .. } = *worker;
         let setup = Setup { version: super::VERSION.to_owned(), memory, scratch_bytes };
         process.send(Frame::json(Tag::Setup, &setup).map_err(failed)?).await;
         match tokio::time::timeout(MAX_START, process.receive()).await {
             Ok(Event::Frame(Frame { tag: Tag::Ready, .. })) => Ok(process),
-            Ok(Event::Frame(other)) => Err(Trouble::Unstarted(format!("it began with {:?}", other.tag))),
-            Ok(Event::Gone(Trouble::Ended(how))) => Err(Trouble::Unstarted(how)),
-            Ok(Event::Gone(trouble)) => Err(Trouble::Unstarted(format!("{trouble:?}"))),
-            Err(_) => Err(Trouble::Unstarted(format!("it was not ready within {} s", MAX_START.as_secs()))),
+            Ok(Event::Frame(other)) => Err(ComputeError::Unstarted(format!("it began with {:?}", other.tag))),
+            Ok(Event::Gone(ComputeError::Ended(how))) => Err(ComputeError::Unstarted(how)),
+            Ok(Event::Gone(trouble)) => Err(ComputeError::Unstarted(format!("{trouble:?}"))),
+            Err(_) => Err(ComputeError::Unstarted(format!("it was not ready within {} s", MAX_START.as_secs()))),
         }
     }
 
@@ -101,7 +101,7 @@ impl Process {
             frames,
             events,
             answered: 0,
-            is_bid_farewell: false,
+            is_cancelled_first: false,
             scratch: scratch.clone(),
         };
         let (Some(input), Some(output), Some(errors)) = pipes else {
@@ -141,7 +141,7 @@ impl Process {
 
     /// The next event.
     pub(super) async fn receive(&mut self) -> Event {
-        self.events.recv().await.unwrap_or_else(|| Event::Gone(Trouble::Ended("its pipes were closed".to_owned())))
+        self.events.recv().await.unwrap_or_else(|| Event::Gone(ComputeError::Ended("its pipes were closed".to_owned())))
     }
 
     /// Whether it waits for a query: one that was ended from outside while it was idle does not.
@@ -155,18 +155,18 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         let child = self.child.clone();
-        if self.is_bid_farewell && self.frames.try_send(Frame::empty(Tag::Cancel)).is_ok() {
+        if self.is_cancelled_first && self.frames.try_send(Frame::empty(Tag::Cancel)).is_ok() {
             let wait = {
                 let child = child.clone();
                 move || {
-                    let deadline = Instant::now() + MAX_FAREWELL;
+                    let deadline = Instant::now() + SHUTDOWN_GRACE;
                     while Instant::now() < deadline && matches!(lock(&child).try_wait(), Ok(None)) {
                         std::thread::sleep(Duration::from_millis(20));
                     }
                     let _ = lock(&child).kill();
                 }
             };
-            if thread("worker-farewell", wait).is_ok() {
+            if thread("worker-shutdown", wait).is_ok() {
                 return;
             }
         }
@@ -214,7 +214,7 @@ fn listen(mut errors: ChildStderr, last: &Mutex<VecDeque<u8>>) {
     {
         let mut last = lock(last);
         last.extend(&part[..length]);
-        let more = last.len().saturating_sub(MAX_LAST_WORDS);
+        let more = last.len().saturating_sub(MAX_STDERR_BYTES);
         last.drain(..more);
     }
 }
@@ -234,33 +234,33 @@ fn end(child: &Mutex<Child>) -> io::Result<ExitStatus> {
 }
 
 /// Why it ended, from its status and what it said last.
-fn cause(status: io::Result<ExitStatus>, said: &str, worker: &Worker) -> Trouble {
+fn cause(status: io::Result<ExitStatus>, said: &str, worker: &Worker) -> ComputeError {
     let lower = said.to_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
     if has(&["memory allocation of", "out of memory", "cannot allocate memory"]) {
-        return Trouble::Memory { most: worker.memory };
+        return ComputeError::Memory { most: worker.memory };
     }
     if has(&["has overflowed its stack"]) {
-        return Trouble::Nested;
+        return ComputeError::Nested;
     }
     let status = match status {
         Ok(status) => status,
-        Err(error) => return Trouble::Ended(error.to_string()),
+        Err(error) => return ComputeError::Ended(error.to_string()),
     };
     #[cfg(unix)]
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
         return match signal {
-            signals::CPU => Trouble::timeout(),
-            signals::FILE_SIZE => Trouble::Scratch { most: worker.scratch_bytes },
-            signals::KILL => {
-                Trouble::Ended("it was killed, by another process or because the machine is short of memory".to_owned())
-            }
-            other => Trouble::Ended(format!("signal {other}")),
+            signals::CPU => ComputeError::timeout(),
+            signals::FILE_SIZE => ComputeError::Scratch { most: worker.scratch_bytes },
+            signals::KILL => ComputeError::Ended(
+                "it was killed, by another process or because the machine is short of memory".to_owned(),
+            ),
+            other => ComputeError::Ended(format!("signal {other}")),
         };
     }
     let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let last: String = last.chars().filter(|c| !c.is_control()).take(200).collect();
-    Trouble::Ended(if last.is_empty() { status.to_string() } else { format!("{status}: {last}") })
+    ComputeError::Ended(if last.is_empty() { status.to_string() } else { format!("{status}: {last}") })
 }
 
 /// The signals that limits send; the same numbers on Linux, macOS and the BSDs.

@@ -5,21 +5,24 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use prospector_connect::{
-    Cause, ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, SourceKind, Statistics, Table,
-};
+use prospector_connect::error::Cause;
+use prospector_connect::filter::FilterCondition;
+use prospector_connect::rows::{Rows, SampleRequest, Samples, Statistics};
+use prospector_connect::source::SourceKind;
+use prospector_connect::table::Table;
+use prospector_connect::{ConnectError, Connector};
 use prospector_core::Problem;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
 use super::frame::{Frame, Tag};
 use super::message::{Ask, RowsDone};
-use super::serve::Output;
+use super::output::Output;
 use super::value::read_rows;
 use crate::advice::Reason;
 
 /// What was asked for and is not there yet.
-pub(super) struct Asks {
+pub(super) struct RowRequests {
     output: Output,
     next: AtomicU64,
     waiting: Mutex<HashMap<u64, Waiting>>,
@@ -30,9 +33,9 @@ struct Waiting {
     whole: oneshot::Sender<Result<Rows, Reason>>,
 }
 
-impl Asks {
+impl RowRequests {
     pub(super) fn new(output: Output) -> Self {
-        Asks { output, next: AtomicU64::new(0), waiting: Mutex::default() }
+        RowRequests { output, next: AtomicU64::new(0), waiting: Mutex::default() }
     }
 
     async fn ask(&self, ask: Ask) -> Result<Rows, Reason> {
@@ -72,7 +75,7 @@ impl Asks {
 }
 
 /// The error of the process that has the source.
-fn relayed(reason: Reason) -> ConnectError {
+fn relay_error(reason: Reason) -> ConnectError {
     let Reason { cause, message, column } = reason;
     ConnectError::Relayed { reason: message, cause, column }
 }
@@ -81,15 +84,15 @@ fn relayed(reason: Reason) -> ConnectError {
 pub(super) struct Remote {
     source: usize,
     kind: SourceKind,
-    asks: Arc<Asks>,
+    asks: Arc<RowRequests>,
 }
 
 impl Remote {
-    pub(super) fn new(source: usize, kind: SourceKind, asks: Arc<Asks>) -> Self {
+    pub(super) fn new(source: usize, kind: SourceKind, asks: Arc<RowRequests>) -> Self {
         Remote { source, kind, asks }
     }
 
-    fn unsupported<T>(&self) -> Result<T, ConnectError> {
+    fn unsupported_error<T>(&self) -> Result<T, ConnectError> {
         Err(ConnectError::Unsupported { place: self.kind.to_string(), act: "be described by a worker" })
     }
 }
@@ -101,15 +104,15 @@ impl Connector for Remote {
     }
 
     async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
-        self.unsupported()
+        self.unsupported_error()
     }
 
     async fn sample(&self, _: &str, _: &str, _: &SampleRequest) -> Result<Samples, ConnectError> {
-        self.unsupported()
+        self.unsupported_error()
     }
 
     async fn statistics(&self, _: &str, _: &[String]) -> Result<Vec<Statistics>, ConnectError> {
-        self.unsupported()
+        self.unsupported_error()
     }
 
     async fn rows(
@@ -127,7 +130,7 @@ impl Connector for Remote {
             conditions: conditions.to_vec(),
             limit,
         };
-        let mut rows = self.asks.ask(ask).await.map_err(relayed)?;
+        let mut rows = self.asks.ask(ask).await.map_err(relay_error)?;
         rows.columns = columns.to_vec();
         Ok(rows)
     }

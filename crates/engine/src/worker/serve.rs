@@ -14,21 +14,23 @@ use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::compute::concat_batches;
 use datafusion::arrow::ipc::reader::StreamReader;
 use futures::FutureExt;
-use prospector_connect::{Connector, Rows};
+use prospector_connect::Connector;
+use prospector_connect::rows::Rows;
 use tokio::runtime::Runtime;
 use tokio::sync::Notify;
 
 use super::ask::parts;
-use super::frame::{Frame, GREETING, Tag};
+use super::frame::{Frame, Tag};
 use super::limit;
 use super::message::{Done, Files, Query, Setup, Whole};
-use super::remote::{Asks, Remote};
+use super::output::Output;
+use super::remote::{Remote, RowRequests};
 use super::value::write_rows;
 use crate::Dialect;
 use crate::guard::examine;
-use crate::joined::{Trouble, compute};
-use crate::scope::Held;
-use crate::source::{Found, Source};
+use crate::joined::{ComputeError, compute};
+use crate::scope::StoredSubset;
+use crate::source::{ResolvedTable, Source};
 use crate::view::View;
 
 /// Plans are made by functions that call themselves: the more, the deeper a statement is nested.
@@ -47,7 +49,7 @@ const MAX_BLOCKING_THREADS: usize = 16;
 const LATER: Duration = Duration::from_secs(5);
 
 /// So long a cluster is told that nobody waits.
-const MAX_FAREWELL: Duration = Duration::from_secs(3);
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(3);
 
 /// So much is said of what went wrong.
 const MAX_MESSAGE: usize = 16 << 10;
@@ -55,19 +57,19 @@ const MAX_MESSAGE: usize = 16 << 10;
 /// So many sources stay opened.
 const MAX_OPENED: usize = 32;
 
-/// Computes the statements of the process that started this one: `input` and `output` are the two ends of its pipes, mostly
-/// standard input and output, to which nothing else may be written. Where `input` ends, or the last statement is of no use
-/// to anybody, the process ends.
+/// Computes statements for the process that started this one, until that process closes the pipe or its last statement
+/// is no longer needed; then this process ends. `input` and `output` are the two ends of the pipe, usually standard
+/// input and output, and nothing else may be written to `output`.
 ///
-/// The limits that the first message names hold for the whole process, so that it should do nothing else.
+/// The limits in the first message apply to the whole process, which should therefore do nothing else.
 ///
 /// # Errors
-/// The first message is none, of another version, or a limit cannot be set.
+/// If the first message is not one of this protocol, is of another version, or a limit cannot be set.
 pub fn serve_worker(
     mut input: impl Read + Send + 'static,
     output: impl Write + Send + 'static,
 ) -> io::Result<Infallible> {
-    let output = Output(Arc::new(Mutex::new(Box::new(output))));
+    let output = Output::new(output);
     output.greet()?;
     let wrong = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what);
     let first = Frame::read(&mut input)?.filter(|frame| frame.tag == Tag::Setup);
@@ -83,7 +85,7 @@ pub fn serve_worker(
         .thread_stack_size(STACK_OF_OTHERS)
         .enable_all()
         .build()?;
-    let asks = Arc::new(Asks::new(output.clone()));
+    let asks = Arc::new(RowRequests::new(output.clone()));
     let state = Arc::new(State::default());
     let (to_do, statements) = channel();
     let computer = Computer {
@@ -106,7 +108,7 @@ pub fn serve_worker(
 }
 
 /// Takes messages until there are no more.
-fn listen(input: &mut impl Read, output: &Output, asks: &Asks, to_do: &Sender<Statement>) -> io::Result<()> {
+fn listen(input: &mut impl Read, output: &Output, asks: &RowRequests, to_do: &Sender<Statement>) -> io::Result<()> {
     let mut next: Option<Statement> = None;
     while let Some(frame) = Frame::read(input)? {
         match frame.tag {
@@ -131,22 +133,6 @@ fn listen(input: &mut impl Read, output: &Output, asks: &Asks, to_do: &Sender<St
         }
     }
     Ok(())
-}
-
-/// The way to the process that started this one.
-#[derive(Clone)]
-pub(super) struct Output(Arc<Mutex<Box<dyn Write + Send>>>);
-
-impl Output {
-    pub(super) fn send(&self, frame: &Frame) -> io::Result<()> {
-        frame.write(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    fn greet(&self) -> io::Result<()> {
-        let mut output = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        output.write_all(GREETING)?;
-        output.flush()
-    }
 }
 
 /// What is under way.
@@ -176,7 +162,7 @@ impl State {
         if is_on_cluster {
             // The query is dropped, which tells the cluster; the process ends with that, or in time.
             self.is_unwanted.notify_one();
-            std::thread::sleep(MAX_FAREWELL);
+            std::thread::sleep(SHUTDOWN_GRACE);
         }
         if let Some(folder) = scratch {
             let _ = std::fs::remove_dir_all(folder);
@@ -223,13 +209,13 @@ struct Computer {
     threads: usize,
     runtime: Runtime,
     output: Output,
-    asks: Arc<Asks>,
+    asks: Arc<RowRequests>,
     state: Arc<State>,
-    opened: HashMap<Files, Opened>,
+    opened: HashMap<Files, OpenSource>,
 }
 
 /// A source of files, and what of them changes.
-struct Opened {
+struct OpenSource {
     stamps: Vec<Option<(u64, SystemTime)>>,
     connector: Arc<dyn Connector>,
 }
@@ -243,7 +229,7 @@ impl Computer {
             let done = std::panic::catch_unwind(AssertUnwindSafe(|| self.compute(statement)));
             let (outcome, has_panicked) = match done {
                 Ok(Ok(done)) => (done, false),
-                Ok(Err(panic)) | Err(panic) => (Err(Trouble::of_panic(panic.as_ref())), true),
+                Ok(Err(panic)) | Err(panic) => (Err(ComputeError::of_panic(panic.as_ref())), true),
             };
             self.state.set(Running::default());
             if self.send(outcome, has_panicked).is_err() {
@@ -254,9 +240,9 @@ impl Computer {
     }
 
     /// The answer; an error is a panic.
-    fn compute(&mut self, statement: Statement) -> Result<Result<Rows, Trouble>, Box<dyn Any + Send>> {
+    fn compute(&mut self, statement: Statement) -> Result<Result<Rows, ComputeError>, Box<dyn Any + Send>> {
         let prepared = self.prepare(statement);
-        let Prepared { query, view, found } = match prepared {
+        let PreparedStatement { query, view, found } = match prepared {
             Ok(prepared) => prepared,
             Err(trouble) => return Ok(Err(trouble)),
         };
@@ -267,12 +253,13 @@ impl Computer {
             // Less than was asked for is no reason to fail: the process that asked keeps the time.
             let _ = limit::grant(means.limits.time, self.threads);
             let checked =
-                examine(Dialect::Joined, &[], &query.sql).map_err(|failure| Trouble::other(failure.message))?;
+                examine(Dialect::Joined, &[], &query.sql).map_err(|failure| ComputeError::other(failure.message))?;
             if checked.rewritten.reads.len() != found.len() {
-                return Err(Trouble::other("the statement reads other tables than it was judged to read"));
+                return Err(ComputeError::other("the statement reads other tables than it was judged to read"));
             }
             let named = checked.rewritten.reads.iter().zip(found);
-            let found: Vec<Found> = named.map(|(written, found)| Found { written: written.clone(), ..found }).collect();
+            let found: Vec<ResolvedTable> =
+                named.map(|(written, found)| ResolvedTable { written: written.clone(), ..found }).collect();
             compute(&view, &checked, &found, act, &means).await
         };
         self.runtime.block_on(async {
@@ -280,13 +267,13 @@ impl Computer {
                 done = AssertUnwindSafe(computed).catch_unwind() => done,
                 () = self.state.is_unwanted.notified() => {
                     // What is dropped with the query tells the cluster.
-                    Ok(Err(Trouble::Ended("nobody waits for it".to_owned())))
+                    Ok(Err(ComputeError::Ended("nobody waits for it".to_owned())))
                 }
             }
         })
     }
 
-    fn prepare(&mut self, statement: Statement) -> Result<Prepared, Trouble> {
+    fn prepare(&mut self, statement: Statement) -> Result<PreparedStatement, ComputeError> {
         let Statement { mut query, mut subsets } = statement;
         let mut sources = Vec::new();
         for (at, sent) in std::mem::take(&mut query.sources).into_iter().enumerate() {
@@ -300,27 +287,28 @@ impl Computer {
         subsets.resize_with(query.subsets.len(), Vec::new);
         let tables = sources.last().map(|source| source.tables.clone()).unwrap_or_default();
         let held = query.subsets.iter().zip(subsets).zip(tables).map(|((told, batches), table)| {
-            let first = batches.first().ok_or_else(|| Trouble::other("a subset was not sent"))?;
-            let batch = concat_batches(&first.schema(), &batches).map_err(|error| Trouble::other(error.to_string()))?;
+            let first = batches.first().ok_or_else(|| ComputeError::other("a subset was not sent"))?;
+            let batch =
+                concat_batches(&first.schema(), &batches).map_err(|error| ComputeError::other(error.to_string()))?;
             let (database, origin) = (told.database.clone(), told.origin.clone());
-            Ok(Arc::new(Held { table, database, origin, batch, share: None }))
+            Ok(Arc::new(StoredSubset { table, database, origin, batch, share: None }))
         });
-        let held = held.collect::<Result<Vec<_>, Trouble>>()?;
+        let held = held.collect::<Result<Vec<_>, ComputeError>>()?;
         let is_known = |source: usize, table: usize| {
             sources.get(source).is_some_and(|known: &Arc<Source>| table < known.tables.len())
         };
         let found = query.reads.iter().map(|read| {
             is_known(read.source, read.table)
-                .then(|| Found {
+                .then(|| ResolvedTable {
                     written: sqlparser::ast::ObjectName(Vec::new()),
                     source: read.source,
                     table: read.table,
                     is_prefixed: read.is_prefixed,
                 })
-                .ok_or_else(|| Trouble::other("a table was not described"))
+                .ok_or_else(|| ComputeError::other("a table was not described"))
         });
-        let found = found.collect::<Result<Vec<_>, Trouble>>()?;
-        Ok(Prepared { query, view: View::of(sources, held), found })
+        let found = found.collect::<Result<Vec<_>, ComputeError>>()?;
+        Ok(PreparedStatement { query, view: View::of(sources, held), found })
     }
 
     /// The files as they were opened for an earlier statement, if they are still the same.
@@ -333,14 +321,14 @@ impl Computer {
             self.opened.clear();
         }
         let connector = files.open();
-        self.opened.insert(files, Opened { stamps, connector: connector.clone() });
+        self.opened.insert(files, OpenSource { stamps, connector: connector.clone() });
         connector
     }
 
-    fn send(&self, outcome: Result<Rows, Trouble>, has_panicked: bool) -> io::Result<()> {
+    fn send(&self, outcome: Result<Rows, ComputeError>, has_panicked: bool) -> io::Result<()> {
         #[cfg(feature = "ballista")]
-        if matches!(outcome, Err(Trouble::Ended(_))) {
-            self.runtime.block_on(crate::joined::cluster::wait_for_cancellations(MAX_FAREWELL));
+        if matches!(outcome, Err(ComputeError::Ended(_))) {
+            self.runtime.block_on(crate::joined::cluster::wait_for_cancellations(SHUTDOWN_GRACE));
             end();
         }
         let outcome = match outcome {
@@ -352,9 +340,9 @@ impl Computer {
                 }
                 Ok(Whole { columns, has_more })
             }
-            Err(Trouble::Failed(mut reason)) => {
+            Err(ComputeError::Failed(mut reason)) => {
                 reason.message.truncate(reason.message.floor_char_boundary(MAX_MESSAGE));
-                Err(Trouble::Failed(reason))
+                Err(ComputeError::Failed(reason))
             }
             Err(trouble) => Err(trouble),
         };
@@ -364,8 +352,8 @@ impl Computer {
 }
 
 /// A statement with what it reads.
-struct Prepared {
+struct PreparedStatement {
     query: Query,
     view: View,
-    found: Vec<Found>,
+    found: Vec<ResolvedTable>,
 }

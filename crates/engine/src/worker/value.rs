@@ -18,7 +18,7 @@ const OBJECT: u8 = 8;
 /// The bytes are no values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the bytes are no values")]
-pub(super) struct Malformed;
+pub(super) struct MalformedRows;
 
 /// Appends rows of the same number of values.
 pub(super) fn write_rows(out: &mut Vec<u8>, rows: &[Vec<Value>]) {
@@ -30,8 +30,8 @@ pub(super) fn write_rows(out: &mut Vec<u8>, rows: &[Vec<Value>]) {
 /// The rows that [`write_rows`] appended, and nothing behind them.
 ///
 /// # Errors
-/// [`Malformed`].
-pub(super) fn read_rows(bytes: &[u8]) -> Result<Vec<Vec<Value>>, Malformed> {
+/// [`MalformedRows`].
+pub(super) fn read_rows(bytes: &[u8]) -> Result<Vec<Vec<Value>>, MalformedRows> {
     let mut input = Input(bytes);
     let (rows, columns) = (input.length()?, input.length()?);
     let mut read = Vec::new();
@@ -43,10 +43,10 @@ pub(super) fn read_rows(bytes: &[u8]) -> Result<Vec<Vec<Value>>, Malformed> {
         }
         read.push(row);
         if columns == 0 && read.len() > MAX_EMPTY_ROWS {
-            return Err(Malformed);
+            return Err(MalformedRows);
         }
     }
-    if input.0.is_empty() { Ok(read) } else { Err(Malformed) }
+    if input.0.is_empty() { Ok(read) } else { Err(MalformedRows) }
 }
 
 /// Rows without columns have no bytes that bound them.
@@ -105,29 +105,29 @@ fn write_text(out: &mut Vec<u8>, text: &str) {
 struct Input<'a>(&'a [u8]);
 
 impl<'a> Input<'a> {
-    fn take(&mut self, length: usize) -> Result<&'a [u8], Malformed> {
-        let (taken, rest) = self.0.split_at_checked(length).ok_or(Malformed)?;
+    fn take(&mut self, length: usize) -> Result<&'a [u8], MalformedRows> {
+        let (taken, rest) = self.0.split_at_checked(length).ok_or(MalformedRows)?;
         self.0 = rest;
         Ok(taken)
     }
 
-    fn eight(&mut self) -> Result<[u8; 8], Malformed> {
-        self.take(8)?.try_into().map_err(|_| Malformed)
+    fn eight(&mut self) -> Result<[u8; 8], MalformedRows> {
+        self.take(8)?.try_into().map_err(|_| MalformedRows)
     }
 
-    fn length(&mut self) -> Result<usize, Malformed> {
-        usize::try_from(u64::from_le_bytes(self.eight()?)).map_err(|_| Malformed)
+    fn length(&mut self) -> Result<usize, MalformedRows> {
+        usize::try_from(u64::from_le_bytes(self.eight()?)).map_err(|_| MalformedRows)
     }
 
-    fn text(&mut self) -> Result<String, Malformed> {
+    fn text(&mut self) -> Result<String, MalformedRows> {
         let length = self.length()?;
         let bytes = self.take(length)?;
-        std::str::from_utf8(bytes).map(str::to_owned).map_err(|_| Malformed)
+        std::str::from_utf8(bytes).map(str::to_owned).map_err(|_| MalformedRows)
     }
 
-    fn value(&mut self, depth: usize) -> Result<Value, Malformed> {
+    fn value(&mut self, depth: usize) -> Result<Value, MalformedRows> {
         if depth > MAX_DEPTH {
-            return Err(Malformed);
+            return Err(MalformedRows);
         }
         Ok(match self.take(1)?[0] {
             NULL => Value::Null,
@@ -135,7 +135,7 @@ impl<'a> Input<'a> {
             TRUE => Value::Bool(true),
             SIGNED => i64::from_le_bytes(self.eight()?).into(),
             UNSIGNED => u64::from_le_bytes(self.eight()?).into(),
-            FLOAT => Number::from_f64(f64::from_le_bytes(self.eight()?)).ok_or(Malformed)?.into(),
+            FLOAT => Number::from_f64(f64::from_le_bytes(self.eight()?)).ok_or(MalformedRows)?.into(),
             TEXT => Value::String(self.text()?),
             ARRAY => {
                 let length = self.length()?;
@@ -149,7 +149,7 @@ impl<'a> Input<'a> {
                 }
                 Value::Object(map)
             }
-            _ => return Err(Malformed),
+            _ => return Err(MalformedRows),
         })
     }
 }
@@ -176,10 +176,10 @@ mod tests {
             };
             assert_eq!(exact(&read), exact(&rows));
             for cut in 0..bytes.len() {
-                assert_eq!(read_rows(&bytes[..cut]), Err(Malformed), "{cut} bytes of {}", bytes.len());
+                assert_eq!(read_rows(&bytes[..cut]), Err(MalformedRows), "{cut} bytes of {}", bytes.len());
             }
             bytes.push(NULL);
-            assert_eq!(read_rows(&bytes), Err(Malformed));
+            assert_eq!(read_rows(&bytes), Err(MalformedRows));
         }
     }
 
@@ -188,11 +188,11 @@ mod tests {
         let mut many = Vec::new();
         write_length(&mut many, usize::MAX);
         write_length(&mut many, 0);
-        assert_eq!(read_rows(&many), Err(Malformed));
+        assert_eq!(read_rows(&many), Err(MalformedRows));
         let mut wide = Vec::new();
         write_length(&mut wide, 1);
         write_length(&mut wide, usize::MAX);
-        assert_eq!(read_rows(&wide), Err(Malformed));
+        assert_eq!(read_rows(&wide), Err(MalformedRows));
         let mut deep = Vec::new();
         write_length(&mut deep, 1);
         write_length(&mut deep, 1);
@@ -200,6 +200,6 @@ mod tests {
             deep.push(ARRAY);
             write_length(&mut deep, 1);
         }
-        assert_eq!(read_rows(&deep), Err(Malformed));
+        assert_eq!(read_rows(&deep), Err(MalformedRows));
     }
 }

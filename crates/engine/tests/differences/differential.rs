@@ -65,10 +65,8 @@ fn outline(detail: &str) -> String {
     words.collect::<Vec<_>>().join(" ").chars().filter(|letter| !letter.is_ascii_digit()).take(60).collect()
 }
 
-async fn hunt(name: &str, subjects: &mut [(Subject, String)], grammar: &Grammar, own: &[String]) {
-    let plan = Plan::read();
-    println!("{name}: seed {}", plan.seed);
-    let mut random = Random::new(plan.seed);
+/// The statements to begin with.
+fn read_pool(own: &[String]) -> Vec<String> {
     let mut pool = own.to_vec();
     for text in [
         include_str!("../corpus/common.sql"),
@@ -80,6 +78,14 @@ async fn hunt(name: &str, subjects: &mut [(Subject, String)], grammar: &Grammar,
         let harmless = |line: String| line.split(" --> ").next().unwrap_or_default().to_owned();
         pool.extend(corpus::statements(text).into_iter().map(harmless));
     }
+    pool
+}
+
+async fn hunt(name: &str, subjects: &mut [(Subject, String)], grammar: &Grammar, own: &[String]) {
+    let plan = Plan::read();
+    println!("{name}: seed {}", plan.seed);
+    let mut random = Random::new(plan.seed);
+    let mut pool = read_pool(own);
     let fixed = pool.len();
     let (mut tally, mut findings, mut others) = (Tally::default(), Findings::new(), BTreeMap::<Kind, usize>::new());
     let start = Instant::now();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use prospector_connect::SqlQuery;
+use prospector_connect::rows::SqlQuery;
 use sqlx::{AssertSqlSafe, Connection, Executor, MySqlConnection, Row};
 use tempfile::TempDir;
 
@@ -67,7 +67,7 @@ const EFFECTS: &[&str] = &[
 const SYSTEM: &[&str] = &["information_schema", "mysql", "performance_schema", "sys"];
 
 /// So long a plan is waited for.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIME_LIMIT: Duration = Duration::from_secs(5);
 
 struct Asking {
     /// As the account that may read the listed tables.
@@ -184,7 +184,7 @@ fn plain(url: &url::Url) -> String {
 #[async_trait]
 impl Witness for Asking {
     async fn object(&mut self, sent: &str, _: &BTreeSet<String>) -> Vec<String> {
-        match tokio::time::timeout(PATIENCE, self.explain(sent)).await {
+        match tokio::time::timeout(TIME_LIMIT, self.explain(sent)).await {
             Ok(objections) => objections,
             // Some answers are not of the form that the driver waits for.
             Err(_) => {

@@ -4,7 +4,7 @@ use crate::grammar::Grammar;
 use crate::random::Random;
 
 /// So many letters a statement may have: longer ones only take longer.
-const LONGEST: usize = 2_000;
+const MAX_CHARS: usize = 2_000;
 
 /// The words, texts, blanks and signs of a statement; put together they are the statement.
 pub(crate) fn tokens(sql: &str) -> Vec<String> {
@@ -71,5 +71,5 @@ pub(crate) fn mutate(random: &mut Random, grammar: &Grammar, sql: &str, other: &
         }
     }
     let text = parts.concat();
-    text.chars().take(LONGEST).collect()
+    text.chars().take(MAX_CHARS).collect()
 }

@@ -6,7 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use prospector_connect::{Connector, Server, Source as Place, open};
+use prospector_connect::source::Server;
+use prospector_connect::{Connector, Source as Place, open};
 use serde_json::Value;
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, Row};
 use tempfile::TempDir;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use prospector_connect::{Connector, Rows, SqlQuery};
+use prospector_connect::Connector;
+use prospector_connect::rows::{Rows, SqlQuery};
 use prospector_engine::{Engine, Failure, FailureCode, Source};
 
 use crate::recorder::{Recorder, Request};

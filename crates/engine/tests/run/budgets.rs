@@ -1,7 +1,8 @@
 //! Budgets: what comes back, and what sources send, is bounded in bytes, and nothing is cut in silence.
 
+use prospector_engine::FailureCode;
 use prospector_engine::options::{Limits, SubsetMemory};
-use prospector_engine::{FailureCode, Subset};
+use prospector_engine::scope::Subset;
 use serde_json::json;
 
 use crate::support::{files, source, sqlite};

@@ -1,7 +1,8 @@
 //! Subsets under names of their own.
 
-use prospector_connect::FilterCondition;
-use prospector_engine::{Engine, Subset, tools};
+use prospector_connect::filter::FilterCondition;
+use prospector_engine::scope::Subset;
+use prospector_engine::{Engine, tools};
 use serde_json::{Value, json};
 
 use crate::support::{DATA, files, source, sqlite};

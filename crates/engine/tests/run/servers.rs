@@ -4,7 +4,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use prospector_connect::{Connector, Server, Source as Place, open};
+use prospector_connect::source::Server;
+use prospector_connect::{Connector, Source as Place, open};
 use prospector_engine::{Engine, FailureCode, Source};
 use prospector_test_support::server;
 use serde_json::json;
@@ -153,7 +154,7 @@ async fn a_password_never_shows() {
             changed(&|url| url.set_path("nosuch")),
         ] {
             let connector = open(&Place::Server(Server::new(url.as_str(), &[]).unwrap())).unwrap();
-            let tables = vec![prospector_connect::Table { name: "people".into(), ..Default::default() }];
+            let tables = vec![prospector_connect::table::Table { name: "people".into(), ..Default::default() }];
             let source = Source { name: "shop".into(), tables, functions: Vec::new(), connector };
             said.push(Engine::new(vec![source]).run("SELECT 1 FROM people", None, 5).await.unwrap_err());
         }

@@ -8,7 +8,8 @@ use datafusion::arrow::array::{ArrayRef, Float64Array, Int32Array, ListArray, Re
 use datafusion::arrow::datatypes::Int64Type;
 use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::file::properties::WriterProperties;
-use prospector_connect::{Connector, Source as Place, SourceKind, open};
+use prospector_connect::source::SourceKind;
+use prospector_connect::{Connector, Source as Place, open};
 use prospector_engine::Source;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
 

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use prospector_connect::{
-    Cause, ConnectError, Connector, Rows, SampleRequest, Samples, SourceKind, SqlQuery, Statistics, Table,
-};
+use prospector_connect::error::Cause;
+use prospector_connect::rows::{Rows, SampleRequest, Samples, SqlQuery, Statistics};
+use prospector_connect::source::SourceKind;
+use prospector_connect::table::Table;
+use prospector_connect::{ConnectError, Connector};
 use prospector_core::Problem;
 use prospector_engine::{Engine, Source, tools};
 use prospector_test_support::server;
@@ -82,7 +84,7 @@ async fn what_a_server_cannot_do_is_told_with_what_would_help() {
         (Cause::TypeMismatch, "operator does not exist: integer = text", "type_mismatch", "CAST"),
         (Cause::Refused, "permission denied for table people", "refused", "reading"),
     ] {
-        let tables = vec![prospector_connect::Table { name: "people".into(), ..Default::default() }];
+        let tables = vec![prospector_connect::table::Table { name: "people".into(), ..Default::default() }];
         let connector = Arc::new(Failing(cause, reason));
         let engine = crate::over(vec![Source { name: "shop".into(), tables, functions: Vec::new(), connector }]);
         check(&engine, "SELECT 1 FROM people", error, suggestion).await;

@@ -5,7 +5,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use prospector_connect::{Connector, Server, Source as Place, SourceKind, open};
+use prospector_connect::source::{Server, SourceKind};
+use prospector_connect::{Connector, Source as Place, open};
 use prospector_engine::{Engine, Source};
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
 

@@ -3,9 +3,11 @@
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use prospector_connect::{
-    ConnectError, Connector, FilterCondition, Rows, SampleRequest, Samples, SourceKind, SqlQuery, Statistics, Table,
-};
+use prospector_connect::filter::FilterCondition;
+use prospector_connect::rows::{Rows, SampleRequest, Samples, SqlQuery, Statistics};
+use prospector_connect::source::SourceKind;
+use prospector_connect::table::Table;
+use prospector_connect::{ConnectError, Connector};
 use prospector_core::Problem;
 
 /// What reached a source.

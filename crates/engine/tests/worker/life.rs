@@ -7,8 +7,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use prospector_engine::options::{EngineOptions, Limits};
+use prospector_engine::outcome::Way;
+use prospector_engine::scope::Subset;
 use prospector_engine::worker::{Worker, Workers};
-use prospector_engine::{Engine, FailureCode, Subset, Way};
+use prospector_engine::{Engine, FailureCode};
 use serde_json::json;
 
 use crate::support::{DATA, files, source, sqlite};

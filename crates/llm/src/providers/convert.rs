@@ -1,7 +1,7 @@
 //! Our request as `genai` takes it.
 
 use genai::chat as wire;
-use prospector_core::ToolSpec;
+use prospector_core::tool::ToolSpec;
 use serde_json::{Value, json};
 
 use super::thinking::{Fingerprint, Thinking};

@@ -91,7 +91,7 @@ fn text_content(text: &str) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
-    use prospector_core::ToolSpec;
+    use prospector_core::tool::ToolSpec;
 
     use super::*;
     use crate::{SystemBlock, ToolCall, ToolResult};

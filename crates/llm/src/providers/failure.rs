@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use genai::webc::StreamTimeout;
-use prospector_core::causes;
+use prospector_core::problem::causes;
 use reqwest::{
     StatusCode,
     header::{HeaderMap, RETRY_AFTER},

@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use prospector_connect::SampleRequest;
-use prospector_core::{Effect, Part, Resource, Tool, ToolError, ToolOutput};
+use prospector_connect::rows::SampleRequest;
+use prospector_core::record::Resource;
+use prospector_core::tool::{Effect, Part, Tool, ToolError, ToolOutput};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{column, database, find_column, find_table, table};
-use crate::{SchemaDiscovery, profile::reason};
+use crate::SchemaDiscovery;
+use crate::profile::reason;
 
 /// How many values are shown where the call does not say, and at most.
 const VALUES: usize = 10;

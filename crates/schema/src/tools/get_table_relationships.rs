@@ -2,8 +2,9 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use prospector_connect::Table;
-use prospector_core::{Effect, Part, Resource, Tool, ToolError, ToolOutput};
+use prospector_connect::table::Table;
+use prospector_core::record::Resource;
+use prospector_core::tool::{Effect, Part, Tool, ToolError, ToolOutput};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

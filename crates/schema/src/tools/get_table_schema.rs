@@ -2,17 +2,16 @@
 
 use std::sync::Arc;
 
-use prospector_core::{Cut, Effect, Part, Resource, Text, Tool, ToolError, ToolOutput};
+use prospector_core::record::Resource;
+use prospector_core::tool::{Cut, Effect, Part, Text, Tool, ToolError, ToolOutput};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{column, database, find_table, table, wide};
-use crate::{
-    SchemaDiscovery, data_type,
-    discovery::Known,
-    profile::{NO_DATA, Profile, Shown, WIDEST, profile},
-};
+use crate::discovery::Known;
+use crate::profile::{NO_DATA, Profile, Shown, WIDEST, profile};
+use crate::{SchemaDiscovery, data_type};
 
 pub(super) struct GetTableSchema(pub(super) Arc<SchemaDiscovery>);
 
@@ -174,7 +173,7 @@ async fn read(known: &Known, at: usize) -> Result<&Profile, String> {
 }
 
 /// What a column refers to.
-fn foreign_key(table: &prospector_connect::Table, column: &str) -> String {
+fn foreign_key(table: &prospector_connect::table::Table, column: &str) -> String {
     let targets: Vec<String> = (table.foreign_keys.iter())
         .flat_map(|key| key.columns.iter().zip(&key.references).map(move |(own, other)| (own, &key.table, other)))
         .filter(|(own, ..)| *own == column)

@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use prospector_connect::SourceKind;
-use prospector_core::{Effect, Page, Part, Resource, Tool, ToolError, ToolOutput};
+use prospector_connect::source::SourceKind;
+use prospector_core::record::Resource;
+use prospector_core::tool::{Effect, Page, Part, Tool, ToolError, ToolOutput};
 use prospector_text::cut;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{LISTED, database};
-use crate::{SchemaDiscovery, render::SHOWN};
+use crate::SchemaDiscovery;
+use crate::render::SHOWN;
 
 pub(super) struct ListDatabases(pub(super) Arc<SchemaDiscovery>);
 

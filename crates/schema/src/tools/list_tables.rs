@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use prospector_core::{Effect, Page, Part, Resource, Tool, ToolError, ToolOutput};
+use prospector_core::record::Resource;
+use prospector_core::tool::{Effect, Page, Part, Tool, ToolError, ToolOutput};
 use prospector_text::cut;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

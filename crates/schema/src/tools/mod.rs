@@ -11,13 +11,17 @@ mod wide;
 
 use std::sync::Arc;
 
-use prospector_connect::Table;
-use prospector_core::{Resource, ResourceKind, ToolError, ToolErrorCode, Toolset, nearest};
+use prospector_connect::table::Table;
+use prospector_core::name::nearest;
+use prospector_core::record::{Resource, ResourceKind};
+use prospector_core::tool::{ToolError, ToolErrorCode, Toolset};
 use prospector_search::Index;
 
 pub use search_tables::{TableHit, TableHits};
 
-use crate::{SchemaDiscovery, discovery::Known, naming::named};
+use crate::SchemaDiscovery;
+use crate::discovery::Known;
+use crate::naming::named;
 
 /// How many items a list shows where the call does not say.
 const LISTED: usize = 50;

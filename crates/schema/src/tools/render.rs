@@ -1,9 +1,7 @@
 //! The texts of the answers of this kind that cost much as JSON: a table as one line a column, hits with each key once.
 
-use prospector_core::{
-    Cut, Page,
-    compact::{cell, name, render, rest, word},
-};
+use prospector_core::tool::compact::{cell, name, render, rest, word};
+use prospector_core::tool::{Cut, Page};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -98,7 +96,7 @@ fn describe(text: &mut String, description: &str) {
 #[derive(Serialize)]
 struct Row<'a> {
     table: String,
-    relevance: prospector_core::Relevance,
+    relevance: prospector_core::record::Relevance,
     #[serde(skip_serializing_if = "str::is_empty")]
     description: &'a str,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -136,7 +134,8 @@ pub(super) fn hits(page: &Page<TableHit>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use prospector_core::{Relevance, ToolOutput};
+    use prospector_core::record::Relevance;
+    use prospector_core::tool::ToolOutput;
 
     use super::{super::get_table_schema::ColumnSchema, *};
     use crate::{KeyJoin, profile::Shown};
@@ -200,7 +199,7 @@ mod tests {
                      joins:\n shop: [invoices.customer_id = customers.id]";
         assert_eq!(hits(&page), shown);
         page.items.extend(vec![hit("lines", 0.1, true); 50]);
-        page.fit(prospector_core::Budget { tokens: 100, more: "ask" });
+        page.fit(prospector_core::tool::Budget { tokens: 100, more: "ask" });
         let cut = hits(&page);
         assert!(cut.starts_with(shown.split_once("\njoins").unwrap().0), "{cut}");
         assert!(cut.ends_with("\ntruncated: true\ntotal: 52\nnext: ask"), "{cut}");

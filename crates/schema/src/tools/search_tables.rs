@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use prospector_core::{
-    Budget, Cut, Effect, Hit, Kind, Page, Part, Relevance, Resource, Text, Tool, ToolError, ToolOutput,
-};
+use prospector_core::Kind;
+use prospector_core::record::{Hit, Relevance, Resource};
+use prospector_core::tool::{Budget, Cut, Effect, Page, Part, Text, Tool, ToolError, ToolOutput};
 use prospector_search::{Index, Query};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

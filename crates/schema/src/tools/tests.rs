@@ -2,15 +2,13 @@
 
 use std::sync::{Arc, atomic::Ordering};
 
-use prospector_connect::SourceKind;
-use prospector_core::{Answer, ToolError};
+use prospector_connect::source::SourceKind;
+use prospector_core::tool::{Answer, ToolError};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::{
-    Database, Entry,
-    testing::{Fake, described, discovery, index, shop, table as table_of},
-};
+use crate::testing::{Fake, described, discovery, index, shop, table as table_of};
+use crate::{Database, Entry};
 
 async fn call(discovery: SchemaDiscovery, name: &str, args: Value) -> Result<Answer, ToolError> {
     let index = index(&discovery);

@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use prospector_connect::{Column, Table};
-use prospector_core::ToolError;
+use prospector_connect::table::{Column, Table};
+use prospector_core::tool::ToolError;
 
 use super::missing;
 use prospector_text::identifiers::words;

@@ -1,6 +1,6 @@
 //! What a question asks to be done, and what an operation does: read, create, change or remove.
 
-use prospector_core::Record;
+use prospector_core::record::Record;
 
 /// What can be done to a thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

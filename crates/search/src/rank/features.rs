@@ -5,7 +5,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use prospector_core::{Kind, Record};
+use prospector_core::Kind;
+use prospector_core::record::Record;
 use prospector_text::sentences;
 
 use super::{action::Actions, calibrate::few, query_scores::QueryScores};

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use fastembed::{EmbeddingModel, ModelInfo, TextEmbedding};
 use hf_hub::{Cache, api::sync::ApiBuilder};
-use prospector_core::{nearest, normalized};
+use prospector_core::name::{nearest, normalize};
 
 use super::{
     TransformerError,
@@ -77,11 +77,11 @@ fn find(name: &str) -> Result<ModelInfo<EmbeddingModel>, TransformerError> {
     let mut models = TextEmbedding::list_supported_models();
     // Of a repository with several forms of a model, the plain one has the shortest name.
     models.sort_by_key(|info| (info.model.to_string().len(), info.model.to_string()));
-    let wanted = normalized(name);
-    let named = |info: &&ModelInfo<EmbeddingModel>| normalized(&info.model.to_string()) == wanted;
+    let wanted = normalize(name);
+    let named = |info: &&ModelInfo<EmbeddingModel>| normalize(&info.model.to_string()) == wanted;
     let in_repository = |info: &&ModelInfo<EmbeddingModel>| {
         let code = &info.model_code;
-        normalized(code) == wanted || code.rsplit('/').next().is_some_and(|last| normalized(last) == wanted)
+        normalize(code) == wanted || code.rsplit('/').next().is_some_and(|last| normalize(last) == wanted)
     };
     if let Some(found) = models.iter().find(named).or_else(|| models.iter().find(in_repository)) {
         return Ok(found.clone());

@@ -10,7 +10,8 @@ use std::{
     sync::Arc,
 };
 
-use prospector_core::{Kind, Record};
+use prospector_core::Kind;
+use prospector_core::record::Record;
 use prospector_search::{Embedder, Index, Query, Ranker, StaticTable};
 
 /// How many records a state has, besides its marker.

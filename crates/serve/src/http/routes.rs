@@ -9,7 +9,8 @@ use axum::{
     http::{HeaderMap, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use prospector_core::{Kind, Owner, ResourceKind};
+use prospector_core::record::ResourceKind;
+use prospector_core::{Kind, Owner};
 use serde_json::{Value, json};
 
 use super::{Shared, events, reply::Reply};

@@ -1,10 +1,10 @@
 //! Everything in the catalog as resources, `prospector://KIND/ID`, and what is kept under handles.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
-use prospector_core::{
-    Answer, Owner, ResourceKind,
-    mark::{as_data, as_json, clean_name},
-};
+use prospector_core::Owner;
+use prospector_core::mark::{as_data, as_json, clean_name};
+use prospector_core::record::ResourceKind;
+use prospector_core::tool::Answer;
 use rmcp::{
     ErrorData,
     model::{

@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use prospector_core::{
-    Effect, Owner, ToolError, ToolErrorCode,
-    mark::{as_data, as_error, clean},
-    output_schema,
-};
+use prospector_core::Owner;
+use prospector_core::mark::{as_data, as_error, clean};
+use prospector_core::tool::{Effect, ToolError, ToolErrorCode, output_schema};
 use prospector_llm::purpose::Mode;
 use rmcp::{
     ErrorData, RoleServer,

@@ -3,10 +3,10 @@
 use sqlparser::ast::{BinaryOperator, Expr, ValueWithSpan};
 
 use crate::Dialect;
-use crate::rewrite::{Writer, Written};
+use crate::rewrite::{WriteResult, Writer};
 
 impl Writer<'_> {
-    pub(super) fn condition(&mut self, expr: &Expr) -> Written {
+    pub(super) fn condition(&mut self, expr: &Expr) -> WriteResult {
         match expr {
             Expr::IsFalse(inner) => self.postfix(inner, " IS FALSE"),
             Expr::IsNotFalse(inner) => self.postfix(inner, " IS NOT FALSE"),
@@ -55,9 +55,9 @@ impl Writer<'_> {
                 self.like(expr, *negated, if *regexp { "REGEXP" } else { "RLIKE" }, pattern, None)
             }
             Expr::AnyOp { left, compare_op, right, is_some } => {
-                self.quantified(left, compare_op, if *is_some { "SOME" } else { "ANY" }, right)
+                self.quantify(left, compare_op, if *is_some { "SOME" } else { "ANY" }, right)
             }
-            Expr::AllOp { left, compare_op, right } => self.quantified(left, compare_op, "ALL", right),
+            Expr::AllOp { left, compare_op, right } => self.quantify(left, compare_op, "ALL", right),
             Expr::Exists { subquery, negated } => {
                 self.done.made.insert("exists".to_owned());
                 self.push(if *negated { "NOT EXISTS " } else { "EXISTS " });
@@ -68,7 +68,7 @@ impl Writer<'_> {
                 self.push(")");
                 Ok(())
             }
-            other => self.unsupported("this form of expression", other),
+            other => self.refuse_form("this form of expression", other),
         }
     }
 
@@ -79,7 +79,7 @@ impl Writer<'_> {
         word: &str,
         pattern: &Expr,
         escape: Option<&ValueWithSpan>,
-    ) -> Written {
+    ) -> WriteResult {
         self.expr(expr)?;
         self.push(if negated { " NOT " } else { " " });
         self.push(word);
@@ -91,7 +91,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn quantified(&mut self, left: &Expr, operator: &BinaryOperator, word: &str, right: &Expr) -> Written {
+    fn quantify(&mut self, left: &Expr, operator: &BinaryOperator, word: &str, right: &Expr) -> WriteResult {
         self.expr(left)?;
         self.operator(operator, right)?;
         self.push(" ");
@@ -99,8 +99,8 @@ impl Writer<'_> {
         self.push(" ");
         match right {
             Expr::Subquery(query) => self.subquery(query),
-            Expr::Nested(inner) => self.enclosed(inner),
-            other => self.enclosed(other),
+            Expr::Nested(inner) => self.enclose(inner),
+            other => self.enclose(other),
         }
     }
 }

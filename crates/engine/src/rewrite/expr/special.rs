@@ -8,10 +8,10 @@ use sqlparser::tokenizer::Span;
 
 use crate::Dialect;
 use crate::rewrite::literal::digits_of;
-use crate::rewrite::{Writer, Written, no};
+use crate::rewrite::{WriteResult, Writer, no};
 
 impl Writer<'_> {
-    pub(super) fn special_form(&mut self, expr: &Expr) -> Written {
+    pub(super) fn special_form(&mut self, expr: &Expr) -> WriteResult {
         match expr {
             Expr::Convert { is_try: false, expr, data_type, charset, target_before_value: false, styles }
                 if self.dialect == Dialect::Mysql && styles.is_empty() =>
@@ -27,7 +27,7 @@ impl Writer<'_> {
                         self.push(" USING ");
                         self.word(&charset.to_string(), "character set")?;
                     }
-                    _ => return self.unsupported("this form of CONVERT", expr.as_ref()),
+                    _ => return self.refuse_form("this form of CONVERT", expr.as_ref()),
                 }
                 self.push(")");
                 Ok(())
@@ -43,8 +43,8 @@ impl Writer<'_> {
                 self.push(")");
                 Ok(())
             }
-            Expr::Ceil { expr, field } => self.rounded("ceil", expr, field),
-            Expr::Floor { expr, field } => self.rounded("floor", expr, field),
+            Expr::Ceil { expr, field } => self.round("ceil", expr, field),
+            Expr::Floor { expr, field } => self.round("floor", expr, field),
             Expr::Position { expr, r#in } => {
                 self.done.made.insert("position".to_owned());
                 self.push("POSITION(");
@@ -76,7 +76,7 @@ impl Writer<'_> {
                 if self.dialect == Dialect::Mysql
                     && matches!(prefix.value.to_ascii_lowercase().as_str(), "_utf8mb4" | "_utf8" | "_binary") =>
             {
-                self.prefixed(&prefix.value.to_ascii_lowercase(), value)
+                self.prefix_charset(&prefix.value.to_ascii_lowercase(), value)
             }
             Expr::TypedString(typed) => {
                 self.data_type(&typed.data_type)?;
@@ -87,11 +87,11 @@ impl Writer<'_> {
             Expr::MatchAgainst { columns, match_value, opt_search_modifier } if self.dialect == Dialect::Mysql => {
                 self.match_against(columns, match_value, opt_search_modifier.as_ref())
             }
-            other => self.unsupported("this form of expression", other),
+            other => self.refuse_form("this form of expression", other),
         }
     }
 
-    fn cast(&mut self, kind: &CastKind, inner: &Expr, data_type: &DataType) -> Written {
+    fn cast(&mut self, kind: &CastKind, inner: &Expr, data_type: &DataType) -> WriteResult {
         let name = match (kind, self.dialect) {
             (CastKind::DoubleColon, Dialect::Postgres | Dialect::Joined) => {
                 self.expr(inner)?;
@@ -101,7 +101,11 @@ impl Writer<'_> {
             (CastKind::Cast, _) => "CAST(",
             (CastKind::TryCast, Dialect::Joined) => "TRY_CAST(",
             (CastKind::SafeCast, Dialect::Bigquery) => "SAFE_CAST(",
-            _ => return self.unsupported("this form of CAST", inner),
+            (CastKind::DoubleColon, Dialect::Mysql | Dialect::Sqlite | Dialect::Bigquery)
+            | (CastKind::TryCast, Dialect::Postgres | Dialect::Mysql | Dialect::Sqlite | Dialect::Bigquery)
+            | (CastKind::SafeCast, Dialect::Postgres | Dialect::Mysql | Dialect::Sqlite | Dialect::Joined) => {
+                return self.refuse_form("this form of CAST", inner);
+            }
         };
         self.push(name);
         self.expr(inner)?;
@@ -116,7 +120,7 @@ impl Writer<'_> {
         columns: &[ObjectName],
         match_value: &ValueWithSpan,
         modifier: Option<&SearchModifier>,
-    ) -> Written {
+    ) -> WriteResult {
         self.push("MATCH (");
         self.list(columns, |writer, name| {
             let parts: Vec<_> = writer.parts(name)?.into_iter().cloned().collect();
@@ -137,7 +141,7 @@ impl Writer<'_> {
     }
 
     /// A literal of MySQL behind the name of its character set.
-    fn prefixed(&mut self, prefix: &str, value: &Expr) -> Written {
+    fn prefix_charset(&mut self, prefix: &str, value: &Expr) -> WriteResult {
         self.push(prefix);
         self.push(" ");
         match value {
@@ -149,11 +153,11 @@ impl Writer<'_> {
                 Ok(())
             }
             Expr::Value(value @ ValueWithSpan { value: Value::HexStringLiteral(_), .. }) => self.value(value),
-            other => self.unsupported("a character set before what is not a text", other),
+            other => self.refuse_form("a character set before what is not a text", other),
         }
     }
 
-    fn date_part(&mut self, field: &DateTimeField) -> Written {
+    fn date_part(&mut self, field: &DateTimeField) -> WriteResult {
         match field {
             DateTimeField::Custom(word) => self.word(&word.value, "part of a date"),
             DateTimeField::Week(Some(day)) => {
@@ -167,7 +171,7 @@ impl Writer<'_> {
         }
     }
 
-    fn interval(&mut self, interval: &Interval) -> Written {
+    fn interval(&mut self, interval: &Interval) -> WriteResult {
         let Interval { value, leading_field, leading_precision, last_field, fractional_seconds_precision } = interval;
         self.prefix("INTERVAL ", value)?;
         if let Some(field) = leading_field {
@@ -187,7 +191,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn rounded(&mut self, name: &str, expr: &Expr, field: &CeilFloorKind) -> Written {
+    fn round(&mut self, name: &str, expr: &Expr, field: &CeilFloorKind) -> WriteResult {
         self.builtin(name);
         self.expr(expr)?;
         match field {
@@ -196,7 +200,7 @@ impl Writer<'_> {
                 self.push(", ");
                 self.value(scale)?;
             }
-            CeilFloorKind::DateTimeField(_) => return self.unsupported("rounding to a part of a date", expr),
+            CeilFloorKind::DateTimeField(_) => return self.refuse_form("rounding to a part of a date", expr),
         }
         self.push(")");
         Ok(())
@@ -209,7 +213,7 @@ impl Writer<'_> {
         length: Option<&Expr>,
         with_commas: bool,
         is_short: bool,
-    ) -> Written {
+    ) -> WriteResult {
         if with_commas {
             self.builtin(if is_short { "substr" } else { "substring" });
         } else {
@@ -232,7 +236,7 @@ impl Writer<'_> {
         what: Option<&Expr>,
         expr: &Expr,
         characters: Option<&[Expr]>,
-    ) -> Written {
+    ) -> WriteResult {
         self.done.made.extend(["btrim", "ltrim", "rtrim", "trim"].map(str::to_owned));
         self.push("TRIM(");
         match side {
@@ -256,7 +260,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn collate(&mut self, expr: &Expr, collation: &ObjectName) -> Written {
+    fn collate(&mut self, expr: &Expr, collation: &ObjectName) -> WriteResult {
         self.expr(expr)?;
         let parts = self.parts(collation)?;
         let [name] = parts.as_slice() else {
@@ -266,7 +270,7 @@ impl Writer<'_> {
         match self.dialect {
             Dialect::Postgres => self.ident(name),
             Dialect::Mysql | Dialect::Sqlite => self.word(&name.value, "collation"),
-            Dialect::Bigquery | Dialect::Joined => self.unsupported("COLLATE", expr),
+            Dialect::Bigquery | Dialect::Joined => self.refuse_form("COLLATE", expr),
         }
     }
 }

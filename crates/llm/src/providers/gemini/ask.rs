@@ -101,7 +101,7 @@ fn with_id(id: &str, mut value: Value) -> Value {
     value
 }
 
-fn declaration(tool: &prospector_core::ToolSpec) -> Value {
+fn declaration(tool: &prospector_core::tool::ToolSpec) -> Value {
     json!({
         "name": tool.name,
         "description": tool.description,
@@ -112,7 +112,7 @@ fn declaration(tool: &prospector_core::ToolSpec) -> Value {
 #[cfg(test)]
 mod tests {
     use genai::chat::ContentPart;
-    use prospector_core::ToolSpec;
+    use prospector_core::tool::ToolSpec;
 
     use super::*;
     use crate::SystemBlock;

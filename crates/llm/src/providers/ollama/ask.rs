@@ -74,7 +74,7 @@ fn assistant(text: &str, calls: &[ToolCall], thinking: &Thinking, fingerprint: u
     Some(message)
 }
 
-fn tool(tool: &prospector_core::ToolSpec) -> Value {
+fn tool(tool: &prospector_core::tool::ToolSpec) -> Value {
     json!({"type": "function", "function": {
         "name": tool.name, "description": tool.description, "parameters": narrow(&tool.input_schema),
     }})
@@ -83,7 +83,7 @@ fn tool(tool: &prospector_core::ToolSpec) -> Value {
 #[cfg(test)]
 mod tests {
     use genai::chat::ContentPart;
-    use prospector_core::ToolSpec;
+    use prospector_core::tool::ToolSpec;
 
     use super::*;
     use crate::{SystemBlock, ToolResult};

@@ -8,7 +8,8 @@ use std::{
     task::{Context, Poll},
 };
 
-use crate::BoxFuture;
+/// A future behind a pointer.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Runs a future to its end; a panic in it, or in what makes it, becomes the text that it panicked with.
 ///

@@ -5,7 +5,7 @@
 const MAX_COMPARED: usize = 256;
 
 /// A name as it is compared: letters and digits only, lower case.
-pub fn normalized(name: &str) -> String {
+pub fn normalize(name: &str) -> String {
     letters(name).collect()
 }
 
@@ -16,7 +16,7 @@ fn letters(name: &str) -> impl Iterator<Item = char> {
 /// Up to `limit` of `candidates` that are nearest to `wanted`, best first. Never empty while there are candidates: a
 /// caller that names something wrong is always shown something right.
 ///
-/// Nearness is the larger of the Jaro-Winkler similarity of the [`normalized`] names and, where one contains the
+/// Nearness is the larger of the Jaro-Winkler similarity of the [`normalize`] names and, where one contains the
 /// other or a single slip of the keyboard lies between them, 0.9. Of a name with more than 256 letters and digits only the
 /// first 256 count.
 pub fn nearest<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a str>, limit: usize) -> Vec<String> {

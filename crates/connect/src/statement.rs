@@ -2,12 +2,13 @@
 
 use serde_json::Value;
 
-use super::{ConditionError, FilterCondition, FilterOp, Test};
-use crate::{ConnectError, Rows};
+use crate::ConnectError;
+use crate::filter::{ConditionError, FilterCondition, FilterOp, Test};
+use crate::rows::Rows;
 
 /// A column as a connector looked it up.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Known {
+pub(crate) struct TypedColumn {
     /// As the table spells it.
     pub(crate) name: String,
     /// The source's word for the type.
@@ -16,7 +17,7 @@ pub(crate) struct Known {
 
 /// A value as it is bound.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Bound {
+pub(crate) enum BoundValue {
     Text(String),
     Integer(i64),
     Float(f64),
@@ -25,13 +26,18 @@ pub(crate) enum Bound {
 /// How one kind of SQL writes it.
 pub(crate) trait Dialect {
     /// A name as an identifier.
-    fn quoted(&self, name: &str) -> String;
+    fn quote(&self, name: &str) -> String;
 
     /// The `position`th bound value, counted from 1, to be compared with the column, and the value itself.
     ///
     /// # Errors
     /// Why the value does not fit the column, as a clause.
-    fn bound(&self, position: usize, column: &Known, value: &Value) -> Result<(String, Bound), ConditionError>;
+    fn bind(
+        &self,
+        position: usize,
+        column: &TypedColumn,
+        value: &Value,
+    ) -> Result<(String, BoundValue), ConditionError>;
 
     /// The quoted column is like the `position`th bound pattern, whatever its case.
     fn like(&self, column: &str, position: usize) -> String;
@@ -41,11 +47,11 @@ pub(crate) trait Dialect {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Statement {
     pub(crate) sql: String,
-    pub(crate) values: Vec<Bound>,
+    pub(crate) values: Vec<BoundValue>,
 }
 
 /// The column of that name: as it is spelled, or else whatever its case.
-pub(crate) fn column<'a>(known: &'a [Known], wanted: &str) -> Option<&'a Known> {
+pub(crate) fn column<'a>(known: &'a [TypedColumn], wanted: &str) -> Option<&'a TypedColumn> {
     let exact = known.iter().find(|column| column.name == wanted);
     exact.or_else(|| known.iter().find(|column| column.name.to_lowercase() == wanted.to_lowercase()))
 }
@@ -59,7 +65,7 @@ pub(crate) struct UnknownColumn(pub(crate) String);
 ///
 /// # Errors
 /// The first name that is not one of a column.
-pub(crate) fn columns<'a>(known: &'a [Known], wanted: &[String]) -> Result<Vec<&'a Known>, UnknownColumn> {
+pub(crate) fn columns<'a>(known: &'a [TypedColumn], wanted: &[String]) -> Result<Vec<&'a TypedColumn>, UnknownColumn> {
     if wanted.is_empty() {
         return Ok(known.iter().collect());
     }
@@ -72,12 +78,12 @@ pub(crate) fn select(
     dialect: &dyn Dialect,
     table: &str,
     from: &str,
-    wanted: &[&Known],
-    known: &[Known],
+    wanted: &[&TypedColumn],
+    known: &[TypedColumn],
     conditions: &[FilterCondition],
     limit: usize,
 ) -> Result<Statement, ConnectError> {
-    let list: Vec<String> = wanted.iter().map(|column| dialect.quoted(&column.name)).collect();
+    let list: Vec<String> = wanted.iter().map(|column| dialect.quote(&column.name)).collect();
     let mut statement = Statement { sql: format!("SELECT {} FROM {from}", list.join(", ")), values: Vec::new() };
     for (at, condition) in conditions.iter().enumerate() {
         let failed = |source: ConditionError| ConnectError::Condition {
@@ -96,13 +102,13 @@ pub(crate) fn select(
 
 fn clause(
     dialect: &dyn Dialect,
-    column: &Known,
+    column: &TypedColumn,
     condition: &FilterCondition,
-    values: &mut Vec<Bound>,
+    values: &mut Vec<BoundValue>,
 ) -> Result<String, ConditionError> {
-    let name = dialect.quoted(&column.name);
+    let name = dialect.quote(&column.name);
     let mut bind = |value: &Value| -> Result<String, ConditionError> {
-        let (sql, bound) = dialect.bound(values.len() + 1, column, value)?;
+        let (sql, bound) = dialect.bind(values.len() + 1, column, value)?;
         values.push(bound);
         Ok(sql)
     };
@@ -128,20 +134,20 @@ fn clause(
             }
         }
         Test::Like(pattern) => {
-            values.push(Bound::Text(pattern));
+            values.push(BoundValue::Text(pattern));
             dialect.like(&name, values.len())
         }
     })
 }
 
 /// What was read, less the one row too many.
-pub(crate) fn capped(columns: Vec<String>, mut rows: Vec<Vec<Value>>, cap: usize) -> Rows {
+pub(crate) fn cap_rows(columns: Vec<String>, mut rows: Vec<Vec<Value>>, cap: usize) -> Rows {
     let has_more = rows.len() > cap;
     rows.truncate(cap);
     Rows { columns, rows, has_more }
 }
 
 /// The text as a part of a pattern of `LIKE`, where a backslash escapes.
-pub(crate) fn escaped(text: &str) -> String {
+pub(crate) fn escape_pattern(text: &str) -> String {
     text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")
 }

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::output::{Budget, Cut, Part, ToolOutput};
+use super::{Budget, Cut, Part, ToolOutput};
 
 /// Texts up to this many bytes may be names.
 pub(crate) const MAX_NAME_BYTES: usize = 80;

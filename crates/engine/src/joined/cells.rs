@@ -8,12 +8,12 @@ use datafusion::arrow::datatypes::{DataType, Schema};
 use datafusion::arrow::json::writer::{JsonArray, WriterBuilder};
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 use datafusion::error::DataFusionError;
-use prospector_connect::Rows;
+use prospector_connect::rows::Rows;
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
 
-use crate::options::Limits;
-use crate::source::Found;
+use crate::limits::Limits;
+use crate::source::ResolvedTable;
 use crate::view::View;
 use crate::{Failure, FailureCode};
 
@@ -65,7 +65,7 @@ pub(super) struct Answer {
 
 impl Answer {
     /// An answer of at most `cap` rows, under names as the sources spell them.
-    pub(super) fn new(view: &View, found: &[Found], schema: &Schema, cap: usize, limits: &Limits) -> Self {
+    pub(super) fn new(view: &View, found: &[ResolvedTable], schema: &Schema, cap: usize, limits: &Limits) -> Self {
         let spelled = |name: &String| {
             let mut columns = found.iter().flat_map(|found| &view[found.source].tables[found.table].columns);
             columns.find(|column| column.name.to_lowercase() == *name).map_or(name, |column| &column.name).clone()
@@ -164,13 +164,13 @@ impl<'a> Cells<'a> {
     /// The value of that row; nothing where it is too large.
     fn value(&self, row: usize) -> Result<Option<Value>, DataFusionError> {
         match self {
-            Cells::Nested { batch, most } => nested(&batch.slice(row, 1), *most),
+            Cells::Nested { batch, most } => write_nested(&batch.slice(row, 1), *most),
             Cells::Plain { array, .. } if array.is_null(row) => Ok(Some(Value::Null)),
             Cells::Plain { array, formatter, most } => {
                 let mut text = Bounded { text: String::new(), most: *most };
                 // Only what is too long is not written: what cannot be formatted says so in its place.
                 match write!(text, "{}", formatter.value(row)) {
-                    Ok(()) => Ok(Some(typed(text.text, array.data_type()))),
+                    Ok(()) => Ok(Some(parse_typed(text.text, array.data_type()))),
                     Err(_) => Ok(None),
                 }
             }
@@ -179,7 +179,7 @@ impl<'a> Cells<'a> {
 }
 
 /// The text as the value of its type.
-fn typed(text: String, data_type: &DataType) -> Value {
+fn parse_typed(text: String, data_type: &DataType) -> Value {
     let number = match data_type {
         DataType::Boolean => return Value::Bool(text == "true"),
         kind if kind.is_integer() => text.parse::<i64>().map(Number::from).ok(),
@@ -194,7 +194,7 @@ fn typed(text: String, data_type: &DataType) -> Value {
 }
 
 /// The only value of the batch as JSON; nothing where it is too large.
-fn nested(batch: &RecordBatch, most: usize) -> Result<Option<Value>, DataFusionError> {
+fn write_nested(batch: &RecordBatch, most: usize) -> Result<Option<Value>, DataFusionError> {
     // What is written around the value: brackets, and its name.
     let around = batch.schema_ref().fields().iter().map(|field| 6 * field.name().len()).sum::<usize>() + 16;
     let mut written = Bounded { text: Vec::new(), most: most.saturating_add(around) };

@@ -2,43 +2,44 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What the values of a column are. The connector that describes a column chooses it, since it alone knows what its
-/// source means by a type; [`crate::Column::data_type`] is the source's own word for it, which people are shown.
+/// What the values of a column are, in the same few types for every source. The connector that describes a column
+/// chooses the type, since only it knows what its source means by its own; [`crate::table::Column::data_type`] keeps
+/// the source's own word for people to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ColumnType {
     /// True or false.
     Boolean,
-    /// Whole numbers of at most 64 bits with a sign.
+    /// Whole numbers of at most 64 bits, signed.
     Integer,
-    /// Decimal numbers, and whole numbers that need more than 64 bits.
+    /// Decimal numbers, and whole numbers of more than 64 bits.
     Decimal {
         /// The number of digits, 1 to 38.
         precision: u8,
         /// How many of the digits stand after the point, 0 to `precision`.
         scale: i8,
     },
-    /// Floating point numbers, and decimal numbers of unknown precision.
+    /// Floating-point numbers, and decimal numbers of unknown precision.
     Float,
-    /// Days.
+    /// Calendar days.
     Date,
     /// Points in time, to the microsecond.
     Timestamp,
-    /// Days or points in time that the source holds as texts.
+    /// Days or points in time that the source stores as texts.
     DateText,
-    /// Texts, which are equal in the source whenever their characters are equal.
+    /// Texts that the source considers equal whenever their characters are equal.
     Text,
     /// Bytes.
     Bytes,
-    /// Lists, objects and other values with parts, given as JSON texts.
+    /// Lists, objects and other values with parts, returned as JSON texts.
     Nested,
-    /// Anything else, given as a text: enumerations, UUIDs, intervals, values of several types.
+    /// Everything else, returned as texts: enumerations, UUIDs, intervals, columns with values of several types.
     #[default]
     Other,
 }
 
 impl ColumnType {
-    /// Every type, with `DECIMAL(10, 2)` for all decimals.
+    /// All types, with `DECIMAL(10, 2)` standing for all decimals.
     pub const ALL: [ColumnType; 11] = [
         ColumnType::Boolean,
         ColumnType::Integer,
@@ -68,7 +69,7 @@ impl ColumnType {
         }
     }
 
-    /// Whether the values have neither an order nor a short form.
+    /// Whether the values have neither an order nor a short form, so that their range and samples say nothing.
     pub fn is_opaque(self) -> bool {
         matches!(self, ColumnType::Bytes | ColumnType::Nested)
     }

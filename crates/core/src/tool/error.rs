@@ -158,7 +158,7 @@ fn cut(text: String, most: usize) -> String {
 impl ToolError {
     /// A wrong name: says which right ones are nearest, out of `candidates`.
     pub fn not_found<'a>(what: &str, name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Self {
-        let near = crate::nearest(name, candidates, 3);
+        let near = crate::name::nearest(name, candidates, 3);
         let suggestion = if near.is_empty() {
             format!("there is no {what} at all")
         } else {

@@ -4,49 +4,55 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{Connections, Dialogue, is_timeout};
-use crate::filter::sql::{Known, column};
-use crate::{ConnectError, Rows, Samples, Statistics, shown};
+use super::{Connections, ReadOnlySession, is_timeout};
+use crate::rows::{Rows, Samples, Statistics};
+use crate::statement::{TypedColumn, column};
+use crate::{ConnectError, display};
 
 /// No statement may take longer.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const STATEMENT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// After this, values are sampled from the first rows alone.
-pub(crate) const SAMPLE_PATIENCE: Duration = Duration::from_secs(5);
+pub(crate) const SAMPLE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How many rows that are.
-pub(crate) const FIRST_ROWS: u32 = 100_000;
+pub(crate) const SAMPLE_ROWS: u32 = 100_000;
 
 /// Why a statement failed.
-pub(crate) enum Failed {
+pub(crate) enum StatementFailure {
     TooLong(ConnectError),
     Otherwise(ConnectError),
 }
 
-impl From<ConnectError> for Failed {
+impl From<ConnectError> for StatementFailure {
     fn from(error: ConnectError) -> Self {
-        Failed::Otherwise(error)
+        StatementFailure::Otherwise(error)
     }
 }
 
-impl From<Failed> for ConnectError {
-    fn from(failed: Failed) -> Self {
+impl From<StatementFailure> for ConnectError {
+    fn from(failed: StatementFailure) -> Self {
         match failed {
-            Failed::TooLong(error) | Failed::Otherwise(error) => error,
+            StatementFailure::TooLong(error) | StatementFailure::Otherwise(error) => error,
         }
     }
 }
 
-impl<C: Dialogue + 'static> Connections<C> {
+impl<C: ReadOnlySession + 'static> Connections<C> {
     /// Why the statement `sql` about a table failed.
-    pub(crate) fn failure(&self, table: &str, error: sqlx::Error, sql: &str) -> Failed {
+    pub(crate) fn failure(&self, table: &str, error: sqlx::Error, sql: &str) -> StatementFailure {
         let is_timeout = is_timeout(&error);
         let error = self.statement_error(table, error, Some(sql));
-        if is_timeout { Failed::TooLong(error) } else { Failed::Otherwise(error) }
+        if is_timeout { StatementFailure::TooLong(error) } else { StatementFailure::Otherwise(error) }
     }
 
     /// The column of that name.
-    pub(crate) fn named<'a>(&self, columns: &'a [Known], table: &str, name: &str) -> Result<&'a Known, ConnectError> {
+    pub(crate) fn find_column<'a>(
+        &self,
+        columns: &'a [TypedColumn],
+        table: &str,
+        name: &str,
+    ) -> Result<&'a TypedColumn, ConnectError> {
         column(columns, name).ok_or_else(|| ConnectError::unknown_column(self.place(), table, name))
     }
 }
@@ -54,8 +60,8 @@ impl<C: Dialogue + 'static> Connections<C> {
 /// A value as it is shown, of which no more was sent than that. Of bytes their number was.
 fn cut(is_bytes: bool, value: Value) -> Value {
     match value {
-        Value::Number(bytes) if is_bytes => shown::blob(bytes.as_u64().unwrap_or(0) as usize),
-        Value::String(text) => shown::text(&text),
+        Value::Number(bytes) if is_bytes => display::blob(bytes.as_u64().unwrap_or(0) as usize),
+        Value::String(text) => display::text(&text),
         other => other,
     }
 }
@@ -71,7 +77,7 @@ pub(crate) fn samples(rows: Rows, limit: usize, whole: bool, is_bytes: bool) -> 
 
 /// The statistics of columns, each with whether it holds bytes, from one row of four values a column: the number of
 /// distinct ones, the smallest, the largest, and how many are null.
-pub(crate) fn statistics<'a>(columns: impl Iterator<Item = (&'a Known, bool)>, rows: Rows) -> Vec<Statistics> {
+pub(crate) fn statistics<'a>(columns: impl Iterator<Item = (&'a TypedColumn, bool)>, rows: Rows) -> Vec<Statistics> {
     let mut row = rows.rows.into_iter().next().unwrap_or_default().into_iter();
     columns
         .map(|(column, is_bytes)| {

@@ -1,22 +1,20 @@
 //! Data files as one process describes them to another, which reads the same tables.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::Files;
-use crate::{Connector, SourceKind};
+use crate::source_kind::SourceKind;
 
-/// The formats of data files.
+/// A format of data files that are read with DataFusion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DataFormat {
-    /// Separated values with a header line.
+    /// Separated values with a header line. The separator is detected.
     Csv,
     /// One JSON array of objects, or one object.
     Json,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Jsonl,
     /// Parquet.
     Parquet,
@@ -25,7 +23,7 @@ pub enum DataFormat {
 }
 
 impl DataFormat {
-    /// The kind of source that files of this format are.
+    /// The kind of source that files of this format make.
     pub fn kind(self) -> SourceKind {
         match self {
             DataFormat::Csv => SourceKind::Csv,
@@ -37,40 +35,28 @@ impl DataFormat {
     }
 
     /// The format of a kind of source; `None` where it is not data files.
-    pub(super) fn from_kind(kind: SourceKind) -> Option<DataFormat> {
+    pub(crate) fn from_kind(kind: SourceKind) -> Option<DataFormat> {
         let all = [DataFormat::Csv, DataFormat::Json, DataFormat::Jsonl, DataFormat::Parquet, DataFormat::Arrow];
         all.into_iter().find(|format| format.kind() == kind)
     }
 }
 
-/// The local data files of one source. It holds no secret.
+/// The local data files of one source, in a form that can be handed to another process. It holds no secret.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DataFiles {
-    /// What they are.
+    /// The format of all files.
     pub format: DataFormat,
-    /// Each file, in the order that the names of the tables depend on.
+    /// The files. The names of the tables depend on their order.
     pub files: Vec<DataFile>,
 }
 
-/// A data file, and what reading it has shown so far, so that another process does not find it out again.
+/// A data file, with what reading it has shown so far, so that another process need not find it out again.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DataFile {
-    /// Where it lies; an absolute path.
+    /// The absolute path of the file.
     pub path: PathBuf,
-    /// How many ways to read it have failed: the next one is tried first.
+    /// How many of the ways to read the file have failed already. The next one is tried first.
     pub readings_failed: usize,
-    /// Whether every value was read once, and had its column's type.
+    /// Whether every value has been read once and had the type of its column.
     pub is_verified: bool,
-}
-
-impl DataFiles {
-    /// A connector for the same tables. Nothing is read before the first question to it.
-    pub fn open(&self) -> Arc<dyn Connector> {
-        let paths: Vec<PathBuf> = self.files.iter().map(|file| file.path.clone()).collect();
-        let opened = Files::new(self.format, &paths);
-        for (file, known) in opened.files.iter().zip(&self.files) {
-            file.resume(known);
-        }
-        Arc::new(opened)
-    }
 }

@@ -1,15 +1,19 @@
 //! What a tool answers: a typed value that says which names it shows, which of its fields may be shortened, and how a
 //! model reads it. JSON is made of it only where it leaves the program.
 
+pub(super) mod fit;
+
 use std::{collections::BTreeMap, fmt};
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::{Resource, compact, fit, tokens::estimate};
+use super::compact;
+use crate::record::Resource;
+use crate::tokens::estimate;
 
-/// The answer of a tool. A plain struct derives `Serialize` and `JsonSchema`; a list is a [`crate::Page`]. Every method
+/// The answer of a tool. A plain struct derives `Serialize` and `JsonSchema`; a list is a [`crate::tool::Page`]. Every method
 /// has a default that suits a small answer that shows no names.
 ///
 /// An answer larger than what the caller allows is shortened by [`ToolOutput::fit`]; [`ToolOutput::reveals`] and

@@ -1,29 +1,26 @@
 //! The kinds of data source, and the table of what is known of each.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::Source;
 use crate::sql::Dialect;
-use crate::{ConnectError, Connector, dbt, ddl, files, mysql, postgres, sqlite};
 
-/// The kinds of data source. Serialized as [`SourceKind::as_str`].
+/// A kind of data source. It is serialized as [`SourceKind::as_str`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SourceKind {
     /// A SQLite database file.
     Sqlite,
-    /// Files with separated values and a header line; the separator is found out.
+    /// Files with separated values and a header line. The separator is detected.
     Csv,
     /// Files with one JSON array of objects, or one object.
     Json,
-    /// Files with one JSON object a line.
+    /// Files with one JSON object per line.
     Jsonl,
     /// Parquet files.
     Parquet,
-    /// Arrow IPC files or streams, Feather version 2 among them.
+    /// Arrow IPC files or streams, including Feather version 2.
     Arrow,
     /// SQL scripts with `CREATE TABLE` statements: a schema without data.
     Ddl,
@@ -45,10 +42,8 @@ pub enum SourceKind {
     Bigquery,
 }
 
-/// Makes the connector of a source of one kind. Nothing is read yet.
-type Opener = fn(&Source) -> Result<Arc<dyn Connector>, ConnectError>;
-
-/// What is known of one kind of source. To add a kind, add its variant and its entry in [`SOURCES`].
+/// What is known of one kind of source. To add a kind, add its variant, its entry in [`SOURCES`], and what opens it in
+/// [`crate::open`].
 struct SourceEntry {
     kind: SourceKind,
     /// The word for it in a catalog and in messages.
@@ -56,8 +51,8 @@ struct SourceEntry {
     address: Address,
     /// The SQL of its queries.
     dialect: Dialect,
-    /// `None` where this build leaves the connector out.
-    open: Option<Opener>,
+    /// Whether its connector is part of this build.
+    is_compiled: bool,
 }
 
 /// How a catalog says where a source of one kind is.
@@ -79,16 +74,45 @@ enum Address {
     Settings,
 }
 
-/// The opener of a connector that is compiled with a feature only.
-macro_rules! with_feature {
-    ($feature:literal, $open:path) => {{
-        #[cfg(feature = $feature)]
-        const OPEN: Option<Opener> = Some($open);
-        #[cfg(not(feature = $feature))]
-        const OPEN: Option<Opener> = None;
-        OPEN
-    }};
-}
+/// The parameters that a URL may have, as `sqlx` reads them; besides, `options[NAME]`.
+const POSTGRES_PARAMETERS: &[&str] = &[
+    "application_name",
+    "dbname",
+    "host",
+    "hostaddr",
+    "options",
+    "password",
+    "port",
+    "ssl-ca",
+    "ssl-cert",
+    "ssl-key",
+    "ssl-mode",
+    "ssl-root-cert",
+    "sslcert",
+    "sslkey",
+    "sslmode",
+    "sslrootcert",
+    "statement-cache-capacity",
+    "user",
+];
+
+/// The parameters that a URL may have, as `sqlx` reads them.
+const MYSQL_PARAMETERS: &[&str] = &[
+    "charset",
+    "collation",
+    "socket",
+    "ssl-ca",
+    "ssl-cert",
+    "ssl-key",
+    "ssl-mode",
+    "sslca",
+    "sslcert",
+    "sslkey",
+    "sslmode",
+    "statement-cache-capacity",
+    "time-zone",
+    "timezone",
+];
 
 /// Every kind, in the order of [`SourceKind`], in which kinds are listed anywhere.
 const SOURCES: &[SourceEntry] = &[
@@ -97,49 +121,49 @@ const SOURCES: &[SourceEntry] = &[
         name: "sqlite",
         address: Address::Files { extensions: &["sqlite", "sqlite3", "db"] },
         dialect: Dialect::Sqlite,
-        open: Some(sqlite::open),
+        is_compiled: true,
     },
     SourceEntry {
         kind: SourceKind::Csv,
         name: "csv",
         address: Address::Files { extensions: &["csv", "tsv"] },
         dialect: Dialect::Joined,
-        open: Some(files::open),
+        is_compiled: true,
     },
     SourceEntry {
         kind: SourceKind::Json,
         name: "json",
         address: Address::Files { extensions: &["json"] },
         dialect: Dialect::Joined,
-        open: Some(files::open),
+        is_compiled: true,
     },
     SourceEntry {
         kind: SourceKind::Jsonl,
         name: "jsonl",
         address: Address::Files { extensions: &["jsonl", "ndjson"] },
         dialect: Dialect::Joined,
-        open: Some(files::open),
+        is_compiled: true,
     },
     SourceEntry {
         kind: SourceKind::Parquet,
         name: "parquet",
         address: Address::Files { extensions: &["parquet", "pq"] },
         dialect: Dialect::Joined,
-        open: Some(files::open),
+        is_compiled: true,
     },
     SourceEntry {
         kind: SourceKind::Arrow,
         name: "arrow",
         address: Address::Files { extensions: &["arrow", "arrows", "feather", "ipc"] },
         dialect: Dialect::Joined,
-        open: Some(files::open),
+        is_compiled: true,
     },
     SourceEntry {
         kind: SourceKind::Ddl,
         name: "ddl",
         address: Address::Files { extensions: &["sql"] },
         dialect: Dialect::Joined,
-        open: Some(ddl::open),
+        is_compiled: true,
     },
     SourceEntry {
         kind: SourceKind::Dbt,
@@ -147,61 +171,61 @@ const SOURCES: &[SourceEntry] = &[
         // Its files are called as other JSON files are.
         address: Address::Files { extensions: &[] },
         dialect: Dialect::Joined,
-        open: Some(dbt::open),
+        is_compiled: true,
     },
     SourceEntry {
         kind: SourceKind::Postgres,
         name: "postgres",
-        address: Address::Server { schemes: &["postgres", "postgresql"], parameters: Some(postgres::URL_PARAMETERS) },
+        address: Address::Server { schemes: &["postgres", "postgresql"], parameters: Some(POSTGRES_PARAMETERS) },
         dialect: Dialect::Postgres,
-        open: Some(postgres::open),
+        is_compiled: true,
     },
     SourceEntry {
         kind: SourceKind::Mysql,
         name: "mysql",
-        address: Address::Server { schemes: &["mysql", "mariadb"], parameters: Some(mysql::URL_PARAMETERS) },
+        address: Address::Server { schemes: &["mysql", "mariadb"], parameters: Some(MYSQL_PARAMETERS) },
         dialect: Dialect::Mysql,
-        open: Some(mysql::open),
+        is_compiled: true,
     },
     SourceEntry {
         kind: SourceKind::Mongodb,
         name: "mongodb",
         address: Address::Server { schemes: &["mongodb", "mongodb+srv"], parameters: None },
         dialect: Dialect::Joined,
-        open: with_feature!("mongodb", crate::mongo::open),
+        is_compiled: cfg!(feature = "mongodb"),
     },
     SourceEntry {
         kind: SourceKind::Dynamodb,
         name: "dynamodb",
         address: Address::Server { schemes: &["dynamodb"], parameters: None },
         dialect: Dialect::Joined,
-        open: with_feature!("dynamodb", crate::dynamo::open),
+        is_compiled: cfg!(feature = "dynamodb"),
     },
     SourceEntry {
         kind: SourceKind::Cassandra,
         name: "cassandra",
         address: Address::Server { schemes: &["cassandra", "scylla"], parameters: None },
         dialect: Dialect::Joined,
-        open: with_feature!("cassandra", crate::cassandra::open),
+        is_compiled: cfg!(feature = "cassandra"),
     },
     SourceEntry {
         kind: SourceKind::Elasticsearch,
         name: "elasticsearch",
         address: Address::Settings,
         dialect: Dialect::Joined,
-        open: with_feature!("elasticsearch", crate::elastic::open),
+        is_compiled: cfg!(feature = "elasticsearch"),
     },
     SourceEntry {
         kind: SourceKind::Bigquery,
         name: "bigquery",
         address: Address::Settings,
         dialect: Dialect::Bigquery,
-        open: with_feature!("bigquery", crate::bigquery::open),
+        is_compiled: cfg!(feature = "bigquery"),
     },
 ];
 
 impl SourceKind {
-    /// Every kind, in the order in which kinds are listed anywhere.
+    /// All kinds, in the order in which they are listed everywhere.
     pub const ALL: [SourceKind; SOURCES.len()] = {
         let mut all = [SourceKind::Sqlite; SOURCES.len()];
         let mut at = 0;
@@ -217,13 +241,13 @@ impl SourceKind {
         &SOURCES[self as usize]
     }
 
-    /// The word for it in a catalog and in messages.
+    /// The name of the kind in a catalog and in messages.
     pub fn as_str(self) -> &'static str {
         self.entry().name
     }
 
-    /// The file name extensions of this kind, in lower case; a server has none, and neither have files that are known by
-    /// their `type` alone.
+    /// The file name extensions of this kind, in lower case. Servers and services have none, and neither has dbt, whose
+    /// files are only known by the `type` that a catalog gives.
     pub fn extensions(self) -> &'static [&'static str] {
         match self.entry().address {
             Address::Files { extensions } => extensions,
@@ -231,7 +255,7 @@ impl SourceKind {
         }
     }
 
-    /// The schemes of the URLs of this kind of server; other kinds have none.
+    /// The URL schemes of this kind of server. Other kinds have none.
     pub fn schemes(self) -> &'static [&'static str] {
         match self.entry().address {
             Address::Server { schemes, .. } => schemes,
@@ -247,7 +271,7 @@ impl SourceKind {
         }
     }
 
-    /// Whether it is a server or a service, and not files.
+    /// Whether it is a server or a service rather than files.
     pub fn is_server(self) -> bool {
         match self.entry().address {
             Address::Files { .. } => false,
@@ -255,23 +279,23 @@ impl SourceKind {
         }
     }
 
-    /// The SQL in which queries to it are written: its own, or DataFusion's where it has none.
+    /// The SQL dialect of queries to the source: its own, or DataFusion's if the source has no SQL.
     pub fn dialect(self) -> Dialect {
         self.entry().dialect
     }
 
-    /// Whether its connector is part of this build.
+    /// Whether the connector is part of this build.
     pub fn is_compiled(self) -> bool {
-        self.entry().open.is_some()
+        self.entry().is_compiled
     }
 
-    /// The kind with that name, whatever its case; servers also by a scheme of their URLs.
+    /// The kind with that name, whatever its case. Servers are also known by the schemes of their URLs.
     pub fn from_name(name: &str) -> Option<SourceKind> {
         let is_named = |kind: &SourceKind| kind.as_str().eq_ignore_ascii_case(name);
         SourceKind::ALL.into_iter().find(is_named).or_else(|| SourceKind::from_scheme(&name.to_ascii_lowercase()))
     }
 
-    /// The kind of server that has URLs of that scheme.
+    /// The kind of server whose URLs have that scheme.
     pub fn from_scheme(scheme: &str) -> Option<SourceKind> {
         SourceKind::ALL.into_iter().find(|kind| kind.schemes().contains(&scheme))
     }
@@ -280,20 +304,6 @@ impl SourceKind {
     pub fn from_path(path: &Path) -> Option<SourceKind> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
         SourceKind::ALL.into_iter().find(|kind| kind.extensions().contains(&extension.as_str()))
-    }
-
-    /// A connector for a source of this kind.
-    ///
-    /// # Errors
-    /// When this build leaves the connector out, or the source is not one of this kind.
-    pub(super) fn open(self, source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
-        match self.entry().open {
-            Some(open) => open(source),
-            None => Err(ConnectError::Unsupported {
-                place: source.to_string(),
-                act: "be read: this build leaves its connector out",
-            }),
-        }
     }
 }
 

@@ -23,7 +23,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::mark::is_unseen;
+use crate::mark::is_marked;
 
 /// Deeper things are written as JSON.
 const MAX_DEPTH: usize = 5;
@@ -32,7 +32,7 @@ const MAX_DEPTH: usize = 5;
 pub fn render(value: &Value) -> String {
     let mut out = String::new();
     match value {
-        Value::String(text) => out.push_str(&quoted(text)),
+        Value::String(text) => out.push_str(&quote(text)),
         value => match inline(value) {
             Some(text) => out.push_str(&text),
             None => block(&mut out, value, 0),
@@ -43,7 +43,7 @@ pub fn render(value: &Value) -> String {
 
 /// A text as it stands in a field: as it is, or quoted where it could be taken for something else.
 pub fn word(text: &str) -> String {
-    if is_bare(text) { text.to_owned() } else { quoted(text) }
+    if is_bare(text) { text.to_owned() } else { quote(text) }
 }
 
 /// A value in one line: a scalar, a list of scalars, or JSON.
@@ -53,7 +53,7 @@ pub fn cell(value: &Value) -> String {
 
 /// A name: quoted also where it holds white space, so that it ends at the first.
 pub fn name(text: &str) -> String {
-    if is_bare(text) && !text.contains(char::is_whitespace) { text.to_owned() } else { quoted(text) }
+    if is_bare(text) && !text.contains(char::is_whitespace) { text.to_owned() } else { quote(text) }
 }
 
 /// The fields of an object that were not written otherwise, one a line, after what stands in `out`.
@@ -161,7 +161,7 @@ fn table(out: &mut String, items: &[Value], columns: &[&str], depth: usize) {
 
 fn key(key: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '/' | '$');
-    if !key.is_empty() && key.chars().all(plain) { key.to_owned() } else { quoted(key) }
+    if !key.is_empty() && key.chars().all(plain) { key.to_owned() } else { quote(key) }
 }
 
 /// A scalar, a list of scalars, or something empty.
@@ -180,7 +180,7 @@ fn inline(value: &Value) -> Option<String> {
                 return None;
             }
             let item = |item: &Value| match item {
-                Value::String(text) if text.contains([';', ']']) => quoted(text),
+                Value::String(text) if text.contains([';', ']']) => quote(text),
                 other => cell(other),
             };
             Some(format!("[{}]", items.iter().map(item).collect::<Vec<_>>().join("; ")))
@@ -191,16 +191,16 @@ fn inline(value: &Value) -> Option<String> {
 }
 
 fn json(value: &Value) -> String {
-    format!("={}", escaped(value.to_string()))
+    format!("={}", escape(value.to_string()))
 }
 
 /// A text in quotes, as JSON.
-pub fn quoted(text: &str) -> String {
-    escaped(Value::from(text).to_string())
+pub fn quote(text: &str) -> String {
+    escape(Value::from(text).to_string())
 }
 
 /// JSON without what ends a mark or, for some readers, a line.
-fn escaped(json: String) -> String {
+fn escape(json: String) -> String {
     if !json.contains(['<', '\u{2028}', '\u{2029}', '\u{85}']) {
         return json;
     }
@@ -230,15 +230,6 @@ fn is_block(text: &str) -> bool {
 
 fn breaks(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
-}
-
-/// Whether a text holds the mark of data, or its end; white space and characters that cannot be seen make no difference.
-pub fn is_marked(text: &str) -> bool {
-    text.match_indices('<').any(|(at, _)| {
-        let between = |c: char| c == '/' || c.is_whitespace() || c.is_control() || is_unseen(c);
-        let mut inside = text[at + 1..].chars().filter(|c| !is_unseen(*c)).skip_while(|c| between(*c));
-        "data".chars().all(|wanted| inside.next().is_some_and(|c| c.eq_ignore_ascii_case(&wanted)))
-    })
 }
 
 #[cfg(test)]

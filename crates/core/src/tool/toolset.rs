@@ -1,13 +1,16 @@
 //! A set of tools that is called by name.
 
-use std::{collections::BTreeMap, future::Future, pin::Pin, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::{
-    Answer, Effect, Tool, ToolError, ToolErrorCode, ToolSpec, guarded::Guarded, mark::clean_name, tool::output_schema,
-};
+use super::answer::Answer;
+use super::definition::{Effect, Tool, ToolSpec};
+use super::error::{ToolError, ToolErrorCode};
+use super::guarded::{BoxFuture, Guarded};
+use super::output_schema;
+use crate::mark::clean_name;
 
 /// The cap on an answer where the call does not pass `max_tokens`.
 pub const DEFAULT_MAX_TOKENS: usize = 4_000;
@@ -76,7 +79,7 @@ impl Toolset {
     /// [`ToolError::Fatal`] for a tool that panicked.
     pub async fn call(&self, name: &str, mut args: Value) -> Result<Answer, ToolError> {
         let Some(tool) = self.tools.get(name) else {
-            let near = crate::nearest(name, self.names(), 3);
+            let near = crate::name::nearest(name, self.names(), 3);
             return Err(ToolError::Respond {
                 code: ToolErrorCode::UnknownTool,
                 message: format!("there is no tool `{}`", clean_name(name)),
@@ -107,9 +110,6 @@ fn take_max_tokens(args: &mut Value) -> Result<usize, ToolError> {
         _ => Err(ToolError::invalid(format!("max_tokens must be an integer of 50 or more, not {value}"), None)),
     }
 }
-
-/// A future behind a pointer.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// A [`Tool`] without its types. Every tool of a set is one; a tool that puts together what others answer implements it
 /// itself, and a [`Toolset`] takes it with [`Toolset::with_callable`].
@@ -186,7 +186,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::Page;
+    use crate::tool::Page;
 
     #[derive(Deserialize, JsonSchema)]
     #[serde(deny_unknown_fields)]

@@ -10,10 +10,8 @@ use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::{
-    Resource,
-    output::{Budget, Cut, Part, Text, ToolOutput},
-};
+use super::output::{Budget, Cut, Part, Text, ToolOutput};
+use crate::record::Resource;
 
 /// An answer as it is shown. Where it had to be shortened, the whole is kept: [`Answer::fit`] gives more or less of it
 /// without another call.
@@ -55,7 +53,7 @@ impl Answer {
 
     /// The tokens of its JSON, by [`crate::tokens::estimate`].
     pub fn size(&self) -> usize {
-        crate::fit::size(self.json())
+        super::output::fit::size(self.json())
     }
 
     /// Whether something was left out for want of room.
@@ -160,7 +158,7 @@ impl<T: ToolOutput> AnyOutput for Shown<T> {
 
     fn render(&self) -> Text {
         match self.cut.is_empty {
-            true => Text::from(crate::compact::render(&self.json())),
+            true => Text::from(crate::tool::compact::render(&self.json())),
             false => self.output.render(&self.cut),
         }
     }
@@ -225,7 +223,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::Page;
+    use crate::tool::Page;
 
     #[test]
     fn what_was_cut_is_kept() {
@@ -244,7 +242,7 @@ mod tests {
 
     #[test]
     fn an_answer_without_room_shows_nothing_and_reveals_nothing() {
-        let name = Resource::new(crate::ResourceKind::Table, "shop.orders");
+        let name = Resource::new(crate::record::ResourceKind::Table, "shop.orders");
         let answer =
             Answer::new(json!({"n": 12_345, "m": 67_890, "name": "a name that is not cut"}), vec![name]).fit(12);
         assert_eq!(answer.json(), &json!({"truncated": true, "next": ""}));

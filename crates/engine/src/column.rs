@@ -6,7 +6,7 @@ use datafusion::arrow::array::{ArrayRef, StringArray};
 use datafusion::arrow::compute::{CastOptions, cast_with_options};
 use datafusion::arrow::datatypes::{DataType, TimeUnit};
 use datafusion::arrow::error::ArrowError;
-use prospector_connect::ColumnType;
+use prospector_connect::table::ColumnType;
 use serde_json::Value;
 
 /// The Arrow type of the values of a column.

@@ -6,10 +6,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value};
 
-use crate::{
-    Resource, fit,
-    output::{Budget, Cut, ToolOutput},
-};
+use super::output::{Budget, Cut, ToolOutput, fit};
+use crate::record::Resource;
 
 /// A list as a tool answers it. In JSON it is a plain array when nothing is to be said about it, else
 /// `{"items": [..], "truncated": true, "total": 171, "next": "..", "note": "..", "nearest": [..]}`.

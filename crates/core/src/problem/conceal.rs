@@ -23,7 +23,7 @@ pub fn conceal(text: &str) -> Cow<'_, str> {
         let start = colon + 1 + text[colon + 1..].bytes().take_while(|byte| *byte == b'/').count();
         let end = text[start..].find(ends_url).map_or(text.len(), |at| start + at);
         from = end;
-        let shown = shown(scheme, &text[start..end]);
+        let shown = show(scheme, &text[start..end]);
         if shown != text[start..end] {
             out.push_str(&text[copied..start]);
             out.push_str(&shown);
@@ -50,7 +50,7 @@ fn ends_url(c: char) -> bool {
 }
 
 /// What follows the slashes of a URL, as it may be shown.
-fn shown<'a>(scheme: &str, rest: &'a str) -> Cow<'a, str> {
+fn show<'a>(scheme: &str, rest: &'a str) -> Cow<'a, str> {
     let authority = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let path = rest.find(['?', '#']).unwrap_or(rest.len());
     // A password that is not encoded may hold any of these letters; a port holds digits only.

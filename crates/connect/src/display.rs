@@ -3,16 +3,16 @@
 use serde_json::{Number, Value};
 
 /// Texts are cut to this many characters.
-pub(crate) const LONGEST: usize = 200;
+pub(crate) const MAX_CHARS: usize = 200;
 
-/// The text, or the first [`LONGEST`] characters of it.
+/// The text, or the first [`MAX_CHARS`] characters of it.
 pub(crate) fn text(text: &str) -> Value {
     Value::String(cut(text).to_owned())
 }
 
-/// The first [`LONGEST`] characters.
+/// The first [`MAX_CHARS`] characters.
 pub(crate) fn cut(text: &str) -> &str {
-    match text.char_indices().nth(LONGEST) {
+    match text.char_indices().nth(MAX_CHARS) {
         Some((end, _)) => &text[..end],
         None => text,
     }
@@ -52,8 +52,8 @@ mod tests {
 
     #[test]
     fn texts_are_cut_between_characters() {
-        let long = "ä".repeat(LONGEST + 1);
-        assert_eq!(cut(&long).chars().count(), LONGEST);
+        let long = "ä".repeat(MAX_CHARS + 1);
+        assert_eq!(cut(&long).chars().count(), MAX_CHARS);
         assert_eq!(cut("ä"), "ä");
     }
 

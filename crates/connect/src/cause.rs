@@ -7,18 +7,18 @@ use datafusion::common::SchemaError;
 use datafusion::error::DataFusionError;
 use serde::{Deserialize, Serialize};
 
-/// Why an act on a data source failed, as far as a code of the source or the kind of an error tells it.
+/// The cause of a failed operation on a data source, as far as a code of the source or the kind of an error reveals it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
-    /// None of the following, or the source gives no code.
+    /// None of the others, or the source gives no code.
     #[default]
     Other,
-    /// It ran into a limit of time.
+    /// A time limit was reached.
     TimedOut,
-    /// The server cannot be reached, the connection was lost, or the server stops.
+    /// The server cannot be reached, the connection was lost, or the server is shutting down.
     Gone,
-    /// It ran into a limit of memory, of temporary files or of complexity.
+    /// A limit of memory, temporary files or complexity was reached.
     Memory,
     /// There is more than may be read at once.
     TooLarge,
@@ -37,7 +37,7 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// Every cause.
+    /// All causes.
     pub const ALL: [Cause; 11] = [
         Cause::Other,
         Cause::TimedOut,

@@ -1,0 +1,70 @@
+//! What a connector is asked for, and what it answers with: samples, statistics and rows.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+pub use crate::budget::{MAX_ANSWER_BYTES, MAX_CELL_BYTES, MAX_ROWS_BYTES};
+
+/// Figures about the values of one column.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Statistics {
+    /// The name of the column.
+    pub column: String,
+    /// The number of distinct values, not counting nulls.
+    pub cardinality: u64,
+    /// The smallest value; `None` if all values are null or the type has no order.
+    pub min: Option<Value>,
+    /// The largest value; `None` in the same cases as `min`.
+    pub max: Option<Value>,
+    /// The number of rows without a value.
+    pub nulls: u64,
+    /// Whether the figures are estimates, or cover only a part of the rows, because counting all of them would have
+    /// taken too long.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub estimated: bool,
+}
+
+/// Which values of a column to return.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SampleRequest {
+    /// Only values that contain this text, whatever its case.
+    pub contains: Option<String>,
+    /// The maximum number of values.
+    pub limit: usize,
+}
+
+/// Distinct values of a column, the most frequent first.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Samples {
+    /// The values, without null.
+    pub values: Vec<Value>,
+    /// The number of distinct values that match the request.
+    pub distinct: u64,
+    /// Whether `values` contains all of them.
+    pub complete: bool,
+}
+
+/// A query in the source's own SQL.
+#[derive(Debug, Clone, Copy)]
+pub struct SqlQuery<'a> {
+    /// The query: one statement without parameters.
+    pub sql: &'a str,
+    /// The tables that the query may read, named as in [`crate::Connector::describe`]. A source that can restrict its
+    /// sessions to them, as SQLite can, refuses every other table.
+    pub tables: &'a [&'a str],
+}
+
+/// Rows of a source. Values are complete: no text is cut, and no number loses a digit.
+///
+/// Integers and floating-point numbers are JSON numbers. A decimal is a number while it has at most 15 digits,
+/// otherwise a text. Bytes are texts of the form `\x00ff`. Everything that JSON has no form for is a text as the source
+/// writes it, such as dates, UUIDs, intervals, and the ranges and arrays of PostgreSQL.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Rows {
+    /// The names of the columns. Two columns may have the same name.
+    pub columns: Vec<String>,
+    /// The rows, each with one value per column.
+    pub rows: Vec<Vec<Value>>,
+    /// Whether the source has more rows than were requested.
+    pub has_more: bool,
+}

@@ -1,0 +1,66 @@
+//! Tables and their columns, as every data source describes them.
+
+mod column_type;
+
+use serde::{Deserialize, Serialize};
+
+pub use column_type::ColumnType;
+
+/// A table, view, collection or file with columns.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Table {
+    /// Its name inside the source.
+    pub name: String,
+    /// The source's own comment on it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    /// The number of rows; `None` if the source holds no data or the rows could not be counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub row_count: Option<u64>,
+    /// Whether `row_count` is the source's own estimate, because counting would have taken too long.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub row_count_estimated: bool,
+    /// The columns in the source's order.
+    pub columns: Vec<Column>,
+    /// The foreign keys to tables of the same source.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub foreign_keys: Vec<ForeignKey>,
+}
+
+impl Table {
+    /// The column of that name, whatever its case (of ASCII letters).
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|column| column.name.eq_ignore_ascii_case(name))
+    }
+}
+
+/// A column of a [`Table`].
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// The source's own word for the type, such as `VARCHAR(40)`, or the Arrow type for files, such as `Int64`. It is
+    /// meant for people; `column_type` says what the values are.
+    #[serde(rename = "type")]
+    pub data_type: String,
+    /// What the values are.
+    pub column_type: ColumnType,
+    /// Whether the column may contain nulls.
+    pub nullable: bool,
+    /// Whether the column is part of the primary key.
+    pub primary_key: bool,
+    /// The source's own comment on it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub description: String,
+}
+
+/// A reference from columns of one table to columns of another.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ForeignKey {
+    /// The referring columns.
+    pub columns: Vec<String>,
+    /// The table that is referred to, in the same source.
+    pub table: String,
+    /// The columns that are referred to, one for each of `columns`.
+    pub references: Vec<String>,
+}

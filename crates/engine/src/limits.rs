@@ -1,0 +1,81 @@
+//! What queries and subsets may take: memory, time and room on disk.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// The limits of one query over several databases, or over files. A query that exceeds one fails with an error that
+/// names it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// The time until the last row: 60 s by default.
+    pub time: Duration,
+    /// The memory that DataFusion's operators may hold, in bytes: 1 GiB by default, and never more than half of
+    /// [`crate::options::Worker::memory`].
+    pub memory: usize,
+    /// What the query may write to the scratch folder, in bytes: 8 GiB by default.
+    pub scratch_bytes: u64,
+    /// The rows of one table as a source sends them, in bytes of memory: 256 MiB by default. This also limits
+    /// [`crate::Engine::load`].
+    pub source_bytes: usize,
+    /// The size of one value of the answer, in bytes of text: 1 MiB by default. A model is shown 500 characters of it.
+    pub cell_bytes: usize,
+    /// The size of the whole answer, in bytes of text: 16 MiB by default.
+    pub answer_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            time: Duration::from_secs(60),
+            memory: 1 << 30,
+            scratch_bytes: 8 << 30,
+            source_bytes: 256 << 20,
+            cell_bytes: 1 << 20,
+            answer_bytes: 16 << 20,
+        }
+    }
+}
+
+/// A limit on the memory that the loaded subsets of several sessions may take together.
+#[derive(Debug, Clone)]
+pub struct SubsetMemory {
+    most: usize,
+    taken: Arc<AtomicUsize>,
+}
+
+impl SubsetMemory {
+    /// A limit of `most` bytes for all subsets together.
+    pub fn new(most: usize) -> Self {
+        SubsetMemory { most, taken: Arc::default() }
+    }
+
+    /// Takes so many bytes of it; nothing where they are not to be had.
+    pub(crate) fn take(&self, bytes: usize) -> Option<SubsetShare> {
+        let add = |taken: usize| taken.checked_add(bytes).filter(|sum| *sum <= self.most);
+        self.taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add).ok()?;
+        Some(SubsetShare { of: self.clone(), bytes })
+    }
+}
+
+impl Default for SubsetMemory {
+    /// 1 GiB.
+    fn default() -> Self {
+        SubsetMemory::new(1 << 30)
+    }
+}
+
+/// What was taken of a [`SubsetMemory`]; given back when it is dropped.
+#[derive(Debug)]
+pub(crate) struct SubsetShare {
+    of: SubsetMemory,
+    bytes: usize,
+}
+
+impl Drop for SubsetShare {
+    fn drop(&mut self) {
+        self.of.taken.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}

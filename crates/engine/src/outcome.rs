@@ -1,0 +1,29 @@
+//! The answer to a query, and where it was made.
+
+use prospector_connect::rows::Rows;
+
+/// Where a query was run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Way {
+    /// In the source itself, in its own SQL.
+    Native,
+    /// Here, over what the sources sent.
+    Joined,
+    /// On a cluster, over files where they lie and what other sources sent.
+    Cluster,
+}
+
+/// The answer to a query.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// The rows, with complete values.
+    pub rows: Rows,
+    /// Where the query was run.
+    pub way: Way,
+    /// The databases that were read, in alphabetical order. A loaded subset counts as the database that it came from.
+    pub databases: Vec<String>,
+    /// The tables that were read, as `database.table` in alphabetical order. A loaded subset counts as the table that
+    /// it came from.
+    pub tables: Vec<String>,
+}
