@@ -13,7 +13,10 @@ use prospector_agent::{
     plan::INSTRUCTIONS,
 };
 use prospector_core::{Answer, Kind, Resource, ToolError, ToolSpec};
-use prospector_discovery::{Catalog, DiscoveryTools, Profile, Prompt, PromptBuilder, PromptForm};
+use prospector_discovery::{
+    Catalog, DiscoveryTools, Profile,
+    prompt::{Prompt, PromptBuilder, PromptForm},
+};
 use prospector_llm::{ChatEvent, ChatModel, ChatRequest, ChatResponse, LlmError, models::ModelInfo};
 use serde_json::Value;
 

@@ -7,7 +7,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::{Resource, compact, fit, tokens::estimate};
+use crate::{
+    Resource, compact,
+    finding::{Definition, QueryFinding},
+    fit,
+    tokens::estimate,
+};
 
 /// The answer of a tool. A plain struct derives `Serialize` and `JsonSchema`; a list is a [`crate::Page`]. Every method
 /// has a default that suits a small answer that shows no names.
@@ -29,6 +34,16 @@ pub trait ToolOutput: Clone + Serialize + JsonSchema + Send + Sync + 'static {
     /// from, other than names.
     fn content(&self) -> Option<&str> {
         None
+    }
+
+    /// What it says that a term means, where it is the answer to that question.
+    fn definition(&self) -> Option<Definition> {
+        None
+    }
+
+    /// The queries whose rows it shows, in their order. Who keeps a record of them may give each another id.
+    fn queries(&mut self) -> Vec<QueryFinding<'_>> {
+        Vec::new()
     }
 
     /// The fields that may be shortened, with their names in JSON. The largest gives way first. A name that a plan would

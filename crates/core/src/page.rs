@@ -7,7 +7,9 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value};
 
 use crate::{
-    Resource, fit,
+    Resource,
+    finding::QueryFinding,
+    fit,
     output::{Budget, Cut, ToolOutput},
 };
 
@@ -124,6 +126,10 @@ impl<T: JsonSchema> JsonSchema for Page<T> {
 impl<T: ToolOutput> ToolOutput for Page<T> {
     fn reveals(&self) -> Vec<Resource> {
         T::reveal_all(&self.items)
+    }
+
+    fn queries(&mut self) -> Vec<QueryFinding<'_>> {
+        self.items.iter_mut().flat_map(ToolOutput::queries).collect()
     }
 
     fn fit(&mut self, budget: Budget<'_>) -> Cut {

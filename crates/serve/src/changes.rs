@@ -7,7 +7,7 @@ use std::{
 
 use tokio::sync::watch;
 
-use crate::estate::Served;
+use crate::served::Served;
 
 /// The lists, as far as one state of them is told from another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

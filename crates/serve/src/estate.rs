@@ -10,19 +10,20 @@ use std::{
     time::{Duration, Instant},
 };
 
-use prospector_core::{Answer, Owner, Problem, ToolError};
-use prospector_discovery::{Catalog, DiscoveryTools, Keeping, Profile};
+use prospector_core::{Owner, Problem};
+use prospector_discovery::{Catalog, DiscoveryTools, Profile, review::Keeping};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     changes::{Changes, Follower, Lists},
-    error::ServeError,
+    error::{OpenError, ServeError},
     listing::{self, Entry},
+    served::Served,
 };
 
 /// A catalog as it was opened, with what could not be used of it; or why it could not be opened at all.
-pub type Opened = Result<(Catalog, Vec<Problem>), String>;
+pub type Opened = Result<(Catalog, Vec<Problem>), OpenError>;
 
 /// Opens the catalog as it is now; with `true` what has not changed is read again too. It is called on a thread that may
 /// block.
@@ -30,28 +31,6 @@ type Opener = dyn Fn(bool) -> Opened + Send + Sync;
 
 /// How long after an attempt to mend the index that failed the next one is made.
 const AGAIN: Duration = Duration::from_secs(60);
-
-/// One state of the catalog, as one owner sees it.
-pub(crate) struct Served {
-    pub(crate) catalog: Arc<Catalog>,
-    /// The tools of the profile that is served.
-    pub(crate) tools: DiscoveryTools,
-    /// What there is, facts apart, which may be added at any time.
-    pub(crate) entries: Arc<[Entry]>,
-    /// Which state this is, from 1.
-    pub(crate) generation: u64,
-    /// How much of the catalog could not be used.
-    pub(crate) problems: usize,
-    /// Names and counts, for a model, and which facts it was made with: those change while everything else stays.
-    pub(crate) map: Mutex<Option<(u64, Arc<str>)>>,
-}
-
-impl Served {
-    /// Calls a tool of the profile.
-    pub(crate) async fn call(&self, name: &str, arguments: Value) -> Result<Answer, ToolError> {
-        self.tools.call(name, arguments).await
-    }
-}
 
 /// One state of the catalog, and what has been made of it for each owner. Their number is that of the tokens.
 struct State {
@@ -112,7 +91,7 @@ pub(crate) struct Estate {
 
 impl Estate {
     pub(crate) async fn open(opener: Arc<Opener>, profile: Profile, keeping: Keeping) -> Result<Self, ServeError> {
-        let opened = on_a_thread(opener.clone(), false).await.map_err(ServeError::Catalog)?;
+        let opened = on_a_thread(opener.clone(), false).await?;
         Ok(Estate {
             opener,
             profile,
@@ -154,7 +133,7 @@ impl Estate {
 
     /// Opens the catalog again and serves what came out. Whoever asks meanwhile is answered from the old state; when it
     /// cannot be opened, the old state stays.
-    pub(crate) async fn refresh(&self, all: bool) -> Result<Value, String> {
+    pub(crate) async fn refresh(&self, all: bool) -> Result<Value, OpenError> {
         let _turn = self.one_at_a_time.lock().await;
         let opened = on_a_thread(self.opener.clone(), all).await?;
         let generation = self.generation.fetch_add(1, Ordering::SeqCst) + 1;
@@ -223,6 +202,6 @@ impl Estate {
 async fn on_a_thread(opener: Arc<Opener>, all: bool) -> Opened {
     match tokio::task::spawn_blocking(move || opener(all)).await {
         Ok(opened) => opened,
-        Err(_) => Err("opening the catalog was given up".into()),
+        Err(_) => Err(OpenError::GivenUp),
     }
 }

@@ -16,7 +16,7 @@ use prospector_agent::{
     plan::Ended,
 };
 use prospector_core::{Answer, ResourceKind, ToolError, ToolSpec, Toolset};
-use prospector_discovery::Prompt;
+use prospector_discovery::prompt::Prompt;
 use prospector_llm::Message;
 use prospector_workflow::{Conversation, TurnOutcome, Workflow, WorkflowReport};
 use serde_json::{Value, json};

@@ -2,7 +2,8 @@
 
 use prospector_core::{Answer, mark::as_json};
 use prospector_llm::{
-    Message, ToolCall,
+    Message,
+    message::ToolCall,
     purpose::{Mode, PreviousTurn, Purpose},
 };
 use serde_json::{Value, json};

@@ -21,9 +21,10 @@ use prospector_agent::{
     plan::PlanOutcome,
 };
 use prospector_core::{Answer, Resource, ResourceKind, ToolError, ToolErrorCode, ToolSpec};
-use prospector_discovery::{Prompt, PromptTokens};
+use prospector_discovery::prompt::{Prompt, PromptTokens};
 use prospector_llm::{
-    ChatEvent, ChatModel, ChatRequest, ChatResponse, LlmError, Message, SystemBlock, ToolCall, Usage,
+    ChatEvent, ChatModel, ChatRequest, ChatResponse, LlmError, Message,
+    message::{SystemBlock, ToolCall, Usage},
 };
 use serde_json::{Value, json};
 use tokio::sync::Notify;

@@ -6,14 +6,14 @@ use prospector_core::{
     Answer, BoxFuture, Budget, Callable, Cut, Effect, Kind, Page, Part, Resource, ResourceKind, Tool, ToolError,
     ToolOutput, ToolSpec, output_schema,
 };
-use prospector_schema::{KeyJoin, TableHit, TableHits};
+use prospector_schema::{TableHit, TableHits, joins::KeyJoin};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::either;
+use crate::search_all::{SearchAll, SearchHit};
 use crate::target::TargetResolver;
-use crate::tools::{SearchAll, SearchHit};
 
 pub(super) const NAME: &str = "search";
 

@@ -3,9 +3,13 @@
 use std::sync::Arc;
 
 use prospector_core::{
-    Answer, BoxFuture, Callable, Effect, Part, Resource, ToolError, ToolOutput, ToolSpec, output_schema,
+    Answer, BoxFuture, Callable, Effect, Part, Resource, ToolError, ToolOutput, ToolSpec, finding::Definition,
+    output_schema,
 };
-use prospector_facts::{Related, Resolution, Source};
+use prospector_facts::{
+    Resolution,
+    model::{Related, Source},
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
@@ -128,6 +132,10 @@ impl Serialize for Brief {
 impl ToolOutput for Brief {
     fn reveals(&self) -> Vec<Resource> {
         self.0.reveals()
+    }
+
+    fn definition(&self) -> Option<Definition> {
+        self.0.definition()
     }
 
     fn parts(&mut self) -> Vec<(&str, Part<'_>)> {

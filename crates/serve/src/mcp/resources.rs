@@ -2,7 +2,7 @@
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use prospector_core::{
-    Answer, Owner, ResourceKind,
+    Answer, Owner, ResourceKind, ToolErrorCode,
     mark::{as_data, as_json, clean_name},
 };
 use rmcp::{
@@ -13,8 +13,13 @@ use rmcp::{
     },
 };
 
-use super::refused;
-use crate::{error::Refusal, estate::Served, listing::KINDS, server::Server};
+use super::invalid_params;
+use crate::{
+    error::{Refusal, RefusalCode},
+    listing::KINDS,
+    served::Served,
+    server::Server,
+};
 
 const SCHEME: &str = "prospector://";
 
@@ -22,7 +27,7 @@ const SCHEME: &str = "prospector://";
 const PAGE: usize = 100;
 
 /// At most this much of one resource is shown.
-const MOST_TOKENS: usize = 20_000;
+const MAX_TOKENS: usize = 20_000;
 
 /// What stands for itself in a URI (RFC 3986, unreserved characters).
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
@@ -80,18 +85,18 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
 pub(super) async fn read(server: &Server, owner: &Owner, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let contents = match contents(server, owner, uri).await {
         Ok(contents) => contents,
-        Err(refusal) if matches!(refusal.code, "not_found" | "expired") => {
-            let error = refused(&refusal);
+        Err(refusal) if matches!(refusal.code, RefusalCode::Tool(ToolErrorCode::NotFound) | RefusalCode::Expired) => {
+            let error = invalid_params(&refusal);
             return Err(ErrorData::resource_not_found(error.message, error.data));
         }
-        Err(refusal) => return Err(refused(&refusal)),
+        Err(refusal) => return Err(invalid_params(&refusal)),
     };
     Ok(ReadResourceResult::new(vec![contents]).with_cache_scope(CacheScope::Private))
 }
 
 async fn contents(server: &Server, owner: &Owner, uri: &str) -> Result<ResourceContents, Refusal> {
     let unknown = || {
-        Refusal::new("not_found", format!("`{uri}` is no resource"))
+        Refusal::not_found(format!("`{uri}` is no resource"))
             .advise(format!("a resource is {SCHEME}KIND/ID, as resources/list gives it"))
     };
     let (kind, id) = uri.strip_prefix(SCHEME).and_then(|rest| rest.split_once('/')).ok_or_else(unknown)?;
@@ -107,7 +112,7 @@ async fn contents(server: &Server, owner: &Owner, uri: &str) -> Result<ResourceC
     }
     let kind = KINDS.into_iter().find(|known| known.as_str() == kind).ok_or_else(unknown)?;
     let id = percent_decode_str(id).decode_utf8().map_err(|_| unknown())?;
-    let answer = server.estate.now(owner).show(kind, &id, MOST_TOKENS).await?;
+    let answer = server.estate.now(owner).show(kind, &id, MAX_TOKENS).await?;
     Ok(ResourceContents::text(as_data(&text(kind, &answer)), uri).with_mime_type(media(kind)))
 }
 
