@@ -37,10 +37,10 @@
 //! What it is not: it decides nothing. What a tool answers, what a plan is and what it costs is known below; here it is
 //! translated into two protocols, with limits, and given back when it is asked for again.
 
+mod catalog;
 mod changes;
 mod conversations;
 pub mod error;
-mod estate;
 mod handles;
 mod http;
 mod listing;
@@ -52,15 +52,15 @@ mod question;
 mod results;
 mod run;
 mod runs;
-mod served;
 mod server;
 mod sessions;
 mod shared;
 mod shares;
 mod tokens;
+mod view;
 
+pub use catalog::Opened;
 pub use error::ServeError;
-pub use estate::Opened;
 pub use http::{ROUTES, Route};
 pub use options::{Limits, Options};
 pub use server::Server;

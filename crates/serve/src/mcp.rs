@@ -36,7 +36,7 @@ use rmcp::{
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
-use crate::{error::ServeError, served::Served, server::Server};
+use crate::{error::ServeError, server::Server, view::CatalogView};
 
 pub(crate) use transport::before;
 
@@ -56,8 +56,8 @@ impl Handler {
     }
 
     /// The catalog as this client sees it.
-    fn catalog(&self) -> Arc<Served> {
-        self.server.estate.now(&self.owner)
+    fn view(&self) -> Arc<CatalogView> {
+        self.server.catalog.view(&self.owner)
     }
 }
 
@@ -141,7 +141,7 @@ async fn pipe(
     Ok(())
 }
 
-impl Served {
+impl CatalogView {
     /// Names and counts of what exists, as a text of the same letters as long as it is the same.
     fn map(&self) -> Arc<str> {
         let mut facts = DefaultHasher::new();
@@ -182,7 +182,7 @@ impl ServerHandler for Handler {
             .enable_prompts()
             .build();
         let about = Implementation::new("prospector", env!("CARGO_PKG_VERSION")).with_title("Prospector");
-        ServerConfig::new(capabilities).with_server_info(about).with_instructions(self.catalog().introduction())
+        ServerConfig::new(capabilities).with_server_info(about).with_instructions(self.view().introduction())
     }
 
     async fn list_tools(
@@ -190,12 +190,12 @@ impl ServerHandler for Handler {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let all = async { Ok(ListToolsResult::with_all_items(tools::all(&self.catalog()))) };
+        let all = async { Ok(ListToolsResult::with_all_items(tools::all(&self.view()))) };
         Ok(catch_panics("tools/list", all).await?.with_cache_scope(CacheScope::Private))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        tools::all(&self.catalog()).into_iter().find(|tool| tool.name == name)
+        tools::all(&self.view()).into_iter().find(|tool| tool.name == name)
     }
 
     async fn call_tool(
@@ -212,7 +212,7 @@ impl ServerHandler for Handler {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
-        catch_panics("resources/list", async { resources::list(&self.catalog(), cursor) }).await
+        catch_panics("resources/list", async { resources::list(&self.view(), cursor) }).await
     }
 
     async fn list_resource_templates(
@@ -245,10 +245,8 @@ impl ServerHandler for Handler {
         request: GetPromptRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let served = self.catalog();
-        catch_panics("prompts/get", async { compute(move || prompts::get(&served, request)).await })
-            .await
-            .map(Into::into)
+        let view = self.view();
+        catch_panics("prompts/get", async { compute(move || prompts::get(&view, request)).await }).await.map(Into::into)
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {

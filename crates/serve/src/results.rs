@@ -23,12 +23,12 @@ pub(crate) struct Called {
 impl Server {
     /// Calls a tool of the profile for this owner. Of an answer that had to be cut, more is kept under a handle.
     pub(crate) async fn call(&self, owner: &Owner, name: &str, arguments: Value) -> Result<Called, ToolError> {
-        let served = self.estate.now(owner);
+        let view = self.catalog.view(owner);
         let limit = self.options.limits.call_time;
         let work = async {
-            let answer = served.call(name, arguments).await?;
-            if served.tools.effect(name).is_some_and(|effect| !effect.is_read_only()) {
-                self.estate.look();
+            let answer = view.call(name, arguments).await?;
+            if view.tools.effect(name).is_some_and(|effect| !effect.is_read_only()) {
+                self.catalog.look();
             }
             let handle = answer.is_cut().then(|| {
                 let handle = self.results.handle();

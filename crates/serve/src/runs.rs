@@ -12,10 +12,10 @@ use crate::{
     options::Limited,
     question::Question,
     run::{End, Run, Task},
-    served::Served,
     server::Server,
     sessions::Turn,
     shares::Share,
+    view::CatalogView,
 };
 
 impl Server {
@@ -75,7 +75,7 @@ impl Server {
             }
         };
         // What was learned on the way is listed from now on.
-        self.estate.look();
+        self.catalog.look();
         // A defect of one run is not that of the others.
         let end = end.unwrap_or_else(|error| {
             tracing::error!(%error, "a run broke off");
@@ -98,20 +98,20 @@ impl Server {
     }
 
     async fn plan(&self, run: &Run, asked: &Question) -> End {
-        let served = self.estate.now(&run.owner);
+        let view = self.catalog.view(&run.owner);
         let observe = |event: Event| run.observe(&event);
         let request = asked.request(&self.models, run.cancel.clone(), &observe);
-        let outcome = self.planner(&served).plan(request).await;
+        let outcome = self.planner(&view).plan(request).await;
         run.finish("plan", &outcome.plan, outcome.plan.ended, outcome.failure)
     }
 
     /// A planner over one state of the catalog. Its queries run in an engine of their own.
-    fn planner(&self, served: &Served) -> Planner {
-        Planner::new(served.catalog.clone(), self.models.clone()).with_tools(served.tools.clone())
+    fn planner(&self, view: &CatalogView) -> Planner {
+        Planner::new(view.catalog.clone(), self.models.clone()).with_tools(view.tools.clone())
     }
 
     async fn ask(&self, run: &Run, asked: &Question) -> End {
-        let served = self.estate.now(&run.owner);
+        let view = self.catalog.view(&run.owner);
         let mut session = match self.session(&run.owner, asked.session.as_deref()).await {
             Ok(session) => session,
             Err(refusal) => {
@@ -121,7 +121,7 @@ impl Server {
         };
         let observe = |event: Event| run.observe(&event);
         let request = asked.request(&self.models, run.cancel.clone(), &observe);
-        let outcome = self.planner(&served).ask(&mut session, request).await;
+        let outcome = self.planner(&view).ask(&mut session, request).await;
         run.finish("answered", &outcome.answered, outcome.answered.ended, outcome.failure)
     }
 }

@@ -12,8 +12,8 @@ use tokio::{net::TcpListener, sync::Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    catalog::{Opened, ServedCatalog},
     error::ServeError,
-    estate::{Estate, Opened},
     handles::HandleStore,
     metrics::Metrics,
     options::{Limited, Options},
@@ -31,7 +31,7 @@ const CANCEL_GRACE: Duration = Duration::from_secs(3);
 
 /// A server over one catalog. All protocols share its models, runs and limits.
 pub struct Server {
-    pub(crate) estate: Estate,
+    pub(crate) catalog: ServedCatalog,
     pub(crate) models: Models,
     pub(crate) options: Options,
     pub(crate) metrics: Metrics,
@@ -66,7 +66,7 @@ impl Server {
         // What one says is not the word of all where there are others.
         let keeping = if options.tokens.owners() > 1 { Keeping::Apart } else { Keeping::ForAll };
         Ok(Arc::new(Server {
-            estate: Estate::open(Arc::new(open), profile, keeping).await?,
+            catalog: ServedCatalog::open(Arc::new(open), profile, keeping).await?,
             models,
             metrics: Metrics::default(),
             runs: HandleStore::new("run", limits.handles, limits.handle_life),
@@ -92,7 +92,7 @@ impl Server {
     /// another process is noticed.
     pub fn follow(self: &Arc<Self>, stamp: impl Fn() -> Option<String> + Send + Sync + 'static) {
         let (server, known) = (self.clone(), stamp());
-        tokio::spawn(async move { server.estate.follow(&stamp, known, LOOK, &server.closing).await });
+        tokio::spawn(async move { server.catalog.follow(&stamp, known, LOOK, &server.closing).await });
     }
 
     /// Listens on an address, for [`Server::http`].

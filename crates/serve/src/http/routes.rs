@@ -38,7 +38,7 @@ pub(crate) async fn ready(State(shared): State<Shared>) -> Response {
     let reason = match shared.server.closing.is_cancelled() {
         true => Some("closing\n"),
         // Which file it is stands in the log.
-        false => shared.server.estate.index_fault().await.map(|_| "the index is damaged\n"),
+        false => shared.server.catalog.index_fault().await.map(|_| "the index is damaged\n"),
     };
     match reason {
         Some(reason) => (StatusCode::SERVICE_UNAVAILABLE, reason).into_response(),
@@ -54,7 +54,7 @@ pub(crate) async fn openapi() -> Response {
 
 /// `GET /metrics`
 pub(crate) async fn metrics(State(shared): State<Shared>) -> Response {
-    let (records, generation) = shared.server.estate.size();
+    let (records, generation) = shared.server.catalog.size();
     let sessions = shared.sessions.sessions.read().await.len();
     let gauges = Gauges { sessions, records, generation };
     let text = shared.server.metrics.text(&gauges);
@@ -63,14 +63,14 @@ pub(crate) async fn metrics(State(shared): State<Shared>) -> Response {
 
 /// `GET /v1/about`
 pub(crate) async fn about(State(shared): State<Shared>, Extension(owner): Extension<Owner>) -> Reply {
-    let served = shared.server.estate.now(&owner);
+    let view = shared.server.catalog.view(&owner);
     Ok(Json(json!({
         "version": env!("CARGO_PKG_VERSION"),
         "model": shared.server.models.chat.name(),
-        "generation": served.generation,
-        "records": served.catalog.index.len(),
-        "problems": served.problems,
-        "things": served.counts(),
+        "generation": view.generation,
+        "records": view.catalog.index.len(),
+        "problems": view.problems,
+        "things": view.counts(),
         "tasks": Task::ALL.map(Task::as_str),
         "sessions": shared.server.options.state.is_some(),
     })))
@@ -78,7 +78,7 @@ pub(crate) async fn about(State(shared): State<Shared>, Extension(owner): Extens
 
 /// `GET /v1/tools`
 pub(crate) async fn tools(State(shared): State<Shared>, Extension(owner): Extension<Owner>) -> Reply {
-    Ok(Json(json!({"items": shared.server.estate.now(&owner).tools.specs()})))
+    Ok(Json(json!({"items": shared.server.catalog.view(&owner).tools.specs()})))
 }
 
 /// `POST /v1/tools/{name}`: the body is the arguments.
@@ -123,8 +123,8 @@ pub(crate) async fn search(
         arguments["kinds"] = json!(kinds.split(',').collect::<Vec<_>>());
     }
     arguments["limit"] = number(&query, "limit", 8)?.into();
-    let served = shared.server.estate.now(&owner);
-    let answer = served.tools.search(arguments).await?;
+    let view = shared.server.catalog.view(&owner);
+    let answer = view.tools.search(arguments).await?;
     Ok(Json(json!({"answer": answer.json()})))
 }
 
@@ -141,7 +141,7 @@ pub(crate) async fn catalog(
     };
     let (offset, limit) = (number(&query, "offset", 0)?, number(&query, "limit", 100)?.clamp(1, 1_000));
     let text = query.get("text").map(String::as_str).unwrap_or_default();
-    let part = shared.server.estate.now(&owner).list(kind, text, offset, limit);
+    let part = shared.server.catalog.view(&owner).list(kind, text, offset, limit);
     Ok(Json(json!(part)))
 }
 
@@ -152,7 +152,7 @@ pub(crate) async fn thing(
     Path((kind, id)): Path<(String, String)>,
 ) -> Reply {
     let kind = parse_kind(&kind)?;
-    let answer = shared.server.estate.now(&owner).show(kind, &id, MAX_TOKENS).await?;
+    let answer = shared.server.catalog.view(&owner).show(kind, &id, MAX_TOKENS).await?;
     Ok(Json(json!({"kind": kind, "id": id, "answer": answer.json(), "text": answer.text()})))
 }
 
@@ -298,7 +298,7 @@ pub(crate) async fn refresh(State(shared): State<Shared>, Query(query): Query<Ha
     };
     let server = shared.server.clone();
     // It is finished even when whoever asked for it goes away.
-    let refreshed = tokio::spawn(async move { server.estate.refresh(all).await }).await;
+    let refreshed = tokio::spawn(async move { server.catalog.refresh(all).await }).await;
     match refreshed {
         Ok(Ok(said)) => Ok(Json(said)),
         Ok(Err(error)) => {

@@ -10,7 +10,7 @@ use rmcp::{
 use serde_json::Value;
 
 use super::invalid_params;
-use crate::{error::Refusal, served::Served};
+use crate::{error::Refusal, view::CatalogView};
 
 const PLAN: &str = "plan";
 
@@ -26,7 +26,7 @@ pub(super) fn all() -> ListPromptsResult {
 }
 
 /// One of them, filled in.
-pub(super) fn get(served: &Served, request: GetPromptRequestParams) -> Result<GetPromptResult, ErrorData> {
+pub(super) fn get(view: &CatalogView, request: GetPromptRequestParams) -> Result<GetPromptResult, ErrorData> {
     if request.name != PLAN {
         let refusal = Refusal::not_found(format!("there is no prompt `{}`", request.name));
         return Err(invalid_params(&refusal.advise(format!("the prompt here is `{PLAN}`"))));
@@ -44,7 +44,7 @@ pub(super) fn get(served: &Served, request: GetPromptRequestParams) -> Result<Ge
             invalid_params(&Refusal::invalid(format!("there is no mode `{name}`")).advise(modes))
         })?,
     };
-    let prompt = PromptBuilder::new(&served.catalog, &served.tools, INSTRUCTIONS)
+    let prompt = PromptBuilder::new(&view.catalog, &view.tools, INSTRUCTIONS)
         .form(Some(PromptForm::Minimal))
         .build(&UNLISTED, question);
     let mut text: String = prompt.system.iter().map(|block| format!("{}\n\n", block.text)).collect();

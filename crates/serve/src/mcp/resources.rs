@@ -17,8 +17,8 @@ use super::invalid_params;
 use crate::{
     error::{Refusal, RefusalCode},
     listing::KINDS,
-    served::Served,
     server::Server,
+    view::CatalogView,
 };
 
 const SCHEME: &str = "prospector://";
@@ -33,7 +33,7 @@ const MAX_TOKENS: usize = 20_000;
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The resources from a cursor on.
-pub(super) fn list(served: &Served, cursor: Option<String>) -> Result<ListResourcesResult, ErrorData> {
+pub(super) fn list(view: &CatalogView, cursor: Option<String>) -> Result<ListResourcesResult, ErrorData> {
     let offset = match cursor {
         None => 0,
         Some(cursor) => cursor
@@ -41,7 +41,7 @@ pub(super) fn list(served: &Served, cursor: Option<String>) -> Result<ListResour
             .and_then(|digits| usize::from_str_radix(digits, 16).ok())
             .ok_or_else(|| ErrorData::invalid_params("the cursor is none that was given out here", None))?,
     };
-    let part = served.list(None, "", offset, PAGE);
+    let part = view.list(None, "", offset, PAGE);
     let resources = part.items.into_iter().map(|entry| {
         let name = clean_name(&entry.id);
         let resource = Resource::new(uri(entry.kind, &entry.id), name.clone())
@@ -112,7 +112,7 @@ async fn contents(server: &Server, owner: &Owner, uri: &str) -> Result<ResourceC
     }
     let kind = KINDS.into_iter().find(|known| known.as_str() == kind).ok_or_else(unknown)?;
     let id = percent_decode_str(id).decode_utf8().map_err(|_| unknown())?;
-    let answer = server.estate.now(owner).show(kind, &id, MAX_TOKENS).await?;
+    let answer = server.catalog.view(owner).show(kind, &id, MAX_TOKENS).await?;
     Ok(ResourceContents::text(as_data(&text(kind, &answer)), uri).with_mime_type(media(kind)))
 }
 

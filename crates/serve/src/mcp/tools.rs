@@ -26,8 +26,8 @@ use crate::{
     error::{Refusal, RefusalCode},
     question::Question,
     run::{Run, Task},
-    served::Served,
     server::Server,
+    view::CatalogView,
 };
 
 const PLAN: &str = "plan";
@@ -38,15 +38,15 @@ const FETCH: &str = "fetch";
 const MAX_LINE_CHARS: usize = 200;
 
 /// Every tool, in one order: those of the profile by name, then those of the server.
-pub(super) fn all(served: &Served) -> Vec<Tool> {
-    let mut tools: Vec<Tool> = (served.tools.specs().into_iter())
+pub(super) fn all(view: &CatalogView) -> Vec<Tool> {
+    let mut tools: Vec<Tool> = (view.tools.specs().into_iter())
         .map(|spec| {
-            let effect = served.tools.effect(&spec.name).unwrap_or(Effect::CallsOut);
-            let output = served.tools.output_schema(&spec.name).unwrap_or_default();
+            let effect = view.tools.effect(&spec.name).unwrap_or(Effect::CallsOut);
+            let output = view.tools.output_schema(&spec.name).unwrap_or_default();
             tool(spec.name, spec.description, object(spec.input_schema), effect, output)
         })
         .collect();
-    if !served.catalog.is_empty() {
+    if !view.catalog.is_empty() {
         let description = "Plans how the catalog answers a question. Every name in the plan exists. Takes longer than the \
                            other tools, and reports its progress.";
         let output = output_schema::<PlanFields>();

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::listing::{Entry, KINDS, Part, first_line};
 
 /// One state of the catalog, as one owner sees it.
-pub(crate) struct Served {
+pub(crate) struct CatalogView {
     pub(crate) catalog: Arc<Catalog>,
     /// The tools of the profile that is served.
     pub(crate) tools: DiscoveryTools,
@@ -23,7 +23,7 @@ pub(crate) struct Served {
     pub(crate) map: Mutex<Option<(u64, Arc<str>)>>,
 }
 
-impl Served {
+impl CatalogView {
     /// Calls a tool of the profile.
     pub(crate) async fn call(&self, name: &str, arguments: Value) -> Result<Answer, ToolError> {
         self.tools.call(name, arguments).await

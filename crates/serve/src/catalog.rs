@@ -19,7 +19,7 @@ use crate::{
     changes::{Changes, Follower, Lists},
     error::{OpenError, ServeError},
     listing::{self, Entry},
-    served::Served,
+    view::CatalogView,
 };
 
 /// A catalog as it was opened, with what could not be used of it; or why it could not be opened at all.
@@ -40,7 +40,7 @@ struct State {
     entries: Arc<[Entry]>,
     generation: u64,
     problems: usize,
-    views: Mutex<HashMap<Owner, Arc<Served>>>,
+    views: Mutex<HashMap<Owner, Arc<CatalogView>>>,
 }
 
 impl State {
@@ -57,14 +57,14 @@ impl State {
         }
     }
 
-    fn seen_by(&self, owner: &Owner) -> Arc<Served> {
+    fn seen_by(&self, owner: &Owner) -> Arc<CatalogView> {
         let known = self.views.lock().unwrap_or_else(PoisonError::into_inner).get(owner).cloned();
         if let Some(known) = known {
             return known;
         }
         // Not under the lock: it may take a while, and to make it twice does no harm.
         let catalog = Arc::new(self.catalog.seen_by(owner.clone(), self.keeping));
-        let made = Arc::new(Served {
+        let made = Arc::new(CatalogView {
             tools: DiscoveryTools::new(&catalog, self.profile),
             catalog,
             entries: self.entries.clone(),
@@ -77,7 +77,7 @@ impl State {
 }
 
 /// The catalog that is served now, and how to open it again.
-pub(crate) struct Estate {
+pub(crate) struct ServedCatalog {
     opener: Arc<Opener>,
     profile: Profile,
     /// What becomes of what an owner says.
@@ -89,10 +89,10 @@ pub(crate) struct Estate {
     one_at_a_time: tokio::sync::Mutex<()>,
 }
 
-impl Estate {
+impl ServedCatalog {
     pub(crate) async fn open(opener: Arc<Opener>, profile: Profile, keeping: Keeping) -> Result<Self, ServeError> {
         let opened = on_a_thread(opener.clone(), false).await?;
-        Ok(Estate {
+        Ok(ServedCatalog {
             opener,
             profile,
             keeping,
@@ -104,7 +104,7 @@ impl Estate {
     }
 
     /// The state that a request of this owner is answered from, from its beginning to its end.
-    pub(crate) fn now(&self, owner: &Owner) -> Arc<Served> {
+    pub(crate) fn view(&self, owner: &Owner) -> Arc<CatalogView> {
         let state = self.now.read().unwrap_or_else(PoisonError::into_inner).clone();
         state.seen_by(owner)
     }
@@ -117,9 +117,9 @@ impl Estate {
 
     /// Waits for changes of what the clients of this owner list, from now on.
     pub(crate) fn follow_changes(&self, owner: &Owner) -> Follower {
-        let served = self.now(owner);
+        let view = self.view(owner);
         let mut changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
-        let changes = changes.entry(owner.clone()).or_insert_with(|| Arc::new(Changes::new(Lists::of(&served))));
+        let changes = changes.entry(owner.clone()).or_insert_with(|| Arc::new(Changes::new(Lists::of(&view))));
         changes.follow()
     }
 
@@ -127,7 +127,7 @@ impl Estate {
     pub(crate) fn look(&self) {
         let all = self.changes.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for (owner, changes) in all {
-            changes.look(|| Lists::of(&self.now(&owner)));
+            changes.look(|| Lists::of(&self.view(&owner)));
         }
     }
 
