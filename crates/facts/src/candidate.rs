@@ -181,7 +181,17 @@ fn best_definition<'a>(
             Pattern::Short if !asked.short => 0.58,
             // The sentence under the heading of the term that gives the number that is wanted.
             Pattern::Heading if asked.value && has_value => definition.strength.max(0.75),
-            _ => definition.strength,
+            Pattern::Explicit
+            | Pattern::Equality
+            | Pattern::Label
+            | Pattern::Row
+            | Pattern::Copula
+            | Pattern::Condition
+            | Pattern::Heading
+            | Pattern::Threshold
+            | Pattern::Unit
+            | Pattern::Short
+            | Pattern::Code => definition.strength,
         };
         let missing = asked.value && !has_value;
         let unmet = asked.shape == Shape::Ask && lookup.is_strict() && !lookup.is_met_by(unit);

@@ -131,7 +131,15 @@ fn from_unit(unit: &Unit) -> Vec<ExtractedFact> {
         match definition.pattern {
             Pattern::Short => out.push(fact(definition, ExtractedKind::Abbreviation)),
             Pattern::Unit => out.push(fact(definition, ExtractedKind::Unit)),
-            _ => {}
+            Pattern::Explicit
+            | Pattern::Equality
+            | Pattern::Label
+            | Pattern::Row
+            | Pattern::Copula
+            | Pattern::Condition
+            | Pattern::Heading
+            | Pattern::Threshold
+            | Pattern::Code => {}
         }
     }
     let bounded = defined.iter().find(|d| d.pattern == Pattern::Threshold).filter(|_| meaning.is_none());

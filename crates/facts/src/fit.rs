@@ -34,7 +34,7 @@ impl Statement {
     pub(crate) fn of(unit: &Unit) -> Self {
         let headers: Vec<&str> = match &unit.form {
             Form::Row(cells) => cells.iter().map(|(header, _)| header.as_str()).collect(),
-            _ => Vec::new(),
+            Form::Prose | Form::Item | Form::Code => Vec::new(),
         };
         let own =
             [unit.before.as_str(), &unit.plain].into_iter().chain(headers).chain(unit.list.iter().map(String::as_str));

@@ -198,7 +198,7 @@ impl<'a> Lookup<'a> {
 fn render_unit(unit: &Unit) -> String {
     let cells = match &unit.form {
         Form::Row(cells) => cells.iter().map(|(header, cell)| format!("{header}: {cell}")).collect(),
-        _ => Vec::new(),
+        Form::Prose | Form::Item | Form::Code => Vec::new(),
     };
     let row = if cells.is_empty() { unit.plain.clone() } else { cells.join("; ") };
     std::iter::once(row).chain(unit.list.iter().cloned()).collect::<Vec<_>>().join(" ")

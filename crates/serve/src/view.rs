@@ -58,7 +58,13 @@ impl CatalogView {
         for kind in KINDS {
             let count = match kind {
                 ResourceKind::Fact => self.catalog.facts.records().len(),
-                _ => self.entries.iter().filter(|entry| entry.kind == kind).count(),
+                ResourceKind::Database
+                | ResourceKind::Table
+                | ResourceKind::Column
+                | ResourceKind::Api
+                | ResourceKind::Operation
+                | ResourceKind::Document
+                | ResourceKind::Skill => self.entries.iter().filter(|entry| entry.kind == kind).count(),
             };
             counts.insert(kind.as_str().into(), count.into());
         }

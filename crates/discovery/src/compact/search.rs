@@ -82,7 +82,7 @@ impl Search {
             Some(Wanted::Operation) => "search_operations",
             Some(Wanted::Document) => "search_documents",
             Some(Wanted::Skill) => "search_skills",
-            _ => "search",
+            Some(Wanted::Fact) | None => "search",
         };
         if own != "search" && self.targets.has(own) {
             let fields = json!({"query": query, "limit": limit, "database": database});

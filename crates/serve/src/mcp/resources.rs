@@ -61,7 +61,8 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
             ResourceKind::Table => "database.table",
             ResourceKind::Operation => "api.operation",
             ResourceKind::Fact => "its term",
-            _ => "its name",
+            ResourceKind::Column => "database.table.column",
+            ResourceKind::Database | ResourceKind::Api | ResourceKind::Document | ResourceKind::Skill => "its name",
         };
         ResourceTemplate::new(format!("{SCHEME}{kind}/{{id}}"), kind.as_str())
             .with_description(format!("The {kind} with that id: {form}."))
@@ -136,7 +137,12 @@ fn text(kind: ResourceKind, answer: &Answer) -> String {
 fn media(kind: ResourceKind) -> &'static str {
     match kind {
         ResourceKind::Document | ResourceKind::Skill => "text/markdown",
-        _ => "text/plain",
+        ResourceKind::Database
+        | ResourceKind::Table
+        | ResourceKind::Column
+        | ResourceKind::Api
+        | ResourceKind::Operation
+        | ResourceKind::Fact => "text/plain",
     }
 }
 
