@@ -65,7 +65,7 @@ async fn open(settings: &settings::Settings, opening: Opening) -> anyhow::Result
     let options = CatalogOptions { fresh, progress: &report, ..options(settings)? };
     let opened = Catalog::open(path, options).await;
     drop(progress);
-    let (catalog, problems) = opened.map_err(advised).context("the catalog cannot be used")?;
+    let (catalog, problems) = opened.map_err(with_advice).context("the catalog cannot be used")?;
     if let Some(reason) = &catalog.refreshed.rebuilt {
         let records = catalog.refreshed.added;
         output::say(&format!("indexed {records} records ({reason})"));
@@ -82,7 +82,9 @@ async fn open(settings: &settings::Settings, opening: Opening) -> anyhow::Result
 
 /// The index alone, where it shows the catalog as it is now.
 fn open_index(settings: &settings::Settings) -> anyhow::Result<Option<Index>> {
-    Catalog::open_index(settings.catalog()?, &options(settings)?).map_err(advised).context("the catalog cannot be used")
+    Catalog::open_index(settings.catalog()?, &options(settings)?)
+        .map_err(with_advice)
+        .context("the catalog cannot be used")
 }
 
 fn options(settings: &settings::Settings) -> anyhow::Result<CatalogOptions<'static>> {
@@ -98,7 +100,7 @@ fn options(settings: &settings::Settings) -> anyhow::Result<CatalogOptions<'stat
 }
 
 /// The error with what to do about it.
-fn advised(error: CatalogError) -> anyhow::Error {
+fn with_advice(error: CatalogError) -> anyhow::Error {
     let advice = match &error {
         CatalogError::Read { .. } => "name another with --catalog FILE, or write one with `planner init`",
         CatalogError::Syntax { .. } => return error.into(),

@@ -9,7 +9,7 @@ use std::{
 /// The text with each control character but line ends and tabs as `\u{1b}`, and so the marks that override or isolate
 /// the direction of a text. A carriage return counts as one unless a line ends with it.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
-    escaped(text, |out, c, next| match c {
+    escape(text, |out, c, next| match c {
         '\r' if next == Some('\n') => {}
         c => out.push_str(&c.escape_unicode().to_string()),
     })
@@ -17,13 +17,13 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
 
 /// JSON with what JSON itself does not escape written as `\u009b`: control characters can only stand in its texts.
 pub(crate) fn visible_json(json: &str) -> Cow<'_, str> {
-    escaped(json, |out, c, _| {
+    escape(json, |out, c, _| {
         let mut units = [0; 2];
         out.extend(c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
     })
 }
 
-fn escaped(text: &str, mut write: impl FnMut(&mut String, char, Option<char>)) -> Cow<'_, str> {
+fn escape(text: &str, mut write: impl FnMut(&mut String, char, Option<char>)) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);
     }

@@ -5,7 +5,7 @@ use std::{fmt, path::PathBuf};
 use clap::ValueEnum;
 use prospector_agent::ask::Platform;
 use prospector_core::Kind;
-use prospector_discovery::{Profile, PromptForm};
+use prospector_discovery::{Profile, prompt::PromptForm};
 use prospector_llm::purpose::Mode;
 use prospector_search::Ranker;
 
@@ -39,9 +39,28 @@ impl fmt::Display for TransformerName {
     }
 }
 
+/// A value of a flag that is none of those that there are. Its text says which there are.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ValueError {
+    /// No embedder is called so.
+    #[error(
+        "the embedders are static, none, model:NAME (such as model:all-MiniLM-L6-v2), and the path of a folder that holds \
+         a model (such as ./minilm)"
+    )]
+    Embedder,
+    /// The flag takes one of a few names.
+    #[error("the {what} are {}", names.join(", "))]
+    Name {
+        /// What the names are of, in the plural.
+        what: &'static str,
+        /// All of them.
+        names: Vec<&'static str>,
+    },
+}
+
 impl EmbedderName {
     /// `static`, `none`, `model:NAME`, or a path: whatever holds a separator or begins with a dot.
-    pub(crate) fn parse(name: &str) -> Result<EmbedderName, String> {
+    pub(crate) fn parse(name: &str) -> Result<EmbedderName, ValueError> {
         match name {
             "static" => Ok(EmbedderName::Static),
             "none" => Ok(EmbedderName::None),
@@ -51,9 +70,7 @@ impl EmbedderName {
             _ if name.starts_with('.') || name.contains(['/', std::path::MAIN_SEPARATOR]) => {
                 Ok(EmbedderName::Transformer(TransformerName::Folder(name.into())))
             }
-            _ => Err("the embedders are static, none, model:NAME (such as model:all-MiniLM-L6-v2), and the path of a \
-                      folder that holds a model (such as ./minilm)"
-                .into()),
+            _ => Err(ValueError::Embedder),
         }
     }
 }
@@ -115,38 +132,31 @@ impl From<PromptName> for PromptForm {
     }
 }
 
-pub(super) fn mode(name: &str) -> Result<Mode, String> {
+/// The one of `all` that is called so, in any case.
+fn find<T: Copy>(what: &'static str, all: &[T], as_str: fn(T) -> &'static str, name: &str) -> Result<T, ValueError> {
     let wanted = name.to_lowercase();
-    Mode::ALL
-        .into_iter()
-        .find(|mode| mode.as_str() == wanted)
-        .ok_or_else(|| format!("the modes are {}", Mode::ALL.map(Mode::as_str).join(", ")))
+    let found = all.iter().copied().find(|one| as_str(*one) == wanted);
+    found.ok_or_else(|| ValueError::Name { what, names: all.iter().map(|one| as_str(*one)).collect() })
 }
 
-pub(super) fn platform(name: &str) -> Result<Platform, String> {
-    let wanted = name.to_lowercase();
-    Platform::ALL
-        .into_iter()
-        .find(|platform| platform.as_str() == wanted)
-        .ok_or_else(|| format!("the platforms are {}", Platform::ALL.map(Platform::as_str).join(", ")))
+pub(super) fn mode(name: &str) -> Result<Mode, ValueError> {
+    find("modes", &Mode::ALL, Mode::as_str, name)
+}
+
+pub(super) fn platform(name: &str) -> Result<Platform, ValueError> {
+    find("platforms", &Platform::ALL, Platform::as_str, name)
 }
 
 /// One ranker, or all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Rankers(pub(crate) Option<Ranker>);
 
-pub(super) fn ranker(name: &str) -> Result<Rankers, String> {
-    let wanted = name.to_lowercase();
-    if wanted == "all" {
-        return Ok(Rankers(None));
-    }
-    let found = Ranker::ALL.into_iter().find(|ranker| ranker.as_str() == wanted);
-    found
-        .map(|ranker| Rankers(Some(ranker)))
-        .ok_or_else(|| format!("the rankers are {}, all", Ranker::ALL.map(Ranker::as_str).join(", ")))
+pub(super) fn ranker(name: &str) -> Result<Rankers, ValueError> {
+    let all: Vec<Rankers> =
+        Ranker::ALL.into_iter().map(|ranker| Rankers(Some(ranker))).chain([Rankers(None)]).collect();
+    find("rankers", &all, |rankers| rankers.0.map_or("all", Ranker::as_str), name)
 }
 
-pub(super) fn kind(name: &str) -> Result<Kind, String> {
-    Kind::from_name(&name.to_lowercase())
-        .ok_or_else(|| format!("the kinds are {}", Kind::ALL.map(Kind::as_str).join(", ")))
+pub(super) fn kind(name: &str) -> Result<Kind, ValueError> {
+    find("kinds", &Kind::ALL, Kind::as_str, name)
 }

@@ -41,7 +41,7 @@ pub(crate) async fn ask(args: AskArgs, settings: &Settings) -> anyhow::Result<Ex
         () = cancel.cancelled() => anyhow::bail!("interrupted while the catalog was opened; the index is as it was"),
     };
     let mut session = session(args.session.as_deref(), settings).await?;
-    let asked = Asked { args: &args.answering, models: &models, planner: &planner };
+    let asked = Asker { args: &args.answering, models: &models, planner: &planner };
     let outcome = asked.answer(question, args.answering.mode, &mut session, &cancel).await;
     match args.format {
         FormatName::Json => output::json(&outcome.answered)?,
@@ -92,13 +92,13 @@ pub(super) async fn open_planner(
 }
 
 /// What one question is asked of.
-pub(super) struct Asked<'a> {
+pub(super) struct Asker<'a> {
     pub(super) args: &'a AnsweringArgs,
     pub(super) models: &'a Models,
     pub(super) planner: &'a Planner,
 }
 
-impl Asked<'_> {
+impl Asker<'_> {
     /// Answers a question as the next turn of a session.
     pub(super) async fn answer(
         &self,

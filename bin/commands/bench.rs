@@ -13,7 +13,7 @@ use prospector_offline::Offline;
 use prospector_search::Ranker;
 use serde::Serialize;
 
-use super::{Opening, advised, capabilities, embedder, model, open, options};
+use super::{Opening, capabilities, embedder, model, open, options, with_advice};
 use crate::{
     Exit,
     cli::{
@@ -149,7 +149,7 @@ fn tell(notice: Notice<'_>) {
 /// The error with what to do about it.
 fn explain(error: BenchError) -> anyhow::Error {
     match error {
-        BenchError::Catalog(error) => advised(error).context("the catalog cannot be used"),
+        BenchError::Catalog(error) => with_advice(error).context("the catalog cannot be used"),
         error => error.into(),
     }
 }

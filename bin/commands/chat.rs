@@ -12,8 +12,8 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    ask::{Asked, answering_models, open_planner, session, state},
-    plan::planned,
+    ask::{Asker, answering_models, open_planner, session, state},
+    plan::plan_until,
 };
 use crate::{Exit, cli::ChatArgs, output, settings::Settings, visible::visible};
 use line::Lines;
@@ -53,7 +53,7 @@ pub(crate) async fn chat(args: ChatArgs, settings: &Settings) -> anyhow::Result<
             "/plan" if rest.is_empty() => Err(anyhow::anyhow!("say what to plan: /plan QUESTION")),
             "/plan" => {
                 let plan = crate::cli::PlanArgs::of(rest.to_owned(), &args.answering, mode);
-                interruptible(async |cancel| planned(plan, settings, &cancel).await).await.map(|_| ())
+                interruptible(async |cancel| plan_until(plan, settings, &cancel).await).await.map(|_| ())
             }
             "/refresh" => match interruptible(async |cancel| reopen(&args, &models, settings, &cancel).await).await {
                 Ok(opened) => {
@@ -68,7 +68,7 @@ pub(crate) async fn chat(args: ChatArgs, settings: &Settings) -> anyhow::Result<
                 Err(anyhow::anyhow!("there is no command {command}; did you mean {}?", near.join(" ")))
             }
             _ => {
-                let asked = Asked { args: &args.answering, models: &models, planner: &planner };
+                let asked = Asker { args: &args.answering, models: &models, planner: &planner };
                 turn(&asked, line, mode, &mut session).await
             }
         };
@@ -110,7 +110,7 @@ async fn reopen(
 }
 
 /// One question.
-async fn turn(asked: &Asked<'_>, question: &str, mode: Option<Mode>, session: &mut Session) -> anyhow::Result<()> {
+async fn turn(asked: &Asker<'_>, question: &str, mode: Option<Mode>, session: &mut Session) -> anyhow::Result<()> {
     let outcome = interruptible(async |cancel| asked.answer(question, mode, session, &cancel).await).await;
     let mut text = outcome.answered.answer.clone();
     if !outcome.answered.follow_ups.is_empty() {

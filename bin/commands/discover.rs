@@ -4,13 +4,15 @@ use prospector_agent::session::Session;
 use prospector_core::Problem;
 use prospector_core::tool::{Answer, ToolError};
 use prospector_discovery::{
-    DiscoveryTools, Profile, PromptBuilder, PromptForm, PromptTokens, check_state, discard_damaged, has_errors,
+    DiscoveryTools, Profile, has_errors,
+    prompt::{PromptBuilder, PromptForm, PromptTokens},
+    state::{check, discard_damaged},
 };
 use prospector_search::RefreshReport;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Opening, advised, ask::state, capabilities, open, open_index};
+use super::{Opening, ask::state, capabilities, open, open_index, with_advice};
 use crate::{
     Exit,
     cli::{CallArgs, FormatName, PromptArgs, RefreshArgs, SearchArgs, ToolsArgs},
@@ -159,7 +161,7 @@ pub(crate) async fn refresh(args: RefreshArgs, settings: &Settings) -> anyhow::R
 /// `planner refresh --check`
 async fn check_files(settings: &Settings) -> anyhow::Result<Exit> {
     let state = state(settings)?;
-    let mut report = check_state(&state).await.map_err(advised)?;
+    let mut report = check(&state).await.map_err(with_advice)?;
     let sessions = state.join("sessions.sqlite");
     if sessions.exists() {
         let fault = Session::check_store(&state).await.err().map(|error| error.to_string());

@@ -17,7 +17,7 @@ pub(crate) async fn facts(args: FactsArgs, settings: &Settings) -> anyhow::Resul
     let review = Review::new(state(settings)?.join("facts.sqlite"));
     match args.command {
         FactsCommand::List { pending } => {
-            let mut facts = review.facts().await.map_err(advised)?;
+            let mut facts = review.facts().await.map_err(with_advice)?;
             facts.retain(|fact| fact.pending || !pending);
             output::json(&facts)?;
             Ok(Exit::Good)
@@ -25,14 +25,14 @@ pub(crate) async fn facts(args: FactsArgs, settings: &Settings) -> anyhow::Resul
         FactsCommand::Approve { ids } => {
             let mut approved = Vec::new();
             for id in &ids {
-                approved.push((id, review.approve(id).await.map_err(advised)?));
+                approved.push((id, review.approve(id).await.map_err(with_advice)?));
             }
             done(approved, "no fact of that id waits; it may have been said anew", settings).await
         }
         FactsCommand::Remove { ids } => {
             let mut removed = Vec::new();
             for id in &ids {
-                removed.push((id, review.remove(id).await.map_err(advised)?));
+                removed.push((id, review.remove(id).await.map_err(with_advice)?));
             }
             done(removed, "there is no fact of that id; it may have been said anew", settings).await
         }
@@ -59,7 +59,7 @@ async fn done(
 }
 
 /// The error with what to do about it.
-fn advised(error: FactError) -> anyhow::Error {
+fn with_advice(error: FactError) -> anyhow::Error {
     match error.advice() {
         Some(advice) => anyhow::anyhow!("{error} ({advice})"),
         None => error.into(),

@@ -15,11 +15,15 @@ const INTERRUPTED: i32 = 130;
 
 /// Plans a question.
 pub(crate) async fn plan(args: PlanArgs, settings: &Settings) -> anyhow::Result<Exit> {
-    planned(args, settings, &interrupts()).await
+    plan_until(args, settings, &interrupts()).await
 }
 
 /// The same, until it is cancelled.
-pub(super) async fn planned(args: PlanArgs, settings: &Settings, cancel: &CancellationToken) -> anyhow::Result<Exit> {
+pub(super) async fn plan_until(
+    args: PlanArgs,
+    settings: &Settings,
+    cancel: &CancellationToken,
+) -> anyhow::Result<Exit> {
     let question = args.question.trim().to_owned();
     if question.is_empty() {
         anyhow::bail!("the question is empty");

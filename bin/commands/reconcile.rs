@@ -4,10 +4,19 @@
 use std::{collections::VecDeque, path::Path, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
-use prospector_agent::{Limits, agent_loop::AgentLoop, event::Event, plan::Ended};
-use prospector_discovery::{DiscoveryTools, Instructions, Profile, PromptBuilder};
+use prospector_agent::{
+    Limits,
+    agent_loop::AgentLoop,
+    event::{Event, Observe},
+    plan::Ended,
+};
+use prospector_discovery::{
+    DiscoveryTools, Profile,
+    prompt::{Instructions, PromptBuilder},
+};
 use prospector_reconcile::{RECONCILE, reconcile_tools};
-use prospector_workflow::{Conversation, Workflow};
+use prospector_workflow::{Conversation, TurnOutcome, Workflow, WorkflowReport};
+use tokio_util::sync::CancellationToken;
 
 use super::{
     Opening,
@@ -25,13 +34,6 @@ const CALL_TIME: Duration = Duration::from_secs(300);
 pub(crate) async fn reconcile(args: ReconcileArgs, settings: &Settings) -> anyhow::Result<Exit> {
     let models = models(settings, args.model.as_deref(), None)?;
     let mut answers = Answers::open(args.answers.as_deref(), settings)?;
-    let (file, text) = match &args.workflow {
-        None => ("reconcile.yaml".to_owned(), RECONCILE.to_owned()),
-        Some(path) => {
-            let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-            (path.display().to_string(), text)
-        }
-    };
     let cancel = interrupts();
     let (catalog, _) = tokio::select! {
         opened = open(settings, Opening::Use) => opened?,
@@ -42,17 +44,7 @@ pub(crate) async fn reconcile(args: ReconcileArgs, settings: &Settings) -> anyho
     let own = reconcile_tools(&engine, state(settings)?.join("reconcile"));
     let known = Conversation::tool_names(&tools, &own);
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
-    let workflow = match Workflow::read(&file, &text, &known) {
-        Ok(workflow) => workflow,
-        Err(problems) => {
-            let count = problems.len();
-            problems.iter().for_each(|problem| output::say(&problem.to_string()));
-            anyhow::bail!(
-                "the workflow {file} cannot be run: {count} {} wrong",
-                if count == 1 { "thing is" } else { "things are" }
-            );
-        }
-    };
+    let workflow = read_workflow(args.workflow.as_deref(), &known)?;
     let what = args.what.as_deref().map(str::trim).filter(|what| !what.is_empty());
     let instructions = Instructions { with_tools: &workflow.role, without_tools: &workflow.role, form: "" };
     let prompt = PromptBuilder::new(&catalog, &tools, instructions).build(&models.info, what.unwrap_or_default());
@@ -75,39 +67,75 @@ pub(crate) async fn reconcile(args: ReconcileArgs, settings: &Settings) -> anyho
     };
     let mut conversation = Conversation::new(Arc::new(workflow), own, prompt, limits);
     let agent = AgentLoop { model: models.chat.as_ref(), tools: &tools, names: &catalog };
-    let mut said = what.map(str::to_owned);
-    let told = loop {
-        let turn = conversation.turn(said.as_deref(), &agent, &cancel, &observe);
-        let told = turn.await;
-        if !told.text.is_empty() && talkative && !events {
-            output::say(&format!("\n{}\n", told.text.trim()));
-        }
-        if conversation.is_over() || told.ended != Ended::Completed {
-            break told;
-        }
-        match answers.next()? {
-            Some(line) => said = Some(line),
-            None => {
-                output::say("the user said nothing more before the workflow was over");
-                break told;
-            }
-        }
-    };
+    let said = what.map(str::to_owned);
+    let last =
+        loop_turns(&mut conversation, &agent, said, &mut answers, talkative && !events, &cancel, &observe).await?;
     let report = conversation.report();
-    let mut shown = serde_json::to_value(&report)?;
-    shown["answer"] = told.text.into();
-    output::json(&shown)?;
-    if let Some(failure) = &told.failure {
-        output::say(&format!("error: {failure}"));
-    }
-    if let Some(reason) = &report.stopped {
-        output::say(&format!("error: {reason}"));
-    }
+    print_report(&report, last)?;
     Ok(match report.ended {
         Ended::ProviderFailed if !report.completed => Exit::Provider,
         _ if report.completed => Exit::Good,
         _ => Exit::NotVerified,
     })
+}
+
+/// The workflow of a file, or the one that comes with the program; `known` are the tools that it may name.
+fn read_workflow(file: Option<&Path>, known: &[&str]) -> anyhow::Result<Workflow> {
+    let (file, text) = match file {
+        None => ("reconcile.yaml".to_owned(), RECONCILE.to_owned()),
+        Some(path) => {
+            let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+            (path.display().to_string(), text)
+        }
+    };
+    Workflow::read(&file, &text, known).map_err(|problems| {
+        let count = problems.len();
+        problems.iter().for_each(|problem| output::say(&problem.to_string()));
+        let things = if count == 1 { "thing is" } else { "things are" };
+        anyhow::anyhow!("the workflow {file} cannot be run: {count} {things} wrong")
+    })
+}
+
+/// Takes turns with the user until the workflow is over, or the user says nothing more; gives the last turn.
+async fn loop_turns(
+    conversation: &mut Conversation,
+    agent: &AgentLoop<'_, DiscoveryTools>,
+    mut said: Option<String>,
+    answers: &mut Answers,
+    is_shown: bool,
+    cancel: &CancellationToken,
+    observe: &Observe<'_>,
+) -> anyhow::Result<TurnOutcome> {
+    loop {
+        let reply = conversation.turn(said.as_deref(), agent, cancel, observe).await;
+        if !reply.text.is_empty() && is_shown {
+            output::say(&format!("\n{}\n", reply.text.trim()));
+        }
+        if conversation.is_over() || reply.ended != Ended::Completed {
+            return Ok(reply);
+        }
+        match answers.next()? {
+            Some(line) => said = Some(line),
+            None => {
+                output::say("the user said nothing more before the workflow was over");
+                return Ok(reply);
+            }
+        }
+    }
+}
+
+/// The report as JSON, with what the model said last; what went wrong on standard error.
+fn print_report(report: &WorkflowReport, last: TurnOutcome) -> anyhow::Result<()> {
+    let mut shown = serde_json::to_value(report)?;
+    shown["answer"] = last.text.into();
+    output::json(&shown)?;
+    if let Some(failure) = &last.failure {
+        output::say(&format!("error: {failure}"));
+    }
+    if let Some(reason) = &report.stopped {
+        output::say(&format!("error: {reason}"));
+    }
+    Ok(())
 }
 
 /// What the user says.

@@ -5,10 +5,10 @@ use std::{path::Path, sync::Arc, time::Duration};
 use anyhow::Context as _;
 use prospector_agent::extraction::extract_facts_with;
 use prospector_discovery::{Catalog, CatalogOptions, Profile};
-use prospector_serve::{Limits, Opened, Options, ServeError, Server, Tokens};
+use prospector_serve::{Limits, Opened, Options, ServeError, Server, Tokens, error::OpenError};
 use tokio_util::sync::CancellationToken;
 
-use super::{advised, embedder, models};
+use super::{embedder, models, with_advice};
 use crate::{
     Exit,
     cli::ServeArgs,
@@ -93,7 +93,8 @@ pub(super) async fn open(
             ..CatalogOptions::default()
         };
         let opened = tokio::runtime::Handle::current().block_on(Catalog::open(&path, options));
-        let (catalog, problems) = opened.map_err(|error| format!("{:#}", advised(error)))?;
+        let (catalog, problems) =
+            opened.map_err(|error| OpenError::Program(format!("{:#}", with_advice(error)).into()))?;
         output::problems(&problems, false);
         extract_facts_with(&catalog, &chat);
         Ok((catalog, problems))

@@ -27,6 +27,23 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 /// The name of the service where the environment has none.
 const SERVICE: &str = "planner";
 
+/// Why no spans are sent although somebody wants them. Values that may hold a password are not repeated.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum ExportError {
+    /// There is no such exporter.
+    #[error("OTEL_TRACES_EXPORTER is `{0}`; there are `otlp` and `none`")]
+    UnknownExporter(String),
+    /// Another protocol is asked for.
+    #[error("{variable} is `{protocol}`; only `http/protobuf` is spoken, usually at port 4318")]
+    Protocol { variable: &'static str, protocol: String },
+    /// What should be the address of a collector is none.
+    #[error("{variable} is no address of a collector, such as http://localhost:4318")]
+    Address { variable: &'static str },
+    /// The other settings are wrong.
+    #[error("the settings of the exporter (OTEL_EXPORTER_OTLP_...) cannot be used")]
+    Settings,
+}
+
 /// What sends spans.
 pub(super) struct Exporter {
     provider: SdkTracerProvider,
@@ -35,8 +52,8 @@ pub(super) struct Exporter {
 
 impl Exporter {
     /// The exporter, if spans are to be sent; or why they are not although somebody wants them.
-    pub(super) fn from_settings(export: &Export) -> Result<Option<Exporter>, String> {
-        wanted(export)?.map(|collector| provider(export, collector)).transpose()
+    pub(super) fn from_settings(export: &Export) -> Result<Option<Exporter>, ExportError> {
+        find_collector(export)?.map(|collector| provider(export, collector)).transpose()
     }
 
     /// Makes spans of OpenTelemetry of ours.
@@ -62,19 +79,19 @@ impl Exporter {
 }
 
 /// The collector, if spans are to be sent; or why they are not although somebody wants them.
-fn wanted(export: &Export) -> Result<Option<String>, String> {
+fn find_collector(export: &Export) -> Result<Option<String>, ExportError> {
     match export.exporter.as_deref().map(str::trim) {
         _ if export.disabled => return Ok(None),
         Some("none") => return Ok(None),
         Some("otlp") => {}
-        Some(other) => return Err(format!("OTEL_TRACES_EXPORTER is `{other}`; there are `otlp` and `none`")),
+        Some(other) => return Err(ExportError::UnknownExporter(other.to_owned())),
         None if export.endpoint.is_none() => return Ok(None),
         None => {}
     }
     if let Some((name, protocol)) = &export.protocol
         && protocol.trim() != "http/protobuf"
     {
-        return Err(format!("{name} is `{protocol}`; only `http/protobuf` is spoken, usually at port 4318"));
+        return Err(ExportError::Protocol { variable: name, protocol: protocol.clone() });
     }
     let Some((name, endpoint)) = &export.endpoint else {
         return Ok(Some("localhost:4318".into()));
@@ -82,16 +99,16 @@ fn wanted(export: &Export) -> Result<Option<String>, String> {
     // The value is not repeated: it may hold a password.
     let url = Url::parse(endpoint).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
     let Some((url, host)) = url.as_ref().and_then(|url| Some((url, url.host_str()?))) else {
-        return Err(format!("{name} is no address of a collector, such as http://localhost:4318"));
+        return Err(ExportError::Address { variable: name });
     };
     Ok(Some(url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))))
 }
 
 /// What makes the spans, and sends them.
-fn provider(export: &Export, collector: String) -> Result<Exporter, String> {
+fn provider(export: &Export, collector: String) -> Result<Exporter, ExportError> {
     let built = Otlp::builder().with_http().with_protocol(Protocol::HttpBinary).build();
     // The error is not repeated either.
-    let otlp = built.map_err(|_| "the settings of the exporter (OTEL_EXPORTER_OTLP_...) cannot be used".to_owned())?;
+    let otlp = built.map_err(|_| ExportError::Settings)?;
     let warning = Warning { collector, given: Arc::default() };
     let watched = Watched { otlp, warning: warning.clone() };
     let provider = SdkTracerProvider::builder().with_batch_exporter(watched).with_resource(resource(export)).build();
@@ -172,14 +189,15 @@ mod tests {
             protocol: set(protocol).map(|value| ("PROTOCOL", value)),
             service: None,
         };
-        match (wanted(&export), expected) {
+        match (find_collector(&export), expected) {
             (Ok(collector), Ok(expected)) => assert_eq!(collector.as_deref(), expected, "{endpoint}"),
-            (Err(reason), Err(expected)) => {
+            (Err(error), Err(expected)) => {
+                let reason = error.to_string();
                 assert!(reason.contains(expected) && !reason.contains("secret"), "{reason}");
             }
             (found, expected) => panic!("{endpoint}: {found:?} is not {expected:?}"),
         }
-        assert_eq!(wanted(&Export { disabled: true, ..export }), Ok(None));
+        assert_eq!(find_collector(&Export { disabled: true, ..export }), Ok(None));
     }
 
     #[test]

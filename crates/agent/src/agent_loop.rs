@@ -8,8 +8,11 @@ use std::{
 use futures::{StreamExt, stream::FuturesUnordered};
 use prospector_core::record::Resource;
 use prospector_core::tool::{Answer, ToolError, ToolErrorCode, ToolSpec};
-use prospector_discovery::Prompt;
-use prospector_llm::{ChatModel, ChatRequest, ChatResponse, LlmError, Message, ToolCall, Usage};
+use prospector_discovery::prompt::Prompt;
+use prospector_llm::{
+    ChatModel, ChatRequest, ChatResponse, LlmError, Message,
+    message::{ToolCall, Usage},
+};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 use tracing::{Instrument, Span};
@@ -46,7 +49,7 @@ pub struct AgentLoop<'a, T> {
     pub names: &'a (dyn Names + Sync),
 }
 
-/// How a run went.
+/// The outcome of [`AgentLoop::run`], whatever ended it.
 #[derive(Debug)]
 pub struct LoopResult {
     /// Why it ended.

@@ -7,8 +7,11 @@ mod summary;
 mod tools;
 mod trace;
 
-use prospector_discovery::Prompt;
-use prospector_llm::{ChatModel, LlmError, Message, SystemBlock, Usage};
+use prospector_discovery::prompt::Prompt;
+use prospector_llm::{
+    ChatModel, LlmError, Message,
+    message::{SystemBlock, Usage},
+};
 use tokio::time::timeout;
 use tracing::{Instrument, Span};
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::metrics::{Ended, Metrics};
 
-/// What is called with each event of a run, as it happens.
+/// A function that is called with each event of a run, as it happens.
 pub type Observe<'a> = dyn Fn(Event) + Send + Sync + 'a;
 
 /// One thing that happened. As JSON, `type` is the name of the variant in lower case.
@@ -89,7 +89,7 @@ pub enum Event {
     },
     /// The run is over; nothing follows.
     Done {
-        /// Why.
+        /// Why it ended.
         ended: Ended,
         /// What it cost.
         metrics: Box<Metrics>,

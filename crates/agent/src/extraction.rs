@@ -7,9 +7,9 @@ use prospector_core::mark::as_data;
 use prospector_discovery::Catalog;
 use prospector_facts::{
     extract::ExtractedKind,
-    extractor::{Extractor, Stated},
+    extractor::{Extractor, ExtractorError, Stated},
 };
-use prospector_llm::{ChatModel, ChatRequest, Message, SystemBlock, purpose::Purpose};
+use prospector_llm::{ChatModel, ChatRequest, LlmError, Message, message::SystemBlock, purpose::Purpose};
 use serde::Deserialize;
 
 use crate::spans;
@@ -36,16 +36,33 @@ pub fn extract_facts_with(catalog: &Catalog, model: &Arc<dyn ChatModel>) {
     }
 }
 
+/// Why a model's reading of a text is of no use.
+#[derive(Debug, thiserror::Error)]
+enum ReadError {
+    /// More than a model is asked to read.
+    #[error("the text is longer than {} characters; pass it in parts", PART_CHARS * MAX_PARTS)]
+    TooLong,
+    /// The model did not answer.
+    #[error(transparent)]
+    Model(#[from] LlmError),
+    /// Its answer is only prose.
+    #[error("the answer holds no JSON object")]
+    NoJson,
+    /// Its answer is other JSON.
+    #[error("the answer has a wrong shape: {0}")]
+    Shape(serde_json::Error),
+}
+
 /// Reads texts with a chat model.
 pub struct ModelExtractor(Arc<dyn ChatModel>);
 
 impl ModelExtractor {
-    /// Asks this model.
+    /// An extractor that asks this model.
     pub fn new(model: Arc<dyn ChatModel>) -> Self {
         ModelExtractor(model)
     }
 
-    async fn read(&self, part: &str) -> Result<Vec<Stated>, String> {
+    async fn read(&self, part: &str) -> Result<Vec<Stated>, ReadError> {
         let request = ChatRequest {
             purpose: Purpose::ExtractFacts,
             system: vec![SystemBlock { text: INSTRUCTIONS.into(), cache: true }],
@@ -53,21 +70,21 @@ impl ModelExtractor {
             tools: Vec::new(),
             max_output_tokens: MAX_OUTPUT_TOKENS,
         };
-        let answer = spans::complete(self.0.as_ref(), &request).await.map_err(|error| error.to_string())?;
+        let answer = spans::complete(self.0.as_ref(), &request).await?;
         parse_facts(&answer.text)
     }
 }
 
 #[async_trait]
 impl Extractor for ModelExtractor {
-    async fn extract(&self, text: &str) -> Result<Vec<Stated>, String> {
+    async fn extract(&self, text: &str) -> Result<Vec<Stated>, ExtractorError> {
         let parts = split(text);
         if parts.len() > MAX_PARTS {
-            return Err(format!("the text is longer than {} characters; pass it in parts", PART_CHARS * MAX_PARTS));
+            return Err(ExtractorError::new(ReadError::TooLong));
         }
         let mut all = Vec::new();
         for part in parts {
-            all.extend(self.read(part).await?);
+            all.extend(self.read(part).await.map_err(ExtractorError::new)?);
         }
         Ok(all)
     }
@@ -87,8 +104,8 @@ struct Item {
 }
 
 /// The facts of an answer: alone, in a code fence or among prose.
-fn parse_facts(answer: &str) -> Result<Vec<Stated>, String> {
-    let mut complaint = "the answer holds no JSON object".to_owned();
+fn parse_facts(answer: &str) -> Result<Vec<Stated>, ReadError> {
+    let mut complaint = ReadError::NoJson;
     for (at, _) in answer.match_indices('{').take(20) {
         let mut values = serde_json::Deserializer::from_str(&answer[at..]).into_iter::<Facts>();
         match values.next() {
@@ -97,7 +114,7 @@ fn parse_facts(answer: &str) -> Result<Vec<Stated>, String> {
                 return Ok(facts.into_iter().map(stated).collect());
             }
             Some(Err(error)) if at == 0 || answer[..at].trim_end().ends_with("```json") => {
-                complaint = format!("the answer has a wrong shape: {error}");
+                complaint = ReadError::Shape(error);
             }
             _ => {}
         }
@@ -135,8 +152,8 @@ mod tests {
         check(facts, &["churn"]);
         check(&format!("Here {{they}} are:\n```json\n{facts}\n```"), &["churn"]);
         check(r#"{"facts": []}"#, &[]);
-        assert!(parse_facts("None.").unwrap_err().contains("no JSON"));
-        assert!(parse_facts(r#"{"facts": [{"term": 1}]}"#).unwrap_err().contains("wrong shape"));
+        assert!(parse_facts("None.").unwrap_err().to_string().contains("no JSON"));
+        assert!(parse_facts(r#"{"facts": [{"term": 1}]}"#).unwrap_err().to_string().contains("wrong shape"));
     }
 
     #[test]

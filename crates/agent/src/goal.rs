@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use prospector_core::record::Resource;
 use prospector_core::tool::Answer;
-use prospector_llm::{Message, ToolCall, purpose::Purpose};
+use prospector_llm::{Message, message::ToolCall, purpose::Purpose};
 use serde_json::Value;
 
 use crate::{
@@ -23,7 +23,7 @@ pub struct Reply<'a> {
     pub seen: &'a HashSet<Resource>,
 }
 
-/// What becomes of such a text.
+/// What is done with the text of a [`Reply`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Judgement {
     /// It is what was asked for.

@@ -6,7 +6,10 @@ use prospector_core::mark::{as_data, as_error};
 use prospector_core::record::{Resource, ResourceKind};
 use prospector_core::tokens;
 use prospector_core::tool::{Answer, compact};
-use prospector_llm::{Message, ToolCall, ToolResult};
+use prospector_llm::{
+    Message,
+    message::{ToolCall, ToolResult},
+};
 use serde_json::{Map, Value, json};
 
 /// A part of an answer that is shorter than this, in bytes, is repeated rather than referred to.

@@ -53,7 +53,7 @@ pub struct Durations {
     pub model: u64,
     /// Running tools.
     pub tools: u64,
-    /// All of it.
+    /// The whole run.
     pub total: u64,
 }
 

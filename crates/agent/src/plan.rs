@@ -85,7 +85,7 @@ pub struct Steps {
     pub steps: Vec<Step>,
 }
 
-/// What a model writes.
+/// A plan as a model writes it, before it is verified.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Draft {

@@ -3,7 +3,10 @@
 use std::sync::{Arc, OnceLock};
 
 use prospector_core::work::compute;
-use prospector_discovery::{Catalog, DiscoveryTools, Instructions, Profile, Prompt, PromptBuilder};
+use prospector_discovery::{
+    Catalog, DiscoveryTools, Profile,
+    prompt::{Instructions, Prompt, PromptBuilder},
+};
 use prospector_llm::{
     ChatModel,
     models::{ModelInfo, capability},
@@ -31,7 +34,7 @@ pub struct Models {
 }
 
 impl Models {
-    /// One model for everything.
+    /// One model for planning, answering and summaries.
     pub fn new(chat: Arc<dyn ChatModel>, info: ModelInfo) -> Self {
         Models { chat, summary: None, info }
     }
@@ -74,12 +77,12 @@ impl Planner {
         Planner { catalog, models, profile: Profile::DEFAULT, tools, query_tools }
     }
 
-    /// The same with the tools of another profile.
+    /// The planner with the tools of another profile.
     pub fn with_profile(self, profile: Profile) -> Self {
         Planner { profile, tools: OnceLock::new(), query_tools: OnceLock::new(), ..self }
     }
 
-    /// The same with these tools, where the tools of the catalog are built already.
+    /// The planner with these tools, where the tools of the catalog are built already.
     pub fn with_tools(self, tools: DiscoveryTools) -> Self {
         Planner { tools: OnceLock::from(tools), query_tools: OnceLock::new(), ..self }
     }

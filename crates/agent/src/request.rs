@@ -1,6 +1,6 @@
 //! A question, and how it is to be planned or answered.
 
-use prospector_discovery::PromptForm;
+use prospector_discovery::prompt::PromptForm;
 use prospector_llm::purpose::Mode;
 use tokio_util::sync::CancellationToken;
 

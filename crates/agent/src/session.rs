@@ -14,12 +14,14 @@ use prospector_llm::{
     purpose::{Mode, PreviousTurn},
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 pub use store::SessionError;
 use store::Store;
 
-use crate::answer::Answered;
+use crate::{
+    answer::{Answered, DataQuestion},
+    earlier::EarlierResult,
+};
 
 /// Characters of a turn's question and of its answer in its line.
 const MAX_LINE_CHARS: usize = 120;
@@ -37,7 +39,7 @@ pub struct Turn {
     pub messages: Vec<Message>,
 }
 
-/// A conversation.
+/// A conversation: its turns, and where it is kept.
 #[derive(Debug)]
 pub struct Session {
     name: String,
@@ -164,22 +166,21 @@ impl Session {
         })
     }
 
-    /// Every result of the session by its id, as `get_previous_results` shows it.
-    pub(crate) fn results(&self) -> Vec<(String, Value)> {
-        let of_turn = |turn: &Turn| -> Vec<(String, Value)> {
+    /// Every result of the session, oldest first, each with an id of its own.
+    pub(crate) fn results(&self) -> Vec<EarlierResult> {
+        let of_turn = |turn: &Turn| -> Vec<EarlierResult> {
             let shown = turn.answered.questions.iter().filter(|one| one.error.is_none() && one.reused.is_none());
-            shown
-                .map(|one| {
-                    let id = format!("t{}.{}", turn.number, one.id);
-                    let mut value = json!({"id": id, "question": one.question, "sql": one.sql,
-                        "databases": one.databases, "columns": one.columns, "rows": one.rows,
-                        "has_more": one.has_more});
-                    if let Some(database) = &one.database {
-                        value["database"] = database.as_str().into();
-                    }
-                    (id, value)
-                })
-                .collect()
+            let result = |one: &DataQuestion| EarlierResult {
+                id: format!("t{}.{}", turn.number, one.id),
+                question: one.question.clone(),
+                sql: one.sql.clone(),
+                databases: one.databases.clone(),
+                columns: one.columns.clone(),
+                rows: one.rows.clone(),
+                has_more: one.has_more,
+                database: one.database.clone(),
+            };
+            shown.map(result).collect()
         };
         self.turns.iter().flat_map(of_turn).collect()
     }
@@ -221,6 +222,8 @@ fn line(turn: &Turn) -> String {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::answer::DataQuestion;
 
@@ -268,7 +271,7 @@ mod tests {
     #[tokio::test]
     async fn a_session_is_there_again_with_everything() {
         let folder = tempfile::tempdir().unwrap();
-        let call = prospector_llm::ToolCall { id: "1".into(), name: "think".into(), arguments: json!({}) };
+        let call = prospector_llm::message::ToolCall { id: "1".into(), name: "think".into(), arguments: json!({}) };
         let messages = vec![
             Message::User { text: "Question number 1?".into() },
             Message::Assistant { text: String::new(), calls: vec![call] },
@@ -281,7 +284,7 @@ mod tests {
         let session = Session::open(folder.path(), &Owner::local(), "mine").await.unwrap();
         assert_eq!(session.turns()[0].messages, messages);
         assert_eq!(session.turns()[1].answered, answered(2));
-        assert_eq!(session.results()[1].0, "t2.Q1");
+        assert_eq!(session.results()[1].id, "t2.Q1");
         assert!(Session::open(folder.path(), &Owner::local(), "other").await.unwrap().turns().is_empty());
         assert_eq!(Session::list(folder.path(), &Owner::local()).await.unwrap(), [("mine".to_owned(), 2)]);
         #[cfg(unix)]

@@ -109,7 +109,7 @@ fn provider(model: &str) -> (&'static str, &'static str) {
         Some(Provider::Gemini) => ("gcp.gemini", "client"),
         Some(Provider::Offline) => ("prospector", "internal"),
         // Whoever it is, what it speaks is known.
-        _ => ("openai_compatible", "client"),
+        Some(Provider::Compatible) | None => ("openai_compatible", "client"),
     }
 }
 
@@ -119,6 +119,6 @@ fn name_error(error: &LlmError) -> Cow<'static, str> {
         LlmError::Status { status, .. } => status.to_string().into(),
         LlmError::Transport { .. } => "transport".into(),
         LlmError::Nonsense { .. } => "no_usable_answer".into(),
-        _ => "_OTHER".into(),
+        LlmError::UnknownModel { .. } | LlmError::NotConfigured { .. } => "_OTHER".into(),
     }
 }

@@ -14,8 +14,11 @@ use prospector_agent::{
     plan::Ended,
     session::Session,
 };
-use prospector_core::tool::{Answer, ToolError, ToolSpec};
+use prospector_core::finding::{Definition, QueryFailure, QueryFinding, QueryRows};
+use prospector_core::tool::{Answer, Page, ToolError, ToolOutput, ToolSpec};
 use prospector_llm::{ChatModel, ChatRequest, Message, purpose::Mode};
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Value, json};
 use support::{Scripted, Turn, World};
 use tokio_util::sync::CancellationToken;
@@ -45,9 +48,9 @@ impl Tools for Shop {
     async fn call(&self, name: &str, arguments: Value) -> Result<Answer, ToolError> {
         tokio::task::yield_now().await;
         if name == "resolve_fact" {
-            let value = json!({"term": "VIP", "answer": "A VIP spends at least 45.00.", "confidence": 0.9,
-                "needs_clarification": false, "sources": [{"name": "rules"}]});
-            return Ok(Answer::new(value, Vec::new()));
+            let value = json!({"term": "VIP", "answer": MEANING, "confidence": 0.9, "needs_clarification": false,
+                "sources": [{"name": "rules"}]});
+            return Ok(Answer::of(Meaning(value), ""));
         }
         let Some(queries) = arguments["queries"].as_array() else { return Err(ToolError::invalid("no queries", None)) };
         let mut answers = Vec::new();
@@ -56,13 +59,67 @@ impl Tools for Shop {
             if sql.contains("ever") {
                 std::future::pending::<()>().await;
             }
-            answers.push(match sql.contains("nothing") {
-                true => json!({"id": "result_1", "error": "unknown_table", "message": "there is no table `nothing`"}),
-                false => json!({"id": "result_1", "databases": ["shop"], "columns": ["country", "total"],
-                                "rows": [["Brazil", 1234.5], ["Portugal", 765.5]], "has_more": false}),
+            answers.push(ShopRows {
+                id: "result_1".into(),
+                is_missing: sql.contains("nothing"),
+                ..ShopRows::default()
             });
         }
-        Ok(Answer::new(answers.into(), Vec::new()))
+        Ok(Answer::of(Page::whole(answers), ""))
+    }
+}
+
+const MEANING: &str = "A VIP spends at least 45.00.";
+
+/// What the shop says that a VIP is.
+#[derive(Clone, Serialize, JsonSchema)]
+#[serde(transparent)]
+struct Meaning(Value);
+
+impl ToolOutput for Meaning {
+    fn definition(&self) -> Option<Definition> {
+        Some(Definition {
+            term: "VIP".into(),
+            text: MEANING.into(),
+            source: "rules".into(),
+            confidence: 0.9,
+            needs_clarification: false,
+        })
+    }
+}
+
+/// The two rows of a query, or that there is no such table.
+#[derive(Clone, Serialize, JsonSchema)]
+struct ShopRows {
+    id: String,
+    databases: Vec<String>,
+    columns: Vec<String>,
+    rows: Vec<Vec<Value>>,
+    #[serde(skip)]
+    is_missing: bool,
+}
+
+impl Default for ShopRows {
+    fn default() -> Self {
+        ShopRows {
+            id: String::new(),
+            databases: vec!["shop".into()],
+            columns: vec!["country".into(), "total".into()],
+            rows: vec![vec![json!("Brazil"), json!(1234.5)], vec![json!("Portugal"), json!(765.5)]],
+            is_missing: false,
+        }
+    }
+}
+
+impl ToolOutput for ShopRows {
+    fn queries(&mut self) -> Vec<QueryFinding<'_>> {
+        let rows = match self.is_missing {
+            true => Err(QueryFailure { code: "unknown_table".into(), message: "there is no table `nothing`".into() }),
+            false => {
+                Ok(QueryRows { databases: &self.databases, columns: &self.columns, rows: &self.rows, has_more: false })
+            }
+        };
+        vec![QueryFinding { id: &mut self.id, question: "", sql: None, database: None, rows }]
     }
 }
 

@@ -15,8 +15,8 @@ use prospector_agent::{
     event::{Event, Observe},
     plan::{Ended, Plan},
 };
-use prospector_discovery::Prompt;
-use prospector_llm::{ChatRequest, Message, ToolCall};
+use prospector_discovery::prompt::Prompt;
+use prospector_llm::{ChatRequest, Message, message::ToolCall};
 use serde_json::{Value, json};
 use support::{SECRET, Scripted, TABLES, Turn, World, go, plan};
 use tokio_util::sync::CancellationToken;

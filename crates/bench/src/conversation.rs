@@ -18,7 +18,7 @@ use std::path::Path;
 use prospector_agent::plan::Plan;
 use prospector_core::record::Resource;
 use prospector_core::tool::ToolSpec;
-use prospector_discovery::{Profile, PromptForm};
+use prospector_discovery::{Profile, prompt::PromptForm};
 use prospector_llm::{ChatRequest, ChatResponse, Message};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

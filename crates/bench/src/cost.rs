@@ -121,13 +121,13 @@ fn texts(message: &Message) -> Vec<(String, Part)> {
     }
 }
 
-fn call_text(call: &prospector_llm::ToolCall) -> String {
+fn call_text(call: &prospector_llm::message::ToolCall) -> String {
     json!({"name": call.name, "arguments": call.arguments}).to_string()
 }
 
 #[cfg(test)]
 mod tests {
-    use prospector_llm::{ToolResult, models::capability};
+    use prospector_llm::{message::ToolResult, models::capability};
 
     use super::*;
     use crate::conversation::tests::run_of;

@@ -6,7 +6,7 @@ use std::{
 };
 
 use prospector_core::Problem;
-use prospector_discovery::{Catalog, CatalogOptions, Profile, PromptForm};
+use prospector_discovery::{Catalog, CatalogOptions, Profile, prompt::PromptForm};
 use prospector_llm::{ChatModel, models::ModelInfo};
 use tempfile::TempDir;
 

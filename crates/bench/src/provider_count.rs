@@ -2,8 +2,8 @@
 
 use prospector_agent::plan::INSTRUCTIONS;
 use prospector_core::tool::ToolSpec;
-use prospector_discovery::{DiscoveryTools, PromptBuilder};
-use prospector_llm::{ChatModel, ChatRequest, Message, SystemBlock};
+use prospector_discovery::{DiscoveryTools, prompt::PromptBuilder};
+use prospector_llm::{ChatModel, ChatRequest, Message, message::SystemBlock};
 use serde::Serialize;
 
 use crate::{

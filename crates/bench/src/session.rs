@@ -15,7 +15,10 @@ use prospector_agent::{
 use prospector_core::Kind;
 use prospector_core::record::Resource;
 use prospector_core::tool::{Answer, ToolError, ToolSpec};
-use prospector_discovery::{Catalog, DiscoveryTools, Profile, Prompt, PromptBuilder, PromptForm};
+use prospector_discovery::{
+    Catalog, DiscoveryTools, Profile,
+    prompt::{Prompt, PromptBuilder, PromptForm},
+};
 use prospector_llm::{ChatEvent, ChatModel, ChatRequest, ChatResponse, LlmError, models::ModelInfo};
 use serde_json::Value;
 

@@ -8,7 +8,10 @@
 
 use prospector_agent::plan::INSTRUCTIONS;
 use prospector_core::tokens;
-use prospector_discovery::{DiscoveryTools, Profile, PromptBuilder, PromptForm};
+use prospector_discovery::{
+    DiscoveryTools, Profile,
+    prompt::{PromptBuilder, PromptForm},
+};
 use prospector_llm::{ChatModel, models::ModelInfo};
 use serde::Serialize;
 

@@ -15,4 +15,4 @@ pub use error::{ToolError, ToolErrorCode};
 pub use guarded::BoxFuture;
 pub use output::{Budget, Cut, Part, Text, ToolOutput};
 pub use page::Page;
-pub use toolset::{Callable, DEFAULT_MAX_TOKENS, Toolset};
+pub use toolset::{Callable, Toolset};

@@ -2,19 +2,24 @@
 
 mod apis;
 mod cache;
-mod calls;
-mod confluence;
 mod current;
 mod databases;
 mod documents;
-mod expand;
+mod entry;
+mod environment;
+mod error;
+mod evidence;
+mod facts;
 mod file;
 mod names;
 mod node;
-mod services;
-mod state;
+mod paths;
+mod preload;
+mod section;
+mod skills;
+pub(crate) mod state;
 mod web;
-pub(crate) mod web_search;
+mod web_search;
 
 use std::{
     path::{Path, PathBuf},
@@ -24,28 +29,34 @@ use std::{
 use prospector_api::ApiDiscovery;
 use prospector_connect::Connector;
 use prospector_core::name::nearest;
-use prospector_core::problem::{Severity, conceal};
-use prospector_core::record::{Record, ResourceKind};
+use prospector_core::problem::Severity;
+use prospector_core::record::Record;
 use prospector_core::tool::Toolset;
 use prospector_core::{Owner, Problem};
 use prospector_documents::{DocumentDiscovery, Refreshed};
 use prospector_engine::options::{Cluster, EngineOptions, Workers};
 use prospector_engine::{Engine, Source};
-use prospector_facts::{Fact, FactDiscovery, Keeping};
+use prospector_facts::{FactDiscovery, model::Keeping};
 use prospector_schema::SchemaDiscovery;
-use prospector_search::{Embedder, Index, RefreshReport, SearchError};
-use prospector_skills::{SkillDiscovery, SkillFolder};
+use prospector_search::{Embedder, Index, RefreshReport};
+use prospector_skills::SkillDiscovery;
 use prospector_state::create_folder;
 
-use crate::{evidence::CatalogEvidence, piece::PromptCache};
-use cache::Cache;
-use current::Current;
-pub use expand::Environment;
-pub use state::{StateReport, check_state, discard_damaged};
-use web::Web;
-
-/// The folders of skills that count without being named, beside the catalog and in the home folder.
-const SKILL_FOLDERS: [&str; 3] = [".agents/skills", ".claude/skills", ".prospector/skills"];
+pub use self::error::CatalogError;
+use self::{
+    apis::{Apis, invoke::HttpCaller},
+    cache::Cache,
+    current::Current,
+    databases::Databases,
+    documents::Documents,
+    environment::Environment,
+    evidence::CatalogEvidence,
+    facts::Facts,
+    section::{Folders, Opening, Section},
+    skills::Skills,
+    web::Web,
+};
+use crate::piece::PromptCache;
 
 /// How a catalog is opened.
 pub struct CatalogOptions<'a> {
@@ -83,40 +94,6 @@ impl Default for CatalogOptions<'_> {
     }
 }
 
-/// A catalog could not be opened at all.
-#[derive(Debug, thiserror::Error)]
-pub enum CatalogError {
-    /// The file could not be read.
-    #[error("cannot read the catalog {}: {source}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// The file is not YAML, or not a mapping.
-    #[error("{}:{line}: {}", path.display(), conceal(reason))]
-    Syntax {
-        /// The file.
-        path: PathBuf,
-        /// The line.
-        line: u64,
-        /// What is wrong there.
-        reason: String,
-    },
-    /// The state folder could not be written.
-    #[error("cannot use the state folder {}: {source}", path.display())]
-    State {
-        /// The folder.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// The index failed.
-    #[error(transparent)]
-    Search(#[from] SearchError),
-}
-
 /// Everything that a catalog names, opened and indexed.
 pub struct Catalog {
     /// Databases and files.
@@ -138,7 +115,7 @@ pub struct Catalog {
     /// How many documents changed since it was opened last.
     pub documents_refreshed: Refreshed,
     /// What calls the APIs that may be called.
-    caller: Arc<calls::HttpCaller>,
+    caller: Arc<HttpCaller>,
     /// What reads each database of `schema`, in its order.
     connectors: Vec<Option<Arc<dyn Connector>>>,
     /// What its engine may use.
@@ -155,36 +132,29 @@ impl Catalog {
     /// # Errors
     /// [`CatalogError`] when the file itself cannot be read, or there is no state folder and none can be made.
     pub async fn open(path: &Path, options: CatalogOptions<'_>) -> Result<(Catalog, Vec<Problem>), CatalogError> {
-        let Named { file, mut problems, base, state } = read(path, &options)?;
+        let Contents { file, problems, base, state } = read(path, &options)?;
         create_folder(&state).map_err(|source| CatalogError::State { path: state.clone(), source })?;
         state::tighten(&state);
+        let folders = Folders { base: &base, state: &state, home: options.home.as_deref() };
         // Before anything is read: what changes meanwhile is read again next time.
-        let files = current::fingerprint(path, &file, &base, &state, &options);
-        let cache = Cache::new(state.join("sources"), options.fresh);
+        let files = current::fingerprint(path, &file, &folders, options.embedder.as_deref());
+        let mut opening = Opening {
+            file: path,
+            folders,
+            cache: Cache::of_state(&state, options.fresh),
+            web: Web::new(&state, &file.fetch, options.fresh),
+            progress: options.progress,
+            problems,
+        };
 
-        let on_source = |done, total| (options.progress)("sources", done, total);
-        let (entries, more) = databases::load(path, &base, file.databases, &cache, &on_source).await;
-        problems.extend(more);
-        let connectors = entries.iter().map(|entry| entry.connector.clone()).collect();
-        let schema = Arc::new(SchemaDiscovery::new(entries));
-        let web = Web::new(&state, &file.fetch, options.fresh);
-        let (apis, callable) = apis::load(path, &base, file.apis, &cache, &web, &mut problems).await;
-        let apis = Arc::new(apis);
-        let caller = Arc::new(calls::HttpCaller::new(callable, &file.fetch.allow));
-        let on_document = |done, total| (options.progress)("documents", done, total);
-        let (documents, documents_refreshed) =
-            documents::load(path, &base, file.documents, &cache, &web, &on_document, &mut problems).await;
-        let documents = Arc::new(documents);
-        let skills = load_skills(path, &base, &file.skills, options.home.as_deref(), &mut problems);
-        let skills = Arc::new(skills.with_pages(web.pages()));
-
+        let (schema, connectors) = Databases.load(file.databases, &mut opening).await;
+        let (apis, caller) = Apis { allow: &file.fetch.allow }.load(file.apis, &mut opening).await;
+        let (documents, documents_refreshed) = Documents.load(file.documents, &mut opening).await;
+        let (skills, ()) = Skills.load(file.skills, &mut opening).await;
         let (index, unreadable) = state::open_index(&state, options.embedder.clone())?;
-        let known: Vec<Fact> = file.facts.into_iter().map(catalog_fact).collect();
-        let search = file.web_search.map(|entry| web.search(entry));
-        let evidence = CatalogEvidence::new(&schema, &documents, &index, search);
-        let (facts, more) =
-            FactDiscovery::open(Some(state.join("facts.sqlite")), known, Some(Arc::new(evidence))).await;
-        problems.extend(more);
+        let web_search = file.web_search.map(|entry| opening.web.search(entry));
+        let evidence = CatalogEvidence::new(&schema, &documents, &index, web_search);
+        let (facts, ()) = Facts { evidence }.load(file.facts, &mut opening).await;
 
         let mut catalog = Catalog {
             engine: EngineOptions {
@@ -200,26 +170,19 @@ impl Catalog {
             apis,
             documents,
             skills,
-            facts: Arc::new(facts),
+            facts,
             index,
             context_preload: file.context_preload.iter().map(|entry| entry.pattern.clone()).collect(),
             refreshed: RefreshReport::default(),
             documents_refreshed,
         };
-        for entry in file.context_preload.iter().filter(|entry| catalog.tables_like(&entry.pattern).is_empty()) {
-            let reason = format!("no table matches `{}` of context_preload", entry.pattern);
-            let near = catalog.nearest(ResourceKind::Table, &entry.pattern).into_iter().next();
-            let advice = near.map_or("take it out".into(), |name| format!("did you mean `{name}`?"));
-            problems.push(Problem::warning(format!("{}:{}", path.display(), entry.line), reason).advise(advice));
+        for entry in &file.context_preload {
+            opening.problems.extend(preload::check(&catalog, entry, &opening.place(entry.line)));
         }
-        let on_record = |done, total| (options.progress)("records", done, total);
-        catalog.refreshed = match unreadable {
-            Some(error) => state::search_instead(&catalog, &state, error, &mut problems)?,
-            None => match state::bring_up_to_date(&catalog, options.fresh, &on_record) {
-                Err(error) => state::search_instead(&catalog, &state, error, &mut problems)?,
-                Ok(report) => report,
-            },
-        };
+        let records = || catalog.records();
+        catalog.refreshed =
+            state::bring_up_to_date(&catalog.index, records, unreadable, options.fresh, &state, &mut opening)?;
+        let mut problems = opening.problems;
         if let (Some(files), Some(index), false) = (files, catalog.index.stamp(), has_errors(&problems)) {
             Current::new(files, index).write(&state);
         }
@@ -234,9 +197,10 @@ impl Catalog {
     /// # Errors
     /// [`CatalogError`] when the file itself cannot be read.
     pub fn open_index(path: &Path, options: &CatalogOptions<'_>) -> Result<Option<Index>, CatalogError> {
-        let Named { file, problems, base, state } = read(path, options)?;
+        let Contents { file, problems, base, state } = read(path, options)?;
         state::tighten(&state);
-        let files = current::fingerprint(path, &file, &base, &state, options);
+        let folders = Folders { base: &base, state: &state, home: options.home.as_deref() };
+        let files = current::fingerprint(path, &file, &folders, options.embedder.as_deref());
         let (Some(files), Some(current), false, false) =
             (files, Current::read(&state), has_errors(&problems), options.fresh)
         else {
@@ -294,7 +258,7 @@ impl Catalog {
         self.apis.calling(&self.caller.names(), self.caller.clone())
     }
 
-    /// Whether it names nothing at all that could be opened.
+    /// Whether nothing that it names could be opened, and its index is empty.
     pub fn is_empty(&self) -> bool {
         self.schema.databases().len() == 0
             && self.apis.apis().is_empty()
@@ -304,22 +268,24 @@ impl Catalog {
     }
 
     fn records(&self) -> Vec<Record> {
-        let mut records = self.schema.records();
-        records.extend(self.apis.records());
-        records.extend(self.documents.records());
-        records.extend(self.facts.records());
-        records.extend(self.skills.records());
-        records
+        [
+            Databases::records(&self.schema),
+            Apis::records(&self.apis),
+            Documents::records(&self.documents),
+            Facts::records(&self.facts),
+            Skills::records(&self.skills),
+        ]
+        .concat()
     }
 }
 
-/// Whether any of the problems cost something.
+/// Whether any of the problems is an error: something that the catalog names could not be used.
 pub fn has_errors(problems: &[Problem]) -> bool {
     problems.iter().any(|problem| problem.severity == Severity::Error)
 }
 
 /// What a catalog file says, and where.
-struct Named {
+struct Contents {
     file: file::CatalogFile,
     problems: Vec<Problem>,
     /// What its paths are relative to.
@@ -327,71 +293,13 @@ struct Named {
     state: PathBuf,
 }
 
-fn read(path: &Path, options: &CatalogOptions<'_>) -> Result<Named, CatalogError> {
+fn read(path: &Path, options: &CatalogOptions<'_>) -> Result<Contents, CatalogError> {
     let text = std::fs::read_to_string(path).map_err(|source| CatalogError::Read { path: path.to_owned(), source })?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let (file, problems) = file::parse(path, text, options.environment)?;
     let base = path.parent().filter(|base| !base.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned();
     let state = options.state.clone().unwrap_or_else(|| base.join(".prospector"));
-    Ok(Named { file, problems, base, state })
-}
-
-fn catalog_fact(entry: file::FactEntry) -> Fact {
-    let mut fact = Fact::new(entry.term, entry.definition, prospector_facts::Origin::Catalog);
-    fact.confidence = entry.confidence;
-    fact.source = entry.source.unwrap_or_else(|| "catalog".into());
-    fact
-}
-
-/// The files of a path or a pattern; `None`, with the problem noted, where there are none.
-fn files(base: &Path, place: &str, pattern: &str, problems: &mut Vec<Problem>) -> Option<Vec<PathBuf>> {
-    let path = base.join(pattern);
-    let (reason, advice) = if expand::is_glob(pattern) {
-        match expand::glob(base, pattern) {
-            Ok(files) if !files.is_empty() => return Some(files),
-            Ok(_) => (format!("no file matches `{pattern}`"), "correct the pattern".to_owned()),
-            Err(reason) => (format!("`path: {pattern}`: {reason}"), "correct the path".to_owned()),
-        }
-    } else if path.exists() {
-        return Some(vec![path]);
-    } else {
-        let near = databases::nearest_file(&path);
-        let advice = near.map_or("correct the path".into(), |name| format!("did you mean `{name}`?"));
-        (format!("there is no file {}", path.display()), advice)
-    };
-    problems.push(Problem::error(place, reason).advise(advice));
-    None
-}
-
-/// Skills of the project, then of the user, then those that the catalog names.
-fn load_skills(
-    catalog: &Path,
-    base: &Path,
-    entries: &[file::SkillEntry],
-    home: Option<&Path>,
-    problems: &mut Vec<Problem>,
-) -> SkillDiscovery {
-    let mut folders = skill_folders(base, home);
-    for entry in entries {
-        let path = base.join(&entry.path);
-        if path.is_dir() {
-            folders.push(SkillFolder { path, required: true });
-        } else {
-            let place = format!("{}:{}", catalog.display(), entry.line);
-            let near = databases::nearest_file(&path);
-            let advice = near.map_or("correct the path".into(), |name| format!("did you mean `{name}`?"));
-            problems.push(Problem::error(place, format!("there is no folder {}", path.display())).advise(advice));
-        }
-    }
-    let (skills, more) = SkillDiscovery::load(&folders);
-    problems.extend(more);
-    skills
-}
-
-/// The folders of skills that count without being named.
-fn skill_folders(base: &Path, home: Option<&Path>) -> Vec<SkillFolder> {
-    let of_root = |root: &Path| SKILL_FOLDERS.map(|folder| SkillFolder { path: root.join(folder), required: false });
-    [Some(base), home].into_iter().flatten().flat_map(of_root).collect()
+    Ok(Contents { file, problems, base, state })
 }
 
 /// The nearest of `names`, up to three.

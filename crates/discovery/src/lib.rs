@@ -21,26 +21,32 @@
 
 mod catalog;
 mod compact;
-mod evidence;
 mod piece;
 mod profile;
-mod prompt;
+pub mod prompt;
+mod search_all;
 mod target;
 mod tools;
 
-pub use catalog::{
-    Catalog, CatalogError, CatalogOptions, Environment, StateReport, check_state, discard_damaged, has_errors,
-};
-pub use compact::{ROUTES, Route};
+pub use catalog::{Catalog, CatalogError, CatalogOptions, has_errors};
 pub use profile::Profile;
-pub use prospector_facts::Keeping;
+pub use tools::DiscoveryTools;
 
-/// What whoever runs the program does about facts: look at all of them, approve those that wait, remove any.
+/// How the compact profile reaches what each tool of the full one reaches.
+pub mod routes {
+    pub use crate::compact::{ROUTES, Route};
+}
+
+/// The state folder: whether its files are whole, and what may be done about those that are not.
+pub mod state {
+    pub use crate::catalog::state::{StateReport, check, discard_damaged};
+}
+
+/// Facts as whoever runs the program sees them: whose they are, all of them, those that wait for approval.
 pub mod review {
     pub use prospector_facts::{
         FactError,
+        model::Keeping,
         review::{Review, ReviewedFact},
     };
 }
-pub use prompt::{Instructions, Prompt, PromptBuilder, PromptForm, PromptTokens};
-pub use tools::DiscoveryTools;

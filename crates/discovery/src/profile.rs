@@ -14,7 +14,7 @@ impl Profile {
     /// Every profile.
     pub const ALL: [Profile; 2] = [Profile::Compact, Profile::Full];
 
-    /// The one that is used where nobody says otherwise.
+    /// The profile that is used where none is chosen.
     /// The bench over the estates of `benches/estates` says which is better: with as good plans, the compact one takes
     /// fewer tokens of context.
     pub const DEFAULT: Profile = Profile::Compact;

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use prospector_core::record::Resource;
 use prospector_core::{Kind, tokens};
-use prospector_llm::{SystemBlock, models::ModelInfo};
+use prospector_llm::{message::SystemBlock, models::ModelInfo};
 use prospector_search::{Query, query_text};
 use serde::Serialize;
 
@@ -24,16 +24,16 @@ use crate::{
 };
 
 /// At most this many tokens for the pinned tables.
-const PRELOAD: usize = 600;
+const MAX_PRELOAD_TOKENS: usize = 600;
 
 /// What a model without tools keeps free for its answer, the question and the history.
-const RESERVE: usize = 8_000;
+const RESERVED_TOKENS: usize = 8_000;
 
 /// Of a longer text, tokens are counted on parts of it that are as long together, and scaled.
-const COUNTED: usize = 1_000_000;
+const MAX_COUNTED_BYTES: usize = 1_000_000;
 const PARTS: usize = 20;
 
-/// The fixed texts of a prompt; who asks the model has them.
+/// The fixed texts of a prompt, which come from whoever asks the model.
 #[derive(Debug, Clone, Copy)]
 pub struct Instructions<'a> {
     /// For a model that can call tools.
@@ -93,7 +93,7 @@ pub struct Prompt {
 }
 
 impl Prompt {
-    /// A prompt of these blocks, over tools, for whoever writes their own.
+    /// A prompt of these blocks, whose model may call tools, for a caller that writes its own texts.
     pub fn new(system: Vec<SystemBlock>) -> Self {
         let (revealed, tokens) = (Vec::new(), PromptTokens::default());
         Prompt { form: PromptForm::Minimal, system, with_tools: true, revealed, tokens, left_out: 0 }
@@ -151,7 +151,7 @@ impl<'a> PromptBuilder<'a> {
                 revealed.extend(pinned.iter().flat_map(|piece| piece.reveals.clone()));
             }
         } else {
-            let room = (model.context as usize).saturating_sub(RESERVE + size.instructions);
+            let room = (model.context as usize).saturating_sub(RESERVED_TOKENS + size.instructions);
             let all = pieces.len();
             let shown = if metadata_tokens <= room { pieces } else { self.best(pieces, question, room) };
             left_out = all - shown.len();
@@ -177,23 +177,23 @@ impl<'a> PromptBuilder<'a> {
         self.fixed_without_tools() + self.count(&metadata::text(&whole::pieces(self.catalog), 0))
     }
 
-    /// That prompt.
+    /// A prompt without tools that holds everything whole: what [`PromptBuilder::tokens_of_everything`] counts.
     pub fn everything(&self) -> String {
         self.without_tools(&whole::pieces(self.catalog))
     }
 
-    /// The same with these things alone, by kind and id; of a document, `name#section` is that section. What somebody
-    /// would need who knows the answer.
+    /// The tokens of a prompt without tools that holds these things alone, whole, by kind and id; of a document,
+    /// `name#section` is that section. What somebody would need who knows the answer.
     pub fn tokens_of(&self, things: &[(Kind, String)]) -> usize {
-        self.fixed_without_tools() + self.count(&metadata::text(&self.chosen(things), 0))
+        self.fixed_without_tools() + self.count(&metadata::text(&self.choose(things), 0))
     }
 
-    /// That prompt.
+    /// A prompt without tools that holds these things alone: what [`PromptBuilder::tokens_of`] counts.
     pub fn only(&self, things: &[(Kind, String)]) -> String {
-        self.without_tools(&self.chosen(things))
+        self.without_tools(&self.choose(things))
     }
 
-    fn chosen(&self, things: &[(Kind, String)]) -> Vec<Piece> {
+    fn choose(&self, things: &[(Kind, String)]) -> Vec<Piece> {
         let mut chosen: Vec<Piece> = Vec::new();
         for mut piece in metadata::pieces(self.catalog) {
             let wanted: Vec<&str> =
@@ -239,7 +239,7 @@ impl<'a> PromptBuilder<'a> {
         let schema = pieces.iter().filter(|piece| piece.kind == Kind::Table);
         let parts = schema.flat_map(|piece| [piece.id.as_str(), piece.group.as_str(), piece.text.as_str()]);
         self.catalog.prompts.pinned.get(key(patterns.iter().map(String::as_str).chain([""]).chain(parts)), || {
-            let mut room = PRELOAD;
+            let mut room = MAX_PRELOAD_TOKENS;
             let mut pinned: Vec<Piece> = Vec::new();
             for pattern in patterns {
                 for piece in metadata::tables(self.catalog, pattern) {
@@ -279,13 +279,13 @@ impl<'a> PromptBuilder<'a> {
     /// The tokens of a text, kept; of a very long one, parts from all of it are counted and scaled by their bytes.
     fn count(&self, text: &str) -> usize {
         self.catalog.prompts.counts.get(key([text]), || {
-            if text.len() <= COUNTED {
+            if text.len() <= MAX_COUNTED_BYTES {
                 return tokens::count(text);
             }
             let (mut counted, mut bytes) = (0, 0);
             for part in 0..PARTS {
                 let begin = text.ceil_char_boundary(text.len() / PARTS * part);
-                let end = text.floor_char_boundary(begin + COUNTED / PARTS);
+                let end = text.floor_char_boundary(begin + MAX_COUNTED_BYTES / PARTS);
                 counted += tokens::count(&text[begin..end]);
                 bytes += end - begin;
             }

@@ -79,7 +79,7 @@ pub(crate) enum Target {
 pub(crate) const MAX_ID_BYTES: usize = 2_000;
 
 /// A name as an error repeats it.
-pub(crate) fn shortened(name: &str) -> String {
+pub(crate) fn shorten(name: &str) -> String {
     let short: String = name.chars().take(200).collect();
     if short.len() < name.len() { short + "…" } else { short }
 }
@@ -212,7 +212,7 @@ impl TargetResolver {
 
     /// What an id means: mostly one thing; several where they share a name; none where nothing is named so, or nearly so
     /// that only the tool of its family can say what is wrong.
-    pub(crate) fn named(&self, id: &str) -> Vec<Target> {
+    pub(crate) fn find(&self, id: &str) -> Vec<Target> {
         let id = id.trim();
         if id.len() > MAX_ID_BYTES {
             return Vec::new();
@@ -329,7 +329,7 @@ impl TargetResolver {
         let near = near.iter().map(|name| format!("`{}`", clean_name(name))).collect::<Vec<_>>().join(", ");
         ToolError::Respond {
             code: ToolErrorCode::NotFound,
-            message: format!("there is nothing named `{}`", shortened(&clean_name(id))),
+            message: format!("there is nothing named `{}`", shorten(&clean_name(id))),
             suggestion: Some(format!("did you mean {near}? search finds more")),
         }
     }

@@ -8,7 +8,10 @@ use std::{collections::BTreeSet, path::Path};
 
 use prospector_core::tokens;
 use prospector_core::tool::{Answer, compact};
-use prospector_discovery::{Catalog, CatalogOptions, DiscoveryTools, Profile, ROUTES, Route};
+use prospector_discovery::{
+    Catalog, CatalogOptions, DiscoveryTools, Profile,
+    routes::{ROUTES, Route},
+};
 use serde_json::{Value, json};
 
 /// A call of every tool of the full profile, and whether its answer is mostly text of others, which no form makes shorter.

@@ -1,6 +1,7 @@
 //! Answers as they are shown: few rows, short cells, and how to get the rest.
 
 use prospector_connect::rows::Rows;
+use prospector_core::finding::{QueryFailure, QueryFinding, QueryRows};
 use prospector_core::record::{Resource, ResourceKind};
 use prospector_core::tool::{Part, ToolOutput};
 use schemars::JsonSchema;
@@ -83,6 +84,27 @@ impl ToolOutput for QueryAnswer {
             QueryResult::Rows { databases, tables, .. } => self::tables(databases, tables),
             QueryResult::Failed(_) => Vec::new(),
         }
+    }
+
+    fn queries(&mut self) -> Vec<QueryFinding<'_>> {
+        let rows = match &self.result {
+            QueryResult::Rows { databases, shown, .. } => Ok(QueryRows {
+                databases,
+                columns: &shown.columns,
+                rows: &shown.rows,
+                has_more: shown.has_more || shown.rows.len() < shown.row_count,
+            }),
+            QueryResult::Failed(failure) => {
+                Err(QueryFailure { code: failure.code.to_string(), message: failure.message.clone() })
+            }
+        };
+        vec![QueryFinding {
+            id: &mut self.id,
+            question: &self.question,
+            sql: self.sql.as_deref(),
+            database: None,
+            rows,
+        }]
     }
 
     fn parts(&mut self) -> Vec<(&str, Part<'_>)> {

@@ -6,14 +6,15 @@ use prospector_text::cut;
 
 use crate::{
     calibration,
-    definition::{Definition, Pattern, definitions, fact_heads},
+    definition::definitions,
     evidence::Passage,
-    fit::{Asking, Said},
+    fit::{Asking, Statement},
     lookup::{Lookup, Place},
     model::{Fact, Origin, Source},
     quantity::quantities,
     question::Shape,
     sentences::{Form, MAX_SENTENCE_BYTES, Unit},
+    term::{Definition, Pattern, fact_heads},
     words::stems,
 };
 
@@ -58,16 +59,16 @@ struct Best<'a> {
 
 pub(crate) fn from_fact(asking: &Asking, lookup: &Lookup<'_>, fact: &Fact) -> Option<Candidate> {
     let own = [fact.term.as_str(), &fact.definition, &fact.scope].into_iter().flat_map(stems).collect();
-    let text = Said::only(own);
+    let text = Statement::only(own);
     let by_term = fact_heads(&fact.term)
         .into_iter()
         .filter_map(|head| asking.fit(&head, &text).map(|fit| (fit, fit, head)))
         .max_by(|a, b| a.0.total_cmp(&b.0));
     let unit = Unit::alone(&fact.definition, &fact.term);
-    let place = Place { unit: &unit, text: &Said::of(&unit), before: None, outer: &HashSet::new() };
+    let place = Place { unit: &unit, text: &Statement::of(&unit), before: None, outer: &HashSet::new() };
     let by_words = lookup
         .answers(&asking.asked)
-        .then(|| lookup.found(&place))
+        .then(|| lookup.answer(&place))
         .flatten()
         .map(|found| (LOOKED_UP * found.score, found.coverage, asking.asked.content.clone()));
     let covers = by_words.as_ref().is_some_and(|words| by_term.as_ref().is_none_or(|term| words.0 > term.0));
@@ -112,7 +113,7 @@ pub(crate) fn from_unit(
     if lookup.answers(asked)
         && !unit.plain.ends_with('?')
         && unit.plain.len() <= MAX_SENTENCE_BYTES
-        && let Some(found) = lookup.found(place)
+        && let Some(found) = lookup.answer(place)
     {
         let plain =
             defined.iter().find(|d| d.strength >= 0.7 && !matches!(d.pattern, Pattern::Threshold | Pattern::Unit));
@@ -180,7 +181,17 @@ fn best_definition<'a>(
             Pattern::Short if !asked.short => 0.58,
             // The sentence under the heading of the term that gives the number that is wanted.
             Pattern::Heading if asked.value && has_value => definition.strength.max(0.75),
-            _ => definition.strength,
+            Pattern::Explicit
+            | Pattern::Equality
+            | Pattern::Label
+            | Pattern::Row
+            | Pattern::Copula
+            | Pattern::Condition
+            | Pattern::Heading
+            | Pattern::Threshold
+            | Pattern::Unit
+            | Pattern::Short
+            | Pattern::Code => definition.strength,
         };
         let missing = asked.value && !has_value;
         let unmet = asked.shape == Shape::Ask && lookup.is_strict() && !lookup.is_met_by(unit);

@@ -8,23 +8,21 @@ use std::{
 
 use chrono::{SecondsFormat, Utc};
 use prospector_core::record::Record;
-use prospector_core::tool::Toolset;
 use prospector_core::work::compute;
 use prospector_core::{Owner, Problem};
 
 use crate::{
     error::FactError,
     evidence::{Evidence, Passage},
-    extract::{ExtractedFact, extract},
-    extractor::{Extractor, checked as borne_out, joined},
+    extract::{Extracted, extract},
+    extractor::{Extractor, merge, verify},
     keep::{hash, mark_stale, to_keep},
-    model::{Fact, Keeping, Origin, Resolution, Unresolved, Viewer},
+    model::{Fact, Keeping, Origin, Resolution, USER, Unresolved, Viewer},
     near::Near,
-    question::{Asked, Shape},
+    question::{Question, Shape},
     render::record,
     resolve::resolve,
     store::{FactStore, StoredFact},
-    tools,
     words::stems,
 };
 
@@ -32,12 +30,10 @@ use crate::{
 const PASSAGES: usize = 24;
 /// What somebody else said is no surer than what a text states.
 const MAX_CONFIDENCE_OF_OTHERS: f64 = 0.9;
-/// The source of a fact whose sayer named none.
-pub(crate) const USER: &str = "user";
 /// A longer question is cut: nobody asks for a term in so many characters.
 const MAX_QUESTION_CHARS: usize = 1_000;
 
-/// What became of a fact that was kept.
+/// The outcome of [`FactDiscovery::add`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Added {
     /// The fact as it is kept.
@@ -48,24 +44,15 @@ pub struct Added {
     pub answers: Vec<String>,
 }
 
-/// What a text states.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Extracted {
-    /// What was found, in the order of the text; what only the model found comes last.
-    pub facts: Vec<ExtractedFact>,
-    /// What a model said and the text does not bear out, or why no model was of use.
-    pub note: Option<String>,
-}
-
 /// Resolves terms, and keeps what was learned. Each is the view of one owner, the user of this machine at first; see
 /// [`FactDiscovery::seen_by`].
 pub struct FactDiscovery {
-    known: Arc<Known>,
+    shared: Arc<Shared>,
     viewer: Viewer,
 }
 
 /// What all views share.
-struct Known {
+struct Shared {
     store: FactStore,
     catalog: Vec<Fact>,
     evidence: Option<Arc<dyn Evidence>>,
@@ -84,14 +71,14 @@ impl FactDiscovery {
     ) -> (FactDiscovery, Vec<Problem>) {
         let (catalog, mut problems) = check_facts(catalog_facts);
         let place = store.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
-        let known = Known {
+        let shared = Shared {
             store: FactStore::new(store),
             catalog,
             evidence,
             stored: RwLock::new(Vec::new()),
             extractor: OnceLock::new(),
         };
-        let discovery = FactDiscovery { known: Arc::new(known), viewer: Viewer::local() };
+        let discovery = FactDiscovery { shared: Arc::new(shared), viewer: Viewer::local() };
         if let Err(error) = discovery.refresh().await {
             let mut problem = Problem::error(place, error.reason());
             problem.advice = error.advice().map(str::to_owned);
@@ -112,12 +99,13 @@ impl FactDiscovery {
     /// from then on is kept as `keeping` tells. What somebody else said is not the user's word to them: it names who said
     /// it, and does not win over what is written.
     pub fn seen_by(&self, owner: Owner, keeping: Keeping) -> FactDiscovery {
-        FactDiscovery { known: self.known.clone(), viewer: Viewer { owner, keeping } }
+        FactDiscovery { shared: self.shared.clone(), viewer: Viewer { owner, keeping } }
     }
 
-    /// Lets a model read texts too, from now on. The first one stays.
+    /// From now on, texts are read by this extractor too, such as one over a model. The first extractor stays; later ones are
+    /// ignored.
     pub fn extract_with(&self, extractor: Arc<dyn Extractor>) {
-        let _ = self.known.extractor.set(extractor);
+        let _ = self.shared.extractor.set(extractor);
     }
 
     /// What `text` states: by rules, and by a model where one was given. What the model says counts only where it is
@@ -126,14 +114,14 @@ impl FactDiscovery {
         let whole: Arc<str> = text.into();
         let read = whole.clone();
         let facts = compute(move || extract(&read)).await;
-        let Some(extractor) = self.known.extractor.get() else { return Extracted { facts, note: None } };
+        let Some(extractor) = self.shared.extractor.get() else { return Extracted { facts, note: None } };
         match extractor.extract(text).await {
             Ok(stated) => {
                 compute(move || {
-                    let (more, dropped) = borne_out(&whole, stated);
+                    let (more, dropped) = verify(&whole, stated);
                     let note = (dropped > 0)
                         .then(|| format!("{dropped} of the model left out: not word for word in the text"));
-                    Extracted { facts: joined(facts, more), note }
+                    Extracted { facts: merge(facts, more), note }
                 })
                 .await
             }
@@ -143,7 +131,7 @@ impl FactDiscovery {
 
     /// What a source says now, by its name as `resolve_fact` shows it: `rules#Customers`.
     pub fn source_text(&self, source: &str) -> Option<String> {
-        self.known.evidence.as_ref().and_then(|evidence| evidence.text(source))
+        self.shared.evidence.as_ref().and_then(|evidence| evidence.text(source))
     }
 
     /// Extracts what a source states and keeps it: facts that went stale with an older text of it hold again as far as
@@ -157,23 +145,18 @@ impl FactDiscovery {
         for mut fact in to_keep(source, &text, &extracted.facts) {
             fact.recorded_at = now();
             if wrong_with(&fact).is_none() {
-                self.known.store.add(&fact, &self.viewer).await?;
+                self.shared.store.add(&fact, &self.viewer).await?;
             }
         }
         self.refresh().await?;
         Ok(Some(extracted))
     }
 
-    /// What is indexed: one record a fact.
+    /// The records to index, one for each fact.
     pub fn records(&self) -> Vec<Record> {
         let mut seen = HashSet::new();
-        let facts = self.snapshot().into_iter().chain(self.known.catalog.iter().cloned());
+        let facts = self.snapshot().into_iter().chain(self.shared.catalog.iter().cloned());
         facts.map(|fact| record(&fact)).filter(|record| seen.insert(record.id.clone())).collect()
-    }
-
-    /// The tools of this kind.
-    pub fn tools(self: &Arc<Self>) -> Toolset {
-        tools::all(self)
     }
 
     /// The answer to a question, or what has to be clarified. A question without an answer is kept as unresolved.
@@ -188,20 +171,20 @@ impl FactDiscovery {
         if let Err(error) = self.refresh().await {
             notes.push(format!("stored facts may be missing: {error}"));
         }
-        let known: Arc<[Fact]> = self.snapshot().into_iter().chain(self.known.catalog.iter().cloned()).collect();
+        let known: Arc<[Fact]> = self.snapshot().into_iter().chain(self.shared.catalog.iter().cloned()).collect();
         // Of the facts alone, or of the passages too; the passages are given back.
         let answer = async |passages: Vec<Passage>| {
-            let (question, known, evidence) = (question.clone(), known.clone(), self.known.evidence.clone());
+            let (question, known, evidence) = (question.clone(), known.clone(), self.shared.evidence.clone());
             compute(move || {
                 let near = evidence.map(|evidence| Near::of(&question, &passages, evidence.as_ref()));
                 (resolve(&question, &known, &passages, &near.unwrap_or_default()), passages)
             })
             .await
         };
-        let asked = Asked::parse(&question);
+        let asked = Question::parse(&question);
         let mut resolution;
         // What a user said of the term wins, but what says otherwise is shown.
-        if let Some(evidence) = &self.known.evidence {
+        if let Some(evidence) = &self.shared.evidence {
             let mut passages;
             (resolution, passages) = answer(evidence.passages(&asked.term, PASSAGES).await).await;
             let other = if asked.term == question { asked.content_words() } else { question.clone() };
@@ -231,8 +214,8 @@ impl FactDiscovery {
         // A request for data that defines nothing is no open question.
         let kept = match (resolution.needs_clarification, asked.shape) {
             (true, Shape::Request) => Ok(()),
-            (true, _) => self.known.store.note_unresolved(&question, &now(), &self.viewer.owner).await,
-            (false, _) => self.known.store.close(&question, &self.viewer).await,
+            (true, _) => self.shared.store.note_unresolved(&question, &now(), &self.viewer.owner).await,
+            (false, _) => self.shared.store.close(&question, &self.viewer).await,
         };
         if let Err(error) = kept
             && notes.is_empty()
@@ -262,9 +245,9 @@ impl FactDiscovery {
         fact.stale = false;
         fact.said_by = String::new();
         fact.pending = !self.viewer.apart().is_empty();
-        let replaced = self.known.store.add(&fact, &self.viewer).await?;
+        let replaced = self.shared.store.add(&fact, &self.viewer).await?;
         self.refresh().await?;
-        let open = self.known.store.unresolved(&self.viewer).await?;
+        let open = self.shared.store.list_unresolved(&self.viewer).await?;
         let (fact, answers) = compute(move || {
             let known = std::slice::from_ref(&fact);
             let is_answered = |question: &String| !resolve(question, known, &[], &Near::default()).needs_clarification;
@@ -273,7 +256,7 @@ impl FactDiscovery {
         })
         .await;
         for question in &answers {
-            self.known.store.close(question, &self.viewer).await?;
+            self.shared.store.close(question, &self.viewer).await?;
         }
         Ok(Added { fact, replaced, answers })
     }
@@ -285,7 +268,7 @@ impl FactDiscovery {
     pub async fn facts(&self) -> Result<Vec<Fact>, FactError> {
         self.refresh().await?;
         let mut facts = self.snapshot();
-        facts.extend(self.known.catalog.iter().cloned());
+        facts.extend(self.shared.catalog.iter().cloned());
         facts.sort_by_cached_key(|fact| (fact.term.to_lowercase(), fact.origin, fact.scope.clone()));
         Ok(facts)
     }
@@ -294,28 +277,28 @@ impl FactDiscovery {
     ///
     /// # Errors
     /// [`FactError`] when there is a store and it cannot be read.
-    pub async fn unresolved(&self) -> Result<Vec<Unresolved>, FactError> {
-        self.known.store.unresolved(&self.viewer).await
+    pub async fn open_questions(&self) -> Result<Vec<Unresolved>, FactError> {
+        self.shared.store.list_unresolved(&self.viewer).await
     }
 
     /// Reads the store anew: another process may have written to it.
     async fn refresh(&self) -> Result<(), FactError> {
-        let mut facts = self.known.store.facts().await?;
+        let mut facts = self.shared.store.facts().await?;
         facts.sort_by_key(|stored| stored.fact.origin);
-        if let Some(evidence) = self.known.evidence.clone() {
+        if let Some(evidence) = self.shared.evidence.clone() {
             facts = compute(move || {
                 mark_stale(facts.iter_mut().map(|stored| &mut stored.fact), evidence.as_ref());
                 facts
             })
             .await;
         }
-        *self.known.stored.write().unwrap_or_else(PoisonError::into_inner) = facts;
+        *self.shared.stored.write().unwrap_or_else(PoisonError::into_inner) = facts;
         Ok(())
     }
 
     /// The stored facts that the viewer may see, what they said themselves before what others said.
     fn snapshot(&self) -> Vec<Fact> {
-        let stored = self.known.stored.read().unwrap_or_else(PoisonError::into_inner);
+        let stored = self.shared.stored.read().unwrap_or_else(PoisonError::into_inner);
         let mut seen: Vec<Fact> = stored.iter().filter_map(|stored| self.visible_fact(stored)).collect();
         drop(stored);
         seen.sort_by_key(|fact| (fact.origin, !fact.pending, !fact.said_by.is_empty()));

@@ -16,7 +16,7 @@ pub enum FactError {
     /// The store exists but is not readable as a database.
     #[error("the fact store {} is damaged: {source}", path.display())]
     Damaged {
-        /// The file.
+        /// The file of the store.
         path: PathBuf,
         /// What the database engine says.
         source: sqlx::Error,
@@ -24,7 +24,7 @@ pub enum FactError {
     /// The store is a database of something else, or of a newer version.
     #[error("{} is not a fact store of this version: {reason}", path.display())]
     Foreign {
-        /// The file.
+        /// The file of the store.
         path: PathBuf,
         /// What was found instead.
         reason: String,
@@ -32,7 +32,7 @@ pub enum FactError {
     /// The folder for the store could not be made.
     #[error("cannot create the folder for the fact store {}: {source}", path.display())]
     Folder {
-        /// The file.
+        /// The file of the store.
         path: PathBuf,
         /// The cause.
         source: std::io::Error,
@@ -50,7 +50,7 @@ pub enum FactError {
 }
 
 impl FactError {
-    /// What to do about it, apart from what it is.
+    /// Advice for the user, apart from the message of the error.
     pub fn advice(&self) -> Option<&'static str> {
         match self {
             FactError::Invalid { .. } => None,

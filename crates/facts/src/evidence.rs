@@ -15,6 +15,18 @@ pub struct Passage {
     pub relevance: f32,
 }
 
+/// Nobody outside answered. Its text is shown to users: it must hold no secret.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct EvidenceError(Box<dyn std::error::Error + Send + Sync>);
+
+impl EvidenceError {
+    /// An error whose text says why nobody answered.
+    pub fn new(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        EvidenceError(source.into())
+    }
+}
+
 /// Finds passages for a question. The crate has no implementation of its own: whoever knows documents and schemas
 /// gives one to [`crate::FactDiscovery::open`].
 #[async_trait]
@@ -26,8 +38,8 @@ pub trait Evidence: Send + Sync {
     /// `web`.
     ///
     /// # Errors
-    /// Why nobody answered, for the user to read.
-    async fn elsewhere(&self, _question: &str, _limit: usize) -> Result<Vec<Passage>, String> {
+    /// [`EvidenceError`] when nobody answered; its text is for the user to read.
+    async fn elsewhere(&self, _question: &str, _limit: usize) -> Result<Vec<Passage>, EvidenceError> {
         Ok(Vec::new())
     }
 

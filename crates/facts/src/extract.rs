@@ -6,11 +6,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    definition::{Definition, Pattern, definitions},
+    definition::definitions,
     model::two_digits,
     quantity::{Bound, quantities},
     quote::Quotable,
     sentences::{MAX_SENTENCE_BYTES, Unit, units},
+    term::{Definition, Pattern},
     words::{regex, stems},
 };
 
@@ -48,6 +49,15 @@ pub struct ExtractedFact {
     #[serde(serialize_with = "two_digits")]
     #[schemars(with = "f64")]
     pub confidence: f64,
+}
+
+/// The facts that a text states.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Extracted {
+    /// What was found, in the order of the text; what only the model found comes last.
+    pub facts: Vec<ExtractedFact>,
+    /// What a model said and the text does not bear out, or why no model was of use.
+    pub note: Option<String>,
 }
 
 /// Everything that `text` defines, in its order, at most [`MAX_FACTS`].
@@ -121,7 +131,15 @@ fn from_unit(unit: &Unit) -> Vec<ExtractedFact> {
         match definition.pattern {
             Pattern::Short => out.push(fact(definition, ExtractedKind::Abbreviation)),
             Pattern::Unit => out.push(fact(definition, ExtractedKind::Unit)),
-            _ => {}
+            Pattern::Explicit
+            | Pattern::Equality
+            | Pattern::Label
+            | Pattern::Row
+            | Pattern::Copula
+            | Pattern::Condition
+            | Pattern::Heading
+            | Pattern::Threshold
+            | Pattern::Code => {}
         }
     }
     let bounded = defined.iter().find(|d| d.pattern == Pattern::Threshold).filter(|_| meaning.is_none());

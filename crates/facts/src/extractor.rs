@@ -25,16 +25,31 @@ pub struct Stated {
     pub evidence: String,
 }
 
+/// A text could not be read for facts. Its text is shown to users and models: it must hold no secret.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct ExtractorError(Box<dyn std::error::Error + Send + Sync>);
+
+impl ExtractorError {
+    /// An error whose text says why.
+    pub fn new(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        ExtractorError(source.into())
+    }
+}
+
 /// Reads a text for facts, by a model for example. The crate has no implementation of its own.
 #[async_trait]
 pub trait Extractor: Send + Sync {
-    /// What `text` states, in its order; or why that could not be found out, in a sentence.
-    async fn extract(&self, text: &str) -> Result<Vec<Stated>, String>;
+    /// What `text` states, in its order.
+    ///
+    /// # Errors
+    /// [`ExtractorError`] when it could not be found out; its text is a clause that follows a colon.
+    async fn extract(&self, text: &str) -> Result<Vec<Stated>, ExtractorError>;
 }
 
 /// The facts whose evidence is an exact quotation that holds every number and most words of the definition, of a term that
 /// the text names; and how many were dropped for lack of that.
-pub(crate) fn checked(text: &str, stated: Vec<Stated>) -> (Vec<ExtractedFact>, usize) {
+pub(crate) fn verify(text: &str, stated: Vec<Stated>) -> (Vec<ExtractedFact>, usize) {
     let all = stated.len();
     let whole = LazyCell::new(|| stems(text).into_iter().collect::<HashSet<String>>());
     let facts: Vec<ExtractedFact> = stated
@@ -76,7 +91,7 @@ fn is_borne_out(text: &str, whole: &HashSet<String>, one: &Stated) -> bool {
 }
 
 /// The facts of both, none twice: of one kind, on one term, from one stretch of text.
-pub(crate) fn joined(mut facts: Vec<ExtractedFact>, more: Vec<ExtractedFact>) -> Vec<ExtractedFact> {
+pub(crate) fn merge(mut facts: Vec<ExtractedFact>, more: Vec<ExtractedFact>) -> Vec<ExtractedFact> {
     for new in more {
         let twin = |known: &ExtractedFact| {
             known.kind == new.kind
@@ -103,7 +118,7 @@ mod tests {
             kind: ExtractedKind::Definition,
             evidence: evidence.into(),
         };
-        let (facts, dropped) = checked(TEXT, vec![stated]);
+        let (facts, dropped) = verify(TEXT, vec![stated]);
         assert_eq!((facts.len(), dropped), if kept { (1, 0) } else { (0, 1) }, "{term}: {definition}");
     }
 

@@ -3,21 +3,21 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::{
-    question::{Asked, Shape},
+    question::{Question, Shape},
     sentences::{Form, Unit},
     words::{adjacent, regex, same, stems, within},
 };
 
 /// A question with what it is weighed by.
 pub(crate) struct Asking {
-    pub(crate) asked: Asked,
+    pub(crate) asked: Question,
     /// All stems of the question in its order.
     pub(crate) order: Vec<String>,
     pub(crate) weights: Weights,
 }
 
 /// The stems of a unit.
-pub(crate) struct Said {
+pub(crate) struct Statement {
     pub(crate) own: HashSet<String>,
     /// Of what it stands under.
     pub(crate) around: HashSet<String>,
@@ -25,21 +25,21 @@ pub(crate) struct Said {
     pub(crate) heading_share: f64,
 }
 
-impl Said {
+impl Statement {
     /// Only these words.
     pub(crate) fn only(own: HashSet<String>) -> Self {
-        Said { own, around: HashSet::new(), heading_share: 0.0 }
+        Statement { own, around: HashSet::new(), heading_share: 0.0 }
     }
 
     pub(crate) fn of(unit: &Unit) -> Self {
         let headers: Vec<&str> = match &unit.form {
             Form::Row(cells) => cells.iter().map(|(header, _)| header.as_str()).collect(),
-            _ => Vec::new(),
+            Form::Prose | Form::Item | Form::Code => Vec::new(),
         };
         let own =
             [unit.before.as_str(), &unit.plain].into_iter().chain(headers).chain(unit.list.iter().map(String::as_str));
         let points = regex!(r"(?i)\b(?:it|its|they|them|their|this|these)\b").is_match(&unit.plain);
-        Said {
+        Statement {
             own: own.flat_map(stems).collect(),
             around: stems(&unit.heading).into_iter().collect(),
             heading_share: if points || unit.heading.ends_with('?') { 1.0 } else { 0.6 },
@@ -60,7 +60,7 @@ impl Said {
 pub(crate) struct Weights(HashMap<String, usize>);
 
 impl Weights {
-    pub(crate) fn of(texts: &[Said]) -> Self {
+    pub(crate) fn of(texts: &[Statement]) -> Self {
         let mut count = HashMap::new();
         for stem in texts.iter().flat_map(|text| text.own.union(&text.around)) {
             *count.entry(stem.clone()).or_insert(0) += 1;
@@ -76,11 +76,11 @@ impl Weights {
 
     fn weight(&self, stem: &str) -> f64 {
         let rare = self.rarity(stem);
-        if Asked::is_light(stem) { rare * 0.25 } else { rare }
+        if Question::is_light(stem) { rare * 0.25 } else { rare }
     }
 
     /// The share of `wanted` that is in `said`.
-    fn coverage(&self, wanted: &[String], said: &Said) -> f64 {
+    fn coverage(&self, wanted: &[String], said: &Statement) -> f64 {
         let total: f64 = wanted.iter().map(|stem| self.weight(stem)).sum();
         let covered: f64 = wanted.iter().map(|stem| self.weight(stem) * said.share(stem)).sum();
         if total > 0.0 { covered / total } else { 0.0 }
@@ -89,12 +89,12 @@ impl Weights {
 
 impl Asking {
     /// The share of the question that `text` covers.
-    pub(crate) fn coverage(&self, text: &Said) -> f64 {
+    pub(crate) fn coverage(&self, text: &Statement) -> f64 {
         self.weights.coverage(&self.asked.content, text)
     }
 
     /// How well `head` is what is asked for; nothing where it is not asked for at all.
-    pub(crate) fn fit(&self, head: &[String], text: &Said) -> Option<f64> {
+    pub(crate) fn fit(&self, head: &[String], text: &Statement) -> Option<f64> {
         let (asked, order) = (&self.asked, &self.order);
         let fit = match asked.shape {
             Shape::Define => asked
@@ -122,7 +122,7 @@ impl Asking {
     }
 }
 
-fn likeness(wanted: &[String], head: &[String], weights: &Weights, text: &Said) -> f64 {
+fn likeness(wanted: &[String], head: &[String], weights: &Weights, text: &Statement) -> f64 {
     if same(wanted, head) {
         1.0
     } else if within(head, wanted) {

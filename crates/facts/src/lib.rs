@@ -11,7 +11,7 @@
 //! use std::sync::Arc;
 //!
 //! use async_trait::async_trait;
-//! use prospector_facts::{Evidence, Fact, FactDiscovery, Origin, Passage};
+//! use prospector_facts::{Fact, FactDiscovery, evidence::{Evidence, Passage}, model::Origin};
 //! use prospector_search::Index;
 //!
 //! /// Where texts come from is up to the caller; here there is only one.
@@ -52,7 +52,7 @@
 //! # }
 //! ```
 //!
-//! What it is not: it calls no model, reads no document and no schema itself (whoever does implements [`Evidence`] and
+//! What it is not: it calls no model, reads no document and no schema itself (whoever does implements [`evidence::Evidence`] and
 //! [`extractor::Extractor`]), and never makes an answer up: an answer is a stored definition or a sentence that stands in
 //! a source.
 
@@ -61,7 +61,8 @@ mod candidate;
 mod definition;
 mod discovery;
 mod error;
-mod evidence;
+pub mod evidence;
+mod expectation;
 pub mod extract;
 pub mod extractor;
 mod fit;
@@ -77,12 +78,11 @@ mod resolve;
 pub mod review;
 mod sentences;
 mod store;
+mod term;
 mod tools;
 mod verbs;
-mod wanted;
 mod words;
 
-pub use discovery::{Added, Extracted, FactDiscovery};
+pub use discovery::{Added, FactDiscovery};
 pub use error::FactError;
-pub use evidence::{Evidence, Passage};
-pub use model::{Fact, Keeping, Origin, Related, Resolution, Source};
+pub use model::{Fact, Resolution};

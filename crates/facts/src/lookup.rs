@@ -17,11 +17,11 @@
 use std::collections::HashSet;
 
 use crate::{
-    fit::{Asking, Said},
+    expectation::{Kind, Wanted},
+    fit::{Asking, Statement},
     near::Near,
-    question::{Asked, Shape},
+    question::{Question, Shape},
     sentences::{Form, Unit},
-    wanted::{Kind, Wanted},
     words::{regex, same, stem, stems, words},
 };
 
@@ -53,7 +53,7 @@ struct Word {
 /// A unit with what surrounds it.
 pub(crate) struct Place<'a> {
     pub(crate) unit: &'a Unit,
-    pub(crate) text: &'a Said,
+    pub(crate) text: &'a Statement,
     /// The sentence before under the same heading.
     pub(crate) before: Option<&'a Unit>,
     /// The stems of the names of section and document.
@@ -80,7 +80,7 @@ impl<'a> Lookup<'a> {
             .map(|word| stem(word))
             .filter(|stem| all.contains(stem) && !wanted.said_by.contains(stem) && seen.insert(stem.clone()))
             .map(|stem| {
-                let light = Asked::is_light(&stem) || GENERAL.contains(&stem.as_str());
+                let light = Question::is_light(&stem) || GENERAL.contains(&stem.as_str());
                 let weight = if light { LIGHT } else { 1.0 } * asking.weights.rarity(&stem);
                 Word { stem, weight, light }
             })
@@ -97,7 +97,7 @@ impl<'a> Lookup<'a> {
     }
 
     /// Whether a sentence may answer that defines nothing. One that only covers a term says nothing of its meaning.
-    pub(crate) fn answers(&self, asked: &Asked) -> bool {
+    pub(crate) fn answers(&self, asked: &Question) -> bool {
         match asked.shape {
             Shape::Ask => true,
             Shape::Define => self.is_strict() || self.superlative,
@@ -111,7 +111,7 @@ impl<'a> Lookup<'a> {
     }
 
     /// How `place` answers; nothing where it does not hold what is wanted.
-    pub(crate) fn found(&self, place: &Place<'_>) -> Option<Found> {
+    pub(crate) fn answer(&self, place: &Place<'_>) -> Option<Found> {
         let heavy = self.words.iter().filter(|word| !word.light).count();
         if heavy == 0 {
             return None;
@@ -143,7 +143,7 @@ impl<'a> Lookup<'a> {
         let points = regex!(r"(?i)\b(?:its?|they|them|their|this|these)\b|\bones?\W*$").is_match(&place.unit.plain);
         let own_share = if points { 1.0 } else { said_itself as f64 / heavy as f64 };
         // What a sentence begins with is what it is about.
-        let first = stems(&place.unit.plain).into_iter().find(|stem| !Asked::is_light(stem));
+        let first = stems(&place.unit.plain).into_iter().find(|stem| !Question::is_light(stem));
         let about = first.is_some_and(|first| self.words.iter().any(|word| word.stem == first));
         let about = if about { 1.0 } else { 0.95 };
         let near_to = |part: &str| {
@@ -198,7 +198,7 @@ impl<'a> Lookup<'a> {
 fn render_unit(unit: &Unit) -> String {
     let cells = match &unit.form {
         Form::Row(cells) => cells.iter().map(|(header, cell)| format!("{header}: {cell}")).collect(),
-        _ => Vec::new(),
+        Form::Prose | Form::Item | Form::Code => Vec::new(),
     };
     let row = if cells.is_empty() { unit.plain.clone() } else { cells.join("; ") };
     std::iter::once(row).chain(unit.list.iter().cloned()).collect::<Vec<_>>().join(" ")

@@ -4,6 +4,9 @@ use prospector_core::Owner;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
+/// The source of a fact whose sayer named none.
+pub(crate) const USER: &str = "user";
+
 /// Where a fact comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -19,7 +19,7 @@ pub(crate) enum Shape {
 
 /// A question, read.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Asked {
+pub(crate) struct Question {
     pub(crate) shape: Shape,
     /// The term as the question spells it; the whole question where it asks for none.
     pub(crate) term: String,
@@ -118,14 +118,14 @@ const LIGHT: &[&str] = &[
 /// Words for a property of a term: `threshold for VIP`, `churn criteria`. The term itself is what is left.
 const ATTRIBUTES: &str = "thresholds?|limits?|minimum|maximum|min|max|cut-?offs?|criteri(?:a|on)|conditions?|rules?|requirements?|formulas?|definitions?|meanings?|values?|level|boundary|number|figure|calculation|explanation|description|unit|currency|abbreviation|acronym|full form|concept|term|word|metric|kpi|policy|segment|status|category";
 
-impl Asked {
+impl Question {
     /// Reads a question; any text is one.
-    pub(crate) fn parse(question: &str) -> Asked {
+    pub(crate) fn parse(question: &str) -> Question {
         let text = question.trim().trim_end_matches(['?', '.', '!', ' ', '"']).trim();
         let text = regex!(r"(?i)^(?:(?:please|hi|hello|so|and|ok|hey)[,\s]+)*(?:(?:can|could|would) you (?:please )?)?(?:tell me |let me know |do you know |i (?:want|need|would like) to know )?(?:about )?").replace(text, "");
         let text = text.trim();
         let lower = question.to_lowercase();
-        let mut asked = Asked {
+        let mut asked = Question {
             shape: Shape::Request,
             term: text.to_owned(),
             alternatives: Vec::new(),
@@ -166,7 +166,7 @@ impl Asked {
 
     /// The question without what only makes it up, as a query for a search.
     pub(crate) fn content_words(&self) -> String {
-        let counts = |word: &String| !is_stop_word(word) && !Asked::is_light(&stem(word));
+        let counts = |word: &String| !is_stop_word(word) && !Question::is_light(&stem(word));
         words(&self.term).into_iter().filter(counts).collect::<Vec<_>>().join(" ")
     }
 
@@ -183,7 +183,7 @@ fn content(text: &str) -> Vec<String> {
         .into_iter()
         .filter(|word| !is_stop_word(word) && !ATTRIBUTE.is_match(word))
         .map(|word| stem(&word))
-        .filter(|word| !Asked::is_light(word))
+        .filter(|word| !Question::is_light(word))
         .collect();
     if light.is_empty() { stems(text) } else { light }
 }
@@ -297,7 +297,7 @@ mod tests {
     use super::*;
 
     fn check(question: &str, shape: Shape, term: &str) {
-        let asked = Asked::parse(question);
+        let asked = Question::parse(question);
         assert_eq!((asked.shape, asked.term.as_str()), (shape, term), "{question}: {asked:?}");
     }
 
@@ -337,20 +337,20 @@ mod tests {
 
     #[test]
     fn a_property_is_told_from_its_term() {
-        let asked = Asked::parse("What is the threshold for a VIP customer?");
+        let asked = Question::parse("What is the threshold for a VIP customer?");
         assert!(asked.value);
         assert!(asked.alternatives.iter().any(|(stems, _)| *stems == ["vip", "custom"]), "{asked:?}");
     }
 
     #[test]
     fn a_term_may_begin_like_a_question_for_one() {
-        let asked = Asked::parse("What is a term deposit?");
+        let asked = Question::parse("What is a term deposit?");
         assert!(asked.alternatives.iter().any(|(stems, _)| *stems == ["term", "deposit"]), "{asked:?}");
     }
 
     #[test]
     fn nothing_is_a_question_too() {
-        assert!(Asked::parse("  ?").content.is_empty());
+        assert!(Question::parse("  ?").content.is_empty());
         check("日本語", Shape::Define, "日本語");
     }
 }

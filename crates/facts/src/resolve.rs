@@ -9,7 +9,7 @@
 //!   term stands in it as a run and 0.85 where its words are scattered; for questions proper (not requests for data)
 //!   times `0.15 + 0.85 * coverage * coverage`, or `0.7 + 0.3 * coverage` for a term of several words in a question for
 //!   data (`which VIP customers ..`), and half of it where the sentence does not hold what is wanted, see
-//!   [`crate::wanted`]. What only the heading says is covered by 0.6, in full where the sentence points to it (`Shipping
+//!   [`crate::expectation`]. What only the heading says is covered by 0.6, in full where the sentence points to it (`Shipping
 //!   is not part of it`) or the heading is a question.
 //! - **strength**: how plainly the sentence is a definition, see [`crate::definition`]; for a fact, its confidence.
 //!   A question for a value, a unit or an abbreviation also takes sentences that give one.
@@ -30,15 +30,16 @@ use prospector_text::cut;
 
 use crate::{
     candidate::{Candidate, MAX_CONFIDENCE, from_fact, from_unit},
-    definition::{Definition, Pattern, definitions, shorts},
+    definition::{definitions, shorts},
     evidence::Passage,
-    fit::{Asking, Said, Weights},
+    fit::{Asking, Statement, Weights},
     lookup::{Lookup, Place, about_the_same},
     model::{Fact, Origin, Related, Resolution},
     near::Near,
     quantity::disagree,
-    question::{Asked, Shape},
+    question::{Question, Shape},
     sentences::{Form, Unit, units},
+    term::{Definition, Pattern},
     words::{same, stems, within},
 };
 
@@ -51,10 +52,10 @@ const SHOWN: usize = 3;
 
 /// The answer from what is known and what was found. `facts` are in order of precedence.
 pub(crate) fn resolve(question: &str, facts: &[Fact], passages: &[Passage], near: &Near) -> Resolution {
-    let mut asked = Asked::parse(question);
+    let mut asked = Question::parse(question);
     let said = read(passages);
     learn_short_forms(&mut asked, &said);
-    let texts: Vec<Said> = said.iter().map(|(_, unit)| Said::of(unit)).collect();
+    let texts: Vec<Statement> = said.iter().map(|(_, unit)| Statement::of(unit)).collect();
     let asking = Asking { asked, order: stems(question), weights: Weights::of(&texts) };
     let asked = &asking.asked;
     let lookup = Lookup::of(question, &asking, near);
@@ -113,7 +114,7 @@ fn heading(passage: &Passage) -> String {
 }
 
 /// `average order value (AOV)` somewhere lets either form ask for the other.
-fn learn_short_forms(asked: &mut Asked, said: &[(&Passage, Unit)]) {
+fn learn_short_forms(asked: &mut Question, said: &[(&Passage, Unit)]) {
     for short in said.iter().flat_map(|(_, unit)| shorts(&unit.plain)) {
         let long = stems(&short.gloss);
         for (from, to) in [(&short.heads[0], &long), (&long, &short.heads[0])] {
@@ -164,7 +165,7 @@ fn spellings(key: &[String]) -> Vec<Vec<String>> {
 }
 
 /// Gives the answers of sources that disagree, the best one first, and asks which one holds.
-fn state_all(out: &mut Resolution, asked: &Asked, all: Vec<&Candidate>) {
+fn state_all(out: &mut Resolution, asked: &Question, all: Vec<&Candidate>) {
     let top = all[0];
     let line = |c: &&Candidate| match c.scope.as_str() {
         "" => format!("{}: {}", c.source.name, c.answer),
@@ -180,7 +181,7 @@ fn state_all(out: &mut Resolution, asked: &Asked, all: Vec<&Candidate>) {
 
 /// Sorts the candidates, best first, and drops those below the floor; what a user said of the same term comes first. Gives
 /// the probability of the best one before any was dropped.
-fn order(asked: &Asked, candidates: &mut Vec<Candidate>) -> f64 {
+fn order(asked: &Question, candidates: &mut Vec<Candidate>) -> f64 {
     // The sort is stable: at the same score what comes first, a user's fact before all, stays first.
     candidates.sort_by(|a, b| b.score.total_cmp(&a.score));
     let best = candidates.first().map_or(0.0, |c| c.probability);
@@ -204,7 +205,7 @@ fn order(asked: &Asked, candidates: &mut Vec<Candidate>) -> f64 {
 
 fn decide(
     question: &str,
-    asked: &Asked,
+    asked: &Question,
     mut candidates: Vec<Candidate>,
     terms: impl FnOnce() -> Vec<String>,
 ) -> Resolution {
@@ -282,7 +283,7 @@ fn alike(a: &str, b: &str) -> bool {
 }
 
 /// Whether two candidates are about one term.
-fn one_topic(asked: &Asked, a: &Candidate, b: &Candidate) -> bool {
+fn one_topic(asked: &Question, a: &Candidate, b: &Candidate) -> bool {
     let both = a.fit >= 0.9 && b.fit >= 0.9;
     let term = same(&a.key, &b.key) || (asked.shape == Shape::Define && both);
     a.covers == b.covers && if a.covers { both && about_the_same(&a.answer, &b.answer) } else { term }
@@ -307,7 +308,7 @@ fn find_related(top: &Candidate, candidates: &[Candidate]) -> Vec<Related> {
     out
 }
 
-fn unknown(asked: &Asked, terms: impl FnOnce() -> Vec<String>) -> String {
+fn unknown(asked: &Question, terms: impl FnOnce() -> Vec<String>) -> String {
     let ask = "Ask; add_fact keeps the reply.";
     if asked.shape != Shape::Define {
         return format!("Nothing known answers this. {ask}");

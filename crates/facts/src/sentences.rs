@@ -5,7 +5,7 @@
 
 use prospector_text::sentences::split;
 
-use crate::{definition::is_remark, words::regex};
+use crate::{term::is_remark, words::regex};
 
 /// At most this many lines of a list, table or formula continue a sentence that ends in a colon.
 const MAX_CONTINUED: usize = 12;

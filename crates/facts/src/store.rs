@@ -273,7 +273,7 @@ impl FactStore {
 
     /// The open questions of this viewer, the one asked last first. Where nobody else asks, those of the command line
     /// are among them.
-    pub(crate) async fn unresolved(&self, viewer: &Viewer) -> Result<Vec<Unresolved>, FactError> {
+    pub(crate) async fn list_unresolved(&self, viewer: &Viewer) -> Result<Vec<Unresolved>, FactError> {
         let Some(pool) = self.existing().await? else { return Ok(Vec::new()) };
         let rows =
             sqlx::query("SELECT * FROM unresolved WHERE owner = ? OR (owner = '' AND ?) ORDER BY last_asked DESC, key")

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use prospector_core::finding::Definition;
 use prospector_core::name::nearest;
 use prospector_core::record::{Resource, ResourceKind};
 use prospector_core::tool::{Effect, Page, Part, Tool, ToolError, ToolOutput, Toolset};
@@ -9,23 +10,26 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    discovery::{Extracted, FactDiscovery, USER},
+    discovery::FactDiscovery,
     error::FactError,
-    extract::{ExtractedFact, MAX_FACTS},
-    model::{Fact, Origin, Resolution, Unresolved},
+    extract::{Extracted, ExtractedFact, MAX_FACTS},
+    model::{Fact, Origin, Resolution, USER, Unresolved},
 };
 
 const DEFAULT_LIMIT: usize = 50;
 /// A longer text is refused rather than read in part.
 const MAX_TEXT_CHARS: usize = 100_000;
 
-pub(crate) fn all(discovery: &Arc<FactDiscovery>) -> Toolset {
-    Toolset::new()
-        .with(ResolveFact(Arc::clone(discovery)))
-        .with(AddFact(Arc::clone(discovery)))
-        .with(ExtractFacts(Arc::clone(discovery)))
-        .with(ListKnownFacts(Arc::clone(discovery)))
-        .with(GetUnresolvedFacts(Arc::clone(discovery)))
+impl FactDiscovery {
+    /// The tools that resolve, keep, extract and list facts.
+    pub fn tools(self: &Arc<Self>) -> Toolset {
+        Toolset::new()
+            .with(ResolveFact(Arc::clone(self)))
+            .with(AddFact(Arc::clone(self)))
+            .with(ExtractFacts(Arc::clone(self)))
+            .with(ListKnownFacts(Arc::clone(self)))
+            .with(GetUnresolvedFacts(Arc::clone(self)))
+    }
 }
 
 fn unavailable(error: &FactError) -> ToolError {
@@ -86,6 +90,16 @@ impl ToolOutput for Resolution {
             out.extend(places(&source.source_type, source.name.split('#').next().unwrap_or(&source.name)));
         }
         out
+    }
+
+    fn definition(&self) -> Option<Definition> {
+        Some(Definition {
+            term: self.term.clone().unwrap_or_default(),
+            text: self.answer.clone().unwrap_or_default(),
+            source: self.sources.first().map(|source| source.name.clone()).unwrap_or_default(),
+            confidence: (self.confidence * 100.0).round() / 100.0,
+            needs_clarification: self.needs_clarification,
+        })
     }
 
     fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
@@ -311,7 +325,7 @@ impl Tool for GetUnresolvedFacts {
     type Output = Page<Unresolved>;
 
     async fn call(&self, args: UnresolvedArgs) -> Result<Page<Unresolved>, ToolError> {
-        let open = self.0.unresolved().await.map_err(|error| unavailable(&error))?;
+        let open = self.0.open_questions().await.map_err(|error| unavailable(&error))?;
         Ok(Page::cut(open, args.offset.unwrap_or(0), args.limit.unwrap_or(DEFAULT_LIMIT)))
     }
 }

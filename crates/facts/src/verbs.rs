@@ -1,8 +1,8 @@
 //! The verbs that make a sentence a definition: `is`, `means`, `counts as`, `= ..`, and what they make of it.
 
 use crate::{
-    definition::{Definition, Pattern, definition, name},
     quantity::quantities,
+    term::{Definition, Pattern, definition, name},
     words::{regex, within, words},
 };
 

@@ -9,7 +9,11 @@ use std::{
 
 use async_trait::async_trait;
 use prospector_core::tool::Toolset;
-use prospector_facts::{Evidence, Fact, FactDiscovery, Origin, Passage};
+use prospector_facts::{
+    Fact, FactDiscovery,
+    evidence::{Evidence, Passage},
+    model::Origin,
+};
 use serde_json::{Value, json};
 
 struct Texts;

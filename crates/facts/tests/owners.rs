@@ -6,7 +6,12 @@ use std::{path::Path, sync::Arc};
 
 use async_trait::async_trait;
 use prospector_core::Owner;
-use prospector_facts::{Evidence, Fact, FactDiscovery, Keeping, Origin, Passage, review::Review};
+use prospector_facts::{
+    Fact, FactDiscovery,
+    evidence::{Evidence, Passage},
+    model::{Keeping, Origin},
+    review::Review,
+};
 use serde_json::{Value, json};
 
 /// One sentence that says what a VIP customer is.
@@ -138,12 +143,12 @@ async fn open_questions_belong_to_who_asked_them() {
     let facts = open(None).await;
     let [ann, ben] = two(&facts);
     assert!(ann.resolve("What is a flurb?").await.needs_clarification);
-    assert_eq!(ann.unresolved().await.unwrap().len(), 1);
-    assert!(ben.unresolved().await.unwrap().is_empty());
+    assert_eq!(ann.open_questions().await.unwrap().len(), 1);
+    assert!(ben.open_questions().await.unwrap().is_empty());
     // What Ben says answers his questions, and closes no other's.
     let added = ben.add(Fact::new("flurb", "A thing.", Origin::User)).await.unwrap();
     assert!(added.answers.is_empty(), "{added:?}");
-    assert_eq!(ann.unresolved().await.unwrap().len(), 1);
+    assert_eq!(ann.open_questions().await.unwrap().len(), 1);
     let answered = ann.add(Fact::new("flurb", "Another thing.", Origin::User)).await.unwrap();
     assert_eq!(answered.answers, ["What is a flurb?"]);
 }

@@ -3,7 +3,11 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use async_trait::async_trait;
-use prospector_facts::{Evidence, Fact, FactDiscovery, Origin, Passage, Resolution};
+use prospector_facts::{
+    Fact, FactDiscovery, Resolution,
+    evidence::{Evidence, Passage},
+    model::Origin,
+};
 
 const HANDBOOK: &str = r#"# Trading handbook
 

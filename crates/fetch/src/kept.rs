@@ -8,7 +8,11 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use prospector_state::{Replacement, create_folder, remove_leftovers, seal, unseal};
+use prospector_state::{
+    Replacement,
+    checksum::{seal, unseal},
+    create_folder, remove_leftovers,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::{FetchError, Fetched, Fetcher, Request, Validators, error::shown_text, media};

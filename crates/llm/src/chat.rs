@@ -5,7 +5,7 @@ use futures::{StreamExt, stream::BoxStream};
 
 use crate::{ChatRequest, ChatResponse, LlmError};
 
-/// A piece of an answer.
+/// A piece of a streamed answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ChatEvent {
     /// More text.
@@ -21,7 +21,7 @@ pub trait ChatModel: Send + Sync {
     fn name(&self) -> &str;
 
     /// Whether the model is a program that reads the results of its calls as data, from
-    /// [`ToolResult::data`](crate::ToolResult::data). A language model reads their text, and is given nothing else.
+    /// [`ToolResult::data`](crate::message::ToolResult::data). A language model reads their text, and is given nothing else.
     fn reads_data(&self) -> bool {
         false
     }

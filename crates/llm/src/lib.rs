@@ -42,11 +42,11 @@
 
 mod chat;
 mod error;
-mod message;
+pub mod message;
 pub mod models;
 pub mod providers;
 pub mod purpose;
 
 pub use chat::{ChatEvent, ChatModel};
 pub use error::LlmError;
-pub use message::{ChatRequest, ChatResponse, Message, SystemBlock, ToolCall, ToolResult, Usage};
+pub use message::{ChatRequest, ChatResponse, Message};

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::purpose::Purpose;
 
-/// What is asked of a model.
+/// A request to a model: the whole conversation so far, and the tools that it may call.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ChatRequest {
     /// What is asked for, as data; no provider is sent it.
@@ -22,7 +22,7 @@ pub struct ChatRequest {
     pub max_output_tokens: u32,
 }
 
-/// A part of the system prompt.
+/// A part of the system prompt, and whether the provider is to cache the prompt up to its end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SystemBlock {
     /// The text.
@@ -31,7 +31,7 @@ pub struct SystemBlock {
     pub cache: bool,
 }
 
-/// One turn.
+/// One turn of a conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
 pub enum Message {
@@ -84,7 +84,7 @@ pub struct ToolCall {
     pub arguments: Value,
 }
 
-/// What a call gave.
+/// The result of a tool call, as the model is given it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolResult {
     /// The id of the call.
@@ -101,7 +101,7 @@ pub struct ToolResult {
     pub is_error: bool,
 }
 
-/// What a model answered.
+/// The whole answer of a model: text, tool calls, or both.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ChatResponse {
     /// The text.

@@ -6,9 +6,9 @@
 
 use prospector_core::name::nearest;
 
-use crate::{LlmError, Usage};
+use crate::{LlmError, message::Usage};
 
-/// Who serves a model.
+/// The company or program that serves a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Provider {
     /// Anthropic, by the Messages API.
@@ -34,7 +34,7 @@ pub struct Price {
     pub cached_input: f64,
 }
 
-/// What is known of a model, or of all whose names begin alike.
+/// What a model can do and costs; one entry holds for all models whose names begin with its pattern.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ModelInfo {
     /// How the names begin, lower case.

@@ -5,7 +5,9 @@
 use futures::StreamExt;
 use prospector_core::tool::ToolSpec;
 use prospector_llm::{
-    ChatEvent, ChatRequest, ChatResponse, Message, SystemBlock, ToolCall, ToolResult, Usage, providers::connect,
+    ChatEvent, ChatRequest, ChatResponse, Message,
+    message::{SystemBlock, ToolCall, ToolResult, Usage},
+    providers::connect,
 };
 use prospector_test_support::provider::{Api, FakeProvider, KEY, Recorded, Turn};
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! Calls of discovery tools, by the names of the full profile, and the same for the tools that a request has.
 
 use prospector_core::tool::ToolSpec;
-use prospector_discovery::Route;
+use prospector_discovery::routes::Route;
 use prospector_llm::ChatRequest;
 use serde_json::Value;
 

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use futures::{StreamExt, stream, stream::BoxStream};
 use prospector_core::tokens;
 use prospector_core::work::compute;
-use prospector_llm::{ChatEvent, ChatModel, ChatRequest, ChatResponse, LlmError, Usage, purpose::Purpose};
+use prospector_llm::{ChatEvent, ChatModel, ChatRequest, ChatResponse, LlmError, message::Usage, purpose::Purpose};
 use serde::Serialize;
 
 use crate::{
@@ -22,7 +22,7 @@ const UNABLE: &str = "The offline planner plans questions, answers them and matc
 pub struct Offline;
 
 impl Offline {
-    /// Its name as a model.
+    /// The name by which it is chosen and shown as a model.
     pub const NAME: &'static str = "offline";
 }
 

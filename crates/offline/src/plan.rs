@@ -7,7 +7,7 @@ mod evidence;
 
 use std::collections::HashSet;
 
-use prospector_llm::{ChatRequest, ChatResponse, Message, ToolCall};
+use prospector_llm::{ChatRequest, ChatResponse, Message, message::ToolCall};
 use prospector_search::{MAX_QUERY_CHARS, query_text};
 use serde_json::json;
 

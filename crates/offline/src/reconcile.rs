@@ -2,7 +2,11 @@
 //! order, takes the rules that they suggest, and tells what they give. It understands table names (`database.table`), ids of
 //! pairs (`p3`), `all`, `not`, `yes` and `no`.
 
-use prospector_llm::{ChatRequest, ChatResponse, Message, ToolCall, ToolResult, purpose::Utterance};
+use prospector_llm::{
+    ChatRequest, ChatResponse, Message,
+    message::{ToolCall, ToolResult},
+    purpose::Utterance,
+};
 use serde_json::{Value, json};
 
 /// So many rows of each table are loaded.
@@ -91,18 +95,18 @@ impl<'a> Seen<'a> {
         results.flatten().find(|result| result.name == tool && !result.is_error)
     }
 
-    fn failed(&self, tool: &str) -> bool {
+    fn has_failed(&self, tool: &str) -> bool {
         self.results(tool).next().is_some_and(|result| result.is_error)
     }
 
     /// What the user said last since the phase began.
-    fn heard(&self) -> Option<&'a str> {
+    fn answer(&self) -> Option<&'a str> {
         self.said.last().filter(|said| said.place >= self.begins_at).map(|said| said.text.as_str())
     }
 }
 
 fn greeting(seen: &Seen<'_>) -> Next {
-    match seen.heard() {
+    match seen.answer() {
         Some(_) => Next::call("advance", json!({})),
         None => Next::say(
             "Hello. I match the records of two tables, without a language model. Which two, as database.table?",
@@ -128,7 +132,7 @@ fn intent(seen: &Seen<'_>) -> Next {
     let Some((left, right)) = tables(seen) else {
         return Next::say("Name both tables, as database.table.");
     };
-    if seen.failed("describe") && seen.heard().is_none() {
+    if seen.has_failed("describe") && seen.answer().is_none() {
         return Next::say("I cannot find both of these tables. Name them again, as database.table.");
     }
     match seen.gave("describe") {
@@ -155,7 +159,7 @@ fn scoping(seen: &Seen<'_>) -> Next {
 
 fn demonstration(seen: &Seen<'_>) -> Next {
     let is_proposed = seen.results("propose_match").any(|result| !result.is_error);
-    if is_proposed && seen.heard().is_some() {
+    if is_proposed && seen.answer().is_some() {
         return Next::call("advance", json!({}));
     }
     if let Some(pairs) = seen.gave("propose_match") {
@@ -223,7 +227,7 @@ fn validation(seen: &Seen<'_>) -> Next {
     if !open.is_empty() {
         return Next::Call(open);
     }
-    if let Some(report) = seen.gave("validate_recipe").filter(|_| seen.heard().is_none()) {
+    if let Some(report) = seen.gave("validate_recipe").filter(|_| seen.answer().is_none()) {
         let word = if report["passed"] == true { "It passes" } else { "It does not pass" };
         return Next::Say(format!(
             "{word}: precision {}, recall {} on the confirmed pairs; in all {}.\nShall I run it over all rows?",
@@ -231,7 +235,7 @@ fn validation(seen: &Seen<'_>) -> Next {
         ));
     }
     let yes = ["yes", "y", "ok", "run", "go", "ja"];
-    let heard = seen.heard().unwrap_or_default().to_lowercase();
+    let heard = seen.answer().unwrap_or_default().to_lowercase();
     let agreed = heard.split(|c: char| !c.is_alphanumeric()).any(|word| yes.contains(&word));
     let refused = seen.results("advance").next().is_some_and(|result| result.is_error);
     match agreed && !refused {

@@ -8,12 +8,12 @@
 mod continuation;
 mod follow_up;
 mod intent;
-mod known;
 mod period;
 mod sql;
 mod text;
+mod turn_state;
 
-use prospector_llm::{ChatRequest, ChatResponse, ToolCall};
+use prospector_llm::{ChatRequest, ChatResponse, message::ToolCall};
 use serde_json::{Value, json};
 
 use crate::{
@@ -22,9 +22,9 @@ use crate::{
 };
 
 use intent::{Aggregate, Intent, Measure, Stop, Test};
-pub(crate) use known::Turn;
-use known::{Table, TurnState};
 use sql::Speaks;
+pub(crate) use turn_state::Turn;
+use turn_state::{Table, TurnState};
 
 /// So many tables are looked at.
 const MAX_TABLES: usize = 18;
@@ -102,7 +102,7 @@ fn next(known: &TurnState, has_engine: bool) -> Vec<(&'static str, Value)> {
         return Vec::new();
     }
     if known.rounds == 0 {
-        let searched = known.follow_up.as_ref().ok().and_then(Option::as_ref).map(|one| one.searched());
+        let searched = known.follow_up.as_ref().ok().and_then(Option::as_ref).map(|one| one.search_text());
         return first_look(&known.question, searched.unwrap_or(&known.question));
     }
     let tables = tables_to_look_at(known);
@@ -205,17 +205,8 @@ fn interpret(known: &TurnState) -> Result<(Intent, String), Stop> {
         let tables: Vec<&Table> = known.tables.iter().filter(|table| table.database == database).collect();
         let stop = match known.speaks.iter().find(|(name, _)| name == database) {
             None => Stop::Reason(format!("the catalog has the schema of {database}, but not its rows")),
-            Some((_, speaks)) => match intent::read(known, database) {
-                Ok(intent) => {
-                    let held = match &known.follow_up {
-                        Ok(Some(follow_up)) => follow_up.holds(known, database, &intent),
-                        _ => Ok(()),
-                    };
-                    match held.and_then(|()| sql::write(&intent, &tables, Speaks::of(speaks)).map_err(Stop::Reason)) {
-                        Ok(sql) => return Ok((intent, sql)),
-                        Err(stop) => stop,
-                    }
-                }
+            Some((_, speaks)) => match write_query(known, database, &tables, Speaks::of(speaks)) {
+                Ok(query) => return Ok(query),
                 Err(stop) => stop,
             },
         };
@@ -230,6 +221,16 @@ fn interpret(known: &TurnState) -> Result<(Intent, String), Stop> {
         }
     }
     Err(first.unwrap_or_else(|| Stop::Reason("no table of the catalog fits it".into())))
+}
+
+/// The question as a query over one database.
+fn write_query(known: &TurnState, database: &str, tables: &[&Table], speaks: Speaks) -> Result<(Intent, String), Stop> {
+    let intent = intent::read(known, database)?;
+    if let Ok(Some(follow_up)) = &known.follow_up {
+        follow_up.holds(known, database, &intent)?;
+    }
+    let sql = sql::write(&intent, tables, speaks).map_err(|error| Stop::Reason(error.to_string()))?;
+    Ok((intent, sql))
 }
 
 /// Looks for words among the values of columns that hold names.
@@ -274,7 +275,7 @@ fn write_answer(known: &TurnState, has_engine: bool) -> String {
         );
     }
     if let Err(reason) = &known.follow_up {
-        return decline(known, reason);
+        return decline(known, &reason.to_string());
     }
     if known.knowledge {
         return explain(known).unwrap_or_else(|| decline(known, "no fact or document of the catalog explains it"));
@@ -326,7 +327,7 @@ fn decline(known: &TurnState, reason: &str) -> String {
 }
 
 /// The definitions whose terms the question holds.
-fn relevant(known: &TurnState) -> impl Iterator<Item = &known::Definition> {
+fn relevant(known: &TurnState) -> impl Iterator<Item = &turn_state::Definition> {
     let words = text::words(&known.question);
     known.definitions.iter().filter(move |definition| text::find(&words, &text::stems(&definition.term)).is_some())
 }

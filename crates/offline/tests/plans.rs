@@ -7,7 +7,7 @@ use prospector_agent::{
     Limits, Planner, Request,
     plan::{Ended, Plan, Step, verify},
 };
-use prospector_discovery::{Catalog, CatalogOptions, Profile, PromptForm};
+use prospector_discovery::{Catalog, CatalogOptions, Profile, prompt::PromptForm};
 use prospector_llm::purpose::Mode;
 use prospector_offline::Offline;
 

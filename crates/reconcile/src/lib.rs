@@ -11,12 +11,12 @@ mod block;
 mod infer;
 mod propose;
 mod recipe;
+mod report_files;
 mod run;
 mod sql;
 mod subset;
 mod tools;
 mod value;
-mod written;
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -20,7 +20,7 @@ const MAX_ROWS: usize = 50_000;
 const CLEAR: f64 = 0.15;
 
 /// A value is cut to so many characters.
-const LONGEST: usize = 200;
+const MAX_VALUE_CHARS: usize = 200;
 
 /// Two rows that are alike, by their places.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -90,7 +90,7 @@ fn bag(row: &[Value]) -> BTreeSet<String> {
     let mut parts = BTreeSet::new();
     for cell in row {
         let Some(text) = value::text(cell) else { continue };
-        let text: String = text.chars().take(LONGEST).collect();
+        let text: String = text.chars().take(MAX_VALUE_CHARS).collect();
         if let Some(day) = value::day(cell) {
             parts.insert(format!("d{day}"));
         } else if let Some(number) = value::number(cell) {

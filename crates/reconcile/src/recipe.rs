@@ -133,9 +133,9 @@ impl Recipe {
     ///
     /// # Errors
     /// Everything that is wrong with it.
-    pub(crate) fn checked(mut self, left: &Subset, right: &Subset) -> Result<Recipe, ToolError> {
+    pub(crate) fn check(mut self, left: &Subset, right: &Subset) -> Result<Recipe, ToolError> {
         let mut wrong = Vec::new();
-        let mut spell = |name: &mut String, subset: &Subset, place: &str| match subset.spelled(name) {
+        let mut spell = |name: &mut String, subset: &Subset, place: &str| match subset.spell(name) {
             Some(spelled) => *name = spelled.to_owned(),
             None => {
                 let near = nearest(name, subset.columns.iter().map(String::as_str), 3);
@@ -170,7 +170,7 @@ impl Recipe {
             wrong.push("`margin` must be 0 to 0.5".into());
         }
         for (side, subset) in [(&self.left, left), (&self.right, right)] {
-            if subset.spelled(&side.key).is_some() && !subset.is_unique(&side.key) {
+            if subset.spell(&side.key).is_some() && !subset.is_unique(&side.key) {
                 let near = subset.unique_columns().join(", ");
                 let near = if near.is_empty() { "no column does".to_owned() } else { format!("{near} does") };
                 wrong.push(format!("`{}` does not tell the rows of {} apart: {near}", side.key, side.alias));

@@ -75,7 +75,7 @@ pub(crate) struct Outcome {
 pub(crate) async fn run(engine: &Engine, recipe: &Recipe, first: Option<usize>) -> Result<Outcome, ToolError> {
     let mut left = Subset::read(engine, &recipe.left.alias).await?;
     let right = Subset::read(engine, &recipe.right.alias).await?;
-    let recipe = recipe.clone().checked(&left, &right)?;
+    let recipe = recipe.clone().check(&left, &right)?;
     if let Some(rows) = first {
         left = Subset::read_first(engine, &recipe.left.alias, &recipe.left.key, rows).await?;
     }

@@ -34,7 +34,7 @@ impl RuleSql<'_> {
         let mut columns = vec!["l.k AS lk".to_owned(), "r.k AS rk".to_owned()];
         let mut conditions = Vec::new();
         for (at, test) in self.rule.tests.iter().enumerate() {
-            let (condition, measure) = compared(at, test);
+            let (condition, measure) = compare(at, test);
             columns.push(format!("l.a{at} AS la{at}, r.a{at} AS ra{at}, {measure} AS m{at}"));
             conditions.push(condition);
         }
@@ -87,7 +87,7 @@ fn normal(test: TestKind, numeric: bool, column: &str) -> String {
 }
 
 /// The condition of a test, and what it measures.
-fn compared(at: usize, test: &Test) -> (String, String) {
+fn compare(at: usize, test: &Test) -> (String, String) {
     let (left, right) = (format!("l.n{at}"), format!("r.n{at}"));
     let limit = test.limit().unwrap_or_default();
     let apart = format!("greatest({left} - {right}, {right} - {left})");

@@ -24,7 +24,7 @@ impl Subset {
     /// # Errors
     /// When there is none of that alias.
     pub(crate) async fn read(engine: &Engine, alias: &str) -> Result<Subset, ToolError> {
-        Subset::ordered(engine, alias, "").await
+        Subset::read_in_order(engine, alias, "").await
     }
 
     /// Reads its first rows by a column.
@@ -32,10 +32,10 @@ impl Subset {
     /// # Errors
     /// As [`Subset::read`].
     pub(crate) async fn read_first(engine: &Engine, alias: &str, key: &str, rows: usize) -> Result<Subset, ToolError> {
-        Subset::ordered(engine, alias, &format!(" ORDER BY {} LIMIT {rows}", quote_name(key))).await
+        Subset::read_in_order(engine, alias, &format!(" ORDER BY {} LIMIT {rows}", quote_name(key))).await
     }
 
-    async fn ordered(engine: &Engine, alias: &str, order: &str) -> Result<Subset, ToolError> {
+    async fn read_in_order(engine: &Engine, alias: &str, order: &str) -> Result<Subset, ToolError> {
         let plain = alias.trim().trim_start_matches("scoped.").to_lowercase();
         let is_plain = !plain.is_empty() && plain.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         if !is_plain {
@@ -56,7 +56,7 @@ impl Subset {
     }
 
     /// A column as it is spelled.
-    pub(crate) fn spelled(&self, name: &str) -> Option<&str> {
+    pub(crate) fn spell(&self, name: &str) -> Option<&str> {
         self.place(name).map(|at| self.columns[at].as_str())
     }
 

@@ -16,10 +16,10 @@ use super::{
     infer::{agreements, suggest},
     propose::{Pair, propose},
     recipe::{Recipe, Rule, Side, margin},
+    report_files,
     run::{Outcome, run},
     subset::Subset,
     value::{self, first},
-    written,
 };
 
 /// So many pairs are proposed where nobody says, and at most.
@@ -73,7 +73,7 @@ struct Findings {
 }
 
 impl ReconcileState {
-    fn known(&self) -> MutexGuard<'_, Findings> {
+    fn findings(&self) -> MutexGuard<'_, Findings> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -86,7 +86,7 @@ impl ReconcileState {
     }
 
     fn recipe(&self) -> Result<Recipe, ToolError> {
-        self.known().recipe.clone().ok_or_else(|| first("there is no recipe yet", "call build_recipe first"))
+        self.findings().recipe.clone().ok_or_else(|| first("there is no recipe yet", "call build_recipe first"))
     }
 }
 
@@ -116,7 +116,7 @@ impl Tool for ProposeMatch {
         let (left, right) = self.0.both(&args.left, &args.right).await?;
         let limit = args.limit.unwrap_or(DEFAULT_PROPOSED).clamp(1, MAX_PROPOSED);
         let (pairs, left, right) = run_blocking(move || (propose(&left, &right, limit), left, right)).await?;
-        let mut known = self.0.known();
+        let mut known = self.0.findings();
         *known = Findings { left: left.alias.clone(), right: right.alias.clone(), ..Findings::default() };
         let mut shown = Vec::new();
         for (at, pair) in pairs.iter().enumerate() {
@@ -155,7 +155,7 @@ impl Tool for InferRules {
     type Output = Value;
 
     async fn call(&self, args: InferArgs) -> Result<Value, ToolError> {
-        let known = self.0.known().clone();
+        let known = self.0.findings().clone();
         if known.proposed.is_empty() {
             return Err(first("no pairs are proposed", "call propose_match first"));
         }
@@ -185,7 +185,7 @@ impl Tool for InferRules {
             (agreeing, recipe)
         })
         .await?;
-        let mut known = self.0.known();
+        let mut known = self.0.findings();
         known.confirmed = confirmed;
         known.rejected = rejected;
         known.suggested = recipe.clone();
@@ -226,7 +226,7 @@ impl Tool for BuildRecipe {
     type Output = Value;
 
     async fn call(&self, args: BuildArgs) -> Result<Value, ToolError> {
-        let known = self.0.known().clone();
+        let known = self.0.findings().clone();
         if known.left.is_empty() {
             return Err(first("no pairs are proposed", "call propose_match first"));
         }
@@ -247,8 +247,8 @@ impl Tool for BuildRecipe {
             one_to_one: args.one_to_one.unwrap_or(true),
             margin: args.margin.unwrap_or_else(margin),
         };
-        let recipe = recipe.checked(&left, &right)?;
-        self.0.known().recipe = Some(recipe.clone());
+        let recipe = recipe.check(&left, &right)?;
+        self.0.findings().recipe = Some(recipe.clone());
         Ok(json!({"recipe": recipe}))
     }
 }
@@ -275,7 +275,7 @@ impl Tool for ValidateRecipe {
 
     async fn call(&self, args: ValidateArgs) -> Result<Value, ToolError> {
         let recipe = self.0.recipe()?;
-        let known = self.0.known().clone();
+        let known = self.0.findings().clone();
         if known.confirmed.is_empty() {
             return Err(first("no pair is confirmed", "call infer_rules with what the user confirmed"));
         }
@@ -341,7 +341,7 @@ impl Tool for RunSample {
         let recipe = self.0.recipe()?;
         let rows = args.rows.unwrap_or(DEFAULT_SAMPLE).clamp(1, MAX_SAMPLE);
         let outcome = run(&self.0.engine, &recipe, Some(rows)).await?;
-        let mut shown = shown(&outcome, &recipe);
+        let mut shown = summarize(&outcome, &recipe);
         // Rows that belong to others of the left subset are not unmatched.
         shown.shift_remove("unmatched_right");
         Ok(Value::Object(shown))
@@ -366,7 +366,7 @@ impl Tool for RunFull {
         let outcome = run(&self.0.engine, &recipe, None).await?;
         let folder = self.0.folder.clone();
         let (written, outcome, recipe) = run_blocking(move || {
-            let written = written::write(&folder, &recipe, &outcome);
+            let written = report_files::write(&folder, &recipe, &outcome);
             (written, outcome, recipe)
         })
         .await?;
@@ -374,7 +374,7 @@ impl Tool for RunFull {
             let advice = "the user can name another folder for the state";
             ToolError::unavailable(format!("the results cannot be written: {error}"), Some(advice.into()))
         })?;
-        let mut shown = shown(&outcome, &recipe);
+        let mut shown = summarize(&outcome, &recipe);
         shown.insert("folder".into(), folder.display().to_string().into());
         let files = ["matched", "unmatched_left", "unmatched_right", "ambiguous"].map(|name| format!("{name}.jsonl"));
         shown.insert("files".into(), files.to_vec().into());
@@ -394,7 +394,7 @@ fn count_rows(outcome: &Outcome) -> Value {
 }
 
 /// Counts, and the first of each kind.
-fn shown(outcome: &Outcome, recipe: &Recipe) -> Map<String, Value> {
+fn summarize(outcome: &Outcome, recipe: &Recipe) -> Map<String, Value> {
     let rows = |subset: &Subset, side: &Side, rows: &[usize]| -> Value {
         let key = subset.place(&side.key);
         let row = |row: &usize| {

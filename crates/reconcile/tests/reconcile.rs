@@ -20,7 +20,7 @@ use prospector_agent::{
     plan::Ended,
 };
 use prospector_core::tool::{Answer, BoxFuture, Callable, Effect, ToolError, ToolSpec, Toolset};
-use prospector_discovery::{Catalog, CatalogOptions, DiscoveryTools, Profile, Prompt};
+use prospector_discovery::{Catalog, CatalogOptions, DiscoveryTools, Profile, prompt::Prompt};
 use prospector_offline::Offline;
 use prospector_reconcile::{reconcile_tools, reconcile_workflow};
 use prospector_workflow::{Conversation, WorkflowReport};

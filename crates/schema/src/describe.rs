@@ -7,10 +7,9 @@ use prospector_connect::table::Table;
 use prospector_core::Problem;
 use prospector_core::name::nearest;
 
-use crate::naming::named;
-use crate::{Database, SchemaError, descriptions};
+use crate::{Database, SchemaError, descriptions, naming::position_of};
 
-/// Describes a database.
+/// Describes a database: reads its tables, and what lies beside it in a file of descriptions.
 ///
 /// `allow` are the names of the tables that may be used, all of them where it is empty; it is applied first, so that
 /// nothing of another table gets any further. `descriptions` is a JSON file,
@@ -27,7 +26,7 @@ pub async fn describe(
 ) -> Result<(Database, Vec<Problem>), SchemaError> {
     let (tables, mut problems) =
         (connector.describe().await).map_err(|source| SchemaError::Describe { database: name.to_owned(), source })?;
-    let (tables, withheld) = allowed(name, tables, allow, &mut problems);
+    let (tables, withheld) = split_allowed(name, tables, allow, &mut problems);
     let mut database = Database {
         name: name.to_owned(),
         kind: connector.kind(),
@@ -58,7 +57,7 @@ pub async fn describe(
 }
 
 /// The tables that are allowed, and the names of the others.
-fn allowed(
+fn split_allowed(
     database: &str,
     tables: Vec<Table>,
     allow: &[String],
@@ -69,7 +68,7 @@ fn allowed(
     }
     let mut keep = vec![false; tables.len()];
     for entry in allow {
-        if let Some(at) = named(&tables, entry, |table| &table.name) {
+        if let Some(at) = position_of(&tables, entry, |table| &table.name) {
             keep[at] = true;
             continue;
         }

@@ -7,10 +7,10 @@ use prospector_core::name::nearest;
 use prospector_text::identifiers::words;
 use serde_json::{Map, Value};
 
-use crate::naming::named;
+use crate::naming::position_of;
 
 /// How many wrong places of one file are told one by one.
-const TOLD: usize = 5;
+const MAX_REPORTED: usize = 5;
 
 /// Merges the descriptions of a file into `tables`. What it says replaces the source's own comment; a natural `name` is
 /// kept in front where it says more than the identifier does. Names in `withheld` are passed over.
@@ -26,9 +26,9 @@ pub(crate) fn merge(text: &str, path: &str, tables: &mut [Table], withheld: &[St
     let mut reader = Reader { text, wrong: Vec::new(), unknown: Vec::new() };
     if let Some(root) = reader.object(&root, &[]) {
         for (name, entry) in root {
-            match named(tables, name, |table| &table.name) {
+            match position_of(tables, name, |table| &table.name) {
                 Some(at) => reader.table(&mut tables[at], name, entry),
-                None if named(withheld, name, String::as_str).is_some() => {}
+                None if position_of(withheld, name, String::as_str).is_some() => {}
                 None => reader.unknown.push(unknown("table", name, tables.iter().map(|table| table.name.as_str()))),
             }
         }
@@ -46,19 +46,19 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn table(&mut self, table: &mut Table, key: &str, entry: &Value) {
         let Some(entry) = self.object(entry, &[key]) else { return };
-        let said = self.said(entry, &[key], &["name", "description", "columns"]);
+        let said = self.read_texts(entry, &[key], &["name", "description", "columns"]);
         table.description = phrase(&table.name, &said, &table.description);
         let Some(columns) = entry.get("columns").filter(|columns| !columns.is_null()) else { return };
         let Some(columns) = self.object(columns, &[key, "columns"]) else { return };
         for (name, entry) in columns {
-            let Some(at) = named(&table.columns, name, |column| &column.name) else {
+            let Some(at) = position_of(&table.columns, name, |column| &column.name) else {
                 let names = table.columns.iter().map(|column| column.name.as_str());
                 self.unknown.push(unknown(&format!("column `{}`.", table.name), name, names));
                 continue;
             };
             let path = [key, "columns", name];
             let Some(entry) = self.object(entry, &path) else { continue };
-            let said = self.said(entry, &path, &["name", "description", "value_description"]);
+            let said = self.read_texts(entry, &path, &["name", "description", "value_description"]);
             let column = &mut table.columns[at];
             column.description = phrase(&column.name, &said, &column.description);
         }
@@ -72,8 +72,8 @@ impl Reader<'_> {
     }
 
     /// The texts of an entry; complains of what is no text, and of keys that mean nothing.
-    fn said(&mut self, entry: &Map<String, Value>, path: &[&str], allowed: &[&str]) -> Said {
-        let mut said = Said::default();
+    fn read_texts(&mut self, entry: &Map<String, Value>, path: &[&str], allowed: &[&str]) -> Description {
+        let mut said = Description::default();
         for (key, value) in entry {
             let slot = match key.as_str() {
                 "columns" if allowed.contains(&"columns") => continue,
@@ -109,16 +109,16 @@ impl Reader<'_> {
     }
 
     fn problems(self, path: &str) -> Vec<Problem> {
-        let more = self.wrong.len().saturating_sub(TOLD);
-        let mut problems: Vec<Problem> = (self.wrong.into_iter().take(TOLD))
+        let more = self.wrong.len().saturating_sub(MAX_REPORTED);
+        let mut problems: Vec<Problem> = (self.wrong.into_iter().take(MAX_REPORTED))
             .map(|(line, reason)| Problem::warning(format!("{path}:{line}"), reason))
             .collect();
         if more > 0 {
             problems.push(Problem::warning(path, format!("{more} more values are of the wrong type")));
         }
         if !self.unknown.is_empty() {
-            let more = self.unknown.len().saturating_sub(TOLD);
-            let told = self.unknown.iter().take(TOLD).cloned().collect::<Vec<_>>().join("; ");
+            let more = self.unknown.len().saturating_sub(MAX_REPORTED);
+            let told = self.unknown.iter().take(MAX_REPORTED).cloned().collect::<Vec<_>>().join("; ");
             let rest = if more > 0 { format!("; and {more} more") } else { String::new() };
             let reason = format!("it describes what the database does not have: {told}{rest}");
             problems.push(Problem::warning(path, reason).advise("correct the names or take them out"));
@@ -128,7 +128,7 @@ impl Reader<'_> {
 }
 
 #[derive(Default)]
-struct Said {
+struct Description {
     name: String,
     description: String,
     values: String,
@@ -136,7 +136,7 @@ struct Said {
 
 /// One text out of the natural name, the description (or else the source's comment) and what the values mean:
 /// `birth city: where the person was born (values: IATA codes)`.
-fn phrase(identifier: &str, said: &Said, comment: &str) -> String {
+fn phrase(identifier: &str, said: &Description, comment: &str) -> String {
     let body = if said.description.is_empty() { comment } else { &said.description };
     let told = words(&said.name) == words(identifier) || body.to_lowercase().contains(&said.name.to_lowercase());
     let name = if told { "" } else { said.name.as_str() };

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use prospector_connect::Connector;
 use prospector_connect::table::Table;
 use prospector_core::record::Record;
-use prospector_core::tool::Toolset;
-use prospector_search::Index;
 use tokio::sync::OnceCell;
 
-use crate::joins::JoinGraph;
-use crate::naming::named;
-use crate::profile::Profile;
-use crate::{Connection, Database, Join, passages, render, tools};
+use crate::{
+    joins::{Connection, Join, JoinGraph},
+    model::Database,
+    naming::position_of,
+    profile::Profile,
+    render,
+};
 
 /// A longer text is the id of nothing: names may hold dots, and each way to divide an id at them is tried.
 const MAX_ID_BYTES: usize = 2_000;
@@ -27,11 +28,11 @@ pub struct Entry {
 
 /// Discovery over databases. Names match whatever their case, unless two differ in nothing else.
 pub struct SchemaDiscovery {
-    pub(crate) known: Vec<Known>,
+    pub(crate) databases: Vec<PreparedDatabase>,
 }
 
 /// A database with what is derived from it.
-pub(crate) struct Known {
+pub(crate) struct PreparedDatabase {
     pub(crate) database: Database,
     pub(crate) connector: Option<Arc<dyn Connector>>,
     pub(crate) joins: JoinGraph,
@@ -47,24 +48,24 @@ impl SchemaDiscovery {
             database.settle_keys();
             let joins = JoinGraph::new(&database.tables);
             let profiles = database.tables.iter().map(|_| OnceCell::new()).collect();
-            Known { database, connector, joins, profiles }
+            PreparedDatabase { database, connector, joins, profiles }
         };
-        SchemaDiscovery { known: entries.into_iter().map(known).collect() }
+        SchemaDiscovery { databases: entries.into_iter().map(known).collect() }
     }
 
     /// The databases, in order.
     pub fn databases(&self) -> impl ExactSizeIterator<Item = &Database> {
-        self.known.iter().map(|known| &known.database)
+        self.databases.iter().map(|known| &known.database)
     }
 
     /// The database of that name.
     pub fn database(&self, name: &str) -> Option<&Database> {
-        self.known(name).map(|known| &known.database)
+        self.find(name).map(|known| &known.database)
     }
 
     /// The table of that name in a database.
     pub fn table(&self, database: &str, table: &str) -> Option<&Table> {
-        let known = self.known(database)?;
+        let known = self.find(database)?;
         known.table(table).map(|at| &known.database.tables[at])
     }
 
@@ -75,24 +76,24 @@ impl SchemaDiscovery {
             return None;
         }
         let found = splits(id).filter_map(|(database, table)| {
-            let known = self.known(database)?;
+            let known = self.find(database)?;
             Some(known.id(known.table(table)?))
         });
         only(id, found)
     }
 
-    /// The same for a column: `chinook.invoices.total`.
+    /// The id of a column as the catalog spells it, from an id that may differ in case: `chinook.invoices.total`.
     pub fn resolve_column(&self, id: &str) -> Option<String> {
         if id.len() > MAX_ID_BYTES {
             return None;
         }
         let found = splits(id).flat_map(|(database, rest)| {
-            let known = self.known(database);
+            let known = self.find(database);
             splits(rest).filter_map(move |(table, column)| {
                 let known = known?;
                 let at = known.table(table)?;
                 let columns = &known.database.tables[at].columns;
-                let column = &columns[named(columns, column, |column| &column.name)?];
+                let column = &columns[position_of(columns, column, |column| &column.name)?];
                 Some(format!("{}.{}", known.id(at), column.name))
             })
         });
@@ -102,7 +103,7 @@ impl SchemaDiscovery {
     /// The shortest way to join two tables of a database over declared keys; among equally short ones always the same.
     /// `None` where there is none, or a name is wrong.
     pub fn join_path(&self, database: &str, from: &str, to: &str) -> Option<Vec<Join>> {
-        let known = self.known(database)?;
+        let known = self.find(database)?;
         let path = known.joins.path(&[known.table(from)?], &[known.table(to)?])?;
         Some(known.joins.joins(&path, &known.database.tables))
     }
@@ -110,7 +111,7 @@ impl SchemaDiscovery {
     /// How tables of one database are joined, over as few bridge tables as possible. Tables that no short bridge
     /// reaches, and names that are wrong, are left out.
     pub fn connect(&self, database: &str, tables: &[&str]) -> Connection {
-        let Some(known) = self.known(database) else { return Connection::default() };
+        let Some(known) = self.find(database) else { return Connection::default() };
         let wanted: Vec<usize> = tables.iter().filter_map(|table| known.table(table)).collect();
         let mut connection = Connection::default();
         for path in known.joins.connect(&wanted) {
@@ -121,34 +122,24 @@ impl SchemaDiscovery {
         connection
     }
 
-    /// What is indexed: one record for each table.
+    /// The records to index, one for each table.
     pub fn records(&self) -> Vec<Record> {
-        let tables = |known: &Known| -> Vec<Record> {
+        let tables = |known: &PreparedDatabase| -> Vec<Record> {
             (0..known.database.tables.len()).map(|at| render::record(&known.database, at, &known.joins)).collect()
         };
-        self.known.iter().flat_map(tables).collect()
+        self.databases.iter().flat_map(tables).collect()
     }
 
-    /// The tools; searches use an index that holds [`SchemaDiscovery::records`].
-    pub fn tools(self: &Arc<Self>, index: &Index) -> Toolset {
-        tools::toolset(self, index)
-    }
-
-    /// The descriptions of tables and columns that bear on a question, best first: the id, the text, and how likely it
-    /// is to be needed, 0 to 1. None where the index fails; the search tools say why.
-    pub fn passages(&self, index: &Index, question: &str, limit: usize) -> Vec<(String, String, f32)> {
-        passages::passages(self, index, question, limit)
-    }
-
-    pub(crate) fn known(&self, name: &str) -> Option<&Known> {
-        named(&self.known, name, |known| &known.database.name).map(|at| &self.known[at])
+    /// The database of that name, with what is derived from it.
+    pub(crate) fn find(&self, name: &str) -> Option<&PreparedDatabase> {
+        position_of(&self.databases, name, |known| &known.database.name).map(|at| &self.databases[at])
     }
 }
 
-impl Known {
+impl PreparedDatabase {
     /// The place of the table of that name.
     pub(crate) fn table(&self, name: &str) -> Option<usize> {
-        named(&self.database.tables, name, |table| &table.name)
+        position_of(&self.database.tables, name, |table| &table.name)
     }
 
     /// The id of a table.

@@ -8,9 +8,9 @@ pub enum SchemaError {
     /// Nothing of the source could be read.
     #[error("cannot describe database `{database}`: {source}")]
     Describe {
-        /// The database.
+        /// The name of the database.
         database: String,
-        /// Why.
+        /// What the connector said.
         source: ConnectError,
     },
 }

@@ -29,13 +29,13 @@
 //! # }
 //! ```
 //!
-//! What it is not: it runs no queries, guesses no keys that are not declared, and knows no kind of source by name.
+//! What it is not: it runs no queries, guesses keys that are not declared for finding tables only, and knows no kind of source by name.
 
 mod describe;
 mod descriptions;
 mod discovery;
 mod error;
-mod joins;
+pub mod joins;
 mod likely_keys;
 mod model;
 mod naming;
@@ -49,7 +49,6 @@ mod tools;
 pub use describe::describe;
 pub use discovery::{Entry, SchemaDiscovery};
 pub use error::SchemaError;
-pub use joins::{Connection, Join, KeyJoin};
 pub use model::Database;
 pub use render::data_type;
 pub use tools::{TableHit, TableHits};

@@ -4,7 +4,7 @@ use prospector_connect::source::SourceKind;
 use prospector_connect::table::{ForeignKey, Table};
 use serde::{Deserialize, Serialize};
 
-use crate::naming::named;
+use crate::naming::position_of;
 
 /// A database with its tables.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -49,10 +49,10 @@ impl Database {
             self.tables.iter_mut().map(|table| std::mem::take(&mut table.foreign_keys)).collect();
         for (table, keys) in self.tables.iter().zip(&mut keys) {
             keys.retain_mut(|key| {
-                let settled = settled(table, key, &self.tables);
+                let settled = settle_key(table, key, &self.tables);
                 match settled {
                     Some(settled) => *key = settled,
-                    None if named(&self.withheld, &key.table, String::as_str).is_some() => return false,
+                    None if position_of(&self.withheld, &key.table, String::as_str).is_some() => return false,
                     None => {
                         dropped.push(format!("{}.{} -> {}", table.name, key.columns.join("+"), key.table));
                         return false;
@@ -68,8 +68,8 @@ impl Database {
     }
 }
 
-fn settled(table: &Table, key: &ForeignKey, tables: &[Table]) -> Option<ForeignKey> {
-    let target = &tables[named(tables, &key.table, |table| &table.name)?];
+fn settle_key(table: &Table, key: &ForeignKey, tables: &[Table]) -> Option<ForeignKey> {
+    let target = &tables[position_of(tables, &key.table, |table| &table.name)?];
     let spelled = |table: &Table, names: &[String]| -> Option<Vec<String>> {
         names.iter().map(|name| Some(table.column(name)?.name.clone())).collect()
     };

@@ -3,7 +3,7 @@
 use std::cell::LazyCell;
 
 /// The place of the item with that name: spelled exactly so, or else the only one that differs in nothing but case.
-pub(crate) fn named<T>(items: &[T], wanted: &str, name: impl Fn(&T) -> &str) -> Option<usize> {
+pub(crate) fn position_of<T>(items: &[T], wanted: &str, name: impl Fn(&T) -> &str) -> Option<usize> {
     if let Some(exact) = items.iter().position(|item| name(item) == wanted) {
         return Some(exact);
     }
@@ -27,14 +27,14 @@ mod tests {
     #[test]
     fn an_exact_name_wins_and_an_ambiguous_one_is_none() {
         let names = ["User", "USER", "orders", "Straße"];
-        let at = |wanted: &str| named(&names, wanted, |name| name);
+        let at = |wanted: &str| position_of(&names, wanted, |name| name);
         assert_eq!(at("USER"), Some(1));
         assert_eq!(at("user"), None);
         assert_eq!(at("Orders"), Some(2));
         assert_eq!(at("STRASSE"), None);
         assert_eq!(at("straße"), Some(3));
         // The sign for Kelvin has three bytes, its small form one; the dotted capital has two, its small form three.
-        assert_eq!(named(&["\u{212a}"], "k", |name| name), Some(0));
-        assert_eq!(named(&["\u{130}d"], "i\u{307}D", |name| name), Some(0));
+        assert_eq!(position_of(&["\u{212a}"], "k", |name| name), Some(0));
+        assert_eq!(position_of(&["\u{130}d"], "i\u{307}D", |name| name), Some(0));
     }
 }

@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 /// A table of more columns is described without statistics: they would cost more than they tell.
-pub(crate) const WIDEST: usize = 60;
+pub(crate) const MAX_COLUMNS: usize = 60;
 
 /// Sample values are shown of a column with at most this many different ones, if they repeat: half as many as rows, or
 /// so few that all are shown.
@@ -24,14 +24,40 @@ const VALUES: usize = 5;
 const CHARACTERS: usize = 60;
 
 /// A source that takes longer is answered without statistics.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Why a schema alone has no statistics.
-pub(crate) const NO_DATA: &str = "the database is a schema without data";
+/// Why there is no profile of a table; its text is a clause.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ProfileError {
+    /// It is a schema alone.
+    #[error("the database is a schema without data")]
+    NoData,
+    /// Nothing reads the database.
+    #[error("the database cannot be read")]
+    NoConnector,
+    /// Too much would have to be read.
+    #[error("the table has {columns} columns; call get_sample_values for one of them")]
+    TooWide { columns: usize },
+    /// The source was too slow.
+    #[error("reading them took longer than {} s", timeout.as_secs())]
+    Timeout { timeout: Duration },
+    /// The source failed.
+    #[error(transparent)]
+    Source(ConnectError),
+}
+
+impl From<ConnectError> for ProfileError {
+    fn from(error: ConnectError) -> Self {
+        match error {
+            ConnectError::NoData { .. } => ProfileError::NoData,
+            other => ProfileError::Source(other),
+        }
+    }
+}
 
 /// What is shown of the values of one column.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct Shown {
+pub(crate) struct ColumnValues {
     pub(crate) cardinality: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) min: Option<Value>,
@@ -45,7 +71,7 @@ pub(crate) struct Shown {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Profile {
     /// By column.
-    pub(crate) statistics: HashMap<String, Shown>,
+    pub(crate) statistics: HashMap<String, ColumnValues>,
     /// By column, in the order of the table.
     pub(crate) samples: Map<String, Value>,
 }
@@ -54,7 +80,7 @@ impl Profile {
     /// What helps to plan and to filter: the values of columns that hold few, and how many there are where not all are
     /// shown; the period that dates span. Ranges of numbers and counts of texts are left to who asks for them.
     pub(crate) fn brief(&self) -> Profile {
-        let helps = |column: &str, shown: &Shown| {
+        let helps = |column: &str, shown: &ColumnValues| {
             let samples = self.samples.get(column).and_then(Value::as_array).map(Vec::len);
             let is_period = shown.min.as_ref().is_some_and(Value::is_string);
             is_period || samples.is_some_and(|samples| (samples as u64) < shown.cardinality)
@@ -68,24 +94,14 @@ impl Profile {
 /// Reads the profile of a table. Keys, free text and nested columns are left out: their values tell nothing.
 ///
 /// # Errors
-/// The reason why there is none, as a clause.
-pub(crate) async fn profile(connector: &dyn Connector, table: &Table) -> Result<Profile, String> {
-    profile_within(connector, table, PATIENCE).await
+/// [`ProfileError`], which says why there is none.
+pub(crate) async fn profile(connector: &dyn Connector, table: &Table) -> Result<Profile, ProfileError> {
+    profile_within(connector, table, TIMEOUT).await
 }
 
-async fn profile_within(connector: &dyn Connector, table: &Table, patience: Duration) -> Result<Profile, String> {
-    match tokio::time::timeout(patience, read(connector, table)).await {
-        Ok(read) => read.map_err(|error| reason(&error)),
-        Err(_) => Err(format!("reading them took longer than {} s", patience.as_secs())),
-    }
-}
-
-/// Why a source cannot be read, as a clause.
-pub(crate) fn reason(error: &ConnectError) -> String {
-    match error {
-        ConnectError::NoData { .. } => NO_DATA.to_owned(),
-        other => other.to_string(),
-    }
+async fn profile_within(connector: &dyn Connector, table: &Table, timeout: Duration) -> Result<Profile, ProfileError> {
+    let read = tokio::time::timeout(timeout, read(connector, table)).await;
+    Ok(read.map_err(|_| ProfileError::Timeout { timeout })??)
 }
 
 async fn read(connector: &dyn Connector, table: &Table) -> Result<Profile, ConnectError> {
@@ -103,14 +119,14 @@ async fn read(connector: &dyn Connector, table: &Table) -> Result<Profile, Conne
         let Some(statistics) = all.iter().find(|statistics| statistics.column == column) else { continue };
         match tells(statistics, table.row_count) {
             Tells::Range => {
-                profile.statistics.insert(column, shown(statistics, true));
+                profile.statistics.insert(column, column_values(statistics, true));
             }
             Tells::Values => {
-                profile.statistics.insert(column.clone(), shown(statistics, false));
+                profile.statistics.insert(column.clone(), column_values(statistics, false));
                 sampled.push(column);
             }
             Tells::Count => {
-                profile.statistics.insert(column, shown(statistics, false));
+                profile.statistics.insert(column, column_values(statistics, false));
             }
             Tells::Nothing => {}
         }
@@ -178,10 +194,10 @@ fn is_date(text: &str) -> bool {
     digit(0..4) && text.get(4..5) == Some("-") && digit(5..7) && text.get(7..8) == Some("-") && digit(8..10)
 }
 
-fn shown(statistics: &Statistics, range: bool) -> Shown {
+fn column_values(statistics: &Statistics, range: bool) -> ColumnValues {
     let end = |value: &Option<Value>| value.clone().filter(|_| range).map(short);
     let (min, max) = (end(&statistics.min), end(&statistics.max));
-    Shown { cardinality: statistics.cardinality, min, max, estimated: statistics.estimated }
+    ColumnValues { cardinality: statistics.cardinality, min, max, estimated: statistics.estimated }
 }
 
 /// A value of bounded length.
@@ -281,15 +297,16 @@ mod tests {
     #[tokio::test]
     async fn a_source_that_fails_says_why() {
         let table = table("t", &["name"]);
-        let why = profile(&Fake::broken(), &table).await.unwrap_err();
+        let why = profile(&Fake::broken(), &table).await.unwrap_err().to_string();
         assert_eq!(why, "cannot read t of fake: it is gone");
-        let why = profile(&Fake::new(vec![]).without_data(), &table).await.unwrap_err();
+        let why = profile(&Fake::new(vec![]).without_data(), &table).await.unwrap_err().to_string();
         assert_eq!(why, "the database is a schema without data");
     }
 
     #[tokio::test]
     async fn a_source_that_hangs_is_not_waited_for() {
-        let why = profile_within(&Fake::hanging(), &table("t", &["name"]), Duration::ZERO).await.unwrap_err();
+        let why =
+            profile_within(&Fake::hanging(), &table("t", &["name"]), Duration::ZERO).await.unwrap_err().to_string();
         assert_eq!(why, "reading them took longer than 0 s");
     }
 }

@@ -76,7 +76,7 @@ pub(crate) fn discovery() -> SchemaDiscovery {
 }
 
 /// The shop, with descriptions.
-pub(crate) fn described() -> SchemaDiscovery {
+pub(crate) fn describe_shop() -> SchemaDiscovery {
     let mut tables = shop();
     tables[0].description = "People and companies that buy".into();
     tables[1].description = "One row for each invoice".into();
@@ -142,7 +142,7 @@ impl Fake {
         }
     }
 
-    fn held(&self, table: &str, column: &str) -> Vec<Value> {
+    fn values_of(&self, table: &str, column: &str) -> Vec<Value> {
         self.values.get(&(table.to_owned(), column.to_owned())).cloned().unwrap_or_default()
     }
 }
@@ -161,7 +161,7 @@ impl Connector for Fake {
     async fn sample(&self, table: &str, column: &str, request: &SampleRequest) -> Result<Samples, ConnectError> {
         self.ready(table).await?;
         let wanted = request.contains.as_deref().unwrap_or_default().to_lowercase();
-        let mut values = self.held(table, column);
+        let mut values = self.values_of(table, column);
         values.retain(|value| value.to_string().to_lowercase().contains(&wanted));
         let distinct = values.len() as u64;
         values.truncate(request.limit);
@@ -172,7 +172,7 @@ impl Connector for Fake {
         self.reads.fetch_add(1, Ordering::Relaxed);
         self.ready(table).await?;
         let statistics = |column: &String| {
-            let mut values = self.held(table, column);
+            let mut values = self.values_of(table, column);
             values.sort_by(|a, b| match (a.as_f64(), b.as_f64()) {
                 (Some(a), Some(b)) => a.total_cmp(&b),
                 _ => a.to_string().cmp(&b.to_string()),

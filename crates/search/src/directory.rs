@@ -22,7 +22,11 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use prospector_state::{Obstacle, create_file, options, seal, sync_folder, unseal};
+use prospector_state::{
+    Obstacle,
+    checksum::{seal, unseal},
+    create_file, options, sync_folder,
+};
 use serde::{Deserialize, Serialize};
 use tantivy::{
     Directory, HasLen,

@@ -17,7 +17,11 @@ use std::{
     sync::Arc,
 };
 
-use prospector_state::{BrokenSeal, Replacement, SEAL_BYTES, create_file, create_folder, seal, sync_folder, unseal};
+use prospector_state::{
+    Replacement,
+    checksum::{BrokenSeal, SEAL_BYTES, seal, unseal},
+    create_file, create_folder, sync_folder,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::{

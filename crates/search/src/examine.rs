@@ -7,7 +7,7 @@ use std::{
     time::SystemTime,
 };
 
-use prospector_state::unseal;
+use prospector_state::checksum::unseal;
 use rayon::prelude::*;
 
 use crate::{

@@ -7,7 +7,7 @@ use std::{
 
 use tokio::sync::watch;
 
-use crate::estate::Served;
+use crate::view::CatalogView;
 
 /// The lists, as far as one state of them is told from another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,16 +18,16 @@ pub(crate) struct Lists {
 
 impl Lists {
     /// What a client of these things and these tools has listed.
-    pub(crate) fn of(served: &Served) -> Self {
+    pub(crate) fn of(view: &CatalogView) -> Self {
         let mut resources = DefaultHasher::new();
-        served.entries.hash(&mut resources);
-        served.facts().hash(&mut resources);
+        view.entries.hash(&mut resources);
+        view.facts().hash(&mut resources);
         let mut tools = DefaultHasher::new();
-        for spec in served.tools.specs() {
+        for spec in view.tools.specs() {
             (spec.name, spec.description, spec.input_schema.to_string()).hash(&mut tools);
         }
         // With nothing in the catalog there is nothing to plan.
-        served.catalog.is_empty().hash(&mut tools);
+        view.catalog.is_empty().hash(&mut tools);
         Lists { resources: resources.finish(), tools: tools.finish() }
     }
 }

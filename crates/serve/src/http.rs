@@ -29,39 +29,30 @@ use hyper_util::{
     server::graceful::GracefulShutdown,
     service::TowerToHyperService,
 };
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    error::Refusal,
-    mcp::{self, SessionOwners},
+    error::{Refusal, RefusalCode, ServeError},
+    mcp,
     server::Server,
+    shared::{SessionOwners, Shared},
 };
 use held::Held;
 use places::{Most, Place, Places, Standing};
 pub use route::{ROUTES, Route};
 
 /// After a failed accept; mostly there are too many open files.
-const BREATH: Duration = Duration::from_millis(100);
+const ACCEPT_BACKOFF: Duration = Duration::from_millis(100);
 
 /// How long connections get to end when everything on them has ended.
-const LAST_WORDS: Duration = Duration::from_secs(3);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Who has one of the places that are kept for health checks says at once what it wants.
 const MAX_KEPT_HEAD_TIME: Duration = Duration::from_secs(2);
 
 /// What tells whether the server lives and takes requests. It is answered when nothing else is.
 pub(crate) const HEALTH: [&str; 2] = ["/healthz", "/readyz"];
-
-/// What every handler is given.
-#[derive(Clone)]
-pub(crate) struct Shared {
-    pub(crate) server: Arc<Server>,
-    pub(crate) sessions: Arc<LocalSessionManager>,
-    /// Whose each of those sessions is.
-    pub(crate) owners: SessionOwners,
-}
 
 /// Every route, behind the guards.
 pub(crate) fn router(server: &Arc<Server>) -> Router {
@@ -72,14 +63,32 @@ pub(crate) fn router(server: &Arc<Server>) -> Router {
         .fallback(routes::nowhere)
         .method_not_allowed_fallback(routes::no_such_method)
         // The last one is asked first.
-        .layer(middleware::from_fn_with_state(shared.clone(), guard::bounded))
-        .layer(middleware::from_fn_with_state(shared.clone(), guard::admitted))
-        .layer(middleware::from_fn_with_state(shared.clone(), guard::counted))
+        .layer(middleware::from_fn_with_state(shared.clone(), guard::limit))
+        .layer(middleware::from_fn_with_state(shared.clone(), guard::authorize))
+        .layer(middleware::from_fn_with_state(shared.clone(), guard::count))
         .with_state(shared)
 }
 
+impl Server {
+    /// Serves HTTP, the page and MCP over HTTP until `stop`; then nothing new is begun, what runs is finished or
+    /// cancelled with a reason, and it returns.
+    ///
+    /// # Errors
+    /// [`ServeError::Unguarded`] as [`Server::bind`], for a listener that was made elsewhere.
+    pub async fn http(self: &Arc<Self>, listener: TcpListener, stop: CancellationToken) -> Result<(), ServeError> {
+        let bound = listener.local_addr().ok();
+        if let Some(address) = bound.filter(|address| !address.ip().is_loopback())
+            && self.options.tokens.is_none()
+        {
+            return Err(ServeError::Unguarded { address });
+        }
+        serve(self, listener, stop).await;
+        Ok(())
+    }
+}
+
 /// Accepts connections until `stop`, then ends them as they allow it.
-pub(crate) async fn serve(server: &Arc<Server>, listener: TcpListener, stop: CancellationToken) {
+async fn serve(server: &Arc<Server>, listener: TcpListener, stop: CancellationToken) {
     let app = router(server);
     let graceful = GracefulShutdown::new();
     let limits = &server.options.limits;
@@ -100,7 +109,7 @@ pub(crate) async fn serve(server: &Arc<Server>, listener: TcpListener, stop: Can
                 tracing::warn!(%error, "a connection could not be accepted");
                 // Somebody has the files that are missing.
                 if !places.make_room() {
-                    tokio::time::sleep(BREATH).await;
+                    tokio::time::sleep(ACCEPT_BACKOFF).await;
                 }
             }
         }
@@ -109,9 +118,9 @@ pub(crate) async fn serve(server: &Arc<Server>, listener: TcpListener, stop: Can
     server.close().await;
     // Whoever listens is told that it ends; what does not end by itself is ended.
     let mut ended = std::pin::pin!(graceful.shutdown());
-    if tokio::time::timeout(LAST_WORDS, &mut ended).await.is_err() {
+    if tokio::time::timeout(DRAIN_TIMEOUT, &mut ended).await.is_err() {
         server.closed.cancel();
-        if tokio::time::timeout(LAST_WORDS, &mut ended).await.is_err() {
+        if tokio::time::timeout(DRAIN_TIMEOUT, &mut ended).await.is_err() {
             tracing::warn!("connections that did not end were dropped");
         }
     }
@@ -128,7 +137,7 @@ fn connect(
     address: SocketAddr,
 ) {
     let Some(place) = places.take(address.ip()) else {
-        server.metrics.refused("connections");
+        server.metrics.count_refusal("connections");
         return;
     };
     // Events are small, and are to arrive at once.
@@ -189,13 +198,15 @@ impl Service<Request<Incoming>> for Answers {
         let refusal = match self.place.standing {
             Standing::Usual => None,
             _ if HEALTH.contains(&request.uri().path()) => None,
-            Standing::Full => Some(Refusal::new("overloaded", "every connection that this server has is in use")),
+            Standing::Full => {
+                Some(Refusal::new(RefusalCode::Overloaded, "every connection that this server has is in use"))
+            }
             Standing::OfAddress => {
-                Some(Refusal::new("too_many_requests", "this address has as many connections as one may have"))
+                Some(Refusal::new(RefusalCode::TooManyRequests, "this address has as many connections as one may have"))
             }
         };
         if let Some(refusal) = refusal {
-            self.server.metrics.refused("connections");
+            self.server.metrics.count_refusal("connections");
             let mut response = refusal.advise("ask again in a moment").into_response();
             response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
             return Box::pin(async move { Ok(response.map(|body| Held::body(body, answering))) });

@@ -18,7 +18,7 @@
 //! # tokio::runtime::Runtime::new()?.block_on(async {
 //! let open = move |_all: bool| -> Opened {
 //!     let opened = Catalog::open(&file, CatalogOptions::default());
-//!     tokio::runtime::Handle::current().block_on(opened).map_err(|error| error.to_string())
+//!     tokio::runtime::Handle::current().block_on(opened).map_err(Into::into)
 //! };
 //! let models = Models::from(Arc::new(Offline));
 //! let server = Server::open(open, Profile::DEFAULT, models, Options::default()).await?;
@@ -37,25 +37,30 @@
 //! What it is not: it decides nothing. What a tool answers, what a plan is and what it costs is known below; here it is
 //! translated into two protocols, with limits, and given back when it is asked for again.
 
-mod asked;
+mod catalog;
 mod changes;
-mod error;
-mod estate;
+mod conversations;
+pub mod error;
+mod handles;
 mod http;
-mod kept;
 mod listing;
 mod mcp;
 mod metrics;
 mod options;
+mod pages;
+mod question;
 mod results;
+mod run;
 mod runs;
 mod server;
 mod sessions;
+mod shared;
 mod shares;
 mod tokens;
+mod view;
 
+pub use catalog::Opened;
 pub use error::ServeError;
-pub use estate::Opened;
 pub use http::{ROUTES, Route};
 pub use options::{Limits, Options};
 pub use server::Server;

@@ -20,7 +20,7 @@ use futures::FutureExt;
 use prospector_agent::plan::INSTRUCTIONS;
 use prospector_core::work::compute;
 use prospector_core::{Owner, mark};
-use prospector_discovery::{PromptBuilder, PromptForm};
+use prospector_discovery::prompt::{PromptBuilder, PromptForm};
 use prospector_llm::models::UNLISTED;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -37,12 +37,12 @@ use rmcp::{
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
-use crate::{error::ServeError, estate::Served, server::Server};
+use crate::{error::ServeError, server::Server, view::CatalogView};
 
-pub(crate) use transport::{SessionOwners, before};
+pub(crate) use transport::before;
 
 /// The message of an error has at most so many characters.
-const MAX_MESSAGE: usize = 1_000;
+const MAX_MESSAGE_CHARS: usize = 1_000;
 
 /// One client's view of the server, for the whole of a session.
 pub(crate) struct Handler {
@@ -57,8 +57,8 @@ impl Handler {
     }
 
     /// The catalog as this client sees it.
-    fn served(&self) -> Arc<Served> {
-        self.server.estate.now(&self.owner)
+    fn view(&self) -> Arc<CatalogView> {
+        self.server.catalog.view(&self.owner)
     }
 }
 
@@ -87,8 +87,32 @@ pub(crate) fn service(server: &Arc<Server>, sessions: &Arc<LocalSessionManager>)
     StreamableHttpService::new(handler, sessions.clone(), config)
 }
 
+impl Server {
+    /// Serves MCP over standard input and output until the input ends or `stop`.
+    ///
+    /// # Errors
+    /// [`ServeError::Protocol`] when the client does not begin as MCP does.
+    pub async fn stdio(self: &Arc<Self>, stop: CancellationToken) -> Result<(), ServeError> {
+        let (input, output) = rmcp::transport::stdio_pipes();
+        pipe(self, input, output, stop).await
+    }
+
+    /// Serves MCP over any other pair of streams, a message a line, until the input ends or `stop`.
+    ///
+    /// # Errors
+    /// As [`Server::stdio`].
+    pub async fn pipe(
+        self: &Arc<Self>,
+        input: impl AsyncRead + Send + Unpin + 'static,
+        output: impl AsyncWrite + Send + Unpin + 'static,
+        stop: CancellationToken,
+    ) -> Result<(), ServeError> {
+        pipe(self, input, output, stop).await
+    }
+}
+
 /// Speaks it over a pair of streams, a message a line, until the input ends or `stop`.
-pub(crate) async fn pipe(
+async fn pipe(
     server: &Arc<Server>,
     input: impl AsyncRead + Send + Unpin + 'static,
     output: impl AsyncWrite + Send + Unpin + 'static,
@@ -118,7 +142,7 @@ pub(crate) async fn pipe(
     Ok(())
 }
 
-impl Served {
+impl CatalogView {
     /// Names and counts of what exists, as a text of the same letters as long as it is the same.
     fn map(&self) -> Arc<str> {
         let mut facts = DefaultHasher::new();
@@ -159,7 +183,7 @@ impl ServerHandler for Handler {
             .enable_prompts()
             .build();
         let about = Implementation::new("prospector", env!("CARGO_PKG_VERSION")).with_title("Prospector");
-        ServerConfig::new(capabilities).with_server_info(about).with_instructions(self.served().introduction())
+        ServerConfig::new(capabilities).with_server_info(about).with_instructions(self.view().introduction())
     }
 
     async fn list_tools(
@@ -167,12 +191,12 @@ impl ServerHandler for Handler {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let all = async { Ok(ListToolsResult::with_all_items(tools::all(&self.served()))) };
-        Ok(guarded("tools/list", all).await?.with_cache_scope(CacheScope::Private))
+        let all = async { Ok(ListToolsResult::with_all_items(tools::all(&self.view()))) };
+        Ok(catch_panics("tools/list", all).await?.with_cache_scope(CacheScope::Private))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        tools::all(&self.served()).into_iter().find(|tool| tool.name == name)
+        tools::all(&self.view()).into_iter().find(|tool| tool.name == name)
     }
 
     async fn call_tool(
@@ -180,7 +204,7 @@ impl ServerHandler for Handler {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        guarded("tools/call", tools::call(&self.server, &self.owner, request, context)).await.map(Into::into)
+        catch_panics("tools/call", tools::call(&self.server, &self.owner, request, context)).await.map(Into::into)
     }
 
     async fn list_resources(
@@ -189,7 +213,7 @@ impl ServerHandler for Handler {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
-        guarded("resources/list", async { resources::list(&self.served(), cursor) }).await
+        catch_panics("resources/list", async { resources::list(&self.view(), cursor) }).await
     }
 
     async fn list_resource_templates(
@@ -206,7 +230,7 @@ impl ServerHandler for Handler {
         _context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let read = resources::read(&self.server, &self.owner, &request.uri);
-        guarded("resources/read", read).await.map(Into::into)
+        catch_panics("resources/read", read).await.map(Into::into)
     }
 
     async fn list_prompts(
@@ -222,8 +246,8 @@ impl ServerHandler for Handler {
         request: GetPromptRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let served = self.served();
-        guarded("prompts/get", async { compute(move || prompts::get(&served, request)).await }).await.map(Into::into)
+        let view = self.view();
+        catch_panics("prompts/get", async { compute(move || prompts::get(&view, request)).await }).await.map(Into::into)
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
@@ -242,7 +266,10 @@ impl ServerHandler for Handler {
 }
 
 /// A request whose panic is an error of its own: the SDK would leave it without an answer.
-async fn guarded<T>(method: &'static str, work: impl Future<Output = Result<T, ErrorData>>) -> Result<T, ErrorData> {
+async fn catch_panics<T>(
+    method: &'static str,
+    work: impl Future<Output = Result<T, ErrorData>>,
+) -> Result<T, ErrorData> {
     AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|_| {
         tracing::error!(method, "a request panicked");
         Err(ErrorData::internal_error("the request failed", None))
@@ -250,10 +277,13 @@ async fn guarded<T>(method: &'static str, work: impl Future<Output = Result<T, E
 }
 
 /// An error of the protocol: the request itself cannot be served.
-fn refused(refusal: &crate::error::Refusal) -> ErrorData {
+fn invalid_params(refusal: &crate::error::Refusal) -> ErrorData {
     let message = match &refusal.suggestion {
         Some(suggestion) => format!("{} ({suggestion})", refusal.message),
         None => refusal.message.clone(),
     };
-    ErrorData::invalid_params(Cow::Owned(mark::clean(&message, MAX_MESSAGE)), Some(mark::as_error(refusal.to_json())))
+    ErrorData::invalid_params(
+        Cow::Owned(mark::clean(&message, MAX_MESSAGE_CHARS)),
+        Some(mark::as_error(refusal.to_json())),
+    )
 }

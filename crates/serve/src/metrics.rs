@@ -12,7 +12,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::runs::Task;
+use crate::run::Task;
 
 /// Upper bounds of the histograms, in seconds.
 const BOUNDS: [f64; 10] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];
@@ -77,12 +77,12 @@ impl Metrics {
         histogram.seconds += seconds;
     }
 
-    pub(crate) fn requested(&self, route: &str, status: u16, time: Duration) {
+    pub(crate) fn count_request(&self, route: &str, status: u16, time: Duration) {
         self.count("prospector_requests_total", format!("route=\"{route}\",status=\"{status}\""));
         self.observe("prospector_request_seconds", format!("route=\"{route}\""), time);
     }
 
-    pub(crate) fn refused(&self, reason: &str) {
+    pub(crate) fn count_refusal(&self, reason: &str) {
         self.count("prospector_refused_total", format!("reason=\"{reason}\""));
     }
 

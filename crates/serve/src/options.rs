@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use crate::Tokens;
 
-/// What whoever serves decides.
+/// How a server is to serve: who may ask, under which names, and how much.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Who may ask; anyone on this machine, where there are none.

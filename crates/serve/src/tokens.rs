@@ -6,13 +6,10 @@ use prospector_core::Owner;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-use crate::ServeError;
+use crate::error::{MIN_TOKEN_CHARS, ServeError, TokenError, TokensError};
 
 /// How a line begins that holds a hash and not a token.
 const HASHED: &str = "sha256:";
-
-/// A token that can be guessed guards nothing.
-const SHORTEST: usize = 16;
 
 /// What the id of an owner is hashed with, so that it is not the hash that a file of tokens may hold.
 const PURPOSE: &[u8] = b"prospector owner\0";
@@ -20,18 +17,18 @@ const PURPOSE: &[u8] = b"prospector owner\0";
 /// So many bytes of that hash are an id.
 const ID_BYTES: usize = 16;
 
-/// Hashes of the tokens that open the door.
+/// The tokens of which a request must carry one, as hashes.
 #[derive(Clone, Default)]
-pub struct Tokens(Vec<Known>);
+pub struct Tokens(Vec<TokenHash>);
 
 /// One token.
 #[derive(Clone)]
-struct Known {
+struct TokenHash {
     hash: [u8; 32],
     owner: Owner,
 }
 
-impl Known {
+impl TokenHash {
     fn new(hash: [u8; 32], label: Option<&str>) -> Self {
         let digest = Sha256::new().chain_update(PURPOSE).chain_update(hash).finalize();
         let mut id = String::new();
@@ -40,12 +37,12 @@ impl Known {
             let _ = write!(id, "{byte:02x}");
         }
         let label = label.map_or_else(|| format!("client-{}", &id[..8]), str::to_owned);
-        Known { hash, owner: Owner::new(id, &label) }
+        TokenHash { hash, owner: Owner::new(id, &label) }
     }
 }
 
 impl Tokens {
-    /// None: nobody is asked for one.
+    /// No tokens: a request needs none.
     pub fn none() -> Self {
         Tokens::default()
     }
@@ -53,19 +50,19 @@ impl Tokens {
     /// Adds a token.
     ///
     /// # Errors
-    /// What is wrong with it: it is shorter than 16 characters, or holds what no header can.
-    pub fn with(self, token: &str) -> Result<Self, String> {
-        self.labelled(token, None)
+    /// [`TokenError`] where it is shorter than 16 characters, or holds what no header can.
+    pub fn with(self, token: &str) -> Result<Self, TokenError> {
+        self.add(token, None)
     }
 
-    fn labelled(mut self, token: &str, label: Option<&str>) -> Result<Self, String> {
-        if token.len() < SHORTEST {
-            return Err(format!("a token has at least {SHORTEST} characters: `openssl rand -hex 32` makes one"));
+    fn add(mut self, token: &str, label: Option<&str>) -> Result<Self, TokenError> {
+        if token.len() < MIN_TOKEN_CHARS {
+            return Err(TokenError::TooShort);
         }
         if !token.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err("a token holds letters, digits and signs, and no spaces".into());
+            return Err(TokenError::Characters);
         }
-        self.0.push(Known::new(Sha256::digest(token).into(), label));
+        self.0.push(TokenHash::new(Sha256::digest(token).into(), label));
         Ok(self)
     }
 
@@ -76,37 +73,40 @@ impl Tokens {
     /// # Errors
     /// [`ServeError::Tokens`] with the line that cannot be used. It does not say what stands there.
     pub fn from_file(path: &Path) -> Result<Self, ServeError> {
-        let failed = |reason: String| ServeError::Tokens { path: path.to_owned(), reason };
-        let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
+        Self::read(path).map_err(|reason| ServeError::Tokens { path: path.to_owned(), reason })
+    }
+
+    fn read(path: &Path) -> Result<Self, TokensError> {
+        let text = std::fs::read_to_string(path)?;
         let mut tokens = Tokens::none();
         for (at, line) in text.lines().enumerate() {
             let line = line.trim();
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
-            let (line, label) = labelled(line);
-            let wrong = |reason: &str| failed(format!("line {}: {reason}", at + 1));
+            let (line, label) = split_label(line);
+            let wrong = |source: TokenError| TokensError::Line { line: at + 1, source };
             match line.strip_prefix(HASHED) {
                 Some(hash) => {
-                    let hash = hexadecimal(hash.trim()).ok_or_else(|| wrong("no SHA-256 hash"))?;
-                    tokens.0.push(Known::new(hash, label));
+                    let hash = hexadecimal(hash.trim()).ok_or_else(|| wrong(TokenError::Hash))?;
+                    tokens.0.push(TokenHash::new(hash, label));
                 }
-                None => tokens = tokens.labelled(line, label).map_err(|reason| wrong(&reason))?,
+                None => tokens = tokens.add(line, label).map_err(wrong)?,
             }
         }
         if tokens.is_none() {
-            return Err(failed("there is none in it".into()));
+            return Err(TokensError::Empty);
         }
         Ok(tokens)
     }
 
-    /// The tokens of both.
+    /// These tokens, and the others.
     pub fn and(mut self, other: Tokens) -> Self {
         self.0.extend(other.0);
         self
     }
 
-    /// Whether nobody is asked for one.
+    /// Whether a request needs no token.
     pub fn is_none(&self) -> bool {
         self.0.is_empty()
     }
@@ -135,7 +135,7 @@ impl Tokens {
 }
 
 /// A line without what its holder is called, and that.
-fn labelled(line: &str) -> (&str, Option<&str>) {
+fn split_label(line: &str) -> (&str, Option<&str>) {
     let mark = line.match_indices('#').find(|(at, _)| line[..*at].ends_with(char::is_whitespace));
     match mark {
         Some((at, _)) => (line[..at].trim_end(), Some(line[at + 1..].trim()).filter(|label| !label.is_empty())),

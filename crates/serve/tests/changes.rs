@@ -27,7 +27,7 @@ use tempfile::TempDir;
 use tokio::{net::TcpStream, sync::watch};
 use tokio_util::sync::CancellationToken;
 
-use support::{PATIENCE, Running, estate, read_until};
+use support::{Running, TIMEOUT, estate, read_until};
 
 const RESOURCES: &str = "notifications/resources/list_changed";
 const TOOLS: &str = "notifications/tools/list_changed";
@@ -40,7 +40,7 @@ struct Client(watch::Sender<[usize; 3]>);
 
 impl Client {
     async fn until(&self, holds: impl FnMut(&[usize; 3]) -> bool) {
-        tokio::time::timeout(PATIENCE, self.0.subscribe().wait_for(holds)).await.expect("it is not told").unwrap();
+        tokio::time::timeout(TIMEOUT, self.0.subscribe().wait_for(holds)).await.expect("it is not told").unwrap();
     }
 }
 
@@ -145,7 +145,7 @@ async fn an_older_client_is_told_in_its_session() {
 
 /// The method of the next notification; nothing at the end.
 async fn next(subscription: &mut Subscription) -> String {
-    let told = tokio::time::timeout(PATIENCE, subscription.next()).await.expect("it is not told").unwrap();
+    let told = tokio::time::timeout(TIMEOUT, subscription.next()).await.expect("it is not told").unwrap();
     serde_json::to_value(told).unwrap()["method"].as_str().unwrap_or_default().to_owned()
 }
 
@@ -272,5 +272,5 @@ async fn over_http_a_newer_client_is_told_on_the_stream_of_its_request() {
     server.stop.cancel();
     let end = read_until(&mut told, "\"result\"").await;
     assert!(end.contains("\"id\":\"mine\""), "{end}");
-    tokio::time::timeout(PATIENCE, server.ended).await.unwrap().unwrap();
+    tokio::time::timeout(TIMEOUT, server.ended).await.unwrap().unwrap();
 }

@@ -109,7 +109,7 @@ async fn whoever_waits_is_told_that_the_server_stops() {
     let events = Said::of(&mut followed).await.events();
     let (_, name, data) = events.last().unwrap();
     assert_eq!((name.as_str(), &data["reason"]), ("done", &json!("the server is shutting down")));
-    tokio::time::timeout(support::PATIENCE, server.ended).await.unwrap().unwrap();
+    tokio::time::timeout(support::TIMEOUT, server.ended).await.unwrap().unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -10,14 +10,14 @@ use prospector_serve::{Limits, Options};
 use serde_json::json;
 use tokio::{io::AsyncWriteExt, net::TcpStream};
 
-use support::{ANN, BEN, PATIENCE, QUESTION, Running, Said, read_until, short, two, waiting};
+use support::{ANN, BEN, QUESTION, Running, Said, TIMEOUT, read_until, short, two, waiting};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 const EVENTS: (&str, &str) = ("accept", "text/event-stream");
 
 /// Limits under which whoever waits for a slow client waits longer than any test.
 fn patient() -> Limits {
-    Limits { head_time: 10 * PATIENCE, body_time: 10 * PATIENCE, linger: PATIENCE, ..short() }
+    Limits { head_time: 10 * TIMEOUT, body_time: 10 * TIMEOUT, linger: TIMEOUT, ..short() }
 }
 
 /// A request whose head never ends.
@@ -41,7 +41,7 @@ async fn get(server: &Running, path: &str, token: &str) -> Said {
     let bearer = format!("Bearer {token}");
     let headers = [("authorization", bearer.as_str())];
     let asked = server.request("GET", path, &headers, "");
-    tokio::time::timeout(PATIENCE, asked).await.expect("it waits for somebody else")
+    tokio::time::timeout(TIMEOUT, asked).await.expect("it waits for somebody else")
 }
 
 /// A refusal that says what is too much, and when to come again.
@@ -88,7 +88,7 @@ async fn one_token_cannot_open_all_streams() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, again).await.expect("a closed stream still counts");
+    tokio::time::timeout(TIMEOUT, again).await.expect("a closed stream still counts");
     drop(of_ben);
 }
 
@@ -188,7 +188,7 @@ async fn nobody_without_a_token_is_waited_for() {
         for (name, value) in [("content-length", "100"), ("transfer-encoding", "chunked")] {
             let headers = [(name, value)];
             let asked = server.request("GET", path, &headers, "{");
-            let said = tokio::time::timeout(PATIENCE, asked).await.expect("it waits for the body");
+            let said = tokio::time::timeout(TIMEOUT, asked).await.expect("it waits for the body");
             assert_eq!(said.status, 200, "{path}: {said:?}");
         }
     }

@@ -22,7 +22,7 @@ use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use support::{PATIENCE, QUESTION, Running, estate, waiting};
+use support::{QUESTION, Running, TIMEOUT, estate, waiting};
 
 /// A client that keeps what it is told of progress.
 #[derive(Clone, Default)]
@@ -153,14 +153,14 @@ async fn a_plan_can_be_cancelled_and_ends_with_its_client() {
     tokio::time::sleep(Duration::from_millis(200)).await;
     // The end of the input ends the server, though a plan is under way.
     session.client.cancel().await.unwrap();
-    tokio::time::timeout(PATIENCE, session.ended).await.unwrap().unwrap();
+    tokio::time::timeout(TIMEOUT, session.ended).await.unwrap().unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn it_stops_when_it_is_told_to() {
     let session = Session::new(Profile::Compact, support::offline()).await;
     session.stop.cancel();
-    tokio::time::timeout(PATIENCE, session.ended).await.unwrap().unwrap();
+    tokio::time::timeout(TIMEOUT, session.ended).await.unwrap().unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -16,7 +16,7 @@ use async_trait::async_trait;
 use futures::stream::BoxStream;
 use prospector_agent::Models;
 use prospector_discovery::{Catalog, CatalogOptions, Profile};
-use prospector_facts::extractor::{Extractor, Stated};
+use prospector_facts::extractor::{Extractor, ExtractorError, Stated};
 use prospector_llm::{ChatEvent, ChatModel, ChatRequest, LlmError, models::UNLISTED};
 use prospector_serve::{Limits, Opened, Options, Server};
 use serde_json::json;
@@ -45,7 +45,7 @@ struct BrokenReader;
 
 #[async_trait]
 impl Extractor for BrokenReader {
-    async fn extract(&self, _: &str) -> Result<Vec<Stated>, String> {
+    async fn extract(&self, _: &str) -> Result<Vec<Stated>, ExtractorError> {
         panic!("a defect with hunter2 in it");
     }
 }
@@ -55,8 +55,7 @@ async fn broken(limits: Limits) -> (Running, Arc<Broken>) {
     let file: PathBuf = folder.path().join("catalog.yaml");
     let open = move |_all: bool| -> Opened {
         let opened = Catalog::open(&file, CatalogOptions::default());
-        let (catalog, problems) =
-            tokio::runtime::Handle::current().block_on(opened).map_err(|error| error.to_string())?;
+        let (catalog, problems) = tokio::runtime::Handle::current().block_on(opened)?;
         catalog.facts.extract_with(Arc::new(BrokenReader));
         Ok((catalog, problems))
     };

@@ -9,7 +9,7 @@ use prospector_serve::{Limits, Options, ServeError, Tokens};
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
 
-use support::{PATIENCE, QUESTION, Running, Said, TOKEN, short, waiting};
+use support::{QUESTION, Running, Said, TIMEOUT, TOKEN, short, waiting};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 const BOTH: (&str, &str) = ("accept", "application/json, text/event-stream");
@@ -119,7 +119,7 @@ async fn who_sends_slowly_is_not_waited_for() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn more_than_can_be_done_at_once_is_to_be_asked_again() {
-    let limits = Limits { runs: 1, requests: 2, linger: PATIENCE, ..short() };
+    let limits = Limits { runs: 1, requests: 2, linger: TIMEOUT, ..short() };
     let server = Running::new(waiting(), Options { limits, ..Options::default() }).await;
     let asked = json!({"question": QUESTION}).to_string();
     let first = server.send("POST", "/v1/plan", &[JSON], &asked).await;
@@ -138,18 +138,12 @@ async fn more_than_can_be_done_at_once_is_to_be_asked_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn mcp_over_http_refuses_as_it_says() {
-    let server = Running::new(
-        support::offline(),
-        Options { limits: Limits { sessions: 1, ..Limits::default() }, ..Options::default() },
-    )
-    .await;
-    let check = async |headers: &[(&str, &str)], body: &str, status: u16| {
-        let mut all = vec![JSON];
-        all.extend(headers);
-        let said = server.request("POST", "/mcp", &all, body).await;
-        assert_eq!(said.status, status, "{body}: {said:?}");
-        said
+async fn mcp_over_http_refuses_what_is_no_message() {
+    let server = Running::new(support::offline(), Options::default()).await;
+    let check = async |body: &str| {
+        let said = server.request("POST", "/mcp", &[JSON, BOTH], body).await;
+        assert_eq!(said.status, 400, "{body}: {said:?}");
+        said.json()
     };
     // Malformed JSON-RPC, as that says it: no JSON, and no message.
     let malformed = [
@@ -163,7 +157,7 @@ async fn mcp_over_http_refuses_as_it_says() {
         ("{\"jsonrpc\": \"1.0\", \"id\": \"a\", \"method\": \"ping\"}", -32_600, json!("a")),
     ];
     for (body, code, id) in malformed {
-        let said = check(&[BOTH], body, 400).await.json();
+        let said = check(body).await;
         assert_eq!(
             (&said["jsonrpc"], &said["error"]["code"], &said["id"]),
             (&json!("2.0"), &json!(code), &id),
@@ -171,7 +165,23 @@ async fn mcp_over_http_refuses_as_it_says() {
         );
     }
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
-    assert_eq!(check(&[BOTH], &deep, 400).await.json()["error"]["code"], -32_700);
+    assert_eq!(check(&deep).await["error"]["code"], -32_700);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn mcp_over_http_refuses_as_it_says() {
+    let server = Running::new(
+        support::offline(),
+        Options { limits: Limits { sessions: 1, ..Limits::default() }, ..Options::default() },
+    )
+    .await;
+    let check = async |headers: &[(&str, &str)], body: &str, status: u16| {
+        let mut all = vec![JSON];
+        all.extend(headers);
+        let said = server.request("POST", "/mcp", &all, body).await;
+        assert_eq!(said.status, status, "{body}: {said:?}");
+        said
+    };
     let plain = server.request("POST", "/mcp", &[("content-type", "text/plain"), BOTH], &initialize()).await;
     assert_eq!(plain.status, 415, "{plain:?}");
     check(&[("accept", "application/json")], &initialize(), 406).await;

@@ -4,7 +4,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use prospector_core::Kind;
 use prospector_core::record::{Relevance, Resource, ResourceKind};
-use prospector_core::tool::{DEFAULT_MAX_TOKENS, Effect, Page, Part, Tool, ToolError, ToolOutput, Toolset};
+use prospector_core::tool::{Effect, Page, Part, Tool, ToolError, ToolOutput, Toolset};
 use prospector_search::{Index, Query, SearchError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ const MAX_HITS: usize = 50;
 const MAX_REFERENCE: usize = 20 * 1024;
 /// What instructions and linked files may take up together: an answer of default size. Were the files to take more, the
 /// cut that follows would fall on the instructions.
-const MAX_ANSWER: usize = DEFAULT_MAX_TOKENS * 3 - 1_000;
+const MAX_ANSWER: usize = Toolset::DEFAULT_MAX_TOKENS * 3 - 1_000;
 /// More linked files than this are not looked at.
 const MAX_REFERENCES: usize = 50;
 

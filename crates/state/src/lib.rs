@@ -3,24 +3,23 @@
 //! ```
 //! let folder = tempfile::tempdir()?;
 //! let file = folder.path().join("notes.json");
-//! prospector_state::replace(&file, &prospector_state::seal(b"{}"))?;
+//! prospector_state::replace(&file, &prospector_state::checksum::seal(b"{}"))?;
 //! let bytes = std::fs::read(&file)?;
-//! assert_eq!(prospector_state::unseal(&bytes)?, b"{}");
+//! assert_eq!(prospector_state::checksum::unseal(&bytes)?, b"{}");
 //!
 //! let mut damaged = bytes.clone();
 //! damaged[73] ^= 1;
-//! assert!(prospector_state::unseal(&damaged).is_err());
+//! assert!(prospector_state::checksum::unseal(&damaged).is_err());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! What it is not: it does not know what is kept, nor where the state folder is.
 
+pub mod checksum;
 mod obstacle;
 mod private;
 mod replace;
-mod sealed;
 
 pub use obstacle::Obstacle;
 pub use private::{create_file, create_folder, options, tighten};
 pub use replace::{Replacement, remove_leftovers, replace, sync_folder};
-pub use sealed::{BrokenSeal, SEAL_BYTES, seal, unseal};

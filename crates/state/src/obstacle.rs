@@ -35,7 +35,7 @@ impl Obstacle {
         }
     }
 
-    /// What to do about it.
+    /// What to do about it, as a clause for people.
     pub fn advice(self) -> &'static str {
         match self {
             Obstacle::Full => "make room, or name a folder on another disk with --state FOLDER",

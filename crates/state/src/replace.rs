@@ -63,12 +63,12 @@ impl Replacement {
         }
     }
 
-    /// Where to write.
+    /// The file to write the new content to.
     pub fn file(&mut self) -> &mut File {
         &mut self.file
     }
 
-    /// Puts it in the place of the target.
+    /// Puts the file in the place of the target, in one step.
     ///
     /// # Errors
     /// Those of the system; the target is as it was then.
@@ -78,7 +78,7 @@ impl Replacement {
         Ok(())
     }
 
-    /// The same, and returns when it would outlive a loss of power.
+    /// Puts the file in the place of the target, in one step, and returns when that would outlive a loss of power.
     ///
     /// # Errors
     /// As for [`Replacement::finish`].
@@ -108,7 +108,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     replacement.finish()
 }
 
-/// Makes the names in a folder durable.
+/// Waits until the names of the files in a folder would outlive a loss of power.
 ///
 /// # Errors
 /// Those of the system.
@@ -127,7 +127,7 @@ pub fn remove_leftovers(folder: &Path) {
             continue;
         }
         // It stays locked until it is gone: a writer that was about to lock it finds out.
-        let Some(_abandoned) = abandoned(&path) else { continue };
+        let Some(_abandoned) = lock_abandoned(&path) else { continue };
         match fs::remove_file(&path) {
             Ok(()) => tracing::debug!(path = %path.display(), "removed what a killed process left"),
             Err(error) => tracing::debug!(%error, path = %path.display(), "an unfinished file stays"),
@@ -136,7 +136,7 @@ pub fn remove_leftovers(folder: &Path) {
 }
 
 /// The file, locked, if no living process writes it.
-fn abandoned(path: &Path) -> Option<File> {
+fn lock_abandoned(path: &Path) -> Option<File> {
     let file = File::open(path).ok()?;
     let is_abandoned = match file.try_lock() {
         Ok(()) => true,

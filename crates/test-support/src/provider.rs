@@ -40,7 +40,7 @@ use axum::{
     routing::post,
 };
 use futures::{StreamExt, stream};
-use prospector_llm::{Usage, providers::Settings};
+use prospector_llm::{message::Usage, providers::Settings};
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, task::JoinHandle};
 

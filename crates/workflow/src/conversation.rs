@@ -10,7 +10,7 @@ use prospector_agent::{
 };
 use prospector_core::tokens;
 use prospector_core::tool::Toolset;
-use prospector_discovery::Prompt;
+use prospector_discovery::prompt::Prompt;
 use prospector_llm::{LlmError, Message, purpose::Utterance};
 use serde::Serialize;
 use serde_json::Value;
@@ -42,7 +42,7 @@ pub struct Conversation {
     ended: Ended,
 }
 
-/// What came of one turn.
+/// The outcome of [`Conversation::turn`].
 #[derive(Debug)]
 pub struct TurnOutcome {
     /// What the model says to the user; empty where it did not come to that.
@@ -53,7 +53,7 @@ pub struct TurnOutcome {
     pub failure: Option<LlmError>,
 }
 
-/// How a workflow went.
+/// What a workflow did: its phases, products and costs, and why it ended.
 #[derive(Debug, Clone, Serialize)]
 pub struct WorkflowReport {
     /// The workflow.
@@ -166,7 +166,7 @@ impl Conversation {
         TurnOutcome { text, ended, failure }
     }
 
-    /// How it went so far.
+    /// The report so far; the whole one once [`Conversation::is_over`].
     pub fn report(&self) -> WorkflowReport {
         let machine = self.standing.machine();
         WorkflowReport {

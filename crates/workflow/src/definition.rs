@@ -11,7 +11,7 @@ pub const ADVANCE: &str = "advance";
 /// The product that every phase has: how often the user spoke in it.
 pub(crate) const USER: &str = "user";
 
-/// A workflow whose names are all right.
+/// A workflow as it was read and checked: every tool, phase and product that it names exists.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Workflow {
     /// Its name.
@@ -42,7 +42,7 @@ pub struct Product {
     pub forgets: Vec<String>,
 }
 
-/// A phase.
+/// A phase: what it needs, which tools it has, what the model is told, and how it goes on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Phase {
     /// Its name.
@@ -72,7 +72,7 @@ pub struct ContextItem {
     pub max_tokens: usize,
 }
 
-/// A way on.
+/// A way from one phase to another, and when it may be taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Way {
     /// The next phase, by its place; none for the end.

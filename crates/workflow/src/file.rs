@@ -7,7 +7,7 @@ use serde_saphyr::Spanned;
 
 type Placed = Spanned<String>;
 
-/// The file.
+/// A workflow file, as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Written {

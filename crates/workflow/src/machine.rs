@@ -19,7 +19,7 @@ const MAX_VISITS: u32 = 6;
 /// A note is cut at so many characters.
 const MAX_NOTE_CHARS: usize = 4_000;
 
-/// A phase that was entered.
+/// A phase that was entered, for the report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Entered {
     /// Its name; `end` for the end.

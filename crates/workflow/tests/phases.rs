@@ -17,7 +17,7 @@ use prospector_agent::{
 };
 use prospector_core::record::ResourceKind;
 use prospector_core::tool::{Answer, ToolError, ToolSpec, Toolset};
-use prospector_discovery::Prompt;
+use prospector_discovery::prompt::Prompt;
 use prospector_llm::Message;
 use prospector_workflow::{Conversation, TurnOutcome, Workflow, WorkflowReport};
 use serde_json::{Value, json};

@@ -3,7 +3,8 @@
 use prospector_core::mark::as_json;
 use prospector_core::tool::Answer;
 use prospector_llm::{
-    Message, ToolCall,
+    Message,
+    message::ToolCall,
     purpose::{Mode, PreviousTurn, Purpose},
 };
 use serde_json::{Value, json};

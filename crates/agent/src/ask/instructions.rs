@@ -1,6 +1,6 @@
 //! What a model is told that answers questions. Static text, so that it can be cached.
 
-use prospector_discovery::Instructions;
+use prospector_discovery::prompt::Instructions;
 use prospector_llm::purpose::Mode;
 
 /// The fixed texts of prompts for answers.

@@ -1,8 +1,12 @@
 //! What a run did, as an answer may cite it: numbered queries with their rows, definitions, texts and thoughts.
 
+use std::ops::Range;
+
+use prospector_core::finding::{Definition, QueryFailure, QueryRows};
 use prospector_core::tool::Answer;
-use prospector_llm::ToolCall;
-use serde_json::{Value, json};
+use prospector_discovery::DiscoveryTools;
+use prospector_llm::message::ToolCall;
+use serde_json::Value;
 
 use super::tools::{PREVIOUS, THINK};
 use crate::{
@@ -11,8 +15,6 @@ use crate::{
     plan::PlanFact,
 };
 
-/// The tool whose queries are numbered.
-const EXECUTE: &str = "execute_sql";
 /// So much text of documents and facts is kept, to find numbers in, in bytes.
 const MAX_TEXT_BYTES: usize = 200_000;
 
@@ -25,8 +27,8 @@ pub(crate) struct Ledger {
     /// What else the model was shown.
     pub(crate) texts: String,
     used_knowledge: bool,
-    /// The first number of each call that was made and not answered yet.
-    waiting: Vec<(ToolCall, usize)>,
+    /// The places of the queries of each call that was made and not answered yet.
+    waiting: Vec<(ToolCall, Range<usize>)>,
 }
 
 impl Ledger {
@@ -39,124 +41,105 @@ impl Ledger {
                 self.thinking.push(thought);
             }
         }
-        if call.name != EXECUTE && call.name != PREVIOUS {
+        if call.name != DiscoveryTools::QUERY_TOOL {
             return;
         }
         let first = self.questions.len();
-        if call.name == EXECUTE {
-            for query in call.arguments["queries"].as_array().into_iter().flatten() {
-                let text = |key: &str| query[key].as_str().unwrap_or_default().trim().to_owned();
-                let id = format!("Q{}", self.questions.len() + 1);
-                observe(Event::Executing { id: id.clone(), question: text("question"), sql: text("sql") });
-                self.questions.push(DataQuestion {
-                    id,
-                    question: text("question"),
-                    sql: text("sql"),
-                    database: query["database"].as_str().map(str::to_owned),
-                    error: Some("it was not answered".into()),
-                    ..DataQuestion::default()
-                });
-            }
+        for query in call.arguments["queries"].as_array().into_iter().flatten() {
+            let text = |key: &str| query[key].as_str().unwrap_or_default().trim().to_owned();
+            let id = format!("Q{}", self.questions.len() + 1);
+            observe(Event::Executing { id: id.clone(), question: text("question"), sql: text("sql") });
+            self.questions.push(DataQuestion {
+                id,
+                question: text("question"),
+                sql: text("sql"),
+                database: query["database"].as_str().map(str::to_owned),
+                error: Some("it was not answered".into()),
+                ..DataQuestion::default()
+            });
         }
-        self.waiting.push((call.clone(), first));
+        self.waiting.push((call.clone(), first..self.questions.len()));
     }
 
     /// Notes an answer, and puts the numbers of its queries into what the model is shown.
     pub(crate) fn note_answer(&mut self, call: &ToolCall, given: &mut Result<Answer, Value>) -> Vec<QueryRan> {
-        match call.name.as_str() {
-            EXECUTE => self.note_queries(call, given),
-            PREVIOUS => {
-                self.note_previous(call, given);
+        let waiting = self.waiting.iter().position(|(waiting, _)| waiting == call);
+        match (waiting, given) {
+            (Some(at), given) => {
+                let (_, places) = self.waiting.remove(at);
+                self.note_queries(places, given)
+            }
+            (None, Ok(answer)) if call.name == PREVIOUS => {
+                self.note_previous(answer);
                 Vec::new()
             }
-            name => {
-                if let Ok(answer) = given {
-                    self.note_knowledge(name, answer);
-                }
+            (None, Ok(answer)) => {
+                self.note_knowledge(answer);
                 Vec::new()
             }
+            (None, Err(_)) => Vec::new(),
         }
     }
 
-    /// The place of the first query of a call that was made.
-    fn take_first(&mut self, call: &ToolCall) -> Option<usize> {
-        let at = self.waiting.iter().position(|(waiting, _)| waiting == call)?;
-        Some(self.waiting.remove(at).1)
-    }
-
-    fn note_queries(&mut self, call: &ToolCall, given: &mut Result<Answer, Value>) -> Vec<QueryRan> {
-        let Some(first) = self.take_first(call) else { return Vec::new() };
-        let count = call.arguments["queries"].as_array().map_or(0, Vec::len);
-        let mut value = given.as_ref().map_or(Value::Null, |answer| answer.json().clone());
-        let mut items = items_mut(&mut value).map(|items| items.iter_mut()).into_iter().flatten();
-        let mut ran = Vec::new();
-        for question in self.questions.iter_mut().skip(first).take(count) {
-            if let Some(item) = items.next() {
-                read_result(question, item);
-                put_id(item, &question.id);
-            }
-            ran.push(QueryRan {
-                id: question.id.clone(),
-                rows: question.error.is_none().then_some(question.rows.len()),
-                error: question.error.clone(),
-            });
-        }
-        drop(items);
+    /// The results of queries that were numbered when their call was made.
+    fn note_queries(&mut self, places: Range<usize>, given: &mut Result<Answer, Value>) -> Vec<QueryRan> {
+        let questions = &mut self.questions[places];
         match given {
-            Ok(answer) => *answer = Answer::new(value, answer.reveals()),
+            Ok(answer) => {
+                *answer = answer.edit_queries(&mut |findings| {
+                    for (question, finding) in questions.iter_mut().zip(findings) {
+                        read_rows(question, &finding.rows);
+                        finding.id.clone_from(&question.id);
+                    }
+                });
+            }
             Err(error) => {
                 let message = error["message"].as_str().unwrap_or("it failed").to_owned();
-                for (question, ran) in self.questions.iter_mut().skip(first).take(count).zip(&mut ran) {
-                    question.error = Some(message.clone());
-                    ran.error = Some(message.clone());
-                }
+                questions.iter_mut().for_each(|question| question.error = Some(message.clone()));
             }
         }
-        ran
+        let ran = questions.iter().map(|question| QueryRan {
+            id: question.id.clone(),
+            rows: question.error.is_none().then_some(question.rows.len()),
+            error: question.error.clone(),
+        });
+        ran.collect()
     }
 
     /// An earlier result that is shown again gets a number of this run.
-    fn note_previous(&mut self, call: &ToolCall, given: &mut Result<Answer, Value>) {
-        self.take_first(call);
-        let Ok(answer) = given else { return };
-        let mut value = answer.json().clone();
-        if value.get("sql").is_none() {
-            return;
-        }
-        let mut question = DataQuestion {
-            id: format!("Q{}", self.questions.len() + 1),
-            question: value["question"].as_str().unwrap_or_default().to_owned(),
-            sql: value["sql"].as_str().unwrap_or_default().to_owned(),
-            database: value["database"].as_str().map(str::to_owned),
-            reused: value["id"].as_str().map(str::to_owned),
-            ..DataQuestion::default()
-        };
-        read_result(&mut question, &value);
-        put_id(&mut value, &question.id);
-        *answer = Answer::new(value, answer.reveals());
-        self.questions.push(question);
+    fn note_previous(&mut self, answer: &mut Answer) {
+        let questions = &mut self.questions;
+        *answer = answer.edit_queries(&mut |findings| {
+            for finding in findings {
+                let mut question = DataQuestion {
+                    id: format!("Q{}", questions.len() + 1),
+                    question: finding.question.to_owned(),
+                    sql: finding.sql.unwrap_or_default().to_owned(),
+                    database: finding.database.map(str::to_owned),
+                    reused: Some(finding.id.clone()),
+                    ..DataQuestion::default()
+                };
+                read_rows(&mut question, &finding.rows);
+                finding.id.clone_from(&question.id);
+                questions.push(question);
+            }
+        });
     }
 
-    fn note_knowledge(&mut self, name: &str, answer: &Answer) {
-        let value = answer.json();
-        if name == "resolve_fact" {
-            if value["needs_clarification"].as_bool().unwrap_or(true) {
+    fn note_knowledge(&mut self, answer: &Answer) {
+        if let Some(definition) = answer.definition() {
+            if definition.needs_clarification {
                 return;
             }
-            let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-            let premise = PlanFact {
-                term: text(&value["term"]),
-                definition: text(&value["answer"]),
-                source: text(&value["sources"][0]["name"]),
-                confidence: value["confidence"].as_f64().unwrap_or(0.0),
-            };
+            let Definition { term, text, source, confidence, .. } = definition;
+            let premise = PlanFact { term, definition: text, source, confidence };
             if !premise.definition.is_empty() && !self.premises.contains(&premise) {
                 self.premises.push(premise);
             }
         }
         self.used_knowledge |= answer.content().is_some();
         let room = MAX_TEXT_BYTES.saturating_sub(self.texts.len());
-        let text = value.to_string();
+        let text = answer.json().to_string();
         self.texts.push_str(&text[..text.floor_char_boundary(room.min(text.len()))]);
         self.texts.push('\n');
     }
@@ -218,35 +201,16 @@ fn render_rows(question: &DataQuestion) -> String {
     if rows.is_empty() { "no rows".into() } else { format!("{}{more}", rows.join("; ")) }
 }
 
-/// Reads the columns and rows of a result.
-fn read_result(question: &mut DataQuestion, item: &Value) {
-    if let Some(error) = item["error"].as_str() {
-        question.error = Some(format!("{error}: {}", item["message"].as_str().unwrap_or_default()));
-        return;
-    }
-    let texts = |value: &Value| -> Vec<String> {
-        value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
-    };
-    question.error = None;
-    question.columns = texts(&item["columns"]);
-    question.databases = texts(&item["databases"]);
-    let rows = item["rows"].as_array().into_iter().flatten();
-    question.rows = rows.filter_map(|row| row.as_array().cloned()).collect();
-    question.has_more = item["has_more"].as_bool().unwrap_or(false) || item.get("truncated").is_some();
-}
-
-/// Puts the number before everything else.
-fn put_id(item: &mut Value, id: &str) {
-    if let Some(fields) = item.as_object_mut() {
-        fields.shift_remove("id");
-        fields.shift_insert(0, "id".into(), json!(id));
-    }
-}
-
-fn items_mut(value: &mut Value) -> Option<&mut Vec<Value>> {
-    match value {
-        Value::Array(items) => Some(items),
-        Value::Object(fields) => fields.get_mut("items").and_then(Value::as_array_mut),
-        _ => None,
+/// Takes over the columns and rows of a result, or why there are none.
+fn read_rows(question: &mut DataQuestion, rows: &Result<QueryRows<'_>, QueryFailure>) {
+    match rows {
+        Ok(rows) => {
+            question.error = None;
+            question.columns = rows.columns.to_vec();
+            question.databases = rows.databases.to_vec();
+            question.rows = rows.rows.to_vec();
+            question.has_more = rows.has_more;
+        }
+        Err(failure) => question.error = Some(failure.to_string()),
     }
 }

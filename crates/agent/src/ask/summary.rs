@@ -1,7 +1,11 @@
 //! The two steps after the data: a summary by a model that may be smaller, and follow-up questions.
 
 use prospector_core::mark::as_data;
-use prospector_llm::{ChatModel, ChatRequest, LlmError, Message, SystemBlock, Usage, purpose::Purpose};
+use prospector_llm::{
+    ChatModel, ChatRequest, LlmError, Message,
+    message::{SystemBlock, Usage},
+    purpose::Purpose,
+};
 use serde_json::{Value, json};
 
 use super::instructions::{FOLLOW_UPS, SUMMARIZE, form};

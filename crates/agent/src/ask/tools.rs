@@ -2,17 +2,19 @@
 
 use std::sync::Arc;
 
-use prospector_core::tool::{Answer, Effect, Tool, ToolError, ToolSpec, Toolset};
+use prospector_core::finding::QueryFinding;
+use prospector_core::tool::{Answer, Effect, Part, Tool, ToolError, ToolOutput, ToolSpec, Toolset};
+use prospector_discovery::DiscoveryTools;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::{session::Session, tools::Tools};
+use crate::{earlier::EarlierResult, session::Session, tools::Tools};
 
 /// The name of the tool for thoughts.
 pub(crate) const THINK: &str = "think";
-/// The name of the tool for earlier results.
-pub(crate) const PREVIOUS: &str = "get_previous_results";
+/// The name of the tool for earlier results, which stands in the place of that of the engine.
+pub(crate) const PREVIOUS: &str = DiscoveryTools::RESULTS_TOOL;
 
 /// Results that are listed.
 const MAX_LISTED: usize = 40;
@@ -39,8 +41,43 @@ impl Tool for Think {
     }
 }
 
-/// Results of the session's earlier turns, as (id, question, whole).
-struct Previous(Arc<Vec<(String, Value)>>);
+/// What a result was about.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct EarlierLine {
+    id: String,
+    question: String,
+    /// How many rows it has.
+    rows: usize,
+}
+
+impl ToolOutput for EarlierLine {}
+
+/// One result in full, or a line for each of the last ones.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+enum Earlier {
+    One(EarlierResult),
+    All(Vec<EarlierLine>),
+}
+
+impl ToolOutput for Earlier {
+    fn queries(&mut self) -> Vec<QueryFinding<'_>> {
+        match self {
+            Earlier::One(result) => result.queries(),
+            Earlier::All(_) => Vec::new(),
+        }
+    }
+
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        match self {
+            Earlier::One(result) => result.parts(),
+            Earlier::All(_) => Vec::new(),
+        }
+    }
+}
+
+/// Results of the session's earlier turns.
+struct Previous(Arc<Vec<EarlierResult>>);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -54,16 +91,20 @@ impl Tool for Previous {
     const DESCRIPTION: &'static str = "Shows the result of a query of an earlier turn, or lists them.";
     const EFFECT: Effect = Effect::Reads;
     type Args = Wanted;
-    type Output = Value;
+    type Output = Earlier;
 
-    async fn call(&self, wanted: Wanted) -> Result<Value, ToolError> {
+    async fn call(&self, wanted: Wanted) -> Result<Earlier, ToolError> {
         let Some(id) = wanted.id.map(|id| id.trim().to_owned()).filter(|id| !id.is_empty()) else {
-            let line = |(id, result): &(String, Value)| json!({"id": id, "question": result["question"], "rows": result["rows"].as_array().map_or(0, Vec::len)});
-            return Ok(self.0.iter().rev().take(MAX_LISTED).map(line).collect());
+            let line = |result: &EarlierResult| EarlierLine {
+                id: result.id.clone(),
+                question: result.question.clone(),
+                rows: result.rows.len(),
+            };
+            return Ok(Earlier::All(self.0.iter().rev().take(MAX_LISTED).map(line).collect()));
         };
-        let found = self.0.iter().find(|(known, _)| known.eq_ignore_ascii_case(&id));
-        let missing = || ToolError::not_found("result", &id, self.0.iter().map(|(id, _)| id.as_str()));
-        found.map(|(_, result)| result.clone()).ok_or_else(missing)
+        let found = self.0.iter().find(|known| known.id.eq_ignore_ascii_case(&id));
+        let missing = || ToolError::not_found("result", &id, self.0.iter().map(|known| known.id.as_str()));
+        found.cloned().map(Earlier::One).ok_or_else(missing)
     }
 }
 

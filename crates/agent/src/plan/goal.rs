@@ -1,7 +1,7 @@
 //! A plan as the goal of a run: a draft that is verified, and sent back once where it does not hold.
 
 use prospector_core::mark::{as_json, clean_name};
-use prospector_discovery::Prompt;
+use prospector_discovery::prompt::Prompt;
 use prospector_llm::{
     LlmError, Message,
     purpose::{Mode, Purpose},
@@ -117,7 +117,7 @@ impl Goal for PlanGoal<'_> {
             Err(complaint) => {
                 self.asked_again = true;
                 let cut = if reply.cut { " The answer was cut: make it shorter." } else { "" };
-                let complaint = json!({"error": "no_plan", "message": complaint,
+                let complaint = json!({"error": "no_plan", "message": complaint.to_string(),
                     "suggestion": format!("output the plan as one JSON object and nothing else.{cut}")});
                 Judgement::Again(complaint.to_string())
             }

@@ -1,6 +1,6 @@
 //! What a model is told: its role, the process, and the form of the plan. Static text, so that it can be cached.
 
-use prospector_discovery::Instructions;
+use prospector_discovery::prompt::Instructions;
 use prospector_llm::purpose::Mode;
 
 /// The fixed texts of the planner's prompts.

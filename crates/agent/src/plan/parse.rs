@@ -5,23 +5,39 @@ use serde_json::Value;
 
 use super::Draft;
 
-/// Finds the plan in a model's text: alone, in a code fence, or among prose. The error is what to tell the model.
-pub(super) fn parse_draft(text: &str) -> Result<Draft, String> {
-    let mut complaint = "the answer holds no JSON object".to_owned();
+/// Why a model's text is no plan; the text of the error is what the model is told.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ParseError {
+    /// It is only prose.
+    #[error("the answer holds no JSON object")]
+    NoJson,
+    /// It holds other objects.
+    #[error("the answer has no `plan`")]
+    NoPlan,
+    /// The object that was to be the plan cannot be read.
+    #[error("the JSON is broken: {0}")]
+    Broken(serde_json::Error),
+    /// It is a plan with other fields than it should have.
+    #[error("the plan has a wrong shape: {0}")]
+    Shape(serde_json::Error),
+}
+
+/// Finds the plan in a model's text: alone, in a code fence, or among prose.
+pub(super) fn parse_draft(text: &str) -> Result<Draft, ParseError> {
+    let mut complaint = ParseError::NoJson;
     let last_plan = text.rfind("\"plan\"");
     for (at, _) in text.match_indices('{') {
+        let is_broken = matches!(complaint, ParseError::Broken(_));
         let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Value>();
         match values.next() {
             // The steps of a broken plan are not the whole of it.
-            Some(Ok(_)) if complaint.starts_with("the JSON") && is_value_of_plan(&text[..at]) => {}
+            Some(Ok(_)) if is_broken && is_value_of_plan(&text[..at]) => {}
             Some(Ok(value)) if value.get("plan").is_some() || value.get("steps").is_some() => {
-                return read_draft(value).map_err(|error| format!("the plan has a wrong shape: {error}"));
+                return read_draft(value).map_err(ParseError::Shape);
             }
             // An object, but not a plan: a later one may be.
-            Some(Ok(_)) if !complaint.starts_with("the JSON") => complaint = "the answer has no `plan`".into(),
-            Some(Err(error)) if !complaint.starts_with("the JSON") && last_plan > Some(at) => {
-                complaint = format!("the JSON is broken: {error}");
-            }
+            Some(Ok(_)) if !is_broken => complaint = ParseError::NoPlan,
+            Some(Err(error)) if !is_broken && last_plan > Some(at) => complaint = ParseError::Broken(error),
             _ => {}
         }
     }
@@ -74,7 +90,7 @@ mod tests {
     #[test]
     fn what_is_no_plan_is_said() {
         let check = |text: &str, complaint: &str| {
-            let got = parse_draft(text).unwrap_err();
+            let got = parse_draft(text).unwrap_err().to_string();
             assert!(got.contains(complaint), "{got}");
         };
         check("I cannot help.", "no JSON object");

@@ -62,7 +62,7 @@ pub(super) fn list_seen(context: &mut DiscoveredContext, seen: &HashSet<Resource
             ResourceKind::Api => &mut context.apis,
             ResourceKind::Document => &mut context.documents,
             ResourceKind::Skill => &mut context.skills,
-            _ => continue,
+            ResourceKind::Database | ResourceKind::Column | ResourceKind::Operation | ResourceKind::Fact => continue,
         };
         if !list.contains(&resource.id) {
             list.push(resource.id.clone());
@@ -162,7 +162,12 @@ impl Check<'_> {
         let member = match kind {
             ResourceKind::Database => Some(ResourceKind::Table),
             ResourceKind::Api => Some(ResourceKind::Operation),
-            _ => None,
+            ResourceKind::Table
+            | ResourceKind::Column
+            | ResourceKind::Operation
+            | ResourceKind::Document
+            | ResourceKind::Skill
+            | ResourceKind::Fact => None,
         };
         let is_member = |resource: &Resource| {
             Some(resource.kind) == member && resource.id.strip_prefix(id).is_some_and(|rest| rest.starts_with('.'))

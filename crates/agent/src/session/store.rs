@@ -13,7 +13,7 @@ use sqlx::{
 
 use super::Turn;
 
-/// The file.
+/// The file of the state folder that holds the sessions.
 const FILE: &str = "sessions.sqlite";
 /// Marks the file (`PSes`), so that no other database is ever written to.
 const APPLICATION: i64 = 0x5053_6573;
@@ -51,15 +51,15 @@ pub enum SessionError {
     Store {
         /// What was attempted.
         act: &'static str,
-        /// The file.
+        /// The file of the store.
         path: PathBuf,
-        /// Why.
+        /// What SQLite said.
         source: sqlx::Error,
     },
     /// The file is there, and is no readable database.
     #[error("the sessions in {} are damaged: {source}; restore the file from a copy, or move it away", path.display())]
     Damaged {
-        /// The file.
+        /// The file of the store.
         path: PathBuf,
         /// What the database engine says.
         source: sqlx::Error,
@@ -67,13 +67,13 @@ pub enum SessionError {
     /// The file belongs to something else.
     #[error("{} is no file of sessions; move it away", path.display())]
     Foreign {
-        /// The file.
+        /// The file of the store.
         path: PathBuf,
     },
     /// The file was written by a later version.
     #[error("{} is of a later version ({version}) than this program knows", path.display())]
     Newer {
-        /// The file.
+        /// The file of the store.
         path: PathBuf,
         /// Its version.
         version: i64,
@@ -119,12 +119,14 @@ impl Store {
             .acquire_slow_threshold(LOCK_TIMEOUT)
             .connect_lazy_with(options);
         let store = Store { path, pool, owner: owner.id().to_owned() };
-        let id: i64 =
-            sqlx::query_scalar("PRAGMA application_id").fetch_one(&store.pool).await.map_err(store.failed("open"))?;
+        let id: i64 = sqlx::query_scalar("PRAGMA application_id")
+            .fetch_one(&store.pool)
+            .await
+            .map_err(store.store_error("open"))?;
         let tables: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM sqlite_master")
             .fetch_one(&store.pool)
             .await
-            .map_err(store.failed("open"))?;
+            .map_err(store.store_error("open"))?;
         if id != APPLICATION && (id != 0 || tables > 0) {
             return Err(SessionError::Foreign { path: store.path });
         }
@@ -134,7 +136,7 @@ impl Store {
 
     /// Makes the tables, or brings them up to date.
     async fn prepare(&self) -> Result<(), SessionError> {
-        let failed = || self.failed("prepare");
+        let failed = || self.store_error("prepare");
         let version: i64 = sqlx::query_scalar("PRAGMA user_version").fetch_one(&self.pool).await.map_err(failed())?;
         if version == VERSION {
             return Ok(());
@@ -157,7 +159,7 @@ impl Store {
         transaction.commit().await.map_err(failed())
     }
 
-    fn failed(&self, act: &'static str) -> impl FnOnce(sqlx::Error) -> SessionError + use<> {
+    fn store_error(&self, act: &'static str) -> impl FnOnce(sqlx::Error) -> SessionError + use<> {
         let path = self.path.clone();
         move |source| {
             let code = source.as_database_error().and_then(|error| error.code()?.parse::<u32>().ok());
@@ -180,7 +182,7 @@ impl Store {
         let store = Store { path, pool, owner: String::new() };
         let found: Result<String, _> = sqlx::query_scalar("PRAGMA integrity_check(1)").fetch_one(&store.pool).await;
         store.pool.close().await;
-        match found.map_err(store.failed("read"))?.as_str() {
+        match found.map_err(store.store_error("read"))?.as_str() {
             "ok" => Ok(()),
             reason => Err(SessionError::Damaged { path: store.path, source: sqlx::Error::Protocol(reason.to_owned()) }),
         }
@@ -194,7 +196,7 @@ impl Store {
                 .bind(session)
                 .fetch_all(&self.pool)
                 .await
-                .map_err(self.failed("read"))?;
+                .map_err(self.store_error("read"))?;
         let turn = |row: &sqlx::sqlite::SqliteRow| -> Option<Turn> {
             Some(Turn {
                 number: u32::try_from(row.get::<i64, _>(0)).ok()?,
@@ -213,7 +215,7 @@ impl Store {
         .bind(&self.owner)
         .fetch_all(&self.pool)
         .await
-        .map_err(self.failed("read"))?;
+        .map_err(self.store_error("read"))?;
         Ok(rows.iter().map(|row| (row.get(0), u32::try_from(row.get::<i64, _>(1)).unwrap_or(0))).collect())
     }
 
@@ -231,7 +233,7 @@ impl Store {
         .bind(json(&serde_json::to_value(&turn.messages).unwrap_or_default()))
         .execute(&self.pool)
         .await
-        .map_err(self.failed("write"))?;
+        .map_err(self.store_error("write"))?;
         match done.rows_affected() {
             0 => Err(SessionError::Continued { session: session.to_owned(), number: turn.number }),
             _ => Ok(()),

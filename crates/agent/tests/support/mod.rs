@@ -22,9 +22,10 @@ use prospector_agent::{
 };
 use prospector_core::record::{Resource, ResourceKind};
 use prospector_core::tool::{Answer, ToolError, ToolErrorCode, ToolSpec};
-use prospector_discovery::{Prompt, PromptTokens};
+use prospector_discovery::prompt::{Prompt, PromptTokens};
 use prospector_llm::{
-    ChatEvent, ChatModel, ChatRequest, ChatResponse, LlmError, Message, SystemBlock, ToolCall, Usage,
+    ChatEvent, ChatModel, ChatRequest, ChatResponse, LlmError, Message,
+    message::{SystemBlock, ToolCall, Usage},
 };
 use serde_json::{Value, json};
 use tokio::sync::Notify;

@@ -11,7 +11,10 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::output::{Budget, Cut, Part, Text, ToolOutput};
-use crate::record::Resource;
+use crate::{
+    finding::{Definition, QueryFinding},
+    record::Resource,
+};
 
 /// An answer as it is shown. Where it had to be shortened, the whole is kept: [`Answer::fit`] gives more or less of it
 /// without another call.
@@ -91,6 +94,17 @@ impl Answer {
         self.shown.content()
     }
 
+    /// What it says that a term means: see [`ToolOutput::definition`].
+    pub fn definition(&self) -> Option<Definition> {
+        self.shown.definition()
+    }
+
+    /// The same answer after `edit` saw the queries whose rows it shows: see [`ToolOutput::queries`].
+    #[must_use]
+    pub fn edit_queries(&self, edit: &mut dyn FnMut(Vec<QueryFinding<'_>>)) -> Answer {
+        Answer { shown: self.shown.edit_queries(edit), whole: self.whole.clone(), json: OnceLock::new() }
+    }
+
     /// The answer as it is shown, where it is of this type.
     pub fn output<T: ToolOutput>(&self) -> Option<&T> {
         self.shown.as_any().downcast_ref().map(|shown: &Shown<T>| &shown.output)
@@ -136,6 +150,8 @@ trait AnyOutput: Send + Sync {
     fn reveals(&self) -> Vec<Resource>;
     fn render(&self) -> Text;
     fn content(&self) -> Option<&str>;
+    fn definition(&self) -> Option<Definition>;
+    fn edit_queries(&self, edit: &mut dyn FnMut(Vec<QueryFinding<'_>>)) -> Arc<dyn AnyOutput>;
     /// As much as fits; `None` where all of it does.
     fn fit(&self, max_tokens: usize) -> Option<Arc<dyn AnyOutput>>;
     fn as_any(&self) -> &dyn Any;
@@ -165,6 +181,16 @@ impl<T: ToolOutput> AnyOutput for Shown<T> {
 
     fn content(&self) -> Option<&str> {
         self.output.content()
+    }
+
+    fn definition(&self) -> Option<Definition> {
+        self.output.definition()
+    }
+
+    fn edit_queries(&self, edit: &mut dyn FnMut(Vec<QueryFinding<'_>>)) -> Arc<dyn AnyOutput> {
+        let mut output = self.output.clone();
+        edit(output.queries());
+        Arc::new(Shown { output, cut: self.cut.clone(), more: self.more })
     }
 
     fn fit(&self, max_tokens: usize) -> Option<Arc<dyn AnyOutput>> {

@@ -10,8 +10,11 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::compact;
-use crate::record::Resource;
-use crate::tokens::estimate;
+use crate::{
+    finding::{Definition, QueryFinding},
+    record::Resource,
+    tokens::estimate,
+};
 
 /// The answer of a tool. A plain struct derives `Serialize` and `JsonSchema`; a list is a [`crate::tool::Page`]. Every method
 /// has a default that suits a small answer that shows no names.
@@ -33,6 +36,16 @@ pub trait ToolOutput: Clone + Serialize + JsonSchema + Send + Sync + 'static {
     /// from, other than names.
     fn content(&self) -> Option<&str> {
         None
+    }
+
+    /// What it says that a term means, where it is the answer to that question.
+    fn definition(&self) -> Option<Definition> {
+        None
+    }
+
+    /// The queries whose rows it shows, in their order. Who keeps a record of them may give each another id.
+    fn queries(&mut self) -> Vec<QueryFinding<'_>> {
+        Vec::new()
     }
 
     /// The fields that may be shortened, with their names in JSON. The largest gives way first. A name that a plan would

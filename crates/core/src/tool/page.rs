@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value};
 
 use super::output::{Budget, Cut, ToolOutput, fit};
-use crate::record::Resource;
+use crate::{finding::QueryFinding, record::Resource};
 
 /// A list as a tool answers it. In JSON it is a plain array when nothing is to be said about it, else
 /// `{"items": [..], "truncated": true, "total": 171, "next": "..", "note": "..", "nearest": [..]}`.
@@ -122,6 +122,10 @@ impl<T: JsonSchema> JsonSchema for Page<T> {
 impl<T: ToolOutput> ToolOutput for Page<T> {
     fn reveals(&self) -> Vec<Resource> {
         T::reveal_all(&self.items)
+    }
+
+    fn queries(&mut self) -> Vec<QueryFinding<'_>> {
+        self.items.iter_mut().flat_map(ToolOutput::queries).collect()
     }
 
     fn fit(&mut self, budget: Budget<'_>) -> Cut {

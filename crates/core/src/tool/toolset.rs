@@ -12,9 +12,6 @@ use super::guarded::{BoxFuture, Guarded};
 use super::output_schema;
 use crate::mark::clean_name;
 
-/// The cap on an answer where the call does not pass `max_tokens`.
-pub const DEFAULT_MAX_TOKENS: usize = 4_000;
-
 /// Tools by name, listed in alphabetical order, so that the text a model is shown is the same every time.
 #[derive(Clone, Default)]
 pub struct Toolset {
@@ -22,6 +19,9 @@ pub struct Toolset {
 }
 
 impl Toolset {
+    /// The cap on an answer where the call does not pass `max_tokens`, in tokens.
+    pub const DEFAULT_MAX_TOKENS: usize = 4_000;
+
     /// An empty set.
     pub fn new() -> Self {
         Toolset::default()
@@ -103,7 +103,7 @@ impl Toolset {
 
 fn take_max_tokens(args: &mut Value) -> Result<usize, ToolError> {
     let Some(value) = args.as_object_mut().and_then(|object| object.remove("max_tokens")) else {
-        return Ok(DEFAULT_MAX_TOKENS);
+        return Ok(Toolset::DEFAULT_MAX_TOKENS);
     };
     match value.as_u64().and_then(|n| usize::try_from(n).ok()) {
         Some(n) if n >= 50 => Ok(n),

@@ -1,92 +1,208 @@
-//! APIs: from the entries of the catalog to loaded descriptions.
+//! The APIs of a catalog: from entries to loaded descriptions, and which of them may be called.
 
 mod fetched;
+pub(super) mod invoke;
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use prospector_api::{Api, ApiDiscovery, ApiError, ApiKind, ApiSource};
 use prospector_core::Problem;
+use prospector_core::record::Record;
 use prospector_core::work::catch_panic;
+use prospector_fetch::Rule;
 
+use self::invoke::{HttpCaller, Invoke};
 use super::{
     cache::{self, Cache},
-    calls::Invoke,
-    expand,
-    file::ApiEntry,
-    files,
-    web::Web,
+    entry::{EntryReader, address, path, plain},
+    node::Placed,
+    paths::{files, names, watch},
+    section::{Folders, Opening, Section},
 };
 
 /// Names of files that say nothing of the API; it is named after the folder then.
 const PLAIN_NAMES: [&str; 6] = ["api", "index", "main", "openapi", "schema", "swagger"];
 
-/// Loads what the entries name, and which of it may be called. A file is one API; of a pattern each file; of a folder each file that describes an API,
-/// and its references may lead to any other file of the folder.
-pub(super) async fn load(
-    catalog: &Path,
-    base: &Path,
-    entries: Vec<ApiEntry>,
-    cache: &Cache,
-    web: &Web,
-    problems: &mut Vec<Problem>,
-) -> (ApiDiscovery, Vec<(String, Invoke)>) {
-    let mut apis: Vec<Api> = Vec::new();
-    let mut callable: Vec<(String, Invoke)> = Vec::new();
-    for entry in entries {
-        let place = format!("{}:{}", catalog.display(), entry.line);
-        let kind = match entry
-            .kind
-            .as_deref()
-            .map(|name| (name, [ApiKind::OpenApi, ApiKind::GraphQl].into_iter().find(|kind| kind.as_str() == name)))
-        {
-            Some((name, None)) => {
-                let reason = format!("there is no API type `{name}`");
-                problems.push(Problem::error(place, reason).advise("the types are openapi, graphql"));
-                continue;
+/// The APIs, with the hosts of one's own network that may be asked.
+pub(super) struct Apis<'a> {
+    pub(super) allow: &'a [Rule],
+}
+
+/// What an entry of `apis` says.
+#[derive(Debug, Default)]
+pub(super) struct ApiEntry {
+    pub(super) line: u64,
+    pub(super) name: Option<String>,
+    pub(super) kind: Option<String>,
+    /// Empty where it is fetched.
+    pub(super) path: String,
+    /// Where the description is fetched, with values from the environment.
+    pub(super) fetched: Option<String>,
+    /// As it is written, `${NAME}` and all: it is shown to models, and a value from the environment may be a secret.
+    pub(super) url: Option<String>,
+    pub(super) description: String,
+    pub(super) operations: Vec<String>,
+    /// Whether and how it may be called.
+    pub(super) invoke: Option<Invoke>,
+}
+
+impl Section for Apis<'_> {
+    const KEY: &'static str = "apis";
+    type Entry = ApiEntry;
+    type Discovery = ApiDiscovery;
+    /// What calls those that may be called.
+    type Extra = Arc<HttpCaller>;
+
+    fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<ApiEntry> {
+        let lookup = reader.lookup;
+        let keys = ["path", "name", "type", "url", "description", "operations", "invoke", "headers"];
+        let mut fields = reader.fields(format!("apis[{at}]"), entry, &keys)?;
+        let url = fields.text("url");
+        let (path, fetched) = match (fields.has("path"), &url) {
+            (false, Some((written, line))) => {
+                (String::new(), Some(address(&mut fields, "url", written, *line, lookup)?))
             }
-            Some((_, kind)) => kind,
-            None => None,
+            _ => (path(&mut fields, "the file that describes the API", lookup)?, None),
         };
-        if let Some(url) = &entry.fetched {
-            let name = entry.name.clone().unwrap_or_else(|| fetched::name(url));
-            if is_taken(&apis, &name, &place, problems) {
-                continue;
-            }
-            let mut invoke = entry.invoke.clone();
-            if let Some(invoke) = invoke.as_mut().filter(|_| fetched::is_endpoint(url, kind)) {
-                invoke.base = Some(url.clone());
-            }
-            callable.extend(invoke.map(|invoke| (name.clone(), invoke)));
-            let source = source(&entry, name, kind);
-            apis.extend(fetched::load(&place, &entry, source, web, cache, problems).await);
-            continue;
+        let served = url.as_ref().filter(|_| fetched.is_none());
+        let invoke = invoke::invoke(&mut fields, served, fetched.as_deref(), lookup);
+        let entry = ApiEntry {
+            invoke,
+            line: fields.line(),
+            name: plain(&mut fields, "name"),
+            kind: plain(&mut fields, "type"),
+            path,
+            fetched,
+            url: url.map(|(written, _)| written),
+            description: plain(&mut fields, "description").unwrap_or_default(),
+            operations: fields.texts("operations"),
+        };
+        (!fields.has_failed()).then_some(entry)
+    }
+
+    fn files(entries: &[ApiEntry], folders: &Folders<'_>) -> Option<Vec<PathBuf>> {
+        if entries.iter().any(|entry| entry.fetched.is_some()) {
+            return None;
         }
-        let Some((folder, files)) = found(base, &place, &entry.path, problems) else { continue };
+        let described = Cache::of_state(folders.state, false);
+        let mut watched = Vec::new();
+        for entry in entries {
+            for path in files(folders.base, "", &entry.path, &mut Vec::new())? {
+                if path.is_file() {
+                    watched.extend(references(&described, &path));
+                }
+                watch(&path, &mut watched)?;
+            }
+        }
+        Some(watched)
+    }
+
+    /// A file is one API; of a pattern each file; of a folder each file that describes an API, and its references may lead
+    /// to any other file of the folder.
+    async fn load(self, entries: Vec<ApiEntry>, opening: &mut Opening<'_>) -> (Arc<ApiDiscovery>, Arc<HttpCaller>) {
+        let mut loaded = Loaded::default();
+        for entry in entries {
+            loaded.add(&entry, opening).await;
+        }
+        (Arc::new(ApiDiscovery::new(loaded.apis)), Arc::new(HttpCaller::new(loaded.callable, self.allow)))
+    }
+
+    fn records(discovery: &ApiDiscovery) -> Vec<Record> {
+        discovery.records()
+    }
+}
+
+/// What has been loaded so far.
+#[derive(Default)]
+struct Loaded {
+    apis: Vec<Api>,
+    /// The names of those that may be called, and how.
+    callable: Vec<(String, Invoke)>,
+}
+
+impl Loaded {
+    /// Loads the APIs of an entry.
+    async fn add(&mut self, entry: &ApiEntry, opening: &mut Opening<'_>) {
+        let place = opening.place(entry.line);
+        let kind = match kind_of(entry, &place) {
+            Ok(kind) => kind,
+            Err(problem) => return opening.problems.push(problem),
+        };
+        match &entry.fetched {
+            Some(url) => self.fetch(entry, url, kind, &place, opening).await,
+            None => self.read(entry, kind, &place, opening),
+        }
+    }
+
+    /// Loads an API whose description is on a server.
+    async fn fetch(
+        &mut self,
+        entry: &ApiEntry,
+        url: &str,
+        kind: Option<ApiKind>,
+        place: &str,
+        opening: &mut Opening<'_>,
+    ) {
+        let name = entry.name.clone().unwrap_or_else(|| fetched::name(url));
+        if self.is_taken(&name, place, &mut opening.problems) {
+            return;
+        }
+        let mut invoke = entry.invoke.clone();
+        if let Some(invoke) = invoke.as_mut().filter(|_| fetched::is_endpoint(url, kind)) {
+            invoke.base = Some(url.to_owned());
+        }
+        self.callable.extend(invoke.map(|invoke| (name.clone(), invoke)));
+        self.apis.extend(fetched::load(place, url, source(entry, name, kind), opening).await);
+    }
+
+    /// Loads the APIs whose descriptions are files.
+    fn read(&mut self, entry: &ApiEntry, kind: Option<ApiKind>, place: &str, opening: &mut Opening<'_>) {
+        let found = find(opening.folders.base, place, &entry.path, &mut opening.problems);
+        let Some((folder, files)) = found else { return };
         let names = match (&entry.name, files.len()) {
             (Some(name), 1) => vec![name.clone()],
-            (Some(name), _) => expand::names(&files).into_iter().map(|stem| format!("{name}_{stem}")).collect(),
-            (None, _) => named(&files, folder.is_some()),
+            (Some(name), _) => names(&files).into_iter().map(|stem| format!("{name}_{stem}")).collect(),
+            (None, _) => names_of(&files, folder.is_some()),
         };
         for (name, file) in names.into_iter().zip(files) {
-            if is_taken(&apis, &name, &place, problems) {
+            if self.is_taken(&name, place, &mut opening.problems) {
                 continue;
             }
-            callable.extend(entry.invoke.clone().map(|invoke| (name.clone(), invoke)));
-            let source = ApiSource { path: file, folder: folder.clone(), ..source(&entry, name, kind) };
-            match loaded(&place, || load_one(&source, cache)) {
-                Ok((api, more)) => {
-                    apis.push(api);
-                    problems.extend(more);
+            self.callable.extend(entry.invoke.clone().map(|invoke| (name.clone(), invoke)));
+            let source = ApiSource { path: file, folder: folder.clone(), ..source(entry, name, kind) };
+            match catch(place, || load_one(&source, &opening.cache)) {
+                Ok((api, problems)) => {
+                    self.apis.push(api);
+                    opening.problems.extend(problems);
                 }
-                Err(problem) => problems.push(problem),
+                Err(problem) => opening.problems.push(problem),
             }
         }
     }
-    (ApiDiscovery::new(apis), callable)
+
+    /// Whether there is an API of that name already, which is noted.
+    fn is_taken(&self, name: &str, place: &str, problems: &mut Vec<Problem>) -> bool {
+        let Some(known) = self.apis.iter().find(|api| api.name.eq_ignore_ascii_case(name)) else { return false };
+        let reason = format!("there are two APIs `{}`; the first is used", known.name);
+        problems.push(Problem::warning(place, reason).advise("give one of them another `name`"));
+        true
+    }
+}
+
+/// The `type` of an entry, where it has one.
+fn kind_of(entry: &ApiEntry, place: &str) -> Result<Option<ApiKind>, Problem> {
+    let Some(name) = entry.kind.as_deref() else { return Ok(None) };
+    let kind = [ApiKind::OpenApi, ApiKind::GraphQl].into_iter().find(|kind| kind.as_str() == name);
+    let unknown =
+        || Problem::error(place, format!("there is no API type `{name}`")).advise("the types are openapi, graphql");
+    kind.map(Some).ok_or_else(unknown)
 }
 
 /// What came of the description of an API; a problem too where reading it panicked, so that the others are loaded.
-fn loaded<T>(place: &str, load: impl FnOnce() -> Result<T, ApiError>) -> Result<T, Problem> {
+fn catch<T>(place: &str, load: impl FnOnce() -> Result<T, ApiError>) -> Result<T, Problem> {
     match catch_panic(load) {
         Ok(loaded) => loaded.map_err(Problem::from),
         Err(reason) => {
@@ -107,20 +223,12 @@ fn source(entry: &ApiEntry, name: String, kind: Option<ApiKind>) -> ApiSource {
     }
 }
 
-/// Whether there is an API of that name already, which is noted.
-fn is_taken(apis: &[Api], name: &str, place: &str, problems: &mut Vec<Problem>) -> bool {
-    let Some(known) = apis.iter().find(|api| api.name.eq_ignore_ascii_case(name)) else { return false };
-    let reason = format!("there are two APIs `{}`; the first is used", known.name);
-    problems.push(Problem::warning(place, reason).advise("give one of them another `name`"));
-    true
-}
-
 /// The files that an API referred to when it was last read: a change in one of them is a change of the API.
-pub(super) fn referred(cache: &Cache, file: &Path) -> Vec<PathBuf> {
-    cache.get(&key_of_referred(file), "").unwrap_or_default()
+fn references(cache: &Cache, file: &Path) -> Vec<PathBuf> {
+    cache.get(&references_key(file), "").unwrap_or_default()
 }
 
-fn key_of_referred(file: &Path) -> String {
+fn references_key(file: &Path) -> String {
     format!("files of api {}", file.display())
 }
 
@@ -131,14 +239,14 @@ fn load_one(source: &ApiSource, cache: &Cache) -> Result<(Api, Vec<Problem>), Ap
         let files: Vec<&Path> = std::iter::once(&source.path).chain(others).map(PathBuf::as_path).collect();
         cache::fingerprint(&files, &settings)
     };
-    let before = referred(cache, &source.path);
+    let before = references(cache, &source.path);
     if let Some(stored) = cache.get(&key, &stamp(&before)) {
         return Ok(stored);
     }
     let loaded = source.load()?;
     let files = &loaded.0.files;
     if *files != before {
-        cache.put(&key_of_referred(&source.path), "", files);
+        cache.put(&references_key(&source.path), "", files);
     }
     cache.put(&key, &stamp(files), &loaded);
     Ok(loaded)
@@ -146,7 +254,7 @@ fn load_one(source: &ApiSource, cache: &Cache) -> Result<(Api, Vec<Problem>), Ap
 
 /// The folder, if the path is one, and the files that describe an API; `None`, with the problem noted, where there are
 /// none.
-fn found(base: &Path, place: &str, path: &str, problems: &mut Vec<Problem>) -> Option<(Option<PathBuf>, Vec<PathBuf>)> {
+fn find(base: &Path, place: &str, path: &str, problems: &mut Vec<Problem>) -> Option<(Option<PathBuf>, Vec<PathBuf>)> {
     let files = files(base, place, path, problems)?;
     match files.as_slice() {
         [folder] if folder.is_dir() => {
@@ -163,8 +271,8 @@ fn found(base: &Path, place: &str, path: &str, problems: &mut Vec<Problem>) -> O
     }
 }
 
-fn named(files: &[PathBuf], in_folder: bool) -> Vec<String> {
-    let stems = expand::names(files).into_iter().map(|stem| stem.trim_end_matches(".openapi").to_owned());
+fn names_of(files: &[PathBuf], in_folder: bool) -> Vec<String> {
+    let stems = names(files).into_iter().map(|stem| stem.trim_end_matches(".openapi").to_owned());
     let name = |(stem, file): (String, &PathBuf)| match file.parent().and_then(Path::file_name) {
         Some(folder) if in_folder && PLAIN_NAMES.contains(&stem.as_str()) => folder.to_string_lossy().into_owned(),
         _ => stem,
@@ -174,18 +282,23 @@ fn named(files: &[PathBuf], in_folder: bool) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::web::Web, *};
 
-    /// A folder with an API in two files, loaded through a cache in the folder `state`.
+    /// A folder with an API in two files, loaded with the folder as its own state folder.
     async fn check(folder: &Path, path: &str, expected: &[&str], problems_expected: usize) {
         let entry = ApiEntry { path: path.into(), ..ApiEntry::default() };
-        let cache = Cache::new(folder.join("state"), false);
-        let mut problems = Vec::new();
-        let web = Web::new(folder, &Default::default(), false);
-        let (apis, callable) = load(Path::new("c.yaml"), folder, vec![entry], &cache, &web, &mut problems).await;
-        assert!(callable.is_empty());
+        let mut opening = Opening {
+            file: Path::new("c.yaml"),
+            folders: Folders { base: folder, state: folder, home: None },
+            cache: Cache::of_state(folder, false),
+            web: Web::new(folder, &Default::default(), false),
+            progress: &|_, _, _| (),
+            problems: Vec::new(),
+        };
+        let (apis, caller) = Apis { allow: &[] }.load(vec![entry], &mut opening).await;
+        assert!(caller.names().is_empty());
         assert_eq!(apis.operation_ids().collect::<Vec<_>>(), expected);
-        assert_eq!(problems.len(), problems_expected, "{problems:?}");
+        assert_eq!(opening.problems.len(), problems_expected, "{:?}", opening.problems);
     }
 
     fn write(folder: &Path, name: &str, text: &str) {
@@ -195,7 +308,7 @@ mod tests {
 
     #[test]
     fn a_description_over_which_a_reader_panics_costs_itself() {
-        let problem = loaded::<()>("c.yaml:3", || panic!("not a boundary")).unwrap_err();
+        let problem = catch::<()>("c.yaml:3", || panic!("not a boundary")).unwrap_err();
         assert_eq!(
             problem.to_string(),
             "error: c.yaml:3: the API cannot be read: the reader failed: not a boundary (take it out of the catalog)"

@@ -7,7 +7,10 @@ use std::{
     time::UNIX_EPOCH,
 };
 
-use prospector_state::{BrokenSeal, create_folder, remove_leftovers, replace, seal, unseal};
+use prospector_state::{
+    checksum::{BrokenSeal, seal, unseal},
+    create_folder, remove_leftovers, replace,
+};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 /// Changes whenever what is stored changes.
@@ -30,8 +33,12 @@ struct Stored<T> {
 }
 
 impl Cache {
-    /// The cache in a folder; with `fresh`, everything is described anew.
-    pub(super) fn new(folder: PathBuf, fresh: bool) -> Self {
+    /// The cache of a state folder; with `fresh`, everything is described anew.
+    pub(super) fn of_state(state: &Path, fresh: bool) -> Self {
+        Cache::new(state.join("sources"), fresh)
+    }
+
+    fn new(folder: PathBuf, fresh: bool) -> Self {
         Cache { folder, read: !fresh, cleaning: Arc::new(Once::new()) }
     }
 

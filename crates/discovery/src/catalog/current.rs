@@ -5,15 +5,24 @@
 
 use std::path::{Path, PathBuf};
 
-use prospector_core::Problem;
-use prospector_state::{remove_leftovers, replace, seal, unseal};
+use prospector_search::Embedder;
+use prospector_state::{
+    checksum::{seal, unseal},
+    remove_leftovers, replace,
+};
 use serde::{Deserialize, Serialize};
-use walkdir::WalkDir;
 
-use super::{CatalogOptions, apis, cache, databases, file::CatalogFile, files, skill_folders};
-
-/// With more files than this, looking at each takes as long as opening the catalog.
-const MOST_FILES: usize = 100_000;
+use super::{
+    apis::Apis,
+    cache,
+    databases::Databases,
+    documents::Documents,
+    facts::Facts,
+    file::CatalogFile,
+    paths::MAX_WATCHED,
+    section::{Folders, Section},
+    skills::Skills,
+};
 
 /// What the files were, and which state of the index shows them.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,63 +66,22 @@ pub(super) fn place(state: &Path) -> PathBuf {
 pub(super) fn fingerprint(
     path: &Path,
     file: &CatalogFile,
-    base: &Path,
-    state: &Path,
-    options: &CatalogOptions<'_>,
+    folders: &Folders<'_>,
+    embedder: Option<&dyn Embedder>,
 ) -> Option<String> {
-    let mut problems: Vec<Problem> = Vec::new();
-    let mut seen: Vec<PathBuf> = vec![path.to_owned(), state.join("facts.sqlite")];
-    // Only a server itself can say whether it changed.
-    if file.databases.iter().any(|entry| entry.server.is_some() || entry.service.is_some())
-        || file.documents.iter().any(|entry| entry.url.is_some() || entry.wiki.is_some())
-        || file.apis.iter().any(|entry| entry.fetched.is_some())
-    {
+    let watched = [
+        Databases::files(&file.databases, folders)?,
+        Apis::files(&file.apis, folders)?,
+        Documents::files(&file.documents, folders)?,
+        Skills::files(&file.skills, folders)?,
+        Facts::files(&file.facts, folders)?,
+    ]
+    .concat();
+    if watched.len() > MAX_WATCHED {
         return None;
     }
-    for entry in &file.databases {
-        for found in databases::find(base, "", entry, &mut problems) {
-            seen.extend(found.source.paths().iter().cloned());
-            seen.extend(found.descriptions);
-        }
-    }
-    let described = cache::Cache::new(state.join("sources"), false);
-    for entry in &file.apis {
-        for found in files(base, "", &entry.path, &mut problems)? {
-            if found.is_file() {
-                seen.extend(apis::referred(&described, &found));
-            }
-            add(&found, &mut seen)?;
-        }
-    }
-    for pattern in file.documents.iter().filter_map(|d| d.path.as_ref()) {
-        for found in files(base, "", pattern, &mut problems)? {
-            add(&found, &mut seen)?;
-        }
-    }
-    for folder in skill_folders(base, options.home.as_deref()) {
-        if folder.path.exists() {
-            add(&folder.path, &mut seen)?;
-        }
-    }
-    for entry in &file.skills {
-        add(&base.join(&entry.path), &mut seen)?;
-    }
-    if !problems.is_empty() || seen.len() > MOST_FILES {
-        return None;
-    }
-    let embedder = options.embedder.as_ref().map(|embedder| embedder.model().clone());
-    let paths: Vec<&Path> = seen.iter().map(PathBuf::as_path).collect();
+    let files: Vec<&Path> = std::iter::once(path).chain(watched.iter().map(PathBuf::as_path)).collect();
+    let embedder = embedder.map(Embedder::model);
     // The entries hold the values from the environment.
-    Some(cache::fingerprint(&paths, &format!("{file:?} {embedder:?} {:?}", options.home)))
-}
-
-/// Adds a file, or a folder with all that is in it.
-fn add(path: &Path, seen: &mut Vec<PathBuf>) -> Option<()> {
-    for entry in WalkDir::new(path).follow_links(true).sort_by_file_name() {
-        seen.push(entry.ok()?.into_path());
-        if seen.len() > MOST_FILES {
-            return None;
-        }
-    }
-    Some(())
+    Some(cache::fingerprint(&files, &format!("{file:?} {embedder:?} {:?}", folders.home)))
 }

@@ -1,82 +1,150 @@
-//! The documents of a catalog.
+//! The documents of a catalog: files, texts in the catalog itself, pages of servers and wikis.
 
-use std::path::Path;
+mod confluence;
 
-use prospector_core::Problem;
+use std::{path::PathBuf, sync::Arc};
+
+use prospector_core::record::Record;
 use prospector_documents::{DocumentDiscovery, DocumentSource, Origin, Refreshed, Snapshot};
 use prospector_fetch::Request;
 
+use self::confluence::Wiki;
 use super::{
-    cache::Cache,
-    confluence,
-    file::DocumentEntry,
-    files,
-    web::{self, Web},
+    entry::{EntryReader, address, path, plain},
+    node::Placed,
+    paths::{files, watch},
+    section::{Folders, Opening, Section},
+    web,
 };
 
-/// Loads every document that the catalog names, several at once. What was made of files that have not changed comes from
-/// the cache.
-pub(super) async fn load(
-    catalog: &Path,
-    base: &Path,
-    entries: Vec<DocumentEntry>,
-    cache: &Cache,
-    web: &Web,
-    progress: &(dyn Fn(usize, usize) + Sync),
-    problems: &mut Vec<Problem>,
-) -> (DocumentDiscovery, Refreshed) {
-    let requests = entries.iter().filter_map(|entry| entry.url.as_ref());
-    let requests = requests.map(|url| Request::get(url).accepting(web::DOCUMENT_TYPES)).collect();
-    let mut copies = web.copies(requests).await;
-    let mut fetched = 0..;
-    let mut sources: Vec<DocumentSource> = Vec::new();
-    for entry in entries {
-        let place = format!("{}:{}", catalog.display(), entry.line);
-        let description = (!entry.description.is_empty()).then_some(entry.description);
-        if entry.url.is_some() {
-            let copy = fetched.next().and_then(|at| copies.remove(&at));
-            let Some(saved) = copy.and_then(|copy| web::used(&place, copy, problems)) else { continue };
-            let origin = Origin::Url { url: saved.url, copy: saved.path };
-            sources.push(DocumentSource { name: entry.name, origin, description, tags: entry.tags });
-            continue;
+/// The documents.
+pub(super) struct Documents;
+
+/// What an entry of `documents` says: one of a path, a text, a URL and a wiki.
+#[derive(Debug)]
+pub(super) struct DocumentEntry {
+    pub(super) line: u64,
+    pub(super) name: Option<String>,
+    pub(super) path: Option<String>,
+    pub(super) content: Option<String>,
+    /// With values from the environment: not to be shown.
+    pub(super) url: Option<String>,
+    pub(super) wiki: Option<Wiki>,
+    pub(super) description: String,
+    pub(super) tags: Vec<String>,
+}
+
+impl Section for Documents {
+    const KEY: &'static str = "documents";
+    type Entry = DocumentEntry;
+    type Discovery = DocumentDiscovery;
+    /// How many documents changed since the catalog was opened last.
+    type Extra = Refreshed;
+
+    fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<DocumentEntry> {
+        let lookup = reader.lookup;
+        let keys =
+            ["path", "name", "content", "url", "description", "tags", "confluence", "space", "label", "user", "token"];
+        let mut fields = reader.fields(format!("documents[{at}]"), entry, &keys)?;
+        let entry = DocumentEntry {
+            line: fields.line(),
+            name: plain(&mut fields, "name"),
+            path: fields.has("path").then(|| path(&mut fields, "the file", lookup)).flatten(),
+            content: plain(&mut fields, "content"),
+            url: fields.text("url").and_then(|(text, line)| address(&mut fields, "url", &text, line, lookup)),
+            wiki: confluence::wiki(&mut fields, lookup),
+            description: plain(&mut fields, "description").unwrap_or_default(),
+            tags: fields.texts("tags"),
+        };
+        let given = [&entry.path, &entry.content, &entry.url].into_iter().flatten().count();
+        if given + usize::from(entry.wiki.is_some()) != 1 && !fields.has_failed() {
+            let line = fields.line();
+            let reason = format!("documents[{at}] needs either `path`, `content`, `url` or `confluence`");
+            fields.fail(line, reason, "write one of them");
+        } else if entry.content.is_some() && entry.name.is_none() {
+            let line = fields.line();
+            fields.fail(line, format!("documents[{at}] has `content` but no `name`"), "write `name: some_name`");
         }
-        if let Some(wiki) = &entry.wiki {
-            let (pages, more) = confluence::pages(&place, wiki, web).await;
-            problems.extend(more);
-            let prefix = entry.name.map(|name| format!("{name}/")).unwrap_or_default();
-            sources.extend(pages.into_iter().map(|(title, origin)| DocumentSource {
-                name: Some(format!("{prefix}{title}")),
-                origin,
-                description: None,
-                tags: entry.tags.clone(),
-            }));
-            continue;
+        (!fields.has_failed()).then_some(entry)
+    }
+
+    fn files(entries: &[DocumentEntry], folders: &Folders<'_>) -> Option<Vec<PathBuf>> {
+        if entries.iter().any(|entry| entry.url.is_some() || entry.wiki.is_some()) {
+            return None;
         }
-        match (entry.path, entry.content) {
-            (Some(path), _) => {
-                let Some(files) = files(base, &place, &path, problems) else { continue };
-                let one = files.len() == 1;
-                sources.extend(files.into_iter().map(|file| DocumentSource {
-                    name: entry.name.clone().filter(|_| one),
-                    description: description.clone(),
-                    tags: entry.tags.clone(),
-                    ..DocumentSource::path(file)
-                }));
+        let mut watched = Vec::new();
+        for pattern in entries.iter().filter_map(|entry| entry.path.as_ref()) {
+            for path in files(folders.base, "", pattern, &mut Vec::new())? {
+                watch(&path, &mut watched)?;
             }
-            (None, Some(content)) => sources.push(DocumentSource {
-                description,
-                tags: entry.tags,
-                ..DocumentSource::inline(entry.name.unwrap_or_default(), content)
-            }),
-            (None, None) => {}
         }
+        Some(watched)
     }
-    let mut snapshot: Snapshot = cache.get("documents", "").unwrap_or_default();
-    let before = snapshot.clone();
-    let (documents, refreshed, more) = DocumentDiscovery::refresh(&sources, &mut snapshot, progress);
-    problems.extend(more);
-    if snapshot != before {
-        cache.put("documents", "", &snapshot);
+
+    /// Several documents are converted at once; what was made of files that have not changed comes from the cache.
+    async fn load(self, entries: Vec<DocumentEntry>, opening: &mut Opening<'_>) -> (Arc<DocumentDiscovery>, Refreshed) {
+        let requests = entries.iter().filter_map(|entry| entry.url.as_ref());
+        let requests = requests.map(|url| Request::get(url).accepting(web::DOCUMENT_TYPES)).collect();
+        let mut copies = opening.web.copies(requests).await;
+        let mut fetched = 0..;
+        let mut sources: Vec<DocumentSource> = Vec::new();
+        for entry in entries {
+            let place = opening.place(entry.line);
+            let description = (!entry.description.is_empty()).then_some(entry.description);
+            if entry.url.is_some() {
+                let copy = fetched.next().and_then(|at| copies.remove(&at));
+                let Some(saved) = copy.and_then(|copy| web::note_copy(&place, copy, &mut opening.problems)) else {
+                    continue;
+                };
+                let origin = Origin::Url { url: saved.url, copy: saved.path };
+                sources.push(DocumentSource { name: entry.name, origin, description, tags: entry.tags });
+                continue;
+            }
+            if let Some(wiki) = &entry.wiki {
+                let (pages, more) = confluence::pages(&place, wiki, &opening.web).await;
+                opening.problems.extend(more);
+                let prefix = entry.name.map(|name| format!("{name}/")).unwrap_or_default();
+                sources.extend(pages.into_iter().map(|(title, origin)| DocumentSource {
+                    name: Some(format!("{prefix}{title}")),
+                    origin,
+                    description: None,
+                    tags: entry.tags.clone(),
+                }));
+                continue;
+            }
+            match (entry.path, entry.content) {
+                (Some(path), _) => {
+                    let Some(files) = files(opening.folders.base, &place, &path, &mut opening.problems) else {
+                        continue;
+                    };
+                    let one = files.len() == 1;
+                    sources.extend(files.into_iter().map(|file| DocumentSource {
+                        name: entry.name.clone().filter(|_| one),
+                        description: description.clone(),
+                        tags: entry.tags.clone(),
+                        ..DocumentSource::path(file)
+                    }));
+                }
+                (None, Some(content)) => sources.push(DocumentSource {
+                    description,
+                    tags: entry.tags,
+                    ..DocumentSource::inline(entry.name.unwrap_or_default(), content)
+                }),
+                (None, None) => {}
+            }
+        }
+        let on_document = |done, total| (opening.progress)("documents", done, total);
+        let mut snapshot: Snapshot = opening.cache.get("documents", "").unwrap_or_default();
+        let before = snapshot.clone();
+        let (documents, refreshed, more) = DocumentDiscovery::refresh(&sources, &mut snapshot, &on_document);
+        opening.problems.extend(more);
+        if snapshot != before {
+            opening.cache.put("documents", "", &snapshot);
+        }
+        (Arc::new(documents), refreshed)
     }
-    (documents, refreshed)
+
+    fn records(discovery: &DocumentDiscovery) -> Vec<Record> {
+        discovery.records()
+    }
 }

@@ -184,8 +184,8 @@ impl<'a> Fields<'a> {
         self.map.get(key).is_some_and(|placed| matches!(placed.node, Node::List(_)))
     }
 
-    /// Anything.
-    pub(super) fn placed(&mut self, key: &str) -> Option<Placed> {
+    /// A value of any type.
+    pub(super) fn take(&mut self, key: &str) -> Option<Placed> {
         self.map.shift_remove(key)
     }
 
@@ -270,7 +270,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Whether anything was wrong with this mapping.
-    pub(super) fn failed(&self) -> bool {
+    pub(super) fn has_failed(&self) -> bool {
         self.failed
     }
 }

@@ -7,13 +7,14 @@ use std::{
 };
 
 use prospector_core::Problem;
+use prospector_core::record::Record;
 use prospector_facts::FactDiscovery;
 use prospector_fetch::Kept;
 use prospector_search::{Embedder, Index, RefreshReport, SearchError};
-use prospector_state::unseal;
+use prospector_state::checksum::unseal;
 use serde::Serialize;
 
-use super::{Catalog, CatalogError, current};
+use super::{current, error::CatalogError, facts, section::Opening};
 
 /// What is in a state folder, stores apart.
 const ENTRIES: [&str; 8] =
@@ -47,36 +48,38 @@ pub(super) fn open_index(
     }
 }
 
-/// Makes the index hold what the catalog does.
+/// Makes the index hold these records: only what changed is written, or with `fresh` everything. Where the index cannot be
+/// written, it stays as it was before, or, where there was none that can be used, lives in memory; a problem says which,
+/// and why. `unreadable` is why [`open_index`] gave one in memory.
 pub(super) fn bring_up_to_date(
-    catalog: &Catalog,
+    index: &Index,
+    records: impl Fn() -> Vec<Record>,
+    unreadable: Option<SearchError>,
     fresh: bool,
-    progress: &(dyn Fn(usize, usize) + Sync),
-) -> Result<RefreshReport, SearchError> {
-    match fresh {
-        true => catalog.index.rebuild(catalog.records(), progress),
-        false => catalog.index.refresh(catalog.records(), progress),
-    }
-}
-
-/// Where the index cannot be written: it stays as it was before, or, where there was none that can be used, lives in
-/// memory. A problem says which, and why.
-pub(super) fn search_instead(
-    catalog: &Catalog,
     state: &Path,
-    error: SearchError,
-    problems: &mut Vec<Problem>,
+    opening: &mut Opening<'_>,
 ) -> Result<RefreshReport, SearchError> {
+    let tell = opening.progress;
+    let progress = |done, total| tell("records", done, total);
+    let updated = match (unreadable, fresh) {
+        (Some(error), _) => Err(error),
+        (None, true) => index.rebuild(records(), &progress),
+        (None, false) => index.refresh(records(), &progress),
+    };
+    let error = match updated {
+        Ok(report) => return Ok(report),
+        Err(error) => error,
+    };
     let Some(obstacle) = error.obstacle() else { return Err(error) };
-    let index = &catalog.index;
     let keeps_answering = index.check().is_ok() && !index.is_empty();
     let (report, instead) = match keeps_answering {
         true => (RefreshReport::default(), "searches answer from it as it was before"),
-        false => (index.hold(catalog.records())?, "one that lives in memory is searched"),
+        false => (index.hold(records())?, "one that lives in memory is searched"),
     };
     let reason =
         format!("the index cannot be brought up to date, and {instead}: {} ({error})", obstacle.describe(state));
-    problems.push(Problem::error(state.join("index").display().to_string(), reason).advise(obstacle.advice()));
+    let place = state.join("index").display().to_string();
+    opening.problems.push(Problem::error(place, reason).advise(obstacle.advice()));
     Ok(report)
 }
 
@@ -107,7 +110,7 @@ impl StateReport {
 ///
 /// # Errors
 /// [`CatalogError::Search`] when files of the index are there and may not be read.
-pub async fn check_state(state: &Path) -> Result<StateReport, CatalogError> {
+pub async fn check(state: &Path) -> Result<StateReport, CatalogError> {
     let examined = Index::examine(&state.join("index"))?;
     let mut report = StateReport { files: examined.files, bytes: examined.bytes, damage: Vec::new() };
     for damage in examined.damage {
@@ -117,7 +120,7 @@ pub async fn check_state(state: &Path) -> Result<StateReport, CatalogError> {
     for (path, fault) in caches(state) {
         report.add(&path, fault, "run `planner refresh`, which makes it anew");
     }
-    let facts = state.join("facts.sqlite");
+    let facts = state.join(facts::STORE);
     if facts.exists() {
         let fault = FactDiscovery::check_store(&facts).await.err();
         let advice = fault.as_ref().and_then(|error| error.advice()).unwrap_or_default();

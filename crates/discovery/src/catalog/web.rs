@@ -7,6 +7,7 @@
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},
+    str::FromStr,
     sync::Arc,
     time::Duration,
 };
@@ -15,20 +16,22 @@ use async_trait::async_trait;
 use futures::{StreamExt, stream};
 use prospector_core::Problem;
 use prospector_documents::{Format, formats};
-use prospector_fetch::{FetchError, Fetcher, Freshness, Kept, Policy, Request, Saved};
+use prospector_fetch::{FetchError, Fetcher, Freshness, Kept, Policy, Request, Rule, Saved};
 use prospector_skills::{PageText, Pages, Refusal};
 
 use super::{
-    file::{FetchEntry, WebSearchEntry},
-    web_search::WebSearch,
+    entry::EntryReader,
+    environment::{Environment, EnvironmentError, environment},
+    node::Placed,
+    web_search::{WebSearch, WebSearchEntry},
 };
 
 /// A younger copy of what the catalog names is used without asking.
-const YOUNG: Duration = Duration::from_secs(10 * 60);
-/// The same for a page that a skill links to.
-const YOUNG_PAGE: Duration = Duration::from_secs(24 * 60 * 60);
+const MAX_COPY_AGE: Duration = Duration::from_secs(10 * 60);
+/// A younger copy of a page that a skill links to is used without asking.
+const MAX_PAGE_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 /// How many are fetched at once.
-const AT_ONCE: usize = 8;
+const MAX_FETCHES: usize = 8;
 
 /// The types of documents; what is only called bytes is told by its name and content.
 pub(super) const DOCUMENT_TYPES: &[&str] = &[
@@ -60,6 +63,54 @@ const PAGE_TYPES: &[&str] = &[
     "application/x-yaml",
 ];
 
+/// Which hosts may be asked for pages.
+#[derive(Debug, Default)]
+pub(super) struct FetchEntry {
+    pub(super) allow: Vec<Rule>,
+    /// Whether a page that nobody named in the catalog may be fetched from any public host.
+    pub(super) public: bool,
+}
+
+impl FetchEntry {
+    /// Reads the mapping behind `fetch`.
+    pub(super) fn read(reader: &mut EntryReader<'_>, entry: Placed) -> Option<Self> {
+        let lookup = reader.lookup;
+        let mut fields = reader.fields("fetch", entry, &["allow", "public"])?;
+        let mut allow = Vec::new();
+        for host in fields.texts("allow") {
+            match parse_rule(&host, lookup) {
+                Ok(rule) => allow.push(rule),
+                Err(reason) => {
+                    let line = fields.line();
+                    fields.fail(
+                        line,
+                        format!("`allow` of fetch: {reason}"),
+                        "write `allow: [wiki.local, 'host:8080']`",
+                    );
+                }
+            }
+        }
+        // A wrong entry costs only itself: less is fetched, not more.
+        Some(FetchEntry { allow, public: fields.flag("public").unwrap_or_default() })
+    }
+}
+
+/// Why an entry names no host that may be asked.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum RuleError {
+    /// A variable of it has no value.
+    #[error(transparent)]
+    Environment(#[from] EnvironmentError),
+    /// It is neither a host nor a host with a port.
+    #[error("{0}")]
+    Host(<Rule as FromStr>::Err),
+}
+
+/// A host that may be asked, with values from the environment.
+pub(super) fn parse_rule(host: &str, lookup: Environment<'_>) -> Result<Rule, RuleError> {
+    environment(host, lookup)?.parse().map_err(RuleError::Host)
+}
+
 /// Fetches what the catalog names, and keeps copies in the state folder.
 #[derive(Debug)]
 pub(super) struct Web {
@@ -77,18 +128,18 @@ impl Web {
             let fetcher = Fetcher::new(Policy { allow: entry.allow.clone(), public });
             Kept::new(fetcher, &folder, if fresh { Duration::ZERO } else { young })
         };
-        Web { named: kept(true, YOUNG), linked: kept(entry.public, YOUNG_PAGE), folder }
+        Web { named: kept(true, MAX_COPY_AGE), linked: kept(entry.public, MAX_PAGE_AGE), folder }
     }
 
     /// Copies of all of these, several fetched at once; by the place in the list.
     pub(super) async fn copies(&self, requests: Vec<Request>) -> HashMap<usize, Result<Saved, FetchError>> {
         let one = |(at, request): (usize, Request)| async move { (at, self.named.get(&request).await) };
-        stream::iter(requests.into_iter().enumerate()).map(one).buffer_unordered(AT_ONCE).collect().await
+        stream::iter(requests.into_iter().enumerate()).map(one).buffer_unordered(MAX_FETCHES).collect().await
     }
 
     /// A copy of one; the problem says why there is none, or that it is an old one.
     pub(super) async fn copy(&self, place: &str, request: &Request, problems: &mut Vec<Problem>) -> Option<Saved> {
-        used(place, self.named.get(request).await, problems)
+        note_copy(place, self.named.get(request).await, problems)
     }
 
     /// What searches the web.
@@ -103,7 +154,7 @@ impl Web {
 }
 
 /// The copy, if there is one to be used; what there is to say about it is noted.
-pub(super) fn used(place: &str, copy: Result<Saved, FetchError>, problems: &mut Vec<Problem>) -> Option<Saved> {
+pub(super) fn note_copy(place: &str, copy: Result<Saved, FetchError>, problems: &mut Vec<Problem>) -> Option<Saved> {
     match copy {
         Ok(saved) => {
             if let Freshness::Old(error) = &saved.freshness {
@@ -139,22 +190,36 @@ impl Pages for LinkedPages {
         let age = Some(saved.age.as_secs()).filter(|_| !matches!(saved.freshness, Freshness::New));
         let shown = saved.url.clone();
         let read = tokio::task::spawn_blocking(move || text(&saved)).await;
-        let text = read.unwrap_or_else(|error| Err(error.to_string())).map_err(|reason| Refusal {
-            reason: format!("`{shown}` cannot be read: {reason}"),
+        let text = read.unwrap_or_else(|error| Err(error.into())).map_err(|error| Refusal {
+            reason: format!("`{shown}` cannot be read: {error}"),
             advice: "open it in a browser".to_owned(),
         })?;
         Ok(PageText { text, age })
     }
 }
 
+/// Why the copy of a page has no text.
+#[derive(Debug, thiserror::Error)]
+enum PageError {
+    /// The copy cannot be read.
+    #[error(transparent)]
+    Copy(#[from] std::io::Error),
+    /// What read it was given up.
+    #[error(transparent)]
+    Reader(#[from] tokio::task::JoinError),
+    /// It is not written as its format asks.
+    #[error("{0}")]
+    Format(String),
+}
+
 /// The text of a copy; what is written in a format for documents is read as one.
-fn text(saved: &Saved) -> Result<String, String> {
-    let bytes = std::fs::read(&saved.path).map_err(|error| error.to_string())?;
+fn text(saved: &Saved) -> Result<String, PageError> {
+    let bytes = std::fs::read(&saved.path)?;
     let extension = saved.path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     let format = Format::from_extension(extension).unwrap_or(Format::Text);
     let (converted, problems) = formats::convert(&saved.url, bytes, format);
     match problems.into_iter().next() {
-        Some(problem) if converted.text.trim().is_empty() => Err(problem.reason),
+        Some(problem) if converted.text.trim().is_empty() => Err(PageError::Format(problem.reason)),
         _ => Ok(converted.text),
     }
 }

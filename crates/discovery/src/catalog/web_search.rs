@@ -3,21 +3,70 @@
 //! The server is a SearXNG: `GET URL?q=QUESTION&format=json` answers `{"results": [{"url", "title", "content"}]}`,
 //! <https://docs.searxng.org/dev/search_api.html>. The page behind a result is not opened: nobody named it.
 
-use prospector_facts::Passage;
-use prospector_fetch::{Kept, Request};
+use prospector_facts::evidence::Passage;
+use prospector_fetch::{FetchError, Kept, Request};
 use serde::Deserialize;
 use url::Url;
 
-use super::file::WebSearchEntry;
+use super::{
+    entry::{EntryReader, address, optional},
+    node::Placed,
+};
 
 /// A longer text of a result is cut.
-const LONGEST: usize = 2_000;
+const MAX_RESULT_CHARS: usize = 2_000;
 
 /// What comes first is what the server holds for the best; none is as near as a passage of the catalog's own.
 const BEST: f32 = 0.6;
 
+/// What searches the web for facts that nothing in the catalog holds.
+pub(super) struct WebSearchEntry {
+    /// The search page of a SearXNG server, with values from the environment.
+    pub(super) url: String,
+    pub(super) token: Option<String>,
+}
+
+impl std::fmt::Debug for WebSearchEntry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WebSearchEntry").finish_non_exhaustive()
+    }
+}
+
+impl WebSearchEntry {
+    /// Reads the mapping behind `web_search`.
+    pub(super) fn read(reader: &mut EntryReader<'_>, entry: Placed) -> Option<Self> {
+        let lookup = reader.lookup;
+        let mut fields = reader.fields("web_search", entry, &["url", "token"])?;
+        let Some((written, line)) = fields.text("url") else {
+            let line = fields.line();
+            fields.fail(line, "web_search has no `url`", "write the search page of a SearXNG server");
+            return None;
+        };
+        let url = address(&mut fields, "url", &written, line, lookup);
+        let token = optional(&mut fields, "token", lookup);
+        url.filter(|_| !fields.has_failed()).map(|url| WebSearchEntry { url, token })
+    }
+}
+
+/// Why a search of the web has no results.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum WebSearchError {
+    /// The catalog names no address.
+    #[error(transparent)]
+    Address(#[from] url::ParseError),
+    /// The server did not answer.
+    #[error(transparent)]
+    Fetch(#[from] FetchError),
+    /// The kept answer cannot be read.
+    #[error(transparent)]
+    Copy(#[from] std::io::Error),
+    /// The answer is not that of a SearXNG.
+    #[error("the answer is no search result: {0}")]
+    Answer(#[from] serde_json::Error),
+}
+
 /// Asks a server, and keeps its answers.
-pub(crate) struct WebSearch {
+pub(super) struct WebSearch {
     kept: Kept,
     url: String,
     authorization: Option<String>,
@@ -49,17 +98,16 @@ impl WebSearch {
     ///
     /// # Errors
     /// Why the server did not answer, without secrets.
-    pub(crate) async fn passages(&self, question: &str, limit: usize) -> Result<Vec<Passage>, String> {
-        let mut url = Url::parse(&self.url).map_err(|error| error.to_string())?;
+    pub(super) async fn passages(&self, question: &str, limit: usize) -> Result<Vec<Passage>, WebSearchError> {
+        let mut url = Url::parse(&self.url)?;
         url.query_pairs_mut().append_pair("q", question).append_pair("format", "json");
         let request = Request {
             authorization: self.authorization.clone(),
             ..Request::get(url).accepting(&["application/json", "text/json"])
         };
-        let saved = self.kept.get(&request).await.map_err(|error| error.to_string())?;
-        let bytes = tokio::fs::read(&saved.path).await.map_err(|error| error.to_string())?;
-        let answer: Answer =
-            serde_json::from_slice(&bytes).map_err(|error| format!("the answer is no search result: {error}"))?;
+        let saved = self.kept.get(&request).await?;
+        let bytes = tokio::fs::read(&saved.path).await?;
+        let answer: Answer = serde_json::from_slice(&bytes)?;
         let has_text = |found: &Found| !found.content.trim().is_empty() && !found.url.is_empty();
         let results = answer.results.into_iter().filter(has_text).take(limit);
         Ok(results.enumerate().map(|(at, found)| passage(at, found)).collect())
@@ -67,7 +115,7 @@ impl WebSearch {
 }
 
 fn passage(at: usize, found: Found) -> Passage {
-    let text: String = found.content.chars().take(LONGEST).collect();
+    let text: String = found.content.chars().take(MAX_RESULT_CHARS).collect();
     // A `#` would name a section.
     let name = found.url.split('#').next().unwrap_or_default().to_owned();
     let text = if found.title.trim().is_empty() { text } else { format!("# {}\n\n{text}", found.title.trim()) };

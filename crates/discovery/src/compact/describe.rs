@@ -93,7 +93,7 @@ impl Describe {
         let mut left_out: Vec<String> = ids.split_off(ids.len().min(MAX_DESCRIBED));
         let mut wanted: Vec<(String, Option<Target>)> = Vec::new();
         for id in ids {
-            let targets = self.targets.named(&id);
+            let targets = self.targets.find(&id);
             if targets.is_empty() {
                 wanted.push((id, None));
             } else {
@@ -269,7 +269,7 @@ impl Described {
     /// The sizes of the items and the room for each.
     fn rooms(&self, max_tokens: usize) -> Vec<(usize, usize)> {
         let sizes: Vec<usize> = self.items.iter().map(|item| item.size(max_tokens)).collect();
-        let rooms = shared(&sizes, max_tokens);
+        let rooms = share_room(&sizes, max_tokens);
         sizes.into_iter().zip(rooms).collect()
     }
 }
@@ -334,7 +334,7 @@ impl ToolOutput for Described {
 
 /// How much room each of these sizes gets: what it needs, or an equal share of what the small ones leave. What would get
 /// too little gets nothing, from the last on.
-fn shared(sizes: &[usize], room: usize) -> Vec<usize> {
+fn share_room(sizes: &[usize], room: usize) -> Vec<usize> {
     let mut kept = sizes.len();
     loop {
         let mut rooms: Vec<usize> = vec![0; sizes.len()];
@@ -383,7 +383,7 @@ mod tests {
     use super::*;
 
     fn check(sizes: &[usize], room: usize, expected: &[usize]) {
-        assert_eq!(shared(sizes, room), expected);
+        assert_eq!(share_room(sizes, room), expected);
     }
 
     #[test]

@@ -94,12 +94,12 @@ impl List {
                     suggestion: None,
                 });
             }
-            let fields = if *word == "facts" { json!({"contains": filter}) } else { unfiltered(word, filter)? };
+            let fields = if *word == "facts" { json!({"contains": filter}) } else { without_filter(word, filter)? };
             return self.targets.call(tool, paged(fields), max_tokens).await;
         }
-        match self.targets.named(of).into_iter().next() {
+        match self.targets.find(of).into_iter().next() {
             Some(Target::Database(name)) => {
-                let mut fields = unfiltered(of, filter)?;
+                let mut fields = without_filter(of, filter)?;
                 fields["database"] = json!(name);
                 self.targets.call("list_tables", paged(fields), max_tokens).await
             }
@@ -116,11 +116,11 @@ impl List {
                 self.targets.call("list_api_operations", fields, max_tokens).await
             }
             Some(Target::Document(name)) => {
-                unfiltered(of, filter)?;
+                without_filter(of, filter)?;
                 self.sections(&name, &args, max_tokens)
             }
             Some(Target::Skill(name)) => {
-                unfiltered(of, filter)?;
+                without_filter(of, filter)?;
                 self.targets.call("list_skill_links", json!({"name": name}), max_tokens).await
             }
             Some(
@@ -231,7 +231,7 @@ impl ToolOutput for Sections {
 }
 
 /// No fields, where there is nothing to filter by.
-fn unfiltered(of: &str, filter: Option<&str>) -> Result<Value, ToolError> {
+fn without_filter(of: &str, filter: Option<&str>) -> Result<Value, ToolError> {
     match filter {
         None => Ok(json!({})),
         Some(_) => {

@@ -59,7 +59,7 @@ impl Route {
     pub fn translate(&self, arguments: &Value) -> Value {
         let template: Map<String, Value> = serde_json::from_str(self.arguments).unwrap_or_default();
         let mut translated: Map<String, Value> =
-            template.into_iter().filter_map(|(key, value)| Some((key, filled(&value, arguments)?))).collect();
+            template.into_iter().filter_map(|(key, value)| Some((key, fill(&value, arguments)?))).collect();
         if let Some(most) = arguments.get("max_tokens") {
             translated.insert("max_tokens".into(), most.clone());
         }
@@ -68,14 +68,14 @@ impl Route {
 }
 
 /// The template with the arguments in their places; `None` where one is not given.
-fn filled(template: &Value, arguments: &Value) -> Option<Value> {
+fn fill(template: &Value, arguments: &Value) -> Option<Value> {
     match template {
-        Value::Array(items) => items.iter().map(|item| filled(item, arguments)).collect(),
+        Value::Array(items) => items.iter().map(|item| fill(item, arguments)).collect(),
         Value::String(text) => match text.strip_prefix('$').filter(|name| !name.contains('$')) {
             Some(name) => arguments.get(name).filter(|value| !value.is_null()).cloned(),
             None => {
                 let (text, option) = match text.strip_suffix('}').and_then(|text| text.split_once('{')) {
-                    Some((text, option)) => (text, filled(&option.into(), arguments)),
+                    Some((text, option)) => (text, fill(&option.into(), arguments)),
                     None => (text.as_str(), None),
                 };
                 let mut parts = text.split('$');

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::either;
-use crate::target::{MAX_ID_BYTES, TargetResolver, shortened};
+use crate::target::{MAX_ID_BYTES, TargetResolver, shorten};
 
 pub(super) const NAME: &str = "sample";
 
@@ -37,7 +37,7 @@ impl Sample {
         let id = args.column.trim();
         let is_none = || {
             let advice = "pass database.table.column".to_owned();
-            ToolError::invalid(format!("`{}` is no column", shortened(id)), Some(advice))
+            ToolError::invalid(format!("`{}` is no column", shorten(id)), Some(advice))
         };
         if id.len() > MAX_ID_BYTES {
             return Err(is_none());

@@ -7,14 +7,14 @@ use prospector_core::record::{Resource, ResourceKind};
 use prospector_core::tool::{
     Answer, BoxFuture, Budget, Callable, Cut, Effect, Page, Part, Tool, ToolError, ToolOutput, ToolSpec, output_schema,
 };
-use prospector_schema::{KeyJoin, TableHit, TableHits};
+use prospector_schema::{TableHit, TableHits, joins::KeyJoin};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::either;
+use crate::search_all::{SearchAll, SearchHit};
 use crate::target::TargetResolver;
-use crate::tools::{SearchAll, SearchHit};
 
 pub(super) const NAME: &str = "search";
 
@@ -83,7 +83,7 @@ impl Search {
             Some(Wanted::Operation) => "search_operations",
             Some(Wanted::Document) => "search_documents",
             Some(Wanted::Skill) => "search_skills",
-            _ => "search",
+            Some(Wanted::Fact) | None => "search",
         };
         if own != "search" && self.targets.has(own) {
             let fields = json!({"query": query, "limit": limit, "database": database});

@@ -2,11 +2,15 @@
 
 use std::sync::Arc;
 
+use prospector_core::finding::Definition;
 use prospector_core::record::Resource;
 use prospector_core::tool::{
     Answer, BoxFuture, Callable, Effect, Part, ToolError, ToolOutput, ToolSpec, output_schema,
 };
-use prospector_facts::{Related, Resolution, Source};
+use prospector_facts::{
+    Resolution,
+    model::{Related, Source},
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
@@ -129,6 +133,10 @@ impl Serialize for Brief {
 impl ToolOutput for Brief {
     fn reveals(&self) -> Vec<Resource> {
         self.0.reveals()
+    }
+
+    fn definition(&self) -> Option<Definition> {
+        self.0.definition()
     }
 
     fn parts(&mut self) -> Vec<(&str, Part<'_>)> {

@@ -69,7 +69,7 @@ fn whole_operation(operation: &Operation) -> String {
     }
     for (what, shape) in [("body", &operation.request_body), ("answer", &operation.response_schema)] {
         if let Some(shape) = shape {
-            text.push_str(&format!("\n    {what} {}", written(shape)));
+            text.push_str(&format!("\n    {what} {}", render_shape(shape)));
         }
     }
     if !operation.auth.is_empty() {
@@ -79,7 +79,7 @@ fn whole_operation(operation: &Operation) -> String {
 }
 
 fn type_line(name: &str, shape: &Shape) -> String {
-    format!("\n  {name} = {}", written(shape))
+    format!("\n  {name} = {}", render_shape(shape))
 }
 
 /// The types that an operation names, and those that they name.
@@ -107,25 +107,25 @@ fn needed_types<'a>(api: &'a Api, operation: &Operation) -> BTreeSet<&'a str> {
 }
 
 /// A shape in few words: `{id!: integer, lines: [Line]}`, where `!` is required. Types are named.
-fn written(shape: &Shape) -> String {
-    let all = |shapes: &[Shape], between: &str| shapes.iter().map(written).collect::<Vec<_>>().join(between);
+fn render_shape(shape: &Shape) -> String {
+    let all = |shapes: &[Shape], between: &str| shapes.iter().map(render_shape).collect::<Vec<_>>().join(between);
     match shape {
         Shape::Word(word) => word.clone(),
         Shape::Named(name) | Shape::Cycle(name) => name.clone(),
-        Shape::List(inner) => format!("[{}]", written(inner)),
+        Shape::List(inner) => format!("[{}]", render_shape(inner)),
         Shape::OneOf(shapes) | Shape::AnyOf(shapes) => all(shapes, " | "),
         Shape::Content(media, inner) => {
-            inner.as_deref().map_or(media.clone(), |inner| format!("{media} {}", written(inner)))
+            inner.as_deref().map_or(media.clone(), |inner| format!("{media} {}", render_shape(inner)))
         }
         Shape::Cut(_) | Shape::Unresolved(_) => "...".into(),
         Shape::Object { fields, rest, besides } => {
             let mut parts: Vec<String> = (fields.iter())
                 .map(|field| {
-                    format!("{}{}: {}", field.name, if field.required { "!" } else { "" }, written(&field.shape))
+                    format!("{}{}: {}", field.name, if field.required { "!" } else { "" }, render_shape(&field.shape))
                 })
                 .collect();
-            parts.extend(rest.as_deref().map(|rest| format!("*: {}", written(rest))));
-            parts.extend(besides.iter().map(written));
+            parts.extend(rest.as_deref().map(|rest| format!("*: {}", render_shape(rest))));
+            parts.extend(besides.iter().map(render_shape));
             format!("{{{}}}", parts.join(", "))
         }
     }
@@ -199,7 +199,7 @@ mod tests {
         let lines = Shape::List(Box::new(Shape::Named("Line".into())));
         let fields = vec![field("id", word("integer"), true), field("lines", lines, false)];
         let shape = Shape::Object { fields, rest: None, besides: Vec::new() };
-        assert_eq!(written(&shape), "{id!: integer, lines: [Line]}");
-        assert_eq!(written(&Shape::OneOf(vec![word("string"), shape])), "string | {id!: integer, lines: [Line]}");
+        assert_eq!(render_shape(&shape), "{id!: integer, lines: [Line]}");
+        assert_eq!(render_shape(&Shape::OneOf(vec![word("string"), shape])), "string | {id!: integer, lines: [Line]}");
     }
 }

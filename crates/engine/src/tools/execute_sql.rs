@@ -35,6 +35,11 @@ struct Query {
     database: Option<String>,
 }
 
+impl Engine {
+    /// The name of the tool that runs queries, each of them an entry of its argument `queries` with `question` and `sql`.
+    pub const QUERY_TOOL: &'static str = ExecuteSql::NAME;
+}
+
 impl Tool for ExecuteSql {
     const NAME: &'static str = "execute_sql";
     const DESCRIPTION: &'static str = "Runs read-only SQL queries, over one database or several, and shows up to 50 rows \

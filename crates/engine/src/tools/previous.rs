@@ -49,6 +49,11 @@ impl From<QueryAnswer> for Line {
     }
 }
 
+impl Engine {
+    /// The name of the tool that shows results again. Whoever keeps more of them may put a tool of its own in its place.
+    pub const RESULTS_TOOL: &'static str = GetPreviousResults::NAME;
+}
+
 impl Tool for GetPreviousResults {
     const NAME: &'static str = "get_previous_results";
     const DESCRIPTION: &'static str = "Shows an earlier answer of execute_sql again, or lists the last ones.";

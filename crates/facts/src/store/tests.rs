@@ -17,7 +17,7 @@ async fn reading_makes_no_file_and_the_first_write_does() {
     let path = folder.path().join("state").join("facts.db");
     let store = FactStore::new(Some(path.clone()));
     check_definitions(&store, &[]).await;
-    assert!(store.unresolved(&Viewer::local()).await.unwrap().is_empty());
+    assert!(store.list_unresolved(&Viewer::local()).await.unwrap().is_empty());
     store.close("anything?", &Viewer::local()).await.unwrap();
     assert!(!path.exists() && !folder.path().join("state").exists());
     store.add(&fact("churn", "loss"), &Viewer::local()).await.unwrap();
@@ -58,7 +58,7 @@ async fn a_store_of_the_version_before_is_brought_up_to_date() {
     sqlx::Connection::close(old).await.unwrap();
     let store = FactStore::new(Some(path));
     check_definitions(&store, &["loss"]).await;
-    assert_eq!(store.unresolved(&Viewer::local()).await.unwrap()[0].first_asked, "2026-01-01T00:00:00Z");
+    assert_eq!(store.list_unresolved(&Viewer::local()).await.unwrap()[0].first_asked, "2026-01-01T00:00:00Z");
 }
 
 #[tokio::test]
@@ -94,7 +94,7 @@ async fn what_version_2_kept_was_said_by_the_local_user_and_holds_for_all() {
         };
         let stored = StoredFact { key: "churn".into(), apart: String::new(), owner: Owner::local(), fact: expected };
         assert_eq!(facts, [stored]);
-        assert_eq!(store.unresolved(&Viewer::local()).await.unwrap()[0].times, 3);
+        assert_eq!(store.list_unresolved(&Viewer::local()).await.unwrap()[0].times, 3);
     }
 }
 
@@ -124,11 +124,11 @@ async fn open_questions_are_counted_and_closed() {
     let store = FactStore::new(None);
     store.note_unresolved("What is a flurb?", "2026-01-01T00:00:00Z", &Owner::local()).await.unwrap();
     store.note_unresolved("what is a FLURB", "2026-01-02T00:00:00Z", &Owner::local()).await.unwrap();
-    let open = store.unresolved(&Viewer::local()).await.unwrap();
+    let open = store.list_unresolved(&Viewer::local()).await.unwrap();
     assert_eq!((open.len(), open[0].times, open[0].question.as_str()), (1, 2, "what is a FLURB"));
     assert_eq!((&*open[0].first_asked, &*open[0].last_asked), ("2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"));
     store.close("What is a flurb?", &Viewer::local()).await.unwrap();
-    assert!(store.unresolved(&Viewer::local()).await.unwrap().is_empty());
+    assert!(store.list_unresolved(&Viewer::local()).await.unwrap().is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -150,7 +150,7 @@ async fn many_writers_lose_nothing() {
     }
     let store = FactStore::new(Some(path));
     assert_eq!(store.facts().await.unwrap().len(), 80);
-    assert_eq!(store.unresolved(&Viewer::local()).await.unwrap()[0].times, 80);
+    assert_eq!(store.list_unresolved(&Viewer::local()).await.unwrap()[0].times, 80);
 }
 
 #[tokio::test]

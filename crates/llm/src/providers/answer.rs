@@ -13,7 +13,10 @@ use super::{
     failure::{Failure, Peer},
     thinking::Thinking,
 };
-use crate::{ChatEvent, ChatResponse, ToolCall, Usage};
+use crate::{
+    ChatEvent, ChatResponse,
+    message::{ToolCall, Usage},
+};
 
 /// The longest answer in bytes; a model that repeats itself on a server without a limit goes on for ever.
 pub(super) const MAX_ANSWER_BYTES: usize = 4 << 20;

@@ -5,7 +5,10 @@ use prospector_core::tool::ToolSpec;
 use serde_json::{Value, json};
 
 use super::thinking::{Fingerprint, Thinking};
-use crate::{ChatRequest, Message, SystemBlock, ToolCall, ToolResult};
+use crate::{
+    ChatRequest, Message,
+    message::{SystemBlock, ToolCall, ToolResult},
+};
 
 /// The APIs that `genai` speaks for us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,14 +68,14 @@ fn is_marked(block: &SystemBlock) -> bool {
 /// All blocks in one message: many servers take only one, and only at the beginning. Where the model wants to be told what
 /// to cache (OpenAI's later ones), `genai` puts the mark at the end of it.
 fn system_text(blocks: &[SystemBlock]) -> Vec<wire::ChatMessage> {
-    let Some(text) = joined(blocks) else { return Vec::new() };
+    let Some(text) = join_system(blocks) else { return Vec::new() };
     let message = wire::ChatMessage::system(text);
     let marked = blocks.iter().any(is_marked);
     vec![if marked { message.with_options(wire::CacheControl::Ephemeral) } else { message }]
 }
 
 /// The system prompt as one text; `None` where it says nothing.
-pub(super) fn joined(blocks: &[SystemBlock]) -> Option<String> {
+pub(super) fn join_system(blocks: &[SystemBlock]) -> Option<String> {
     let texts: Vec<&str> = blocks.iter().map(|block| block.text.as_str()).filter(|text| !text.is_empty()).collect();
     (!texts.is_empty()).then(|| texts.join("\n\n"))
 }
@@ -123,14 +126,14 @@ pub(super) fn content(result: &ToolResult) -> String {
 }
 
 /// The tools by name: their order is part of the cacheable prefix.
-pub(super) fn sorted(tools: &[ToolSpec]) -> Vec<&ToolSpec> {
+pub(super) fn sort_tools(tools: &[ToolSpec]) -> Vec<&ToolSpec> {
     let mut specs: Vec<_> = tools.iter().collect();
     specs.sort_by(|a, b| a.name.cmp(&b.name));
     specs
 }
 
 fn tools(request: &ChatRequest) -> Option<Vec<wire::Tool>> {
-    let specs = sorted(&request.tools);
+    let specs = sort_tools(&request.tools);
     let tool = |spec: &&ToolSpec| {
         wire::Tool::new(spec.name.as_str())
             .with_description(spec.description.as_str())

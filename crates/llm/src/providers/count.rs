@@ -38,7 +38,7 @@ impl Counter {
         let (status, headers): (_, HeaderMap) = (answer.status(), answer.headers().clone());
         let text = answer.text().await.map_err(|error| peer.stream_failure(error.into()))?;
         if !status.is_success() {
-            return Err(peer.refused(status, &headers, &text));
+            return Err(peer.refusal(status, &headers, &text));
         }
         let counted = serde_json::from_str::<Value>(&text).ok().and_then(|answer| answer["input_tokens"].as_u64());
         counted.ok_or_else(|| peer.nonsense("the count has no `input_tokens`"))
@@ -75,7 +75,7 @@ fn message(message: &Message) -> Option<Value> {
             ("assistant", text_content(text).into_iter().chain(calls).collect())
         }
         Message::ToolResults { results } => {
-            let result = |result: &crate::ToolResult| {
+            let result = |result: &crate::message::ToolResult| {
                 json!({"type": "tool_result", "tool_use_id": result.call_id, "content": result.content,
                        "is_error": result.is_error})
             };
@@ -94,7 +94,7 @@ mod tests {
     use prospector_core::tool::ToolSpec;
 
     use super::*;
-    use crate::{SystemBlock, ToolCall, ToolResult};
+    use crate::message::{SystemBlock, ToolCall, ToolResult};
 
     #[test]
     fn the_body_is_that_of_a_request_without_its_limits() {

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::{
     route::Route,
-    secret::{Secret, shown},
+    secret::{Secret, conceal},
 };
 use crate::LlmError;
 
@@ -47,7 +47,7 @@ impl Peer {
     }
 
     pub(super) fn nonsense(&self, reason: &str) -> Failure {
-        let error = LlmError::Nonsense { model: self.model.clone(), reason: self.shown(reason) };
+        let error = LlmError::Nonsense { model: self.model.clone(), reason: self.conceal(reason) };
         Failure { error, again: false, after: None }
     }
 
@@ -55,8 +55,8 @@ impl Peer {
         use genai::Error;
         match error {
             Error::WebStream { error, .. } => self.stream_failure(error),
-            Error::HttpError { status, body, headers, .. } => self.refused(status, &headers, &body),
-            Error::ChatResponse { body, .. } => self.reported(&body),
+            Error::HttpError { status, body, headers, .. } => self.refusal(status, &headers, &body),
+            Error::ChatResponse { body, .. } => self.report(&body),
             Error::StreamParse { serde_error, .. } => {
                 self.nonsense(&format!("it holds something that is not JSON ({serde_error})"))
             }
@@ -94,7 +94,7 @@ impl Peer {
     }
 
     /// An answer whose status is not that of success.
-    pub(super) fn refused(&self, status: StatusCode, headers: &HeaderMap, body: &str) -> Failure {
+    pub(super) fn refusal(&self, status: StatusCode, headers: &HeaderMap, body: &str) -> Failure {
         let reason = words(body).unwrap_or_else(|| status.canonical_reason().unwrap_or("no reason").to_owned());
         let hint = || retry_delay(&serde_json::from_str(body).ok()?);
         let after = retry_after(headers, SystemTime::now()).or_else(hint);
@@ -102,7 +102,7 @@ impl Peer {
     }
 
     /// An error event in the stream, after the status said that all is well.
-    pub(super) fn reported(&self, body: &Value) -> Failure {
+    pub(super) fn report(&self, body: &Value) -> Failure {
         let words = words(&body.to_string()).unwrap_or_else(|| "an error without a message".into());
         match reported_status(body) {
             Some(status) => Failure { after: retry_delay(body), ..self.status(status, &words) },
@@ -111,17 +111,17 @@ impl Peer {
     }
 
     pub(super) fn status(&self, status: u16, words: &str) -> Failure {
-        let error = LlmError::Status { model: self.model.clone(), status, message: self.shown(words) };
+        let error = LlmError::Status { model: self.model.clone(), status, message: self.conceal(words) };
         Failure { error, again: matches!(status, 429 | 500 | 502 | 503 | 504 | 529), after: None }
     }
 
     fn transport(&self, reason: &str) -> Failure {
-        let error = LlmError::Transport { model: self.model.clone(), reason: self.shown(reason) };
+        let error = LlmError::Transport { model: self.model.clone(), reason: self.conceal(reason) };
         Failure { error, again: false, after: None }
     }
 
-    fn shown(&self, text: &str) -> String {
-        shown(text, self.key.as_ref())
+    fn conceal(&self, text: &str) -> String {
+        conceal(text, self.key.as_ref())
     }
 }
 
@@ -276,7 +276,7 @@ mod tests {
             assert_eq!(pause(&hint(odd)), None, "{odd}");
         }
         assert_eq!(refused(429, Some("3"), &hint("1s").to_string()).after, Some(Duration::from_secs(3)));
-        assert_eq!(peer().reported(&hint("1s")).after, Some(Duration::from_secs(1)));
+        assert_eq!(peer().report(&hint("1s")).after, Some(Duration::from_secs(1)));
     }
 
     #[test]

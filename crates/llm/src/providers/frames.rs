@@ -46,7 +46,7 @@ impl Frames {
         if !status.is_success() {
             let headers = response.headers().clone();
             let body = refusal(&mut response, peer.timeout).await;
-            return Err(peer.refused(status, &headers, &String::from_utf8_lossy(&body)));
+            return Err(peer.refusal(status, &headers, &String::from_utf8_lossy(&body)));
         }
         Ok(Frames { response, peer, splitter: Splitter::new(framing), received: 0, ended: false })
     }

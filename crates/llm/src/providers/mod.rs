@@ -26,6 +26,7 @@
 //!
 //! This module reads no environment variables; errors name those that the `planner` binary reads.
 
+mod accumulator;
 mod answer;
 mod attempts;
 mod convert;
@@ -33,7 +34,6 @@ mod count;
 mod failure;
 mod frames;
 mod gemini;
-mod heard;
 mod http;
 mod native;
 mod ollama;
@@ -56,7 +56,7 @@ use self::{
 };
 use crate::{ChatModel, LlmError};
 
-/// How the providers are reached.
+/// Keys and addresses of the providers.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// The key for Anthropic.

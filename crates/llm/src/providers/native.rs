@@ -20,12 +20,11 @@ use serde_json::Value;
 
 use super::{
     Settings,
+    accumulator::Accumulator,
     attempts::{Pieces, again, events},
     failure::{Failure, Peer},
     frames::{Frames, Framing},
-    gemini,
-    heard::Heard,
-    http,
+    gemini, http,
     ollama::{self, Context},
     route::Route,
     thinking::Thinking,
@@ -101,7 +100,7 @@ impl Native {
         let frames = opened.map_err(|failure| self.with_remedy(failure))?;
         let mut answer = Answer {
             frames,
-            heard: Heard::default(),
+            accumulator: Accumulator::default(),
             api: self.api,
             peer: self.peer.clone(),
             thinking: self.thinking.clone(),
@@ -148,7 +147,7 @@ impl ChatModel for Native {
 /// An answer that is still coming in.
 struct Answer {
     frames: Frames,
-    heard: Heard,
+    accumulator: Accumulator,
     api: Api,
     peer: Arc<Peer>,
     /// Where to keep what the model thought, and under which fingerprint.
@@ -160,7 +159,7 @@ struct Answer {
 impl Pieces for Answer {
     async fn next(&mut self) -> Result<ChatEvent, Failure> {
         loop {
-            let told = self.heard.stop.is_some();
+            let told = self.accumulator.stop.is_some();
             // Ollama's last line is the last; Gemini may still count.
             if told && self.api == Api::Ollama {
                 return self.done();
@@ -173,10 +172,10 @@ impl Pieces for Answer {
                 Err(failure) => return Err(failure),
             };
             let text = match self.api {
-                Api::Gemini => gemini::read(&mut self.heard, &frame, &self.peer)?,
-                Api::Ollama => ollama::read(&mut self.heard, &frame, &self.peer)?,
+                Api::Gemini => gemini::read(&mut self.accumulator, &frame, &self.peer)?,
+                Api::Ollama => ollama::read(&mut self.accumulator, &frame, &self.peer)?,
             };
-            self.heard.check_length(&self.peer)?;
+            self.accumulator.check_length(&self.peer)?;
             if !text.is_empty() {
                 return Ok(ChatEvent::Text(text));
             }
@@ -186,16 +185,16 @@ impl Pieces for Answer {
 
 impl Answer {
     fn done(&mut self) -> Result<ChatEvent, Failure> {
-        let mut heard = std::mem::take(&mut self.heard);
-        let signatures = std::mem::take(&mut heard.signatures);
+        let mut accumulator = std::mem::take(&mut self.accumulator);
+        let signatures = std::mem::take(&mut accumulator.signatures);
         let thought = match self.api {
-            Api::Gemini => heard.signature.take().map(ContentPart::ThoughtSignature),
+            Api::Gemini => accumulator.signature.take().map(ContentPart::ThoughtSignature),
             Api::Ollama => {
-                let thought = std::mem::take(&mut heard.thought);
+                let thought = std::mem::take(&mut accumulator.thought);
                 (!thought.is_empty()).then_some(ContentPart::ReasoningContent(thought))
             }
         };
-        let response = heard.response(&self.peer)?;
+        let response = accumulator.response(&self.peer)?;
         self.thinking.keep(self.fingerprint, thought.into_iter().collect());
         for (call, signature) in signatures {
             self.thinking.sign(&call, signature);

@@ -42,17 +42,17 @@ impl fmt::Display for Secret {
 }
 
 /// The most characters of a provider's words that an error carries.
-const SHOWN: usize = 300;
+const MAX_SHOWN_CHARS: usize = 300;
 /// A shorter key is a placeholder such as `none`: replacing it would only garble the text.
-const SHORTEST_KEY: usize = 6;
+const MIN_KEY_BYTES: usize = 6;
 const HIDDEN: &str = "[hidden]";
 
 /// `text` as it may be shown: on one line, without `key` and whatever else looks like a key, shortened.
 ///
 /// Providers quote a wrong key back, whole or masked in the middle (`sk-ab***yz`).
-pub(super) fn shown(text: &str, key: Option<&Secret>) -> String {
+pub(super) fn conceal(text: &str, key: Option<&Secret>) -> String {
     let mut text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if let Some(key) = key.filter(|key| key.0.len() >= SHORTEST_KEY) {
+    if let Some(key) = key.filter(|key| key.0.len() >= MIN_KEY_BYTES) {
         text = text.replace(key.expose(), HIDDEN);
     }
     let mut clean = String::with_capacity(text.len());
@@ -67,7 +67,7 @@ pub(super) fn shown(text: &str, key: Option<&Secret>) -> String {
         }
     }
     push_word(&mut clean, &word);
-    match clean.char_indices().nth(SHOWN) {
+    match clean.char_indices().nth(MAX_SHOWN_CHARS) {
         Some((end, _)) => format!("{}…", &clean[..end]),
         None => clean,
     }
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: &str) {
-        assert_eq!(shown(text, Some(&Secret::from("very-private-0123"))), expected);
+        assert_eq!(conceal(text, Some(&Secret::from("very-private-0123"))), expected);
     }
 
     #[test]
@@ -103,18 +103,18 @@ mod tests {
     fn lines_are_joined_and_long_texts_are_cut() {
         check("one\n\n  two", "one two");
         let long = "ü".repeat(1000);
-        assert_eq!(shown(&long, None).chars().count(), SHOWN + 1);
+        assert_eq!(conceal(&long, None).chars().count(), MAX_SHOWN_CHARS + 1);
     }
 
     #[test]
     fn a_key_at_the_cut_does_not_leak_its_beginning() {
-        let text = format!("{} very-private-0123", "x".repeat(SHOWN - 8));
-        assert!(!shown(&text, Some(&Secret::from("very-private-0123"))).contains("very"));
+        let text = format!("{} very-private-0123", "x".repeat(MAX_SHOWN_CHARS - 8));
+        assert!(!conceal(&text, Some(&Secret::from("very-private-0123"))).contains("very"));
     }
 
     #[test]
     fn a_placeholder_is_not_searched_for() {
-        assert_eq!(shown("no x in the box", Some(&Secret::from("x"))), "no x in the box");
+        assert_eq!(conceal("no x in the box", Some(&Secret::from("x"))), "no x in the box");
     }
 
     #[test]

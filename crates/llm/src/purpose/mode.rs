@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How a question wants to be answered.
+/// How a question is to be answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {

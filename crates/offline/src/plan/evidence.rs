@@ -1,6 +1,6 @@
 //! What the conversation holds so far, read back from the tool results.
 
-use prospector_llm::{Message, ToolCall};
+use prospector_llm::{Message, message::ToolCall};
 use serde_json::Value;
 
 /// A definition that was resolved.

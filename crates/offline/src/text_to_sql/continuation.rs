@@ -3,13 +3,13 @@
 use super::{
     follow_up::{Change, FollowUp, UNDERSTOOD, text},
     intent::{self, Filter, Group, Intent, Stop, Test},
-    known::TurnState,
     text::{Word, words},
+    turn_state::TurnState,
 };
 
 impl FollowUp {
     /// What tables are looked for with: a value more says nothing of them.
-    pub(super) fn searched(&self) -> &str {
+    pub(super) fn search_text(&self) -> &str {
         if self.change == Change::Value { &self.before } else { &self.whole }
     }
 

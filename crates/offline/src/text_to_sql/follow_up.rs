@@ -38,7 +38,7 @@ const BEFORE_VALUES: &[&str] = &["for", "in", "from", "of", "with"];
 /// What may stand beside a period.
 const BESIDE_PERIODS: &[&str] = &["in", "for", "during", "of", "the", "year", "from", "to", "between", "and", "until"];
 /// A group or a value has no more words.
-const LONGEST: usize = 3;
+const MAX_WORDS: usize = 3;
 /// Words that make more of a question than one change.
 const MORE: &[&str] = &[
     "how",
@@ -128,9 +128,19 @@ pub(super) fn understood_as(answer: &str) -> Option<&str> {
     answer.strip_prefix(UNDERSTOOD)?.split_once('”').map(|(question, _)| question)
 }
 
-/// Reads a question after what stands before it: none if it is a whole question itself; the reason if it is not, and cannot be
-/// made one.
-pub(super) fn read(question: &str, before: &Before) -> Result<Option<FollowUp>, String> {
+/// Why a question that goes on from another cannot be made a whole one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(super) enum FollowUpError {
+    /// The one before was answered from documents or facts.
+    #[error("it goes on from a question that was not answered from data: ask it in full")]
+    NotFromData,
+    /// It changes more than one thing, or nothing that is known.
+    #[error("it goes on from the question before in a way that I do not follow: ask it in full")]
+    Unclear,
+}
+
+/// Reads a question after what stands before it: none if it is a whole question itself.
+pub(super) fn read(question: &str, before: &Before) -> Result<Option<FollowUp>, FollowUpError> {
     let said = words(question);
     let lead = LEADS.iter().find(|lead| begins(&said, lead)).map_or(0, |lead| lead.len());
     let leads_with = |stem: &str| said[..lead].iter().any(|word| word.stem == stem);
@@ -138,25 +148,24 @@ pub(super) fn read(question: &str, before: &Before) -> Result<Option<FollowUp>, 
     let tail = &said[lead..];
     let before = match before {
         Before::Nothing => return Ok(None),
-        _ if lead == 0 && changed(tail, bare).is_none() => return Ok(None),
+        _ if lead == 0 && find_change(tail, bare).is_none() => return Ok(None),
         Before::Other if lead == 0 => return Ok(None),
         Before::Other => {
-            return Err("it goes on from a question that was not answered from data: ask it in full".into());
+            return Err(FollowUpError::NotFromData);
         }
         Before::Data(before) => before,
     };
-    let unclear = || "it goes on from the question before in a way that I do not follow: ask it in full".to_owned();
     let earlier = words(before);
-    let is_whole = LEADS.iter().all(|lead| !begins(&earlier, lead)) && changed(&earlier, false).is_none();
-    let Some((change, at)) = changed(tail, bare).filter(|_| is_whole) else { return Err(unclear()) };
+    let is_whole = LEADS.iter().all(|lead| !begins(&earlier, lead)) && find_change(&earlier, false).is_none();
+    let Some((change, at)) = find_change(tail, bare).filter(|_| is_whole) else { return Err(FollowUpError::Unclear) };
     let rest = text(&tail[at..]);
     let whole = match change {
         Change::Period => {
-            let kept = without_period(&earlier, tail).ok_or_else(unclear)?;
+            let kept = without_period(&earlier, tail).ok_or(FollowUpError::Unclear)?;
             let in_it = if BESIDE_PERIODS.contains(&tail[0].stem.as_str()) || is_mark(&tail[0]) { "" } else { "in " };
             format!("{kept} {in_it}{}", text(tail))
         }
-        Change::Group => grouped(&earlier, &tail[at..]).ok_or_else(unclear)?,
+        Change::Group => regroup(&earlier, &tail[at..]).ok_or(FollowUpError::Unclear)?,
         Change::Value | Change::OtherValue => format!("{} for {rest}", text(&earlier)),
     };
     Ok(Some(FollowUp { before: before.clone(), change, value: (rest, only), whole }))
@@ -164,7 +173,7 @@ pub(super) fn read(question: &str, before: &Before) -> Result<Option<FollowUp>, 
 
 /// What the words change, if they are one change and nothing else; and where the name of the group or the value begins. A `bare`
 /// value needs no word before it.
-fn changed(tail: &[Word], bare: bool) -> Option<(Change, usize)> {
+fn find_change(tail: &[Word], bare: bool) -> Option<(Change, usize)> {
     let mut left = tail.to_vec();
     if let Ok(Some(_)) = period::take(&mut left) {
         let beside = |word: &Word| word.used || BESIDE_PERIODS.contains(&word.stem.as_str());
@@ -172,7 +181,7 @@ fn changed(tail: &[Word], bare: bool) -> Option<(Change, usize)> {
     }
     let is_name = |at: usize| {
         let name = &tail[at..];
-        (1..=LONGEST).contains(&name.len())
+        (1..=MAX_WORDS).contains(&name.len())
             && name.iter().all(|word| word.quoted || !MORE.contains(&word.stem.as_str()))
     };
     if let Some(grouping) = GROUPING.iter().find(|grouping| begins(tail, grouping)) {
@@ -207,7 +216,7 @@ fn without_period(question: &[Word], other: &[Word]) -> Option<String> {
 }
 
 /// A question with one more group, or with another unit of time in place of its own.
-fn grouped(question: &[Word], name: &[Word]) -> Option<String> {
+fn regroup(question: &[Word], name: &[Word]) -> Option<String> {
     if question.iter().any(|word| !word.quoted && RANKING.contains(&word.stem.as_str())) {
         return None;
     }

@@ -7,9 +7,9 @@ mod places;
 mod reader;
 
 use super::{
-    known::TurnState,
     period::{Period, Unit},
     text::{stem, words},
+    turn_state::TurnState,
 };
 pub(super) use places::path;
 use reader::{GROUPING, Reader};

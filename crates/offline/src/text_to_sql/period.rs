@@ -125,8 +125,13 @@ fn at(words: &[Word]) -> Option<(Month, i32, usize)> {
     one(&first.text).map(|(from, months)| (from, months, 1))
 }
 
-/// Takes the period out of the words. Two periods are a range only if the words say so; else the error says which.
-pub(super) fn take(words: &mut [Word]) -> Result<Option<Period>, String> {
+/// A question names several periods, and no range.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("it names several periods, and how they belong together is not plain")]
+pub(super) struct SeveralPeriods;
+
+/// Takes the period out of the words. Two periods are a range only if the words say so.
+pub(super) fn take(words: &mut [Word]) -> Result<Option<Period>, SeveralPeriods> {
     let mut found: Vec<(usize, Month, i32)> = Vec::new();
     let mut place = 0;
     while place < words.len() {
@@ -157,7 +162,7 @@ pub(super) fn take(words: &mut [Word]) -> Result<Option<Period>, String> {
         {
             (Some(period(*from, to + months - from)), Some(*first - 1))
         }
-        _ => return Err("it names several periods, and how they belong together is not plain".into()),
+        _ => return Err(SeveralPeriods),
     };
     if let Some(mark) = mark {
         words[mark].used = true;

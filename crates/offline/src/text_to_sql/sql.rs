@@ -2,8 +2,8 @@
 
 use super::{
     intent::{Aggregate, Filter, Group, Intent, Measure, Place, Test, path},
-    known::Table,
     period::Unit,
+    turn_state::Table,
 };
 
 /// The SQL that is spoken.
@@ -111,8 +111,19 @@ const RESERVED: &[&str] = &[
     "year_month",
 ];
 
-/// The query; an error says what it cannot be written for.
-pub(super) fn write(intent: &Intent, tables: &[&Table], speaks: Speaks) -> Result<String, String> {
+/// Why a query cannot be written; its text is a clause.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum JoinError {
+    /// No keys join two of its tables.
+    #[error("no key leads from {from} to {to}")]
+    NoKey { from: String, to: String },
+    /// A table would be needed twice, for different rows.
+    #[error("{table} would be joined in two ways")]
+    TwoWays { table: String },
+}
+
+/// The query of an intent.
+pub(super) fn write(intent: &Intent, tables: &[&Table], speaks: Speaks) -> Result<String, JoinError> {
     let mut writer = Writer { tables, speaks, joins: Vec::new(), joined: vec![(intent.subject, None)] };
     writer.query(intent)
 }
@@ -126,7 +137,7 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    fn query(&mut self, intent: &Intent) -> Result<String, String> {
+    fn query(&mut self, intent: &Intent) -> Result<String, JoinError> {
         let mut selected = Vec::new();
         for group in &intent.groups {
             selected.push(self.group(intent.subject, group)?);
@@ -211,7 +222,7 @@ impl Writer<'_> {
     }
 
     /// Joins what leads to a table, each from many rows to one, so that no row counts twice.
-    fn reach(&mut self, subject: usize, table: usize, via: Option<usize>) -> Result<(), String> {
+    fn reach(&mut self, subject: usize, table: usize, via: Option<usize>) -> Result<(), JoinError> {
         let through =
             via.filter(|via| path(self.tables, subject, *via).is_some() && path(self.tables, *via, table).is_some());
         let mut steps = match through {
@@ -220,15 +231,16 @@ impl Writer<'_> {
                 steps.extend(path(self.tables, via, table).unwrap_or_default());
                 steps
             }
-            None => path(self.tables, subject, table).ok_or_else(|| {
-                format!("no key leads from {} to {}", self.tables[subject].name, self.tables[table].name)
+            None => path(self.tables, subject, table).ok_or_else(|| JoinError::NoKey {
+                from: self.tables[subject].name.clone(),
+                to: self.tables[table].name.clone(),
             })?,
         };
         for (from, to) in steps.drain(..) {
             match self.joined.iter().find(|(known, _)| *known == to.0) {
                 Some((_, by)) if *by == Some(from) => continue,
                 Some(_) => {
-                    return Err(format!("{} would be joined in two ways", self.tables[to.0].name));
+                    return Err(JoinError::TwoWays { table: self.tables[to.0].name.clone() });
                 }
                 None => {}
             }
@@ -246,13 +258,13 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn group(&mut self, subject: usize, group: &Group) -> Result<String, String> {
+    fn group(&mut self, subject: usize, group: &Group) -> Result<String, JoinError> {
         self.reach(subject, group.place.0, group.via)?;
         let column = self.column(group.place);
         Ok(group.unit.map_or(column.clone(), |unit| self.speaks.unit(unit, &column)))
     }
 
-    fn condition(&mut self, subject: usize, filter: &Filter) -> Result<String, String> {
+    fn condition(&mut self, subject: usize, filter: &Filter) -> Result<String, JoinError> {
         self.reach(subject, filter.place.0, filter.via)?;
         let column = self.column(filter.place);
         let known = &self.tables[filter.place.0].columns[filter.place.1];

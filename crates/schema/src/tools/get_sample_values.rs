@@ -10,8 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{column, database, find_column, find_table, table};
-use crate::SchemaDiscovery;
-use crate::profile::reason;
+use crate::{discovery::SchemaDiscovery, profile::ProfileError};
 
 /// How many values are shown where the call does not say, and at most.
 const VALUES: usize = 10;
@@ -71,7 +70,7 @@ impl Tool for GetSampleValues {
         let limit = args.limit.unwrap_or(VALUES).clamp(1, MAX_VALUES);
         let request = SampleRequest { contains: args.contains.filter(|text| !text.is_empty()), limit };
         let samples = connector.sample(&table.name, column, &request).await;
-        let samples = samples.map_err(|error| unavailable(&reason(&error)))?;
+        let samples = samples.map_err(|error| unavailable(&ProfileError::from(error).to_string()))?;
         Ok(SampleValues {
             database: database.clone(),
             table: table.name.clone(),

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{column, database, find_table, table};
-use crate::{Join, SchemaDiscovery};
+use crate::{SchemaDiscovery, joins::Join};
 
 pub(super) struct GetTableRelationships(pub(super) Arc<SchemaDiscovery>);
 

@@ -5,13 +5,17 @@ use std::sync::Arc;
 use prospector_core::record::Resource;
 use prospector_core::tool::{Cut, Effect, Part, Text, Tool, ToolError, ToolOutput};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde::Deserialize;
 
-use super::{column, database, find_table, table, wide};
-use crate::discovery::Known;
-use crate::profile::{NO_DATA, Profile, Shown, WIDEST, profile};
-use crate::{SchemaDiscovery, data_type};
+use super::{
+    answers::{ColumnSchema, TableSchema},
+    column, database, find_table, table, wide,
+};
+use crate::{
+    data_type,
+    discovery::{PreparedDatabase, SchemaDiscovery},
+    profile::{MAX_COLUMNS, Profile, ProfileError, profile},
+};
 
 pub(super) struct GetTableSchema(pub(super) Arc<SchemaDiscovery>);
 
@@ -28,53 +32,6 @@ pub(super) struct Args {
     query: Option<String>,
     /// Only columns like these: totals.*, date
     columns: Option<String>,
-}
-
-#[derive(Clone, Default, Serialize, JsonSchema)]
-pub(super) struct TableSchema {
-    pub(super) database: String,
-    pub(super) table: String,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub(super) description: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) row_count: Option<u64>,
-    /// The source's own estimate.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(super) row_count_estimated: bool,
-    pub(super) columns: Vec<ColumnSchema>,
-    /// Names of columns that are not shown in full.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) other_columns: Vec<String>,
-    #[serde(skip_serializing_if = "Map::is_empty")]
-    pub(super) sample_values: Map<String, Value>,
-    /// Of all columns, where only some are shown.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) columns_total: Option<usize>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(super) truncated: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) next: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) note: Option<String>,
-}
-
-#[derive(Clone, Default, Serialize, JsonSchema)]
-pub(super) struct ColumnSchema {
-    pub(super) name: String,
-    #[serde(rename = "type", skip_serializing_if = "String::is_empty")]
-    pub(super) data_type: String,
-    /// Only `false`, and not of a primary key: as in SQL, a column may be null unless it says otherwise.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) nullable: Option<bool>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(super) primary_key: bool,
-    /// `table.column`
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub(super) foreign_key: String,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub(super) description: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) statistics: Option<Shown>,
 }
 
 impl Tool for GetTableSchema {
@@ -94,8 +51,8 @@ impl Tool for GetTableSchema {
             Ok(profile) if all => (profile.clone(), None),
             Ok(profile) => (profile.brief(), None),
             // Who did not ask for what a schema alone never has is not told that it is missing.
-            Err(why) if !all && why == NO_DATA => (Profile::default(), None),
-            Err(why) => (Profile::default(), Some(format!("statistics are unavailable: {why}"))),
+            Err(ProfileError::NoData) if !all => (Profile::default(), None),
+            Err(error) => (Profile::default(), Some(format!("statistics are unavailable: {error}"))),
         };
         let Profile { mut statistics, mut samples } = profile;
         let pattern = args.columns.as_deref().map(str::trim).filter(|pattern| !pattern.is_empty());
@@ -158,16 +115,16 @@ impl ToolOutput for TableSchema {
 }
 
 /// The profile of a table. It is read once and kept; what failed is tried again by the next call.
-async fn read(known: &Known, at: usize) -> Result<&Profile, String> {
+async fn read(known: &PreparedDatabase, at: usize) -> Result<&Profile, ProfileError> {
     let table = &known.database.tables[at];
     let Some(connector) = known.connector.as_deref() else {
-        return Err("the database cannot be read".to_owned());
+        return Err(ProfileError::NoConnector);
     };
     if !connector.has_data() {
-        return Err(NO_DATA.to_owned());
+        return Err(ProfileError::NoData);
     }
-    if table.columns.len() > WIDEST {
-        return Err(format!("the table has {} columns; call get_sample_values for one of them", table.columns.len()));
+    if table.columns.len() > MAX_COLUMNS {
+        return Err(ProfileError::TooWide { columns: table.columns.len() });
     }
     known.profiles[at].get_or_try_init(|| profile(connector, table)).await
 }

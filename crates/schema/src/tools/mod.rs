@@ -1,5 +1,6 @@
 //! The tools of this kind, one file each, and how their arguments find what they name.
 
+mod answers;
 mod get_sample_values;
 mod get_table_relationships;
 mod get_table_schema;
@@ -17,30 +18,33 @@ use prospector_core::record::{Resource, ResourceKind};
 use prospector_core::tool::{ToolError, ToolErrorCode, Toolset};
 use prospector_search::Index;
 
-pub use search_tables::{TableHit, TableHits};
+pub use answers::{TableHit, TableHits};
 
-use crate::SchemaDiscovery;
-use crate::discovery::Known;
-use crate::naming::named;
+use crate::{
+    discovery::{PreparedDatabase, SchemaDiscovery},
+    naming::position_of,
+};
 
 /// How many items a list shows where the call does not say.
 const LISTED: usize = 50;
 
-/// All of them.
-pub(crate) fn toolset(discovery: &Arc<SchemaDiscovery>, index: &Index) -> Toolset {
-    Toolset::new()
-        .with(list_databases::ListDatabases(discovery.clone()))
-        .with(list_tables::ListTables(discovery.clone()))
-        .with(get_table_schema::GetTableSchema(discovery.clone()))
-        .with(search_tables::SearchTables { discovery: discovery.clone(), index: index.clone() })
-        .with(get_table_relationships::GetTableRelationships(discovery.clone()))
-        .with(get_sample_values::GetSampleValues(discovery.clone()))
+impl SchemaDiscovery {
+    /// The tools; searches use an index that holds [`SchemaDiscovery::records`].
+    pub fn tools(self: &Arc<Self>, index: &Index) -> Toolset {
+        Toolset::new()
+            .with(list_databases::ListDatabases(self.clone()))
+            .with(list_tables::ListTables(self.clone()))
+            .with(get_table_schema::GetTableSchema(self.clone()))
+            .with(search_tables::SearchTables { discovery: self.clone(), index: index.clone() })
+            .with(get_table_relationships::GetTableRelationships(self.clone()))
+            .with(get_sample_values::GetSampleValues(self.clone()))
+    }
 }
 
 /// The database of that name, or the nearest ones.
-fn find_database<'a>(discovery: &'a SchemaDiscovery, name: &str) -> Result<&'a Known, ToolError> {
+fn find_database<'a>(discovery: &'a SchemaDiscovery, name: &str) -> Result<&'a PreparedDatabase, ToolError> {
     let names = discovery.databases().map(|database| database.name.as_str());
-    discovery.known(name).ok_or_else(|| ToolError::not_found("database", name, names))
+    discovery.find(name).ok_or_else(|| ToolError::not_found("database", name, names))
 }
 
 /// The table of that name, also where it is given as `database.table`; or the nearest ones, and where else it is.
@@ -48,7 +52,7 @@ fn find_table<'a>(
     discovery: &'a SchemaDiscovery,
     database: &str,
     table: &str,
-) -> Result<(&'a Known, usize), ToolError> {
+) -> Result<(&'a PreparedDatabase, usize), ToolError> {
     let known = find_database(discovery, database)?;
     let bare = table.strip_prefix(known.database.name.as_str()).and_then(|rest| rest.strip_prefix('.'));
     if let Some(at) = known.table(table).or_else(|| known.table(bare?)) {
@@ -63,7 +67,7 @@ fn find_table<'a>(
         // The same for one that is not allowed and one that does not exist.
         message.push_str(", or the catalog does not allow it");
     }
-    let elsewhere: Vec<&str> = (discovery.known.iter())
+    let elsewhere: Vec<&str> = (discovery.databases.iter())
         .filter(|other| other.table(table).is_some())
         .map(|other| other.database.name.as_str())
         .collect();
@@ -77,7 +81,7 @@ fn find_table<'a>(
 
 /// The name of a column as the table spells it, or the nearest ones.
 fn find_column<'a>(table: &'a Table, id: &str, column: &str) -> Result<&'a str, ToolError> {
-    if let Some(at) = named(&table.columns, column, |column| &column.name) {
+    if let Some(at) = position_of(&table.columns, column, |column| &column.name) {
         return Ok(&table.columns[at].name);
     }
     let columns: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();

@@ -5,7 +5,7 @@ use prospector_core::tool::{Cut, Page};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::{get_table_schema::TableSchema, search_tables::TableHit};
+use super::answers::{TableHit, TableSchema};
 
 /// What a table says besides its columns.
 #[derive(Serialize)]
@@ -137,8 +137,8 @@ mod tests {
     use prospector_core::record::Relevance;
     use prospector_core::tool::ToolOutput;
 
-    use super::{super::get_table_schema::ColumnSchema, *};
-    use crate::{KeyJoin, profile::Shown};
+    use super::{super::answers::ColumnSchema, *};
+    use crate::{joins::KeyJoin, profile::ColumnValues};
 
     #[test]
     fn a_table_is_a_line_for_each_column() {
@@ -147,7 +147,7 @@ mod tests {
             data_type: data_type.into(),
             ..ColumnSchema::default()
         };
-        let total = Shown { cardinality: 3, min: Some(json!(1.25)), max: Some(json!(9.5)), estimated: false };
+        let total = ColumnValues { cardinality: 3, min: Some(json!(1.25)), max: Some(json!(9.5)), estimated: false };
         let answer = TableSchema {
             database: "my shop".into(),
             table: "invoices".into(),

@@ -7,10 +7,16 @@ use prospector_core::record::{Hit, Relevance, Resource};
 use prospector_core::tool::{Budget, Cut, Effect, Page, Part, Text, Tool, ToolError, ToolOutput};
 use prospector_search::{Index, Query};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-use super::{column, database, find_database, table};
-use crate::{KeyJoin, SchemaDiscovery, discovery::Known};
+use super::{
+    answers::{TableHit, TableHits},
+    column, database, find_database, table,
+};
+use crate::{
+    discovery::{PreparedDatabase, SchemaDiscovery},
+    joins::KeyJoin,
+};
 
 /// How many hits are shown where the call does not say, and at most.
 const HITS: usize = 5;
@@ -44,31 +50,6 @@ pub(super) struct Args {
     /// Only tables of this database.
     database: Option<String>,
 }
-
-/// A table that was found, or one that connects others.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct TableHit {
-    /// Its database.
-    pub database: String,
-    /// Its name.
-    pub table: String,
-    /// How likely it is to be needed.
-    pub relevance: Relevance,
-    /// What it holds; empty of a hit that is unlikely.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub description: String,
-    /// The keys that join it to other hits of its database.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub joins: Vec<KeyJoin>,
-    /// Whether it only joins other hits.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub via: bool,
-}
-
-/// The answer of `search_tables`: the hits, best first, then the tables that connect them.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[serde(transparent)]
-pub struct TableHits(pub Page<TableHit>);
 
 impl ToolOutput for TableHit {
     fn reveals(&self) -> Vec<Resource> {
@@ -130,7 +111,7 @@ impl Tool for SearchTables {
 
 /// A table that is shown, by its places.
 struct Place<'a> {
-    known: &'a Known,
+    known: &'a PreparedDatabase,
     table: usize,
     relevance: Relevance,
     via: bool,
@@ -140,7 +121,7 @@ struct Place<'a> {
 fn complete(discovery: &SchemaDiscovery, hits: Vec<Hit>) -> Vec<TableHit> {
     let mut places: Vec<Place<'_>> = (hits.iter())
         .filter_map(|hit| {
-            let known = discovery.known(&hit.parent)?;
+            let known = discovery.find(&hit.parent)?;
             Some(Place { known, table: known.table(&hit.name)?, relevance: hit.relevance, via: false })
         })
         .collect();

@@ -7,8 +7,10 @@ use prospector_core::tool::{Answer, ToolError};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::testing::{Fake, described, discovery, index, shop, table as table_of};
-use crate::{Database, Entry};
+use crate::{
+    Database, Entry,
+    testing::{Fake, describe_shop, discovery, index, shop, table as table_of},
+};
 
 async fn call(discovery: SchemaDiscovery, name: &str, args: Value) -> Result<Answer, ToolError> {
     let index = index(&discovery);
@@ -289,7 +291,7 @@ async fn relationships_are_shown_in_both_directions_and_as_a_path() {
 
 #[tokio::test]
 async fn a_search_finds_tables_and_stays_in_the_database_that_it_is_given() {
-    let answer = call(described(), "search_tables", json!({"query": "invoices"})).await.unwrap();
+    let answer = call(describe_shop(), "search_tables", json!({"query": "invoices"})).await.unwrap();
     assert_eq!(answer.json()[0]["table"], "invoices");
     assert_eq!(answer.json()[0]["relevance"], 1.0);
     assert!(answer.reveals().contains(&table("shop", "invoices")) && answer.reveals().contains(&database("shop")));

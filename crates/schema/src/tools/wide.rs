@@ -16,7 +16,7 @@ const WHOLE: usize = 36;
 const SHOWN: usize = 20;
 
 /// A column that fits less than so much of the best one does not fit.
-const NEARLY: f64 = 0.4;
+const MIN_SHARE_OF_BEST: f64 = 0.4;
 
 /// At most so many of them are keys.
 const KEYS: usize = 12;
@@ -59,7 +59,7 @@ pub(super) fn fitting(table: &Table, question: &str) -> Chosen {
     let is_key = |column: &Column| column.primary_key || referring.contains(column.name.as_str());
     let mut whole: Vec<usize> = (0..count).filter(|at| is_key(&table.columns[*at])).take(KEYS).collect();
     let scores = scores(table, question);
-    let least = scores.iter().copied().fold(0.0, f64::max) * NEARLY;
+    let least = scores.iter().copied().fold(0.0, f64::max) * MIN_SHARE_OF_BEST;
     let fits = |at: &usize| scores[*at] > 0.0 && scores[*at] >= least && !whole.contains(at);
     let mut matching: Vec<usize> = (0..count).filter(fits).collect();
     matching.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]).then(a.cmp(b)));

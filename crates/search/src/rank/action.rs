@@ -204,11 +204,8 @@ mod tests {
 
     #[track_caller]
     fn check(question: &str, route: &str, name: &str, expected: f32) {
-        assert_eq!(
-            Actions::asked(question).agreement(&Actions::offered(route, name, "")),
-            expected,
-            "{question} {route}"
-        );
+        let record = Record { aliases: vec![route.into()], ..Record::new(Kind::Operation, name, name) };
+        assert_eq!(Actions::asked(question).agreement(Actions::offered(&record)), expected, "{question} {route}");
     }
 
     #[test]

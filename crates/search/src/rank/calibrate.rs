@@ -53,10 +53,10 @@ struct Weights {
 fn weights(kind: Kind) -> Weights {
     match kind {
         Kind::Table => {
-            Weights { answerable: [-5.58, 6.34, 3.98, 5.98, 2.41], needed: [-1.96, -0.29, 1.20, 4.16, 3.30] }
+            Weights { answerable: [-5.58, 6.34, 3.98, 5.98, 2.41], needed: [-1.88, -0.31, 1.05, 3.09, 3.05] }
         }
         Kind::Operation => {
-            Weights { answerable: [-7.23, 5.62, 5.13, 10.72, 4.15], needed: [-0.13, -0.73, 0.96, 6.22, 1.81] }
+            Weights { answerable: [-7.23, 5.62, 5.13, 10.72, 4.15], needed: [-0.50, -0.80, 1.06, 6.91, 2.25] }
         }
         Kind::Document => {
             Weights { answerable: [-5.39, 6.79, 4.10, 0.0, 2.30], needed: [-1.77, 1.10, 1.67, 2.75, 1.74] }

@@ -14,12 +14,12 @@ use futures::stream;
 
 use crate::{
     error::Refusal,
-    runs::{Follower, Run},
+    run::{Follower, Run},
     server::Server,
 };
 
 /// Whether the client wants events.
-pub(crate) fn wanted(headers: &HeaderMap) -> bool {
+pub(crate) fn are_wanted(headers: &HeaderMap) -> bool {
     let accepts = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     accepts.flat_map(|value| value.split(',')).any(|media| {
         media.split(';').next().is_some_and(|essence| essence.trim().eq_ignore_ascii_case("text/event-stream"))
@@ -30,10 +30,8 @@ pub(crate) fn wanted(headers: &HeaderMap) -> bool {
 pub(crate) fn last_seen(headers: &HeaderMap) -> Result<usize, Refusal> {
     let Some(value) = headers.get("last-event-id") else { return Ok(0) };
     let number = value.to_str().ok().and_then(|text| text.trim().parse().ok());
-    number.ok_or_else(|| {
-        Refusal::new("invalid_arguments", "Last-Event-ID is the number of an event")
-            .advise("leave it out to begin anew")
-    })
+    number
+        .ok_or_else(|| Refusal::invalid("Last-Event-ID is the number of an event").advise("leave it out to begin anew"))
 }
 
 /// The events of a run after one of them.

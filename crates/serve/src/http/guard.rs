@@ -16,9 +16,15 @@ use axum::{
 };
 use futures::{FutureExt, StreamExt};
 use prospector_core::Owner;
+use prospector_core::tool::ToolErrorCode;
 
-use super::{HEALTH, Shared, events, held::Held};
-use crate::{error::Refusal, options::Limited, server::Server};
+use super::{HEALTH, events, held::Held};
+use crate::{
+    error::{Refusal, RefusalCode},
+    options::Limited,
+    server::Server,
+    shared::Shared,
+};
 
 /// What may be read without a token: the page, which has no data in it, and whether the server lives.
 const OPEN: [&str; 4] = ["/", "/healthz", "/readyz", "/openapi.json"];
@@ -35,7 +41,7 @@ const POLICY: HeaderValue = HeaderValue::from_static(
 );
 
 /// Counts, and gives every answer the headers that browsers want.
-pub(crate) async fn counted(State(shared): State<Shared>, request: Request, next: Next) -> Response {
+pub(crate) async fn count(State(shared): State<Shared>, request: Request, next: Next) -> Response {
     let metrics = &shared.server.metrics;
     let began = Instant::now();
     let route = request.extensions().get::<MatchedPath>().cloned();
@@ -47,12 +53,12 @@ pub(crate) async fn counted(State(shared): State<Shared>, request: Request, next
         Ok(response) => response,
         Err(_) => {
             tracing::error!(route = route.as_ref().map_or("none", MatchedPath::as_str), "a handler panicked");
-            Refusal::new("internal", "the request failed").into_response()
+            Refusal::new(RefusalCode::Internal, "the request failed").into_response()
         }
     };
     drop(counted);
     let route = route.as_ref().map_or("none", MatchedPath::as_str);
-    metrics.requested(route, response.status().as_u16(), began.elapsed());
+    metrics.count_request(route, response.status().as_u16(), began.elapsed());
     let headers = response.headers_mut();
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
@@ -76,14 +82,14 @@ impl Drop for Leaving<'_> {
 }
 
 /// Refuses who may not ask: by the name that the server was called by, by the page that asks, and by the token.
-pub(crate) async fn admitted(State(shared): State<Shared>, mut request: Request, next: Next) -> Response {
+pub(crate) async fn authorize(State(shared): State<Shared>, mut request: Request, next: Next) -> Response {
     let server = &shared.server;
     match admit(server, &request) {
         Ok(owner) => {
             request.extensions_mut().insert(owner);
         }
         Err(refusal) => {
-            server.metrics.refused(refusal.code);
+            server.metrics.count_refusal(refusal.code.as_str());
             return refusal.into_response();
         }
     }
@@ -107,10 +113,10 @@ fn admit(server: &Server, request: &Request) -> Result<Owner, Refusal> {
     let host = match request.uri().authority() {
         Some(authority) => authority.as_str(),
         None => text(headers, &header::HOST)
-            .ok_or_else(|| Refusal::new("bad_request", "the request has no Host, or more than one"))?,
+            .ok_or_else(|| Refusal::new(RefusalCode::BadRequest, "the request has no Host, or more than one"))?,
     };
     if !is_known(server, host) {
-        return Err(Refusal::new("forbidden", "the server is not called by that name")
+        return Err(Refusal::new(RefusalCode::Forbidden, "the server is not called by that name")
             .advise("name it with --host-name where it is reached by a name"));
     }
     if headers.contains_key(header::ORIGIN) {
@@ -120,7 +126,7 @@ fn admit(server: &Server, request: &Request) -> Result<Owner, Refusal> {
             rest.is_some_and(|(_, name)| name.eq_ignore_ascii_case(host))
         };
         if !origin.is_some_and(|origin| own(origin) || is_friend(server, origin)) {
-            return Err(Refusal::new("forbidden", "pages of that origin may not ask here")
+            return Err(Refusal::new(RefusalCode::Forbidden, "pages of that origin may not ask here")
                 .advise("name it with --origin where it is meant to"));
         }
     }
@@ -135,8 +141,10 @@ fn admit(server: &Server, request: &Request) -> Result<Owner, Refusal> {
     });
     match token.map(|token| server.options.tokens.owner_of(token)) {
         Some(Some(owner)) => Ok(owner.clone()),
-        Some(None) => Err(Refusal::new("unauthorized", "the token is not one of those that open this server")),
-        None => Err(Refusal::new("unauthorized", "this server needs a token")
+        Some(None) => {
+            Err(Refusal::new(RefusalCode::Unauthorized, "the token is not one of those that open this server"))
+        }
+        None => Err(Refusal::new(RefusalCode::Unauthorized, "this server needs a token")
             .advise("send it as `Authorization: Bearer TOKEN`")),
     }
 }
@@ -169,7 +177,7 @@ fn is_friend(server: &Server, origin: &HeaderValue) -> bool {
 
 /// Refuses what is too much, of all and of one owner: requests and streams at once, and bytes or time of a body, which is
 /// read here.
-pub(crate) async fn bounded(State(shared): State<Shared>, mut request: Request, next: Next) -> Response {
+pub(crate) async fn limit(State(shared): State<Shared>, mut request: Request, next: Next) -> Response {
     let server = &shared.server;
     let path = request.uri().path();
     if is_open(path) {
@@ -182,40 +190,46 @@ pub(crate) async fn bounded(State(shared): State<Shared>, mut request: Request, 
             true => Some(None),
             false => server.requests_left.clone().try_acquire_owned().ok().map(Some),
         }) else {
-            return too_many(server, "overloaded", "too many requests are being answered already");
+            return too_many(server, RefusalCode::Overloaded, "too many requests are being answered already");
         };
         let response = next.run(request).await;
         return if has_body { closing(response) } else { response };
     }
     if server.closing.is_cancelled() {
-        let refusal = Refusal::new("closing", "the server is shutting down").advise("ask again in a moment");
+        let refusal = Refusal::new(RefusalCode::Closing, "the server is shutting down").advise("ask again in a moment");
         return closing(refusal.into_response());
     }
     let owner = request.extensions().get::<Owner>().cloned().unwrap_or_else(Owner::local);
     let Ok(permit) = server.requests_left.clone().try_acquire_owned() else {
-        return too_many(server, "overloaded", "too many requests are being answered already");
+        return too_many(server, RefusalCode::Overloaded, "too many requests are being answered already");
     };
     let Some(share) = server.requests_of.take(&owner, server.share(Limited::Requests)) else {
-        return too_many(server, "too_many_requests", "as many requests of yours are being answered as one may have");
+        return too_many(
+            server,
+            RefusalCode::TooManyRequests,
+            "as many requests of yours are being answered as one may have",
+        );
     };
-    let stream = match events::wanted(request.headers()) {
+    let stream = match events::are_wanted(request.headers()) {
         false => None,
         true => match server.streams_of.take(&owner, server.options.limits.streams_per_owner) {
             Some(stream) => Some(stream),
-            None => return too_many(server, "too_many_requests", "you have as many streams open as one may have"),
+            None => {
+                return too_many(server, RefusalCode::TooManyRequests, "you have as many streams open as one may have");
+            }
         },
     };
     let may_begin = request.uri().path() == "/mcp"
         && request.method() == Method::POST
         && !request.headers().contains_key("mcp-session-id");
     if may_begin && let Err(refusal) = sessions_left(&shared, &owner).await {
-        server.metrics.refused("sessions");
+        server.metrics.count_refusal("sessions");
         return refusal.into_response();
     }
     let request = match whole(server, request).await {
         Ok(request) => request,
         Err(refusal) => {
-            server.metrics.refused(refusal.code);
+            server.metrics.count_refusal(refusal.code.as_str());
             // The rest of the body is not waited for.
             return closing(refusal.into_response());
         }
@@ -233,8 +247,8 @@ pub(crate) async fn bounded(State(shared): State<Shared>, mut request: Request, 
     }
 }
 
-fn too_many(server: &Server, code: &'static str, message: &str) -> Response {
-    server.metrics.refused(code);
+fn too_many(server: &Server, code: RefusalCode, message: &str) -> Response {
+    server.metrics.count_refusal(code.as_str());
     Refusal::new(code, message).advise("ask again in a moment").into_response()
 }
 
@@ -248,10 +262,12 @@ async fn sessions_left(shared: &Shared, owner: &Owner) -> Result<(), Refusal> {
     let server = &shared.server;
     let open = shared.sessions.sessions.read().await;
     if open.len() >= server.options.limits.sessions {
-        return Err(Refusal::new("overloaded", "too many MCP sessions are open").advise("ask again in a moment"));
+        return Err(
+            Refusal::new(RefusalCode::Overloaded, "too many MCP sessions are open").advise("ask again in a moment")
+        );
     }
     if shared.owners.count(owner, |session| open.contains_key(session)) >= server.share(Limited::Sessions) {
-        let refusal = Refusal::new("too_many_requests", "you have as many MCP sessions open as one may have");
+        let refusal = Refusal::new(RefusalCode::TooManyRequests, "you have as many MCP sessions open as one may have");
         return Err(refusal.advise("end one, or ask again in a moment"));
     }
     Ok(())
@@ -263,7 +279,7 @@ async fn whole(server: &Server, request: Request) -> Result<Request, Refusal> {
     let limits = &server.options.limits;
     let declared = text(&parts.headers, &header::CONTENT_LENGTH).and_then(|length| length.parse::<usize>().ok());
     let too_large = || {
-        Refusal::new("too_large", format!("the body has more than {} bytes", limits.body_bytes))
+        Refusal::new(ToolErrorCode::TooLarge, format!("the body has more than {} bytes", limits.body_bytes))
             .advise("send less at once")
     };
     if declared.is_some_and(|length| length > limits.body_bytes) {
@@ -272,8 +288,8 @@ async fn whole(server: &Server, request: Request) -> Result<Request, Refusal> {
     match tokio::time::timeout(limits.body_time, read(body, limits.body_bytes)).await {
         Ok(Ok(Some(bytes))) => Ok(Request::from_parts(parts, Body::from(bytes))),
         Ok(Ok(None)) => Err(too_large()),
-        Ok(Err(_)) => Err(Refusal::new("bad_request", "the body broke off")),
-        Err(_) => Err(Refusal::new("request_timeout", "the body took too long")),
+        Ok(Err(_)) => Err(Refusal::new(RefusalCode::BadRequest, "the body broke off")),
+        Err(_) => Err(Refusal::new(RefusalCode::RequestTimeout, "the body took too long")),
     }
 }
 

@@ -33,6 +33,6 @@ pub(crate) async fn asset(Path(name): Path<String>) -> Response {
         Some((_, media, text)) => {
             ([(header::CONTENT_TYPE, *media), (header::CACHE_CONTROL, "no-cache")], *text).into_response()
         }
-        None => Refusal::new("not_found", "there is no such file").into_response(),
+        None => Refusal::not_found("there is no such file").into_response(),
     }
 }

@@ -5,9 +5,10 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
+use prospector_core::tool::ToolErrorCode;
 use serde_json::Value;
 
-use crate::error::Refusal;
+use crate::error::{Refusal, RefusalCode};
 
 /// What is asked for again after this many seconds may well be answered.
 const RETRY_AFTER: HeaderValue = HeaderValue::from_static("1");
@@ -16,21 +17,19 @@ impl Refusal {
     /// The status that goes with its word.
     pub(crate) fn status(&self) -> StatusCode {
         match self.code {
-            "invalid_arguments" | "bad_request" => StatusCode::BAD_REQUEST,
-            "unauthorized" => StatusCode::UNAUTHORIZED,
-            "forbidden" => StatusCode::FORBIDDEN,
-            "not_found" | "unknown_tool" => StatusCode::NOT_FOUND,
-            "method_not_allowed" => StatusCode::METHOD_NOT_ALLOWED,
-            "request_timeout" => StatusCode::REQUEST_TIMEOUT,
-            "conflict" => StatusCode::CONFLICT,
-            "expired" => StatusCode::GONE,
-            "too_large" => StatusCode::PAYLOAD_TOO_LARGE,
-            "unsupported_media_type" => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            "too_many_requests" => StatusCode::TOO_MANY_REQUESTS,
-            "provider_failed" => StatusCode::BAD_GATEWAY,
-            "overloaded" | "closing" | "cancelled" | "unavailable" => StatusCode::SERVICE_UNAVAILABLE,
-            "timeout" => StatusCode::GATEWAY_TIMEOUT,
-            _ => StatusCode::INTERNAL_SERVER_ERROR,
+            RefusalCode::BadRequest => StatusCode::BAD_REQUEST,
+            RefusalCode::Unauthorized => StatusCode::UNAUTHORIZED,
+            RefusalCode::Forbidden => StatusCode::FORBIDDEN,
+            RefusalCode::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            RefusalCode::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
+            RefusalCode::Conflict => StatusCode::CONFLICT,
+            RefusalCode::Expired => StatusCode::GONE,
+            RefusalCode::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            RefusalCode::TooManyRequests => StatusCode::TOO_MANY_REQUESTS,
+            RefusalCode::ProviderFailed => StatusCode::BAD_GATEWAY,
+            RefusalCode::Overloaded | RefusalCode::Closing | RefusalCode::Cancelled => StatusCode::SERVICE_UNAVAILABLE,
+            RefusalCode::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+            RefusalCode::Tool(code) => status_of(code),
         }
     }
 
@@ -58,6 +57,34 @@ impl Refusal {
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         self.response(self.to_json())
+    }
+}
+
+/// The status that goes with the word of a tool that failed.
+fn status_of(code: ToolErrorCode) -> StatusCode {
+    match code {
+        ToolErrorCode::InvalidArguments => StatusCode::BAD_REQUEST,
+        ToolErrorCode::NotFound | ToolErrorCode::UnknownTool => StatusCode::NOT_FOUND,
+        ToolErrorCode::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        ToolErrorCode::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        ToolErrorCode::Timeout => StatusCode::GATEWAY_TIMEOUT,
+        ToolErrorCode::NotCalled
+        | ToolErrorCode::WrongPhase
+        | ToolErrorCode::NotYet
+        | ToolErrorCode::Over
+        | ToolErrorCode::Refused
+        | ToolErrorCode::Syntax
+        | ToolErrorCode::UnknownDatabase
+        | ToolErrorCode::UnknownTable
+        | ToolErrorCode::UnknownColumn
+        | ToolErrorCode::UnknownFunction
+        | ToolErrorCode::TypeMismatch
+        | ToolErrorCode::Memory
+        | ToolErrorCode::RepeatedRows
+        | ToolErrorCode::AmbiguousJoin
+        | ToolErrorCode::NoJoin
+        | ToolErrorCode::Elsewhere
+        | ToolErrorCode::Failed => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }
 

@@ -5,8 +5,8 @@ use axum::{
     routing::{MethodRouter, any_service, get, post},
 };
 
-use super::{Shared, page, routes};
-use crate::mcp;
+use super::{page, routes};
+use crate::{mcp, shared::Shared};
 
 /// What makes the handler of a route.
 type Handler = fn(&Shared) -> MethodRouter<Shared>;

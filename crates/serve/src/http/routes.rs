@@ -13,20 +13,21 @@ use prospector_core::record::ResourceKind;
 use prospector_core::{Kind, Owner};
 use serde_json::{Value, json};
 
-use super::{Shared, events, reply::Reply};
+use super::{events, reply::Reply};
 use crate::{
-    asked::Asked,
-    error::Refusal,
+    error::{Refusal, RefusalCode},
     listing::KINDS,
     metrics::Gauges,
-    runs::{Run, Task},
+    question::Question,
+    run::{Run, Task},
+    shared::Shared,
 };
 
 /// What this server is, for programs.
 const OPENAPI: &str = include_str!("openapi.json");
 
 /// Of one thing at most this much is shown.
-const MOST_TOKENS: usize = 20_000;
+const MAX_TOKENS: usize = 20_000;
 
 /// `GET /healthz`: the process lives.
 pub(crate) async fn healthy() -> &'static str {
@@ -38,7 +39,7 @@ pub(crate) async fn ready(State(shared): State<Shared>) -> Response {
     let reason = match shared.server.closing.is_cancelled() {
         true => Some("closing\n"),
         // Which file it is stands in the log.
-        false => shared.server.estate.index_fault().await.map(|_| "the index is damaged\n"),
+        false => shared.server.catalog.index_fault().await.map(|_| "the index is damaged\n"),
     };
     match reason {
         Some(reason) => (StatusCode::SERVICE_UNAVAILABLE, reason).into_response(),
@@ -54,7 +55,7 @@ pub(crate) async fn openapi() -> Response {
 
 /// `GET /metrics`
 pub(crate) async fn metrics(State(shared): State<Shared>) -> Response {
-    let (records, generation) = shared.server.estate.size();
+    let (records, generation) = shared.server.catalog.size();
     let sessions = shared.sessions.sessions.read().await.len();
     let gauges = Gauges { sessions, records, generation };
     let text = shared.server.metrics.text(&gauges);
@@ -63,14 +64,14 @@ pub(crate) async fn metrics(State(shared): State<Shared>) -> Response {
 
 /// `GET /v1/about`
 pub(crate) async fn about(State(shared): State<Shared>, Extension(owner): Extension<Owner>) -> Reply {
-    let served = shared.server.estate.now(&owner);
+    let view = shared.server.catalog.view(&owner);
     Ok(Json(json!({
         "version": env!("CARGO_PKG_VERSION"),
         "model": shared.server.models.chat.name(),
-        "generation": served.generation,
-        "records": served.catalog.index.len(),
-        "problems": served.problems,
-        "things": served.counts(),
+        "generation": view.generation,
+        "records": view.catalog.index.len(),
+        "problems": view.problems,
+        "things": view.counts(),
         "tasks": Task::ALL.map(Task::as_str),
         "sessions": shared.server.options.state.is_some(),
     })))
@@ -78,7 +79,7 @@ pub(crate) async fn about(State(shared): State<Shared>, Extension(owner): Extens
 
 /// `GET /v1/tools`
 pub(crate) async fn tools(State(shared): State<Shared>, Extension(owner): Extension<Owner>) -> Reply {
-    Ok(Json(json!({"items": shared.server.estate.now(&owner).tools.specs()})))
+    Ok(Json(json!({"items": shared.server.catalog.view(&owner).tools.specs()})))
 }
 
 /// `POST /v1/tools/{name}`: the body is the arguments.
@@ -91,12 +92,12 @@ pub(crate) async fn call(
 ) -> Reply {
     let arguments = if body.is_empty() { json!({}) } else { json(&headers, &body)? };
     if !arguments.is_object() {
-        return Err(Refusal::new("invalid_arguments", "the arguments are no JSON object"));
+        return Err(Refusal::invalid("the arguments are no JSON object"));
     }
-    Ok(Json(called(&shared, &owner, &name, arguments).await?))
+    Ok(Json(call_tool(&shared, &owner, &name, arguments).await?))
 }
 
-async fn called(shared: &Shared, owner: &Owner, name: &str, arguments: Value) -> Result<Value, Refusal> {
+async fn call_tool(shared: &Shared, owner: &Owner, name: &str, arguments: Value) -> Result<Value, Refusal> {
     let called = shared.server.call(owner, name, arguments).await?;
     let mut said = json!({"answer": called.answer.json()});
     if let Some(handle) = called.handle {
@@ -117,14 +118,14 @@ pub(crate) async fn search(
         for kind in kinds.split(',') {
             Kind::from_name(kind).ok_or_else(|| {
                 let kinds = Kind::ALL.map(Kind::as_str).join(", ");
-                Refusal::new("invalid_arguments", format!("there is no kind `{kind}`")).advise(kinds)
+                Refusal::invalid(format!("there is no kind `{kind}`")).advise(kinds)
             })?;
         }
         arguments["kinds"] = json!(kinds.split(',').collect::<Vec<_>>());
     }
     arguments["limit"] = number(&query, "limit", 8)?.into();
-    let served = shared.server.estate.now(&owner);
-    let answer = served.tools.search(arguments).await?;
+    let view = shared.server.catalog.view(&owner);
+    let answer = view.tools.search(arguments).await?;
     Ok(Json(json!({"answer": answer.json()})))
 }
 
@@ -136,12 +137,12 @@ pub(crate) async fn catalog(
 ) -> Reply {
     only(&query, &["kind", "text", "offset", "limit"])?;
     let kind = match query.get("kind").filter(|kind| !kind.is_empty()) {
-        Some(kind) => Some(known(kind)?),
+        Some(kind) => Some(parse_kind(kind)?),
         None => None,
     };
     let (offset, limit) = (number(&query, "offset", 0)?, number(&query, "limit", 100)?.clamp(1, 1_000));
     let text = query.get("text").map(String::as_str).unwrap_or_default();
-    let part = shared.server.estate.now(&owner).list(kind, text, offset, limit);
+    let part = shared.server.catalog.view(&owner).list(kind, text, offset, limit);
     Ok(Json(json!(part)))
 }
 
@@ -151,15 +152,15 @@ pub(crate) async fn thing(
     Extension(owner): Extension<Owner>,
     Path((kind, id)): Path<(String, String)>,
 ) -> Reply {
-    let kind = known(&kind)?;
-    let answer = shared.server.estate.now(&owner).show(kind, &id, MOST_TOKENS).await?;
+    let kind = parse_kind(&kind)?;
+    let answer = shared.server.catalog.view(&owner).show(kind, &id, MAX_TOKENS).await?;
     Ok(Json(json!({"kind": kind, "id": id, "answer": answer.json(), "text": answer.text()})))
 }
 
-fn known(kind: &str) -> Result<ResourceKind, Refusal> {
+fn parse_kind(kind: &str) -> Result<ResourceKind, Refusal> {
     KINDS.into_iter().find(|known| known.as_str() == kind).ok_or_else(|| {
         let kinds = KINDS.map(ResourceKind::as_str).join(", ");
-        Refusal::new("not_found", format!("there is no kind `{kind}`")).advise(format!("the kinds are {kinds}"))
+        Refusal::not_found(format!("there is no kind `{kind}`")).advise(format!("the kinds are {kinds}"))
     })
 }
 
@@ -186,19 +187,19 @@ pub(crate) async fn ask(
 /// A question, as events or as one answer. Who wants one answer and goes away does not want it any more.
 async fn answer(shared: &Shared, owner: &Owner, task: Task, headers: &HeaderMap, body: &Bytes) -> Response {
     let run = json(headers, body).and_then(|asked| {
-        let asked: Asked = serde_json::from_value(asked)
-            .map_err(|error| Refusal::new("invalid_arguments", error.to_string()).advise("see /openapi.json"))?;
+        let asked: Question = serde_json::from_value(asked)
+            .map_err(|error| Refusal::invalid(error.to_string()).advise("see /openapi.json"))?;
         shared.server.start(owner, task, asked)
     });
     let run = match run {
         Ok(run) => run,
         Err(refusal) => return refusal.into_response(),
     };
-    if events::wanted(headers) {
+    if events::are_wanted(headers) {
         return events::of(&shared.server, &run, 0);
     }
     let guard = Guard(run.clone());
-    let end = run.ended().await;
+    let end = run.wait().await;
     drop(guard);
     match &end.failure {
         None => Json(&*end.result).into_response(),
@@ -294,46 +295,47 @@ pub(crate) async fn refresh(State(shared): State<Shared>, Query(query): Query<Ha
     let all = match query.get("all").map(String::as_str) {
         None | Some("false") => false,
         Some("true" | "") => true,
-        Some(_) => return Err(Refusal::new("invalid_arguments", "all is true or false")),
+        Some(_) => return Err(Refusal::invalid("all is true or false")),
     };
     let server = shared.server.clone();
     // It is finished even when whoever asked for it goes away.
-    let refreshed = tokio::spawn(async move { server.estate.refresh(all).await }).await;
+    let refreshed = tokio::spawn(async move { server.catalog.refresh(all).await }).await;
     match refreshed {
         Ok(Ok(said)) => Ok(Json(said)),
         Ok(Err(error)) => {
             tracing::error!(%error, "the catalog cannot be opened again");
-            Err(Refusal::new("unavailable", "the catalog cannot be opened again; the old one is still served")
+            Err(Refusal::unavailable("the catalog cannot be opened again; the old one is still served")
                 .advise("the log of the server says why"))
         }
-        Err(_) => Err(Refusal::new("internal", "the refresh broke off")),
+        Err(_) => Err(Refusal::new(RefusalCode::Internal, "the refresh broke off")),
     }
 }
 
 /// No route.
 pub(crate) async fn nowhere() -> Refusal {
-    Refusal::new("not_found", "there is nothing here").advise("see /openapi.json")
+    Refusal::not_found("there is nothing here").advise("see /openapi.json")
 }
 
 /// A route, but not for that.
 pub(crate) async fn no_such_method() -> Refusal {
-    Refusal::new("method_not_allowed", "that cannot be done here").advise("see /openapi.json")
+    Refusal::new(RefusalCode::MethodNotAllowed, "that cannot be done here").advise("see /openapi.json")
 }
 
 /// A body as JSON.
 fn json(headers: &HeaderMap, body: &Bytes) -> Result<Value, Refusal> {
     let media = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if !media.split(';').next().is_some_and(|essence| essence.trim().eq_ignore_ascii_case("application/json")) {
-        return Err(Refusal::new("unsupported_media_type", "the body is to be application/json"));
+        return Err(Refusal::new(RefusalCode::UnsupportedMediaType, "the body is to be application/json"));
     }
-    serde_json::from_slice(body).map_err(|error| Refusal::new("bad_request", format!("the body is no JSON: {error}")))
+    serde_json::from_slice(body)
+        .map_err(|error| Refusal::new(RefusalCode::BadRequest, format!("the body is no JSON: {error}")))
 }
 
 /// Refuses a parameter that is not known: it would be silently ignored.
 fn only(query: &HashMap<String, String>, known: &[&str]) -> Result<(), Refusal> {
     match query.keys().find(|name| !known.contains(&name.as_str())) {
         None => Ok(()),
-        Some(name) => Err(Refusal::new("invalid_arguments", format!("there is no parameter `{name}`"))
+        Some(name) => Err(Refusal::invalid(format!("there is no parameter `{name}`"))
             .advise(format!("the parameters are {}", known.join(", ")))),
     }
 }
@@ -341,8 +343,8 @@ fn only(query: &HashMap<String, String>, known: &[&str]) -> Result<(), Refusal> 
 fn number(query: &HashMap<String, String>, name: &str, default: usize) -> Result<usize, Refusal> {
     match query.get(name).filter(|text| !text.is_empty()) {
         None => Ok(default),
-        Some(text) => text.parse().map_err(|_| {
-            Refusal::new("invalid_arguments", format!("{name} is a number, not `{}`", text.escape_debug()))
-        }),
+        Some(text) => {
+            text.parse().map_err(|_| Refusal::invalid(format!("{name} is a number, not `{}`", text.escape_debug())))
+        }
     }
 }

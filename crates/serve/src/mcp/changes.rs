@@ -36,7 +36,7 @@ pub(super) fn tell(server: &Arc<Server>, owner: &Owner, session: &Session, peer:
         return;
     }
     let (over, closing) = (session.over.clone(), server.closing.clone());
-    let mut changes = server.estate.follow_changes(owner);
+    let mut changes = server.catalog.follow_changes(owner);
     let telling = async move {
         while let Some(changed) = changes.next().await {
             if changed.tools && peer.notify_tool_list_changed().await.is_err() {
@@ -58,7 +58,7 @@ pub(super) fn tell(server: &Arc<Server>, owner: &Owner, session: &Session, peer:
 
 /// Tells a client of what it asked for, until it cancels that or the server closes.
 pub(super) async fn listen(server: &Server, owner: &Owner, context: &SubscriptionContext) {
-    let mut changes = server.estate.follow_changes(owner);
+    let mut changes = server.catalog.follow_changes(owner);
     let (wanted, sink) = (context.accepted(), context.sink());
     loop {
         let changed = tokio::select! {

@@ -1,7 +1,7 @@
 //! The prompt `plan`: what the planner tells its own model, for the model of the client.
 
 use prospector_agent::plan::INSTRUCTIONS;
-use prospector_discovery::{PromptBuilder, PromptForm};
+use prospector_discovery::prompt::{PromptBuilder, PromptForm};
 use prospector_llm::{models::UNLISTED, purpose::Mode};
 use rmcp::{
     ErrorData,
@@ -9,8 +9,8 @@ use rmcp::{
 };
 use serde_json::Value;
 
-use super::refused;
-use crate::{error::Refusal, estate::Served};
+use super::invalid_params;
+use crate::{error::Refusal, view::CatalogView};
 
 const PLAN: &str = "plan";
 
@@ -26,25 +26,25 @@ pub(super) fn all() -> ListPromptsResult {
 }
 
 /// One of them, filled in.
-pub(super) fn get(served: &Served, request: GetPromptRequestParams) -> Result<GetPromptResult, ErrorData> {
+pub(super) fn get(view: &CatalogView, request: GetPromptRequestParams) -> Result<GetPromptResult, ErrorData> {
     if request.name != PLAN {
-        let refusal = Refusal::new("not_found", format!("there is no prompt `{}`", request.name));
-        return Err(refused(&refusal.advise(format!("the prompt here is `{PLAN}`"))));
+        let refusal = Refusal::not_found(format!("there is no prompt `{}`", request.name));
+        return Err(invalid_params(&refusal.advise(format!("the prompt here is `{PLAN}`"))));
     }
     let arguments = request.arguments.unwrap_or_default();
     let argument =
         |name: &str| arguments.get(name).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
     let Some(question) = argument("question") else {
-        return Err(refused(&Refusal::new("invalid_arguments", "the prompt `plan` needs a question")));
+        return Err(invalid_params(&Refusal::invalid("the prompt `plan` needs a question")));
     };
     let mode = match argument("mode") {
         None => Mode::of(question),
         Some(name) => Mode::ALL.into_iter().find(|mode| mode.as_str() == name).ok_or_else(|| {
             let modes = Mode::ALL.map(Mode::as_str).join(", ");
-            refused(&Refusal::new("invalid_arguments", format!("there is no mode `{name}`")).advise(modes))
+            invalid_params(&Refusal::invalid(format!("there is no mode `{name}`")).advise(modes))
         })?,
     };
-    let prompt = PromptBuilder::new(&served.catalog, &served.tools, INSTRUCTIONS)
+    let prompt = PromptBuilder::new(&view.catalog, &view.tools, INSTRUCTIONS)
         .form(Some(PromptForm::Minimal))
         .build(&UNLISTED, question);
     let mut text: String = prompt.system.iter().map(|block| format!("{}\n\n", block.text)).collect();

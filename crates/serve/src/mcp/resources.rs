@@ -4,7 +4,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 use prospector_core::Owner;
 use prospector_core::mark::{as_data, as_json, clean_name};
 use prospector_core::record::ResourceKind;
-use prospector_core::tool::Answer;
+use prospector_core::tool::{Answer, ToolErrorCode};
 use rmcp::{
     ErrorData,
     model::{
@@ -13,8 +13,13 @@ use rmcp::{
     },
 };
 
-use super::refused;
-use crate::{error::Refusal, estate::Served, listing::KINDS, server::Server};
+use super::invalid_params;
+use crate::{
+    error::{Refusal, RefusalCode},
+    listing::KINDS,
+    server::Server,
+    view::CatalogView,
+};
 
 const SCHEME: &str = "prospector://";
 
@@ -22,13 +27,13 @@ const SCHEME: &str = "prospector://";
 const PAGE: usize = 100;
 
 /// At most this much of one resource is shown.
-const MOST_TOKENS: usize = 20_000;
+const MAX_TOKENS: usize = 20_000;
 
 /// What stands for itself in a URI (RFC 3986, unreserved characters).
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The resources from a cursor on.
-pub(super) fn list(served: &Served, cursor: Option<String>) -> Result<ListResourcesResult, ErrorData> {
+pub(super) fn list(view: &CatalogView, cursor: Option<String>) -> Result<ListResourcesResult, ErrorData> {
     let offset = match cursor {
         None => 0,
         Some(cursor) => cursor
@@ -36,7 +41,7 @@ pub(super) fn list(served: &Served, cursor: Option<String>) -> Result<ListResour
             .and_then(|digits| usize::from_str_radix(digits, 16).ok())
             .ok_or_else(|| ErrorData::invalid_params("the cursor is none that was given out here", None))?,
     };
-    let part = served.list(None, "", offset, PAGE);
+    let part = view.list(None, "", offset, PAGE);
     let resources = part.items.into_iter().map(|entry| {
         let name = clean_name(&entry.id);
         let resource = Resource::new(uri(entry.kind, &entry.id), name.clone())
@@ -56,7 +61,8 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
             ResourceKind::Table => "database.table",
             ResourceKind::Operation => "api.operation",
             ResourceKind::Fact => "its term",
-            _ => "its name",
+            ResourceKind::Column => "database.table.column",
+            ResourceKind::Database | ResourceKind::Api | ResourceKind::Document | ResourceKind::Skill => "its name",
         };
         ResourceTemplate::new(format!("{SCHEME}{kind}/{{id}}"), kind.as_str())
             .with_description(format!("The {kind} with that id: {form}."))
@@ -80,18 +86,18 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
 pub(super) async fn read(server: &Server, owner: &Owner, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let contents = match contents(server, owner, uri).await {
         Ok(contents) => contents,
-        Err(refusal) if matches!(refusal.code, "not_found" | "expired") => {
-            let error = refused(&refusal);
+        Err(refusal) if matches!(refusal.code, RefusalCode::Tool(ToolErrorCode::NotFound) | RefusalCode::Expired) => {
+            let error = invalid_params(&refusal);
             return Err(ErrorData::resource_not_found(error.message, error.data));
         }
-        Err(refusal) => return Err(refused(&refusal)),
+        Err(refusal) => return Err(invalid_params(&refusal)),
     };
     Ok(ReadResourceResult::new(vec![contents]).with_cache_scope(CacheScope::Private))
 }
 
 async fn contents(server: &Server, owner: &Owner, uri: &str) -> Result<ResourceContents, Refusal> {
     let unknown = || {
-        Refusal::new("not_found", format!("`{uri}` is no resource"))
+        Refusal::not_found(format!("`{uri}` is no resource"))
             .advise(format!("a resource is {SCHEME}KIND/ID, as resources/list gives it"))
     };
     let (kind, id) = uri.strip_prefix(SCHEME).and_then(|rest| rest.split_once('/')).ok_or_else(unknown)?;
@@ -107,7 +113,7 @@ async fn contents(server: &Server, owner: &Owner, uri: &str) -> Result<ResourceC
     }
     let kind = KINDS.into_iter().find(|known| known.as_str() == kind).ok_or_else(unknown)?;
     let id = percent_decode_str(id).decode_utf8().map_err(|_| unknown())?;
-    let answer = server.estate.now(owner).show(kind, &id, MOST_TOKENS).await?;
+    let answer = server.catalog.view(owner).show(kind, &id, MAX_TOKENS).await?;
     Ok(ResourceContents::text(as_data(&text(kind, &answer)), uri).with_mime_type(media(kind)))
 }
 
@@ -131,7 +137,12 @@ fn text(kind: ResourceKind, answer: &Answer) -> String {
 fn media(kind: ResourceKind) -> &'static str {
     match kind {
         ResourceKind::Document | ResourceKind::Skill => "text/markdown",
-        _ => "text/plain",
+        ResourceKind::Database
+        | ResourceKind::Table
+        | ResourceKind::Column
+        | ResourceKind::Api
+        | ResourceKind::Operation
+        | ResourceKind::Fact => "text/plain",
     }
 }
 

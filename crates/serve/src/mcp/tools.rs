@@ -18,14 +18,14 @@ use serde_json::{Value, json};
 
 use super::{
     fields::{AskFields, FetchFields, PlanFields},
-    refused,
+    invalid_params,
 };
 use crate::{
-    asked::Asked,
-    error::Refusal,
-    estate::Served,
-    runs::{Run, Task},
+    error::{Refusal, RefusalCode},
+    question::Question,
+    run::{Run, Task},
     server::Server,
+    view::CatalogView,
 };
 
 const PLAN: &str = "plan";
@@ -33,18 +33,18 @@ const ASK: &str = "ask";
 const FETCH: &str = "fetch";
 
 /// What is said of progress has at most so many characters.
-const LINE: usize = 200;
+const MAX_LINE_CHARS: usize = 200;
 
 /// Every tool, in one order: those of the profile by name, then those of the server.
-pub(super) fn all(served: &Served) -> Vec<Tool> {
-    let mut tools: Vec<Tool> = (served.tools.specs().into_iter())
+pub(super) fn all(view: &CatalogView) -> Vec<Tool> {
+    let mut tools: Vec<Tool> = (view.tools.specs().into_iter())
         .map(|spec| {
-            let effect = served.tools.effect(&spec.name).unwrap_or(Effect::CallsOut);
-            let output = served.tools.output_schema(&spec.name).unwrap_or_default();
+            let effect = view.tools.effect(&spec.name).unwrap_or(Effect::CallsOut);
+            let output = view.tools.output_schema(&spec.name).unwrap_or_default();
             tool(spec.name, spec.description, object(spec.input_schema), effect, output)
         })
         .collect();
-    if !served.catalog.is_empty() {
+    if !view.catalog.is_empty() {
         let description = "Plans how the catalog answers a question. Every name in the plan exists. Takes longer than the \
                            other tools, and reports its progress.";
         let output = output_schema::<PlanFields>();
@@ -137,7 +137,7 @@ pub(super) async fn call(
         name => {
             let called = tokio::select! {
                 called = server.call(owner, name, arguments) => called,
-                () = context.ct.cancelled() => return Ok(failed(&Refusal::new("cancelled", "the client cancelled it"))),
+                () = context.ct.cancelled() => return Ok(failure(&Refusal::new(RefusalCode::Cancelled, "the client cancelled it"))),
             };
             match called {
                 Ok(called) => {
@@ -147,36 +147,36 @@ pub(super) async fn call(
                         text.push_str(&format!("\nThe whole answer: {FETCH} with handle {handle}"));
                         fields.insert("handle".into(), handle.into());
                     }
-                    Ok(answered(text, fields, false))
+                    Ok(result(text, fields, false))
                 }
-                Err(error @ ToolError::Respond { code: ToolErrorCode::UnknownTool, .. }) => Err(refused(&error.into())),
-                Err(error) => Ok(failed(&error.into())),
+                Err(error @ ToolError::Respond { code: ToolErrorCode::UnknownTool, .. }) => {
+                    Err(invalid_params(&error.into()))
+                }
+                Err(error) => Ok(failure(&error.into())),
             }
         }
     }
 }
 
-fn answered(text: String, fields: JsonObject, is_error: bool) -> CallToolResult {
+fn result(text: String, fields: JsonObject, is_error: bool) -> CallToolResult {
     let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
     result.structured_content = Some(Value::Object(fields));
     result.is_error = Some(is_error);
     result
 }
 
-fn failed(refusal: &Refusal) -> CallToolResult {
+fn failure(refusal: &Refusal) -> CallToolResult {
     // The text is what a model reads; the fields are for programs.
-    answered(as_error(refusal.to_json()).to_string(), object(refusal.to_json()), true)
+    result(as_error(refusal.to_json()).to_string(), object(refusal.to_json()), true)
 }
 
 fn fetch(server: &Server, owner: &Owner, arguments: &Value) -> CallToolResult {
     let Some(handle) = arguments["handle"].as_str() else {
-        return failed(
-            &Refusal::new("invalid_arguments", "handle is missing").advise("call it as fetch(handle, page?)"),
-        );
+        return failure(&Refusal::invalid("handle is missing").advise("call it as fetch(handle, page?)"));
     };
     let page = arguments.get("page").map_or(Some(1), |page| page.as_u64().and_then(|page| usize::try_from(page).ok()));
     let Some(page) = page else {
-        return failed(&Refusal::new("invalid_arguments", "page must be a number, from 1"));
+        return failure(&Refusal::invalid("page must be a number, from 1"));
     };
     match server.fetch(owner, handle, page) {
         Ok(found) => {
@@ -184,9 +184,9 @@ fn fetch(server: &Server, owner: &Owner, arguments: &Value) -> CallToolResult {
                 Some(text) => format!("{}\n{}", as_data(text), found["next"].as_str().unwrap_or("(the last page)")),
                 None => as_data(&found.to_string()),
             };
-            answered(text, object(found), false)
+            result(text, object(found), false)
         }
-        Err(refusal) => failed(&refusal),
+        Err(refusal) => failure(&refusal),
     }
 }
 
@@ -207,16 +207,16 @@ async fn run(
     arguments: Value,
     context: RequestContext<RoleServer>,
 ) -> Result<CallToolResult, ErrorData> {
-    let asked: Asked = match serde_json::from_value(arguments) {
+    let asked: Question = match serde_json::from_value(arguments) {
         Ok(asked) => asked,
         Err(error) => {
             let usage = format!("call it as {}(question, mode?, max_rounds?, max_calls?)", task.as_str());
-            return Ok(failed(&Refusal::new("invalid_arguments", error.to_string()).advise(usage)));
+            return Ok(failure(&Refusal::invalid(error.to_string()).advise(usage)));
         }
     };
     let run = match server.start(owner, task, asked) {
         Ok(run) => run,
-        Err(refusal) => return Ok(failed(&refusal)),
+        Err(refusal) => return Ok(failure(&refusal)),
     };
     let guard = Guard(run.clone());
     let mut follower = run.follow(0, server.options.limits.linger);
@@ -230,28 +230,28 @@ async fn run(
             }
         };
         let Some((number, happened)) = next else { break };
-        if let (Some(token), Some(message)) = (&token, told(&happened.name, &happened.data)) {
+        if let (Some(token), Some(message)) = (&token, progress_line(&happened.name, &happened.data)) {
             let progress = ProgressNotificationParam::new(token.clone(), number as f64).with_message(message);
             // A client that does not listen still gets its plan.
             let _ = context.peer.notify_progress(progress).await;
         }
     }
-    let end = run.ended().await;
+    let end = run.wait().await;
     drop(guard);
     let mut fields = object((*end.result).clone());
     let Some(failure) = end.failure else {
         // An answer is its text, and a plan its JSON. Both repeat what stands in data.
         let text = end.result["answer"].as_str().map_or_else(|| end.result.to_string(), str::to_owned);
-        return Ok(answered(as_data(&text), fields, false));
+        return Ok(result(as_data(&text), fields, false));
     };
     for (key, value) in object(failure.to_json()) {
         fields.insert(key, value);
     }
-    Ok(answered(as_error(failure.to_json()).to_string(), fields, true))
+    Ok(result(as_error(failure.to_json()).to_string(), fields, true))
 }
 
 /// One line of what happened; `None` for what need not be said.
-fn told(name: &str, data: &Value) -> Option<String> {
+fn progress_line(name: &str, data: &Value) -> Option<String> {
     let text = |field: &str| data[field].as_str().unwrap_or_default();
     let line = match name {
         "round" => format!("round {}", data["number"]),
@@ -263,7 +263,7 @@ fn told(name: &str, data: &Value) -> Option<String> {
         "verified" => format!("{} names or steps do not hold", data["failed"]),
         _ => return None,
     };
-    Some(clean(&line, LINE))
+    Some(clean(&line, MAX_LINE_CHARS))
 }
 
 #[cfg(test)]

@@ -1,11 +1,7 @@
 //! What is done about HTTP beside the SDK: messages that are none, sessions that are ended, and sessions that live as long
 //! as their client listens.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use axum::{
     Extension, Json,
@@ -21,7 +17,7 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::http::Shared;
+use crate::shared::Shared;
 
 /// JSON-RPC 2.0, section 5.1: what is no JSON.
 const PARSE_ERROR: i64 = -32_700;
@@ -45,29 +41,6 @@ pub(super) fn asking() -> Option<Owner> {
     ASKING.try_with(Owner::clone).ok()
 }
 
-/// Whose each session is.
-#[derive(Clone, Default)]
-pub(crate) struct SessionOwners(Arc<Mutex<HashMap<String, Owner>>>);
-
-impl SessionOwners {
-    fn is_of(&self, session: &str, owner: &Owner) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(session) == Some(owner)
-    }
-
-    /// Notes whose a new session is, and forgets those that are over.
-    fn begin(&self, session: &str, owner: Owner, is_open: impl Fn(&str) -> bool) {
-        let mut owners = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        owners.retain(|session, _| is_open(session));
-        owners.insert(session.to_owned(), owner);
-    }
-
-    /// How many sessions of an owner are open.
-    pub(crate) fn count(&self, owner: &Owner, is_open: impl Fn(&str) -> bool) -> usize {
-        let owners = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        owners.iter().filter(|(session, whose)| *whose == owner && is_open(session)).count()
-    }
-}
-
 /// What stands before the service of the SDK. A session of somebody else is answered as one that is not there.
 pub(crate) async fn before(
     State(shared): State<Shared>,
@@ -83,7 +56,7 @@ pub(crate) async fn before(
             "none".to_owned()
         }
     });
-    let response = ASKING.scope(owner.clone(), passed(&shared, session, request, next)).await;
+    let response = ASKING.scope(owner.clone(), pass_on(&shared, session, request, next)).await;
     if let Some(begun) = response.headers().get(SESSION).and_then(|id| id.to_str().ok()) {
         let open = shared.sessions.sessions.read().await;
         shared.owners.begin(begun, owner, |session| open.contains_key(session));
@@ -91,12 +64,12 @@ pub(crate) async fn before(
     response
 }
 
-async fn passed(shared: &Shared, session: Option<String>, request: Request, next: Next) -> Response {
+async fn pass_on(shared: &Shared, session: Option<String>, request: Request, next: Next) -> Response {
     match (request.method(), session) {
-        (&Method::POST, _) => said(request, next).await,
+        (&Method::POST, _) => post(request, next).await,
         (&Method::GET, Some(session)) => {
             let response = next.run(request).await;
-            if response.status() == StatusCode::OK { listened(shared, session, response) } else { response }
+            if response.status() == StatusCode::OK { keep_while_listening(shared, session, response) } else { response }
         }
         (&Method::DELETE, Some(session)) => {
             if !shared.sessions.sessions.read().await.contains_key(session.as_str()) {
@@ -111,13 +84,13 @@ async fn passed(shared: &Shared, session: Option<String>, request: Request, next
 }
 
 /// A message. The SDK takes what is none for a wrong media type.
-async fn said(request: Request, next: Next) -> Response {
+async fn post(request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
     // It was read within the limit before.
     let Ok(bytes) = to_bytes(body, usize::MAX).await else { return StatusCode::BAD_REQUEST.into_response() };
     let is_json = is_json(&parts.headers);
     let response = next.run(Request::from_parts(parts, Body::from(bytes.clone()))).await;
-    if is_json && response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE { malformed(&bytes) } else { response }
+    if is_json && response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE { parse_failure(&bytes) } else { response }
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
@@ -125,7 +98,7 @@ fn is_json(headers: &HeaderMap) -> bool {
     media.split(';').next().is_some_and(|essence| essence.trim().eq_ignore_ascii_case("application/json"))
 }
 
-fn malformed(bytes: &Bytes) -> Response {
+fn parse_failure(bytes: &Bytes) -> Response {
     let (code, message, id) = match serde_json::from_slice::<Value>(bytes) {
         Err(error) => (PARSE_ERROR, format!("Parse error: {error}"), Value::Null),
         Ok(message) => {
@@ -140,7 +113,7 @@ fn malformed(bytes: &Bytes) -> Response {
 }
 
 /// A session ends when its client was silent for long, but not while that listens. The stream ends when the server closes.
-fn listened(shared: &Shared, session: String, response: Response) -> Response {
+fn keep_while_listening(shared: &Shared, session: String, response: Response) -> Response {
     let over = CancellationToken::new();
     let server = &shared.server;
     let every = server.options.limits.session_idle / 3;

@@ -29,7 +29,7 @@ pub(crate) const ANN: &str = "token-of-ann-0123456789";
 pub(crate) const BEN: &str = "token-of-ben-0123456789";
 
 /// How long something may take that is sure to happen.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A question that the small catalog answers.
 pub(crate) const QUESTION: &str = "total of orders by country";
@@ -72,7 +72,7 @@ pub(crate) async fn server(folder: &TempDir, profile: Profile, models: Models, o
     let file: PathBuf = folder.path().join("catalog.yaml");
     let open = move |_all: bool| -> Opened {
         let opened = Catalog::open(&file, CatalogOptions::default());
-        tokio::runtime::Handle::current().block_on(opened).map_err(|error| error.to_string())
+        tokio::runtime::Handle::current().block_on(opened).map_err(Into::into)
     };
     Server::open(open, profile, models, options).await.unwrap()
 }
@@ -165,7 +165,7 @@ impl Running {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
         };
-        tokio::time::timeout(PATIENCE, waiting).await.expect("it does not come about")
+        tokio::time::timeout(TIMEOUT, waiting).await.expect("it does not come about")
     }
 }
 
@@ -234,7 +234,7 @@ impl Said {
         let mut bytes = Vec::new();
         // A connection that is cut still leaves what came before.
         let _ =
-            tokio::time::timeout(PATIENCE, stream.read_to_end(&mut bytes)).await.expect("the server goes on for ever");
+            tokio::time::timeout(TIMEOUT, stream.read_to_end(&mut bytes)).await.expect("the server goes on for ever");
         Said::parsed(&String::from_utf8(bytes).unwrap())
     }
 
@@ -242,7 +242,7 @@ impl Said {
     pub(crate) async fn after(read: String, stream: &mut TcpStream) -> Self {
         let mut bytes = read.into_bytes();
         let _ =
-            tokio::time::timeout(PATIENCE, stream.read_to_end(&mut bytes)).await.expect("the server goes on for ever");
+            tokio::time::timeout(TIMEOUT, stream.read_to_end(&mut bytes)).await.expect("the server goes on for ever");
         Said::parsed(&String::from_utf8(bytes).unwrap())
     }
 
@@ -304,7 +304,7 @@ pub(crate) async fn read_until(stream: &mut TcpStream, wanted: &str) -> String {
     let mut text = String::new();
     let mut bytes = [0; 4096];
     while !text.contains(wanted) {
-        let read = tokio::time::timeout(PATIENCE, stream.read(&mut bytes)).await.expect("it does not come").unwrap();
+        let read = tokio::time::timeout(TIMEOUT, stream.read(&mut bytes)).await.expect("it does not come").unwrap();
         assert!(read > 0, "the connection ended after {text}");
         text.push_str(&String::from_utf8_lossy(&bytes[..read]));
     }

@@ -9,21 +9,21 @@ use std::{
 
 use prospector_api::{Api, ApiKind, ApiSource};
 use prospector_core::Problem;
-use prospector_fetch::{Request, Saved};
+use prospector_fetch::{FetchError, Request, Saved};
 use serde_json::json;
 use url::Url;
 
 use super::PLAIN_NAMES;
 use crate::catalog::{
-    cache::{self, Cache},
-    file::ApiEntry,
+    cache,
+    section::Opening,
     web::{self, Web},
 };
 
 /// How many files one description may refer to.
-const MOST_FILES: usize = 100;
+const MAX_FILES: usize = 100;
 /// How often files may refer to files that refer to files.
-const MOST_ROUNDS: usize = 20;
+const MAX_ROUNDS: usize = 20;
 
 /// What a file in the schema language of GraphQL, or a stored answer to an introspection, is called.
 const SCHEMA_FILES: [&str; 6] = ["graphql", "graphqls", "gql", "sdl", "json", "txt"];
@@ -57,101 +57,113 @@ pub(super) fn is_endpoint(url: &str, kind: Option<ApiKind>) -> bool {
 }
 
 /// Fetches and reads one. `source` has all but its path.
-pub(super) async fn load(
-    place: &str,
-    entry: &ApiEntry,
-    mut source: ApiSource,
-    web: &Web,
-    cache: &Cache,
-    problems: &mut Vec<Problem>,
-) -> Option<Api> {
-    let url = entry.fetched.as_deref()?;
+pub(super) async fn load(place: &str, url: &str, mut source: ApiSource, opening: &mut Opening<'_>) -> Option<Api> {
     let origin = match Url::parse(url) {
         Ok(url) => url,
         Err(error) => {
-            problems.push(Problem::error(place, format!("`url`: {error}")).advise("correct it"));
+            opening.problems.push(Problem::error(place, format!("`url`: {error}")).advise("correct it"));
             return None;
         }
     };
-    let endpoint = is_endpoint(url, source.kind);
     let mut request = Request::get(url).accepting(web::API_TYPES);
-    if endpoint {
+    if is_endpoint(url, source.kind) {
         request.json = Some(json!({"query": INTROSPECTION, "operationName": "IntrospectionQuery"}));
     } else {
         // The URL is that of the description; where the API is served stands in it.
         source.url = None;
     }
-    let saved = web.copy(place, &request, problems).await?;
+    let saved = opening.web.copy(place, &request, &mut opening.problems).await?;
     source.path = PathBuf::from(&saved.url);
 
-    let own = origin.path().trim_start_matches('/').to_owned();
     let mut found = Neighbours { origin: &origin, texts: BTreeMap::new(), copies: Vec::new() };
-    let known: Vec<String> = cache.get(&key_of_referred(&saved.url), "").unwrap_or_default();
-    found.fetch(web, known.into_iter().collect()).await;
+    let known: Vec<String> = opening.cache.get(&references_key(&saved.url), "").unwrap_or_default();
+    found.fetch(&opening.web, known.into_iter().collect()).await;
     let settings = format!("{source:?}");
     let stamp = |copies: &[PathBuf]| {
         let files: Vec<&Path> = std::iter::once(&saved.path).chain(copies).map(PathBuf::as_path).collect();
         cache::fingerprint(&files, &settings)
     };
     let key = format!("api {} {}", source.name, saved.url);
-    if let Some((api, more)) = cache.get::<(Api, Vec<Problem>)>(&key, &stamp(&found.copies)) {
-        problems.extend(more);
+    if let Some((api, problems)) = opening.cache.get::<(Api, Vec<Problem>)>(&key, &stamp(&found.copies)) {
+        opening.problems.extend(problems);
         return Some(api);
     }
-    let text = match text(&saved) {
-        Ok(text) => text,
-        Err(reason) => {
-            problems.push(Problem::error(place, format!("`{}` cannot be read: {reason}", saved.url)));
-            return None;
+    match read(place, &source, &saved, &mut found, &opening.web).await {
+        Ok((mut api, problems)) => {
+            api.url = api.url.map(|served| served_at(&origin, served));
+            api.files.clear();
+            opening.cache.put(&references_key(&saved.url), "", &found.texts.keys().collect::<Vec<_>>());
+            let loaded = (api, problems);
+            opening.cache.put(&key, &stamp(&found.copies), &loaded);
+            opening.problems.extend(loaded.1);
+            Some(loaded.0)
         }
-    };
-    for _ in 0..MOST_ROUNDS {
+        Err(problem) => {
+            opening.problems.push(problem);
+            None
+        }
+    }
+}
+
+/// Reads a description that was fetched, and fetches the files that it refers to until none is missing.
+async fn read(
+    place: &str,
+    source: &ApiSource,
+    saved: &Saved,
+    found: &mut Neighbours<'_>,
+    web: &Web,
+) -> Result<(Api, Vec<Problem>), Problem> {
+    let unreadable = |error| Problem::error(place, format!("`{}` cannot be read: {error}", saved.url));
+    let text = text(saved).map_err(unreadable)?;
+    let own = found.origin.path().trim_start_matches('/').to_owned();
+    for _ in 0..MAX_ROUNDS {
         let missing = RefCell::new(BTreeSet::new());
         let neighbour = |path: &str| match found.texts.get(path) {
-            Some(text) => text.clone(),
+            Some(text) => text.as_ref().cloned().map_err(|error| error.to_string()),
             None => {
                 missing.borrow_mut().insert(path.to_owned());
-                Err("it was not fetched".to_owned())
+                Err(CopyError::Missing.to_string())
             }
         };
-        let read = super::loaded(place, || source.read_with(&text, &own, &neighbour));
+        let read = super::catch(place, || source.read_with(&text, &own, &neighbour));
         let missing = missing.into_inner();
-        if !missing.is_empty() && found.texts.len() < MOST_FILES {
-            found.fetch(web, missing).await;
-            continue;
+        if missing.is_empty() || found.texts.len() >= MAX_FILES {
+            return read;
         }
-        return match read {
-            Ok((mut api, more)) => {
-                api.url = api.url.map(|served| served_at(&origin, served));
-                api.files.clear();
-                cache.put(&key_of_referred(&saved.url), "", &found.texts.keys().collect::<Vec<_>>());
-                let loaded = (api, more);
-                cache.put(&key, &stamp(&found.copies), &loaded);
-                problems.extend(loaded.1);
-                Some(loaded.0)
-            }
-            Err(problem) => {
-                problems.push(problem);
-                None
-            }
-        };
+        found.fetch(web, missing).await;
     }
     let reason = format!("the files of `{}` refer to others without end", saved.url);
-    problems.push(Problem::error(place, reason).advise("save a copy with everything in one file, and name its path"));
-    None
+    Err(Problem::error(place, reason).advise("save a copy with everything in one file, and name its path"))
+}
+
+/// Why a file that was fetched has no text.
+#[derive(Debug, thiserror::Error)]
+enum CopyError {
+    /// The server did not give it.
+    #[error(transparent)]
+    Fetch(#[from] FetchError),
+    /// Nobody asked for it.
+    #[error("it was not fetched")]
+    Missing,
+    /// The copy cannot be read.
+    #[error(transparent)]
+    Read(#[from] std::io::Error),
+    /// It is in another encoding.
+    #[error("it is not UTF-8")]
+    Encoding(#[from] std::string::FromUtf8Error),
 }
 
 /// Files beside a description, on the same server.
 struct Neighbours<'u> {
     origin: &'u Url,
     /// By path; or why there is none.
-    texts: BTreeMap<String, Result<String, String>>,
+    texts: BTreeMap<String, Result<String, CopyError>>,
     copies: Vec<PathBuf>,
 }
 
 impl Neighbours<'_> {
     async fn fetch(&mut self, web: &Web, paths: BTreeSet<String>) {
-        let room = MOST_FILES.saturating_sub(self.texts.len());
+        let room = MAX_FILES.saturating_sub(self.texts.len());
         let paths: Vec<String> = paths.into_iter().take(room).collect();
         let request = |path: &String| {
             let mut url = self.origin.clone();
@@ -166,21 +178,20 @@ impl Neighbours<'_> {
                     self.copies.push(saved.path.clone());
                     text(&saved)
                 }
-                Some(Err(error)) => Err(error.to_string()),
-                None => Err("it was not fetched".to_owned()),
+                Some(Err(error)) => Err(error.into()),
+                None => Err(CopyError::Missing),
             };
             self.texts.insert(path, read);
         }
     }
 }
 
-fn key_of_referred(url: &str) -> String {
+fn references_key(url: &str) -> String {
     format!("files of api {url}")
 }
 
-fn text(saved: &Saved) -> Result<String, String> {
-    let bytes = std::fs::read(&saved.path).map_err(|error| error.to_string())?;
-    String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())
+fn text(saved: &Saved) -> Result<String, CopyError> {
+    Ok(String::from_utf8(std::fs::read(&saved.path)?)?)
 }
 
 /// A server that is written relative to the description (OpenAPI 3).

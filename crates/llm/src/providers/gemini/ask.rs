@@ -3,12 +3,15 @@
 use serde_json::{Map, Value, json};
 
 use super::super::{
-    convert::{arguments, sorted},
-    heard::known_id,
+    accumulator::known_id,
+    convert::{arguments, sort_tools},
     schema::narrow,
     thinking::{Fingerprint, Thinking},
 };
-use crate::{ChatRequest, Message, ToolCall, ToolResult};
+use crate::{
+    ChatRequest, Message,
+    message::{ToolCall, ToolResult},
+};
 
 /// Stands for the signature of a call that this program did not get from the model or no longer has: of another model, or
 /// of a conversation that is taken up again (<https://ai.google.dev/gemini-api/docs/thought-signatures#faqs>).
@@ -40,7 +43,7 @@ pub(in super::super) fn body(request: &ChatRequest, name: &str, thinking: &Think
     if !system.is_empty() {
         body["systemInstruction"] = json!({"parts": system});
     }
-    let tools: Vec<Value> = sorted(&request.tools).into_iter().map(declaration).collect();
+    let tools: Vec<Value> = sort_tools(&request.tools).into_iter().map(declaration).collect();
     if !tools.is_empty() {
         body["tools"] = json!([{"functionDeclarations": tools}]);
     }
@@ -115,7 +118,7 @@ mod tests {
     use prospector_core::tool::ToolSpec;
 
     use super::*;
-    use crate::SystemBlock;
+    use crate::message::SystemBlock;
 
     fn call(id: &str, arguments: Value) -> ToolCall {
         ToolCall { id: id.into(), name: "t".into(), arguments }

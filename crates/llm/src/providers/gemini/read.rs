@@ -3,15 +3,15 @@
 use serde_json::Value;
 
 use super::super::{
+    accumulator::{Accumulator, count},
     failure::{Failure, Peer},
-    heard::{Heard, count},
 };
 
 /// Takes in a piece and returns the text in it.
-pub(in super::super) fn read(heard: &mut Heard, piece: &Value, peer: &Peer) -> Result<String, Failure> {
+pub(in super::super) fn read(accumulator: &mut Accumulator, piece: &Value, peer: &Peer) -> Result<String, Failure> {
     // In some errors the object stands in a list.
     if let Some(error) = [piece, &piece[0]].into_iter().find(|piece| !piece["error"].is_null()) {
-        return Err(peer.reported(error));
+        return Err(peer.report(error));
     }
     if let Some(reason) = piece["promptFeedback"]["blockReason"].as_str() {
         return Err(withheld(
@@ -22,18 +22,18 @@ pub(in super::super) fn read(heard: &mut Heard, piece: &Value, peer: &Peer) -> R
         ));
     }
     let candidate = &piece["candidates"][0];
-    heard.begun |= candidate.is_object() || piece["usageMetadata"].is_object();
-    usage(heard, &piece["usageMetadata"]);
+    accumulator.begun |= candidate.is_object() || piece["usageMetadata"].is_object();
+    usage(accumulator, &piece["usageMetadata"]);
     let stop = candidate["finishReason"].as_str().filter(|stop| *stop != "FINISH_REASON_UNSPECIFIED");
     // Arguments are read with it in mind.
-    heard.cut |= stop == Some("MAX_TOKENS");
+    accumulator.cut |= stop == Some("MAX_TOKENS");
     let mut text = String::new();
     for part in candidate["content"]["parts"].as_array().into_iter().flatten() {
-        take_in(heard, part, &mut text);
+        take_in(accumulator, part, &mut text);
     }
-    heard.text.push_str(&text);
+    accumulator.text.push_str(&text);
     match stop {
-        Some("STOP" | "MAX_TOKENS") => heard.stop = stop.map(str::to_owned),
+        Some("STOP" | "MAX_TOKENS") => accumulator.stop = stop.map(str::to_owned),
         Some(reason) => {
             let failure = withheld(peer, "the provider stopped it", reason, &candidate["finishMessage"]);
             // The model wrote a call that cannot be read; another time it may not.
@@ -45,36 +45,36 @@ pub(in super::super) fn read(heard: &mut Heard, piece: &Value, peer: &Peer) -> R
     Ok(text)
 }
 
-fn take_in(heard: &mut Heard, part: &Value, text: &mut String) {
+fn take_in(accumulator: &mut Accumulator, part: &Value, text: &mut String) {
     let signature = part["thoughtSignature"].as_str().filter(|signature| !signature.is_empty());
     let call = &part["functionCall"];
     if call.is_object() {
         let name = call["name"].as_str().unwrap_or_default();
-        heard.call(call["id"].as_str(), name, call["args"].clone(), signature);
+        accumulator.call(call["id"].as_str(), name, call["args"].clone(), signature);
         return;
     }
     if let Some(signature) = signature {
-        heard.signature = Some(signature.to_owned());
+        accumulator.signature = Some(signature.to_owned());
     }
     let said = part["text"].as_str().unwrap_or_default();
     if part["thought"] == true {
-        heard.thought.push_str(said);
+        accumulator.thought.push_str(said);
     } else {
         text.push_str(said);
     }
 }
 
 /// Every piece counts from the beginning; what one does not say stays as it was.
-fn usage(heard: &mut Heard, said: &Value) {
+fn usage(accumulator: &mut Accumulator, said: &Value) {
     if said["promptTokenCount"].is_u64() {
-        heard.usage.input_tokens = count(&said["promptTokenCount"]) + count(&said["toolUsePromptTokenCount"]);
+        accumulator.usage.input_tokens = count(&said["promptTokenCount"]) + count(&said["toolUsePromptTokenCount"]);
     }
     if said["cachedContentTokenCount"].is_u64() {
-        heard.usage.cached_tokens = count(&said["cachedContentTokenCount"]);
+        accumulator.usage.cached_tokens = count(&said["cachedContentTokenCount"]);
     }
     // Thoughts are paid for as output, and not counted with the candidates.
     if said["candidatesTokenCount"].is_u64() || said["thoughtsTokenCount"].is_u64() {
-        heard.usage.output_tokens = count(&said["candidatesTokenCount"]) + count(&said["thoughtsTokenCount"]);
+        accumulator.usage.output_tokens = count(&said["candidatesTokenCount"]) + count(&said["thoughtsTokenCount"]);
     }
 }
 
@@ -92,7 +92,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{ChatResponse, Usage};
+    use crate::{ChatResponse, message::Usage};
 
     fn peer() -> Peer {
         Peer { model: "m".into(), origin: "http://h".into(), key: None, timeout: Duration::from_secs(1) }
@@ -106,17 +106,17 @@ mod tests {
         json!({"candidates": [{"finishReason": reason, "index": 0}]})
     }
 
-    fn hear(pieces: &[Value]) -> Result<(Heard, ChatResponse), Failure> {
-        let mut heard = Heard::default();
+    fn hear(pieces: &[Value]) -> Result<(Accumulator, ChatResponse), Failure> {
+        let mut accumulator = Accumulator::default();
         for piece in pieces {
-            read(&mut heard, piece, &peer())?;
+            read(&mut accumulator, piece, &peer())?;
         }
-        let copy = Heard {
-            signature: heard.signature.take(),
-            signatures: std::mem::take(&mut heard.signatures),
-            ..Heard::default()
+        let copy = Accumulator {
+            signature: accumulator.signature.take(),
+            signatures: std::mem::take(&mut accumulator.signatures),
+            ..Accumulator::default()
         };
-        Ok((copy, heard.response(&peer())?))
+        Ok((copy, accumulator.response(&peer())?))
     }
 
     /// The end of the error, and whether to ask again.

@@ -5,13 +5,13 @@ use serde_json::{Value, json};
 
 use super::{
     super::{
-        convert::{arguments, content, joined, sorted},
+        convert::{arguments, content, join_system, sort_tools},
         schema::narrow,
         thinking::{Fingerprint, Thinking},
     },
     Context,
 };
-use crate::{ChatRequest, Message, ToolCall};
+use crate::{ChatRequest, Message, message::ToolCall};
 
 /// The body, and the fingerprint of the request.
 ///
@@ -26,7 +26,7 @@ pub(in super::super) fn body(
     seen.add(&request.system);
     seen.add(&request.tools);
     let mut messages: Vec<Value> = Vec::new();
-    messages.extend(joined(&request.system).map(|text| json!({"role": "system", "content": text})));
+    messages.extend(join_system(&request.system).map(|text| json!({"role": "system", "content": text})));
     for message in &request.messages {
         match message {
             Message::User { text } => messages.push(json!({"role": "user", "content": text})),
@@ -38,7 +38,7 @@ pub(in super::super) fn body(
         }
         seen.add(message);
     }
-    let tools: Vec<Value> = sorted(&request.tools).into_iter().map(tool).collect();
+    let tools: Vec<Value> = sort_tools(&request.tools).into_iter().map(tool).collect();
     let prompt = tokens::count(&json!(messages).to_string()) + tokens::count(&json!(tools).to_string());
     let mut body = json!({
         "model": name,
@@ -86,7 +86,7 @@ mod tests {
     use prospector_core::tool::ToolSpec;
 
     use super::*;
-    use crate::{SystemBlock, ToolResult};
+    use crate::message::{SystemBlock, ToolResult};
 
     fn call(id: &str, arguments: Value) -> ToolCall {
         ToolCall { id: id.into(), name: "t".into(), arguments }

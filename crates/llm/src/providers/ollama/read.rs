@@ -3,34 +3,34 @@
 use serde_json::Value;
 
 use super::super::{
+    accumulator::{Accumulator, count},
     failure::{Failure, Peer},
-    heard::{Heard, count},
 };
 
 /// Takes in a line and returns the text in it.
-pub(in super::super) fn read(heard: &mut Heard, line: &Value, peer: &Peer) -> Result<String, Failure> {
+pub(in super::super) fn read(accumulator: &mut Accumulator, line: &Value, peer: &Peer) -> Result<String, Failure> {
     // The status was that of success when it was sent.
     if !line["error"].is_null() {
-        return Err(peer.reported(line));
+        return Err(peer.report(line));
     }
     let message = &line["message"];
-    heard.begun |= message.is_object() || line["done"].is_boolean();
-    heard.thought.push_str(message["thinking"].as_str().unwrap_or_default());
+    accumulator.begun |= message.is_object() || line["done"].is_boolean();
+    accumulator.thought.push_str(message["thinking"].as_str().unwrap_or_default());
     for call in message["tool_calls"].as_array().into_iter().flatten() {
         let function = &call["function"];
         let name = function["name"].as_str().unwrap_or_default();
-        heard.call(call["id"].as_str(), name, function["arguments"].clone(), None);
+        accumulator.call(call["id"].as_str(), name, function["arguments"].clone(), None);
     }
     if line["done"] == true {
         let reason = line["done_reason"].as_str().unwrap_or("stop");
-        heard.stop = Some(reason.to_owned());
-        heard.cut = reason == "length";
-        heard.usage.input_tokens = count(&line["prompt_eval_count"]);
-        heard.usage.output_tokens = count(&line["eval_count"]);
-        heard.usage.cached_tokens = count(&line["prompt_eval_cached_count"]);
+        accumulator.stop = Some(reason.to_owned());
+        accumulator.cut = reason == "length";
+        accumulator.usage.input_tokens = count(&line["prompt_eval_count"]);
+        accumulator.usage.output_tokens = count(&line["eval_count"]);
+        accumulator.usage.cached_tokens = count(&line["prompt_eval_cached_count"]);
     }
     let text = message["content"].as_str().unwrap_or_default().to_owned();
-    heard.text.push_str(&text);
+    accumulator.text.push_str(&text);
     Ok(text)
 }
 
@@ -41,15 +41,15 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{ChatResponse, Usage};
+    use crate::{ChatResponse, message::Usage};
 
     fn hear(lines: &[Value]) -> Result<ChatResponse, Failure> {
         let peer = Peer { model: "m".into(), origin: "http://h".into(), key: None, timeout: Duration::from_secs(1) };
-        let mut heard = Heard::default();
+        let mut accumulator = Accumulator::default();
         for line in lines {
-            read(&mut heard, line, &peer)?;
+            read(&mut accumulator, line, &peer)?;
         }
-        heard.response(&peer)
+        accumulator.response(&peer)
     }
 
     fn said(message: Value) -> Value {

@@ -4,7 +4,7 @@
 use super::{
     super::text::{find, stems},
     Aggregate, Filter, Intent, Measure, Place, Stop, Test,
-    reader::{Reader, Thing},
+    reader::{Meaning, Reader},
     stop,
 };
 
@@ -18,10 +18,10 @@ impl Reader<'_> {
             let term = stems(&definition.term);
             let is_table = self.tables.iter().any(|table| stems(&table.name) == term);
             // A word that is a column or a value by itself needs no definition.
-            let is_plain = term.len() == 1 && (is_table || self.named(&term, 1).is_some());
+            let is_plain = term.len() == 1 && (is_table || self.find_named(&term, 1).is_some());
             let Some(at) = find(&self.words, &term).filter(|_| !is_plain) else { continue };
             // `paid invoices`: the adjective is a value of the table.
-            if self.described(&term).is_some() {
+            if self.find_described(&term).is_some() {
                 continue;
             }
             let unsupported = || {
@@ -56,14 +56,14 @@ impl Reader<'_> {
     }
 
     /// A table whose name ends a phrase whose beginning is a value of it.
-    fn described(&self, phrase: &[String]) -> Option<(usize, Place, String)> {
+    fn find_described(&self, phrase: &[String]) -> Option<(usize, Place, String)> {
         let table = (1..phrase.len()).find_map(|cut| {
             let table = self.tables.iter().position(|table| stems(&table.name) == phrase[cut..])?;
             Some((table, cut))
         })?;
         let (table, cut) = table;
-        match self.coded(&phrase[..cut])? {
-            Thing::Codes(codes) => {
+        match self.find_codes(&phrase[..cut])? {
+            Meaning::Codes(codes) => {
                 let own: Vec<_> = codes.into_iter().filter(|(place, _)| place.0 == table).collect();
                 let [(place, value)] = own.as_slice() else { return None };
                 Some((table, *place, value.clone()))
@@ -80,20 +80,20 @@ impl Reader<'_> {
         let text = text.trim().trim_end_matches('.').replace('`', "");
         let lower = text.to_lowercase();
         let (_, body) = lower.split_once(" is ").filter(|(head, _)| head.contains(&term.to_lowercase()))?;
-        self.parsed(body, depth)
+        self.parse(body, depth)
     }
 
-    fn parsed(&self, body: &str, depth: usize) -> Option<(Measure, Vec<(Place, String)>)> {
+    fn parse(&self, body: &str, depth: usize) -> Option<(Measure, Vec<(Place, String)>)> {
         let body = body.trim().trim_end_matches(',');
         let (body, mut filters) = match body.rsplit_once(" over ") {
             Some((head, noun)) => {
-                let (_, place, value) = self.described(&stems(noun))?;
+                let (_, place, value) = self.find_described(&stems(noun))?;
                 (head.trim_end_matches(','), vec![(place, value)])
             }
             None => (body, Vec::new()),
         };
         if let Some((left, right)) = body.split_once(" divided by ") {
-            let ((left, more), (right, others)) = (self.parsed(left, depth)?, self.parsed(right, depth)?);
+            let ((left, more), (right, others)) = (self.parse(left, depth)?, self.parse(right, depth)?);
             // Both halves are over the same rows, or the query would have to be two.
             if !more.is_empty() && !others.is_empty() && more != others {
                 return None;
@@ -109,7 +109,7 @@ impl Reader<'_> {
             return Some((Measure::Of(Aggregate::Sum, (table, column)), filters));
         }
         if let Some(noun) = body.strip_prefix("the number of ") {
-            let (_, place, value) = self.described(&stems(noun))?;
+            let (_, place, value) = self.find_described(&stems(noun))?;
             filters.push((place, value));
             return Some((Measure::Rows, filters));
         }

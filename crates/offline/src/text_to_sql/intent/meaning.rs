@@ -4,7 +4,7 @@ use super::{
     super::period::{self, Unit},
     Aggregate, Filter, Group, Intent, Measure, Place, Stop, Test,
     places::path,
-    reader::{BEYOND, COUNT, GROUPING, LARGEST, Mention, Reader, SMALLEST, Thing},
+    reader::{BEYOND, COUNT, GROUPING, HIGHEST_WORDS, LOWEST_WORDS, Meaning, Mention, Reader},
     stop,
 };
 
@@ -14,7 +14,7 @@ impl Reader<'_> {
             let word = word.text.clone();
             return stop(format!("it asks for more than figures from the data (`{word}`)"));
         }
-        let period = period::take(&mut self.words).map_err(Stop::Reason)?;
+        let period = period::take(&mut self.words).map_err(|error| Stop::Reason(error.to_string()))?;
         let mut intent = Intent {
             subject: usize::MAX,
             measure: Measure::Rows,
@@ -33,7 +33,7 @@ impl Reader<'_> {
         let distinct = ["different", "distinct", "unique"].iter().any(|word| self.take(&[word]).is_some());
         let mut largest = None;
         let mut rank_at = None;
-        for (list, is_largest) in [(LARGEST, true), (SMALLEST, false)] {
+        for (list, is_largest) in [(HIGHEST_WORDS, true), (LOWEST_WORDS, false)] {
             if let Some(at) = list.iter().find_map(|word| self.take(&[word]))
                 && largest.is_none()
             {
@@ -67,19 +67,19 @@ impl Reader<'_> {
         let mut grouped: Vec<usize> = Vec::new();
         for (place, mention) in self.mentions.iter().enumerate() {
             let is_numeric =
-                matches!(&mention.thing, Thing::Columns(all) if all.iter().all(|at| self.column(*at).is_number()));
+                matches!(&mention.thing, Meaning::Columns(all) if all.iter().all(|at| self.column(*at).is_number()));
             let after_group = self.before(mention.at).is_some_and(|word| GROUPING.contains(&word))
                 || (self.before(mention.at) == Some("and") && place > 0 && grouped.contains(&(place - 1)));
             let is_ranked = largest.is_some()
                 && grouped.is_empty()
                 && self.asks_which(mention.at)
-                && !matches!(mention.thing, Thing::Codes(_));
+                && !matches!(mention.thing, Meaning::Codes(_));
             if (after_group
                 && !is_numeric
-                && !matches!(mention.thing, Thing::Codes(_))
+                && !matches!(mention.thing, Meaning::Codes(_))
                 && !self.counts_before(mention.at))
                 || (is_ranked && !is_numeric)
-                || matches!(mention.thing, Thing::Unit(_))
+                || matches!(mention.thing, Meaning::Unit(_))
             {
                 grouped.push(place);
             }
@@ -92,13 +92,13 @@ impl Reader<'_> {
         // What is measured, and of which table.
         let free_tables: Vec<(usize, usize)> = (free.iter())
             .filter_map(|mention| match mention.thing {
-                Thing::Table(table) => Some((mention.at, table)),
+                Meaning::Table(table) => Some((mention.at, table)),
                 _ => None,
             })
             .collect();
         let mut numeric: Vec<&Mention> = (free.iter())
             .filter(|mention| {
-                matches!(&mention.thing, Thing::Columns(all) if all.iter().any(|at| self.column(*at).is_number()))
+                matches!(&mention.thing, Meaning::Columns(all) if all.iter().any(|at| self.column(*at).is_number()))
             })
             .collect();
         // A comparison is about the number before it, or the one after it.
@@ -109,8 +109,8 @@ impl Reader<'_> {
                 return stop(format!("it compares with {number}, and what is compared is not plain"));
             };
             let mention = numeric.remove(found);
-            let Thing::Columns(places) = &mention.thing else { continue };
-            compared.push((self.preferred(places, &free_tables), operator, number));
+            let Meaning::Columns(places) = &mention.thing else { continue };
+            compared.push((self.prefer(places, &free_tables), operator, number));
         }
         if let Some((measure, table)) = defined.take() {
             intent.measure = measure;
@@ -120,19 +120,19 @@ impl Reader<'_> {
             }
         } else if distinct {
             let columns = free.iter().find_map(|mention| match &mention.thing {
-                Thing::Columns(all) if count_at.is_some() => Some(all),
+                Meaning::Columns(all) if count_at.is_some() => Some(all),
                 _ => None,
             });
             let Some(columns) = columns else { return stop("what is to be different is not plain") };
-            let place = self.preferred(columns, &free_tables);
+            let place = self.prefer(columns, &free_tables);
             (intent.measure, intent.subject) = (Measure::Of(Aggregate::Distinct, place), place.0);
         } else {
             let counted = count_at.and_then(|at| free_tables.iter().find(|(place, _)| *place >= at));
             let ranked = largest.filter(|_| aggregate.is_none() && numeric.is_empty()).and(free_tables.first());
             match (numeric.as_slice(), counted.or(ranked)) {
                 ([one], table) if table.is_none() || aggregate.is_some() => {
-                    let Thing::Columns(places) = &one.thing else { return stop("nothing is measured") };
-                    let place = self.preferred(places, &free_tables);
+                    let Meaning::Columns(places) = &one.thing else { return stop("nothing is measured") };
+                    let place = self.prefer(places, &free_tables);
                     let aggregate = match (aggregate, largest) {
                         (Some(aggregate), _) => aggregate,
                         (None, _) if count_at.is_some() => Aggregate::Sum,
@@ -151,7 +151,7 @@ impl Reader<'_> {
                 }
                 ([], Some((_, table))) if aggregate.is_none() => intent.subject = *table,
                 ([], None) if aggregate.is_some() => {
-                    let place = self.summed(&free_tables, &grouped)?;
+                    let place = self.find_sum(&free_tables, &grouped)?;
                     let aggregate = aggregate.unwrap_or(Aggregate::Sum);
                     (intent.measure, intent.subject) = (Measure::Of(aggregate, place), place.0);
                 }
@@ -177,7 +177,7 @@ impl Reader<'_> {
         };
         for mention in &free {
             match &mention.thing {
-                Thing::Codes(all) => {
+                Meaning::Codes(all) => {
                     let via = via(mention.at);
                     let places: Vec<Place> = all.iter().map(|(place, _)| *place).collect();
                     let place = self.nearest(subject, &places, via, &self.phrase(mention))?;
@@ -189,7 +189,7 @@ impl Reader<'_> {
                     intent.filters.push(Filter { place, test: Test::Is((*value).to_owned()), via });
                 }
                 // Another table has to be what the rows refer to.
-                Thing::Table(table)
+                Meaning::Table(table)
                     if *table != subject
                         && path(&self.tables, subject, *table).is_none()
                         && !self.is_part(*table, &grouped) =>
@@ -207,31 +207,31 @@ impl Reader<'_> {
         // Groups.
         let dates: Vec<Place> = (self.mentions.iter())
             .filter_map(|mention| match &mention.thing {
-                Thing::Columns(all) => all.iter().copied().find(|at| self.column(*at).is_date()),
+                Meaning::Columns(all) => all.iter().copied().find(|at| self.column(*at).is_date()),
                 _ => None,
             })
             .collect();
         for place in &grouped {
             let mention = self.mentions[*place].clone();
             let group = match &mention.thing {
-                Thing::Unit(unit) => {
+                Meaning::Unit(unit) => {
                     Group { place: self.date(subject, &dates, &mut intent.notes)?, unit: Some(*unit), via: None }
                 }
-                Thing::Table(table) if path(&self.tables, subject, *table).is_some() => {
+                Meaning::Table(table) if path(&self.tables, subject, *table).is_some() => {
                     Group { place: (*table, self.label(*table)), unit: None, via: via(mention.at) }
                 }
-                Thing::Table(table) => {
+                Meaning::Table(table) => {
                     return stop(format!(
                         "{} do not refer to {} by a key",
                         self.tables[subject].name, self.tables[*table].name
                     ));
                 }
-                Thing::Columns(all) => {
+                Meaning::Columns(all) => {
                     let place = self.nearest(subject, all, None, &self.phrase(&mention))?;
                     let unit = self.column(place).is_date().then_some(Unit::Day);
                     Group { place, unit, via: None }
                 }
-                Thing::Codes(_) => continue,
+                Meaning::Codes(_) => continue,
             };
             if !intent.groups.contains(&group) {
                 intent.groups.push(group);
@@ -249,7 +249,7 @@ impl Reader<'_> {
         } else if limit.is_some() {
             return stop("how many are wanted is plain, but not in which order");
         }
-        self.weighted(&mut intent);
+        self.note_weights(&mut intent);
         Ok(intent)
     }
 }

@@ -2,17 +2,17 @@
 
 use super::{
     super::{
-        known::{Column, Table},
         text::{Word, is_vague, stems},
+        turn_state::{Column, Table},
     },
     Aggregate, Filter, Intent, Measure, Place, Stop, Test,
-    reader::{Reader, Thing},
+    reader::{Meaning, Reader},
     stop,
 };
 
 impl Reader<'_> {
     /// The column that is meant: of a table that is named, or of the first one that the search found.
-    pub(super) fn preferred(&self, places: &[Place], named: &[(usize, usize)]) -> Place {
+    pub(super) fn prefer(&self, places: &[Place], named: &[(usize, usize)]) -> Place {
         let numbers: Vec<Place> = places.iter().copied().filter(|place| self.column(*place).is_number()).collect();
         let places = if numbers.is_empty() { places } else { &numbers };
         let is_named = |place: &&Place| named.iter().any(|(_, table)| *table == place.0);
@@ -55,14 +55,14 @@ impl Reader<'_> {
     /// Whether the table is on the way to what is grouped by.
     pub(super) fn is_part(&self, table: usize, grouped: &[usize]) -> bool {
         grouped.iter().any(|place| match &self.mentions[*place].thing {
-            Thing::Table(group) => *group == table,
+            Meaning::Table(group) => *group == table,
             _ => false,
         })
     }
 
     /// What is summed where only a table is named: the one number whose name the table's name holds, or that is its only
     /// amount.
-    pub(super) fn summed(&self, tables: &[(usize, usize)], grouped: &[usize]) -> Result<Place, Stop> {
+    pub(super) fn find_sum(&self, tables: &[(usize, usize)], grouped: &[usize]) -> Result<Place, Stop> {
         let table = tables.iter().map(|(_, table)| *table).find(|table| !self.is_part(*table, grouped));
         let Some(table) = table else { return stop("it names nothing that can be added up") };
         let name = stems(&self.tables[table].name);
@@ -180,7 +180,7 @@ impl Reader<'_> {
     }
 
     /// An average of rates is not the rate of all.
-    pub(super) fn weighted(&self, intent: &mut Intent) {
+    pub(super) fn note_weights(&self, intent: &mut Intent) {
         if let Measure::Of(Aggregate::Average, place) = intent.measure
             && self.column(place).names[0].iter().any(|word| ["rate", "pct", "ratio", "share"].contains(&word.as_str()))
         {

@@ -2,16 +2,16 @@
 
 use super::{
     super::{
-        known::{Column, Table, TurnState},
         period::Unit,
         text::{Word, find, is_empty, is_vague, stems, take},
+        turn_state::{Column, Table, TurnState},
     },
     Place, Stop, stop,
 };
 
 /// What words stand for.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Thing {
+pub(super) enum Meaning {
     Table(usize),
     Columns(Vec<Place>),
     Codes(Vec<(Place, String)>),
@@ -22,7 +22,7 @@ pub(super) enum Thing {
 pub(super) struct Mention {
     pub(super) at: usize,
     pub(super) length: usize,
-    pub(super) thing: Thing,
+    pub(super) thing: Meaning,
 }
 
 /// A question and the tables of one database, while it is read.
@@ -35,8 +35,8 @@ pub(super) struct Reader<'a> {
 }
 
 pub(super) const COUNT: &[&[&str]] = &[&["how", "many"], &["number", "of"], &["count", "of"], &["count"]];
-pub(super) const LARGEST: &[&str] = &["top", "most", "highest", "largest", "biggest", "greatest", "best"];
-pub(super) const SMALLEST: &[&str] = &["lowest", "fewest", "smallest", "least", "worst"];
+pub(super) const HIGHEST_WORDS: &[&str] = &["top", "most", "highest", "largest", "biggest", "greatest", "best"];
+pub(super) const LOWEST_WORDS: &[&str] = &["lowest", "fewest", "smallest", "least", "worst"];
 pub(super) const BEYOND: &[&str] =
     &["why", "predict", "forecast", "prediction", "should", "will", "recommend", "because", "next"];
 pub(super) const GROUPING: &[&str] = &["by", "per", "each", "every"];
@@ -148,7 +148,7 @@ impl Reader<'_> {
             let grouping = self.before(at).is_some_and(|word| GROUPING.contains(&word));
             if grouping || self.words[at].stem.ends_with("ly") && self.words[at].stem != "monthly" {
                 self.words[at].used = true;
-                self.mentions.push(Mention { at, length: 1, thing: Thing::Unit(unit) });
+                self.mentions.push(Mention { at, length: 1, thing: Meaning::Unit(unit) });
             }
         }
     }
@@ -162,26 +162,26 @@ impl Reader<'_> {
                     continue;
                 }
                 let phrase: Vec<String> = window.iter().map(|word| word.stem.clone()).collect();
-                let Some(thing) = self.named(&phrase, length) else { continue };
+                let Some(thing) = self.find_named(&phrase, length) else { continue };
                 self.words[at..at + length].iter_mut().for_each(|word| word.used = true);
                 self.mentions.push(Mention { at, length, thing });
             }
         }
     }
 
-    pub(super) fn named(&self, phrase: &[String], length: usize) -> Option<Thing> {
+    pub(super) fn find_named(&self, phrase: &[String], length: usize) -> Option<Meaning> {
         let is_table = |table: &&Table| stems(&table.name) == phrase;
-        let table = self.tables.iter().position(is_table).map(Thing::Table);
+        let table = self.tables.iter().position(is_table).map(Meaning::Table);
         let columns: Vec<Place> = (self.columns())
             .filter(|(_, column)| column.refers.is_none() && column.names.iter().any(|name| name == phrase))
             .map(|(place, _)| place)
             .collect();
-        let columns = (!columns.is_empty()).then_some(Thing::Columns(columns));
-        let codes = self.coded(phrase);
+        let columns = (!columns.is_empty()).then_some(Meaning::Columns(columns));
+        let codes = self.find_codes(phrase);
         if length > 1 { columns.or(table).or(codes) } else { table.or(columns).or(codes) }
     }
 
-    pub(super) fn coded(&self, phrase: &[String]) -> Option<Thing> {
+    pub(super) fn find_codes(&self, phrase: &[String]) -> Option<Meaning> {
         let mut found = Vec::new();
         for (place, column) in self.columns() {
             for (value, meanings) in &column.codes {
@@ -190,7 +190,7 @@ impl Reader<'_> {
                 }
             }
         }
-        (!found.is_empty()).then_some(Thing::Codes(found))
+        (!found.is_empty()).then_some(Meaning::Codes(found))
     }
 
     /// What is left may be the end or the beginning of a column's name: `rating` of `star rating`.
@@ -218,7 +218,7 @@ impl Reader<'_> {
             let places = if ends.is_empty() { begins } else { ends };
             if !places.is_empty() {
                 self.words[at].used = true;
-                self.mentions.push(Mention { at, length: 1, thing: Thing::Columns(places) });
+                self.mentions.push(Mention { at, length: 1, thing: Meaning::Columns(places) });
             }
         }
     }

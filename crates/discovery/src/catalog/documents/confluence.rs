@@ -18,20 +18,20 @@ use prospector_state::{create_folder, remove_leftovers, replace};
 use serde::Deserialize;
 use url::Url;
 
-use super::{
-    expand::Environment,
-    file::{address, optional},
+use crate::catalog::{
+    entry::{address, optional},
+    environment::Environment,
     node::Fields,
     web::Web,
 };
 
 /// How many pages are read of one wiki.
-const MOST_PAGES: usize = 5_000;
+const MAX_PAGES: usize = 5_000;
 /// How many are asked for at once.
 const PORTION: usize = 50;
 
 /// The pages of a wiki that are wanted.
-pub(super) struct Wiki {
+pub(in crate::catalog) struct Wiki {
     base: String,
     space: Option<String>,
     label: Option<String>,
@@ -149,8 +149,8 @@ pub(super) async fn pages(place: &str, wiki: &Wiki, web: &Web) -> (Vec<(String, 
     let folder = web.folder.join("confluence");
     remove_leftovers(&folder);
     while let Some(url) = next.take().filter(|url| seen.insert(url.clone())) {
-        if pages.len() >= MOST_PAGES {
-            let reason = format!("only the first {MOST_PAGES} pages of the wiki were read");
+        if pages.len() >= MAX_PAGES {
+            let reason = format!("only the first {MAX_PAGES} pages of the wiki were read");
             problems.push(Problem::warning(place, reason).advise("name a `label` to read fewer"));
             break;
         }

@@ -1,13 +1,14 @@
 //! What the conversation of this turn holds: hits, tables, values, definitions, and the answer to the query.
 
 use prospector_llm::{
-    Message, ToolCall,
+    Message,
+    message::ToolCall,
     purpose::{Mode, PreviousTurn},
 };
 use serde_json::Value;
 
 use super::{
-    follow_up::FollowUp,
+    follow_up::{FollowUp, FollowUpError},
     text::{stem, stems},
 };
 
@@ -96,7 +97,7 @@ pub(super) struct TurnState {
     /// The question in full, where it could be made that.
     pub(super) question: String,
     /// How it goes on from the one before; or why it cannot be told.
-    pub(super) follow_up: Result<Option<FollowUp>, String>,
+    pub(super) follow_up: Result<Option<FollowUp>, FollowUpError>,
     pub(super) knowledge: bool,
     pub(super) auditable: bool,
     pub(super) definitions: Vec<Definition>,

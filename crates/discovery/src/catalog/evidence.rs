@@ -5,14 +5,14 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use prospector_core::work::compute;
 use prospector_documents::DocumentDiscovery;
-use prospector_facts::{Evidence, Passage};
+use prospector_facts::evidence::{Evidence, EvidenceError, Passage};
 use prospector_schema::SchemaDiscovery;
 use prospector_search::{Embedder, Index, Role, StaticTable};
 
-use crate::catalog::web_search::WebSearch;
+use super::web_search::WebSearch;
 
 /// The documents and the schema descriptions of a catalog.
-pub(crate) struct CatalogEvidence {
+pub(super) struct CatalogEvidence {
     schema: Arc<SchemaDiscovery>,
     documents: Arc<DocumentDiscovery>,
     index: Index,
@@ -21,7 +21,7 @@ pub(crate) struct CatalogEvidence {
 }
 
 impl CatalogEvidence {
-    pub(crate) fn new(
+    pub(super) fn new(
         schema: &Arc<SchemaDiscovery>,
         documents: &Arc<DocumentDiscovery>,
         index: &Index,
@@ -62,14 +62,14 @@ impl Evidence for CatalogEvidence {
                 tracing::warn!(%error, "documents could not be searched for a fact");
                 Vec::new()
             });
-            joined(&schema, found, schema.passages(&index, &question, limit), limit)
+            merge(&schema, found, schema.passages(&index, &question, limit), limit)
         })
         .await
     }
 
-    async fn elsewhere(&self, question: &str, limit: usize) -> Result<Vec<Passage>, String> {
+    async fn elsewhere(&self, question: &str, limit: usize) -> Result<Vec<Passage>, EvidenceError> {
         match &self.web {
-            Some(web) => web.passages(question, limit).await,
+            Some(web) => web.passages(question, limit).await.map_err(EvidenceError::new),
             None => Ok(Vec::new()),
         }
     }
@@ -99,7 +99,7 @@ impl Evidence for CatalogEvidence {
 
 /// Passages of documents and descriptions together, best first. Descriptions of tables are many and short: they must not
 /// crowd out what explains.
-fn joined(
+fn merge(
     schema: &SchemaDiscovery,
     documents: Vec<prospector_documents::Passage>,
     descriptions: Vec<(String, String, f32)>,

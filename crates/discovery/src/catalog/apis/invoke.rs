@@ -11,10 +11,11 @@ use prospector_api::invoke::{Call, Caller, NotCalled, Reply};
 use prospector_fetch::{FetchError, Fetched, Fetcher, Limits, Policy, Request, Rule};
 use url::Url;
 
-use super::{
-    expand::{Environment, environment},
-    file::address as filled,
+use crate::catalog::{
+    entry,
+    environment::{Environment, environment},
     node::Fields,
+    web::parse_rule,
 };
 
 /// The types of answers that are text.
@@ -28,19 +29,19 @@ const ANSWER_TYPES: &[&str] = &[
     "text/*",
 ];
 /// A larger answer is not read; what is shown of it is much less.
-const MOST_BYTES: usize = 4 << 20;
+const MAX_ANSWER_BYTES: usize = 4 << 20;
 
 /// What an entry says about calling its API.
 #[derive(Clone, Default)]
-pub(super) struct Invoke {
+pub(in crate::catalog) struct Invoke {
     /// The hosts that may be called; without any, the one where the API is served.
-    pub(super) hosts: Vec<Rule>,
+    pub(in crate::catalog) hosts: Vec<Rule>,
     /// Where the API is served, with values from the environment, where the catalog says it.
-    pub(super) base: Option<String>,
+    pub(in crate::catalog) base: Option<String>,
     /// The host of a URL of the entry, which is trusted with the headers.
-    pub(super) named: Option<String>,
+    pub(in crate::catalog) named: Option<String>,
     /// Names and values.
-    pub(super) headers: Vec<(String, String)>,
+    pub(in crate::catalog) headers: Vec<(String, String)>,
 }
 
 impl fmt::Debug for Invoke {
@@ -62,9 +63,9 @@ pub(super) fn invoke(
     let line = fields.line();
     let mut hosts = Vec::new();
     for host in names {
-        match environment(&host, lookup).and_then(|host| host.parse()) {
+        match parse_rule(&host, lookup) {
             Ok(rule) => hosts.push(rule),
-            Err(reason) => fields.fail(line, format!("`invoke`: {reason}"), "write `invoke: [api.example.com]`"),
+            Err(error) => fields.fail(line, format!("`invoke`: {error}"), "write `invoke: [api.example.com]`"),
         }
     }
     let mut headers = Vec::new();
@@ -82,7 +83,7 @@ pub(super) fn invoke(
     if !is_allowed {
         return None;
     }
-    let base = served.and_then(|(written, line)| filled(fields, "url", written, *line, lookup));
+    let base = served.and_then(|(written, line)| entry::address(fields, "url", written, *line, lookup));
     let host = |url: &str| Url::parse(url).ok()?.host_str().map(str::to_owned);
     let named = base.as_deref().or(fetched).and_then(host);
     Some(Invoke { hosts, base, named, headers })
@@ -90,16 +91,16 @@ pub(super) fn invoke(
 
 /// Calls the APIs that may be called.
 #[derive(Debug)]
-pub(super) struct HttpCaller {
+pub(in crate::catalog) struct HttpCaller {
     /// By the name of the API.
     apis: HashMap<String, (Invoke, Fetcher)>,
 }
 
 impl HttpCaller {
     /// `allow` are the hosts of one's own network that may be asked.
-    pub(super) fn new(apis: Vec<(String, Invoke)>, allow: &[Rule]) -> Self {
+    pub(in crate::catalog) fn new(apis: Vec<(String, Invoke)>, allow: &[Rule]) -> Self {
         let total = Duration::from_secs(30);
-        let limits = Limits { bytes: MOST_BYTES, total, redirects: 0, ..Limits::default() };
+        let limits = Limits { bytes: MAX_ANSWER_BYTES, total, redirects: 0, ..Limits::default() };
         let with_fetcher = |(name, invoke): (String, Invoke)| {
             let policy = match invoke.hosts.as_slice() {
                 [] => Policy { allow: allow.to_vec(), public: true },
@@ -111,7 +112,7 @@ impl HttpCaller {
     }
 
     /// The names of the APIs.
-    pub(super) fn names(&self) -> Vec<String> {
+    pub(in crate::catalog) fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = self.apis.keys().cloned().collect();
         names.sort();
         names
@@ -121,9 +122,9 @@ impl HttpCaller {
 /// The URL of a call.
 fn address(invoke: &Invoke, call: &Call) -> Result<Url, NotCalled> {
     let Some(base) = invoke.base.as_ref().or(call.url.as_ref()) else {
-        return Err(refused(call, "nobody says where it is served", "write its address as `url` in the catalog"));
+        return Err(not_called(call, "nobody says where it is served", "write its address as `url` in the catalog"));
     };
-    let wrong = || refused(call, "where it is served is no address", "write its `url` in the catalog");
+    let wrong = || not_called(call, "where it is served is no address", "write its `url` in the catalog");
     let base = Url::parse(base).map_err(|_| wrong())?;
     let url = Url::parse(&format!("{}{}", base.as_str().trim_end_matches('/'), call.path)).map_err(|_| wrong())?;
     let url = if call.path.is_empty() { base.clone() } else { url };
@@ -134,12 +135,12 @@ fn address(invoke: &Invoke, call: &Call) -> Result<Url, NotCalled> {
     if !invoke.headers.is_empty() && !trusted {
         let host = url.host_str().unwrap_or_default();
         let advice = format!("write `invoke: [{host}]` in the catalog");
-        return Err(refused(call, "its headers go only to hosts that the catalog names", &advice));
+        return Err(not_called(call, "its headers go only to hosts that the catalog names", &advice));
     }
     Ok(url)
 }
 
-fn refused(call: &Call, reason: &str, advice: &str) -> NotCalled {
+fn not_called(call: &Call, reason: &str, advice: &str) -> NotCalled {
     NotCalled { reason: format!("`{}` is not called: {reason}", call.api), advice: advice.to_owned() }
 }
 
@@ -147,7 +148,7 @@ fn refused(call: &Call, reason: &str, advice: &str) -> NotCalled {
 impl Caller for HttpCaller {
     async fn call(&self, call: &Call) -> Result<Reply, NotCalled> {
         let Some((invoke, fetcher)) = self.apis.get(&call.api) else {
-            return Err(refused(call, "the catalog does not allow it", "name it in the plan instead"));
+            return Err(not_called(call, "the catalog does not allow it", "name it in the plan instead"));
         };
         let url = address(invoke, call)?;
         let request = Request {
@@ -168,9 +169,9 @@ impl Caller for HttpCaller {
         match fetcher.fetch(&request).await.map_err(failed)? {
             Fetched::Body { bytes, url, .. } => match String::from_utf8(bytes) {
                 Ok(text) => Ok(Reply { text, url }),
-                Err(_) => Err(refused(call, "its answer is no text", "name it in the plan instead")),
+                Err(_) => Err(not_called(call, "its answer is no text", "name it in the plan instead")),
             },
-            Fetched::Unchanged => Err(refused(call, "its answer is empty", "call it again")),
+            Fetched::Unchanged => Err(not_called(call, "its answer is empty", "call it again")),
         }
     }
 }

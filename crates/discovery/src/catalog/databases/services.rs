@@ -6,9 +6,9 @@ use prospector_connect::Source;
 use prospector_connect::source::{Access, BigquerySource, ElasticsearchSource};
 use prospector_core::Problem;
 
-use super::{
-    expand::{Environment, url_environment},
-    file::optional,
+use crate::catalog::{
+    entry::optional,
+    environment::{Environment, url_environment},
     node::{Fields, Node, Placed},
 };
 
@@ -33,7 +33,7 @@ pub(super) fn elasticsearch(fields: &mut Fields<'_>, lookup: Environment<'_>) ->
     let indices = fields.texts("indices");
     let access = access(fields, lookup);
     let made = url_environment(&written, lookup)
-        .map_err(|reason| (reason, "set it, or write the value itself"))
+        .map_err(|error| (error.to_string(), "set it, or write the value itself"))
         .and_then(|url| {
             let made = ElasticsearchSource::new(&url, access, &indices);
             made.map_err(|error| (error.to_string(), "write `elasticsearch: https://host:9200`"))
@@ -82,7 +82,7 @@ pub(super) fn bigquery(
     let (project, credentials, token) = (take("project"), take("credentials"), take("token"));
     let (location, endpoint) = (take("location"), take("endpoint"));
     let Some(project) = project else {
-        if !fields.failed() {
+        if !fields.has_failed() {
             fields.fail(
                 line,
                 "`project` is missing: whose datasets they are",
@@ -117,14 +117,14 @@ pub(super) fn bigquery(
         }
     }
     let made = made.map_err(|error| fields.fail(line, error.to_string(), "correct `bigquery`"))?;
-    if fields.failed() { Err(()) } else { Ok(Some(Source::Bigquery(made))) }
+    if fields.has_failed() { Err(()) } else { Ok(Some(Source::Bigquery(made))) }
 }
 
 #[cfg(test)]
 mod tests {
     use std::path::Path;
 
-    use super::super::file::parse;
+    use crate::catalog::file::parse;
 
     fn check(text: &str, expected: Result<&str, &str>) {
         let lookup = |name: &str| (name == "SECRET").then(|| "s3cr/t".to_owned());

@@ -3,10 +3,10 @@
 /// How a sealed file begins.
 const MARK: &[u8] = b"blake3 ";
 
-/// How many bytes stand before the content. They differ whenever the content does.
+/// The length in bytes of the checksum that [`seal`] puts before a content. Other contents have other checksums.
 pub const SEAL_BYTES: usize = MARK.len() + 64 + 1;
 
-/// A content is not what was sealed.
+/// A file is not what [`seal`] made: it has no checksum, or another content than its checksum says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BrokenSeal {
     /// There is no checksum: something else wrote it, or its beginning is damaged.
@@ -17,7 +17,7 @@ pub enum BrokenSeal {
     Different,
 }
 
-/// The content with its checksum before it.
+/// The content with its checksum before it, to be written to a file.
 pub fn seal(content: &[u8]) -> Vec<u8> {
     let mut sealed = Vec::with_capacity(SEAL_BYTES + content.len());
     sealed.extend(MARK);

@@ -13,7 +13,7 @@ const MAX_QUESTION_BYTES: usize = 10_000;
 /// What is asked.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Asked {
+pub(crate) struct Question {
     /// The question.
     pub(crate) question: String,
     /// How to answer; by the words of the question, where it is not said.
@@ -28,23 +28,26 @@ pub(crate) struct Asked {
     pub(crate) platform: Option<Platform>,
 }
 
-impl Asked {
-    /// The same with what is wrong with it said.
-    pub(crate) fn checked(mut self) -> Result<Self, Refusal> {
+impl Question {
+    /// The same without white space around it.
+    ///
+    /// # Errors
+    /// A refusal that says what is wrong with it.
+    pub(crate) fn validate(mut self) -> Result<Self, Refusal> {
         self.question = self.question.trim().to_owned();
         if self.question.is_empty() {
-            return Err(Refusal::new("invalid_arguments", "the question is empty").advise("say what you want to know"));
+            return Err(Refusal::invalid("the question is empty").advise("say what you want to know"));
         }
         if self.question.len() > MAX_QUESTION_BYTES {
             let message = format!("the question has more than {MAX_QUESTION_BYTES} bytes");
-            return Err(Refusal::new("invalid_arguments", message).advise("ask in fewer words"));
+            return Err(Refusal::invalid(message).advise("ask in fewer words"));
         }
         if self.max_rounds.is_some_and(|rounds| rounds < 2) || self.max_calls == Some(0) {
             let message = "max_rounds must be 2 or more, and max_calls 1 or more";
-            return Err(Refusal::new("invalid_arguments", message));
+            return Err(Refusal::invalid(message));
         }
         if let Some(session) = &self.session {
-            sessions::named(session)?;
+            sessions::check_name(session)?;
         }
         Ok(self)
     }

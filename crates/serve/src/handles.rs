@@ -8,10 +8,10 @@ use std::{
 
 use prospector_core::Owner;
 
-use crate::error::Refusal;
+use crate::error::{Refusal, RefusalCode};
 
 /// Things by handle, each with its owner. When there are too many, the oldest of the owner who has the most goes.
-pub(crate) struct Kept<T> {
+pub(crate) struct HandleStore<T> {
     /// How the handles begin: `plan`.
     prefix: &'static str,
     most: usize,
@@ -25,10 +25,10 @@ struct Inner<T> {
     order: VecDeque<(Instant, String)>,
 }
 
-impl<T> Kept<T> {
+impl<T> HandleStore<T> {
     pub(crate) fn new(prefix: &'static str, most: usize, life: Duration) -> Self {
         let inner = Inner { things: HashMap::new(), order: VecDeque::new() };
-        Kept { prefix, most: most.max(1), life, inner: Mutex::new(inner) }
+        HandleStore { prefix, most: most.max(1), life, inner: Mutex::new(inner) }
     }
 
     /// A handle that nobody can guess.
@@ -36,7 +36,7 @@ impl<T> Kept<T> {
         format!("{}_{}", self.prefix, uuid::Uuid::new_v4().simple())
     }
 
-    /// Keeps a thing of this owner under a handle of [`Kept::handle`].
+    /// Keeps a thing of this owner under a handle of [`HandleStore::handle`].
     pub(crate) fn keep(&self, handle: &str, owner: &Owner, thing: Arc<T>) {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         inner.expire(self.life);
@@ -56,16 +56,16 @@ impl<T> Kept<T> {
         };
         known.ok_or_else(|| match self.is_mine(handle) {
             true => Refusal::new(
-                "expired",
+                RefusalCode::Expired,
                 format!("nothing is kept under `{handle}` any more: handles live {} minutes", self.life.as_secs() / 60),
             )
             .advise("ask again, and use the new handle"),
-            false => Refusal::new("not_found", format!("`{handle}` is no handle that was given out here"))
+            false => Refusal::not_found(format!("`{handle}` is no handle that was given out here"))
                 .advise(format!("pass a handle as it was given: it begins with `{}_`", self.prefix)),
         })
     }
 
-    /// Whether it looks like a handle of this shelf.
+    /// Whether it looks like a handle that this store gave out.
     pub(crate) fn is_mine(&self, handle: &str) -> bool {
         let rest = handle.strip_prefix(self.prefix).and_then(|rest| rest.strip_prefix('_'));
         rest.is_some_and(|rest| rest.len() == 32 && rest.bytes().all(|byte| byte.is_ascii_hexdigit()))
@@ -112,13 +112,16 @@ impl<T> Inner<T> {
 mod tests {
     use super::*;
 
-    fn check(kept: &Kept<u32>, handle: &str, expected: Result<u32, &str>) {
-        assert_eq!(kept.get(handle, &Owner::local()).map(|thing| *thing).map_err(|refusal| refusal.code), expected);
+    fn check(kept: &HandleStore<u32>, handle: &str, expected: Result<u32, &str>) {
+        assert_eq!(
+            kept.get(handle, &Owner::local()).map(|thing| *thing).map_err(|refusal| refusal.code.as_str()),
+            expected
+        );
     }
 
     #[test]
     fn the_oldest_go_first_and_a_refusal_says_which_it_is() {
-        let kept = Kept::new("plan", 2, Duration::from_secs(60));
+        let kept = HandleStore::new("plan", 2, Duration::from_secs(60));
         let handles: Vec<String> = (0..3)
             .map(|n| {
                 let handle = kept.handle();
@@ -135,7 +138,7 @@ mod tests {
 
     #[test]
     fn nothing_outlives_its_time() {
-        let kept = Kept::new("plan", 2, Duration::ZERO);
+        let kept = HandleStore::new("plan", 2, Duration::ZERO);
         let handle = kept.handle();
         kept.keep(&handle, &Owner::local(), Arc::new(1));
         check(&kept, &handle, Err("expired"));
@@ -143,7 +146,7 @@ mod tests {
 
     #[test]
     fn a_thing_is_its_owners_and_who_has_the_most_loses_the_oldest() {
-        let kept = Kept::new("plan", 3, Duration::from_secs(60));
+        let kept = HandleStore::new("plan", 3, Duration::from_secs(60));
         let (ann, ben) = (Owner::new("a", "ann"), Owner::new("b", "ben"));
         let keep = |owner: &Owner, n: u32| {
             let handle = kept.handle();

@@ -10,20 +10,20 @@ use std::{
     time::{Duration, Instant},
 };
 
-use prospector_core::tool::{Answer, ToolError};
 use prospector_core::{Owner, Problem};
-use prospector_discovery::{Catalog, DiscoveryTools, Keeping, Profile};
+use prospector_discovery::{Catalog, DiscoveryTools, Profile, review::Keeping};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     changes::{Changes, Follower, Lists},
-    error::ServeError,
+    error::{OpenError, ServeError},
     listing::{self, Entry},
+    view::CatalogView,
 };
 
 /// A catalog as it was opened, with what could not be used of it; or why it could not be opened at all.
-pub type Opened = Result<(Catalog, Vec<Problem>), String>;
+pub type Opened = Result<(Catalog, Vec<Problem>), OpenError>;
 
 /// Opens the catalog as it is now; with `true` what has not changed is read again too. It is called on a thread that may
 /// block.
@@ -31,28 +31,6 @@ type Opener = dyn Fn(bool) -> Opened + Send + Sync;
 
 /// How long after an attempt to mend the index that failed the next one is made.
 const AGAIN: Duration = Duration::from_secs(60);
-
-/// One state of the catalog, as one owner sees it.
-pub(crate) struct Served {
-    pub(crate) catalog: Arc<Catalog>,
-    /// The tools of the profile that is served.
-    pub(crate) tools: DiscoveryTools,
-    /// What there is, facts apart, which may be added at any time.
-    pub(crate) entries: Arc<[Entry]>,
-    /// Which state this is, from 1.
-    pub(crate) generation: u64,
-    /// How much of the catalog could not be used.
-    pub(crate) problems: usize,
-    /// Names and counts, for a model, and which facts it was made with: those change while everything else stays.
-    pub(crate) map: Mutex<Option<(u64, Arc<str>)>>,
-}
-
-impl Served {
-    /// Calls a tool of the profile.
-    pub(crate) async fn call(&self, name: &str, arguments: Value) -> Result<Answer, ToolError> {
-        self.tools.call(name, arguments).await
-    }
-}
 
 /// One state of the catalog, and what has been made of it for each owner. Their number is that of the tokens.
 struct State {
@@ -62,7 +40,7 @@ struct State {
     entries: Arc<[Entry]>,
     generation: u64,
     problems: usize,
-    views: Mutex<HashMap<Owner, Arc<Served>>>,
+    views: Mutex<HashMap<Owner, Arc<CatalogView>>>,
 }
 
 impl State {
@@ -79,14 +57,14 @@ impl State {
         }
     }
 
-    fn seen_by(&self, owner: &Owner) -> Arc<Served> {
+    fn seen_by(&self, owner: &Owner) -> Arc<CatalogView> {
         let known = self.views.lock().unwrap_or_else(PoisonError::into_inner).get(owner).cloned();
         if let Some(known) = known {
             return known;
         }
         // Not under the lock: it may take a while, and to make it twice does no harm.
         let catalog = Arc::new(self.catalog.seen_by(owner.clone(), self.keeping));
-        let made = Arc::new(Served {
+        let made = Arc::new(CatalogView {
             tools: DiscoveryTools::new(&catalog, self.profile),
             catalog,
             entries: self.entries.clone(),
@@ -99,7 +77,7 @@ impl State {
 }
 
 /// The catalog that is served now, and how to open it again.
-pub(crate) struct Estate {
+pub(crate) struct ServedCatalog {
     opener: Arc<Opener>,
     profile: Profile,
     /// What becomes of what an owner says.
@@ -111,10 +89,10 @@ pub(crate) struct Estate {
     one_at_a_time: tokio::sync::Mutex<()>,
 }
 
-impl Estate {
+impl ServedCatalog {
     pub(crate) async fn open(opener: Arc<Opener>, profile: Profile, keeping: Keeping) -> Result<Self, ServeError> {
-        let opened = on_a_thread(opener.clone(), false).await.map_err(ServeError::Catalog)?;
-        Ok(Estate {
+        let opened = on_a_thread(opener.clone(), false).await?;
+        Ok(ServedCatalog {
             opener,
             profile,
             keeping,
@@ -126,7 +104,7 @@ impl Estate {
     }
 
     /// The state that a request of this owner is answered from, from its beginning to its end.
-    pub(crate) fn now(&self, owner: &Owner) -> Arc<Served> {
+    pub(crate) fn view(&self, owner: &Owner) -> Arc<CatalogView> {
         let state = self.now.read().unwrap_or_else(PoisonError::into_inner).clone();
         state.seen_by(owner)
     }
@@ -139,9 +117,9 @@ impl Estate {
 
     /// Waits for changes of what the clients of this owner list, from now on.
     pub(crate) fn follow_changes(&self, owner: &Owner) -> Follower {
-        let served = self.now(owner);
+        let view = self.view(owner);
         let mut changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
-        let changes = changes.entry(owner.clone()).or_insert_with(|| Arc::new(Changes::new(Lists::of(&served))));
+        let changes = changes.entry(owner.clone()).or_insert_with(|| Arc::new(Changes::new(Lists::of(&view))));
         changes.follow()
     }
 
@@ -149,13 +127,13 @@ impl Estate {
     pub(crate) fn look(&self) {
         let all = self.changes.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for (owner, changes) in all {
-            changes.look(|| Lists::of(&self.now(&owner)));
+            changes.look(|| Lists::of(&self.view(&owner)));
         }
     }
 
     /// Opens the catalog again and serves what came out. Whoever asks meanwhile is answered from the old state; when it
     /// cannot be opened, the old state stays.
-    pub(crate) async fn refresh(&self, all: bool) -> Result<Value, String> {
+    pub(crate) async fn refresh(&self, all: bool) -> Result<Value, OpenError> {
         let _turn = self.one_at_a_time.lock().await;
         let opened = on_a_thread(self.opener.clone(), all).await?;
         let generation = self.generation.fetch_add(1, Ordering::SeqCst) + 1;
@@ -224,6 +202,6 @@ impl Estate {
 async fn on_a_thread(opener: Arc<Opener>, all: bool) -> Opened {
     match tokio::task::spawn_blocking(move || opener(all)).await {
         Ok(opened) => opened,
-        Err(_) => Err("opening the catalog was given up".into()),
+        Err(_) => Err(OpenError::GivenUp),
     }
 }

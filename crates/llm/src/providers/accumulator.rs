@@ -14,10 +14,13 @@ use super::{
     answer::{MAX_ANSWER_BYTES, arguments, empty},
     failure::{Failure, Peer},
 };
-use crate::{ChatResponse, ToolCall, Usage};
+use crate::{
+    ChatResponse,
+    message::{ToolCall, Usage},
+};
 
 #[derive(Debug, Default)]
-pub(super) struct Heard {
+pub(super) struct Accumulator {
     pub(super) text: String,
     /// What the model thought aloud.
     pub(super) thought: String,
@@ -37,7 +40,7 @@ pub(super) struct Heard {
     pub(super) size: usize,
 }
 
-impl Heard {
+impl Accumulator {
     /// Takes in a call; an id that is missing or taken is replaced.
     pub(super) fn call(&mut self, id: Option<&str>, name: &str, given: Value, signature: Option<&str>) {
         let taken = |id: &str| id.is_empty() || self.calls.iter().any(|call| call.id == id);
@@ -103,13 +106,13 @@ mod tests {
 
     #[test]
     fn every_call_has_an_id_of_its_own() {
-        let mut heard = Heard::default();
+        let mut accumulator = Accumulator::default();
         for id in [None, Some(""), Some("a"), Some("a"), None] {
-            heard.call(id, "f", json!({}), None);
+            accumulator.call(id, "f", json!({}), None);
         }
-        let ids: HashSet<&str> = heard.calls.iter().map(|call| call.id.as_str()).collect();
+        let ids: HashSet<&str> = accumulator.calls.iter().map(|call| call.id.as_str()).collect();
         assert_eq!(ids.len(), 5, "{ids:?}");
-        let known: Vec<Option<&str>> = heard.calls.iter().map(|call| known_id(&call.id)).collect();
+        let known: Vec<Option<&str>> = accumulator.calls.iter().map(|call| known_id(&call.id)).collect();
         assert_eq!(known, [None, None, Some("a"), None, None]);
     }
 }

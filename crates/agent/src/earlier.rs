@@ -1,0 +1,45 @@
+//! Results of earlier turns of a session, as a model may ask for them again.
+
+use prospector_core::finding::{QueryFinding, QueryRows};
+use prospector_core::tool::{Part, ToolOutput};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+/// The result of a query of an earlier turn.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct EarlierResult {
+    /// The turn and the query: `t2.Q1`.
+    pub(crate) id: String,
+    pub(crate) question: String,
+    pub(crate) sql: String,
+    pub(crate) databases: Vec<String>,
+    pub(crate) columns: Vec<String>,
+    pub(crate) rows: Vec<Vec<Value>>,
+    pub(crate) has_more: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) database: Option<String>,
+}
+
+impl ToolOutput for EarlierResult {
+    fn queries(&mut self) -> Vec<QueryFinding<'_>> {
+        let rows =
+            QueryRows { databases: &self.databases, columns: &self.columns, rows: &self.rows, has_more: self.has_more };
+        vec![QueryFinding {
+            id: &mut self.id,
+            question: &self.question,
+            sql: Some(&self.sql),
+            database: self.database.as_deref(),
+            rows: Ok(rows),
+        }]
+    }
+
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        vec![
+            ("question", Part::Text(&mut self.question)),
+            ("sql", Part::Text(&mut self.sql)),
+            ("columns", Part::entries(&mut self.columns)),
+            ("rows", Part::entries(&mut self.rows)),
+        ]
+    }
+}

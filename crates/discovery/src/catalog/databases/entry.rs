@@ -1,0 +1,98 @@
+//! The entries of `databases`: a file, a server, or a service.
+
+use prospector_connect::Source;
+use prospector_connect::source::Server;
+
+use super::services;
+use crate::catalog::{
+    entry::{EntryReader, optional, path, plain},
+    environment::{Environment, url_environment, with_key},
+    node::{Fields, Placed},
+};
+
+/// The keys of an entry, those of services apart.
+const KEYS: [&str; 10] =
+    ["path", "name", "type", "description", "descriptions", "tables", "functions", "url", "schemas", "bigquery"];
+
+/// What an entry of `databases` says.
+#[derive(Debug)]
+pub(in crate::catalog) struct DatabaseEntry {
+    pub(in crate::catalog) line: u64,
+    pub(in crate::catalog) name: Option<String>,
+    pub(in crate::catalog) kind: Option<String>,
+    /// Empty where it is on a server.
+    pub(in crate::catalog) path: String,
+    pub(in crate::catalog) server: Option<Server>,
+    pub(in crate::catalog) service: Option<Source>,
+    pub(in crate::catalog) description: String,
+    pub(in crate::catalog) descriptions: Option<String>,
+    pub(in crate::catalog) tables: Vec<String>,
+    /// Functions that queries may call beyond the usual ones.
+    pub(in crate::catalog) functions: Vec<String>,
+}
+
+/// Reads an entry.
+pub(super) fn read(reader: &mut EntryReader<'_>, at: usize, mut entry: Placed) -> Option<DatabaseEntry> {
+    let lookup = reader.lookup;
+    let what = format!("databases[{at}]");
+    let bigquery = services::bigquery(reader.file, &what, &mut entry, lookup, reader.problems).ok()?;
+    let keys: Vec<&str> = KEYS.into_iter().chain(services::KEYS).collect();
+    let mut fields = reader.fields(what, entry, &keys)?;
+    let schemas = fields.texts("schemas");
+    let server = server(&mut fields, &schemas, lookup);
+    let service = bigquery.or(services::elasticsearch(&mut fields, lookup));
+    if fields.has_failed() {
+        return None;
+    }
+    let is_remote = server.is_some() || service.is_some();
+    let path = match is_remote {
+        true => optional(&mut fields, "path", lookup).unwrap_or_default(),
+        false => path(&mut fields, "the file of the database", lookup)?,
+    };
+    let line = fields.line();
+    let functions = fields.texts("functions");
+    let is_plain =
+        |name: &String| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '$'));
+    if let Some(wrong) = functions.iter().find(|name| !is_plain(name)) {
+        let reason = format!("databases[{at}] allows `{wrong}`, which is no name of a function");
+        fields.fail(line, reason, "write `functions: [name, schema.name]`");
+    }
+    if is_remote && !path.is_empty() || server.is_some() && service.is_some() {
+        let reason = format!("databases[{at}] has both `path` and `url`, or another address");
+        fields.fail(line, reason, "write one of them");
+    } else if server.is_none() && !schemas.is_empty() {
+        fields.fail(line, format!("databases[{at}] has `schemas` but no `url`"), "take `schemas` out");
+    }
+    let entry = DatabaseEntry {
+        line,
+        name: plain(&mut fields, "name"),
+        kind: plain(&mut fields, "type"),
+        path,
+        server,
+        service,
+        description: plain(&mut fields, "description").unwrap_or_default(),
+        descriptions: optional(&mut fields, "descriptions", lookup),
+        tables: fields.texts("tables"),
+        functions,
+    };
+    (!fields.has_failed()).then_some(entry)
+}
+
+/// The server of a `url`, which is shown nowhere as it is written: it may hold a password.
+fn server(fields: &mut Fields<'_>, schemas: &[String], lookup: Environment<'_>) -> Option<Server> {
+    let (text, line) = fields.text("url")?;
+    let server = url_environment(&text, lookup)
+        .map_err(|error| (error.to_string(), "set it, or write the value itself"))
+        .and_then(|url| {
+            Server::new(&with_key(url, lookup), schemas).map_err(|error| {
+                (error.to_string(), "write postgres://, mysql:// or mongodb://user:${NAME}@host/database")
+            })
+        });
+    let server = server.map_err(|(reason, advice)| fields.fail(line, format!("`url`: {reason}"), advice)).ok()?;
+    if !server.ignored_parameters().is_empty() {
+        // The names alone: a value may be a secret.
+        let names = server.ignored_parameters().join("`, `");
+        fields.warn(line, format!("`url`: the parameters `{names}` mean nothing here"), "take them out of the URL");
+    }
+    Some(server)
+}

@@ -1,0 +1,194 @@
+//! Which databases an entry stands for, before any of them is opened.
+
+use std::path::{Path, PathBuf};
+
+use prospector_connect::Source;
+use prospector_connect::source::SourceKind;
+use prospector_core::Problem;
+use prospector_core::name::nearest;
+
+use super::entry::DatabaseEntry;
+use crate::catalog::paths::{glob, is_glob, names, nearest_file};
+
+/// One database, found but not yet opened.
+pub(super) struct Found {
+    pub(super) name: String,
+    /// The place of its entry, for problems.
+    pub(super) place: String,
+    pub(super) source: Source,
+    pub(super) description: String,
+    /// The file of descriptions, where there is one.
+    pub(super) descriptions: Option<PathBuf>,
+    /// The tables that may be seen; all where it is empty.
+    pub(super) allow: Vec<String>,
+    /// Functions that queries may call beyond the usual ones.
+    pub(super) functions: Vec<String>,
+}
+
+impl Found {
+    fn new(place: &str, entry: &DatabaseEntry, name: String, source: Source, descriptions: Option<PathBuf>) -> Self {
+        Found {
+            name,
+            place: place.to_owned(),
+            source,
+            description: entry.description.clone(),
+            descriptions,
+            allow: entry.tables.clone(),
+            functions: entry.functions.clone(),
+        }
+    }
+}
+
+/// Why an entry stands for no database, and what to do about it.
+struct Fault {
+    reason: String,
+    advice: String,
+}
+
+impl Fault {
+    fn new(reason: impl Into<String>, advice: impl Into<String>) -> Self {
+        Fault { reason: reason.into(), advice: advice.into() }
+    }
+}
+
+/// The databases of one entry: one for a file or for a name, one for each file of a glob without a name.
+pub(super) fn find(base: &Path, place: &str, entry: &DatabaseEntry, problems: &mut Vec<Problem>) -> Vec<Found> {
+    let remote = entry.server.clone().map(Source::Server).or_else(|| entry.service.clone());
+    let found = kind_of(entry).and_then(|kind| match (remote, kind) {
+        (Some(source), _) => find_remote(base, place, entry, source, kind, problems).map(|found| vec![found]),
+        (None, Some(SourceKind::Dbt)) => find_project(base, place, entry).map(|found| vec![found]),
+        (None, _) => find_files(base, place, entry, kind, problems),
+    });
+    found.unwrap_or_else(|Fault { reason, advice }| {
+        problems.push(Problem::error(place, reason).advise(advice));
+        Vec::new()
+    })
+}
+
+/// The `type` of an entry, where it has one.
+fn kind_of(entry: &DatabaseEntry) -> Result<Option<SourceKind>, Fault> {
+    let Some(name) = entry.kind.as_deref() else { return Ok(None) };
+    let kind = SourceKind::from_name(name).ok_or_else(|| {
+        let names: Vec<&str> = SourceKind::ALL.iter().map(|kind| kind.as_str()).collect();
+        let near = nearest(name, names.iter().copied(), 1).pop().unwrap_or_default();
+        Fault::new(
+            format!("there is no database type `{name}`"),
+            format!("did you mean `{near}`? the types are {}", names.join(", ")),
+        )
+    })?;
+    Ok(Some(kind))
+}
+
+/// The database of an entry that names a server or a service.
+fn find_remote(
+    base: &Path,
+    place: &str,
+    entry: &DatabaseEntry,
+    source: Source,
+    kind: Option<SourceKind>,
+    problems: &mut Vec<Problem>,
+) -> Result<Found, Fault> {
+    let own = source.kind();
+    if let Some(kind) = kind.filter(|kind| *kind != own) {
+        return Err(Fault::new(format!("the `url` is one of {own}, and the `type` is {kind}"), "leave `type` out"));
+    }
+    let Some(name) = entry.name.clone().or_else(|| source.default_name().map(str::to_owned)) else {
+        return Err(Fault::new("the `url` names no database, and the entry has no `name`", "write `name: ...`"));
+    };
+    let written = entry.descriptions.as_ref().map(|written| base.join(written.replace("{name}", &name)));
+    if let Some(path) = written.as_ref().filter(|path| !path.is_file()) {
+        problems.push(no_descriptions(place, path));
+    }
+    Ok(Found::new(place, entry, name, source, written.filter(|path| path.is_file())))
+}
+
+/// The databases of an entry that names a file, a folder or a pattern.
+fn find_files(
+    base: &Path,
+    place: &str,
+    entry: &DatabaseEntry,
+    kind: Option<SourceKind>,
+    problems: &mut Vec<Problem>,
+) -> Result<Vec<Found>, Fault> {
+    let folder = base.join(&entry.path);
+    let pattern = if folder.is_dir() { format!("{}/*", entry.path.trim_end_matches('/')) } else { entry.path.clone() };
+    let many = is_glob(&pattern);
+    let files = if many {
+        glob(base, &pattern)
+            .map_err(|error| Fault::new(format!("`path: {}`: {error}", entry.path), "correct the path"))?
+    } else if folder.is_file() {
+        vec![folder]
+    } else {
+        let near = nearest_file(&folder).map_or("correct the path".into(), |name| format!("did you mean `{name}`?"));
+        return Err(Fault::new(format!("there is no file {}", folder.display()), near));
+    };
+    let is_of_kind = |path: &PathBuf| !many || kind.or_else(|| SourceKind::from_path(path)).is_some();
+    let files: Vec<PathBuf> = files.into_iter().filter(is_of_kind).collect();
+    let Some(first) = files.first() else {
+        return Err(Fault::new(format!("no file matches `{}`", entry.path), "correct the pattern"));
+    };
+    let Some(kind) = kind.or_else(|| SourceKind::from_path(first)) else {
+        let kinds: Vec<&str> = SourceKind::ALL.iter().map(|kind| kind.as_str()).collect();
+        return Err(Fault::new(
+            format!("the type of {} cannot be told from its extension", first.display()),
+            format!("write `type: ...`, one of {}", kinds.join(", ")),
+        ));
+    };
+    let groups: Vec<(String, Vec<PathBuf>)> = match (&entry.name, many) {
+        (Some(name), _) => vec![(name.clone(), files)],
+        (None, false) => vec![(names(&files).remove(0), files)],
+        (None, true) => names(&files).into_iter().zip(files.into_iter().map(|file| vec![file])).collect(),
+    };
+    let mut found: Vec<Found> = Vec::with_capacity(groups.len());
+    for (name, paths) in groups {
+        let written = descriptions(base, &name, &paths[0], entry.descriptions.as_deref());
+        let is_named = entry.descriptions.as_ref().is_some_and(|written| !written.contains('{'));
+        // Each has its own file of descriptions or none; one that is named outright must be there.
+        if let Some(path) = written.as_ref().filter(|path| is_named && found.is_empty() && !path.is_file()) {
+            problems.push(no_descriptions(place, path));
+        }
+        let written = written.filter(|path| path.is_file());
+        found.push(Found::new(place, entry, name, Source::files(kind, paths), written));
+    }
+    Ok(found)
+}
+
+fn no_descriptions(place: &str, path: &Path) -> Problem {
+    Problem::error(place, format!("there is no file of descriptions {}", path.display()))
+        .advise("correct `descriptions`, or leave it out")
+}
+
+/// The dbt project of an entry: its manifest, or the folder that holds it, and the catalog beside it where there is one.
+/// Without a name it is called as the folder of the project.
+fn find_project(base: &Path, place: &str, entry: &DatabaseEntry) -> Result<Found, Fault> {
+    let mut manifest = base.join(&entry.path);
+    for inside in ["manifest.json", "target/manifest.json"] {
+        if manifest.is_dir() && manifest.join(inside).is_file() {
+            manifest.push(inside);
+        }
+    }
+    if !manifest.is_file() {
+        let advice = "write `path: target/manifest.json`, and make the file with `dbt docs generate`";
+        return Err(Fault::new(format!("there is no manifest of dbt at {}", manifest.display()), advice));
+    }
+    let whole = std::path::absolute(&manifest).unwrap_or_else(|_| manifest.clone());
+    let folders = whole.ancestors().skip(1).filter_map(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+    let name = entry.name.clone().or_else(|| folders.into_iter().find(|name| name != "target"));
+    let name = name.unwrap_or_else(|| "dbt".to_owned());
+    let descriptions = descriptions(base, &name, &manifest, entry.descriptions.as_deref());
+    let catalog = Some(manifest.with_file_name("catalog.json")).filter(|path| path.is_file());
+    let source = Source::files(SourceKind::Dbt, [manifest].into_iter().chain(catalog).collect());
+    Ok(Found::new(place, entry, name, source, descriptions.filter(|path| path.is_file())))
+}
+
+/// The file of descriptions: as written, with `{dir}` for the folder of the database and `{name}` for its name; else
+/// `<stem>.descriptions.json` beside it.
+fn descriptions(base: &Path, name: &str, file: &Path, written: Option<&str>) -> Option<PathBuf> {
+    match written {
+        Some(written) => {
+            let folder = file.parent().map(|folder| folder.to_string_lossy().into_owned()).unwrap_or_default();
+            Some(base.join(written.replace("{dir}", &folder).replace("{name}", name)))
+        }
+        None => Some(file.with_extension("descriptions.json")).filter(|path| path.is_file()),
+    }
+}

@@ -1,0 +1,70 @@
+//! The facts of a catalog, and the store of those that were learned.
+
+use std::{path::PathBuf, sync::Arc};
+
+use prospector_core::record::Record;
+use prospector_facts::{Fact, FactDiscovery, model::Origin};
+
+use super::{
+    entry::{EntryReader, plain, require_plain},
+    evidence::CatalogEvidence,
+    node::Placed,
+    section::{Folders, Opening, Section},
+};
+
+/// The file of the state folder that holds the facts that were learned.
+pub(super) const STORE: &str = "facts.sqlite";
+
+/// The facts, with what they may be looked up in.
+pub(super) struct Facts {
+    pub(super) evidence: CatalogEvidence,
+}
+
+#[derive(Debug)]
+pub(super) struct FactEntry {
+    pub(super) term: String,
+    pub(super) definition: String,
+    pub(super) source: Option<String>,
+    pub(super) confidence: f64,
+}
+
+impl Section for Facts {
+    const KEY: &'static str = "facts";
+    type Entry = FactEntry;
+    type Discovery = FactDiscovery;
+    type Extra = ();
+
+    fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<FactEntry> {
+        let keys = ["term", "definition", "source", "confidence"];
+        let mut fields = reader.fields(format!("facts[{at}]"), entry, &keys)?;
+        let term = require_plain(&mut fields, "term", "what is defined");
+        let definition = require_plain(&mut fields, "definition", "what it means");
+        let source = plain(&mut fields, "source");
+        let confidence = fields.share("confidence").unwrap_or(1.0);
+        let entry = FactEntry { term: term?, definition: definition?, source, confidence };
+        (!fields.has_failed()).then_some(entry)
+    }
+
+    fn files(_: &[FactEntry], folders: &Folders<'_>) -> Option<Vec<PathBuf>> {
+        Some(vec![folders.state.join(STORE)])
+    }
+
+    async fn load(self, entries: Vec<FactEntry>, opening: &mut Opening<'_>) -> (Arc<FactDiscovery>, ()) {
+        let known = entries.into_iter().map(fact).collect();
+        let store = opening.folders.state.join(STORE);
+        let (facts, problems) = FactDiscovery::open(Some(store), known, Some(Arc::new(self.evidence))).await;
+        opening.problems.extend(problems);
+        (Arc::new(facts), ())
+    }
+
+    fn records(discovery: &FactDiscovery) -> Vec<Record> {
+        discovery.records()
+    }
+}
+
+fn fact(entry: FactEntry) -> Fact {
+    let mut fact = Fact::new(entry.term, entry.definition, Origin::Catalog);
+    fact.confidence = entry.confidence;
+    fact.source = entry.source.unwrap_or_else(|| "catalog".into());
+    fact
+}

@@ -1,0 +1,171 @@
+//! Paths of the catalog: patterns with wildcards, the files that match them, and names for files.
+
+use std::path::{Component, Path, PathBuf};
+
+use globset::GlobBuilder;
+use prospector_core::Problem;
+use prospector_core::name::nearest;
+use walkdir::WalkDir;
+
+/// With more files than this, looking at each takes as long as opening the catalog.
+pub(super) const MAX_WATCHED: usize = 100_000;
+
+/// Why the files of a pattern could not be listed.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum GlobError {
+    /// The pattern has no folder to begin with.
+    #[error(transparent)]
+    Prefix(#[from] std::path::StripPrefixError),
+    /// The pattern itself is wrong.
+    #[error("the pattern is wrong: {}", source.kind())]
+    Pattern { source: globset::Error },
+    /// The folder where the pattern begins cannot be read.
+    #[error("cannot read {}: {source}", root.display())]
+    Folder { root: PathBuf, source: std::io::Error },
+}
+
+/// Whether a path holds wildcards.
+pub(super) fn is_glob(path: &str) -> bool {
+    path.contains(['*', '?', '[', '{'])
+}
+
+/// The files that match a pattern, sorted. `*` stays within one folder, `**` goes through all. Symbolic links that lead
+/// out of the fixed part of the pattern are not followed.
+pub(super) fn glob(base: &Path, pattern: &str) -> Result<Vec<PathBuf>, GlobError> {
+    let joined = base.join(pattern);
+    let mut root = PathBuf::new();
+    for component in joined.components() {
+        if matches!(component, Component::Normal(part) if is_glob(&part.to_string_lossy())) {
+            break;
+        }
+        root.push(component);
+    }
+    let relative = joined.strip_prefix(&root)?.to_string_lossy().into_owned();
+    let matcher = GlobBuilder::new(&relative)
+        .literal_separator(true)
+        .build()
+        .map_err(|source| GlobError::Pattern { source })?
+        .compile_matcher();
+    let depth = if relative.contains("**") { usize::MAX } else { Path::new(&relative).components().count() };
+    let home = root.canonicalize().map_err(|source| GlobError::Folder { root: root.clone(), source })?;
+    let mut files: Vec<PathBuf> = WalkDir::new(&root)
+        .max_depth(depth)
+        .sort_by_file_name()
+        .into_iter()
+        .flatten()
+        .map(walkdir::DirEntry::into_path)
+        .filter(|path| path.strip_prefix(&root).is_ok_and(|relative| matcher.is_match(relative)))
+        .filter(|path| path.is_file() && path.canonicalize().is_ok_and(|real| real.starts_with(&home)))
+        .collect();
+    files.sort();
+    Ok(files)
+}
+
+/// One name for each file: the stem, or the folder's name where stems repeat (`imdb/schema.sql` is `imdb`), or both.
+pub(super) fn names(files: &[PathBuf]) -> Vec<String> {
+    let stem = |path: &Path| path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let folder = |path: &Path| {
+        path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    };
+    let unique = |names: &[String]| {
+        let mut seen = std::collections::HashSet::new();
+        names.iter().all(|name| seen.insert(name.to_lowercase()))
+    };
+    let stems: Vec<String> = files.iter().map(|path| stem(path)).collect();
+    if unique(&stems) {
+        return stems;
+    }
+    let folders: Vec<String> = files.iter().map(|path| folder(path)).collect();
+    if unique(&folders) {
+        return folders;
+    }
+    files.iter().map(|path| format!("{}_{}", folder(path), stem(path))).collect()
+}
+
+/// The files of a path or a pattern; `None`, with the problem noted, where there are none.
+pub(super) fn files(base: &Path, place: &str, pattern: &str, problems: &mut Vec<Problem>) -> Option<Vec<PathBuf>> {
+    let path = base.join(pattern);
+    let (reason, advice) = if is_glob(pattern) {
+        match glob(base, pattern) {
+            Ok(files) if !files.is_empty() => return Some(files),
+            Ok(_) => (format!("no file matches `{pattern}`"), "correct the pattern".to_owned()),
+            Err(reason) => (format!("`path: {pattern}`: {reason}"), "correct the path".to_owned()),
+        }
+    } else if path.exists() {
+        return Some(vec![path]);
+    } else {
+        let near = nearest_file(&path);
+        let advice = near.map_or("correct the path".into(), |name| format!("did you mean `{name}`?"));
+        (format!("there is no file {}", path.display()), advice)
+    };
+    problems.push(Problem::error(place, reason).advise(advice));
+    None
+}
+
+/// The file of the same folder whose name is nearest to one that does not exist.
+pub(super) fn nearest_file(path: &Path) -> Option<String> {
+    let wanted = path.file_name()?.to_string_lossy();
+    let names: Vec<String> = std::fs::read_dir(path.parent()?)
+        .ok()?
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    nearest(&wanted, names.iter().map(String::as_str), 1).pop()
+}
+
+/// Adds a path, and of a folder all that is in it, to the files that are watched. `None` where a folder cannot be listed,
+/// or where there are more than [`MAX_WATCHED`] files by then.
+pub(super) fn watch(path: &Path, watched: &mut Vec<PathBuf>) -> Option<()> {
+    for entry in WalkDir::new(path).follow_links(true).sort_by_file_name() {
+        watched.push(entry.ok()?.into_path());
+        if watched.len() > MAX_WATCHED {
+            return None;
+        }
+    }
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_glob_matches_within_one_folder_and_through_all() {
+        let folder = tempfile::tempdir().unwrap();
+        for path in ["a/one.csv", "a/two.csv", "a/deep/three.csv", "a/note.txt"] {
+            let path = folder.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "").unwrap();
+        }
+        let check = |pattern: &str, expected: &[&str]| {
+            let found = glob(folder.path(), pattern).unwrap();
+            let found: Vec<_> = found.iter().map(|path| path.strip_prefix(folder.path()).unwrap()).collect();
+            assert_eq!(found, expected.iter().map(Path::new).collect::<Vec<_>>(), "{pattern}");
+        };
+        check("a/*.csv", &["a/one.csv", "a/two.csv"]);
+        check("a/**/*.csv", &["a/deep/three.csv", "a/one.csv", "a/two.csv"]);
+        check("*/{one,note}.*", &["a/note.txt", "a/one.csv"]);
+        check("b*/*.csv", &[]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_out_of_the_folder_is_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let outside = tempfile::tempdir().unwrap();
+        std::fs::write(outside.path().join("secret.csv"), "").unwrap();
+        std::os::unix::fs::symlink(outside.path().join("secret.csv"), folder.path().join("link.csv")).unwrap();
+        assert!(glob(folder.path(), "*.csv").unwrap().is_empty());
+    }
+
+    #[test]
+    fn repeated_stems_are_named_after_their_folders() {
+        let check = |files: &[&str], expected: &[&str]| {
+            let files: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();
+            assert_eq!(names(&files), expected);
+        };
+        check(&["x/a.sql", "x/b.sql"], &["a", "b"]);
+        check(&["x/schema.sql", "y/schema.sql"], &["x", "y"]);
+        check(&["x/a.sql", "x/b.sql", "y/a.sql"], &["x_a", "x_b", "y_a"]);
+    }
+}

@@ -1,0 +1,86 @@
+//! The skills of a catalog: those of the project, then of the user, then those that the catalog names.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use prospector_core::Problem;
+use prospector_core::record::Record;
+use prospector_skills::{SkillDiscovery, SkillFolder};
+
+use super::{
+    entry::{EntryReader, path},
+    node::Placed,
+    paths::{nearest_file, watch},
+    section::{Folders, Opening, Section},
+};
+
+/// The folders of skills that count without being named, beside the catalog and in the home folder.
+const SKILL_FOLDERS: [&str; 3] = [".agents/skills", ".claude/skills", ".prospector/skills"];
+
+/// The skills.
+pub(super) struct Skills;
+
+#[derive(Debug)]
+pub(super) struct SkillEntry {
+    pub(super) line: u64,
+    pub(super) path: String,
+}
+
+impl Section for Skills {
+    const KEY: &'static str = "skills";
+    type Entry = SkillEntry;
+    type Discovery = SkillDiscovery;
+    type Extra = ();
+
+    fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<SkillEntry> {
+        let lookup = reader.lookup;
+        let mut fields = reader.fields(format!("skills[{at}]"), entry, &["path"])?;
+        let path = path(&mut fields, "a folder of skills", lookup);
+        let entry = SkillEntry { line: fields.line(), path: path? };
+        (!fields.has_failed()).then_some(entry)
+    }
+
+    fn files(entries: &[SkillEntry], folders: &Folders<'_>) -> Option<Vec<PathBuf>> {
+        let mut files = Vec::new();
+        for folder in usual_folders(folders.base, folders.home) {
+            if folder.path.exists() {
+                watch(&folder.path, &mut files)?;
+            }
+        }
+        for entry in entries {
+            watch(&folders.base.join(&entry.path), &mut files)?;
+        }
+        Some(files)
+    }
+
+    async fn load(self, entries: Vec<SkillEntry>, opening: &mut Opening<'_>) -> (Arc<SkillDiscovery>, ()) {
+        let mut folders = usual_folders(opening.folders.base, opening.folders.home);
+        for entry in &entries {
+            let path = opening.folders.base.join(&entry.path);
+            if path.is_dir() {
+                folders.push(SkillFolder { path, required: true });
+            } else {
+                let near = nearest_file(&path);
+                let advice = near.map_or("correct the path".into(), |name| format!("did you mean `{name}`?"));
+                let problem =
+                    Problem::error(opening.place(entry.line), format!("there is no folder {}", path.display()));
+                opening.problems.push(problem.advise(advice));
+            }
+        }
+        let (skills, problems) = SkillDiscovery::load(&folders);
+        opening.problems.extend(problems);
+        (Arc::new(skills.with_pages(opening.web.pages())), ())
+    }
+
+    fn records(discovery: &SkillDiscovery) -> Vec<Record> {
+        discovery.records()
+    }
+}
+
+/// The folders of skills that count without being named.
+fn usual_folders(base: &Path, home: Option<&Path>) -> Vec<SkillFolder> {
+    let of_root = |root: &Path| SKILL_FOLDERS.map(|folder| SkillFolder { path: root.join(folder), required: false });
+    [Some(base), home].into_iter().flatten().flat_map(of_root).collect()
+}

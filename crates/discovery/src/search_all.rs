@@ -1,0 +1,84 @@
+//! `search`: one search over all kinds.
+
+use prospector_core::Kind;
+use prospector_core::record::{Relevance, Resource, ResourceKind};
+use prospector_core::tool::{Effect, Page, Part, Tool, ToolError, ToolOutput};
+use prospector_search::{Index, Query};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// `search`: one search over all kinds.
+pub(crate) struct SearchAll {
+    pub(crate) index: Index,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SearchArgs {
+    /// A question, some words or a name.
+    query: String,
+    /// Only these kinds.
+    kinds: Option<Vec<Kind>>,
+    /// At most this many, 8 if not given.
+    limit: Option<usize>,
+}
+
+#[derive(Clone, Serialize, JsonSchema)]
+pub(crate) struct SearchHit {
+    pub(crate) kind: Kind,
+    pub(crate) id: String,
+    pub(crate) relevance: Relevance,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(crate) description: String,
+}
+
+impl Tool for SearchAll {
+    const NAME: &'static str = "search";
+    const DESCRIPTION: &'static str = "Finds tables, operations, documents, facts and skills for a question, best first. The first call when you do not \
+         know where to look.";
+    const MORE: &'static str = "call again with kinds, or a larger max_tokens";
+    const EFFECT: Effect = Effect::Reads;
+    type Args = SearchArgs;
+    type Output = Page<SearchHit>;
+
+    async fn call(&self, args: SearchArgs) -> Result<Self::Output, ToolError> {
+        if args.query.trim().is_empty() {
+            return Err(ToolError::invalid("query is empty", Some("say what you look for".into())));
+        }
+        let query = Query {
+            text: args.query,
+            kinds: args.kinds.unwrap_or_default(),
+            limit: args.limit.unwrap_or(8).clamp(1, 100),
+            ..Query::default()
+        };
+        let found = self.index.find(query).await?;
+        if found.hits.is_empty() {
+            return Ok(Page::nothing("no good match", found.nearest));
+        }
+        let hits = found.hits.into_iter().map(|hit| SearchHit {
+            kind: hit.kind,
+            id: hit.id,
+            relevance: hit.relevance,
+            description: hit.description,
+        });
+        Ok(Page::whole(hits.collect()))
+    }
+}
+
+impl ToolOutput for SearchHit {
+    fn reveals(&self) -> Vec<Resource> {
+        let (kind, id) = match self.kind {
+            Kind::Table => (ResourceKind::Table, self.id.as_str()),
+            Kind::Operation => (ResourceKind::Operation, self.id.as_str()),
+            Kind::Fact => (ResourceKind::Fact, self.id.as_str()),
+            Kind::Skill => (ResourceKind::Skill, self.id.as_str()),
+            // Of a section, its document.
+            Kind::Document => (ResourceKind::Document, self.id.split('#').next().unwrap_or(&self.id)),
+        };
+        vec![Resource::new(kind, id)]
+    }
+
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        vec![("description", Part::Text(&mut self.description))]
+    }
+}

@@ -1,0 +1,82 @@
+//! What the tools of tables answer, as plain data; which names an answer reveals stands beside its tool.
+
+use prospector_core::record::Relevance;
+use prospector_core::tool::Page;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::{joins::KeyJoin, profile::ColumnValues};
+
+// The answer of `get_table_schema`. Comments of these types are in schemas that clients are shown.
+#[derive(Clone, Default, Serialize, JsonSchema)]
+pub(super) struct TableSchema {
+    pub(super) database: String,
+    pub(super) table: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(super) description: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) row_count: Option<u64>,
+    /// The source's own estimate.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) row_count_estimated: bool,
+    pub(super) columns: Vec<ColumnSchema>,
+    /// Names of columns that are not shown in full.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) other_columns: Vec<String>,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub(super) sample_values: Map<String, Value>,
+    /// Of all columns, where only some are shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) columns_total: Option<usize>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) truncated: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) next: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) note: Option<String>,
+}
+
+#[derive(Clone, Default, Serialize, JsonSchema)]
+pub(super) struct ColumnSchema {
+    pub(super) name: String,
+    #[serde(rename = "type", skip_serializing_if = "String::is_empty")]
+    pub(super) data_type: String,
+    /// Only `false`, and not of a primary key: as in SQL, a column may be null unless it says otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) nullable: Option<bool>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) primary_key: bool,
+    /// `table.column`
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(super) foreign_key: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(super) description: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) statistics: Option<ColumnValues>,
+}
+
+/// A table that was found, or one that connects others.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct TableHit {
+    /// Its database.
+    pub database: String,
+    /// Its name.
+    pub table: String,
+    /// How likely it is to be needed.
+    pub relevance: Relevance,
+    /// What it holds; empty of a hit that is unlikely.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    /// The keys that join it to other hits of its database.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub joins: Vec<KeyJoin>,
+    /// Whether it only joins other hits.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub via: bool,
+}
+
+/// The answer of `search_tables`: the hits, best first, then the tables that connect them.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(transparent)]
+pub struct TableHits(pub Page<TableHit>);
