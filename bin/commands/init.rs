@@ -39,7 +39,7 @@ documents:
     content: |
       # About this catalog
       It was written by `planner init`. Replace this document by your own business rules.
-#  - path: documents/*.md           # Markdown, text, HTML, PDF, DOCX, XLSX, PPTX
+#  - path: documents/*.md           # Markdown, MDX, reStructuredText, AsciiDoc, Org, text, HTML, PDF, DOCX, XLSX, PPTX
 #  - url: https://example.com/rules.html
 #  - {confluence: https://wiki.example, space: OPS, token: '${WIKI_TOKEN}'}
 

@@ -4,11 +4,16 @@
 //! time, and turns a panic in one of them into a problem. [`parse`] is the same without that net, for those who look for
 //! panics.
 
+mod asciidoc;
 mod guard;
 mod html;
+mod markup;
+mod mdx;
 mod office;
+mod org;
 mod package;
 mod pdf;
+mod rst;
 mod storage;
 mod tables;
 
@@ -123,6 +128,13 @@ fn read_as(bytes: &[u8], format: Format) -> Result<(Converted, Vec<Remark>), Ref
     let mut remarks = Vec::new();
     let mut converted = match format {
         Format::Markdown => markdown(&decode_text(bytes, &mut remarks)?, &mut remarks),
+        Format::Mdx => {
+            let converted = markdown(&decode_text(bytes, &mut remarks)?, &mut remarks);
+            Converted { text: mdx::read(&converted.text), ..converted }
+        }
+        Format::Rst => rst::read(&decode_text(bytes, &mut remarks)?),
+        Format::AsciiDoc => asciidoc::read(&decode_text(bytes, &mut remarks)?),
+        Format::Org => org::read(&decode_text(bytes, &mut remarks)?),
         Format::Text => Converted { text: decode_text(bytes, &mut remarks)?, ..Converted::default() },
         Format::Html => html::read(&decode_text(bytes, &mut remarks)?)?,
         Format::Pdf => pdf::read(bytes, &mut remarks)?,
@@ -138,7 +150,9 @@ fn read_as(bytes: &[u8], format: Format) -> Result<(Converted, Vec<Remark>), Ref
 /// How many bytes a file of that format may have.
 pub(crate) fn byte_limit(format: Format) -> usize {
     match format {
-        Format::Markdown | Format::Text => limits::TEXT_BYTES,
+        Format::Markdown | Format::Mdx | Format::Rst | Format::AsciiDoc | Format::Org | Format::Text => {
+            limits::TEXT_BYTES
+        }
         Format::Html => limits::HTML_BYTES,
         Format::Pdf | Format::Docx | Format::Xlsx | Format::Pptx => limits::FILE_BYTES,
     }
@@ -227,5 +241,6 @@ pub(crate) fn recognise(path: &Path, bytes: &[u8]) -> Result<Option<Format>, Ref
     }
     let text = String::from_utf8_lossy(start).trim_start_matches('\u{feff}').trim_start().to_lowercase();
     let html = text.starts_with("<!doctype html") || text.starts_with("<html");
-    Ok((html && named != Some(Format::Markdown)).then_some(Format::Html))
+    let is_other_text = named.is_some_and(|named| named.is_text() && !matches!(named, Format::Text | Format::Html));
+    Ok((html && !is_other_text).then_some(Format::Html))
 }

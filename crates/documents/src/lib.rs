@@ -29,8 +29,8 @@
 //! block at empty lines, else between lines, with its fence repeated; other text between sentences. Each part carries the
 //! headings above it, and the first part of a document its description, tags, author and other fields of its front matter.
 //!
-//! Markdown, plain text, HTML, PDF, DOCX, XLSX and PPTX are read, within [`limits`]: a file that is damaged, encrypted
-//! or unpacks without end is a problem with its reason, and the rest loads. [`DocumentDiscovery::refresh`] loads again
+//! Markdown, MDX, reStructuredText, AsciiDoc, Org, plain text, HTML, PDF, DOCX, XLSX and PPTX are read, within [`limits`]: a
+//! file that is damaged, encrypted or unpacks without end is a problem with its reason, and the rest loads. [`DocumentDiscovery::refresh`] loads again
 //! what changed. To add a format, add a variant to [`Format`] and a file in `formats/` that makes Markdown of it. To add
 //! a place that documents come from, add a variant to [`Origin`] and to [`Source`].
 //!

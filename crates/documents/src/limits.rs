@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-/// The bytes of a Markdown or text file.
+/// The bytes of a file of Markdown, MDX, reStructuredText, AsciiDoc, Org or plain text.
 pub const TEXT_BYTES: usize = 20 << 20;
 /// The bytes of an HTML file.
 pub const HTML_BYTES: usize = 8 << 20;

@@ -14,8 +14,8 @@ use crate::{
 };
 
 /// What is read, as advice.
-pub(crate) const KINDS: &str =
-    "Markdown (.md, .markdown), text (.txt), HTML (.html, .htm, .xhtml), PDF, DOCX, XLSX and PPTX are read";
+pub(crate) const KINDS: &str = "Markdown (.md, .markdown, .mdx), reStructuredText (.rst), AsciiDoc (.adoc, .asciidoc), \
+    Org (.org), text (.txt), HTML (.html, .htm, .xhtml), PDF, DOCX, XLSX and PPTX are read";
 
 /// What a catalog says about a document, or about a folder of them.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// Changes whenever a format is converted in another way.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// What was read before. To be kept by the caller, in memory or as JSON.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
