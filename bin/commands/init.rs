@@ -31,7 +31,7 @@ databases: []
 
 apis: []
 #  - name: shop
-#    path: apis/shop.openapi.yaml   # OpenAPI 3, Swagger 2, or a GraphQL schema; or `url:` instead
+#    path: apis/shop.openapi.yaml   # OpenAPI 3, Swagger 2, GraphQL, or a list of MCP tools; or `url:` instead
 #    invoke: true                   # lets a model send its GETs and GraphQL queries
 
 documents:

@@ -28,7 +28,7 @@ pub enum ApiError {
         reason: String,
     },
     /// The text describes an API in a language that is not read.
-    #[error("this is {found}; only OpenAPI 3, Swagger 2.0 and GraphQL are read")]
+    #[error("this is {found}; only OpenAPI 3, Swagger 2.0, GraphQL and lists of MCP tools are read")]
     Version {
         /// The file.
         place: String,

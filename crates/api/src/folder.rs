@@ -113,7 +113,7 @@ fn describes(path: &Path) -> bool {
     }
     // Too long to be parsed here, or broken: the first keys of a description stand at the beginning of a line, or of a
     // text.
-    ["openapi", "swagger", "__schema"].iter().any(|key| {
+    ["openapi", "swagger", "__schema", "inputSchema"].iter().any(|key| {
         head.match_indices(key).any(|(at, _)| {
             let before = head[..at].trim_end_matches(['"', '\'']);
             let after = head[at + key.len()..].trim_start_matches(['"', '\'']).trim_start();
@@ -145,6 +145,7 @@ mod tests {
             ("a/parts/pet.yaml", "Pet: {type: object}"),
             ("b/swagger.json", "{\"swagger\": \"2.0\"}"),
             ("b/answer.json", "{\"data\": {\"__schema\": {}}}"),
+            ("b/tools.json", "{\"tools\": [{\"name\": \"a\", \"inputSchema\": {}}]}"),
             ("b/broken.yaml", "openapi: 3.0.0\n\tpaths: x"),
             ("b/long.json", &long),
             (".git/openapi.yaml", "openapi: 3.0.0"),
@@ -154,7 +155,8 @@ mod tests {
         let (found, problems) = ApiSource::files_in(folder.path());
         assert_eq!(problems, []);
         let found: Vec<_> = found.iter().map(|path| path.strip_prefix(folder.path()).unwrap()).collect();
-        let expected = ["a/openapi.yaml", "b/answer.json", "b/broken.yaml", "b/swagger.json", "c.graphqls"];
+        let expected =
+            ["a/openapi.yaml", "b/answer.json", "b/broken.yaml", "b/swagger.json", "b/tools.json", "c.graphqls"];
         assert_eq!(found, expected.map(Path::new));
         assert_eq!(ApiSource::files_in(&folder.path().join("none")).1.len(), 1);
     }

@@ -59,10 +59,10 @@ pub struct NotCalled {
 }
 
 impl ApiDiscovery {
-    /// The tool `invoke_operation`, for the APIs of these names; nothing where there are none.
+    /// The tool `invoke_operation`, for the APIs of these names that are REST or GraphQL; nothing where there are none.
     pub fn calling(self: &Arc<Self>, apis: &[String], caller: Arc<dyn Caller>) -> Toolset {
-        let apis: Vec<String> =
-            apis.iter().filter(|name| self.apis().iter().any(|a| a.name == **name)).cloned().collect();
+        let is_callable = |name: &&String| self.apis().iter().any(|a| a.name == **name && a.kind != ApiKind::Mcp);
+        let apis: Vec<String> = apis.iter().filter(is_callable).cloned().collect();
         if apis.is_empty() {
             return Toolset::new();
         }
@@ -122,6 +122,10 @@ impl Tool for InvokeOperation {
                 return Err(ToolError::invalid("`fields` is for GraphQL", Some("leave it out".into())));
             }
             ApiKind::OpenApi => (rest::path(operation, &args.arguments)?, None),
+            ApiKind::Mcp => {
+                let reason = format!("`{}` is a tool; only REST and GraphQL are called", operation.name);
+                return Err(refuse(reason, "name it in the plan instead".into()));
+            }
         };
         let call = Call { api: api.name.clone(), url: api.url.clone(), path, query };
         let reply = self.caller.call(&call).await.map_err(|failed| refuse(failed.reason, failed.advice))?;

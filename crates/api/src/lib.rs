@@ -1,8 +1,8 @@
-//! Discovery of API operations from OpenAPI and GraphQL descriptions.
+//! Discovery of API operations from OpenAPI and GraphQL descriptions, and of tools from their definitions.
 //!
 //! A description is read into plain structs ([`Api`], [`Operation`], [`Shape`]), whatever language it is written in:
-//! OpenAPI 3, Swagger 2.0, GraphQL schema language, or the answer to a GraphQL introspection query. What cannot be used
-//! of it becomes a problem and costs nothing else. Each operation becomes one record of a search index, and four
+//! OpenAPI 3, Swagger 2.0, GraphQL schema language, the answer to a GraphQL introspection query, or a list of tools as
+//! servers of the Model Context Protocol give it. What cannot be used of it becomes a problem and costs nothing else. Each operation becomes one record of a search index, and four
 //! tools let a language model list, search and look into them.
 //!
 //! ```
@@ -55,7 +55,8 @@
 //! # }
 //! ```
 //!
-//! [`invoke`] makes the call of an operation that the catalog allows to call, and leaves sending it to its caller.
+//! [`invoke`] makes the call of an operation that the catalog allows to call, and leaves sending it to its caller. Tools are
+//! described and never called.
 //!
 //! What it is not: it sends nothing itself, fetches no description over the network, and keeps no index of its own.
 
@@ -67,6 +68,7 @@ mod folder;
 mod graphql;
 pub mod invoke;
 mod library;
+mod mcp;
 mod model;
 mod naming;
 mod openapi;

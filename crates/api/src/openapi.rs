@@ -6,6 +6,7 @@ mod parts;
 mod security;
 
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, HashSet},
     path::PathBuf,
 };
@@ -30,11 +31,11 @@ pub(crate) const DESCRIPTION: usize = 1_000;
 pub(crate) const REMARK: usize = 200;
 
 /// The longest id and the longest path of an operation, in bytes: names are shown whole or not at all.
-const MAX_ID_BYTES: usize = 160;
+pub(crate) const MAX_ID_BYTES: usize = 160;
 const MAX_PATH_BYTES: usize = 400;
 
 /// How many operations are read. Where references repeat them, a small text can describe any number.
-const MAX_OPERATIONS: usize = 50_000;
+pub(crate) const MAX_OPERATIONS: usize = 50_000;
 
 /// How many parameters all operations may have together, beside one for each value in the documents.
 const MORE_PARAMETERS: usize = 200_000;
@@ -135,13 +136,20 @@ impl<'a> Reader<'a> {
         };
         let wrong = match item.value {
             _ if !item.value.is_object() => Some("the path is no object".to_owned()),
-            _ if !path.starts_with('/') => Some("a path must begin with `/`".to_owned()),
             _ if path.len() > MAX_PATH_BYTES => Some(format!("the path is longer than {MAX_PATH_BYTES} bytes")),
             _ => None,
         };
         if let Some(reason) = wrong {
             return self.problems.push(Problem::error(pointer, reason));
         }
+        // What stands behind the address of the server begins with a slash, whether the description says so or not.
+        let path = if path.starts_with('/') {
+            Cow::Borrowed(path)
+        } else {
+            let reason = format!("the path does not begin with `/`; it was read as `/{path}`");
+            self.problems.push(Problem::warning(&pointer, reason).advise(format!("write `/{path}`")));
+            Cow::Owned(format!("/{path}"))
+        };
         let shared = self.parameters(item, &pointer);
         let mut found: Vec<(String, Node<'a>, String)> = Vec::new();
         // What stands beside a reference counts too.
@@ -162,7 +170,7 @@ impl<'a> Reader<'a> {
                 let reason = format!("there are more than {MAX_OPERATIONS} operations; the rest is left out");
                 return self.warn_once(self.place, reason);
             }
-            self.operation(method, path, node, &shared, &pointer);
+            self.operation(method, &path, node, &shared, &pointer);
         }
     }
 

@@ -9,7 +9,7 @@ use crate::{
     document::{self, Dialect},
     folder, graphql,
     library::{Library, Neighbour},
-    openapi, prose, sdl,
+    mcp, openapi, prose, sdl,
 };
 
 /// How many problems of one description are told.
@@ -89,12 +89,23 @@ impl ApiSource {
             graphql::read(text, &place)
         } else {
             let (root, mut problems) = document::parse(text, &place)?;
-            let (dialect, doubt) = document::dialect(&root, &place)?;
-            problems.extend(doubt);
+            let dialect = if self.kind == Some(ApiKind::Mcp) {
+                let reason = "it holds no list of tools";
+                mcp::find_tools(&root).ok_or_else(|| ApiError::NotAnApi { place: place.clone(), reason })?;
+                Dialect::Tools
+            } else {
+                let (dialect, doubt) = document::dialect(&root, &place)?;
+                problems.extend(doubt);
+                dialect
+            };
             let (parts, more) = match dialect {
                 Dialect::Introspection => {
                     kind = ApiKind::GraphQl;
                     graphql::read_introspection(&root, &place)
+                }
+                Dialect::Tools => {
+                    kind = ApiKind::Mcp;
+                    mcp::read(&root, &place, own, neighbour)
                 }
                 Dialect::OpenApi => {
                     kind = ApiKind::OpenApi;

@@ -191,12 +191,12 @@ paths:
 "##,
     );
     let routes: Vec<String> = api.operations.iter().map(Operation::route).collect();
-    assert_eq!(routes, ["POST /bad", "GET /good", "POST /good"]);
-    assert_eq!(api.operations[1].description, "12");
+    assert_eq!(routes, ["GET /relative", "POST /bad", "GET /good", "POST /good"]);
+    assert_eq!(api.operations[2].description, "12");
     assert_eq!(
         problems,
         [
-            "error: f#/paths/relative: a path must begin with `/`",
+            "warning: f#/paths/relative: the path does not begin with `/`; it was read as `/relative` (write `/relative`)",
             "error: f#/paths/~1null: the path is no object",
             "error: f#/paths/~1gone: the reference `#/nowhere` leads nowhere",
             "error: f#/paths/~1bad/get: the operation cannot be read: it is no object (correct it; the other operations are loaded)",

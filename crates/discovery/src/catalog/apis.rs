@@ -33,19 +33,18 @@ pub(super) async fn load(
     let mut callable: Vec<(String, Invoke)> = Vec::new();
     for entry in entries {
         let place = format!("{}:{}", catalog.display(), entry.line);
-        let kind = match entry
-            .kind
-            .as_deref()
-            .map(|name| (name, [ApiKind::OpenApi, ApiKind::GraphQl].into_iter().find(|kind| kind.as_str() == name)))
-        {
-            Some((name, None)) => {
-                let reason = format!("there is no API type `{name}`");
-                problems.push(Problem::error(place, reason).advise("the types are openapi, graphql"));
-                continue;
-            }
-            Some((_, kind)) => kind,
-            None => None,
-        };
+        let kind =
+            match entry.kind.as_deref().map(|name| (name, ApiKind::ALL.into_iter().find(|kind| kind.as_str() == name)))
+            {
+                Some((name, None)) => {
+                    let reason = format!("there is no API type `{name}`");
+                    let names = ApiKind::ALL.map(ApiKind::as_str).join(", ");
+                    problems.push(Problem::error(place, reason).advise(format!("the types are {names}")));
+                    continue;
+                }
+                Some((_, kind)) => kind,
+                None => None,
+            };
         if let Some(url) = &entry.fetched {
             let name = entry.name.clone().unwrap_or_else(|| fetched::name(url));
             if is_taken(&apis, &name, &place, problems) {
@@ -80,6 +79,11 @@ pub(super) async fn load(
                 Err(problem) => problems.push(problem),
             }
         }
+    }
+    for api in apis.iter().filter(|api| api.kind == ApiKind::Mcp && callable.iter().any(|(name, _)| *name == api.name))
+    {
+        let reason = format!("`invoke` of `{}` is ignored: MCP tools are described and not called", api.name);
+        problems.push(Problem::warning(catalog.display().to_string(), reason).advise("take `invoke` out"));
     }
     (ApiDiscovery::new(apis), callable)
 }
