@@ -1,8 +1,8 @@
 //! PDF to Markdown: the `lopdf` crate reads the objects, the text is put together here.
 //!
 //! A PDF holds glyphs and places, neither words nor headings. [`content`] walks the drawing instructions of a page and
-//! notes each piece of text with its place, size and weight; [`layout`] makes lines, paragraphs, tables and headings of
-//! them. Both have limits on work, because a page of a few bytes can draw a form that draws forms without end.
+//! notes each piece of text with its place and size; [`layout`] makes lines and paragraphs of them, a section for each page.
+//! Both have limits on work, because a page of a few bytes can draw a form that draws forms without end.
 
 mod content;
 mod font;

@@ -25,7 +25,6 @@ pub(super) struct Piece {
     pub(super) base: f64,
     /// The size of its font, in points.
     pub(super) size: f64,
-    pub(super) bold: bool,
     pub(super) text: String,
 }
 
@@ -296,7 +295,7 @@ impl Walk<'_, '_> {
         // Text of no size is there to be searched for in pictures of pages, or is hidden: it counts too.
         if !words.is_empty() && places.iter().all(|place| place.is_finite() && place.abs() < 1e6) {
             let (left, right) = (start[4].min(end[4]), start[4].max(end[4]));
-            self.pieces.push(Piece { left, right, base: start[5], size, bold: font.bold, text: words });
+            self.pieces.push(Piece { left, right, base: start[5], size, text: words });
         }
         Ok(())
     }

@@ -17,7 +17,6 @@ pub(super) struct Font<'a> {
     pub(super) bytes: usize,
     widths: HashMap<u32, f64>,
     default_width: f64,
-    pub(super) bold: bool,
     known: HashMap<u32, Option<String>>,
 }
 
@@ -47,9 +46,6 @@ impl<'a> Font<'a> {
             encoding => encoding.ok(),
         };
         let descriptor = described.get(b"FontDescriptor").ok().and_then(|found| dictionary(document, found));
-        let name = described.get(b"BaseFont").and_then(Object::as_name).unwrap_or_default();
-        let name = String::from_utf8_lossy(name).to_lowercase();
-        let weight = descriptor.and_then(|found| number(found.get(b"FontWeight").ok()?));
         let mut widths = HashMap::new();
         let mut default_width = COMMON_WIDTH;
         if composite {
@@ -64,15 +60,7 @@ impl<'a> Font<'a> {
             let missing = descriptor.and_then(|found| number(found.get(b"MissingWidth").ok()?));
             default_width = missing.unwrap_or(default_width);
         }
-        Ok(Font {
-            encoding,
-            bytes: if composite { 2 } else { 1 },
-            widths,
-            default_width,
-            bold: ["bold", "black", "heavy"].iter().any(|word| name.contains(word))
-                || weight.is_some_and(|w| w >= 600.0),
-            known: HashMap::new(),
-        })
+        Ok(Font { encoding, bytes: if composite { 2 } else { 1 }, widths, default_width, known: HashMap::new() })
     }
 
     /// The width of a code in text space: a share of the size.
