@@ -139,8 +139,8 @@ fn read(folder: &Path, file: &Path, problems: &mut Vec<Problem>) -> Option<Skill
     let place = file.display().to_string();
     let (text, lossy) = match text(file) {
         Ok(read) => read,
-        Err(reason) => {
-            problems.push(Problem::error(&place, reason));
+        Err(problem) => {
+            problems.push(problem);
             return None;
         }
     };
@@ -232,15 +232,16 @@ fn parse(text: &str, place: &str, called: &str, problems: &mut Vec<Problem>) -> 
 }
 
 /// The text of a file, and whether some of it was no text.
-fn text(file: &Path) -> Result<(String, bool), String> {
-    let failed = |error: std::io::Error| format!("the file cannot be read: {error}");
+fn text(file: &Path) -> Result<(String, bool), Problem> {
+    let refuse = |reason: String| Problem::error(file.display().to_string(), reason);
+    let failed = |error: std::io::Error| refuse(format!("the file cannot be read: {error}"));
     if !file.is_file() {
-        return Err("this is not a regular file".to_owned());
+        return Err(refuse("this is not a regular file".to_owned()));
     }
     let mut bytes = Vec::new();
     std::fs::File::open(file).map_err(failed)?.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 > MAX_BYTES {
-        return Err(format!("the file has more than {MAX_BYTES} bytes"));
+        return Err(refuse(format!("the file has more than {MAX_BYTES} bytes")));
     }
     let text = String::from_utf8_lossy(&bytes);
     let lossy = std::str::from_utf8(&bytes).is_err();
