@@ -1,11 +1,8 @@
 //! All APIs of a catalog, and finding an operation by what a caller calls it.
 
-use std::sync::Arc;
+use prospector_core::{Problem, Record, ToolError};
 
-use prospector_core::{Problem, Record, ToolError, Toolset};
-use prospector_search::Index;
-
-use crate::{Api, ApiError, ApiSource, Operation, render, tools};
+use crate::{Api, ApiError, ApiSource, Operation, render};
 
 /// The APIs of a catalog.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -63,11 +60,6 @@ impl ApiDiscovery {
     /// What is indexed: one record for each operation.
     pub fn records(&self) -> Vec<Record> {
         self.pairs().map(|(api, operation)| render::record(api, operation)).collect()
-    }
-
-    /// The four tools for APIs.
-    pub fn tools(self: &Arc<Self>, index: &Index) -> Toolset {
-        tools::all(self, index)
     }
 
     /// An API by its name, in any case where that is unambiguous.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use prospector_core::{Problem, Severity};
 use serde_json::Value;
 
-use crate::{ApiError, mcp};
+use crate::{ApiError, tool_list::is_tools};
 
 /// Parses JSON or YAML.
 pub(crate) fn parse(text: &str, place: &str) -> Result<(Value, Vec<Problem>), ApiError> {
@@ -120,7 +120,7 @@ pub(crate) fn dialect(root: &Value, place: &str) -> Result<(Dialect, Option<Prob
     if root.get("__schema").is_some() || root.pointer("/data/__schema").is_some() {
         return Ok((Dialect::Introspection, None));
     }
-    if mcp::is_tools(root) {
+    if is_tools(root) {
         return Ok((Dialect::Tools, None));
     }
     if let Some(version) = version("asyncapi") {

@@ -53,6 +53,18 @@ pub enum ApiError {
     },
 }
 
+/// Why another file of a description cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct NeighbourError(String);
+
+impl NeighbourError {
+    /// With the reason, in words that fit behind "it cannot be read".
+    pub fn new(reason: impl ToString) -> Self {
+        NeighbourError(reason.to_string())
+    }
+}
+
 impl ApiError {
     fn advice(&self) -> &'static str {
         match self {

@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{ApiDiscovery, ApiKind, Operation, Parameter, tools::operation_resources};
+use crate::{ApiDiscovery, ApiKind, Operation, model::Parameter, render::operation_resources};
 
 /// Sends what is to be called. Whoever implements it says which hosts may be asked, adds the credentials, and bounds size
 /// and time.

@@ -1,6 +1,6 @@
 //! Discovery of API operations from OpenAPI and GraphQL descriptions, and of tools from their definitions.
 //!
-//! A description is read into plain structs ([`Api`], [`Operation`], [`Shape`]), whatever language it is written in:
+//! A description is read into plain structs ([`Api`], [`Operation`], [`model::Shape`]), whatever language it is written in:
 //! OpenAPI 3, Swagger 2.0, GraphQL schema language, the answer to a GraphQL introspection query, or a list of tools as
 //! servers of the Model Context Protocol give it. What cannot be used of it becomes a problem and costs nothing else. Each operation becomes one record of a search index, and four
 //! tools let a language model list, search and look into them.
@@ -69,7 +69,7 @@ mod graphql;
 pub mod invoke;
 mod library;
 mod mcp;
-mod model;
+pub mod model;
 mod naming;
 mod openapi;
 mod prose;
@@ -78,9 +78,10 @@ mod schema;
 mod sdl;
 mod shape;
 mod source;
+mod tool_list;
 mod tools;
 
 pub use discovery::ApiDiscovery;
-pub use error::ApiError;
-pub use model::{Api, ApiKind, Field, Location, Operation, Parameter, Shape};
+pub use error::{ApiError, NeighbourError};
+pub use model::{Api, ApiKind, Operation};
 pub use source::ApiSource;

@@ -11,12 +11,14 @@ use prospector_text::cut;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    Field, Location, Operation, Parameter, Shape,
+    Operation,
     library::{Library, Neighbour, Node},
+    model::{Field, Location, Parameter, Shape},
     naming,
-    openapi::{DESCRIPTION, MAX_ID_BYTES, MAX_OPERATIONS, Parts, REMARK},
+    openapi::{MAX_DESCRIPTION, MAX_ID_BYTES, MAX_OPERATIONS, MAX_REMARK, Parts},
     prose,
     schema::Schemas,
+    tool_list::{find_tools, function_of, schema_of},
 };
 
 /// How many parameters one tool may have.
@@ -24,22 +26,6 @@ const MAX_PARAMETERS: usize = 500;
 
 /// The longest name of a parameter, in bytes.
 const MAX_NAME_BYTES: usize = 120;
-
-/// The list of tools in a document, and the pointer to it. It is the only list that has the place of one.
-pub(crate) fn find_tools(root: &Value) -> Option<(&Vec<Value>, &'static str)> {
-    let places = ["/tools", "/result/tools", ""];
-    places.into_iter().find_map(|place| Some((root.pointer(place)?.as_array()?, place)))
-}
-
-/// Whether a document is a list of tools: its first entry has a name and says what it takes.
-pub(crate) fn is_tools(root: &Value) -> bool {
-    let first = find_tools(root).and_then(|(tools, _)| tools.first());
-    first.is_some_and(|tool| {
-        let function = function_of(tool);
-        function.get("name").is_some_and(Value::is_string)
-            && (schema_of(function).is_some() || function["type"] == "function")
-    })
-}
 
 /// Reads every tool; one that cannot be read is a problem at its pointer and costs only itself.
 pub(crate) fn read(root: &Value, place: &str, own: &str, neighbour: Neighbour<'_>) -> (Parts, Vec<Problem>) {
@@ -90,20 +76,9 @@ pub(crate) fn read(root: &Value, place: &str, own: &str, neighbour: Neighbour<'_
     let (types, _) = reader.schemas.types();
     let Reader { problems, .. } = reader;
     let said = ["description", "instructions"].into_iter().find_map(|key| root.get(key)?.as_str());
-    let description = cut::sentences(&prose::plain(said.unwrap_or_default()), DESCRIPTION);
+    let description = cut::sentences(&prose::plain(said.unwrap_or_default()), MAX_DESCRIPTION);
     let files = library.others().map(Into::into).collect();
     (Parts { url: None, description, operations, types, files }, problems)
-}
-
-/// What describes a tool: itself, or the `function` in it.
-fn function_of(tool: &Value) -> &Value {
-    tool.get("function").filter(|function| function.is_object()).unwrap_or(tool)
-}
-
-/// The JSON Schema of what a tool takes.
-fn schema_of(tool: &Value) -> Option<&Value> {
-    let keys = ["inputSchema", "input_schema", "parameters"];
-    keys.into_iter().find_map(|key| tool.get(key)).filter(|schema| schema.is_object())
 }
 
 /// Puts `base` in front of every reference to the document itself.
@@ -156,7 +131,7 @@ impl<'a> Reader<'a> {
                 Some(false) => "WRITE".to_owned(),
                 None => "CALL".to_owned(),
             },
-            description: cut::sentences(&prose::joined(&title, &text(tool, "description")), DESCRIPTION),
+            description: cut::sentences(&prose::join(&title, &text(tool, "description")), MAX_DESCRIPTION),
             tags: Vec::new(),
             deprecated: false,
             parameters,
@@ -195,7 +170,7 @@ impl<'a> Reader<'a> {
                 required: is_required,
                 description: cut::sentences(
                     &prose::plain(value.get("description").and_then(Value::as_str).unwrap_or_default()),
-                    REMARK,
+                    MAX_REMARK,
                 ),
                 values,
                 default,

@@ -16,9 +16,10 @@ use prospector_text::cut;
 use serde_json::Value;
 
 use crate::{
-    Operation, Parameter, Shape,
+    Operation,
     document::escape_key,
     library::{Library, Node},
+    model::{Parameter, Shape},
     naming, prose,
     schema::Schemas,
 };
@@ -27,8 +28,8 @@ use crate::{
 const METHODS: [&str; 9] = ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"];
 
 /// How long a description is kept, in characters: of an API or an operation, and of a parameter.
-pub(crate) const DESCRIPTION: usize = 1_000;
-pub(crate) const REMARK: usize = 200;
+pub(crate) const MAX_DESCRIPTION: usize = 1_000;
+pub(crate) const MAX_REMARK: usize = 200;
 
 /// The longest id and the longest path of an operation, in bytes: names are shown whole or not at all.
 pub(crate) const MAX_ID_BYTES: usize = 160;
@@ -89,7 +90,7 @@ pub(crate) fn read(library: &Library, place: &str) -> (Parts, Vec<Problem>) {
     let Reader { mut operations, problems, .. } = reader;
     naming::assign(&mut operations);
     let info = |key: &str| root.value.pointer(&format!("/info/{key}")).and_then(Value::as_str).unwrap_or_default();
-    let description = cut::sentences(&prose::joined(info("title"), info("description")), DESCRIPTION);
+    let description = cut::sentences(&prose::join(info("title"), info("description")), MAX_DESCRIPTION);
     let files = library.others().map(PathBuf::from).collect();
     (Parts { url: server(root.value), description, operations, types, files }, problems)
 }
@@ -130,9 +131,9 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     fn path(&mut self, path: &str, own: Node<'a>) {
         let pointer = format!("{}#/paths/{}", self.place, escape_key(path));
-        let item = match self.library.resolved(own) {
+        let item = match self.library.resolve(own) {
             Ok((item, _)) => item,
-            Err(reason) => return self.problems.push(Problem::error(pointer, reason)),
+            Err(error) => return self.problems.push(Problem::error(pointer, error.to_string())),
         };
         let wrong = match item.value {
             _ if !item.value.is_object() => Some("the path is no object".to_owned()),
@@ -175,10 +176,10 @@ impl<'a> Reader<'a> {
     }
 
     fn operation(&mut self, method: String, path: &str, node: Node<'a>, shared: &[parts::Sent<'a>], place: &str) {
-        let node = match self.library.resolved(node) {
+        let node = match self.library.resolve(node) {
             Ok((node, _)) if node.value.is_object() => node,
             other => {
-                let reason = other.err().unwrap_or_else(|| "it is no object".to_owned());
+                let reason = other.err().map_or("it is no object".to_owned(), |error| error.to_string());
                 let problem = Problem::error(place, format!("the operation cannot be read: {reason}"));
                 return self.problems.push(problem.advise("correct it; the other operations are loaded"));
             }
@@ -219,7 +220,7 @@ impl<'a> Reader<'a> {
             name,
             method,
             path: path.to_owned(),
-            description: cut::sentences(&prose::joined(&said("summary"), &said("description")), DESCRIPTION),
+            description: cut::sentences(&prose::join(&said("summary"), &said("description")), MAX_DESCRIPTION),
             tags: tags.map(|tag| cut::sentences(&tag, 80)).collect(),
             deprecated: is_true(operation.get("deprecated")),
             parameters,

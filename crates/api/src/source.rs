@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use prospector_core::{Problem, nearest};
 
 use crate::{
-    Api, ApiError, ApiKind, Operation,
+    Api, ApiError, ApiKind, NeighbourError, Operation,
     document::{self, Dialect},
     folder, graphql,
     library::{Library, Neighbour},
     mcp, openapi, prose, sdl,
+    tool_list::find_tools,
 };
 
 /// How many problems of one description are told.
@@ -72,7 +73,7 @@ impl ApiSource {
     /// # Errors
     /// As [`ApiSource::load`].
     pub fn read(&self, text: &str) -> Result<(Api, Vec<Problem>), ApiError> {
-        self.read_with(text, "", &|_| Err("there is no other file".to_owned()))
+        self.read_with(text, "", &|_| Err(NeighbourError::new("there is no other file")))
     }
 
     /// Reads `text`, wherever it came from. `own` is its path relative to the folder, or address, that its references
@@ -91,7 +92,7 @@ impl ApiSource {
             let (root, mut problems) = document::parse(text, &place)?;
             let dialect = if self.kind == Some(ApiKind::Mcp) {
                 let reason = "it holds no list of tools";
-                mcp::find_tools(&root).ok_or_else(|| ApiError::NotAnApi { place: place.clone(), reason })?;
+                find_tools(&root).ok_or_else(|| ApiError::NotAnApi { place: place.clone(), reason })?;
                 Dialect::Tools
             } else {
                 let (dialect, doubt) = document::dialect(&root, &place)?;

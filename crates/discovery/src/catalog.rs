@@ -24,7 +24,7 @@ use std::{
 use prospector_api::ApiDiscovery;
 use prospector_connect::Connector;
 use prospector_core::{Owner, Problem, Record, ResourceKind, Severity, Toolset, conceal, nearest};
-use prospector_documents::{DocumentDiscovery, Refreshed};
+use prospector_documents::{DocumentDiscovery, refresh::Refreshed};
 use prospector_engine::options::{Cluster, EngineOptions, Workers};
 use prospector_engine::{Engine, Source};
 use prospector_facts::{Fact, FactDiscovery, Keeping};

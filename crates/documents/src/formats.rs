@@ -7,6 +7,7 @@
 mod asciidoc;
 mod guard;
 mod html;
+pub mod limits;
 mod markup;
 mod mdx;
 mod office;
@@ -24,7 +25,7 @@ use serde::{Deserialize, Serialize};
 
 pub use storage::storage_to_html;
 
-use crate::{Format, front_matter, limits, read};
+use crate::{Format, front_matter, read};
 
 /// What a file says, and what it says about itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,13 +68,13 @@ impl Refused {
         Refused::new(format!("{what}; at most {} MB are read", limit >> 20), "split it into several files")
     }
 
-    pub(crate) fn damaged(format: Format, reason: impl std::fmt::Display) -> Self {
+    pub(crate) fn for_damage(format: Format, reason: impl std::fmt::Display) -> Self {
         let name = format.as_str().to_uppercase();
         let reason = format!("the file is damaged, or not a {name} file: {reason}");
         Refused::new(reason, "open it in the program that made it, and save it again")
     }
 
-    fn encrypted() -> Self {
+    fn for_encryption() -> Self {
         Refused::new("the file is encrypted with a password", "save a copy without a password")
     }
 }
@@ -81,7 +82,7 @@ impl Refused {
 /// Something to be said about a file that was read: reason and advice.
 type Remark = (String, String);
 
-/// Reads the bytes of a file, with limits on time, memory and depth ([`crate::limits`]). What cannot be read is an empty
+/// Reads the bytes of a file, with limits on time, memory and depth ([`limits`]). What cannot be read is an empty
 /// text and a problem at `place`.
 pub fn convert(place: &str, bytes: Vec<u8>, format: Format) -> (Converted, Vec<Problem>) {
     match try_convert(place, bytes, format) {
@@ -140,8 +141,8 @@ fn read_as(bytes: &[u8], format: Format) -> Result<(Converted, Vec<Remark>), Ref
         Format::Pdf => pdf::read(bytes, &mut remarks)?,
         Format::Docx | Format::Xlsx | Format::Pptx => office::read(bytes, format)?,
     };
-    if converted.text.len() > limits::RESULT_BYTES.max(limit) {
-        return Err(Refused::too_large("the file holds very much text", limits::RESULT_BYTES));
+    if converted.text.len() > limits::MAX_RESULT_BYTES.max(limit) {
+        return Err(Refused::too_large("the file holds very much text", limits::MAX_RESULT_BYTES));
     }
     tidy(&mut converted);
     Ok((converted, remarks))
@@ -151,10 +152,10 @@ fn read_as(bytes: &[u8], format: Format) -> Result<(Converted, Vec<Remark>), Ref
 pub(crate) fn byte_limit(format: Format) -> usize {
     match format {
         Format::Markdown | Format::Mdx | Format::Rst | Format::AsciiDoc | Format::Org | Format::Text => {
-            limits::TEXT_BYTES
+            limits::MAX_TEXT_BYTES
         }
-        Format::Html => limits::HTML_BYTES,
-        Format::Pdf | Format::Docx | Format::Xlsx | Format::Pptx => limits::FILE_BYTES,
+        Format::Html => limits::MAX_HTML_BYTES,
+        Format::Pdf | Format::Docx | Format::Xlsx | Format::Pptx => limits::MAX_FILE_BYTES,
     }
 }
 
@@ -234,7 +235,7 @@ pub(crate) fn recognise(path: &Path, bytes: &[u8]) -> Result<Option<Format>, Ref
     if start.starts_with(&[0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1]) {
         let name: Vec<u8> = "EncryptedPackage".encode_utf16().flat_map(u16::to_le_bytes).collect();
         return Err(if bytes.windows(name.len()).any(|part| part == name) {
-            Refused::encrypted()
+            Refused::for_encryption()
         } else {
             Refused::new("this is a file of an Office program before 2007", "save it as DOCX, XLSX, PPTX or PDF")
         });

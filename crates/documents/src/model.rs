@@ -1,6 +1,10 @@
 //! What a document is, whatever it was written in.
 
-use std::{collections::BTreeMap, ops::Range, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    ops::Range,
+    path::{Path, PathBuf},
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -185,4 +189,13 @@ impl Format {
     pub fn from_extension(extension: &str) -> Option<Format> {
         Format::ALL.into_iter().find(|format| format.extensions().iter().any(|e| e.eq_ignore_ascii_case(extension)))
     }
+
+    /// The format that a file's name tells.
+    pub(crate) fn of_path(path: &Path) -> Option<Format> {
+        Format::from_extension(path.extension()?.to_str()?)
+    }
 }
+
+/// What is read, as advice.
+pub(crate) const KINDS: &str = "Markdown (.md, .markdown, .mdx), reStructuredText (.rst), AsciiDoc (.adoc, .asciidoc), \
+    Org (.org), text (.txt), HTML (.html, .htm, .xhtml), PDF, DOCX, XLSX and PPTX are read";

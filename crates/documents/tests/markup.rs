@@ -227,7 +227,8 @@ fn one_text_in_four_languages_is_the_same_document() {
         assert_eq!((document.format, document.title.as_str()), (format, "Warehouse handbook"));
         assert_eq!(document.metadata.get("author").map(String::as_str), Some("Ada Quill"), "{:?}", document.metadata);
         assert_eq!(document.tags, ["parcels", "carriers"], "{extension}");
-        let names: Vec<String> = document.sections.iter().map(prospector_documents::Section::full_name).collect();
+        let names: Vec<String> =
+            document.sections.iter().map(prospector_documents::model::Section::full_name).collect();
         let expected = ["Warehouse handbook", "Packing", "Packing > Fragile goods", "Cut-off times"];
         assert_eq!(names, expected, "{}", document.content);
         let text = |section: &str| {

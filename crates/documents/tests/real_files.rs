@@ -24,7 +24,7 @@ fn check_handbook(name: &str, format: Format) {
     assert_eq!(document.metadata.get("author").map(String::as_str), Some("Ada Quill"), "{:?}", document.metadata);
     assert!(document.tags.iter().any(|tag| tag.ends_with("parcels")), "{:?}", document.tags);
     assert!(document.metadata["created"].starts_with("2025-03-04T09:30:00"), "{:?}", document.metadata);
-    let names: Vec<String> = document.sections.iter().map(prospector_documents::Section::full_name).collect();
+    let names: Vec<String> = document.sections.iter().map(prospector_documents::model::Section::full_name).collect();
     let expected = ["Warehouse handbook", "Packing", "Packing > Fragile goods", "Cut-off times", "Returns"];
     assert_eq!(names, expected, "{}", document.content);
     let text = |section: &str| document.section(section).unwrap().text.clone();

@@ -218,6 +218,25 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn definitions_of_tools_are_an_api_that_is_never_called() {
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), "tracker.json", r#"{"tools": [{"name": "close_issue", "inputSchema": {}}]}"#);
+        check(folder.path(), "tracker.json", &["tracker.close_issue"], 0).await;
+        let entry = ApiEntry {
+            path: "tracker.json".into(),
+            kind: Some("mcp".into()),
+            invoke: Some(Invoke::default()),
+            ..ApiEntry::default()
+        };
+        let cache = Cache::new(folder.path().join("state"), false);
+        let mut problems = Vec::new();
+        let web = Web::new(folder.path(), &Default::default(), false);
+        let (apis, _) = load(Path::new("c.yaml"), folder.path(), vec![entry], &cache, &web, &mut problems).await;
+        assert_eq!(apis.operation_ids().collect::<Vec<_>>(), ["tracker.close_issue"]);
+        assert!(problems[0].reason.contains("described and not called"), "{problems:?}");
+    }
+
+    #[tokio::test]
     async fn a_change_in_a_file_that_is_referred_to_is_seen() {
         let folder = tempfile::tempdir().unwrap();
         write(folder.path(), "main.yaml", "openapi: 3.0.0\npaths: {/a: {$ref: 'a.yaml'}}");

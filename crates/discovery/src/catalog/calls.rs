@@ -62,7 +62,7 @@ pub(super) fn invoke(
     let line = fields.line();
     let mut hosts = Vec::new();
     for host in names {
-        match environment(&host, lookup).and_then(|host| host.parse()) {
+        match environment(&host, lookup).and_then(|host| host.parse().map_err(|error: FetchError| error.to_string())) {
             Ok(rule) => hosts.push(rule),
             Err(reason) => fields.fail(line, format!("`invoke`: {reason}"), "write `invoke: [api.example.com]`"),
         }

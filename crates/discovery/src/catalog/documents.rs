@@ -3,7 +3,10 @@
 use std::path::Path;
 
 use prospector_core::Problem;
-use prospector_documents::{DocumentDiscovery, DocumentSource, Origin, Refreshed, Snapshot};
+use prospector_documents::{
+    DocumentDiscovery, DocumentSource, Origin,
+    refresh::{Refreshed, Snapshot},
+};
 use prospector_fetch::Request;
 
 use super::{

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use prospector_connect::{Server, Source};
 use prospector_core::Problem;
-use prospector_fetch::Rule;
+use prospector_fetch::{FetchError, Rule};
 
 use super::{
     CatalogError,
@@ -308,7 +308,9 @@ impl Reader<'_> {
         let mut fields = Fields::of(self.file, "fetch", entry, &["allow", "public"], self.problems)?;
         let mut allow = Vec::new();
         for host in fields.texts("allow") {
-            match environment(&host, self.lookup).and_then(|host| host.parse()) {
+            match environment(&host, self.lookup)
+                .and_then(|host| host.parse().map_err(|error: FetchError| error.to_string()))
+            {
                 Ok(rule) => allow.push(rule),
                 Err(reason) => {
                     let line = fields.line();

@@ -15,7 +15,10 @@ use async_trait::async_trait;
 use futures::{StreamExt, stream};
 use prospector_core::Problem;
 use prospector_documents::{Format, formats};
-use prospector_fetch::{FetchError, Fetcher, Freshness, Kept, Policy, Request, Saved};
+use prospector_fetch::{
+    FetchError, Fetcher, Policy, Request,
+    cache::{Freshness, HttpCache, Saved},
+};
 use prospector_skills::{PageText, Pages, Refusal};
 
 use super::{
@@ -65,8 +68,8 @@ const PAGE_TYPES: &[&str] = &[
 pub(super) struct Web {
     /// Where the copies are.
     pub(super) folder: PathBuf,
-    named: Kept,
-    linked: Kept,
+    named: HttpCache,
+    linked: HttpCache,
 }
 
 impl Web {
@@ -75,7 +78,7 @@ impl Web {
         let folder = state.join("web");
         let kept = |public: bool, young: Duration| {
             let fetcher = Fetcher::new(Policy { allow: entry.allow.clone(), public });
-            Kept::new(fetcher, &folder, if fresh { Duration::ZERO } else { young })
+            HttpCache::new(fetcher, &folder, if fresh { Duration::ZERO } else { young })
         };
         Web { named: kept(true, YOUNG), linked: kept(entry.public, YOUNG_PAGE), folder }
     }
@@ -129,7 +132,7 @@ fn ago(age: Duration) -> String {
 }
 
 #[derive(Debug)]
-struct LinkedPages(Kept);
+struct LinkedPages(HttpCache);
 
 #[async_trait]
 impl Pages for LinkedPages {

@@ -4,7 +4,7 @@
 //! <https://docs.searxng.org/dev/search_api.html>. The page behind a result is not opened: nobody named it.
 
 use prospector_facts::Passage;
-use prospector_fetch::{Kept, Request};
+use prospector_fetch::{Request, cache::HttpCache};
 use serde::Deserialize;
 use url::Url;
 
@@ -18,7 +18,7 @@ const BEST: f32 = 0.6;
 
 /// Asks a server, and keeps its answers.
 pub(crate) struct WebSearch {
-    kept: Kept,
+    kept: HttpCache,
     url: String,
     authorization: Option<String>,
 }
@@ -40,7 +40,7 @@ struct Found {
 }
 
 impl WebSearch {
-    pub(super) fn new(kept: Kept, entry: WebSearchEntry) -> Self {
+    pub(super) fn new(kept: HttpCache, entry: WebSearchEntry) -> Self {
         let authorization = entry.token.map(|token| format!("Bearer {token}"));
         WebSearch { kept, url: entry.url, authorization }
     }

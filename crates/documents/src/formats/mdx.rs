@@ -6,7 +6,7 @@
 use super::markup::{indent, skip_indent};
 
 /// How far the end of a tag, an expression or a code span is looked for, in bytes, and how deep braces may stand in it.
-const REACH: usize = 4_000;
+const MAX_REACH: usize = 4_000;
 const MAX_BRACES: usize = 12;
 /// How many elements may be open; within deeper ones the indentation stays.
 const MAX_OPEN: usize = 64;
@@ -94,7 +94,7 @@ impl Reader {
         while let Some(at) = rest.find(['\n', '`', '\\', '<', '{']) {
             self.out.push_str(&rest[..at]);
             rest = &rest[at..];
-            let near = &rest[..rest.floor_char_boundary(REACH)];
+            let near = &rest[..rest.floor_char_boundary(MAX_REACH)];
             let taken = match rest.as_bytes()[0] {
                 b'\n' => {
                     self.out.push('\n');

@@ -7,9 +7,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use prospector_api::{Api, ApiKind, ApiSource};
+use prospector_api::{Api, ApiKind, ApiSource, NeighbourError};
 use prospector_core::Problem;
-use prospector_fetch::{Request, Saved};
+use prospector_fetch::{Request, cache::Saved};
 use serde_json::json;
 use url::Url;
 
@@ -108,10 +108,10 @@ pub(super) async fn load(
     for _ in 0..MOST_ROUNDS {
         let missing = RefCell::new(BTreeSet::new());
         let neighbour = |path: &str| match found.texts.get(path) {
-            Some(text) => text.clone(),
+            Some(text) => text.clone().map_err(NeighbourError::new),
             None => {
                 missing.borrow_mut().insert(path.to_owned());
-                Err("it was not fetched".to_owned())
+                Err(NeighbourError::new("it was not fetched"))
             }
         };
         let read = super::loaded(place, || source.read_with(&text, &own, &neighbour));

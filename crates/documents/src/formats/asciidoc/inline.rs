@@ -3,7 +3,7 @@
 use crate::formats::markup::Replacements;
 
 /// How far the end of a macro and its beginning are looked for, in bytes.
-const REACH: usize = 600;
+const MAX_REACH: usize = 600;
 
 /// The words of a paragraph; bold, emphasis and code keep their marks, which are those of Markdown too.
 pub(super) fn plain(text: &str, attributes: &Replacements) -> String {
@@ -12,7 +12,7 @@ pub(super) fn plain(text: &str, attributes: &Replacements) -> String {
     while let Some(at) = rest.find(['{', '<', '[', '+', '(']) {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
-        let near = &rest[..rest.floor_char_boundary(REACH)];
+        let near = &rest[..rest.floor_char_boundary(MAX_REACH)];
         // The first sign that `close` begins with must be that of `close`.
         let inside = |open: &str, close: &str| {
             let inner = near.strip_prefix(open)?;
@@ -50,7 +50,7 @@ pub(super) fn plain(text: &str, attributes: &Replacements) -> String {
             rest = after;
         } else if let Some((words, after)) =
             inside("[", "]#").filter(|(role, _)| role.starts_with(['.', '#'])).and_then(|(_, after)| {
-                let (words, _) = after[..after.floor_char_boundary(REACH)].split_once('#')?;
+                let (words, _) = after[..after.floor_char_boundary(MAX_REACH)].split_once('#')?;
                 Some((words, &after[words.len() + 1..]))
             })
         {
@@ -75,7 +75,7 @@ enum Name {
 
 /// Takes the name and the target of a macro off the end: `link:target`, `https://target`, `footnote:`.
 fn take_macro(out: &mut String) -> Option<Name> {
-    let near = out.floor_char_boundary(out.len().saturating_sub(REACH));
+    let near = out.floor_char_boundary(out.len().saturating_sub(MAX_REACH));
     let start = out[near..]
         .rfind(|c: char| c.is_whitespace() || "(\"'".contains(c))
         .map_or(near, |at| near + at + out[near + at..].chars().next().map_or(1, char::len_utf8));

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use lopdf::{Dictionary, Document, Encoding, Object};
 
 use super::dictionary;
-use crate::limits;
+use crate::formats::limits;
 
 /// The width of a glyph where the font does not say it, in thousandths of the size.
 const COMMON_WIDTH: f64 = 500.0;
@@ -40,7 +40,7 @@ impl<'a> Font<'a> {
         let inner = font.get(b"DescendantFonts").ok().and_then(|fonts| document.dereference(fonts).ok());
         let inner = inner.and_then(|(_, fonts)| fonts.as_array().ok()?.first());
         let described = inner.filter(|_| composite).and_then(|inner| dictionary(document, inner)).unwrap_or(font);
-        let encoding = font.get_font_encoding_with_limit(document, left.min(limits::OBJECT_STREAM_BYTES));
+        let encoding = font.get_font_encoding_with_limit(document, left.min(limits::MAX_OBJECT_STREAM_BYTES));
         let encoding = match encoding {
             Err(error @ lopdf::Error::Decompress(_)) => return Err(error),
             encoding => encoding.ok(),
