@@ -56,7 +56,9 @@ pub(super) async fn load(
             }
             callable.extend(invoke.map(|invoke| (name.clone(), invoke)));
             let source = source(&entry, name, kind);
-            apis.extend(fetched::load(&place, &entry, source, web, cache, problems).await);
+            let api = fetched::load(&place, &entry, source, web, cache, problems).await;
+            api.iter().for_each(|api| warn_of_calls(api, &entry, &place, problems));
+            apis.extend(api);
             continue;
         }
         let Some((folder, files)) = found(base, &place, &entry.path, problems) else { continue };
@@ -73,6 +75,7 @@ pub(super) async fn load(
             let source = ApiSource { path: file, folder: folder.clone(), ..source(&entry, name, kind) };
             match loaded(&place, || load_one(&source, cache)) {
                 Ok((api, more)) => {
+                    warn_of_calls(&api, &entry, &place, problems);
                     apis.push(api);
                     problems.extend(more);
                 }
@@ -80,12 +83,15 @@ pub(super) async fn load(
             }
         }
     }
-    for api in apis.iter().filter(|api| api.kind == ApiKind::Mcp && callable.iter().any(|(name, _)| *name == api.name))
-    {
-        let reason = format!("`invoke` of `{}` is ignored: MCP tools are described and not called", api.name);
-        problems.push(Problem::warning(catalog.display().to_string(), reason).advise("take `invoke` out"));
-    }
     (ApiDiscovery::new(apis), callable)
+}
+
+/// Says that the tools of an API are never called, where the entry allows it.
+fn warn_of_calls(api: &Api, entry: &ApiEntry, place: &str, problems: &mut Vec<Problem>) {
+    if api.kind == ApiKind::Mcp && entry.invoke.is_some() {
+        let reason = format!("`invoke` of `{}` is ignored: MCP tools are described and not called", api.name);
+        problems.push(Problem::warning(place, reason).advise("take `invoke` out"));
+    }
 }
 
 /// What came of the description of an API; a problem too where reading it panicked, so that the others are loaded.
@@ -233,7 +239,7 @@ mod tests {
         let web = Web::new(folder.path(), &Default::default(), false);
         let (apis, _) = load(Path::new("c.yaml"), folder.path(), vec![entry], &cache, &web, &mut problems).await;
         assert_eq!(apis.operation_ids().collect::<Vec<_>>(), ["tracker.close_issue"]);
-        assert!(problems[0].reason.contains("described and not called"), "{problems:?}");
+        assert!(problems[0].place == "c.yaml:0" && problems[0].reason.contains("not called"), "{problems:?}");
     }
 
     #[tokio::test]
