@@ -255,7 +255,10 @@ fn one_text_in_four_languages_is_the_same_document() {
 #[test]
 fn restructured_text_keeps_the_text_of_its_marks() {
     let check = |text: &str, expected: &str| check(Format::Rst, text, expected);
-    check("See :py:func:`~a.b.c` and `x`_, word_ but not snake_case.", "See c and x, word but not snake_case.");
+    check(
+        "See :py:func:`~a.b.c`, :rfc:`2616` and `x`_, word_ but not snake_case.",
+        "See c, RFC 2616 and x, word but not snake_case.",
+    );
     check("|v| and |w|\n\n.. |v| replace:: 1.2", "1.2 and w");
     check("term\n   Its meaning.\n\nOther\n\n  quoted", "term: Its meaning.\n\nOther\n\nquoted");
     check(".. note::\n   One.\n\n   Two.", "Note: One.\n\nTwo.");

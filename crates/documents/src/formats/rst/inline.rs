@@ -24,7 +24,10 @@ pub(super) fn plain(text: &str, substitutions: &Replacements) -> String {
             out.push_str(&format!("`{code}`"));
             rest = after;
         } else if let Some((words, after)) = inside("`") {
-            strip_role(&mut out);
+            // `:rfc:`2616`` names a document by its number.
+            if let Some(series) = take_role(&mut out).filter(|role| matches!(role.as_str(), "rfc" | "pep")) {
+                out.push_str(&format!("{} ", series.to_uppercase()));
+            }
             out.push_str(target_text(words));
             // A reference ends in an underscore; a role may stand behind its text.
             let after = after.trim_start_matches('_');
@@ -56,17 +59,19 @@ fn last_word(text: &str) -> &str {
     text[start..].rsplit(char::is_whitespace).next().unwrap_or_default()
 }
 
-/// Takes `:role:` off the end.
-fn strip_role(out: &mut String) {
+/// Takes `:role:` off the end; its name without the domain.
+fn take_role(out: &mut String) -> Option<String> {
     let start = out.floor_char_boundary(out.len().saturating_sub(MAX_ROLE));
-    let Some(before) = out[start..].strip_suffix(':') else { return };
+    let before = out[start..].strip_suffix(':')?;
     // A role may have a domain: `:py:func:`.
     let begin = before.trim_end_matches(|c: char| is_role_sign(c) || c == ':').len();
-    if let Some(colon) = before[begin..].find(':')
-        && is_role(&before[begin + colon + 1..])
-    {
-        out.truncate(start + begin + colon);
+    let colon = begin + before[begin..].find(':')?;
+    let role = before[colon + 1..].to_owned();
+    if !is_role(&role) {
+        return None;
     }
+    out.truncate(start + colon);
+    Some(role.rsplit(':').next().unwrap_or_default().to_owned())
 }
 
 fn is_role(name: &str) -> bool {
