@@ -10,8 +10,8 @@ const MAX_REACH: usize = 4_000;
 const MAX_BRACES: usize = 12;
 /// How many elements may be open; within deeper ones the indentation stays.
 const MAX_OPEN: usize = 64;
-/// How many lines a statement may have.
-const MAX_STATEMENT: usize = 400;
+/// How many lines a statement may have behind its first empty line.
+const MAX_STATEMENT: usize = 40;
 /// Attributes of components that a reader sees.
 const SHOWN: [&str; 10] =
     ["title", "label", "summary", "caption", "description", "alt", "heading", "header", "question", "term"];
@@ -168,13 +168,17 @@ fn is_statement(line: &str) -> bool {
 
 /// The bytes up to an empty line behind which no bracket is open; where there is none, up to the first empty line.
 fn statement_length(text: &str) -> usize {
-    let (mut at, mut depth, mut first) = (0, 0_isize, None);
-    for line in text.split_inclusive('\n').take(MAX_STATEMENT) {
+    let (mut at, mut depth, mut first, mut behind) = (0, 0_isize, None, 0);
+    for line in text.split_inclusive('\n') {
         if line.trim().is_empty() {
             first.get_or_insert(at);
             if depth <= 0 {
                 return at;
             }
+        }
+        behind += usize::from(first.is_some());
+        if behind > MAX_STATEMENT {
+            break;
         }
         depth +=
             line.bytes().map(|b| isize::from(b"{[(".contains(&b)) - isize::from(b"}])".contains(&b))).sum::<isize>();

@@ -33,6 +33,9 @@ struct Reader {
     about: Converted,
     /// The last line that ends a block.
     last_end: usize,
+    /// Up to which line the end of a drawer was looked for, and where it is.
+    searched: usize,
+    drawer_end: Option<usize>,
 }
 
 impl Reader {
@@ -51,10 +54,14 @@ impl Reader {
             return at + 1;
         }
         if is_drawer(words) {
-            // A drawer ends before the next heading, or it is none.
-            let near = (at + 1..lines.len().min(at + MAX_DRAWER))
-                .find(|at| lines[*at].trim().eq_ignore_ascii_case(":end:") || is_heading(lines[*at]));
-            return near.filter(|end| !is_heading(lines[*end])).unwrap_or(at) + 1;
+            // A drawer ends before the next heading, or it is none. Lines that were looked through are not looked through again.
+            if self.searched <= at {
+                self.searched = lines.len().min(at + MAX_DRAWER);
+                let is_over = |line: &str| line.trim().eq_ignore_ascii_case(":end:") || is_heading(line);
+                self.drawer_end = (at + 1..self.searched).find(|at| is_over(lines[*at]));
+                self.searched = self.drawer_end.unwrap_or(self.searched).max(at + 1);
+            }
+            return self.drawer_end.filter(|end| *end > at && !is_heading(lines[*end])).unwrap_or(at) + 1;
         }
         if words == ":" || words.starts_with(": ") {
             let end = (at..lines.len()).find(|at| !lines[*at].trim_start().starts_with(':')).unwrap_or(lines.len());
