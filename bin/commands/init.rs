@@ -31,7 +31,7 @@ databases: []
 
 apis: []
 #  - name: shop
-#    path: apis/shop.openapi.yaml   # OpenAPI 3, Swagger 2, or a GraphQL schema; or `url:` instead
+#    path: apis/shop.openapi.yaml   # OpenAPI 3, Swagger 2, GraphQL, or a list of MCP tools; or `url:` instead
 #    invoke: true                   # lets a model send its GETs and GraphQL queries
 
 documents:
@@ -39,7 +39,7 @@ documents:
     content: |
       # About this catalog
       It was written by `planner init`. Replace this document by your own business rules.
-#  - path: documents/*.md           # Markdown, text, HTML, PDF, DOCX, XLSX, PPTX
+#  - path: documents/*.md           # Markdown, MDX, reStructuredText, AsciiDoc, Org, text, HTML, PDF, DOCX, XLSX, PPTX
 #  - url: https://example.com/rules.html
 #  - {confluence: https://wiki.example, space: OPS, token: '${WIKI_TOKEN}'}
 

@@ -1,5 +1,5 @@
-//! Any bytes as Markdown with front matter, and as plain text: nothing panics, every section is found by its name, ids
-//! are unique.
+//! Any bytes as Markdown with front matter, as MDX, reStructuredText, AsciiDoc and Org, and as plain text: nothing panics,
+//! every section is found by its name, ids are unique.
 //!
 //! `cargo +nightly fuzz run markdown fuzz/corpus/markdown fuzz/seeds/markdown -- -dict=fuzz/dictionaries/markdown.dict -max_total_time=600`
 
@@ -17,5 +17,9 @@ fuzz_target!(|data: &[u8]| {
         if let Ok(text) = std::str::from_utf8(data) {
             parts::check(text, format);
         }
+    }
+    for format in [Format::Mdx, Format::Rst, Format::AsciiDoc, Format::Org] {
+        let (converted, _) = parse("fuzz", data, format);
+        parts::check(&converted.text, Format::Markdown);
     }
 });

@@ -10,9 +10,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::{
-    Api, ApiKind, Operation, Parameter, Shape, render as names,
-    shape::{self, Fitted, Side, bytes, fitted},
-    tools::operation_resources,
+    Api, ApiKind, Operation,
+    model::{Parameter, Shape},
+    render::{self as names, operation_resources},
+    shape::{self, Fitted, Side, bytes, fit},
 };
 
 /// How large the answer may be, in bytes of JSON: by default, which is below 600 tokens, and when more is asked for,
@@ -125,7 +126,7 @@ impl OperationDetails {
         ];
         let render = |part: &Part<'_>, room: usize| match part {
             Part::Parameters(parameters) => list_parameters(parameters, room),
-            Part::Shape(shape, side) => fitted(types, shape, *side, deepest, room),
+            Part::Shape(shape, side) => fit(types, shape, *side, deepest, room),
         };
         let whole: Vec<Option<Fitted>> =
             parts.iter().map(|part| part.as_ref().map(|part| render(part, left))).collect();
@@ -172,7 +173,7 @@ impl OperationDetails {
                     _ => (operation.response_schema.as_ref(), Side::Response),
                 };
                 let body = body.ok_or_else(|| missing(part, &["it is empty: nothing is described".to_owned()]))?;
-                fitted(&api.types, follow(api, body, path).map_err(|near| missing(part, &near))?, side, deepest, MORE)
+                fit(&api.types, follow(api, body, path).map_err(|near| missing(part, &near))?, side, deepest, MORE)
             }
             _ => {
                 // The name of a type may have dots.
@@ -184,7 +185,7 @@ impl OperationDetails {
                 };
                 let path = part[name.len()..].trim_start_matches('.');
                 let start = Shape::Named(name.clone());
-                fitted(
+                fit(
                     &api.types,
                     follow(api, &start, path).map_err(|near| missing(part, &near))?,
                     Side::Both,
@@ -319,7 +320,7 @@ fn follow<'a>(api: &'a Api, mut shape: &'a Shape, path: &str) -> Result<&'a Shap
     let mut path = path;
     for _ in 0..10_000 {
         shape = match shape {
-            Shape::Named(name) => shape::named(&api.types, name).ok_or_else(Vec::new)?.1,
+            Shape::Named(name) => shape::find_type(&api.types, name).ok_or_else(Vec::new)?.1,
             _ if path.is_empty() => return Ok(shape),
             Shape::List(item) => {
                 path = path.strip_prefix("[].").unwrap_or(path);
@@ -359,7 +360,7 @@ fn follow<'a>(api: &'a Api, mut shape: &'a Shape, path: &str) -> Result<&'a Shap
 /// The field of an object that a path begins with, and the rest of the path.
 fn within<'a, 'p>(api: &'a Api, shape: &'a Shape, path: &'p str) -> Option<(&'p str, &'a Shape)> {
     let shape = match shape {
-        Shape::Named(name) => shape::named(&api.types, name)?.1,
+        Shape::Named(name) => shape::find_type(&api.types, name)?.1,
         other => other,
     };
     let Shape::Object { fields, .. } = shape else { return None };

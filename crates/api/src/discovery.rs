@@ -1,13 +1,10 @@
 //! All APIs of a catalog, and finding an operation by what a caller calls it.
 
-use std::sync::Arc;
-
 use prospector_core::Problem;
 use prospector_core::record::Record;
-use prospector_core::tool::{ToolError, Toolset};
-use prospector_search::Index;
+use prospector_core::tool::ToolError;
 
-use crate::{Api, ApiError, ApiSource, Operation, render, tools};
+use crate::{Api, ApiError, ApiSource, Operation, render};
 
 /// The APIs of a catalog.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -65,11 +62,6 @@ impl ApiDiscovery {
     /// What is indexed: one record for each operation.
     pub fn records(&self) -> Vec<Record> {
         self.pairs().map(|(api, operation)| render::record(api, operation)).collect()
-    }
-
-    /// The four tools for APIs.
-    pub fn tools(self: &Arc<Self>, index: &Index) -> Toolset {
-        tools::all(self, index)
     }
 
     /// An API by its name, in any case where that is unambiguous.

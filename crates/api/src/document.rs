@@ -6,7 +6,7 @@ use prospector_core::Problem;
 use prospector_core::problem::Severity;
 use serde_json::Value;
 
-use crate::ApiError;
+use crate::{ApiError, tool_list::is_tools};
 
 /// Parses JSON or YAML.
 pub(crate) fn parse(text: &str, place: &str) -> Result<(Value, Vec<Problem>), ApiError> {
@@ -95,6 +95,8 @@ pub(crate) enum Dialect {
     OpenApi,
     /// The answer to a GraphQL introspection query.
     Introspection,
+    /// Definitions of tools.
+    Tools,
 }
 
 /// Which description this is, or why it is none that can be read. A version that is not known yet, or not said, is a
@@ -118,6 +120,9 @@ pub(crate) fn dialect(root: &Value, place: &str) -> Result<(Dialect, Option<Prob
     }
     if root.get("__schema").is_some() || root.pointer("/data/__schema").is_some() {
         return Ok((Dialect::Introspection, None));
+    }
+    if is_tools(root) {
+        return Ok((Dialect::Tools, None));
     }
     if let Some(version) = version("asyncapi") {
         return other(format!("AsyncAPI {}", short(&version)));

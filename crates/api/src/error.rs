@@ -28,7 +28,7 @@ pub enum ApiError {
         reason: String,
     },
     /// The text describes an API in a language that is not read.
-    #[error("this is {found}; only OpenAPI 3, Swagger 2.0 and GraphQL are read")]
+    #[error("this is {found}; only OpenAPI 3, Swagger 2.0, GraphQL and lists of MCP tools are read")]
     Version {
         /// The file.
         place: String,
@@ -51,6 +51,18 @@ pub enum ApiError {
         /// The name.
         api: String,
     },
+}
+
+/// Why another file of a description cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct NeighbourError(String);
+
+impl NeighbourError {
+    /// With the reason, in words that fit behind "it cannot be read".
+    pub fn new(reason: impl ToString) -> Self {
+        NeighbourError(reason.to_string())
+    }
 }
 
 impl ApiError {

@@ -7,10 +7,10 @@ use std::{
 
 use prospector_core::Problem;
 
-use crate::{document, sdl};
+use crate::{NeighbourError, document, sdl};
 
 /// The largest file that is read, in bytes.
-const LARGEST: u64 = 256 << 20;
+const MAX_FILE_BYTES: u64 = 256 << 20;
 
 /// How many files, and how deep, a folder of descriptions is searched.
 const MAX_FILES: usize = 20_000;
@@ -37,24 +37,24 @@ fn extension(path: &Path) -> Option<String> {
 pub(crate) fn text(path: &Path) -> std::io::Result<String> {
     let file = std::fs::File::open(path)?;
     let mut bytes = Vec::new();
-    file.take(LARGEST + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > LARGEST {
-        return Err(std::io::Error::other(format!("it is larger than {} MB", LARGEST >> 20)));
+    file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        return Err(std::io::Error::other(format!("it is larger than {} MB", MAX_FILE_BYTES >> 20)));
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// The text of a file in a folder. A symbolic link that leads out of the folder is refused.
-pub(crate) fn within(folder: &Path, path: &str) -> Result<String, String> {
-    let home = folder.canonicalize().map_err(|error| error.to_string())?;
-    let file = home.join(path).canonicalize().map_err(|error| error.to_string())?;
+pub(crate) fn within(folder: &Path, path: &str) -> Result<String, NeighbourError> {
+    let home = folder.canonicalize().map_err(NeighbourError::new)?;
+    let file = home.join(path).canonicalize().map_err(NeighbourError::new)?;
     if !file.starts_with(&home) {
-        return Err("it is a link that leads out of the folder of the API".to_owned());
+        return Err(NeighbourError::new("it is a link that leads out of the folder of the API"));
     }
     if !file.is_file() {
-        return Err("it is no file".to_owned());
+        return Err(NeighbourError::new("it is no file"));
     }
-    text(&file).map_err(|error| error.to_string())
+    text(&file).map_err(NeighbourError::new)
 }
 
 /// The files in a folder and below that describe an API, sorted.
@@ -113,7 +113,7 @@ fn describes(path: &Path) -> bool {
     }
     // Too long to be parsed here, or broken: the first keys of a description stand at the beginning of a line, or of a
     // text.
-    ["openapi", "swagger", "__schema"].iter().any(|key| {
+    ["openapi", "swagger", "__schema", "inputSchema"].iter().any(|key| {
         head.match_indices(key).any(|(at, _)| {
             let before = head[..at].trim_end_matches(['"', '\'']);
             let after = head[at + key.len()..].trim_start_matches(['"', '\'']).trim_start();
@@ -145,6 +145,7 @@ mod tests {
             ("a/parts/pet.yaml", "Pet: {type: object}"),
             ("b/swagger.json", "{\"swagger\": \"2.0\"}"),
             ("b/answer.json", "{\"data\": {\"__schema\": {}}}"),
+            ("b/tools.json", "{\"tools\": [{\"name\": \"a\", \"inputSchema\": {}}]}"),
             ("b/broken.yaml", "openapi: 3.0.0\n\tpaths: x"),
             ("b/long.json", &long),
             (".git/openapi.yaml", "openapi: 3.0.0"),
@@ -154,7 +155,8 @@ mod tests {
         let (found, problems) = ApiSource::files_in(folder.path());
         assert_eq!(problems, []);
         let found: Vec<_> = found.iter().map(|path| path.strip_prefix(folder.path()).unwrap()).collect();
-        let expected = ["a/openapi.yaml", "b/answer.json", "b/broken.yaml", "b/swagger.json", "c.graphqls"];
+        let expected =
+            ["a/openapi.yaml", "b/answer.json", "b/broken.yaml", "b/swagger.json", "b/tools.json", "c.graphqls"];
         assert_eq!(found, expected.map(Path::new));
         assert_eq!(ApiSource::files_in(&folder.path().join("none")).1.len(), 1);
     }

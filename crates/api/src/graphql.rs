@@ -12,8 +12,10 @@ use prospector_text::cut;
 use serde_json::Value;
 
 use crate::{
-    Field, Location, Operation, Parameter, Shape, naming,
-    openapi::{DESCRIPTION, Parts, REMARK},
+    Operation,
+    model::{Field, Location, Parameter, Shape},
+    naming,
+    openapi::{MAX_DESCRIPTION, MAX_REMARK, Parts},
     prose, shape,
 };
 
@@ -96,7 +98,7 @@ fn operations(schema: &Schema, place: &str, mut problems: Vec<Problem>) -> (Part
     }
     naming::assign(&mut operations);
     let types = schema.types.iter().map(|(name, kind)| (name.clone(), schema.shape_of(kind))).collect();
-    let description = cut::sentences(&prose::plain(&schema.description), DESCRIPTION);
+    let description = cut::sentences(&prose::plain(&schema.description), MAX_DESCRIPTION);
     (Parts { url: None, description, operations, types: without_roots(types, schema), files: Vec::new() }, problems)
 }
 
@@ -112,7 +114,7 @@ impl Schema {
     fn operation(&self, method: &str, field: &FieldOf) -> Operation {
         let mut description = prose::plain(&field.description);
         if let Some(reason) = field.deprecated.as_deref().filter(|reason| !reason.is_empty()) {
-            description = prose::joined(&description, &format!("Deprecated: {reason}"));
+            description = prose::join(&description, &format!("Deprecated: {reason}"));
         }
         let sent: Vec<Field> = field
             .arguments
@@ -124,7 +126,7 @@ impl Schema {
             name: field.name.clone(),
             method: method.to_owned(),
             path: field.name.clone(),
-            description: cut::sentences(&description, DESCRIPTION),
+            description: cut::sentences(&description, MAX_DESCRIPTION),
             tags: Vec::new(),
             deprecated: field.deprecated.is_some(),
             parameters: field.arguments.iter().map(|argument| self.parameter(argument)).collect(),
@@ -136,7 +138,7 @@ impl Schema {
 
     fn parameter(&self, argument: &Input) -> Parameter {
         let values: Vec<Value> = match self.types.get(base(&argument.kind)) {
-            Some(Type::Enum(values)) => shape::listed(values),
+            Some(Type::Enum(values)) => shape::list_values(values),
             _ => Vec::new(),
         };
         Parameter {
@@ -144,7 +146,7 @@ impl Schema {
             location: Location::Argument,
             r#type: cut::sentences(&argument.kind, MAX_NAME_BYTES),
             required: is_required(argument),
-            description: cut::sentences(&prose::plain(&argument.description), REMARK),
+            description: cut::sentences(&prose::plain(&argument.description), MAX_REMARK),
             values,
             default: argument.default.clone().filter(shape::is_short),
         }

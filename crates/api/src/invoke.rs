@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{ApiDiscovery, ApiKind, Operation, Parameter, tools::operation_resources};
+use crate::{ApiDiscovery, ApiKind, Operation, model::Parameter, render::operation_resources};
 
 /// Sends what is to be called. Whoever implements it says which hosts may be asked, adds the credentials, and bounds size
 /// and time.
@@ -60,10 +60,10 @@ pub struct NotCalled {
 }
 
 impl ApiDiscovery {
-    /// The tool `invoke_operation`, for the APIs of these names; nothing where there are none.
+    /// The tool `invoke_operation`, for the APIs of these names that are REST or GraphQL; nothing where there are none.
     pub fn calling(self: &Arc<Self>, apis: &[String], caller: Arc<dyn Caller>) -> Toolset {
-        let apis: Vec<String> =
-            apis.iter().filter(|name| self.apis().iter().any(|a| a.name == **name)).cloned().collect();
+        let is_callable = |name: &&String| self.apis().iter().any(|a| a.name == **name && a.kind != ApiKind::Mcp);
+        let apis: Vec<String> = apis.iter().filter(is_callable).cloned().collect();
         if apis.is_empty() {
             return Toolset::new();
         }
@@ -123,6 +123,10 @@ impl Tool for InvokeOperation {
                 return Err(ToolError::invalid("`fields` is for GraphQL", Some("leave it out".into())));
             }
             ApiKind::OpenApi => (rest::path(operation, &args.arguments)?, None),
+            ApiKind::Mcp => {
+                let reason = format!("`{}` is a tool; only REST and GraphQL are called", operation.name);
+                return Err(refuse(reason, "name it in the plan instead".into()));
+            }
         };
         let call = Call { api: api.name.clone(), url: api.url.clone(), path, query };
         let reply = self.caller.call(&call).await.map_err(|failed| refuse(failed.reason, failed.advice))?;

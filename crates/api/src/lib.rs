@@ -1,8 +1,8 @@
-//! Discovery of API operations from OpenAPI and GraphQL descriptions.
+//! Discovery of API operations from OpenAPI and GraphQL descriptions, and of tools from their definitions.
 //!
-//! A description is read into plain structs ([`Api`], [`Operation`], [`Shape`]), whatever language it is written in:
-//! OpenAPI 3, Swagger 2.0, GraphQL schema language, or the answer to a GraphQL introspection query. What cannot be used
-//! of it becomes a problem and costs nothing else. Each operation becomes one record of a search index, and four
+//! A description is read into plain structs ([`Api`], [`Operation`], [`model::Shape`]), whatever language it is written in:
+//! OpenAPI 3, Swagger 2.0, GraphQL schema language, the answer to a GraphQL introspection query, or a list of tools as
+//! servers of the Model Context Protocol give it. What cannot be used of it becomes a problem and costs nothing else. Each operation becomes one record of a search index, and four
 //! tools let a language model list, search and look into them.
 //!
 //! ```
@@ -55,7 +55,8 @@
 //! # }
 //! ```
 //!
-//! [`invoke`] makes the call of an operation that the catalog allows to call, and leaves sending it to its caller.
+//! [`invoke`] makes the call of an operation that the catalog allows to call, and leaves sending it to its caller. Tools are
+//! described and never called.
 //!
 //! What it is not: it sends nothing itself, fetches no description over the network, and keeps no index of its own.
 
@@ -67,7 +68,8 @@ mod folder;
 mod graphql;
 pub mod invoke;
 mod library;
-mod model;
+mod mcp;
+pub mod model;
 mod naming;
 mod openapi;
 mod prose;
@@ -76,9 +78,10 @@ mod schema;
 mod sdl;
 mod shape;
 mod source;
+mod tool_list;
 mod tools;
 
 pub use discovery::ApiDiscovery;
-pub use error::ApiError;
-pub use model::{Api, ApiKind, Field, Location, Operation, Parameter, Shape};
+pub use error::{ApiError, NeighbourError};
+pub use model::{Api, ApiKind, Operation};
 pub use source::ApiSource;

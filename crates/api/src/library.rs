@@ -5,7 +5,10 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use prospector_core::Problem;
 use serde_json::Value;
 
-use crate::document::{self, resolve_pointer};
+use crate::{
+    NeighbourError,
+    document::{self, resolve_pointer},
+};
 
 /// How many files, and how many bytes of them, one description may refer to.
 const MAX_FILES: usize = 1_000;
@@ -20,7 +23,22 @@ const MAX_STEPS: usize = 48;
 
 /// Gives the text of a file by its path relative to the folder of the API, parts joined by `/`, never with `..`. The
 /// error says why there is none.
-pub(crate) type Neighbour<'n> = &'n dyn Fn(&str) -> Result<String, String>;
+pub(crate) type Neighbour<'n> = &'n dyn Fn(&str) -> Result<String, NeighbourError>;
+
+/// Why a reference leads nowhere.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum ReferenceError {
+    #[error("the reference `{0}` leads nowhere")]
+    Nowhere(String),
+    #[error("the reference `{reference}` leads nowhere in `{file}`")]
+    NowhereIn { reference: String, file: String },
+    #[error("the reference `{reference}` {reason}")]
+    Path { reference: String, reason: &'static str },
+    #[error("the reference `{reference}` leads to `{file}`, which cannot be read: {reason}")]
+    File { reference: String, file: String, reason: String },
+    #[error("the reference `{0}` goes round in a circle")]
+    Circle(String),
+}
 
 /// A place in one of the documents.
 #[derive(Debug, Clone, Copy)]
@@ -61,7 +79,7 @@ impl Library {
             let text = if library.documents.len() > MAX_FILES || bytes > MAX_BYTES {
                 Err(format!("the API has more than {MAX_FILES} files or {} MB", MAX_BYTES >> 20))
             } else {
-                neighbour(&next)
+                neighbour(&next).map_err(|error| error.to_string())
             };
             let parsed = text.and_then(|text| {
                 bytes += text.len();
@@ -119,33 +137,34 @@ impl Library {
     }
 
     /// What a reference that stands in a document leads to, or why it leads nowhere.
-    pub(crate) fn lookup<'a>(&'a self, from: Node<'a>, reference: &str) -> Result<Node<'a>, String> {
+    pub(crate) fn lookup<'a>(&'a self, from: Node<'a>, reference: &str) -> Result<Node<'a>, ReferenceError> {
         let Some((file, pointer)) = split(reference) else {
             let pointer = reference.strip_prefix('#').unwrap_or(reference);
             let found = resolve_pointer(&self.documents[from.document].root, pointer);
             let found = found.map(|value| Node { document: from.document, value });
-            return found.ok_or_else(|| format!("the reference `{reference}` leads nowhere"));
+            return found.ok_or_else(|| ReferenceError::Nowhere(reference.to_owned()));
         };
         let file = join_path(&self.documents[from.document].path, file)
-            .map_err(|reason| format!("the reference `{reference}` {reason}"))?;
+            .map_err(|reason| ReferenceError::Path { reference: reference.to_owned(), reason })?;
         let Some(&document) = self.by_path.get(&file) else {
             let reason = self.absent.get(&file).map_or("it was not looked for", String::as_str);
-            return Err(format!("the reference `{reference}` leads to `{file}`, which cannot be read: {reason}"));
+            let (reference, reason) = (reference.to_owned(), reason.to_owned());
+            return Err(ReferenceError::File { reference, file, reason });
         };
         let value = resolve_pointer(&self.documents[document].root, pointer);
-        let value = value.ok_or_else(|| format!("the reference `{reference}` leads nowhere in `{file}`"))?;
-        Ok(Node { document, value })
+        let missing = || ReferenceError::NowhereIn { reference: reference.to_owned(), file };
+        Ok(Node { document, value: value.ok_or_else(missing)? })
     }
 
     /// What stands at a place in the end, and the last reference on the way there.
-    pub(crate) fn resolved<'a>(&'a self, mut node: Node<'a>) -> Result<(Node<'a>, Option<&'a str>), String> {
+    pub(crate) fn resolve<'a>(&'a self, mut node: Node<'a>) -> Result<(Node<'a>, Option<&'a str>), ReferenceError> {
         let mut last = None;
         for _ in 0..MAX_STEPS {
             let Some(reference) = node.value.get("$ref").and_then(Value::as_str) else { return Ok((node, last)) };
             node = self.lookup(node, reference)?;
             last = Some(reference);
         }
-        Err(format!("the reference `{}` goes round in a circle", last.unwrap_or_default()))
+        Err(ReferenceError::Circle(last.unwrap_or_default().to_owned()))
     }
 }
 
@@ -192,16 +211,16 @@ mod tests {
             "parts/pet.yaml" => Ok("Pet: {$ref: '../parts/more.json#/deep'}\nown: {$ref: '#/Pet'}".to_owned()),
             "parts/more.json" => Ok("{\"deep\": 7}".to_owned()),
             "parts/broken.json" => Ok("{".to_owned()),
-            _ => Err("there is no such file".to_owned()),
+            _ => Err(NeighbourError::new("there is no such file")),
         };
         let root = json!({"start": {"$ref": reference}, "here": 1, "circle": {"$ref": "#/circle"}});
         let (library, problems) = Library::new(root, "api/main.yaml", &files);
         assert_eq!(problems, []);
         let start = Node { value: &library.root().value["start"], ..library.root() };
-        let found = library.resolved(start).map(|(node, _)| node.value.clone());
+        let found = library.resolve(start).map(|(node, _)| node.value.clone());
         match (found, expected) {
             (Ok(found), Ok(expected)) => assert_eq!(found, expected),
-            (Err(found), Err(expected)) => assert!(found.contains(expected), "{found}"),
+            (Err(found), Err(expected)) => assert!(found.to_string().contains(expected), "{found}"),
             (found, expected) => panic!("{found:?}, not {expected:?}"),
         }
     }
@@ -230,7 +249,7 @@ mod tests {
         assert_eq!(problems, []);
         assert!(library.others().count() < 2 * MAX_FOLDERS, "{}", library.others().count());
         let last = Node { document: library.documents.len() - 1, value: &json!({"$ref": "+/definitions/D"}) };
-        assert!(library.resolved(last).unwrap_err().contains("too many folders"));
+        assert!(library.resolve(last).unwrap_err().to_string().contains("too many folders"));
     }
 
     #[test]

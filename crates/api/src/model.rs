@@ -13,6 +13,9 @@ pub enum ApiKind {
     OpenApi,
     /// GraphQL, in its schema definition language or as the JSON answer to an introspection query.
     GraphQl,
+    /// Definitions of tools: the answer of a Model Context Protocol server to `tools/list`, or functions as a language model is
+    /// given them.
+    Mcp,
 }
 
 /// One API and its operations.
@@ -41,14 +44,15 @@ pub struct Api {
     pub files: Vec<PathBuf>,
 }
 
-/// One operation: a method on a path, or a field of a GraphQL root type.
+/// One operation: a method on a path, a field of a GraphQL root type, or a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Operation {
     /// Unique within the API: the operation's own id, or one made of method and path.
     pub name: String,
-    /// `GET`, `POST`, ..., or `QUERY`, `MUTATION`, `SUBSCRIPTION`.
+    /// `GET`, `POST`, ..., or `QUERY`, `MUTATION`, `SUBSCRIPTION`. Of a tool `READ` where it says that it changes nothing,
+    /// `WRITE` where it says that it does, else `CALL`.
     pub method: String,
-    /// The path, or the name of the field.
+    /// The path, or the name of the field or the tool.
     pub path: String,
     /// The summary and the description.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -108,7 +112,7 @@ pub enum Location {
     Header,
     /// As a cookie.
     Cookie,
-    /// As an argument of a GraphQL field.
+    /// As an argument of a GraphQL field or of a tool.
     Argument,
 }
 
@@ -168,11 +172,15 @@ pub struct Field {
 }
 
 impl ApiKind {
+    /// Every kind that can be read.
+    pub const ALL: [ApiKind; 3] = [ApiKind::OpenApi, ApiKind::GraphQl, ApiKind::Mcp];
+
     /// The word for it in JSON and in the catalog.
     pub fn as_str(self) -> &'static str {
         match self {
             ApiKind::OpenApi => "openapi",
             ApiKind::GraphQl => "graphql",
+            ApiKind::Mcp => "mcp",
         }
     }
 }
@@ -183,13 +191,14 @@ impl Api {
         format!("{}.{}", self.name, operation.name)
     }
 
-    /// `rest`, `query`, `mutation` or `subscription`.
+    /// `rest`, `query`, `mutation`, `subscription` or `tool`.
     pub fn type_of(&self, operation: &Operation) -> &'static str {
         match (self.kind, operation.method.as_str()) {
             (ApiKind::OpenApi, _) => "rest",
             (ApiKind::GraphQl, "MUTATION") => "mutation",
             (ApiKind::GraphQl, "SUBSCRIPTION") => "subscription",
             (ApiKind::GraphQl, _) => "query",
+            (ApiKind::Mcp, _) => "tool",
         }
     }
 }

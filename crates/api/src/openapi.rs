@@ -6,6 +6,7 @@ mod parts;
 mod security;
 
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, HashSet},
     path::PathBuf,
 };
@@ -15,9 +16,10 @@ use prospector_text::cut;
 use serde_json::Value;
 
 use crate::{
-    Operation, Parameter, Shape,
+    Operation,
     document::escape_key,
     library::{Library, Node},
+    model::{Parameter, Shape},
     naming, prose,
     schema::Schemas,
 };
@@ -26,15 +28,15 @@ use crate::{
 const METHODS: [&str; 9] = ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"];
 
 /// How long a description is kept, in characters: of an API or an operation, and of a parameter.
-pub(crate) const DESCRIPTION: usize = 1_000;
-pub(crate) const REMARK: usize = 200;
+pub(crate) const MAX_DESCRIPTION: usize = 1_000;
+pub(crate) const MAX_REMARK: usize = 200;
 
 /// The longest id and the longest path of an operation, in bytes: names are shown whole or not at all.
-const MAX_ID_BYTES: usize = 160;
+pub(crate) const MAX_ID_BYTES: usize = 160;
 const MAX_PATH_BYTES: usize = 400;
 
 /// How many operations are read. Where references repeat them, a small text can describe any number.
-const MAX_OPERATIONS: usize = 50_000;
+pub(crate) const MAX_OPERATIONS: usize = 50_000;
 
 /// How many parameters all operations may have together, beside one for each value in the documents.
 const MORE_PARAMETERS: usize = 200_000;
@@ -88,7 +90,7 @@ pub(crate) fn read(library: &Library, place: &str) -> (Parts, Vec<Problem>) {
     let Reader { mut operations, problems, .. } = reader;
     naming::assign(&mut operations);
     let info = |key: &str| root.value.pointer(&format!("/info/{key}")).and_then(Value::as_str).unwrap_or_default();
-    let description = cut::sentences(&prose::joined(info("title"), info("description")), DESCRIPTION);
+    let description = cut::sentences(&prose::join(info("title"), info("description")), MAX_DESCRIPTION);
     let files = library.others().map(PathBuf::from).collect();
     (Parts { url: server(root.value), description, operations, types, files }, problems)
 }
@@ -129,19 +131,26 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     fn path(&mut self, path: &str, own: Node<'a>) {
         let pointer = format!("{}#/paths/{}", self.place, escape_key(path));
-        let item = match self.library.resolved(own) {
+        let item = match self.library.resolve(own) {
             Ok((item, _)) => item,
-            Err(reason) => return self.problems.push(Problem::error(pointer, reason)),
+            Err(error) => return self.problems.push(Problem::error(pointer, error.to_string())),
         };
         let wrong = match item.value {
             _ if !item.value.is_object() => Some("the path is no object".to_owned()),
-            _ if !path.starts_with('/') => Some("a path must begin with `/`".to_owned()),
             _ if path.len() > MAX_PATH_BYTES => Some(format!("the path is longer than {MAX_PATH_BYTES} bytes")),
             _ => None,
         };
         if let Some(reason) = wrong {
             return self.problems.push(Problem::error(pointer, reason));
         }
+        // What stands behind the address of the server begins with a slash, whether the description says so or not.
+        let path = if path.starts_with('/') {
+            Cow::Borrowed(path)
+        } else {
+            let reason = format!("the path does not begin with `/`; it was read as `/{path}`");
+            self.problems.push(Problem::warning(&pointer, reason).advise(format!("write `/{path}`")));
+            Cow::Owned(format!("/{path}"))
+        };
         let shared = self.parameters(item, &pointer);
         let mut found: Vec<(String, Node<'a>, String)> = Vec::new();
         // What stands beside a reference counts too.
@@ -162,15 +171,15 @@ impl<'a> Reader<'a> {
                 let reason = format!("there are more than {MAX_OPERATIONS} operations; the rest is left out");
                 return self.warn_once(self.place, reason);
             }
-            self.operation(method, path, node, &shared, &pointer);
+            self.operation(method, &path, node, &shared, &pointer);
         }
     }
 
     fn operation(&mut self, method: String, path: &str, node: Node<'a>, shared: &[parts::Sent<'a>], place: &str) {
-        let node = match self.library.resolved(node) {
+        let node = match self.library.resolve(node) {
             Ok((node, _)) if node.value.is_object() => node,
             other => {
-                let reason = other.err().unwrap_or_else(|| "it is no object".to_owned());
+                let reason = other.err().map_or("it is no object".to_owned(), |error| error.to_string());
                 let problem = Problem::error(place, format!("the operation cannot be read: {reason}"));
                 return self.problems.push(problem.advise("correct it; the other operations are loaded"));
             }
@@ -211,7 +220,7 @@ impl<'a> Reader<'a> {
             name,
             method,
             path: path.to_owned(),
-            description: cut::sentences(&prose::joined(&said("summary"), &said("description")), DESCRIPTION),
+            description: cut::sentences(&prose::join(&said("summary"), &said("description")), MAX_DESCRIPTION),
             tags: tags.map(|tag| cut::sentences(&tag, 80)).collect(),
             deprecated: is_true(operation.get("deprecated")),
             parameters,

@@ -82,7 +82,7 @@ fn tag_length(text: &str) -> Option<usize> {
 }
 
 /// A summary and a description as one text; a description that repeats the summary stands alone.
-pub(crate) fn joined(summary: &str, description: &str) -> String {
+pub(crate) fn join(summary: &str, description: &str) -> String {
     let (summary, description) = (plain(summary), plain(description));
     let stem = summary.trim_end_matches(['.', ' ']);
     if stem.is_empty() || description.to_lowercase().starts_with(&stem.to_lowercase()) {
@@ -108,8 +108,8 @@ mod tests {
 
     #[test]
     fn a_summary_is_not_said_twice() {
-        assert_eq!(joined("List orders.", "List orders of one customer."), "List orders of one customer.");
-        assert_eq!(joined("List orders", "Newest first."), "List orders. Newest first.");
-        assert_eq!(joined("List orders", ""), "List orders");
+        assert_eq!(join("List orders.", "List orders of one customer."), "List orders of one customer.");
+        assert_eq!(join("List orders", "Newest first."), "List orders. Newest first.");
+        assert_eq!(join("List orders", ""), "List orders");
     }
 }

@@ -1,20 +1,20 @@
-//! What is indexed of an operation.
+//! What is indexed of an operation, and how answers name it.
 
 use std::collections::{HashSet, VecDeque};
 
 use indexmap::IndexSet;
 use prospector_core::Kind;
-use prospector_core::record::Record;
+use prospector_core::record::{Record, Resource, ResourceKind};
 
 use prospector_text::cut;
 
-use crate::{Api, Operation, Shape, shape};
+use crate::{Api, Operation, model::Shape, shape};
 
 /// How long a description is where it is one of many, in characters.
-const DESCRIPTION: usize = 300;
+const MAX_DESCRIPTION: usize = 300;
 
 /// How long the indexed body is, in bytes.
-const BODY: usize = 2_000;
+const MAX_BODY: usize = 2_000;
 
 /// The record of an operation: found by its name, its route, its words, its parameters and its fields.
 pub(crate) fn record(api: &Api, operation: &Operation) -> Record {
@@ -22,13 +22,23 @@ pub(crate) fn record(api: &Api, operation: &Operation) -> Record {
     let mut record = Record::new(Kind::Operation, api.id_of(operation), &operation.name);
     record.parent.clone_from(&api.name);
     record.aliases = vec![route.clone(), format!("{} {route}", api.name)];
-    record.description = described(operation, DESCRIPTION);
+    record.description = describe(operation, MAX_DESCRIPTION);
     record.body = body(api, operation);
     record
 }
 
+/// An API, as an answer reveals it.
+pub(crate) fn api_resource(name: &str) -> Resource {
+    Resource::new(ResourceKind::Api, name)
+}
+
+/// An API and one of its operations.
+pub(crate) fn operation_resources(api: &str, operation: &str) -> Vec<Resource> {
+    vec![api_resource(api), Resource::new(ResourceKind::Operation, format!("{api}.{operation}"))]
+}
+
 /// The first sentences of the description; they say when an operation is deprecated.
-pub(crate) fn described(operation: &Operation, limit: usize) -> String {
+pub(crate) fn describe(operation: &Operation, limit: usize) -> String {
     let text = cut::sentences(&operation.description, limit);
     match (operation.deprecated, text.as_str()) {
         (false, _) => text,
@@ -39,7 +49,7 @@ pub(crate) fn described(operation: &Operation, limit: usize) -> String {
 
 fn body(api: &Api, operation: &Operation) -> String {
     let mut words = Words { text: String::new(), full: false };
-    if operation.description.chars().count() > DESCRIPTION {
+    if operation.description.chars().count() > MAX_DESCRIPTION {
         words.add(&operation.description);
     }
     operation.tags.iter().for_each(|tag| words.add(tag));
@@ -59,7 +69,7 @@ struct Words {
 impl Words {
     fn add(&mut self, word: &str) {
         let word = word.trim();
-        self.full |= self.text.len() + word.len() >= BODY;
+        self.full |= self.text.len() + word.len() >= MAX_BODY;
         if !self.full && !word.is_empty() {
             if !self.text.is_empty() {
                 self.text.push('\n');
@@ -72,7 +82,7 @@ impl Words {
 /// The names of the fields of shapes, each once, the outermost first.
 fn field_names<'a>(api: &'a Api, mut open: VecDeque<&'a Shape>) -> IndexSet<&'a str> {
     /// As many as a body can hold, and a bound on how many shapes are looked at for them.
-    const MAX_NAMES: usize = BODY / 4;
+    const MAX_NAMES: usize = MAX_BODY / 4;
     const MAX_SHAPES: usize = 2_000;
     let mut names = IndexSet::new();
     let mut entered = HashSet::new();
@@ -80,7 +90,7 @@ fn field_names<'a>(api: &'a Api, mut open: VecDeque<&'a Shape>) -> IndexSet<&'a 
         let Some(next) = open.pop_front() else { break };
         match next {
             Shape::Named(name) => {
-                if let Some((_, shape)) = shape::named(&api.types, name).filter(|(name, _)| entered.insert(*name)) {
+                if let Some((_, shape)) = shape::find_type(&api.types, name).filter(|(name, _)| entered.insert(*name)) {
                     open.push_back(shape);
                 }
             }
@@ -151,7 +161,7 @@ mod tests {
             (0..200).map(|n| format!("{{name: p{n}, in: query, description: {words}, schema: {{}}}}")).collect();
         let record =
             check(&format!("{{/a: {{get: {{description: {words}, parameters: [{}]}}}}}}", parameters.join(",")));
-        assert!(record.description.len() <= DESCRIPTION && record.description.len() > DESCRIPTION / 2);
-        assert!(record.body.len() <= BODY && record.body.len() > BODY / 2);
+        assert!(record.description.len() <= MAX_DESCRIPTION && record.description.len() > MAX_DESCRIPTION / 2);
+        assert!(record.body.len() <= MAX_BODY && record.body.len() > MAX_BODY / 2);
     }
 }

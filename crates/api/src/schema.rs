@@ -8,8 +8,8 @@ use prospector_text::cut;
 use serde_json::Value;
 
 use crate::{
-    Field, Shape,
-    library::{Library, Node},
+    library::{Library, Node, ReferenceError},
+    model::{Field, Shape},
     shape,
 };
 
@@ -85,7 +85,7 @@ impl<'a> Schemas<'a> {
     }
 
     /// The shape of something that a reference of this name led to, for instance the body of a shared response.
-    pub(crate) fn shared(&mut self, node: Node<'a>, reference: Option<&'a str>) -> Shape {
+    pub(crate) fn shared_shape(&mut self, node: Node<'a>, reference: Option<&'a str>) -> Shape {
         match reference {
             Some(reference) if node.value.get("$ref").is_none() => Shape::Named(self.name(node, reference)),
             _ => self.shape(node),
@@ -105,7 +105,7 @@ impl<'a> Schemas<'a> {
             Some(items) if flat.values.is_empty() => self.flat(items).values,
             _ => flat.values,
         };
-        (shape::listed(values), default)
+        (shape::list_values(values), default)
     }
 
     fn name(&mut self, node: Node<'a>, reference: &str) -> String {
@@ -127,19 +127,19 @@ impl<'a> Schemas<'a> {
 
     fn inner(&mut self, node: Node<'a>, depth: usize) -> Shape {
         let Some(alias) = alias(node) else { return self.own_shape(node, depth) };
-        match self.library.resolved(alias) {
+        match self.library.resolve(alias) {
             Ok((target, Some(reference))) => Shape::Named(self.name(target, reference)),
             Ok((target, None)) => self.own_shape(target, depth),
             Err(reason) => self.unresolved_shape(alias, reason),
         }
     }
 
-    fn unresolved_shape(&mut self, node: Node<'a>, reason: String) -> Shape {
+    fn unresolved_shape(&mut self, node: Node<'a>, reason: ReferenceError) -> Shape {
         let reference = text(node.value, "$ref").unwrap_or_default();
-        if reason.ends_with("in a circle") {
+        if matches!(reason, ReferenceError::Circle(_)) {
             return Shape::Cycle(reference_name(reference));
         }
-        self.missing.insert(reason);
+        self.missing.insert(reason.to_string());
         Shape::Unresolved(reference.to_owned())
     }
 
@@ -168,7 +168,7 @@ impl<'a> Schemas<'a> {
         flat.open.push(place);
         self.parts += 1;
         if value.get("$ref").is_some_and(Value::is_string) {
-            match self.library.resolved(node) {
+            match self.library.resolve(node) {
                 Ok((target, _)) => self.gather(target, flat),
                 Err(reason) => {
                     let shape = self.unresolved_shape(node, reason);

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use prospector_text::cut;
 use serde_json::{Map, Value, json};
 
-use crate::{Field, Shape};
+use crate::model::{Field, Shape};
 
 /// The most parts that are rendered before a depth is given up.
 const MAX_PARTS: usize = 3_000;
@@ -41,7 +41,7 @@ pub(crate) type Types = BTreeMap<String, Shape>;
 
 /// The deepest rendering of a shape, of at most `deepest` levels of objects, that takes no more than `room` bytes of
 /// JSON.
-pub(crate) fn fitted(types: &Types, shape: &Shape, side: Side, deepest: usize, room: usize) -> Fitted {
+pub(crate) fn fit(types: &Types, shape: &Shape, side: Side, deepest: usize, room: usize) -> Fitted {
     let rendered = |depth| {
         let mut rendering = Rendering { types, side, open: Vec::new(), parts: 0, cut: false };
         let value = rendering.value(shape, depth);
@@ -79,7 +79,7 @@ pub(crate) fn bytes(value: &Value) -> usize {
 }
 
 /// What a name stands for in the end; `None` where it is not known, or leads back to itself.
-pub(crate) fn named<'t>(types: &'t Types, mut name: &'t str) -> Option<(&'t str, &'t Shape)> {
+pub(crate) fn find_type<'t>(types: &'t Types, mut name: &'t str) -> Option<(&'t str, &'t Shape)> {
     for _ in 0..MAX_NAMES {
         match types.get(name)? {
             Shape::Named(next) => name = next,
@@ -107,7 +107,7 @@ impl<'t> Rendering<'t> {
             Shape::List(item) => json!([self.value(item, depth)]),
             Shape::Object { .. } if depth == 0 => self.render_cut("object"),
             Shape::Object { fields, rest, besides } => self.object(fields, rest.as_deref(), besides, depth),
-            Shape::Named(name) => self.named(name, depth),
+            Shape::Named(name) => self.render_named(name, depth),
             Shape::OneOf(variants) => self.variants("$one_of", variants, depth),
             Shape::AnyOf(variants) => self.variants("$any_of", variants, depth),
             Shape::Content(media_type, None) => json!({ "$content": media_type }),
@@ -130,8 +130,8 @@ impl<'t> Rendering<'t> {
         json!({ "$cut": what })
     }
 
-    fn named(&mut self, name: &'t str, depth: usize) -> Value {
-        let Some((name, shape)) = named(self.types, name) else { return json!({ "$cycle": name }) };
+    fn render_named(&mut self, name: &'t str, depth: usize) -> Value {
+        let Some((name, shape)) = find_type(self.types, name) else { return json!({ "$cycle": name }) };
         if self.open.contains(&name) {
             return json!({ "$cycle": name });
         }
@@ -285,12 +285,12 @@ fn shrunk(value: Value, room: usize) -> Value {
 
 /// The values of an enumeration on one line.
 pub(crate) fn enumeration(values: &[Value]) -> String {
-    let words: Vec<String> = listed(values).iter().map(word).collect();
+    let words: Vec<String> = list_values(values).iter().map(word).collect();
     format!("enum: {}", words.join(" | "))
 }
 
 /// The values that are listed, the last one saying how many are not.
-pub(crate) fn listed(values: &[Value]) -> Vec<Value> {
+pub(crate) fn list_values(values: &[Value]) -> Vec<Value> {
     let short = |value: &Value| if is_short(value) { value.clone() } else { Value::String(word(value)) };
     let mut shown: Vec<Value> = values.iter().take(MAX_VALUES).map(short).collect();
     if values.len() > shown.len() {
@@ -321,7 +321,7 @@ mod tests {
     use super::*;
 
     fn check(shape: &Shape, room: usize) -> Value {
-        let small = fitted(&Types::new(), shape, Side::Response, 3, room);
+        let small = fit(&Types::new(), shape, Side::Response, 3, room);
         assert!(bytes(&small.value) <= room, "{}", bytes(&small.value));
         small.value
     }
@@ -381,7 +381,7 @@ mod tests {
             (format!("L{n}"), object((0..40).map(|f| (format!("f{f}"), next.clone()))))
         };
         let types: Types = (0..6).map(level).collect();
-        let shown = fitted(&types, &Shape::Named("L0".to_owned()), Side::Response, 6, 1_800);
+        let shown = fit(&types, &Shape::Named("L0".to_owned()), Side::Response, 6, 1_800);
         assert_eq!((shown.value["f0"].clone(), shown.cut), (json!({"$cut": "L1"}), true));
     }
 }

@@ -6,11 +6,12 @@ use prospector_core::Problem;
 use prospector_core::name::nearest;
 
 use crate::{
-    Api, ApiError, ApiKind, Operation,
+    Api, ApiError, ApiKind, NeighbourError, Operation,
     document::{self, Dialect},
     folder, graphql,
     library::{Library, Neighbour},
-    openapi, prose, sdl,
+    mcp, openapi, prose, sdl,
+    tool_list::find_tools,
 };
 
 /// How many problems of one description are told.
@@ -73,7 +74,7 @@ impl ApiSource {
     /// # Errors
     /// As [`ApiSource::load`].
     pub fn read(&self, text: &str) -> Result<(Api, Vec<Problem>), ApiError> {
-        self.read_with(text, "", &|_| Err("there is no other file".to_owned()))
+        self.read_with(text, "", &|_| Err(NeighbourError::new("there is no other file")))
     }
 
     /// Reads `text`, wherever it came from. `own` is its path relative to the folder, or address, that its references
@@ -90,12 +91,23 @@ impl ApiSource {
             graphql::read(text, &place)
         } else {
             let (root, mut problems) = document::parse(text, &place)?;
-            let (dialect, doubt) = document::dialect(&root, &place)?;
-            problems.extend(doubt);
+            let dialect = if self.kind == Some(ApiKind::Mcp) {
+                let reason = "it holds no list of tools";
+                find_tools(&root).ok_or_else(|| ApiError::NotAnApi { place: place.clone(), reason })?;
+                Dialect::Tools
+            } else {
+                let (dialect, doubt) = document::dialect(&root, &place)?;
+                problems.extend(doubt);
+                dialect
+            };
             let (parts, more) = match dialect {
                 Dialect::Introspection => {
                     kind = ApiKind::GraphQl;
                     graphql::read_introspection(&root, &place)
+                }
+                Dialect::Tools => {
+                    kind = ApiKind::Mcp;
+                    mcp::read(&root, &place, own, neighbour)
                 }
                 Dialect::OpenApi => {
                     kind = ApiKind::OpenApi;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use prospector_core::Kind;
-use prospector_core::record::{Relevance, Resource, ResourceKind};
+use prospector_core::record::{Relevance, Resource};
 use prospector_core::tool::{Effect, Page, Part, Tool, ToolError, ToolOutput, Toolset};
 use prospector_search::{Index, Query};
 use prospector_text::cut;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Api, ApiDiscovery, ApiKind, Operation,
     details::{OperationDetails, details},
-    render,
+    render::{self, api_resource, operation_resources},
 };
 
 /// How many items a list shows where the call does not say.
@@ -26,21 +26,15 @@ const MAX_FOUND: usize = 50;
 /// How long a description is in a list, in characters.
 const SHORT: usize = 120;
 
-pub(crate) fn all(discovery: &Arc<ApiDiscovery>, index: &Index) -> Toolset {
-    Toolset::new()
-        .with(ListApis { discovery: discovery.clone() })
-        .with(ListApiOperations { discovery: discovery.clone() })
-        .with(GetOperationDetails { discovery: discovery.clone() })
-        .with(SearchOperations { discovery: discovery.clone(), index: index.clone() })
-}
-
-fn api_resource(name: &str) -> Resource {
-    Resource::new(ResourceKind::Api, name)
-}
-
-/// An API and one of its operations.
-pub(crate) fn operation_resources(api: &str, operation: &str) -> Vec<Resource> {
-    vec![api_resource(api), Resource::new(ResourceKind::Operation, format!("{api}.{operation}"))]
+impl ApiDiscovery {
+    /// The four tools for APIs: `list_apis`, `list_api_operations`, `get_operation_details`, `search_operations`.
+    pub fn tools(self: &Arc<Self>, index: &Index) -> Toolset {
+        Toolset::new()
+            .with(ListApis { discovery: self.clone() })
+            .with(ListApiOperations { discovery: self.clone() })
+            .with(GetOperationDetails { discovery: self.clone() })
+            .with(SearchOperations { discovery: self.clone(), index: index.clone() })
+    }
 }
 
 struct ListApis {
@@ -145,7 +139,7 @@ impl Tool for ListApiOperations {
             r#type: api.type_of(operation),
             method: operation.method.clone(),
             path: operation.path.clone(),
-            description: render::described(operation, SHORT),
+            description: render::describe(operation, SHORT),
         };
         let operations = chosen.iter().map(listed).collect();
         let mut page = Page::cut(operations, args.offset.unwrap_or(0), args.limit.unwrap_or(LISTED).max(1));

@@ -33,7 +33,7 @@ use prospector_core::problem::Severity;
 use prospector_core::record::Record;
 use prospector_core::tool::Toolset;
 use prospector_core::{Owner, Problem};
-use prospector_documents::{DocumentDiscovery, Refreshed};
+use prospector_documents::{DocumentDiscovery, refresh::Refreshed};
 use prospector_engine::options::{Cluster, EngineOptions, Workers};
 use prospector_engine::{Engine, Source};
 use prospector_facts::{FactDiscovery, model::Keeping};

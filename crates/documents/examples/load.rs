@@ -6,7 +6,7 @@
 
 use std::{fmt::Write, fs, path::Path, time::Instant};
 
-use prospector_documents::{DocumentDiscovery, DocumentSource, Snapshot};
+use prospector_documents::{DocumentDiscovery, DocumentSource, refresh::Snapshot};
 
 const WORDS: [&str; 16] = [
     "order",

@@ -1,7 +1,7 @@
 //! A long section in parts that are small enough to be found and shown.
 //!
 //! The rule: a part is whole blocks (paragraphs, list items, tables, code blocks) up to [`MAX_CHARS`]. A block that is
-//! longer is a part of its own, still whole, up to [`CEILING`]. Only what is longer than that is divided: a table between
+//! longer is a part of its own, still whole, up to [`MAX_BLOCK_CHARS`]. Only what is longer than that is divided: a table between
 //! rows, with its head repeated; a code block at empty lines, else between lines, with its fence repeated; any other text
 //! between sentences. A row, line or sentence beyond the ceiling is cut between words.
 
@@ -15,7 +15,7 @@ pub(crate) use blocks::{is_delimiter, is_row};
 /// A section up to this many characters stays whole; about 300 tokens, in which an embedding still says what it is about.
 pub(crate) const MAX_CHARS: usize = 1_200;
 /// A block up to this many characters stays whole; about 500 tokens, the most that common transformers read of a text.
-pub(crate) const CEILING: usize = 2_000;
+pub(crate) const MAX_BLOCK_CHARS: usize = 2_000;
 /// A part below this is added to the one before or after it: alone it would be found for its few words only, and a
 /// lead-in belongs to its table.
 const MIN_CHARS: usize = 200;
@@ -28,7 +28,7 @@ pub(crate) fn split(text: &str, format: Format) -> Vec<String> {
     let mut parts = Parts::default();
     for block in blocks(text, format) {
         let whole = &text[block.range.clone()];
-        if chars(whole) <= CEILING {
+        if chars(whole) <= MAX_BLOCK_CHARS {
             parts.add(whole, block.kind);
         } else {
             divide::divide(whole, block.kind).iter().for_each(|piece| parts.add(piece, block.kind));
@@ -50,7 +50,7 @@ struct Parts {
 
 impl Parts {
     fn add(&mut self, piece: &str, kind: Kind) {
-        let limit = if is_short(&self.open) { CEILING + MIN_CHARS } else { MAX_CHARS };
+        let limit = if is_short(&self.open) { MAX_BLOCK_CHARS + MIN_CHARS } else { MAX_CHARS };
         if !fits(&self.open, piece, limit) {
             let lead = self.lead.filter(|_| kind != Kind::Prose).map(|at| self.open.split_off(at));
             self.close();
@@ -63,7 +63,7 @@ impl Parts {
     fn close(&mut self) {
         let part = std::mem::take(&mut self.open);
         match self.done.last_mut() {
-            Some(last) if is_short(&part) && fits(last, &part, CEILING + MIN_CHARS) => last.push_str(&part),
+            Some(last) if is_short(&part) && fits(last, &part, MAX_BLOCK_CHARS + MIN_CHARS) => last.push_str(&part),
             _ => self.done.push(part),
         }
     }
@@ -96,7 +96,7 @@ mod tests {
             parts.iter().zip(expected).map(|(part, start)| part.get(..start.len()).unwrap_or(part)).collect();
         assert_eq!(starts, expected);
         assert_eq!(parts.len(), expected.len(), "{parts:?}");
-        assert!(parts.iter().all(|part| chars(part) <= CEILING + MIN_CHARS), "{parts:?}");
+        assert!(parts.iter().all(|part| chars(part) <= MAX_BLOCK_CHARS + MIN_CHARS), "{parts:?}");
         parts
     }
 
@@ -215,11 +215,11 @@ mod tests {
         for text in ["é".repeat(40_000), format!("| a |\n|---|\n| {} |", "é".repeat(40_000))] {
             let parts = split(&text, Format::Markdown);
             assert_eq!(parts.concat().matches('é').count(), 40_000);
-            assert!(parts.len() >= 20 && parts.iter().all(|part| chars(part) <= CEILING + MIN_CHARS));
+            assert!(parts.len() >= 20 && parts.iter().all(|part| chars(part) <= MAX_BLOCK_CHARS + MIN_CHARS));
         }
         let nested = format!("{}x", "+ ".repeat(100_000));
         assert!(!split(&nested, Format::Markdown).is_empty());
         let fence = format!("```{}\n{}", "x".repeat(5_000), "call()\n".repeat(1_000));
-        assert!(split(&fence, Format::Markdown).iter().all(|part| chars(part) <= CEILING + MIN_CHARS));
+        assert!(split(&fence, Format::Markdown).iter().all(|part| chars(part) <= MAX_BLOCK_CHARS + MIN_CHARS));
     }
 }

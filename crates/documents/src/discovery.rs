@@ -7,7 +7,10 @@ use prospector_core::{Kind, Problem};
 use prospector_search::{Index, Query, SearchError};
 
 use crate::{
-    Document, DocumentError, DocumentSource, Section, Snapshot, Source, passage, render, sections::without_chunk,
+    Document, DocumentError,
+    model::{Section, Source},
+    passage, render,
+    sections::without_chunk,
 };
 
 /// The documents of a catalog.
@@ -30,12 +33,6 @@ pub struct Passage {
 }
 
 impl DocumentDiscovery {
-    /// Loads all sources, several files at once.
-    pub fn load(sources: &[DocumentSource]) -> (DocumentDiscovery, Vec<Problem>) {
-        let (discovery, _, problems) = DocumentDiscovery::refresh(sources, &mut Snapshot::default(), &|_, _| ());
-        (discovery, problems)
-    }
-
     /// From documents that were loaded before. Of several with one name, the first is kept.
     pub fn new(documents: Vec<Document>) -> (DocumentDiscovery, Vec<Problem>) {
         let mut problems = Vec::new();
@@ -181,6 +178,7 @@ fn place(document: &Document) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::DocumentSource;
 
     fn documents() -> DocumentDiscovery {
         let sources = [

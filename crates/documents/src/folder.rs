@@ -8,7 +8,7 @@ use std::{
 use prospector_core::Problem;
 use walkdir::{DirEntry, WalkDir};
 
-use crate::load::{KINDS, format_of};
+use crate::{Format, model::KINDS};
 
 const MAX_DEPTH: usize = 32;
 const MAX_FILES: usize = 50_000;
@@ -47,7 +47,7 @@ pub(crate) fn walk(root: &Path, problems: &mut Vec<Problem>) -> Vec<File> {
         if entry.depth() > 0 && entry.path_is_symlink() {
             links.push(entry.into_path());
         } else if entry.file_type().is_file() {
-            match format_of(entry.path()) {
+            match Format::of_path(entry.path()) {
                 Some(_) => files.push(file(root, entry.path())),
                 None => *others.entry(extension(entry.path())).or_default() += 1,
             }
@@ -99,7 +99,7 @@ fn follow(
                 .advise("name what it points to as a document of its own"),
         ),
         Ok(target) => {
-            if format_of(link).is_some() && target.is_file() && !read.contains(&target) {
+            if Format::of_path(link).is_some() && target.is_file() && !read.contains(&target) {
                 files.push(file(root, link));
             }
         }

@@ -4,11 +4,17 @@
 //! time, and turns a panic in one of them into a problem. [`parse`] is the same without that net, for those who look for
 //! panics.
 
+mod asciidoc;
 mod guard;
 mod html;
+pub mod limits;
+mod markup;
+mod mdx;
 mod office;
+mod org;
 mod package;
 mod pdf;
+mod rst;
 mod storage;
 mod tables;
 
@@ -19,7 +25,7 @@ use serde::{Deserialize, Serialize};
 
 pub use storage::storage_to_html;
 
-use crate::{Format, front_matter, limits, read};
+use crate::{Format, front_matter, read};
 
 /// What a file says, and what it says about itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,13 +68,13 @@ impl Refused {
         Refused::new(format!("{what}; at most {} MB are read", limit >> 20), "split it into several files")
     }
 
-    pub(crate) fn damaged(format: Format, reason: impl std::fmt::Display) -> Self {
+    pub(crate) fn for_damage(format: Format, reason: impl std::fmt::Display) -> Self {
         let name = format.as_str().to_uppercase();
         let reason = format!("the file is damaged, or not a {name} file: {reason}");
         Refused::new(reason, "open it in the program that made it, and save it again")
     }
 
-    fn encrypted() -> Self {
+    fn for_encryption() -> Self {
         Refused::new("the file is encrypted with a password", "save a copy without a password")
     }
 }
@@ -76,7 +82,7 @@ impl Refused {
 /// Something to be said about a file that was read: reason and advice.
 type Remark = (String, String);
 
-/// Reads the bytes of a file, with limits on time, memory and depth ([`crate::limits`]). What cannot be read is an empty
+/// Reads the bytes of a file, with limits on time, memory and depth ([`limits`]). What cannot be read is an empty
 /// text and a problem at `place`.
 pub fn convert(place: &str, bytes: Vec<u8>, format: Format) -> (Converted, Vec<Problem>) {
     match try_convert(place, bytes, format) {
@@ -123,13 +129,20 @@ fn read_as(bytes: &[u8], format: Format) -> Result<(Converted, Vec<Remark>), Ref
     let mut remarks = Vec::new();
     let mut converted = match format {
         Format::Markdown => markdown(&decode_text(bytes, &mut remarks)?, &mut remarks),
+        Format::Mdx => {
+            let converted = markdown(&decode_text(bytes, &mut remarks)?, &mut remarks);
+            Converted { text: mdx::read(&converted.text), ..converted }
+        }
+        Format::Rst => rst::read(&decode_text(bytes, &mut remarks)?),
+        Format::AsciiDoc => asciidoc::read(&decode_text(bytes, &mut remarks)?),
+        Format::Org => org::read(&decode_text(bytes, &mut remarks)?),
         Format::Text => Converted { text: decode_text(bytes, &mut remarks)?, ..Converted::default() },
         Format::Html => html::read(&decode_text(bytes, &mut remarks)?)?,
         Format::Pdf => pdf::read(bytes, &mut remarks)?,
         Format::Docx | Format::Xlsx | Format::Pptx => office::read(bytes, format)?,
     };
-    if converted.text.len() > limits::RESULT_BYTES.max(limit) {
-        return Err(Refused::too_large("the file holds very much text", limits::RESULT_BYTES));
+    if converted.text.len() > limits::MAX_RESULT_BYTES.max(limit) {
+        return Err(Refused::too_large("the file holds very much text", limits::MAX_RESULT_BYTES));
     }
     tidy(&mut converted);
     Ok((converted, remarks))
@@ -138,9 +151,11 @@ fn read_as(bytes: &[u8], format: Format) -> Result<(Converted, Vec<Remark>), Ref
 /// How many bytes a file of that format may have.
 pub(crate) fn byte_limit(format: Format) -> usize {
     match format {
-        Format::Markdown | Format::Text => limits::TEXT_BYTES,
-        Format::Html => limits::HTML_BYTES,
-        Format::Pdf | Format::Docx | Format::Xlsx | Format::Pptx => limits::FILE_BYTES,
+        Format::Markdown | Format::Mdx | Format::Rst | Format::AsciiDoc | Format::Org | Format::Text => {
+            limits::MAX_TEXT_BYTES
+        }
+        Format::Html => limits::MAX_HTML_BYTES,
+        Format::Pdf | Format::Docx | Format::Xlsx | Format::Pptx => limits::MAX_FILE_BYTES,
     }
 }
 
@@ -220,12 +235,13 @@ pub(crate) fn recognise(path: &Path, bytes: &[u8]) -> Result<Option<Format>, Ref
     if start.starts_with(&[0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1]) {
         let name: Vec<u8> = "EncryptedPackage".encode_utf16().flat_map(u16::to_le_bytes).collect();
         return Err(if bytes.windows(name.len()).any(|part| part == name) {
-            Refused::encrypted()
+            Refused::for_encryption()
         } else {
             Refused::new("this is a file of an Office program before 2007", "save it as DOCX, XLSX, PPTX or PDF")
         });
     }
     let text = String::from_utf8_lossy(start).trim_start_matches('\u{feff}').trim_start().to_lowercase();
     let html = text.starts_with("<!doctype html") || text.starts_with("<html");
-    Ok((html && named != Some(Format::Markdown)).then_some(Format::Html))
+    let is_other_text = named.is_some_and(|named| named.is_text() && !matches!(named, Format::Text | Format::Html));
+    Ok((html && !is_other_text).then_some(Format::Html))
 }

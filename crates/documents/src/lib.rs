@@ -1,7 +1,7 @@
 //! Documents that a model can find, and read by section.
 //!
 //! A [`DocumentSource`] is a file, a folder or a text. [`DocumentDiscovery`] loads them, divides each by its headings
-//! into [`Section`]s, gives the records that an index needs, and offers the tools that a language model calls: it
+//! into sections, gives the records that an index needs, and offers the tools that a language model calls: it
 //! searches, gets an excerpt with the name of a section, and reads that section instead of the whole document.
 //!
 //! ```
@@ -29,10 +29,10 @@
 //! block at empty lines, else between lines, with its fence repeated; other text between sentences. Each part carries the
 //! headings above it, and the first part of a document its description, tags, author and other fields of its front matter.
 //!
-//! Markdown, plain text, HTML, PDF, DOCX, XLSX and PPTX are read, within [`limits`]: a file that is damaged, encrypted
-//! or unpacks without end is a problem with its reason, and the rest loads. [`DocumentDiscovery::refresh`] loads again
+//! Markdown, MDX, reStructuredText, AsciiDoc, Org, plain text, HTML, PDF, DOCX, XLSX and PPTX are read, within [`formats::limits`]: a
+//! file that is damaged, encrypted or unpacks without end is a problem with its reason, and the rest loads. [`DocumentDiscovery::refresh`] loads again
 //! what changed. To add a format, add a variant to [`Format`] and a file in `formats/` that makes Markdown of it. To add
-//! a place that documents come from, add a variant to [`Origin`] and to [`Source`].
+//! a place that documents come from, add a variant to [`Origin`] and to [`model::Source`].
 //!
 //! What it is not: it does not rank (the index does), does not judge what a text says, does not look into pictures, and
 //! never reads outside the files and folders that it was given.
@@ -43,14 +43,13 @@ mod error;
 mod folder;
 pub mod formats;
 mod front_matter;
-pub mod limits;
 mod load;
 mod markdown;
-mod model;
+pub mod model;
 mod passage;
 mod plain;
 mod read;
-mod refresh;
+pub mod refresh;
 mod render;
 mod sections;
 mod tools;
@@ -58,5 +57,4 @@ mod tools;
 pub use discovery::{DocumentDiscovery, Passage};
 pub use error::DocumentError;
 pub use load::{DocumentSource, Origin};
-pub use model::{Document, Format, Section, Source};
-pub use refresh::{Refreshed, Snapshot};
+pub use model::{Document, Format};

@@ -6,16 +6,14 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use prospector_core::Problem;
 
 use crate::{
-    Document, Format, Snapshot, Source, folder,
-    formats::{self, Converted, Refused},
-    limits, markdown, passage, plain,
-    read::{self, Met},
-    refresh, sections,
+    Document, Format, folder,
+    formats::{self, Converted, Refused, limits},
+    markdown,
+    model::{KINDS, Source},
+    passage, plain,
+    read::{self, FileStat},
+    sections,
 };
-
-/// What is read, as advice.
-pub(crate) const KINDS: &str =
-    "Markdown (.md, .markdown), text (.txt), HTML (.html, .htm, .xhtml), PDF, DOCX, XLSX and PPTX are read";
 
 /// What a catalog says about a document, or about a folder of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,13 +61,6 @@ impl DocumentSource {
     pub fn inline(name: impl Into<String>, text: impl Into<String>) -> Self {
         let origin = Origin::Inline { text: text.into(), format: Format::Markdown };
         DocumentSource { name: Some(name.into()), origin, description: None, tags: Vec::new() }
-    }
-
-    /// The documents of this source, several files at once. Names may repeat; [`crate::DocumentDiscovery::new`] sees to
-    /// that.
-    pub fn load(&self) -> (Vec<Document>, Vec<Problem>) {
-        let (documents, _, problems) = refresh::load(std::slice::from_ref(self), &mut Snapshot::default(), &|_, _| ());
-        (documents, problems)
     }
 
     /// Each text of this source: one, or one for each file of a folder.
@@ -154,7 +145,7 @@ impl Item {
         &self,
         format: Format,
         converted: Converted,
-        met: Option<Met>,
+        stat: Option<FileStat>,
         problems: &mut Vec<Problem>,
     ) -> Document {
         let name = self.name.clone();
@@ -180,7 +171,7 @@ impl Item {
         let description = description.or_else(|| self.otherwise.clone()).unwrap_or_default();
         let mut tags = self.tags.clone();
         tags.extend(converted.tags.into_iter().filter(|tag| !self.tags.contains(tag)));
-        let written = met.and_then(|met| met.modified);
+        let written = stat.and_then(|stat| stat.modified);
         let written = written.map(|time| DateTime::<Utc>::from(time).to_rfc3339_opts(SecondsFormat::Secs, true));
         Document {
             source: match &self.place {
@@ -203,7 +194,7 @@ impl Item {
 
 /// The bytes of a file that is there.
 pub(crate) fn file_bytes(path: &Path) -> Result<Vec<u8>, Problem> {
-    let limit = format_of(path).map_or(limits::FILE_BYTES, formats::byte_limit);
+    let limit = Format::of_path(path).map_or(limits::MAX_FILE_BYTES, formats::byte_limit);
     read::bytes(path, limit)
 }
 
@@ -214,7 +205,7 @@ pub(crate) fn format_of_file(
     bytes: &[u8],
     problems: &mut Vec<Problem>,
 ) -> Result<Format, Problem> {
-    let named = format_of(path);
+    let named = Format::of_path(path);
     let refused = |refused: Refused| refused.at(place);
     match (formats::recognise(path, bytes).map_err(refused)?, named) {
         (Some(found), Some(named)) if found != named => {
@@ -224,7 +215,7 @@ pub(crate) fn format_of_file(
         }
         (Some(found), _) => Ok(found),
         (None, Some(named)) if named.is_text() => Ok(named),
-        (None, Some(named)) => Err(Refused::damaged(named, "it does not begin like one").at(place)),
+        (None, Some(named)) => Err(Refused::for_damage(named, "it does not begin like one").at(place)),
         (None, None) => Err(Problem::error(place, "this kind of file cannot be read").advise(KINDS)),
     }
 }
@@ -238,11 +229,6 @@ fn name_of_url(url: &str) -> String {
         Some((stem, _)) if rest.contains('/') && !stem.is_empty() => stem.to_owned(),
         _ => last.to_owned(),
     }
-}
-
-/// The format that a file's name tells.
-pub(crate) fn format_of(path: &Path) -> Option<Format> {
-    Format::from_extension(path.extension()?.to_str()?)
 }
 
 #[cfg(test)]

@@ -1,6 +1,10 @@
 //! What a document is, whatever it was written in.
 
-use std::{collections::BTreeMap, ops::Range, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    ops::Range,
+    path::{Path, PathBuf},
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -95,6 +99,14 @@ pub enum Format {
     /// CommonMark with the tables, lists and footnotes of GitHub.
     #[default]
     Markdown,
+    /// Markdown with components, imports and expressions.
+    Mdx,
+    /// reStructuredText.
+    Rst,
+    /// AsciiDoc.
+    AsciiDoc,
+    /// Org.
+    Org,
     /// Plain text.
     Text,
     /// HTML.
@@ -111,13 +123,28 @@ pub enum Format {
 
 impl Format {
     /// Every format that can be read.
-    pub const ALL: [Format; 7] =
-        [Format::Markdown, Format::Text, Format::Html, Format::Pdf, Format::Docx, Format::Xlsx, Format::Pptx];
+    pub const ALL: [Format; 11] = [
+        Format::Markdown,
+        Format::Mdx,
+        Format::Rst,
+        Format::AsciiDoc,
+        Format::Org,
+        Format::Text,
+        Format::Html,
+        Format::Pdf,
+        Format::Docx,
+        Format::Xlsx,
+        Format::Pptx,
+    ];
 
     /// The name used in JSON and in the catalog.
     pub fn as_str(self) -> &'static str {
         match self {
             Format::Markdown => "markdown",
+            Format::Mdx => "mdx",
+            Format::Rst => "rst",
+            Format::AsciiDoc => "asciidoc",
+            Format::Org => "org",
             Format::Text => "text",
             Format::Html => "html",
             Format::Pdf => "pdf",
@@ -131,6 +158,10 @@ impl Format {
     pub fn extensions(self) -> &'static [&'static str] {
         match self {
             Format::Markdown => &["md", "markdown"],
+            Format::Mdx => &["mdx"],
+            Format::Rst => &["rst"],
+            Format::AsciiDoc => &["adoc", "asciidoc"],
+            Format::Org => &["org"],
             Format::Text => &["txt"],
             Format::Html => &["html", "htm", "xhtml"],
             Format::Pdf => &["pdf"],
@@ -142,11 +173,29 @@ impl Format {
 
     /// Whether a file of it is text that anybody can read.
     pub(crate) fn is_text(self) -> bool {
-        matches!(self, Format::Markdown | Format::Text | Format::Html)
+        match self {
+            Format::Markdown
+            | Format::Mdx
+            | Format::Rst
+            | Format::AsciiDoc
+            | Format::Org
+            | Format::Text
+            | Format::Html => true,
+            Format::Pdf | Format::Docx | Format::Xlsx | Format::Pptx => false,
+        }
     }
 
     /// The format with that file name extension, whatever its case.
     pub fn from_extension(extension: &str) -> Option<Format> {
         Format::ALL.into_iter().find(|format| format.extensions().iter().any(|e| e.eq_ignore_ascii_case(extension)))
     }
+
+    /// The format that a file's name tells.
+    pub(crate) fn of_path(path: &Path) -> Option<Format> {
+        Format::from_extension(path.extension()?.to_str()?)
+    }
 }
+
+/// What is read, as advice.
+pub(crate) const KINDS: &str = "Markdown (.md, .markdown, .mdx), reStructuredText (.rst), AsciiDoc (.adoc, .asciidoc), \
+    Org (.org), text (.txt), HTML (.html, .htm, .xhtml), PDF, DOCX, XLSX and PPTX are read";

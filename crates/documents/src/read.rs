@@ -6,21 +6,21 @@ use prospector_core::Problem;
 
 /// What a file is without being read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Met {
+pub(crate) struct FileStat {
     pub(crate) bytes: u64,
     /// When it was last changed.
     pub(crate) modified: Option<SystemTime>,
 }
 
 /// Looks at a file, or says why it cannot be read.
-pub(crate) fn meet(path: &Path) -> Result<Met, Problem> {
+pub(crate) fn stat(path: &Path) -> Result<FileStat, Problem> {
     let place = path.display().to_string();
     // Asked before it is opened: opening a pipe would wait for a writer.
     let metadata = std::fs::metadata(path).map_err(|error| read_problem(path, &error))?;
     if !metadata.is_file() {
         return Err(Problem::error(&place, "this is not a regular file"));
     }
-    Ok(Met { bytes: metadata.len(), modified: metadata.modified().ok() })
+    Ok(FileStat { bytes: metadata.len(), modified: metadata.modified().ok() })
 }
 
 /// The bytes of a file, up to a limit.
@@ -89,7 +89,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a.txt");
         std::fs::write(&file, vec![b'a'; 3 << 20]).unwrap();
-        assert!(meet(folder.path()).err().unwrap().reason.contains("regular file"));
+        assert!(stat(folder.path()).err().unwrap().reason.contains("regular file"));
         assert!(bytes(&file, 2 << 20).err().unwrap().reason.contains("over 2 MB"));
         assert_eq!(bytes(&file, 3 << 20).unwrap().len(), 3 << 20);
     }

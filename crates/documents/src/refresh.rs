@@ -20,22 +20,22 @@ use crate::{
     Document, DocumentDiscovery, DocumentSource, Format,
     formats::{self, Converted},
     load::{Item, Place, file_bytes, format_of_file},
-    read::{self, Met},
+    read::{self, FileStat},
 };
 
 /// Changes whenever a format is converted in another way.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// What was read before. To be kept by the caller, in memory or as JSON.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {
     version: u32,
-    files: BTreeMap<String, Kept>,
+    files: BTreeMap<String, FileRecord>,
 }
 
 /// What was read of one file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Kept {
+struct FileRecord {
     bytes: u64,
     /// Nanoseconds since 1970.
     modified: Option<u64>,
@@ -43,12 +43,12 @@ struct Kept {
     hash: String,
     /// What was made of it, where that was work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    made: Option<Made>,
+    made: Option<Conversion>,
 }
 
 /// What came out of a file: a text in a format, or nothing; and what there was to say.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Made {
+struct Conversion {
     text: Option<(Format, Converted)>,
     problems: Vec<Problem>,
 }
@@ -66,7 +66,22 @@ pub struct Refreshed {
     pub unchanged: usize,
 }
 
+impl DocumentSource {
+    /// The documents of this source, several files at once. Names may repeat; [`crate::DocumentDiscovery::new`] sees to
+    /// that.
+    pub fn load(&self) -> (Vec<Document>, Vec<Problem>) {
+        let (documents, _, problems) = load(std::slice::from_ref(self), &mut Snapshot::default(), &|_, _| ());
+        (documents, problems)
+    }
+}
+
 impl DocumentDiscovery {
+    /// Loads all sources, several files at once.
+    pub fn load(sources: &[DocumentSource]) -> (DocumentDiscovery, Vec<Problem>) {
+        let (discovery, _, problems) = DocumentDiscovery::refresh(sources, &mut Snapshot::default(), &|_, _| ());
+        (discovery, problems)
+    }
+
     /// Loads all sources again. `snapshot` is what the last refresh left there, or empty, and is brought up to date.
     /// `progress` is told how many texts are done of how many, from several threads at once.
     pub fn refresh(
@@ -91,10 +106,10 @@ pub(crate) fn load(
     let items: Vec<Item> = sources.iter().flat_map(|source| source.items(&mut problems)).collect();
     let before = &*snapshot;
     let done = AtomicUsize::new(0);
-    let loaded: Vec<One> = items
+    let loaded: Vec<Loaded> = items
         .par_iter()
         .map(|item| {
-            let one = one_or_problem(item, || load_one(item, before));
+            let one = load_or_problem(item, || load_one(item, before));
             progress(done.fetch_add(1, Ordering::Relaxed) + 1, items.len());
             one
         })
@@ -104,7 +119,7 @@ pub(crate) fn load(
     for (item, one) in items.iter().zip(loaded) {
         documents.extend(one.document);
         problems.extend(one.problems);
-        after.files.extend(one.kept.map(|kept| (item.place(), kept)));
+        after.files.extend(one.record.map(|record| (item.place(), record)));
     }
     let refreshed = compare(before, &after);
     *snapshot = after;
@@ -113,10 +128,10 @@ pub(crate) fn load(
 
 fn compare(before: &Snapshot, after: &Snapshot) -> Refreshed {
     let mut refreshed = Refreshed::default();
-    for (name, kept) in &after.files {
+    for (name, record) in &after.files {
         match before.files.get(name) {
             None => refreshed.added += 1,
-            Some(old) if old.hash == kept.hash => refreshed.unchanged += 1,
+            Some(old) if old.hash == record.hash => refreshed.unchanged += 1,
             Some(_) => refreshed.updated += 1,
         }
     }
@@ -126,55 +141,55 @@ fn compare(before: &Snapshot, after: &Snapshot) -> Refreshed {
 
 /// What came of one item.
 #[derive(Default)]
-struct One {
+struct Loaded {
     document: Option<Document>,
     problems: Vec<Problem>,
-    kept: Option<Kept>,
+    record: Option<FileRecord>,
 }
 
 /// What came of an item; a problem where reading it panicked, so that the others are loaded.
-fn one_or_problem(item: &Item, load: impl FnOnce() -> One) -> One {
+fn load_or_problem(item: &Item, load: impl FnOnce() -> Loaded) -> Loaded {
     catch_panic(load).unwrap_or_else(|reason| {
         let problem = Problem::error(item.place(), reason).advise("save it again, or take it out of the catalog");
-        One { problems: vec![problem], ..One::default() }
+        Loaded { problems: vec![problem], ..Loaded::default() }
     })
 }
 
-fn load_one(item: &Item, before: &Snapshot) -> One {
+fn load_one(item: &Item, before: &Snapshot) -> Loaded {
     match &item.place {
         Place::Inline { text, format } => {
             let (converted, mut problems) = formats::convert(&item.place(), text.clone().into_bytes(), *format);
             let document = item.describe(*format, converted, None, &mut problems);
-            let kept = Kept { bytes: text.len() as u64, modified: None, hash: hash(text.as_bytes()), made: None };
-            One { document: Some(document), problems, kept: Some(kept) }
+            let record =
+                FileRecord { bytes: text.len() as u64, modified: None, hash: hash(text.as_bytes()), made: None };
+            Loaded { document: Some(document), problems, record: Some(record) }
         }
         Place::File(path) | Place::Copy { path, .. } if !path.exists() => {
             let problem = Problem::error(item.place(), "there is no such file or folder").advise("correct the path");
-            One { problems: vec![problem], ..One::default() }
+            Loaded { problems: vec![problem], ..Loaded::default() }
         }
-        Place::File(path) | Place::Copy { path, .. } => {
-            load_file(item, path, before).unwrap_or_else(|problem| One { problems: vec![problem], ..One::default() })
-        }
+        Place::File(path) | Place::Copy { path, .. } => load_file(item, path, before)
+            .unwrap_or_else(|problem| Loaded { problems: vec![problem], ..Loaded::default() }),
     }
 }
 
-fn load_file(item: &Item, path: &Path, before: &Snapshot) -> Result<One, Problem> {
+fn load_file(item: &Item, path: &Path, before: &Snapshot) -> Result<Loaded, Problem> {
     let place = item.place();
-    let met = read::meet(path)?;
-    let modified = nanoseconds(met);
+    let stat = read::stat(path)?;
+    let modified = nanoseconds(stat);
     let old = before.files.get(&place);
     let current = old.filter(|_| before.version == VERSION);
-    let same = |old: &&Kept| old.bytes == met.bytes && old.modified == modified && modified.is_some();
+    let same = |old: &&FileRecord| old.bytes == stat.bytes && old.modified == modified && modified.is_some();
     if let Some(old) = current.filter(same)
         && let Some(made) = &old.made
     {
-        return Ok(one(item, met, made.clone(), old.clone()));
+        return Ok(describe(item, stat, made.clone(), old.clone()));
     }
     let bytes = file_bytes(path)?;
     let hash = old.filter(same).map_or_else(|| hash(&bytes), |old| old.hash.clone());
-    let kept = Kept { bytes: met.bytes, modified, hash, made: None };
-    if let Some(made) = current.filter(|old| old.hash == kept.hash).and_then(|old| old.made.clone()) {
-        return Ok(one(item, met, made.clone(), Kept { made: Some(made), ..kept }));
+    let record = FileRecord { bytes: stat.bytes, modified, hash, made: None };
+    if let Some(made) = current.filter(|old| old.hash == record.hash).and_then(|old| old.made.clone()) {
+        return Ok(describe(item, stat, made.clone(), FileRecord { made: Some(made), ..record }));
     }
     let mut problems = Vec::new();
     let format = format_of_file(&place, path, &bytes, &mut problems);
@@ -182,29 +197,29 @@ fn load_file(item: &Item, path: &Path, before: &Snapshot) -> Result<One, Problem
     let made = match format.and_then(|format| Ok((format, formats::try_convert(&place, bytes, format)?))) {
         Ok((format, (converted, said))) => {
             problems.extend(said);
-            Made { text: Some((format, converted)), problems }
+            Conversion { text: Some((format, converted)), problems }
         }
         Err(problem) => {
             problems.push(problem);
-            Made { text: None, problems }
+            Conversion { text: None, problems }
         }
     };
-    let kept = Kept { made: Some(made.clone()).filter(|_| work), ..kept };
-    Ok(one(item, met, made, kept))
+    let record = FileRecord { made: Some(made.clone()).filter(|_| work), ..record };
+    Ok(describe(item, stat, made, record))
 }
 
-fn one(item: &Item, met: Met, made: Made, kept: Kept) -> One {
+fn describe(item: &Item, stat: FileStat, made: Conversion, record: FileRecord) -> Loaded {
     let mut problems = made.problems;
-    let describe = |(format, converted)| item.describe(format, converted, Some(met), &mut problems);
-    One { document: made.text.map(describe), problems, kept: Some(kept) }
+    let document = |(format, converted)| item.describe(format, converted, Some(stat), &mut problems);
+    Loaded { document: made.text.map(document), problems, record: Some(record) }
 }
 
 fn hash(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }
 
-fn nanoseconds(met: Met) -> Option<u64> {
-    let since = met.modified?.duration_since(UNIX_EPOCH).ok()?;
+fn nanoseconds(stat: FileStat) -> Option<u64> {
+    let since = stat.modified?.duration_since(UNIX_EPOCH).ok()?;
     u64::try_from(since.as_nanos()).ok()
 }
 
@@ -220,7 +235,7 @@ mod tests {
             true => panic!("not a boundary"),
             false => load_one(item, &Snapshot::default()),
         };
-        let loaded: Vec<One> = items.par_iter().map(|item| one_or_problem(item, || load(item))).collect();
+        let loaded: Vec<Loaded> = items.par_iter().map(|item| load_or_problem(item, || load(item))).collect();
         assert!(loaded[0].document.is_some() && loaded[1].document.is_none());
         let told: Vec<String> = loaded[1].problems.iter().map(ToString::to_string).collect();
         assert!(told[0].contains("bad") && told[0].contains("the reader failed: not a boundary"), "{told:?}");
@@ -254,15 +269,15 @@ mod tests {
         check(root, &mut snapshot, [0, 0, 0, 3], 2);
 
         // What was made of a file that did not change is taken from the snapshot, the problem with it too.
-        for (name, kept) in &mut snapshot.files {
-            if let Some(Made { text: Some((_, converted)), .. }) = &mut kept.made {
+        for (name, record) in &mut snapshot.files {
+            if let Some(Conversion { text: Some((_, converted)), .. }) = &mut record.made {
                 assert!(name.ends_with("b.html"));
-                converted.text = "# Kept".into();
+                converted.text = "# FileRecord".into();
             }
         }
         let sources = [DocumentSource::path(root)];
         let (discovery, _, problems) = DocumentDiscovery::refresh(&sources, &mut snapshot, &|_, _| ());
-        assert_eq!(discovery.documents()[1].content, "# Kept");
+        assert_eq!(discovery.documents()[1].content, "# FileRecord");
         assert!(problems.len() == 1 && problems[0].place.ends_with("bad.pdf"), "{problems:?}");
 
         // Another time alone changes nothing; another content does.

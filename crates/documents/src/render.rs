@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use prospector_core::Kind;
 use prospector_core::record::Record;
 
-use crate::{Document, Section, chunk, passage};
+use crate::{Document, chunk, model::Section, passage};
 
 /// One record for each part of each section. A section without own text has a record of the headings below it.
 pub(crate) fn records(documents: &[Document]) -> Vec<Record> {

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, ops::Range};
 
-use crate::{Document, DocumentError, Section};
+use crate::{Document, DocumentError, model::Section};
 
 /// A heading as a format finds it.
 #[derive(Debug, PartialEq)]

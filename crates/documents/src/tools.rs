@@ -27,7 +27,7 @@ impl DocumentDiscovery {
             .with(SearchDocuments(self.clone(), index.clone()))
     }
 
-    fn named(&self, name: &str) -> Result<&Document, ToolError> {
+    fn find(&self, name: &str) -> Result<&Document, ToolError> {
         self.resolve(name)
             .ok_or_else(|| ToolError::not_found("document", name, self.documents().iter().map(|d| d.name.as_str())))
     }
@@ -114,7 +114,7 @@ impl Tool for GetDocument {
     type Output = Whole;
 
     async fn call(&self, args: GetArgs) -> Result<Whole, ToolError> {
-        let document = self.0.named(&args.name)?;
+        let document = self.0.find(&args.name)?;
         Ok(Whole {
             name: document.name.clone(),
             content: document.content.trim_end().to_owned(),
@@ -153,7 +153,7 @@ impl Tool for GetDocumentSection {
     type Output = OneSection;
 
     async fn call(&self, args: SectionArgs) -> Result<OneSection, ToolError> {
-        let document = self.0.named(&args.name)?;
+        let document = self.0.find(&args.name)?;
         let section = document.section(&args.section).map_err(|error| wrong_section(document, &error))?;
         Ok(OneSection {
             name: document.name.clone(),
@@ -171,7 +171,7 @@ fn wrong_section(document: &Document, error: &DocumentError) -> ToolError {
             format!("give the full path: {}", quoted(&candidates[..candidates.len().min(MAX_NAMES)]))
         }
         DocumentError::FindSection { section, .. } => {
-            let names: Vec<String> = document.sections.iter().map(crate::Section::full_name).collect();
+            let names: Vec<String> = document.sections.iter().map(crate::model::Section::full_name).collect();
             if names.len() <= MAX_NAMES {
                 format!("its sections are {}", quoted(&names))
             } else {

@@ -9,8 +9,7 @@ use std::io::Read;
 use flate2::{Compression, write::ZlibEncoder};
 use prospector_documents::{
     Format,
-    formats::{convert, parse},
-    limits,
+    formats::{convert, limits, parse},
 };
 
 use support::{check, declared, file, part, with};
@@ -68,7 +67,7 @@ const SHEET: &str = "xl/worksheets/sheet1.xml";
 
 #[test]
 fn cells_that_fill_rows_are_refused() {
-    let many = format!("over {} cells", limits::CELLS);
+    let many = format!("over {} cells", limits::MAX_CELLS);
     let check = |bytes: Vec<u8>| check(bytes, Format::Xlsx, &many);
     let rows = |cell: fn(usize) -> String| -> String {
         (1..=100).map(|n| format!("<row r=\"{n}\">{}</row>", cell(n))).collect()
@@ -103,7 +102,7 @@ fn cells_that_fill_rows_are_refused() {
 
 #[test]
 fn cells_that_say_that_they_are_wide_are_refused() {
-    let many = format!("over {} cells", limits::CELLS);
+    let many = format!("over {} cells", limits::MAX_CELLS);
     let cells = "<w:tc><w:tcPr><w:gridSpan w:val=\"1000\"/></w:tcPr><w:p/></w:tc>".repeat(300);
     let xml = format!("<w:document><w:body><w:tbl><w:tr>{cells}</w:tr></w:tbl></w:body></w:document>");
     check(with("handbook.docx", &[("word/document.xml", &xml)]), Format::Docx, &many);
@@ -197,7 +196,7 @@ fn elements_that_are_nested_without_end_are_refused() {
     ];
     for (name, part, format) in parts {
         let deep = with(name, &[(part, &"<a>".repeat(10_000))]);
-        check(deep, format, &format!("the elements of `{part}` are nested over {} deep", limits::XML_DEPTH));
+        check(deep, format, &format!("the elements of `{part}` are nested over {} deep", limits::MAX_XML_DEPTH));
     }
 }
 
@@ -208,7 +207,7 @@ fn small_files_that_grow_are_refused() {
 
     check("<div>".repeat(100_000).into_bytes(), Format::Html, "nested");
     check("<b>x</b><i>y</i>".repeat(100_000).into_bytes(), Format::Html, "side by side");
-    let array = format!("%PDF-1.5\n1 0 obj\n[{}]\nendobj", "0 ".repeat(limits::PDF_TOKENS + 1));
+    let array = format!("%PDF-1.5\n1 0 obj\n[{}]\nendobj", "0 ".repeat(limits::MAX_PDF_TOKENS + 1));
     check(array.into_bytes(), Format::Pdf, "numbers and names");
 }
 

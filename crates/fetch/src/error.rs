@@ -15,6 +15,12 @@ pub enum FetchError {
         /// What is wrong with it.
         reason: String,
     },
+    /// The text is no rule that allows a host.
+    #[error("`{text}` is not a host or host:port")]
+    Rule {
+        /// The text.
+        text: String,
+    },
     /// Nobody allowed that host.
     #[error("`{url}` is not fetched: the host {host} is not allowed")]
     Host {
@@ -116,6 +122,7 @@ impl FetchError {
     pub fn advice(&self) -> String {
         match self {
             FetchError::Url { .. } => "write an http or https URL without a user".into(),
+            FetchError::Rule { .. } => "write a host, or a host with its port".into(),
             FetchError::Host { host, .. } | FetchError::Address { host, .. } => {
                 format!("to allow it, write `fetch: {{allow: ['{host}']}}` in the catalog")
             }
@@ -139,7 +146,7 @@ impl FetchError {
 }
 
 /// A URL as it may be shown.
-pub(crate) fn shown(url: &Url) -> String {
+pub(crate) fn redact(url: &Url) -> String {
     let mut url = url.clone();
     let had_query = url.query().is_some();
     url.set_query(None);
@@ -154,9 +161,9 @@ pub(crate) fn shown(url: &Url) -> String {
 }
 
 /// The same for a text that may be no URL at all.
-pub(crate) fn shown_text(text: &str) -> String {
+pub(crate) fn redact_text(text: &str) -> String {
     match Url::parse(text.trim()) {
-        Ok(url) => shown(&url),
+        Ok(url) => redact(&url),
         Err(_) => {
             let end = text.find(['?', '#']).unwrap_or(text.len());
             let start = text[..end].rfind('@').map_or(0, |at| at + 1);
@@ -170,7 +177,7 @@ mod tests {
     use super::*;
 
     fn check(url: &str, expected: &str) {
-        assert_eq!(shown_text(url), expected);
+        assert_eq!(redact_text(url), expected);
     }
 
     #[test]

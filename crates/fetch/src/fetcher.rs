@@ -18,42 +18,14 @@ use tokio::time::timeout;
 use url::{Host, Url};
 
 use crate::{
-    FetchError, Policy, Resolver, body,
-    error::{shown, shown_text},
+    FetchError, Limits, Policy, Resolver, body,
+    error::{redact, redact_text},
     media,
     resolve::System,
 };
 
 /// A longer URL is none that anybody wrote.
 const MAX_URL: usize = 8 * 1024;
-
-/// How much and how long.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// Bytes of a body, as it is sent and unpacked.
-    pub bytes: usize,
-    /// From the first name that is resolved to the last byte, over all hops.
-    pub total: Duration,
-    /// Until a connection stands.
-    pub connect: Duration,
-    /// Until the server answers, and between two pieces of the body.
-    pub stall: Duration,
-    /// How many redirects are followed.
-    pub redirects: usize,
-}
-
-impl Default for Limits {
-    /// 32 MB; 60 s in all, 10 s to connect, 15 s without anything; 5 redirects.
-    fn default() -> Self {
-        Limits {
-            bytes: 32 << 20,
-            total: Duration::from_secs(60),
-            connect: Duration::from_secs(10),
-            stall: Duration::from_secs(15),
-            redirects: 5,
-        }
-    }
-}
 
 /// What tells a server which version one has.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -98,7 +70,7 @@ impl Request {
 
 impl std::fmt::Debug for Request {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let url = shown_text(&self.url);
+        let url = redact_text(&self.url);
         f.debug_struct("Request").field("url", &url).field("accept", &self.accept).finish_non_exhaustive()
     }
 }
@@ -168,7 +140,7 @@ impl Fetcher {
     pub async fn fetch(&self, request: &Request) -> Result<Fetched, FetchError> {
         match timeout(self.limits.total, self.hops(request)).await {
             Ok(fetched) => fetched,
-            Err(_) => Err(late(&shown_text(&request.url), "it is not complete", self.limits.total)),
+            Err(_) => Err(late(&redact_text(&request.url), "it is not complete", self.limits.total)),
         }
     }
 
@@ -186,11 +158,11 @@ impl Fetcher {
                 }
                 304 if request.known != Validators::default() => return Ok(Fetched::Unchanged),
                 200..=203 => return self.receive(request, &url, response).await,
-                status => return Err(FetchError::Status { url: shown(&url), status }),
+                status => return Err(FetchError::Status { url: redact(&url), status }),
             }
         }
         let reason = format!("more than {} redirects", self.limits.redirects);
-        Err(FetchError::Redirect { url: shown(&url), reason })
+        Err(FetchError::Redirect { url: redact(&url), reason })
     }
 
     /// The addresses of the host, every one of them judged: a name with one bad address among good ones is a trap.
@@ -201,10 +173,10 @@ impl Fetcher {
             // Judged with the rest of the URL; there is nothing to resolve.
             _ => return Ok(Vec::new()),
         };
-        let failed = |reason: String| FetchError::Resolve { url: shown(url), reason };
+        let failed = |reason: String| FetchError::Resolve { url: redact(url), reason };
         let found: Vec<IpAddr> = match timeout(self.limits.connect, self.resolver.resolve(name)).await {
             Ok(found) => found.map_err(|error| failed(error.to_string()))?,
-            Err(_) => return Err(late(&shown(url), "the name is not resolved", self.limits.connect)),
+            Err(_) => return Err(late(&redact(url), "the name is not resolved", self.limits.connect)),
         };
         if found.is_empty() {
             return Err(failed("it has no address".to_owned()));
@@ -223,7 +195,7 @@ impl Fetcher {
         addresses: &[SocketAddr],
         at_home: bool,
     ) -> Result<Response, FetchError> {
-        let failed = |error: reqwest::Error| FetchError::Transport { url: shown(url), reason: body::reason(error) };
+        let failed = |error: reqwest::Error| FetchError::Transport { url: redact(url), reason: body::reason(error) };
         let client = self.client(url, addresses).map_err(failed)?;
         let mut sent = match &request.json {
             Some(json) => client.post(url.clone()).header(CONTENT_TYPE, "application/json").body(json.to_string()),
@@ -240,7 +212,7 @@ impl Fetcher {
         let more = request.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         for (name, value) in authorization.chain(more).filter(|_| at_home) {
             let unsendable = || FetchError::Transport {
-                url: shown(url),
+                url: redact(url),
                 reason: format!("the {name} header holds letters that cannot be sent"),
             };
             let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| unsendable())?;
@@ -251,9 +223,9 @@ impl Fetcher {
         let limit = self.limits.connect + self.limits.stall;
         match timeout(limit, sent.send()).await {
             Ok(Ok(response)) => Ok(response),
-            Ok(Err(error)) if error.is_timeout() => Err(late(&shown(url), "no connection", self.limits.connect)),
+            Ok(Err(error)) if error.is_timeout() => Err(late(&redact(url), "no connection", self.limits.connect)),
             Ok(Err(error)) => Err(failed(error)),
-            Err(_) => Err(late(&shown(url), "no answer", limit)),
+            Err(_) => Err(late(&redact(url), "no answer", limit)),
         }
     }
 
@@ -285,11 +257,11 @@ impl Fetcher {
         let version = Validators { etag: header(ETAG), last_modified: header(LAST_MODIFIED) };
         if !media::is_accepted(&media::essence(&content_type), &request.accept) {
             let found = media::essence(&content_type).chars().take(100).collect();
-            return Err(FetchError::ContentType { url: shown(url), found });
+            return Err(FetchError::ContentType { url: redact(url), found });
         }
-        let shown = shown(url);
-        let bytes = body::read(response, &shown, &self.limits).await?;
-        Ok(Fetched::Body { content_type, bytes, version, url: shown })
+        let redacted = redact(url);
+        let bytes = body::read(response, &redacted, &self.limits).await?;
+        Ok(Fetched::Body { content_type, bytes, version, url: redacted })
     }
 }
 
@@ -311,7 +283,7 @@ fn late(url: &str, what: &'static str, limit: Duration) -> FetchError {
 }
 
 fn parse_url(text: &str) -> Result<Url, FetchError> {
-    let wrong = |reason: String| FetchError::Url { url: shown_text(text), reason };
+    let wrong = |reason: String| FetchError::Url { url: redact_text(text), reason };
     if text.len() > MAX_URL {
         return Err(wrong(format!("it has more than {MAX_URL} bytes")));
     }
@@ -320,7 +292,7 @@ fn parse_url(text: &str) -> Result<Url, FetchError> {
 
 /// Where a redirect leads.
 fn next(url: &Url, location: Option<&[u8]>) -> Result<Url, FetchError> {
-    let refused = |reason: &str| FetchError::Redirect { url: shown(url), reason: reason.to_owned() };
+    let refused = |reason: &str| FetchError::Redirect { url: redact(url), reason: reason.to_owned() };
     let location = location.and_then(|bytes| std::str::from_utf8(bytes).ok()).filter(|text| text.len() <= MAX_URL);
     let to = location.and_then(|location| url.join(location).ok());
     let to = to.ok_or_else(|| refused("it redirects to what is no URL"))?;

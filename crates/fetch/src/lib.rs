@@ -2,7 +2,7 @@
 //!
 //! A [`Fetcher`] speaks HTTP with public addresses only, but for the hosts that its [`Policy`] names. It resolves names
 //! itself and connects to the very address that it judged, follows redirects by hand and judges each hop anew, and bounds
-//! size (as sent and unpacked) and time (to connect, between two reads, in all). [`Kept`] keeps copies in a folder, asks
+//! size (as sent and unpacked) and time (to connect, between two reads, in all). [`cache::HttpCache`] keeps copies in a folder, asks
 //! again with their validators, and falls back on them where a server is not there.
 //!
 //! ```
@@ -23,15 +23,16 @@
 
 mod address;
 mod body;
+pub mod cache;
 mod error;
 mod fetcher;
-mod kept;
+mod limits;
 mod media;
 mod policy;
 mod resolve;
 
 pub use error::FetchError;
-pub use fetcher::{Fetched, Fetcher, Limits, Request, Validators};
-pub use kept::{Freshness, Kept, Saved};
+pub use fetcher::{Fetched, Fetcher, Request, Validators};
+pub use limits::Limits;
 pub use policy::{Policy, Rule};
 pub use resolve::Resolver;

@@ -18,6 +18,10 @@ pub(crate) fn is_accepted(essence: &str, accept: &[String]) -> bool {
 pub(crate) fn extension(content_type: &str, path: &str) -> String {
     let known = match essence(content_type).as_str() {
         "text/markdown" | "text/x-markdown" => "md",
+        "text/mdx" => "mdx",
+        "text/x-rst" | "text/prs.fallenstein.rst" => "rst",
+        "text/asciidoc" | "text/x-asciidoc" => "adoc",
+        "text/org" | "text/x-org" => "org",
         "text/html" => "html",
         "application/xhtml+xml" => "xhtml",
         "application/pdf" => "pdf",

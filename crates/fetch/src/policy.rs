@@ -7,7 +7,7 @@ use url::{Host, Url};
 use crate::{
     FetchError,
     address::{Reach, reach},
-    error::shown,
+    error::redact,
 };
 
 /// Who may be asked.
@@ -28,13 +28,13 @@ pub struct Rule {
 }
 
 impl FromStr for Rule {
-    type Err = String;
+    type Err = FetchError;
 
-    /// The error says what is wrong with the text.
-    fn from_str(text: &str) -> Result<Self, String> {
+    /// The error is [`FetchError::Rule`].
+    fn from_str(text: &str) -> Result<Self, FetchError> {
         let bare = text.parse::<std::net::Ipv6Addr>().map(|address| format!("[{address}]"));
         let bare = bare.unwrap_or_else(|_| text.to_owned());
-        let wrong = || format!("`{text}` is not a host or host:port");
+        let wrong = || FetchError::Rule { text: text.to_owned() };
         if bare.is_empty() || bare.contains(['/', '@', '?', '#', '\\', '*', ' ', '%']) {
             return Err(wrong());
         }
@@ -61,7 +61,7 @@ impl Policy {
     /// Whether a URL may be asked for, as far as it says itself: its scheme, its host, and its address where it is
     /// written as one.
     pub(crate) fn check(&self, url: &Url) -> Result<(), FetchError> {
-        let wrong = |reason: &str| FetchError::Url { url: shown(url), reason: reason.to_owned() };
+        let wrong = |reason: &str| FetchError::Url { url: redact(url), reason: reason.to_owned() };
         if !matches!(url.scheme(), "http" | "https") {
             return Err(wrong("only http and https are fetched"));
         }
@@ -70,7 +70,7 @@ impl Policy {
         }
         let Some(host) = url.host() else { return Err(wrong("it names no host")) };
         if !self.public && self.rule(url).is_none() {
-            return Err(FetchError::Host { url: shown(url), host: with_port(url) });
+            return Err(FetchError::Host { url: redact(url), host: with_port(url) });
         }
         match host {
             Host::Domain(_) => Ok(()),
@@ -89,7 +89,7 @@ impl Policy {
             Reach::Special(_) if rule.is_some_and(|rule| !matches!(rule.host, Host::Domain(_))) => return Ok(()),
             Reach::Own(kind) | Reach::Special(kind) => kind,
         };
-        Err(FetchError::Address { url: shown(url), host: with_port(url), kind })
+        Err(FetchError::Address { url: redact(url), host: with_port(url), kind })
     }
 
     fn rule(&self, url: &Url) -> Option<&Rule> {

@@ -29,8 +29,8 @@ pub struct SkillFolder {
 }
 
 impl SkillFolder {
-    /// The skills in this folder, sorted by path; names may repeat. A folder with a `SKILL.md` is a skill, and is not
-    /// looked into for more. Hidden folders are passed over; links that lead out of the folder are not followed.
+    /// The skills in this folder, sorted by path; names may repeat. Every folder with a `SKILL.md` is a skill, also one that
+    /// lies in the folder of another. Hidden folders are passed over; links that lead out of the folder are not followed.
     pub fn load(&self) -> (Vec<Skill>, Vec<Problem>) {
         let mut walk = Walk::default();
         let place = self.path.display().to_string();
@@ -72,25 +72,7 @@ impl Walk {
             }
             return;
         }
-        if let Some(file) =
-            ["SKILL.md", "skill.md"].map(|name| folder.join(name)).into_iter().find(|file| file.exists())
-        {
-            match file.canonicalize() {
-                Ok(real) if real.starts_with(&canonical) => {
-                    let (skill, said) = skill_or_problem(&file, || {
-                        let mut said = Vec::new();
-                        (read(folder, &file, &mut said), said)
-                    });
-                    self.skills.extend(skill);
-                    self.problems.extend(said);
-                }
-                _ => self.problems.push(
-                    Problem::error(file.display().to_string(), "the file is a link out of the folder of the skill")
-                        .advise("put the file itself there"),
-                ),
-            }
-            return;
-        }
+        self.skill(folder, &canonical);
         let entries = match std::fs::read_dir(folder) {
             Ok(entries) => entries,
             Err(error) => {
@@ -121,6 +103,26 @@ impl Walk {
             self.folder(&path, root, depth + 1);
         }
     }
+
+    /// Reads the skill of a folder, where there is one.
+    fn skill(&mut self, folder: &Path, canonical: &Path) {
+        let names = ["SKILL.md", "skill.md"].map(|name| folder.join(name));
+        let Some(file) = names.into_iter().find(|file| file.exists()) else { return };
+        match file.canonicalize() {
+            Ok(real) if real.starts_with(canonical) => {
+                let (skill, said) = skill_or_problem(&file, || {
+                    let mut said = Vec::new();
+                    (read(folder, &file, &mut said), said)
+                });
+                self.skills.extend(skill);
+                self.problems.extend(said);
+            }
+            _ => self.problems.push(
+                Problem::error(file.display().to_string(), "the file is a link out of the folder of the skill")
+                    .advise("put the file itself there"),
+            ),
+        }
+    }
 }
 
 /// What came of a skill; a problem where reading it panicked, so that the others are loaded.
@@ -138,8 +140,8 @@ fn read(folder: &Path, file: &Path, problems: &mut Vec<Problem>) -> Option<Skill
     let place = file.display().to_string();
     let (text, lossy) = match text(file) {
         Ok(read) => read,
-        Err(reason) => {
-            problems.push(Problem::error(&place, reason));
+        Err(problem) => {
+            problems.push(problem);
             return None;
         }
     };
@@ -231,15 +233,16 @@ fn parse(text: &str, place: &str, called: &str, problems: &mut Vec<Problem>) -> 
 }
 
 /// The text of a file, and whether some of it was no text.
-fn text(file: &Path) -> Result<(String, bool), String> {
-    let failed = |error: std::io::Error| format!("the file cannot be read: {error}");
+fn text(file: &Path) -> Result<(String, bool), Problem> {
+    let refuse = |reason: String| Problem::error(file.display().to_string(), reason);
+    let failed = |error: std::io::Error| refuse(format!("the file cannot be read: {error}"));
     if !file.is_file() {
-        return Err("this is not a regular file".to_owned());
+        return Err(refuse("this is not a regular file".to_owned()));
     }
     let mut bytes = Vec::new();
     std::fs::File::open(file).map_err(failed)?.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 > MAX_BYTES {
-        return Err(format!("the file has more than {MAX_BYTES} bytes"));
+        return Err(refuse(format!("the file has more than {MAX_BYTES} bytes")));
     }
     let text = String::from_utf8_lossy(&bytes);
     let lossy = std::str::from_utf8(&bytes).is_err();
@@ -300,20 +303,41 @@ mod tests {
     }
 
     #[test]
-    fn direct_and_nested_folders_are_skills_and_are_not_looked_into() {
-        let b = "---\nname: b\ndescription: B\n---\n";
+    fn every_folder_with_a_skill_counts_however_they_lie_in_each_other() {
+        let named = |name: &str| format!("---\nname: {name}\ndescription: D\n---\n");
+        let (b, forms, c) = (named("b"), named("forms"), named("c"));
         check(
             &[
                 ("pdf/SKILL.md", GOOD),
-                ("pdf/inner/SKILL.md", b),
-                ("team/x/b/skill.md", b),
-                (".git/b/SKILL.md", b),
+                ("pdf/forms/SKILL.md", &forms),
+                ("pdf/refs/deep/c/SKILL.md", &c),
+                ("team/x/b/skill.md", &b),
+                (".git/b/SKILL.md", &b),
                 ("README.md", ""),
             ],
-            &["pdf", "b"],
+            &["pdf", "forms", "c", "b"],
             &[],
         );
-        check(&[("1/2/3/4/5/6/b/SKILL.md", b)], &[], &[]);
+        check(&[("1/2/3/4/5/6/b/SKILL.md", &b)], &[], &[]);
+    }
+
+    #[test]
+    fn of_two_skills_in_each_other_with_one_name_the_outer_is_kept_and_that_is_said() {
+        let root = tempfile::tempdir().unwrap();
+        write(root.path(), &[("pdf/SKILL.md", GOOD), ("pdf/old/pdf/SKILL.md", GOOD)]);
+        let folder = SkillFolder { path: root.path().to_owned(), required: true };
+        let (skills, problems) = crate::SkillDiscovery::load(&[folder]);
+        assert_eq!(
+            skills.skills().iter().map(|skill| skill.path.clone()).collect::<Vec<_>>(),
+            [root.path().join("pdf")]
+        );
+        assert_eq!(
+            problems.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            [format!(
+                "warning: {root}/pdf/old/pdf: the skill `pdf` is shadowed by the one in {root}/pdf (remove or rename one of the two)",
+                root = root.path().display()
+            )]
+        );
     }
 
     #[test]

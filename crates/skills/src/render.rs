@@ -1,7 +1,7 @@
-//! Skills to records: exactly what is indexed.
+//! Skills to records: exactly what is indexed; and how answers name them.
 
 use prospector_core::Kind;
-use prospector_core::record::Record;
+use prospector_core::record::{Record, Resource, ResourceKind};
 
 use crate::Skill;
 
@@ -14,6 +14,11 @@ pub(crate) fn record(skill: &Skill) -> Record {
     record.description.clone_from(&skill.description);
     record.body = skill.content.chars().take(MAX_CHARS).collect();
     record
+}
+
+/// The skill of this name, as an answer reveals it.
+pub(crate) fn resource(name: &str) -> Resource {
+    Resource::new(ResourceKind::Skill, name)
 }
 
 /// The beginning of a description, for lists: the whole is shown by the skill itself.

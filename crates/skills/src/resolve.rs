@@ -7,7 +7,7 @@ use prospector_core::tool::{Effect, Part, Tool, ToolError, ToolOutput};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{PageText, Skill, SkillDiscovery, SkillError, links, tools::skill};
+use crate::{PageText, Skill, SkillDiscovery, SkillError, links, render::resource};
 
 pub(crate) struct ResolveSkillLink(pub(crate) Arc<SkillDiscovery>);
 
@@ -39,7 +39,7 @@ impl Tool for ResolveSkillLink {
     type Output = Linked;
 
     async fn call(&self, args: LinkArgs) -> Result<Linked, ToolError> {
-        let skill = self.0.named(&args.name)?;
+        let skill = self.0.find(&args.name)?;
         let page = match links::is_url(args.target.trim()) {
             true => self.page(skill, args.target.trim()).await,
             false => skill.read(&args.target).map(|text| PageText { text, age: None }),
@@ -51,7 +51,7 @@ impl Tool for ResolveSkillLink {
 
 impl ToolOutput for Linked {
     fn reveals(&self) -> Vec<Resource> {
-        vec![skill(&self.skill)]
+        vec![resource(&self.skill)]
     }
 
     fn content(&self) -> Option<&str> {

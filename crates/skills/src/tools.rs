@@ -3,14 +3,18 @@
 use std::{path::PathBuf, sync::Arc};
 
 use prospector_core::Kind;
-use prospector_core::record::{Relevance, Resource, ResourceKind};
+use prospector_core::record::{Relevance, Resource};
 use prospector_core::tool::{Effect, Page, Part, Tool, ToolError, ToolOutput, Toolset};
 use prospector_search::{Index, Query, SearchError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{Skill, SkillDiscovery, SkillError, SkillLink, links, render, resolve::ResolveSkillLink};
+use crate::{
+    Skill, SkillDiscovery, SkillError, SkillLink, links,
+    render::{self, resource},
+    resolve::ResolveSkillLink,
+};
 
 const DEFAULT_LIMIT: usize = 50;
 const DEFAULT_HITS: usize = 3;
@@ -34,7 +38,7 @@ impl SkillDiscovery {
             .with(ResolveSkillLink(self.clone()))
     }
 
-    pub(crate) fn named(&self, name: &str) -> Result<&Skill, ToolError> {
+    pub(crate) fn find(&self, name: &str) -> Result<&Skill, ToolError> {
         self.resolve(name)
             .ok_or_else(|| ToolError::not_found("skill", name, self.skills().iter().map(|s| s.name.as_str())))
     }
@@ -122,7 +126,7 @@ impl Tool for GetSkill {
     type Output = Whole;
 
     async fn call(&self, args: NameArgs) -> Result<Whole, ToolError> {
-        let skill = self.0.named(&args.name)?;
+        let skill = self.0.find(&args.name)?;
         let (references, left_out) = references(skill);
         Ok(Whole {
             name: skill.name.clone(),
@@ -250,18 +254,14 @@ impl Tool for ListSkillLinks {
     type Output = Links;
 
     async fn call(&self, args: NameArgs) -> Result<Links, ToolError> {
-        let skill = self.0.named(&args.name)?;
+        let skill = self.0.find(&args.name)?;
         Ok(Links { skill: skill.name.clone(), links: skill.links.clone() })
     }
 }
 
-pub(crate) fn skill(name: &str) -> Resource {
-    Resource::new(ResourceKind::Skill, name)
-}
-
 impl ToolOutput for Listed {
     fn reveals(&self) -> Vec<Resource> {
-        vec![skill(&self.name)]
+        vec![resource(&self.name)]
     }
 
     fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
@@ -275,7 +275,7 @@ impl ToolOutput for Listed {
 
 impl ToolOutput for Whole {
     fn reveals(&self) -> Vec<Resource> {
-        vec![skill(&self.name)]
+        vec![resource(&self.name)]
     }
 
     fn content(&self) -> Option<&str> {
@@ -296,7 +296,7 @@ impl ToolOutput for Whole {
 
 impl ToolOutput for FoundSkill {
     fn reveals(&self) -> Vec<Resource> {
-        vec![skill(&self.name)]
+        vec![resource(&self.name)]
     }
 
     fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
@@ -306,7 +306,7 @@ impl ToolOutput for FoundSkill {
 
 impl ToolOutput for Links {
     fn reveals(&self) -> Vec<Resource> {
-        vec![skill(&self.skill)]
+        vec![resource(&self.skill)]
     }
 
     fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
@@ -316,6 +316,7 @@ impl ToolOutput for Links {
 
 #[cfg(test)]
 mod tests {
+    use prospector_core::record::ResourceKind;
     use serde_json::json;
 
     use super::*;

@@ -23,14 +23,14 @@ fn large() -> Api {
     ApiSource::new("shop", "").read(&root.to_string()).unwrap().0
 }
 
-fn shown(part: Option<&str>, depth: Option<usize>) -> Value {
+fn show(part: Option<&str>, depth: Option<usize>) -> Value {
     let api = large();
     json!(details(&api, &api.operations[0], part, depth).unwrap())
 }
 
 #[test]
 fn a_large_operation_fits_and_says_what_was_cut() {
-    let whole = shown(None, None);
+    let whole = show(None, None);
     assert!(bytes(&whole) <= USUAL, "{}", bytes(&whole));
     assert_eq!(whole["truncated"], true);
     assert_eq!(
@@ -43,14 +43,14 @@ fn a_large_operation_fits_and_says_what_was_cut() {
     assert!(parameters.last().unwrap()["$cut"].as_str().unwrap().contains("more: p"), "{parameters:?}");
     assert_eq!(whole["response_schema"]["lines"], json!([{"$cut": "object"}]));
 
-    let deep = shown(None, Some(3));
+    let deep = show(None, Some(3));
     assert!(bytes(&deep) <= MORE && bytes(&deep) > 2 * USUAL, "{}", bytes(&deep));
 }
 
 #[test]
 fn a_part_is_shown_in_full() {
     let check = |part: &str, expected: Value| {
-        let shown = shown(Some(part), None);
+        let shown = show(Some(part), None);
         assert_eq!((&shown["value"], &shown["part"]), (&expected, &json!(part)));
     };
     let answer = json!({"street": "string", "id": "any"});
@@ -60,10 +60,10 @@ fn a_part_is_shown_in_full() {
     check("request_body.lines.field_7", json!({"$required": "all", "street": "string"}));
     check("Address", json!({"$required": ["street"], "street": "string", "id": "any"}));
     check("Order.lines.field_1", json!({"$required": ["street"], "street": "string", "id": "any"}));
-    assert_eq!(shown(Some("response_schema"), None)["value"]["lines"][0]["field_59"], answer);
-    assert_eq!(shown(Some("response_schema"), Some(1))["value"]["lines"], json!([{"$cut": "object"}]));
-    assert_eq!(shown(Some("parameters"), None)["value"].as_array().unwrap().len(), 60);
-    assert!(shown(Some("description"), None)["value"].as_str().unwrap().len() > 500);
+    assert_eq!(show(Some("response_schema"), None)["value"]["lines"][0]["field_59"], answer);
+    assert_eq!(show(Some("response_schema"), Some(1))["value"]["lines"], json!([{"$cut": "object"}]));
+    assert_eq!(show(Some("parameters"), None)["value"].as_array().unwrap().len(), 60);
+    assert!(show(Some("description"), None)["value"].as_str().unwrap().len() > 500);
 }
 
 #[test]

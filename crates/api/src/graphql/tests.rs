@@ -6,7 +6,7 @@ use super::*;
 use crate::{Api, ApiKind, ApiSource, details::details};
 
 /// The details of every operation, without what each of them has.
-fn shown(api: &Api) -> Value {
+fn show(api: &Api) -> Value {
     let one = |operation| {
         let mut json = json!(details(api, operation, None, None).unwrap());
         let fields = json.as_object_mut().unwrap();
@@ -16,16 +16,16 @@ fn shown(api: &Api) -> Value {
     api.operations.iter().map(one).collect()
 }
 
-fn loaded(text: &str) -> (Api, Vec<String>) {
+fn load(text: &str) -> (Api, Vec<String>) {
     let source = ApiSource { kind: Some(ApiKind::GraphQl), ..ApiSource::new("f", "") };
     let (api, problems) = source.read(text).unwrap();
     (api, problems.iter().map(|p| format!("{}: {}", p.place, p.reason)).collect())
 }
 
 fn check(text: &str, expected: Value, problems_expected: &[&str]) {
-    let (api, problems) = loaded(text);
+    let (api, problems) = load(text);
     assert_eq!(problems, problems_expected);
-    assert_eq!(shown(&api), expected);
+    assert_eq!(show(&api), expected);
 }
 
 #[test]
@@ -108,8 +108,8 @@ fn an_introspection_answer_says_the_same() {
          "response_schema": [{"state": "enum: OPEN | CLOSED"}]}
     ]);
     for (text, at) in [(json!({"data": {"__schema": schema}}), "/data"), (json!({"__schema": schema}), "")] {
-        let (api, problems) = loaded(&text.to_string());
-        assert_eq!((shown(&api), api.description.as_str(), api.kind), (expected.clone(), "A shop.", ApiKind::GraphQl));
+        let (api, problems) = load(&text.to_string());
+        assert_eq!((show(&api), api.description.as_str(), api.kind), (expected.clone(), "A shop.", ApiKind::GraphQl));
         let problem = |place: usize, reason: &str| format!("f#{at}/__schema/types/{place}: {reason}");
         assert_eq!(
             problems,
@@ -155,7 +155,7 @@ fn wide_white_space_in_a_description_is_no_reason_to_fail() {
 
 #[test]
 fn a_field_of_two_roots_has_two_names() {
-    let (api, _) = loaded("type Query { user: Int }\ntype Subscription { user: Int }");
+    let (api, _) = load("type Query { user: Int }\ntype Subscription { user: Int }");
     let names: Vec<&str> = api.operations.iter().map(|o| o.name.as_str()).collect();
     assert_eq!(names, ["query_user", "subscription_user"]);
 }
@@ -163,7 +163,7 @@ fn a_field_of_two_roots_has_two_names() {
 #[test]
 fn types_within_types_end() {
     let deep = format!("type Query {{ a: {}Int{} }}", "[".repeat(100_000), "]".repeat(100_000));
-    assert_eq!(loaded(&deep).1.len(), 2);
+    assert_eq!(load(&deep).1.len(), 2);
     let value = format!("type Query {{ a(b: [Int] = {}1{}): Int }}", "[".repeat(100_000), "]".repeat(100_000));
-    assert_eq!(loaded(&value).1.len(), 2);
+    assert_eq!(load(&value).1.len(), 2);
 }

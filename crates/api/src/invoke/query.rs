@@ -5,7 +5,7 @@ use prospector_core::tool::ToolError;
 use serde_json::{Map, Value, json};
 
 use super::{check, refuse};
-use crate::{Api, Operation, Shape};
+use crate::{Api, Operation, model::Shape};
 
 /// A longer selection is none that somebody wrote, and the parser descends into it.
 const MAX_SELECTION_BYTES: usize = 4_000;
@@ -39,7 +39,7 @@ pub(super) fn body(
         },
     };
     let text = format!("query{variables} {{ {}{passed}{selection} }}", operation.path);
-    one_field(&text, &operation.path).map_err(|reason| no_fields(operation, &reason))?;
+    check_one_field(&text, &operation.path).map_err(|error| no_fields(operation, &error.to_string()))?;
     Ok(json!({"query": text, "variables": arguments}))
 }
 
@@ -57,8 +57,19 @@ fn strip_brace(fields: &str) -> &str {
     }
 }
 
+/// Why a text is no selection of fields.
+#[derive(Debug, thiserror::Error)]
+enum SelectionError {
+    #[error("they are too long or too deep")]
+    TooLarge,
+    #[error("{0}")]
+    Syntax(String),
+    #[error("they are more than a selection")]
+    More,
+}
+
 /// That a text is one query with one field of the root, whatever was put into it.
-fn one_field(text: &str, field: &str) -> Result<(), String> {
+fn check_one_field(text: &str, field: &str) -> Result<(), SelectionError> {
     let deepest = text.chars().scan(0_usize, |depth, c| {
         match c {
             '{' | '[' | '(' => *depth += 1,
@@ -68,15 +79,16 @@ fn one_field(text: &str, field: &str) -> Result<(), String> {
         Some(*depth)
     });
     if text.len() > MAX_SELECTION_BYTES || deepest.max() > Some(MAX_DEPTH) {
-        return Err("they are too long or too deep".to_owned());
+        return Err(SelectionError::TooLarge);
     }
-    let document = parse_query::<&str>(text).map_err(|error| error.to_string().replace('\n', " "))?;
+    let document =
+        parse_query::<&str>(text).map_err(|error| SelectionError::Syntax(error.to_string().replace('\n', " ")))?;
     let [Definition::Operation(OperationDefinition::Query(query))] = document.definitions.as_slice() else {
-        return Err("they are more than a selection".to_owned());
+        return Err(SelectionError::More);
     };
     match query.selection_set.items.as_slice() {
         [Selection::Field(only)] if only.name == field && only.directives.is_empty() => Ok(()),
-        _ => Err("they are more than a selection".to_owned()),
+        _ => Err(SelectionError::More),
     }
 }
 

@@ -5,7 +5,7 @@ use prospector_core::tool::ToolError;
 use serde_json::{Map, Value};
 
 use super::{check, refuse};
-use crate::{Location, Operation};
+use crate::{Operation, model::Location};
 
 /// Everything but the unreserved signs of RFC 3986, section 2.3: an argument never becomes part of the structure.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');

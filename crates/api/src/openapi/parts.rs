@@ -3,8 +3,12 @@
 use prospector_text::cut;
 use serde_json::Value;
 
-use super::{REMARK, Reader, is_true, words};
-use crate::{Field, Location, Parameter, Shape, library::Node, prose};
+use super::{MAX_REMARK, Reader, is_true, words};
+use crate::{
+    library::{Node, ReferenceError},
+    model::{Field, Location, Parameter, Shape},
+    prose,
+};
 
 /// The longest name of a parameter, in bytes.
 const MAX_NAME_BYTES: usize = 120;
@@ -50,12 +54,12 @@ impl<'a> Reader<'a> {
                     self.warn(&format!("{place}/parameters"), "a part of `parameters`", &reason);
                 }
                 for (number, value) in items.iter().enumerate().take(MAX_PARAMETERS) {
-                    match self.sent(Node { value, ..node }) {
+                    match self.read_sent(Node { value, ..node }) {
                         Ok(one) => sent.push(one),
-                        Err(reason) => {
+                        Err(fault) => {
                             let name = value.get("name").and_then(Value::as_str).map(|name| cut::sentences(name, 60));
                             let part = name.map_or("the parameter".to_owned(), |name| format!("parameter `{name}`"));
-                            self.warn(&format!("{place}/parameters/{number}"), &part, &reason);
+                            self.warn(&format!("{place}/parameters/{number}"), &part, &fault.to_string());
                         }
                     }
                 }
@@ -65,11 +69,11 @@ impl<'a> Reader<'a> {
         sent
     }
 
-    fn sent(&mut self, node: Node<'a>) -> Result<Sent<'a>, String> {
-        let (node, _) = self.library.resolved(node)?;
+    fn read_sent(&mut self, node: Node<'a>) -> Result<Sent<'a>, ParameterError> {
+        let (node, _) = self.library.resolve(node)?;
         let value = node.value;
         if !value.is_object() {
-            return Err("it is no object".to_owned());
+            return Err(ParameterError::NoObject);
         }
         let within = value.get("in").and_then(Value::as_str).map(str::to_ascii_lowercase);
         // In 2.0 the type stands in the parameter itself.
@@ -87,9 +91,9 @@ impl<'a> Reader<'a> {
                 let name = check_name(name)?;
                 return Ok(Sent::Form { name, required: is_true(value.get("required")), schema });
             }
-            Some("querystring") => return Err("a whole query string as one parameter is not read".to_owned()),
-            Some(other) => return Err(format!("`in` is `{}`", cut::sentences(other, 40))),
-            None => return Err("it has no `in`".to_owned()),
+            Some("querystring") => return Err(ParameterError::QueryString),
+            Some(other) => return Err(ParameterError::Location(cut::sentences(other, 40))),
+            None => return Err(ParameterError::NoLocation),
         };
         let (values, default) = self.schemas.values(schema);
         let description = words(value.get("description")).or_else(|| words(schema.value.get("description")));
@@ -98,7 +102,7 @@ impl<'a> Reader<'a> {
             location,
             r#type: self.schemas.type_name(schema),
             required: is_true(value.get("required")) || location == Location::Path,
-            description: cut::sentences(&prose::plain(&description.unwrap_or_default()), REMARK),
+            description: cut::sentences(&prose::plain(&description.unwrap_or_default()), MAX_REMARK),
             values,
             default,
         }))
@@ -107,10 +111,10 @@ impl<'a> Reader<'a> {
     /// The body that is sent: of its own in 3, a parameter or the parts of a form in 2.0.
     pub(super) fn request_body(&mut self, node: Node<'a>, sent: &[Sent<'a>], place: &str) -> Option<Shape> {
         if let Some(value) = node.value.get("requestBody").filter(|body| !body.is_null()) {
-            return match self.library.resolved(Node { value, ..node }) {
+            return match self.library.resolve(Node { value, ..node }) {
                 Ok((body, reference)) => self.content(body, reference),
-                Err(reason) => {
-                    self.warn(&format!("{place}/requestBody"), "the request body", &reason);
+                Err(error) => {
+                    self.warn(&format!("{place}/requestBody"), "the request body", &error.to_string());
                     None
                 }
             };
@@ -158,17 +162,17 @@ impl<'a> Reader<'a> {
             good.extend(responses.get_key_value("default"));
         }
         for (code, value) in good {
-            let response = match self.library.resolved(Node { value, ..node }) {
+            let response = match self.library.resolve(Node { value, ..node }) {
                 Ok((response, reference)) if response.value.is_object() => (response, reference),
                 other => {
-                    let reason = other.err().unwrap_or_else(|| "it is no object".to_owned());
+                    let reason = other.err().map_or("it is no object".to_owned(), |error| error.to_string());
                     self.warn(&format!("{place}/responses/{code}"), "the response", &reason);
                     continue;
                 }
             };
             let (response, reference) = response;
             if let Some(value) = response.value.get("schema").filter(|schema| !schema.is_null()) {
-                let shape = self.schemas.shared(Node { value, ..response }, reference);
+                let shape = self.schemas.shared_shape(Node { value, ..response }, reference);
                 return Some(self.in_medium(shape, node, "produces"));
             }
             if let Some(shape) = self.content(response, reference) {
@@ -181,9 +185,9 @@ impl<'a> Reader<'a> {
     /// The shape of a body of 3; says which type of content it is, where that is not JSON.
     fn content(&mut self, body: Node<'a>, reference: Option<&'a str>) -> Option<Shape> {
         let (media_type, media) = choose_media_type(body.value.get("content")?)?;
-        let media = self.library.resolved(Node { value: media, ..body }).map_or(body, |(media, _)| media);
+        let media = self.library.resolve(Node { value: media, ..body }).map_or(body, |(media, _)| media);
         let schema = media.value.get("schema").or_else(|| media.value.get("itemSchema")).filter(|s| !s.is_null());
-        let shape = schema.map(|value| self.schemas.shared(Node { value, ..media }, reference));
+        let shape = schema.map(|value| self.schemas.shared_shape(Node { value, ..media }, reference));
         Some(match (media_type.contains("json"), shape) {
             (true, Some(shape)) => shape,
             (true, None) => Shape::Word("any".to_owned()),
@@ -204,12 +208,33 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn check_name(name: Option<String>) -> Result<String, String> {
+/// Why a parameter is left out.
+#[derive(Debug, thiserror::Error)]
+enum ParameterError {
+    #[error("it is no object")]
+    NoObject,
+    #[error("it has no `in`")]
+    NoLocation,
+    #[error("`in` is `{0}`")]
+    Location(String),
+    #[error("a whole query string as one parameter is not read")]
+    QueryString,
+    #[error("it has no `name`")]
+    NoName,
+    #[error("its `name` is empty")]
+    EmptyName,
+    #[error("its name is longer than {MAX_NAME_BYTES} bytes")]
+    LongName,
+    #[error(transparent)]
+    Reference(#[from] ReferenceError),
+}
+
+fn check_name(name: Option<String>) -> Result<String, ParameterError> {
     match name {
-        Some(name) if name.trim().is_empty() => Err("its `name` is empty".to_owned()),
-        Some(name) if name.len() > MAX_NAME_BYTES => Err(format!("its name is longer than {MAX_NAME_BYTES} bytes")),
+        Some(name) if name.trim().is_empty() => Err(ParameterError::EmptyName),
+        Some(name) if name.len() > MAX_NAME_BYTES => Err(ParameterError::LongName),
         Some(name) => Ok(name),
-        None => Err("it has no `name`".to_owned()),
+        None => Err(ParameterError::NoName),
     }
 }
 

@@ -35,11 +35,11 @@ impl<'a> Reader<'a> {
     fn scheme(&mut self, name: &str, scopes: &Value, place: &str) -> String {
         let places = ["/components/securitySchemes", "/securityDefinitions"];
         let declared = places.iter().find_map(|place| self.root.pointer(&format!("{place}/{}", escape_key(name))));
-        let resolved = declared.map(|value| self.library.resolved(Node { value, ..self.library.root() }));
+        let resolved = declared.map(|value| self.library.resolve(Node { value, ..self.library.root() }));
         let scheme = match resolved {
             Some(Ok((scheme, _))) => scheme.value,
-            Some(Err(reason)) => {
-                self.warn_once(place, reason);
+            Some(Err(error)) => {
+                self.warn_once(place, error.to_string());
                 &Value::Null
             }
             None => {

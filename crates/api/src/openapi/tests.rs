@@ -5,14 +5,14 @@ use serde_json::json;
 use super::*;
 use crate::{ApiSource, details::details};
 
-fn loaded(yaml: &str) -> (crate::Api, Vec<String>) {
+fn load(yaml: &str) -> (crate::Api, Vec<String>) {
     let (api, problems) = ApiSource::new("f", "").read(yaml).unwrap();
     (api, problems.iter().map(|p| p.to_string()).collect())
 }
 
 /// The details of the only operation of a document, without what every operation has.
 fn check_document(yaml: &str, expected: Value) {
-    let (api, problems) = loaded(yaml);
+    let (api, problems) = load(yaml);
     assert_eq!(problems, Vec::<String>::new());
     let [operation] = api.operations.as_slice() else { panic!("{:?}", api.operations) };
     let mut json = json!(details(&api, operation, None, None).unwrap());
@@ -147,7 +147,7 @@ fn references_lead_into_other_files() {
         "paths/orders.yaml" => Ok("get:\n  parameters: [{$ref: '../common.json#/limit'}]\n  responses:\n    '200':\n      content: {application/json: {schema: {$ref: order.yaml}}}\n".to_owned()),
         "paths/order.yaml" => Ok("properties:\n  id: {type: integer}\n  lines: {type: array, items: {$ref: '#/line'}}\nline: {properties: {order: {$ref: './order.yaml'}}}\n".to_owned()),
         "common.json" => Ok("{\"limit\": {\"name\": \"limit\", \"in\": \"query\", \"schema\": {\"type\": \"integer\"}}}".to_owned()),
-        other => Err(format!("not {other}")),
+        other => Err(crate::NeighbourError::new(format!("not {other}"))),
     }
     };
     let text = "openapi: 3.0.0\npaths:\n  /orders: {$ref: 'paths/orders.yaml'}\n  /gone: {$ref: 'paths/gone.yaml'}";
@@ -176,7 +176,7 @@ fn security_is_said_in_a_line_each() {
 
 #[test]
 fn what_is_broken_costs_only_itself_and_is_said() {
-    let (api, problems) = loaded(
+    let (api, problems) = load(
         r##"
 openapi: 3.0.0
 paths:
@@ -191,12 +191,12 @@ paths:
 "##,
     );
     let routes: Vec<String> = api.operations.iter().map(Operation::route).collect();
-    assert_eq!(routes, ["POST /bad", "GET /good", "POST /good"]);
-    assert_eq!(api.operations[1].description, "12");
+    assert_eq!(routes, ["GET /relative", "POST /bad", "GET /good", "POST /good"]);
+    assert_eq!(api.operations[2].description, "12");
     assert_eq!(
         problems,
         [
-            "error: f#/paths/relative: a path must begin with `/`",
+            "warning: f#/paths/relative: the path does not begin with `/`; it was read as `/relative` (write `/relative`)",
             "error: f#/paths/~1null: the path is no object",
             "error: f#/paths/~1gone: the reference `#/nowhere` leads nowhere",
             "error: f#/paths/~1bad/get: the operation cannot be read: it is no object (correct it; the other operations are loaded)",
@@ -215,13 +215,13 @@ paths:
 
 #[test]
 fn the_api_is_described_by_its_title_and_its_first_server() {
-    let (api, problems) = loaded(
+    let (api, problems) = load(
         "openapi: 3.0.0\ninfo: {title: Shop, description: Sells *things*.}\nservers: [{url: 'https://{host}/v1', variables: {host: {default: shop.example}}}]",
     );
     assert_eq!(api.description, "Shop. Sells *things*.");
     assert_eq!(api.url.as_deref(), Some("https://shop.example/v1"));
     assert_eq!(problems, ["error: f: it has no `paths`"]);
-    let url = |yaml: &str| loaded(&format!("swagger: 2.0\npaths: {{}}\n{yaml}")).0.url;
+    let url = |yaml: &str| load(&format!("swagger: 2.0\npaths: {{}}\n{yaml}")).0.url;
     assert_eq!(url("host: a.example\nbasePath: /v2/\nschemes: [http]").as_deref(), Some("http://a.example/v2"));
     assert_eq!(url("basePath: /"), None);
 }
@@ -230,7 +230,7 @@ fn the_api_is_described_by_its_title_and_its_first_server() {
 fn names_and_paths_that_are_too_long_to_be_shown_are_refused() {
     let long = "x".repeat(500);
     let (api, problems) =
-        loaded(&format!("openapi: 3.0.0\npaths: {{/{long}: {{get: {{}}}}, /a: {{get: {{operationId: {long}}}}}}}"));
+        load(&format!("openapi: 3.0.0\npaths: {{/{long}: {{get: {{}}}}, /a: {{get: {{operationId: {long}}}}}}}"));
     assert_eq!(api.operations[0].name, "get_a");
     assert!(problems[0].ends_with("the path is longer than 400 bytes"), "{}", problems[0]);
     assert!(problems[1].ends_with("`operationId` is left out: it is longer than 160 bytes"), "{}", problems[1]);
@@ -241,7 +241,7 @@ fn references_that_repeat_operations_and_parameters_end() {
     let parameters: String = (0..600).map(|n| format!("{{name: p{n}, in: query}},")).collect();
     let methods: String = METHODS.iter().map(|method| format!("{method}: {{}},")).collect();
     let paths: String = (0..100).map(|n| format!("  /p{n}: {{$ref: '#/components/pathItems/x'}}\n")).collect();
-    let (api, problems) = loaded(&format!(
+    let (api, problems) = load(&format!(
         "openapi: 3.1.0\npaths:\n{paths}components: {{pathItems: {{x: {{parameters: [{parameters}], {methods}}}}}}}"
     ));
     assert_eq!(api.operations.len(), 900);

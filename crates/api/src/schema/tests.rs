@@ -3,16 +3,16 @@
 use serde_json::{Map, json};
 
 use super::*;
-use crate::shape::{Side, fitted};
+use crate::shape::{Side, fit};
 
 /// What is shown of a response with `schema`, where `schemas` are the components, and the references that lead nowhere.
 fn read(schemas: Value, schema: Value, side: Side) -> (Value, usize) {
     let root = json!({ "components": { "schemas": schemas }, "start": schema });
-    let (library, _) = Library::new(root, "", &|_| Err("none".to_owned()));
+    let (library, _) = Library::new(root, "", &|_| Err(crate::NeighbourError::new("none")));
     let mut reader = Schemas::new(&library);
     let start = reader.shape(Node { value: &library.root().value["start"], ..library.root() });
     let (types, _) = reader.types();
-    (fitted(&types, &start, side, 5, 1_800).value, reader.missing.len())
+    (fit(&types, &start, side, 5, 1_800).value, reader.missing.len())
 }
 
 fn check(schemas: Value, schema: Value, expected: Value) {

@@ -155,7 +155,9 @@ impl Loaded {
             invoke.base = Some(url.to_owned());
         }
         self.callable.extend(invoke.map(|invoke| (name.clone(), invoke)));
-        self.apis.extend(fetched::load(place, url, source(entry, name, kind), opening).await);
+        let api = fetched::load(place, url, source(entry, name, kind), opening).await;
+        api.iter().for_each(|api| warn_of_calls(api, entry, place, &mut opening.problems));
+        self.apis.extend(api);
     }
 
     /// Loads the APIs whose descriptions are files.
@@ -175,6 +177,7 @@ impl Loaded {
             let source = ApiSource { path: file, folder: folder.clone(), ..source(entry, name, kind) };
             match catch(place, || load_one(&source, &opening.cache)) {
                 Ok((api, problems)) => {
+                    warn_of_calls(&api, entry, place, &mut opening.problems);
                     self.apis.push(api);
                     opening.problems.extend(problems);
                 }
@@ -195,10 +198,19 @@ impl Loaded {
 /// The `type` of an entry, where it has one.
 fn kind_of(entry: &ApiEntry, place: &str) -> Result<Option<ApiKind>, Problem> {
     let Some(name) = entry.kind.as_deref() else { return Ok(None) };
-    let kind = [ApiKind::OpenApi, ApiKind::GraphQl].into_iter().find(|kind| kind.as_str() == name);
-    let unknown =
-        || Problem::error(place, format!("there is no API type `{name}`")).advise("the types are openapi, graphql");
-    kind.map(Some).ok_or_else(unknown)
+    let kind = ApiKind::ALL.into_iter().find(|kind| kind.as_str() == name);
+    kind.map(Some).ok_or_else(|| {
+        let names = ApiKind::ALL.map(ApiKind::as_str).join(", ");
+        Problem::error(place, format!("there is no API type `{name}`")).advise(format!("the types are {names}"))
+    })
+}
+
+/// Says that the tools of an API are never called, where the entry allows it.
+fn warn_of_calls(api: &Api, entry: &ApiEntry, place: &str, problems: &mut Vec<Problem>) {
+    if api.kind == ApiKind::Mcp && entry.invoke.is_some() {
+        let reason = format!("`invoke` of `{}` is ignored: MCP tools are described and not called", api.name);
+        problems.push(Problem::warning(place, reason).advise("take `invoke` out"));
+    }
 }
 
 /// What came of the description of an API; a problem too where reading it panicked, so that the others are loaded.
@@ -284,9 +296,8 @@ fn names_of(files: &[PathBuf], in_folder: bool) -> Vec<String> {
 mod tests {
     use super::{super::web::Web, *};
 
-    /// A folder with an API in two files, loaded with the folder as its own state folder.
-    async fn check(folder: &Path, path: &str, expected: &[&str], problems_expected: usize) {
-        let entry = ApiEntry { path: path.into(), ..ApiEntry::default() };
+    /// Loads one entry, with the folder as its own state folder: the operations and the problems.
+    async fn load(folder: &Path, entry: ApiEntry) -> (Vec<String>, Vec<Problem>) {
         let mut opening = Opening {
             file: Path::new("c.yaml"),
             folders: Folders { base: folder, state: folder, home: None },
@@ -295,10 +306,15 @@ mod tests {
             progress: &|_, _, _| (),
             problems: Vec::new(),
         };
-        let (apis, caller) = Apis { allow: &[] }.load(vec![entry], &mut opening).await;
-        assert!(caller.names().is_empty());
-        assert_eq!(apis.operation_ids().collect::<Vec<_>>(), expected);
-        assert_eq!(opening.problems.len(), problems_expected, "{:?}", opening.problems);
+        let (apis, _) = Apis { allow: &[] }.load(vec![entry], &mut opening).await;
+        (apis.operation_ids().map(|id| id.to_string()).collect(), opening.problems)
+    }
+
+    /// What a path gives.
+    async fn check(folder: &Path, path: &str, expected: &[&str], problems_expected: usize) {
+        let (operations, problems) = load(folder, ApiEntry { path: path.into(), ..ApiEntry::default() }).await;
+        assert_eq!(operations, expected);
+        assert_eq!(problems.len(), problems_expected, "{problems:?}");
     }
 
     fn write(folder: &Path, name: &str, text: &str) {
@@ -325,6 +341,22 @@ mod tests {
         check(folder.path(), "apis", &["bank.rate", "shop.getA"], 0).await;
         check(folder.path(), "apis/shop/openapi.yaml", &[], 1).await;
         check(folder.path(), "empty", &[], 1).await;
+    }
+
+    #[tokio::test]
+    async fn definitions_of_tools_are_an_api_that_is_never_called() {
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), "tracker.json", r#"{"tools": [{"name": "close_issue", "inputSchema": {}}]}"#);
+        check(folder.path(), "tracker.json", &["tracker.close_issue"], 0).await;
+        let entry = ApiEntry {
+            path: "tracker.json".into(),
+            kind: Some("mcp".into()),
+            invoke: Some(Invoke::default()),
+            ..ApiEntry::default()
+        };
+        let (operations, problems) = load(folder.path(), entry).await;
+        assert_eq!(operations, ["tracker.close_issue"]);
+        assert!(problems[0].place == "c.yaml:0" && problems[0].reason.contains("not called"), "{problems:?}");
     }
 
     #[tokio::test]

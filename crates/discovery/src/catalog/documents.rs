@@ -5,7 +5,10 @@ mod confluence;
 use std::{path::PathBuf, sync::Arc};
 
 use prospector_core::record::Record;
-use prospector_documents::{DocumentDiscovery, DocumentSource, Origin, Refreshed, Snapshot};
+use prospector_documents::{
+    DocumentDiscovery, DocumentSource, Origin,
+    refresh::{Refreshed, Snapshot},
+};
 use prospector_fetch::Request;
 
 use self::confluence::Wiki;

@@ -9,7 +9,7 @@ use std::{
 use prospector_core::Problem;
 use prospector_core::record::Record;
 use prospector_facts::FactDiscovery;
-use prospector_fetch::Kept;
+use prospector_fetch::cache::HttpCache;
 use prospector_search::{Embedder, Index, RefreshReport, SearchError};
 use prospector_state::checksum::unseal;
 use serde::Serialize;
@@ -157,6 +157,7 @@ fn caches(state: &Path) -> Vec<(PathBuf, Option<String>)> {
         };
         found.push((path, fault));
     }
-    found.extend(Kept::examine(&state.join("web")));
+    let copies = HttpCache::examine(&state.join("web")).into_iter();
+    found.extend(copies.map(|(path, fault)| (path, fault.map(|fault| fault.to_string()))));
     found
 }

@@ -16,7 +16,10 @@ use async_trait::async_trait;
 use futures::{StreamExt, stream};
 use prospector_core::Problem;
 use prospector_documents::{Format, formats};
-use prospector_fetch::{FetchError, Fetcher, Freshness, Kept, Policy, Request, Rule, Saved};
+use prospector_fetch::{
+    FetchError, Fetcher, Policy, Request, Rule,
+    cache::{Freshness, HttpCache, Saved},
+};
 use prospector_skills::{PageText, Pages, Refusal};
 
 use super::{
@@ -116,8 +119,8 @@ pub(super) fn parse_rule(host: &str, lookup: Environment<'_>) -> Result<Rule, Ru
 pub(super) struct Web {
     /// Where the copies are.
     pub(super) folder: PathBuf,
-    named: Kept,
-    linked: Kept,
+    named: HttpCache,
+    linked: HttpCache,
 }
 
 impl Web {
@@ -126,7 +129,7 @@ impl Web {
         let folder = state.join("web");
         let kept = |public: bool, young: Duration| {
             let fetcher = Fetcher::new(Policy { allow: entry.allow.clone(), public });
-            Kept::new(fetcher, &folder, if fresh { Duration::ZERO } else { young })
+            HttpCache::new(fetcher, &folder, if fresh { Duration::ZERO } else { young })
         };
         Web { named: kept(true, MAX_COPY_AGE), linked: kept(entry.public, MAX_PAGE_AGE), folder }
     }
@@ -180,7 +183,7 @@ fn ago(age: Duration) -> String {
 }
 
 #[derive(Debug)]
-struct LinkedPages(Kept);
+struct LinkedPages(HttpCache);
 
 #[async_trait]
 impl Pages for LinkedPages {

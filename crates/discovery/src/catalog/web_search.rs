@@ -4,7 +4,7 @@
 //! <https://docs.searxng.org/dev/search_api.html>. The page behind a result is not opened: nobody named it.
 
 use prospector_facts::evidence::Passage;
-use prospector_fetch::{FetchError, Kept, Request};
+use prospector_fetch::{FetchError, Request, cache::HttpCache};
 use serde::Deserialize;
 use url::Url;
 
@@ -67,7 +67,7 @@ pub(super) enum WebSearchError {
 
 /// Asks a server, and keeps its answers.
 pub(super) struct WebSearch {
-    kept: Kept,
+    kept: HttpCache,
     url: String,
     authorization: Option<String>,
 }
@@ -89,7 +89,7 @@ struct Found {
 }
 
 impl WebSearch {
-    pub(super) fn new(kept: Kept, entry: WebSearchEntry) -> Self {
+    pub(super) fn new(kept: HttpCache, entry: WebSearchEntry) -> Self {
         let authorization = entry.token.map(|token| format!("Bearer {token}"));
         WebSearch { kept, url: entry.url, authorization }
     }

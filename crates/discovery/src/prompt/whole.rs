@@ -3,9 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use prospector_api::{Api, Operation, Parameter, Shape};
+use prospector_api::{
+    Api, Operation,
+    model::{Parameter, Shape},
+};
 use prospector_core::Kind;
-use prospector_documents::{Document, Section};
+use prospector_documents::{Document, model::Section};
 use serde_json::Value;
 
 use super::metadata::operation_head;
@@ -189,7 +192,7 @@ mod tests {
     #[test]
     fn a_shape_is_written_in_few_words() {
         let word = |word: &str| Shape::Word(word.into());
-        let field = |name: &str, shape: Shape, required: bool| prospector_api::Field {
+        let field = |name: &str, shape: Shape, required: bool| prospector_api::model::Field {
             name: name.into(),
             shape,
             required,

@@ -3,7 +3,7 @@
 use prospector_text::sentences;
 use text_splitter::TextSplitter;
 
-use super::{CEILING, MAX_CHARS, blocks::Kind, chars};
+use super::{MAX_BLOCK_CHARS, MAX_CHARS, blocks::Kind, chars};
 
 /// The splitter's work grows with the square of its input.
 const MAX_SPLIT_BYTES: usize = 32 * 1024;
@@ -88,7 +88,7 @@ fn pack<'a>(units: impl Iterator<Item = &'a str>, around: usize, seam: impl Fn(&
             length -= before;
             cut = None;
         }
-        if length + count > CEILING - around {
+        if length + count > MAX_BLOCK_CHARS - around {
             pieces.extend(Some(std::mem::take(&mut open)).filter(|piece| !piece.is_empty()));
             length = 0;
             pieces.extend(words(unit, max));

@@ -12,7 +12,7 @@ use std::{
 };
 
 use super::Refused;
-use crate::limits::{ABANDONED_THREADS, STACK_BYTES, TIME};
+use super::limits::{MAX_ABANDONED_THREADS, MAX_TIME, STACK_BYTES};
 
 /// How many threads are still busy with what took too long.
 static ABANDONED: AtomicUsize = AtomicUsize::new(0);
@@ -21,14 +21,14 @@ const REDO: &str = "open it in the program that made it, and save it again";
 
 /// Runs work that may panic, recurse deeply or never end.
 pub(super) fn run<T: Send + 'static>(work: impl FnOnce() -> Result<T, Refused> + Send + 'static) -> Result<T, Refused> {
-    run_for(TIME, work)
+    run_for(MAX_TIME, work)
 }
 
 fn run_for<T: Send + 'static>(
     time: Duration,
     work: impl FnOnce() -> Result<T, Refused> + Send + 'static,
 ) -> Result<T, Refused> {
-    if ABANDONED.load(Ordering::Relaxed) >= ABANDONED_THREADS {
+    if ABANDONED.load(Ordering::Relaxed) >= MAX_ABANDONED_THREADS {
         let reason = "too many files before this one took too long and are still being read";
         return Err(Refused::new(reason, "take those files out, and load again"));
     }

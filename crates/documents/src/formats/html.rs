@@ -14,7 +14,7 @@ use html5ever::{ParseOpts, parse_document, tendril::TendrilSink};
 use markup5ever_rcdom::{Node, NodeData, RcDom};
 
 use super::{Converted, Refused, tables};
-use crate::limits;
+use crate::formats::limits;
 
 /// What is no part of the text.
 const SKIPPED: [&str; 17] = [
@@ -57,7 +57,7 @@ fn tree(text: &str) -> Result<RcDom, Refused> {
         }
         parser.process(rest[..end].into());
         rest = &rest[end..];
-        if started.elapsed() > limits::TIME {
+        if started.elapsed() > limits::MAX_TIME {
             return Err(Refused::new("reading the page takes too long", "simplify it"));
         }
         // The last of the children is the one that is open.
@@ -73,8 +73,8 @@ fn tree(text: &str) -> Result<RcDom, Refused> {
 }
 
 fn deep(depth: usize) -> Result<(), Refused> {
-    if depth > limits::HTML_DEPTH {
-        let reason = format!("the elements of the page are nested over {} deep", limits::HTML_DEPTH);
+    if depth > limits::MAX_HTML_DEPTH {
+        let reason = format!("the elements of the page are nested over {} deep", limits::MAX_HTML_DEPTH);
         return Err(Refused::new(reason, "simplify it"));
     }
     Ok(())

@@ -6,7 +6,8 @@
 use undoc::{Block, Document, ErrorKind, Paragraph, Section, Table};
 
 use super::{Converted, Refused, package, tables};
-use crate::{Format, limits};
+use crate::Format;
+use crate::formats::limits;
 
 /// A longer paragraph is no title.
 const MAX_TITLE: usize = 80;
@@ -14,8 +15,8 @@ const MAX_TITLE: usize = 80;
 pub(super) fn read(bytes: &[u8], format: Format) -> Result<Converted, Refused> {
     let package = package::clean(bytes, format)?;
     let document = undoc::parse_bytes(&package).map_err(|error| match error.kind() {
-        ErrorKind::Encrypted => Refused::encrypted(),
-        _ => Refused::damaged(format, error),
+        ErrorKind::Encrypted => Refused::for_encryption(),
+        _ => Refused::for_damage(format, error),
     })?;
     drop(package);
     let mut out = String::new();
@@ -87,8 +88,8 @@ fn title_of(section: &Section) -> Option<(usize, String)> {
 }
 
 fn enough(out: &str) -> Result<(), Refused> {
-    if out.len() > limits::RESULT_BYTES {
-        return Err(Refused::too_large("the file holds very much text", limits::RESULT_BYTES));
+    if out.len() > limits::MAX_RESULT_BYTES {
+        return Err(Refused::too_large("the file holds very much text", limits::MAX_RESULT_BYTES));
     }
     Ok(())
 }
@@ -162,14 +163,14 @@ fn write_table(table: &Table, out: &mut String) -> Result<(), Refused> {
         }
         cells += line.len();
         rows.push(line);
-        if cells > limits::CELLS {
-            return Err(Refused::new(format!("a table has over {} cells", limits::CELLS), "export it as CSV"));
+        if cells > limits::MAX_CELLS {
+            return Err(Refused::new(format!("a table has over {} cells", limits::MAX_CELLS), "export it as CSV"));
         }
     }
     rows.retain(|row| row.iter().any(|cell| !cell.is_empty()));
     let width = rows.iter().map(Vec::len).max().unwrap_or(0);
-    if width * rows.len() > limits::CELLS * 2 {
-        return Err(Refused::new(format!("a table has over {} cells", limits::CELLS * 2), "export it as CSV"));
+    if width * rows.len() > limits::MAX_CELLS * 2 {
+        return Err(Refused::new(format!("a table has over {} cells", limits::MAX_CELLS * 2), "export it as CSV"));
     }
     match rows.as_slice() {
         // A table of one cell is a frame around text.

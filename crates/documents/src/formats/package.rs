@@ -11,13 +11,17 @@ use std::io::{Cursor, Read, Write};
 use zip::{CompressionMethod, ZipArchive, ZipWriter, result::ZipError, write::SimpleFileOptions};
 
 use super::Refused;
-use crate::{Format, limits};
+use crate::Format;
+use crate::formats::limits;
 
 const LARGE: &str = "split it into several files, or export it as CSV where it is data";
 
 /// Which of the formats a package holds.
 pub(super) fn kind(bytes: &[u8]) -> Result<Format, Refused> {
-    let archive = open(bytes).map_err(|refused| refused.unwrap_or_else(|reason| damaged(&reason)))?;
+    let archive = open(bytes, |error| {
+        let reason = format!("the archive is damaged: {error}");
+        Refused::new(reason, "open it in the program that made it, and save it again")
+    })?;
     let has = |part: &str| archive.index_for_name(part).is_some();
     match () {
         () if has("word/document.xml") => Ok(Format::Docx),
@@ -29,54 +33,50 @@ pub(super) fn kind(bytes: &[u8]) -> Result<Format, Refused> {
     }
 }
 
-fn damaged(reason: &str) -> Refused {
-    Refused::new(format!("the archive is damaged: {reason}"), "open it in the program that made it, and save it again")
-}
-
-/// Opens an archive; the inner error is what the archive library says.
-fn open(bytes: &[u8]) -> Result<ZipArchive<Cursor<&[u8]>>, Result<Refused, String>> {
+/// Opens an archive; `refuse` makes a refusal of what the archive library says.
+fn open(bytes: &[u8], refuse: impl FnOnce(ZipError) -> Refused) -> Result<ZipArchive<Cursor<&[u8]>>, Refused> {
     // The end of the central directory holds the number of entries (APPNOTE.TXT 4.3.16), or 65,535 for more.
     let tail = &bytes[bytes.len().saturating_sub(66_000)..];
     let end = tail.windows(4).rposition(|four| four == b"PK\x05\x06");
     let count = end.and_then(|at| tail.get(at + 10..at + 12)).map_or(0, |two| u16::from_le_bytes([two[0], two[1]]));
-    if usize::from(count) > limits::PACKAGE_ENTRIES {
-        let reason = format!("the archive has over {} entries", limits::PACKAGE_ENTRIES);
-        return Err(Ok(Refused::new(reason, LARGE)));
+    if usize::from(count) > limits::MAX_PACKAGE_ENTRIES {
+        let reason = format!("the archive has over {} entries", limits::MAX_PACKAGE_ENTRIES);
+        return Err(Refused::new(reason, LARGE));
     }
-    ZipArchive::new(Cursor::new(bytes)).map_err(|error| Err(error.to_string()))
+    ZipArchive::new(Cursor::new(bytes)).map_err(refuse)
 }
 
 /// Unpacks, checks and packs again.
 pub(super) fn clean(bytes: &[u8], format: Format) -> Result<Vec<u8>, Refused> {
     let parts = unpack(bytes, format)?;
     scan::all(&parts, format)?;
-    pack(&parts).map_err(|error| Refused::damaged(format, error))
+    pack(&parts).map_err(|error| Refused::for_damage(format, error))
 }
 
 /// A part: its name, and its XML.
 type Part = (String, Vec<u8>);
 
 fn unpack(bytes: &[u8], format: Format) -> Result<Vec<Part>, Refused> {
-    let mut archive =
-        open(bytes).map_err(|refused| refused.unwrap_or_else(|reason| Refused::damaged(format, reason)))?;
+    let mut archive = open(bytes, |error| Refused::for_damage(format, error))?;
     let mut parts: Vec<Part> = Vec::new();
     let mut total = 0;
     for at in 0..archive.len() {
         let entry = match archive.by_index(at) {
             Ok(entry) => entry,
             Err(ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED) | ZipError::InvalidPassword) => {
-                return Err(Refused::encrypted());
+                return Err(Refused::for_encryption());
             }
-            Err(error) => return Err(Refused::damaged(format, error)),
+            Err(error) => return Err(Refused::for_damage(format, error)),
         };
-        let name = entry.name().map_err(|error| Refused::damaged(format, error))?.into_owned();
+        let name = entry.name().map_err(|error| Refused::for_damage(format, error))?.into_owned();
         let lower = name.to_lowercase();
         if !lower.ends_with(".xml") && !lower.ends_with(".rels") {
             continue;
         }
-        let left = limits::UNPACKED_BYTES - total;
-        let too_large =
-            || Refused::too_large(&format!("`{name}` and what is before it unpack to more"), limits::UNPACKED_BYTES);
+        let left = limits::MAX_UNPACKED_BYTES - total;
+        let too_large = || {
+            Refused::too_large(&format!("`{name}` and what is before it unpack to more"), limits::MAX_UNPACKED_BYTES)
+        };
         // The declared size is a hint: a true one saves the work.
         if entry.size() > left as u64 {
             return Err(too_large());
@@ -86,7 +86,7 @@ fn unpack(bytes: &[u8], format: Format) -> Result<Vec<Part>, Refused> {
         if xml.len() > left {
             return Err(too_large());
         }
-        read.map_err(|error| Refused::damaged(format, format!("`{name}`: {error}")))?;
+        read.map_err(|error| Refused::for_damage(format, format!("`{name}`: {error}")))?;
         total += xml.len();
         parts.push((name, xml));
     }

@@ -1,8 +1,8 @@
 //! PDF to Markdown: the `lopdf` crate reads the objects, the text is put together here.
 //!
 //! A PDF holds glyphs and places, neither words nor headings. [`content`] walks the drawing instructions of a page and
-//! notes each piece of text with its place, size and weight; [`layout`] makes lines, paragraphs, tables and headings of
-//! them. Both have limits on work, because a page of a few bytes can draw a form that draws forms without end.
+//! notes each piece of text with its place and size; [`layout`] makes lines and paragraphs of them, a section for each page.
+//! Both have limits on work, because a page of a few bytes can draw a form that draws forms without end.
 
 mod content;
 mod font;
@@ -12,22 +12,23 @@ mod weigh;
 use lopdf::{Dictionary, Document, Error, LoadOptions, Object};
 
 use super::{Converted, Refused, Remark};
-use crate::{Format, limits};
+use crate::Format;
+use crate::formats::limits;
 
 pub(super) fn read(bytes: &[u8], remarks: &mut Vec<Remark>) -> Result<Converted, Refused> {
     weigh::objects(bytes)?;
-    let options = LoadOptions::with_max_decompressed_size(limits::OBJECT_STREAM_BYTES);
+    let options = LoadOptions::with_max_decompressed_size(limits::MAX_OBJECT_STREAM_BYTES);
     let document = Document::load_mem_with_options(bytes, options).map_err(refuse)?;
     // One that opens without a password has been decrypted.
     if document.is_encrypted() {
-        return Err(Refused::encrypted());
+        return Err(Refused::for_encryption());
     }
-    let pages: Vec<_> = document.page_iter().take(limits::PDF_PAGES + 1).collect();
+    let pages: Vec<_> = document.page_iter().take(limits::MAX_PDF_PAGES + 1).collect();
     if pages.is_empty() {
-        return Err(Refused::damaged(Format::Pdf, "it has no pages"));
+        return Err(Refused::for_damage(Format::Pdf, "it has no pages"));
     }
-    if pages.len() > limits::PDF_PAGES {
-        let reason = format!("the file has over {} pages", limits::PDF_PAGES);
+    if pages.len() > limits::MAX_PDF_PAGES {
+        let reason = format!("the file has over {} pages", limits::MAX_PDF_PAGES);
         return Err(Refused::new(reason, "split it into several files"));
     }
     let mut budget = content::Budget::default();
@@ -59,11 +60,13 @@ pub(super) fn read(bytes: &[u8], remarks: &mut Vec<Remark>) -> Result<Converted,
 
 fn refuse(error: Error) -> Refused {
     match error {
-        Error::InvalidPassword | Error::Decryption(_) | Error::UnsupportedSecurityHandler(_) => Refused::encrypted(),
-        Error::Decompress(lopdf::DecompressError::MemoryLimitExceeded { .. }) => {
-            Refused::too_large("a part of the file unpacks to more", limits::OBJECT_STREAM_BYTES)
+        Error::InvalidPassword | Error::Decryption(_) | Error::UnsupportedSecurityHandler(_) => {
+            Refused::for_encryption()
         }
-        error => Refused::damaged(Format::Pdf, error),
+        Error::Decompress(lopdf::DecompressError::MemoryLimitExceeded { .. }) => {
+            Refused::too_large("a part of the file unpacks to more", limits::MAX_OBJECT_STREAM_BYTES)
+        }
+        error => Refused::for_damage(Format::Pdf, error),
     }
 }
 

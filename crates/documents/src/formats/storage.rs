@@ -11,7 +11,7 @@ const VOID: [&str; 10] = ["br", "hr", "img", "col", "wbr", "input", "meta", "lin
 const DROPPED: [&str; 4] = ["ac:parameter", "ac:task-id", "ac:task-uuid", "ac:placeholder"];
 
 /// How far the end of a tag, and of what is dropped, is looked for; without that the work would grow with the square.
-const REACH: usize = 64 * 1024;
+const MAX_REACH: usize = 64 * 1024;
 
 /// The HTML of a page, with its title, labels and time as a browser would find them.
 pub fn storage_to_html(title: &str, labels: &[String], modified: &str, storage: &str) -> String {
@@ -106,7 +106,7 @@ fn body(mut rest: &str, html: &mut String) {
 }
 
 fn near(text: &str) -> &str {
-    &text[..text.floor_char_boundary(REACH)]
+    &text[..text.floor_char_boundary(MAX_REACH)]
 }
 
 /// Where a tag ends: at the first `>` that is not inside quotes.

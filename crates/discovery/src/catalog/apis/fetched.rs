@@ -7,9 +7,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use prospector_api::{Api, ApiKind, ApiSource};
+use prospector_api::{Api, ApiKind, ApiSource, NeighbourError};
 use prospector_core::Problem;
-use prospector_fetch::{FetchError, Request, Saved};
+use prospector_fetch::{FetchError, Request, cache::Saved};
 use serde_json::json;
 use url::Url;
 
@@ -119,10 +119,10 @@ async fn read(
     for _ in 0..MAX_ROUNDS {
         let missing = RefCell::new(BTreeSet::new());
         let neighbour = |path: &str| match found.texts.get(path) {
-            Some(text) => text.as_ref().cloned().map_err(|error| error.to_string()),
+            Some(text) => text.as_ref().cloned().map_err(NeighbourError::new),
             None => {
                 missing.borrow_mut().insert(path.to_owned());
-                Err(CopyError::Missing.to_string())
+                Err(NeighbourError::new(CopyError::Missing))
             }
         };
         let read = super::catch(place, || source.read_with(&text, &own, &neighbour));

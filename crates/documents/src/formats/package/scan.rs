@@ -10,10 +10,11 @@ use quick_xml::{
 };
 
 use super::{Part, Refused};
-use crate::{Format, limits};
+use crate::Format;
+use crate::formats::limits;
 
 /// What the addresses of links may take, copied for each run or cell.
-const LINK_BYTES: usize = 8 * limits::UNPACKED_BYTES;
+const LINK_BYTES: usize = 8 * limits::MAX_UNPACKED_BYTES;
 
 /// The rows of a sheet (ECMA-376, part 1, 18.3.1.73).
 const SHEET_ROWS: usize = 1_048_576;
@@ -123,8 +124,9 @@ impl Scan {
                         "v" | "t" if self.is_sheets => cell.value = Some(String::new()),
                         _ => {}
                     }
-                    if tables > limits::TABLE_DEPTH {
-                        let reason = format!("tables stand in tables over {} deep in `{name}`", limits::TABLE_DEPTH);
+                    if tables > limits::MAX_TABLE_DEPTH {
+                        let reason =
+                            format!("tables stand in tables over {} deep in `{name}`", limits::MAX_TABLE_DEPTH);
                         return Err(Refused::new(reason, "simplify the layout"));
                     }
                 }
@@ -188,15 +190,15 @@ impl Scan {
     }
 
     fn enough(&self) -> Result<(), Refused> {
-        if self.cells > limits::CELLS {
-            let reason = format!("the tables have over {} cells", limits::CELLS);
+        if self.cells > limits::MAX_CELLS {
+            let reason = format!("the tables have over {} cells", limits::MAX_CELLS);
             return Err(Refused::new(
                 reason,
                 "a table of that size is data: export it as CSV and name it as a database",
             ));
         }
-        if self.text > limits::RESULT_BYTES {
-            return Err(Refused::too_large("the cells hold very much text", limits::RESULT_BYTES));
+        if self.text > limits::MAX_RESULT_BYTES {
+            return Err(Refused::too_large("the cells hold very much text", limits::MAX_RESULT_BYTES));
         }
         if self.link.saturating_mul(self.linked) > LINK_BYTES {
             let reason = format!("a link has {} bytes, and there may be very many of it", self.link);
@@ -306,8 +308,8 @@ fn each(name: &str, xml: &[u8], mut look: impl FnMut(&Event<'_>) -> Result<(), R
             Event::Eof => return Ok(()),
             _ => {}
         }
-        if depth > limits::XML_DEPTH {
-            let reason = format!("the elements of `{name}` are nested over {} deep", limits::XML_DEPTH);
+        if depth > limits::MAX_XML_DEPTH {
+            let reason = format!("the elements of `{name}` are nested over {} deep", limits::MAX_XML_DEPTH);
             return Err(Refused::new(reason, "simplify the layout"));
         }
         look(&event)?;

@@ -8,7 +8,7 @@ use super::{
     dictionary,
     font::{Font, for_text, number},
 };
-use crate::{formats::Refused, limits};
+use crate::formats::{Refused, limits};
 
 /// How deep forms may draw forms.
 const MAX_FORMS: usize = 12;
@@ -25,7 +25,6 @@ pub(super) struct Piece {
     pub(super) base: f64,
     /// The size of its font, in points.
     pub(super) size: f64,
-    pub(super) bold: bool,
     pub(super) text: String,
 }
 
@@ -48,8 +47,8 @@ pub(super) struct Budget {
 
 impl Default for Budget {
     fn default() -> Self {
-        let (bytes, operations) = (limits::UNPACKED_BYTES, limits::PDF_OPERATIONS);
-        Budget { bytes, operations, text: limits::RESULT_BYTES, undecoded: 0 }
+        let (bytes, operations) = (limits::MAX_UNPACKED_BYTES, limits::MAX_PDF_OPERATIONS);
+        Budget { bytes, operations, text: limits::MAX_RESULT_BYTES, undecoded: 0 }
     }
 }
 
@@ -61,7 +60,7 @@ impl Budget {
                 Ok(bytes)
             }
             Ok(_) | Err(lopdf::Error::Decompress(lopdf::DecompressError::MemoryLimitExceeded { .. })) => {
-                Err(Stop::Limit(Refused::too_large("the pages unpack to more", limits::UNPACKED_BYTES)))
+                Err(Stop::Limit(Refused::too_large("the pages unpack to more", limits::MAX_UNPACKED_BYTES)))
             }
             Err(error) => Err(Stop::Page(error.to_string())),
         }
@@ -139,7 +138,7 @@ fn font_dictionaries(document: &Document, resources: &Dictionary) -> BTreeMap<Ve
 
 fn load_font<'a>(document: &'a Document, font: &'a Dictionary, bytes: usize) -> Result<Font<'a>, Stop> {
     Font::new(document, font, bytes)
-        .map_err(|_| Stop::Limit(Refused::too_large("a font unpacks to more", limits::OBJECT_STREAM_BYTES)))
+        .map_err(|_| Stop::Limit(Refused::too_large("a font unpacks to more", limits::MAX_OBJECT_STREAM_BYTES)))
 }
 
 struct Walk<'a, 'b> {
@@ -162,7 +161,7 @@ impl Walk<'_, '_> {
         let (mut text, mut line) = (Matrix::ONE, Matrix::ONE);
         for operation in Content::decode_iter(bytes) {
             self.budget.operations = self.budget.operations.checked_sub(1).ok_or_else(|| {
-                let reason = format!("the pages take over {} drawing instructions", limits::PDF_OPERATIONS);
+                let reason = format!("the pages take over {} drawing instructions", limits::MAX_PDF_OPERATIONS);
                 Stop::Limit(Refused::new(reason, "split it into several files"))
             })?;
             // What cannot be read ends the page; what was read stays.
@@ -287,16 +286,15 @@ impl Walk<'_, '_> {
             }
         }
         self.budget.undecoded += usize::from(undecoded && words.is_empty());
-        self.budget.text =
-            self.budget.text.checked_sub(words.len()).ok_or_else(|| {
-                Stop::Limit(Refused::too_large("the pages hold very much text", limits::RESULT_BYTES))
-            })?;
+        self.budget.text = self.budget.text.checked_sub(words.len()).ok_or_else(|| {
+            Stop::Limit(Refused::too_large("the pages hold very much text", limits::MAX_RESULT_BYTES))
+        })?;
         let end = scale.then(*text).then(state.place).0;
         let places = [start[4], start[5], end[4], size];
         // Text of no size is there to be searched for in pictures of pages, or is hidden: it counts too.
         if !words.is_empty() && places.iter().all(|place| place.is_finite() && place.abs() < 1e6) {
             let (left, right) = (start[4].min(end[4]), start[4].max(end[4]));
-            self.pieces.push(Piece { left, right, base: start[5], size, bold: font.bold, text: words });
+            self.pieces.push(Piece { left, right, base: start[5], size, text: words });
         }
         Ok(())
     }

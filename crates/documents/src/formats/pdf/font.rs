@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use lopdf::{Dictionary, Document, Encoding, Object};
 
 use super::dictionary;
-use crate::limits;
+use crate::formats::limits;
 
 /// The width of a glyph where the font does not say it, in thousandths of the size.
 const COMMON_WIDTH: f64 = 500.0;
@@ -17,7 +17,6 @@ pub(super) struct Font<'a> {
     pub(super) bytes: usize,
     widths: HashMap<u32, f64>,
     default_width: f64,
-    pub(super) bold: bool,
     known: HashMap<u32, Option<String>>,
 }
 
@@ -41,15 +40,12 @@ impl<'a> Font<'a> {
         let inner = font.get(b"DescendantFonts").ok().and_then(|fonts| document.dereference(fonts).ok());
         let inner = inner.and_then(|(_, fonts)| fonts.as_array().ok()?.first());
         let described = inner.filter(|_| composite).and_then(|inner| dictionary(document, inner)).unwrap_or(font);
-        let encoding = font.get_font_encoding_with_limit(document, left.min(limits::OBJECT_STREAM_BYTES));
+        let encoding = font.get_font_encoding_with_limit(document, left.min(limits::MAX_OBJECT_STREAM_BYTES));
         let encoding = match encoding {
             Err(error @ lopdf::Error::Decompress(_)) => return Err(error),
             encoding => encoding.ok(),
         };
         let descriptor = described.get(b"FontDescriptor").ok().and_then(|found| dictionary(document, found));
-        let name = described.get(b"BaseFont").and_then(Object::as_name).unwrap_or_default();
-        let name = String::from_utf8_lossy(name).to_lowercase();
-        let weight = descriptor.and_then(|found| number(found.get(b"FontWeight").ok()?));
         let mut widths = HashMap::new();
         let mut default_width = COMMON_WIDTH;
         if composite {
@@ -64,15 +60,7 @@ impl<'a> Font<'a> {
             let missing = descriptor.and_then(|found| number(found.get(b"MissingWidth").ok()?));
             default_width = missing.unwrap_or(default_width);
         }
-        Ok(Font {
-            encoding,
-            bytes: if composite { 2 } else { 1 },
-            widths,
-            default_width,
-            bold: ["bold", "black", "heavy"].iter().any(|word| name.contains(word))
-                || weight.is_some_and(|w| w >= 600.0),
-            known: HashMap::new(),
-        })
+        Ok(Font { encoding, bytes: if composite { 2 } else { 1 }, widths, default_width, known: HashMap::new() })
     }
 
     /// The width of a code in text space: a share of the size.

@@ -9,7 +9,7 @@ use std::io::Read;
 use flate2::read::ZlibDecoder;
 
 use super::super::Refused;
-use crate::limits;
+use crate::formats::limits;
 
 const STREAM: &[u8] = b"stream";
 const END: &[u8] = b"endstream";
@@ -25,7 +25,7 @@ pub(super) fn objects(bytes: &[u8]) -> Result<(), Refused> {
         let end = find(bytes, start, END).unwrap_or(bytes.len());
         // The name of its type, or one that may be it in other letters (ISO 32000-1, 7.3.5).
         if find(before, 0, b"ObjStm").is_some() || before.contains(&b'#') {
-            tokens += packed(bytes[start..end].trim_ascii_start());
+            tokens += count_packed(bytes[start..end].trim_ascii_start());
         }
         at = (end + END.len()).min(bytes.len());
         enough(tokens)?;
@@ -34,8 +34,8 @@ pub(super) fn objects(bytes: &[u8]) -> Result<(), Refused> {
 }
 
 fn enough(tokens: usize) -> Result<(), Refused> {
-    if tokens > limits::PDF_TOKENS {
-        let reason = format!("the file holds over {} numbers and names", limits::PDF_TOKENS);
+    if tokens > limits::MAX_PDF_TOKENS {
+        let reason = format!("the file holds over {} numbers and names", limits::MAX_PDF_TOKENS);
         return Err(Refused::new(reason, "split it into several files"));
     }
     Ok(())
@@ -61,9 +61,9 @@ fn count(bytes: &[u8]) -> usize {
 }
 
 /// What a packed stream of objects holds. Pages, fonts and pictures are unpacked later, within their own limit.
-fn packed(stream: &[u8]) -> usize {
+fn count_packed(stream: &[u8]) -> usize {
     let mut text = Vec::new();
     // What is damaged further on counts as far as it goes.
-    let _ = ZlibDecoder::new(stream).take(limits::OBJECT_STREAM_BYTES as u64).read_to_end(&mut text);
+    let _ = ZlibDecoder::new(stream).take(limits::MAX_OBJECT_STREAM_BYTES as u64).read_to_end(&mut text);
     count(&text)
 }

@@ -10,12 +10,12 @@ use std::{
 
 use prospector_state::{
     Replacement,
-    checksum::{seal, unseal},
+    checksum::{BrokenSeal, seal, unseal},
     create_folder, remove_leftovers,
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{FetchError, Fetched, Fetcher, Request, Validators, error::shown_text, media};
+use crate::{FetchError, Fetched, Fetcher, Request, Validators, error::redact_text, media};
 
 /// Changes whenever what is stored changes.
 const FORMAT: u32 = 2;
@@ -23,7 +23,7 @@ const FORMAT: u32 = 2;
 /// A fetcher that keeps copies. Each is a file whose extension says its format and whose time is that of the last change
 /// at its server, so that whoever reads files can tell what changed. A copy that is damaged counts as none.
 #[derive(Debug, Clone)]
-pub struct Kept {
+pub struct HttpCache {
     fetcher: Fetcher,
     folder: PathBuf,
     /// A younger copy is used without asking.
@@ -60,6 +60,23 @@ pub enum Freshness {
     Old(FetchError),
 }
 
+/// What is wrong with a copy, or with the note beside it.
+#[derive(Debug, thiserror::Error)]
+pub enum CopyFault {
+    /// The file cannot be read.
+    #[error(transparent)]
+    Read(#[from] io::Error),
+    /// The note was cut or changed.
+    #[error(transparent)]
+    Seal(#[from] BrokenSeal),
+    /// The note holds something else.
+    #[error(transparent)]
+    Note(#[from] serde_json::Error),
+    /// The copy is not what was written.
+    #[error("it does not match its checksum")]
+    Checksum,
+}
+
 /// What is stored beside a copy. The URL itself is not: it may hold a secret.
 #[derive(Serialize, Deserialize)]
 struct Note {
@@ -74,14 +91,14 @@ struct Note {
     checksum: String,
 }
 
-impl Kept {
+impl HttpCache {
     /// Keeps copies in `folder`, and uses them without asking while they are younger than `young`.
     pub fn new(fetcher: Fetcher, folder: impl Into<PathBuf>, young: Duration) -> Self {
-        Kept { fetcher, folder: folder.into(), young, cleaning: Arc::new(Once::new()) }
+        HttpCache { fetcher, folder: folder.into(), young, cleaning: Arc::new(Once::new()) }
     }
 
     /// Every copy and every note in a folder, with what is wrong with those that are damaged. Nothing is changed.
-    pub fn examine(folder: &Path) -> Vec<(PathBuf, Option<String>)> {
+    pub fn examine(folder: &Path) -> Vec<(PathBuf, Option<CopyFault>)> {
         let mut found = Vec::new();
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             let path = entry.path();
@@ -95,7 +112,7 @@ impl Kept {
                 }
                 // Another version wrote it.
                 Ok(None) => found.push((path, None)),
-                Err(reason) => found.push((path, Some(reason))),
+                Err(fault) => found.push((path, Some(fault))),
             }
         }
         found
@@ -115,12 +132,12 @@ impl Kept {
             .filter(|(note, _)| media::is_accepted(&media::essence(&note.content_type), &request.accept));
         let Some((mut note, path)) = before else {
             return match self.fetcher.fetch(request).await? {
-                Fetched::Unchanged => Err(FetchError::Status { url: shown_text(&request.url), status: 304 }),
+                Fetched::Unchanged => Err(FetchError::Status { url: redact_text(&request.url), status: 304 }),
                 fetched => self.store(&base, request, fetched),
             };
         };
         let age = Duration::from_secs(now().saturating_sub(note.checked));
-        let url = shown_text(&request.url);
+        let url = redact_text(&request.url);
         let saved = |content_type, age, freshness| Saved { path: path.clone(), url, content_type, age, freshness };
         if age < self.young {
             return Ok(saved(note.content_type, age, Freshness::Young));
@@ -128,7 +145,7 @@ impl Kept {
         match self.fetcher.fetch(&Request { known: note.version.clone(), ..request.clone() }).await {
             Ok(Fetched::Unchanged) => {
                 note.checked = now();
-                write_note(&base, &note).map_err(|source| self.kept_error(request, source))?;
+                write_note(&base, &note).map_err(|source| self.write_error(request, source))?;
                 Ok(saved(note.content_type, Duration::ZERO, Freshness::Unchanged))
             }
             Ok(fetched) => {
@@ -145,16 +162,16 @@ impl Kept {
 
     /// The note and the copy, if both are what was written.
     fn read(&self, base: &Path) -> Option<(Note, PathBuf)> {
-        let damaged = |path: &Path, reason: String| {
-            tracing::warn!(path = %path.display(), reason, "a copy is damaged, and is fetched anew");
+        let damaged = |path: &Path, fault: CopyFault| {
+            tracing::warn!(path = %path.display(), %fault, "a copy is damaged, and is fetched anew");
         };
-        let note = read_note(base).unwrap_or_else(|reason| {
-            damaged(&note_path(base), reason);
+        let note = read_note(base).unwrap_or_else(|fault| {
+            damaged(&note_path(base), fault);
             None
         })?;
         let path = base.with_extension(&note.extension);
         if path.is_file() {
-            verify(&path, &note).map_err(|reason| damaged(&path, reason)).ok()?;
+            verify(&path, &note).map_err(|fault| damaged(&path, fault)).ok()?;
             return Some((note, path));
         }
         None
@@ -162,10 +179,10 @@ impl Kept {
 
     fn store(&self, base: &Path, request: &Request, fetched: Fetched) -> Result<Saved, FetchError> {
         let Fetched::Body { content_type, bytes, version, url } = fetched else {
-            return Err(FetchError::Status { url: shown_text(&request.url), status: 304 });
+            return Err(FetchError::Status { url: redact_text(&request.url), status: 304 });
         };
         // The end of the path in the URL that was asked for: what it redirects to is often only a number.
-        let asked = shown_text(&request.url);
+        let asked = redact_text(&request.url);
         let extension = media::extension(&content_type, asked.trim_end_matches("?…"));
         let path = base.with_extension(&extension);
         let changed = version.last_modified.as_deref().and_then(|text| httpdate::parse_http_date(text).ok());
@@ -177,12 +194,12 @@ impl Kept {
             write(&path, &bytes, changed)?;
             write_note(base, &note)
         };
-        write().map_err(|source| self.kept_error(request, source))?;
+        write().map_err(|source| self.write_error(request, source))?;
         Ok(Saved { path, url: asked, content_type: note.content_type, age: Duration::ZERO, freshness: Freshness::New })
     }
 
-    fn kept_error(&self, request: &Request, source: io::Error) -> FetchError {
-        FetchError::Keep { url: shown_text(&request.url), place: self.folder.display().to_string(), source }
+    fn write_error(&self, request: &Request, source: io::Error) -> FetchError {
+        FetchError::Keep { url: redact_text(&request.url), place: self.folder.display().to_string(), source }
     }
 }
 
@@ -205,29 +222,29 @@ fn note_path(base: &Path) -> PathBuf {
 }
 
 /// The note of a copy; `None` where there is none, or another version wrote it. Or what is wrong with it.
-fn read_note(base: &Path) -> Result<Option<Note>, String> {
+fn read_note(base: &Path) -> Result<Option<Note>, CopyFault> {
     let bytes = match fs::read(note_path(base)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        bytes => bytes.map_err(|error| error.to_string())?,
+        bytes => bytes?,
     };
     let content = match unseal(&bytes) {
         // The first format had no seal.
         Err(_) if serde_json::from_slice::<serde_json::Value>(&bytes).is_ok_and(|old| old["format"] == 1) => {
             return Ok(None);
         }
-        content => content.map_err(|broken| broken.to_string())?,
+        content => content?,
     };
-    let note: Note = serde_json::from_slice(content).map_err(|error| error.to_string())?;
+    let note: Note = serde_json::from_slice(content)?;
     let is_usable = note.format == FORMAT && note.extension.bytes().all(|byte| byte.is_ascii_alphanumeric());
     Ok(is_usable.then_some(note))
 }
 
 /// Compares a copy with the checksum in its note.
-fn verify(copy: &Path, note: &Note) -> Result<(), String> {
-    let bytes = fs::read(copy).map_err(|error| error.to_string())?;
+fn verify(copy: &Path, note: &Note) -> Result<(), CopyFault> {
+    let bytes = fs::read(copy)?;
     match blake3::hash(&bytes).to_hex().as_str() == note.checksum {
         true => Ok(()),
-        false => Err("it does not match its checksum".to_owned()),
+        false => Err(CopyFault::Checksum),
     }
 }
 

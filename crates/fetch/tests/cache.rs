@@ -5,7 +5,10 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use axum::{Router, http::HeaderMap, http::StatusCode, response::IntoResponse, routing::get};
-use prospector_fetch::{FetchError, Fetcher, Freshness, Kept, Policy, Request};
+use prospector_fetch::{
+    FetchError, Fetcher, Policy, Request,
+    cache::{Freshness, HttpCache},
+};
 use tokio::sync::Mutex;
 
 /// A server with one page, which may change; where it is, and what stops it.
@@ -24,12 +27,12 @@ async fn server(page: Arc<Mutex<&'static str>>) -> (String, tokio::task::JoinHan
     (url, tokio::spawn(async move { served.await.unwrap() }))
 }
 
-fn kept(folder: &Path, allow: &[&str], young: Duration) -> Kept {
+fn kept(folder: &Path, allow: &[&str], young: Duration) -> HttpCache {
     let policy = Policy { allow: allow.iter().map(|rule| rule.parse().unwrap()).collect(), public: false };
-    Kept::new(Fetcher::new(policy), folder, young)
+    HttpCache::new(Fetcher::new(policy), folder, young)
 }
 
-async fn check(kept: &Kept, url: &str, freshness: &str, text: &str) {
+async fn check(kept: &HttpCache, url: &str, freshness: &str, text: &str) {
     let saved = kept.get(&Request::get(url)).await.unwrap();
     let found = match saved.freshness {
         Freshness::Young => "young",
@@ -92,14 +95,14 @@ async fn a_damaged_copy_is_fetched_anew() {
         let mut bytes = std::fs::read(&path).unwrap();
         *bytes.last_mut().unwrap() ^= 1;
         std::fs::write(&path, bytes).unwrap();
-        let damaged: Vec<_> = Kept::examine(folder.path())
+        let damaged: Vec<_> = HttpCache::examine(folder.path())
             .into_iter()
             .filter(|(_, fault)| fault.is_some())
             .map(|(path, _)| path)
             .collect();
         assert_eq!(damaged, [path]);
         check(&young(), &url, "new", "# One").await;
-        assert!(Kept::examine(folder.path()).iter().all(|(_, fault)| fault.is_none()));
+        assert!(HttpCache::examine(folder.path()).iter().all(|(_, fault)| fault.is_none()));
     }
 }
 
