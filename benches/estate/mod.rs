@@ -12,7 +12,8 @@ use std::{
 
 use prospector_core::Kind;
 use prospector_core::record::Record;
-use prospector_search::{Embedder, Index, StaticTable};
+use prospector_search::Index;
+use prospector_search::{StaticTable, embed::Embedder};
 
 /// How many tables a database has.
 const TABLES: usize = 50;

@@ -24,13 +24,16 @@ RANKERS = ["lexical", "dense", "rrf", "full"]
 BINS = [(0.0, 0.3), (0.3, 0.5), (0.5, 0.7), (0.7, 0.9), (0.9, 1.0)]
 
 
-def catalogs(root):
+# What an entry of a schema says of its descriptions.
+DESCRIBED = ', descriptions: "{dir}/descriptions.json"'
+
+
+def catalogs(root, needs_questions=True):
     """The catalog of each set that has questions: name, YAML, questions."""
     found = []
     for folder in sorted(root.glob("schema/*")):
-        described = 'descriptions: "{dir}/descriptions.json"'
         entries = [
-            f'- {{path: "{folder}/databases/*/{pattern}", {described}}}'
+            f'- {{path: "{folder}/databases/*/{pattern}"{DESCRIBED}}}'
             for pattern in ("*.sqlite", "schema.sql")
             if any(folder.glob(f"databases/*/{pattern}"))
         ]
@@ -39,7 +42,7 @@ def catalogs(root):
     found += [(folder, f'documents:\n- path: "{folder}/docs"') for folder in sorted(root.glob("docs/*"))]
     found.append((root / "skills", f'skills:\n- path: "{root}/skills/skills"'))
     named = [(str(folder.relative_to(root)), yaml, folder / "queries.jsonl") for folder, yaml in found]
-    return [entry for entry in named if entry[2].exists()]
+    return [entry for entry in named if entry[2].exists() or not needs_questions]
 
 
 def planner(binary, folder, *arguments):

@@ -7,7 +7,7 @@ use prospector_agent::ask::Platform;
 use prospector_core::Kind;
 use prospector_discovery::{Profile, prompt::PromptForm};
 use prospector_llm::purpose::Mode;
-use prospector_search::Ranker;
+use prospector_search::ranking::Ranker;
 
 /// What makes vectors.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,11 +6,11 @@ use anyhow::Context as _;
 use prospector_bench::{
     BenchError, Corpus, calibration, chart,
     estate::{EstateSource, Notice, OptionsFn, Setup},
-    features, plans, questions, retrieval, sql, tokens,
+    plans, questions, retrieval, sql, tokens,
 };
 use prospector_discovery::Profile;
 use prospector_offline::Offline;
-use prospector_search::Ranker;
+use prospector_search::ranking::Ranker;
 use serde::Serialize;
 
 use super::{Opening, capabilities, embedder, model, open, options, with_advice};
@@ -58,7 +58,7 @@ async fn bench_calibration(args: &CalibrationArgs, settings: &Settings) -> anyho
 async fn bench_features(args: &FeaturesArgs, settings: &Settings) -> anyhow::Result<Exit> {
     let questions = questions::read(&args.queries, args.limit, false)?;
     let corpus = corpus(args.records.as_deref(), settings).await?;
-    features::write(&corpus, &questions, args.kind, &args.out)?;
+    retrieval::features::write(&corpus, &questions, args.kind, &args.out)?;
     Ok(Exit::Good)
 }
 

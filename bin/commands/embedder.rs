@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use prospector_search::{Embedder, StaticTable};
+use prospector_search::{StaticTable, embed::Embedder};
 
 use crate::{
     cli::{EmbedderName, TransformerName},

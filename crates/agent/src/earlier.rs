@@ -1,6 +1,6 @@
 //! Results of earlier turns of a session, as a model may ask for them again.
 
-use prospector_core::finding::{QueryFinding, QueryRows};
+use prospector_core::tool::finding::{QueryFinding, QueryRows};
 use prospector_core::tool::{Part, ToolOutput};
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -14,7 +14,7 @@ use prospector_agent::{
     plan::Ended,
     session::Session,
 };
-use prospector_core::finding::{Definition, QueryFailure, QueryFinding, QueryRows};
+use prospector_core::tool::finding::{Definition, QueryFailure, QueryFinding, QueryRows};
 use prospector_core::tool::{Answer, Page, ToolError, ToolOutput, ToolSpec};
 use prospector_llm::{ChatModel, ChatRequest, Message, purpose::Mode};
 use schemars::JsonSchema;

@@ -233,11 +233,7 @@ impl Tool for SearchOperations {
             relevance: hit.relevance,
             description: cut::sentences(&hit.description, SHORT),
         });
-        let hits: Vec<FoundOperation> = hits.collect();
-        if hits.is_empty() {
-            return Ok(Page::nothing("no good match", found.nearest));
-        }
-        Ok(Page::whole(hits))
+        Ok(Page::of_search(hits.collect(), found.is_weak, found.nearest))
     }
 }
 

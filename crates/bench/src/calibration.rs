@@ -101,7 +101,7 @@ pub fn measure(
     })
 }
 
-/// The things that a search finds, each once, with the relevance of its best hit.
+/// The things that a search finds, each once, with the relevance of its best hit; none where nothing matches well.
 fn search(
     corpus: &Corpus,
     question: &Question,
@@ -110,7 +110,11 @@ fn search(
 ) -> Result<Vec<(Target, f64)>, SearchError> {
     let query = Query { text: question.query.clone(), kinds, limit, ..Query::default() };
     let mut found: Vec<(Target, f64)> = Vec::new();
-    for hit in corpus.index.search(&query)?.hits {
+    let answer = corpus.index.search(&query)?;
+    if answer.is_weak {
+        return Ok(found);
+    }
+    for hit in answer.hits {
         let target = target_of(&hit);
         if !found.iter().any(|(known, _)| *known == target) {
             found.push((target, f64::from(hit.relevance.get())));

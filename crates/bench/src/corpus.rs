@@ -5,7 +5,8 @@ use std::{collections::BTreeSet, path::Path, sync::Arc};
 use prospector_core::Kind;
 use prospector_core::record::Record;
 use prospector_discovery::Catalog;
-use prospector_search::{Embedder, Index};
+use prospector_search::Index;
+use prospector_search::embed::Embedder;
 use serde::Serialize;
 
 use crate::{error::BenchError, questions::Question, records, targets::TargetNames};

@@ -31,7 +31,6 @@ mod corpus;
 mod cost;
 mod error;
 pub mod estate;
-pub mod features;
 mod jsonl;
 mod metrics;
 mod oracle_tools;

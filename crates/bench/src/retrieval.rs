@@ -3,10 +3,13 @@
 //! What it does not show: whether a model asks well, and what the floor keeps back (`planner bench calibration`). Sections
 //! of documents count as their documents.
 
+pub mod features;
+
 use std::time::{Duration, Instant};
 
 use prospector_core::Kind;
-use prospector_search::{Query, Ranker, SearchError};
+use prospector_search::ranking::Ranker;
+use prospector_search::{Query, SearchError};
 use serde::Serialize;
 
 use crate::{

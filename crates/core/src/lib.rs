@@ -41,7 +41,6 @@
 //!
 //! What it is not: it performs no I/O, and knows neither an index nor a data source nor a model.
 
-pub mod finding;
 pub mod mark;
 pub mod name;
 mod owner;

@@ -4,6 +4,7 @@ mod answer;
 pub mod compact;
 mod definition;
 mod error;
+pub mod finding;
 mod guarded;
 mod output;
 mod page;

@@ -38,7 +38,8 @@ use prospector_engine::options::{Cluster, EngineOptions, Workers};
 use prospector_engine::{Engine, Source};
 use prospector_facts::{FactDiscovery, model::Keeping};
 use prospector_schema::SchemaDiscovery;
-use prospector_search::{Embedder, Index, RefreshReport};
+use prospector_search::embed::Embedder;
+use prospector_search::{Index, RefreshReport};
 use prospector_skills::SkillDiscovery;
 use prospector_state::create_folder;
 

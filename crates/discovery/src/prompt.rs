@@ -15,7 +15,7 @@ use std::sync::Arc;
 use prospector_core::record::Resource;
 use prospector_core::{Kind, tokens};
 use prospector_llm::{message::SystemBlock, models::ModelInfo};
-use prospector_search::{Query, query_text};
+use prospector_search::Query;
 use serde::Serialize;
 
 use crate::{
@@ -256,7 +256,7 @@ impl<'a> PromptBuilder<'a> {
 
     /// As many pieces as fit, those first that the question needs, in the order of the catalog.
     fn best(&self, pieces: Vec<Piece>, question: &str, room: usize) -> Vec<Piece> {
-        let query = Query { text: query_text(question).to_owned(), limit: 500, ..Query::default() };
+        let query = Query { text: Query::fitting(question).to_owned(), limit: 500, ..Query::default() };
         let hits =
             if question.trim().is_empty() { Vec::new() } else { self.catalog.index.rank(&query).unwrap_or_default() };
         let rank = |piece: &Piece| hits.iter().position(|hit| piece.is(hit.kind, &hit.id)).unwrap_or(usize::MAX);

@@ -52,16 +52,13 @@ impl Tool for SearchAll {
             ..Query::default()
         };
         let found = self.index.find(query).await?;
-        if found.hits.is_empty() {
-            return Ok(Page::nothing("no good match", found.nearest));
-        }
         let hits = found.hits.into_iter().map(|hit| SearchHit {
             kind: hit.kind,
             id: hit.id,
             relevance: hit.relevance,
             description: hit.description,
         });
-        Ok(Page::whole(hits.collect()))
+        Ok(Page::of_search(hits.collect(), found.is_weak, found.nearest))
     }
 }
 

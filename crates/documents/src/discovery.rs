@@ -32,6 +32,15 @@ pub struct Passage {
     pub relevance: Relevance,
 }
 
+/// What a search in documents found.
+pub(crate) struct FoundPassages {
+    pub(crate) passages: Vec<Passage>,
+    /// Whether nothing matches well.
+    pub(crate) is_weak: bool,
+    /// The names of the sections that come nearest, where nothing matches well.
+    pub(crate) nearest: Vec<String>,
+}
+
 impl DocumentDiscovery {
     /// From documents that were loaded before. Of several with one name, the first is kept.
     pub fn new(documents: Vec<Document>) -> (DocumentDiscovery, Vec<Problem>) {
@@ -108,13 +117,8 @@ impl DocumentDiscovery {
         Ok(self.of_sections(hits, limit, |body| render::text_of(body).to_owned()))
     }
 
-    /// The passages, and where there are none the names of what comes nearest.
-    pub(crate) fn search(
-        &self,
-        index: &Index,
-        question: &str,
-        limit: usize,
-    ) -> Result<(Vec<Passage>, Vec<String>), DocumentError> {
+    /// The passages that match well; where none does, those that come nearest, and the names of their sections.
+    pub(crate) fn search(&self, index: &Index, question: &str, limit: usize) -> Result<FoundPassages, DocumentError> {
         let found = index.search(&parts(question, limit)).map_err(|source| search_error(question, source))?;
         let excerpt = |body: &str| passage::best(render::text_of(body), question);
         let passages = self.of_sections(found.hits, limit, excerpt);
@@ -129,7 +133,7 @@ impl DocumentDiscovery {
                 nearest.push(name);
             }
         }
-        Ok((passages, nearest))
+        Ok(FoundPassages { passages, is_weak: found.is_weak, nearest })
     }
 
     /// One passage for each section among the hits.

@@ -220,20 +220,17 @@ impl Tool for SearchDocuments {
         let limit = args.limit.unwrap_or(DEFAULT_HITS).clamp(1, MAX_HITS);
         let (discovery, index) = (self.0.clone(), self.1.clone());
         let found = compute(move || discovery.search(&index, &args.query, limit)).await;
-        let (passages, nearest) = found.map_err(|error| match error {
+        let found = found.map_err(|error| match error {
             DocumentError::Search { source: source @ SearchError::TooLong { .. }, .. } => source.into(),
             error => ToolError::fatal(error),
         })?;
-        if passages.is_empty() {
-            return Ok(Page::nothing("no good match", nearest));
-        }
-        let found = passages.into_iter().map(|Passage { document, section, text, relevance }| FoundSection {
+        let sections = found.passages.into_iter().map(|Passage { document, section, text, relevance }| FoundSection {
             document,
             section,
             excerpt: text,
             relevance,
         });
-        Ok(Page::whole(found.collect()))
+        Ok(Page::of_search(sections.collect(), found.is_weak, found.nearest))
     }
 }
 

@@ -1,8 +1,8 @@
 //! Answers as they are shown: few rows, short cells, and how to get the rest.
 
 use prospector_connect::rows::Rows;
-use prospector_core::finding::{QueryFailure, QueryFinding, QueryRows};
 use prospector_core::record::{Resource, ResourceKind};
+use prospector_core::tool::finding::{QueryFailure, QueryFinding, QueryRows};
 use prospector_core::tool::{Part, ToolOutput};
 use schemars::JsonSchema;
 use serde::Serialize;

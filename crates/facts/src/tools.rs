@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use prospector_core::finding::Definition;
 use prospector_core::name::nearest;
 use prospector_core::record::{Resource, ResourceKind};
+use prospector_core::tool::finding::Definition;
 use prospector_core::tool::{Effect, Page, Part, Tool, ToolError, ToolOutput, Toolset};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -8,7 +8,7 @@ mod evidence;
 use std::collections::HashSet;
 
 use prospector_llm::{ChatRequest, ChatResponse, Message, message::ToolCall};
-use prospector_search::{MAX_QUERY_CHARS, query_text};
+use prospector_search::Query;
 use serde_json::json;
 
 use crate::{
@@ -23,7 +23,7 @@ pub(crate) fn plan(request: &ChatRequest, question: &str, rejected: &[String], f
     let characters = evidence.question.chars().count();
     let is_cut = is_too_long(&evidence.question);
     if is_cut {
-        evidence.question = query_text(&evidence.question).to_owned();
+        evidence.question = Query::fitting(&evidence.question).to_owned();
     }
     let round = request.messages.iter().filter(|message| matches!(message, Message::Assistant { .. })).count();
     let calls = match round {
@@ -48,8 +48,9 @@ pub(crate) fn plan(request: &ChatRequest, question: &str, rejected: &[String], f
         let mut plan = draft::write(&evidence);
         if is_cut {
             plan.clarifications.push(format!(
-                "The question has {characters} characters, and the plan is for the first {MAX_QUERY_CHARS} of them. Ask in \
-                 fewer words, or ask a language model."
+                "The question has {characters} characters, and the plan is for the first {max} of them. Ask in \
+                 fewer words, or ask a language model.",
+                max = Query::MAX_CHARS,
             ));
         }
         return ChatResponse { text: serde_json::to_string(&plan).unwrap_or_default(), ..ChatResponse::default() };

@@ -240,8 +240,16 @@ fn search_values(known: &TurnState, words: &[String]) -> Vec<(&'static str, Valu
     else {
         return Vec::new();
     };
-    let hit =
-        |table: &Table| known.hits.iter().position(|hit| hit.1 == table.name && hit.0 == table.database).unwrap_or(99);
+    let own = |database: &str, table: &str| known.hits.iter().position(|hit| hit.1 == table && hit.0 == database);
+    // A table that a hit refers to comes as soon as that hit.
+    let hit = |table: &Table| {
+        let refers = |other: &&Table| {
+            let mut targets = other.columns.iter().filter_map(|column| column.refers.as_ref());
+            other.database == table.database && targets.any(|(target, _)| *target == table.name)
+        };
+        let referring = known.tables.iter().filter(refers).filter_map(|other| own(&other.database, &other.name));
+        own(&table.database, &table.name).into_iter().chain(referring).min().unwrap_or(usize::MAX)
+    };
     let mut columns: Vec<(usize, usize, &Table, &str)> = Vec::new();
     for table in known.tables.iter().filter(|table| table.database == database) {
         for column in table.columns.iter().filter(|column| column.is_text()) {

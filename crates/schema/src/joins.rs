@@ -100,7 +100,7 @@ impl JoinGraph {
     }
 
     /// The tables that a declared key joins to this one; where none is declared, those that the names of its columns point to.
-    pub(crate) fn related(&self, table: usize) -> Vec<usize> {
+    pub(crate) fn find_related(&self, table: usize) -> Vec<usize> {
         let declared: Vec<usize> = self.edges[table].keys().copied().collect();
         if declared.is_empty() { self.likely[table].iter().copied().collect() } else { declared }
     }

@@ -24,7 +24,7 @@ pub(crate) fn record(database: &Database, at: usize, joins: &JoinGraph) -> Recor
         description: brief(table),
         members: table.columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>().join(" "),
         body: body(database, table),
-        related: joins.related(at).into_iter().map(|other| id(&database.tables[other])).collect(),
+        related: joins.find_related(at).into_iter().map(|other| id(&database.tables[other])).collect(),
         ..Record::new(Kind::Table, id(table), table.name.clone())
     }
 }

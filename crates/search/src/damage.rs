@@ -12,6 +12,17 @@ use tantivy::directory::error::{LockError, OpenDirectoryError, OpenReadError, Op
 
 use crate::SearchError;
 
+/// What reading every byte of an index showed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Examined {
+    /// How many files were read.
+    pub files: usize,
+    /// How many bytes they have.
+    pub bytes: u64,
+    /// What is damaged: one entry a file.
+    pub damage: Vec<Damage>,
+}
+
 /// A file of an index that is not what was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {

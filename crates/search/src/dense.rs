@@ -9,8 +9,9 @@ use prospector_core::Kind;
 use prospector_core::record::Record;
 use rayon::prelude::*;
 
+use crate::embed::{Embedder, Role};
 use crate::{
-    Embedder, Role, SearchError,
+    SearchError,
     recipe::{self, VECTORS},
     vectors::{Quantized, normalize},
 };

@@ -24,8 +24,9 @@ use prospector_state::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::embed::{Embedder, ModelId};
 use crate::{
-    Embedder, ModelId, SearchError,
+    SearchError,
     damage::{Damage, Faults, caught},
     dense::{Dense, Fit, Fits},
     directory::{CheckedDirectory, META},

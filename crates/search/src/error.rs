@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use prospector_core::tool::ToolError;
 use prospector_state::Obstacle;
 
-use crate::{Damage, MAX_QUERY_CHARS};
+use crate::{damage::Damage, length::MAX_QUERY_CHARS};
 
 /// A failed act on an index.
 #[derive(Debug, thiserror::Error)]
@@ -45,7 +45,7 @@ pub enum SearchError {
     },
     /// The embedder failed.
     #[error(transparent)]
-    Embed(#[from] crate::EmbedError),
+    Embed(#[from] crate::embed::EmbedError),
 }
 
 impl SearchError {

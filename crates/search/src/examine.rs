@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 use crate::{
     SearchError,
-    damage::{Damage, damage_of},
+    damage::{Damage, Examined, damage_of},
     directory::{MANAGED, META, Manifest, describe_length},
     disk::{CURRENT, Folder, read_fits},
     index::MAX_TRIES,
@@ -22,17 +22,6 @@ use crate::{
 
 /// How many blocks are read in one go.
 const BLOCKS_AT_ONCE: usize = 32;
-
-/// What reading every byte of an index showed.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Examined {
-    /// How many files were read.
-    pub files: usize,
-    /// How many bytes they have.
-    pub bytes: u64,
-    /// What is damaged: one entry a file.
-    pub damage: Vec<Damage>,
-}
 
 impl Examined {
     fn add(&mut self, path: &Path, found: Result<(), SearchError>) -> Result<(), SearchError> {

@@ -10,14 +10,17 @@ use prospector_core::name::nearest;
 use prospector_core::record::{Hit, Record, Relevance};
 use prospector_core::work::compute;
 
+use crate::damage::Examined;
+use crate::embed::{Embedder, ModelId};
+use crate::ranking::Ranker;
 use crate::{
-    Embedder, ModelId, Ranker, SearchError,
+    SearchError,
     damage::{Damage, Faults, caught, damage_of},
     dense::Dense,
     disk::{Folder, Found as OnDisk, Stamp},
-    examine::{Examined, Witnessed, examine},
+    examine::{Witnessed, examine},
     kind_index::KindIndex,
-    length::check_length,
+    length::{MAX_QUERY_CHARS, check_length, query_text},
     lexical::{Entry, Lexical},
     rank,
     refresh::{hash, unique},
@@ -27,14 +30,20 @@ use crate::{
 /// How often an index is opened again that was replaced meanwhile.
 pub(crate) const MAX_TRIES: usize = 100;
 
+/// Of what only comes nearest, a hit of less relevance is not shown: nothing speaks for it.
+const MIN_RELEVANCE: f32 = 0.025;
+
+/// Nor is one that is less likely than the best by this factor.
+const MIN_SHARE_OF_BEST: f32 = 0.1;
+
 /// The most hits of one query.
 const MAX_HITS: usize = 1_000;
 
 /// What is looked for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Query {
-    /// The question or the name, of at most [`crate::MAX_QUERY_CHARS`] characters. A longer text is refused rather than searched
-    /// for in part, so that nobody takes the hits for those of the whole; see [`crate::query_text`].
+    /// The question or the name, of at most [`Query::MAX_CHARS`] characters. A longer text is refused rather than searched
+    /// for in part, so that nobody takes the hits for those of the whole; see [`Query::fitting`].
     pub text: String,
     /// Only these kinds; all where empty.
     pub kinds: Vec<Kind>,
@@ -46,12 +55,25 @@ pub struct Query {
     pub ranker: Ranker,
 }
 
+impl Query {
+    /// The most characters of a text that is searched for.
+    pub const MAX_CHARS: usize = MAX_QUERY_CHARS;
+
+    /// As much of a question as can be searched for: its first [`Query::MAX_CHARS`] characters. For those who search on behalf
+    /// of somebody who did not ask for a search, such as to choose what goes into a prompt.
+    pub fn fitting(question: &str) -> &str {
+        query_text(question)
+    }
+}
+
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Found {
-    /// The hits at or above the floor, best first; empty means that nothing matches well.
+    /// The hits, best first: those of every kind that has an answer, or else what comes nearest.
     pub hits: Vec<Hit>,
-    /// Where there are no hits: the ids that come nearest.
+    /// Whether nothing matches well, so that the hits are only what comes nearest.
+    pub is_weak: bool,
+    /// Where nothing matches well: three more ids that come nearest, for a question of one word by their letters.
     pub nearest: Vec<String>,
 }
 
@@ -226,7 +248,7 @@ impl Index {
         compute(move || index.search(&query)).await
     }
 
-    /// The best records for a query that match well: the hits of every kind that has an answer to it.
+    /// The best records for a query: the hits of every kind that has an answer to it, or, where none has, what comes nearest.
     ///
     /// # Errors
     /// [`SearchError`] when the query is too long, or when the embedder or the full-text engine fails.
@@ -237,18 +259,23 @@ impl Index {
             let list = if ranking.answerable >= rank::calibrate::FLOOR { &mut good } else { &mut poor };
             list.extend(ranking.records);
         }
-        if good.is_empty() {
-            poor.sort_by(by_relevance);
-            let mut ids: Vec<String> = poor.into_iter().map(|ranked| ranked.record.id).collect();
-            // For a single word, a likeness of letters says more than one of meaning.
-            if query.text.split_whitespace().count() == 1 {
-                ids = nearest(&query.text, ids.iter().map(String::as_str), 3);
-            }
-            ids.truncate(3);
-            return Ok(Found { hits: Vec::new(), nearest: ids });
+        if !good.is_empty() {
+            good.sort_by(by_relevance);
+            let hits = good.into_iter().take(limit).map(hit).collect();
+            return Ok(Found { hits, is_weak: false, nearest: Vec::new() });
         }
-        good.sort_by(by_relevance);
-        Ok(Found { hits: good.into_iter().take(limit).map(hit).collect(), nearest: Vec::new() })
+        poor.sort_by(by_relevance);
+        let mut ids: Vec<String> = poor.iter().map(|ranked| ranked.record.id.clone()).collect();
+        // For a single word, a likeness of letters says more than one of meaning.
+        if query.text.split_whitespace().count() == 1 {
+            ids = nearest(&query.text, ids.iter().map(String::as_str), 3);
+        }
+        ids.truncate(3);
+        let worst = poor.first().map_or(0.0, |best| best.relevance.get() * MIN_SHARE_OF_BEST).max(MIN_RELEVANCE);
+        let shown = poor.into_iter().take_while(|ranked| ranked.relevance.get() >= worst).take(limit);
+        let hits: Vec<Hit> = shown.map(hit).collect();
+        ids.retain(|id| hits.iter().all(|hit| hit.id != *id));
+        Ok(Found { hits, is_weak: true, nearest: ids })
     }
 
     /// The best records for a query whether they match well or not: [`Index::search`] without the floor, for measuring.

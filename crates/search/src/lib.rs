@@ -24,11 +24,11 @@
 //! [`prospector_core::record::Record`]s.
 
 mod analyze;
-mod damage;
+pub mod damage;
 mod dense;
 mod directory;
 mod disk;
-mod embed;
+pub mod embed;
 mod error;
 mod examine;
 mod index;
@@ -36,7 +36,7 @@ mod kind_index;
 mod length;
 mod lexical;
 mod rank;
-mod ranker;
+pub mod ranking;
 mod recipe;
 mod refresh;
 mod static_table;
@@ -45,16 +45,7 @@ mod sums;
 pub mod transformer;
 mod vectors;
 
-pub use damage::Damage;
-pub use embed::{EmbedError, Embedder, ModelId, Role};
 pub use error::SearchError;
-pub use examine::Examined;
 pub use index::{Found, Index, Query};
-pub use length::{MAX_QUERY_CHARS, query_text};
-pub use ranker::Ranker;
-/// What the learned ranker weighs.
-pub mod ranking {
-    pub use crate::rank::features::NAMES;
-}
 pub use refresh::RefreshReport;
 pub use static_table::StaticTable;

@@ -20,7 +20,7 @@ use prospector_core::Kind;
 use prospector_core::record::{Record, Relevance};
 use rayon::prelude::*;
 
-use crate::{Ranker, SearchError, index::Snapshot, recipe, vectors::Quantized};
+use crate::{SearchError, index::Snapshot, ranking::Ranker, recipe, vectors::Quantized};
 use calibrate::Evidence;
 use features::Candidate;
 use query_scores::QueryScores;

@@ -11,8 +11,9 @@ use prospector_core::record::Record;
 use rayon::prelude::*;
 use serde::Serialize;
 
+use crate::embed::Embedder;
 use crate::{
-    Embedder, Index, SearchError,
+    Index, SearchError,
     damage::{Damage, caught},
     dense::{Dense, Fits},
     directory::CheckedDirectory,

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use serde::Deserialize;
 use unicode_normalization::UnicodeNormalization;
 
-use crate::{EmbedError, Embedder, ModelId, Role};
+use crate::embed::{EmbedError, Embedder, ModelId, Role};
 
 static MODEL: &[u8] = include_bytes!("../model/model.safetensors");
 static TOKENIZER: &str = include_str!("../model/tokenizer.json");

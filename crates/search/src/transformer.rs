@@ -18,7 +18,7 @@ use std::{
 
 use fastembed::{InitOptionsUserDefined, TextEmbedding, TokenizerFiles, UserDefinedEmbeddingModel};
 
-use crate::{EmbedError, Embedder, ModelId, Role};
+use crate::embed::{EmbedError, Embedder, ModelId, Role};
 use files::{Files, Prompts};
 
 pub use hub::Hub;

@@ -14,7 +14,9 @@ use std::{
 
 use prospector_core::Kind;
 use prospector_core::record::Record;
-use prospector_search::{Embedder, Index, Query, Ranker, SearchError, StaticTable};
+use prospector_search::ranking::Ranker;
+use prospector_search::{Index, Query, SearchError};
+use prospector_search::{StaticTable, embed::Embedder};
 
 static EMBEDDER: LazyLock<Arc<dyn Embedder>> = LazyLock::new(|| Arc::new(StaticTable::shipped().unwrap()));
 

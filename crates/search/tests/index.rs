@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use prospector_core::Kind;
 use prospector_core::record::Record;
-use prospector_search::{Embedder, Index, MAX_QUERY_CHARS, Query, RefreshReport, SearchError, StaticTable, query_text};
+use prospector_search::{Index, Query, RefreshReport, SearchError, StaticTable, embed::Embedder};
 
 fn table(database: &str, name: &str, description: &str, body: &str) -> Record {
     let mut record = Record::new(Kind::Table, format!("{database}.{name}"), name);
@@ -147,15 +147,15 @@ fn an_index_of_another_embedder_or_a_damaged_one_is_rebuilt_not_mixed() {
 async fn a_text_of_the_greatest_length_is_searched_for_and_a_longer_one_refused() {
     let index = Index::in_memory(store(), embedder()).unwrap();
     for word in ["revenue by country,", "a ", "ab1", "ä", "x, y. z? ", "\n"] {
-        let text: String = word.chars().cycle().take(MAX_QUERY_CHARS).collect();
-        assert_eq!(query_text(&text), text);
+        let text: String = word.chars().cycle().take(Query::MAX_CHARS).collect();
+        assert_eq!(Query::fitting(&text), text);
         index.find(query(&text)).await.unwrap();
         let longer = format!("{text}é");
-        assert_eq!(query_text(&longer), text);
+        assert_eq!(Query::fitting(&longer), text);
         for refused in [index.search(&query(&longer)).map(|_| ()), index.rank(&query(&longer)).map(|_| ())] {
             let error = refused.unwrap_err();
             assert!(
-                matches!(error, SearchError::TooLong { characters } if characters == MAX_QUERY_CHARS + 1),
+                matches!(error, SearchError::TooLong { characters } if characters == Query::MAX_CHARS + 1),
                 "{error}"
             );
         }

@@ -13,7 +13,8 @@ use std::{
     time::{Instant, SystemTime},
 };
 
-use prospector_search::{EmbedError, Embedder, Index, ModelId, Role, StaticTable};
+use prospector_search::embed::{EmbedError, Embedder, ModelId, Role};
+use prospector_search::{Index, StaticTable};
 
 const KILLS: u32 = 36;
 

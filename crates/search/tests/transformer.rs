@@ -19,10 +19,10 @@ use std::{
 
 use prospector_core::Kind;
 use prospector_core::record::Record;
-use prospector_search::{
-    Embedder, Index, Query, Ranker, Role, StaticTable,
-    transformer::{Hub, Transformer},
-};
+use prospector_search::embed::{Embedder, Role};
+use prospector_search::ranking::Ranker;
+use prospector_search::transformer::{Hub, Transformer};
+use prospector_search::{Index, Query, StaticTable};
 
 fn variable(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)

@@ -228,11 +228,7 @@ impl Tool for SearchSkills {
                 description: skill.description.clone(),
             })
         });
-        let skills: Vec<FoundSkill> = skills.collect();
-        if skills.is_empty() {
-            return Ok(Page::nothing("no good match", found.nearest));
-        }
-        Ok(Page::whole(skills))
+        Ok(Page::of_search(skills.collect(), found.is_weak, found.nearest))
     }
 }
 

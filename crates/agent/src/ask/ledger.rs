@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use prospector_core::finding::{Definition, QueryFailure, QueryRows};
 use prospector_core::tool::Answer;
+use prospector_core::tool::finding::{Definition, QueryFailure, QueryRows};
 use prospector_discovery::DiscoveryTools;
 use prospector_llm::message::ToolCall;
 use serde_json::Value;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use prospector_core::finding::QueryFinding;
+use prospector_core::tool::finding::QueryFinding;
 use prospector_core::tool::{Answer, Effect, Part, Tool, ToolError, ToolOutput, ToolSpec, Toolset};
 use prospector_discovery::DiscoveryTools;
 use schemars::JsonSchema;

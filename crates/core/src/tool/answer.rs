@@ -12,8 +12,8 @@ use serde_json::Value;
 
 use super::output::{Budget, Cut, Part, Text, ToolOutput};
 use crate::{
-    finding::{Definition, QueryFinding},
     record::Resource,
+    tool::finding::{Definition, QueryFinding},
 };
 
 /// An answer as it is shown. Where it had to be shortened, the whole is kept: [`Answer::fit`] gives more or less of it

@@ -11,9 +11,9 @@ use serde_json::{Map, Value, json};
 
 use super::compact;
 use crate::{
-    finding::{Definition, QueryFinding},
     record::Resource,
     tokens::estimate,
+    tool::finding::{Definition, QueryFinding},
 };
 
 /// The answer of a tool. A plain struct derives `Serialize` and `JsonSchema`; a list is a [`crate::tool::Page`]. Every method

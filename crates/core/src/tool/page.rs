@@ -6,11 +6,13 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value};
 
+use super::finding::QueryFinding;
 use super::output::{Budget, Cut, ToolOutput, fit};
-use crate::{finding::QueryFinding, record::Resource};
+use crate::record::Resource;
 
 /// A list as a tool answers it. In JSON it is a plain array when nothing is to be said about it, else
-/// `{"items": [..], "truncated": true, "total": 171, "next": "..", "note": "..", "nearest": [..]}`.
+/// `{"items": [..], "truncated": true, "total": 171, "next": "..", "note": "..",
+/// "weak": true, "nearest": [..]}`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page<T> {
     /// What is shown.
@@ -21,6 +23,8 @@ pub struct Page<T> {
     pub next: Option<String>,
     /// A remark, such as `no good match`.
     pub note: Option<String>,
+    /// Whether nothing matched well, so that the items are only what comes nearest.
+    pub is_weak: bool,
     /// The nearest names, where nothing matched well.
     pub nearest: Vec<String>,
     /// Whether it was shortened to fit a budget.
@@ -32,7 +36,16 @@ pub struct Page<T> {
 impl<T> Page<T> {
     /// A whole list.
     pub fn whole(items: Vec<T>) -> Self {
-        Page { items, total: None, next: None, note: None, nearest: Vec::new(), is_cut: false, first: None }
+        Page {
+            items,
+            total: None,
+            next: None,
+            note: None,
+            is_weak: false,
+            nearest: Vec::new(),
+            is_cut: false,
+            first: None,
+        }
     }
 
     /// The `limit` items from `offset`; says so where that is not all of them.
@@ -62,6 +75,9 @@ impl<T> Page<T> {
         if let Some(note) = &self.note {
             said.insert("note".into(), note.as_str().into());
         }
+        if self.is_weak {
+            said.insert("weak".into(), true.into());
+        }
         if !self.nearest.is_empty() {
             said.insert("nearest".into(), self.nearest.as_slice().into());
         }
@@ -71,6 +87,15 @@ impl<T> Page<T> {
     /// What was cut of the only item, where there was no room for all of it.
     pub fn first_cut(&self) -> Option<&Cut> {
         self.first.as_ref()
+    }
+
+    /// What a search found; where nothing matched well, it says so, and `nearest` are more names.
+    pub fn of_search(items: Vec<T>, is_weak: bool, nearest: Vec<String>) -> Self {
+        if items.is_empty() {
+            return Page::nothing("no good match", nearest);
+        }
+        let note = is_weak.then(|| "no good match: these come nearest".to_owned());
+        Page { note, is_weak, nearest, ..Page::whole(items) }
     }
 
     /// Nothing found: the reason, and the nearest names.
@@ -113,6 +138,7 @@ impl<T: JsonSchema> JsonSchema for Page<T> {
                 "total": {"type": "integer"},
                 "next": {"type": "string"},
                 "note": {"type": "string"},
+                "weak": {"type": "boolean"},
                 "nearest": {"type": "array", "items": {"type": "string"}}
             }
         })

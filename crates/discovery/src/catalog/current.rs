@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use prospector_search::Embedder;
+use prospector_search::embed::Embedder;
 use prospector_state::{
     checksum::{seal, unseal},
     remove_leftovers, replace,

@@ -7,7 +7,8 @@ use prospector_core::work::compute;
 use prospector_documents::DocumentDiscovery;
 use prospector_facts::evidence::{Evidence, EvidenceError, Passage};
 use prospector_schema::SchemaDiscovery;
-use prospector_search::{Embedder, Index, Role, StaticTable};
+use prospector_search::embed::{Embedder, Role};
+use prospector_search::{Index, StaticTable};
 
 use super::web_search::WebSearch;
 

@@ -10,7 +10,8 @@ use prospector_core::Problem;
 use prospector_core::record::Record;
 use prospector_facts::FactDiscovery;
 use prospector_fetch::cache::HttpCache;
-use prospector_search::{Embedder, Index, RefreshReport, SearchError};
+use prospector_search::embed::Embedder;
+use prospector_search::{Index, RefreshReport, SearchError};
 use prospector_state::checksum::unseal;
 use serde::Serialize;
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use prospector_core::finding::Definition;
 use prospector_core::record::Resource;
+use prospector_core::tool::finding::Definition;
 use prospector_core::tool::{
     Answer, BoxFuture, Callable, Effect, Part, ToolError, ToolOutput, ToolSpec, output_schema,
 };

@@ -330,9 +330,10 @@ fn codes(description: &str) -> Vec<(String, Vec<Vec<String>>)> {
     found
 }
 
-/// The items of a list, whole or cut.
+/// The items of a list, whole or cut; none of one that only tells what comes nearest.
 fn items(value: &Value) -> impl Iterator<Item = &Value> {
-    value.as_array().or_else(|| value["items"].as_array()).into_iter().flatten()
+    let items = value.as_array().or_else(|| value["items"].as_array());
+    items.filter(|_| value["weak"] != true).into_iter().flatten()
 }
 
 fn items_of(value: &Value) -> Vec<String> {

@@ -102,10 +102,7 @@ impl Tool for SearchTables {
         let query = Query { text: args.query, kinds: vec![Kind::Table], parent, limit, ..Query::default() };
         let found = self.index.find(query).await?;
         let items = complete(&self.discovery, found.hits);
-        if items.is_empty() {
-            return Ok(TableHits(Page::nothing("no good match", found.nearest)));
-        }
-        Ok(TableHits(Page::whole(items)))
+        Ok(TableHits(Page::of_search(items, found.is_weak, found.nearest)))
     }
 }
 

@@ -151,12 +151,12 @@ impl Actions {
     }
 
     /// What a question asks for, by every verb in it.
-    pub(super) fn asked(question: &str) -> Actions {
+    pub(super) fn of_question(question: &str) -> Actions {
         words(question).map(|word| Actions::of_word(&word)).fold(Actions::default(), Actions::union)
     }
 
     /// What an operation does: by its method, where that tells; else by the first verb of its name, or of what is said of it.
-    pub(super) fn offered(record: &Record) -> Actions {
+    pub(super) fn of_operation(record: &Record) -> Actions {
         let route = record.aliases.first().map_or("", String::as_str);
         let method = match route.split_once(' ').map(|(method, _)| method.to_uppercase()).as_deref() {
             Some("GET" | "HEAD" | "QUERY") => Some(Action::Read),
@@ -205,7 +205,11 @@ mod tests {
     #[track_caller]
     fn check(question: &str, route: &str, name: &str, expected: f32) {
         let record = Record { aliases: vec![route.into()], ..Record::new(Kind::Operation, name, name) };
-        assert_eq!(Actions::asked(question).agreement(Actions::offered(&record)), expected, "{question} {route}");
+        assert_eq!(
+            Actions::of_question(question).agreement(Actions::of_operation(&record)),
+            expected,
+            "{question} {route}"
+        );
     }
 
     #[test]

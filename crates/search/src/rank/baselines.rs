@@ -3,7 +3,7 @@
 use prospector_core::Kind;
 
 use super::{query_scores::QueryScores, sort};
-use crate::{Ranker, index::Snapshot};
+use crate::{index::Snapshot, ranking::Ranker};
 
 /// The constant of reciprocal rank fusion, as its authors chose it.
 const RANK_OFFSET: f32 = 60.0;

@@ -46,7 +46,7 @@ features! {
     strength: "BM25 over the weights of all terms of the question.",
     body: "The cosine of the question with its text.",
     name: "The cosine of the question with what names it.",
-    coverage: "What the members of its parent cover of the question together, over the best parent.",
+    coverage: "What the members of its parent cover of the question together, over the best parent, as far as that can be trusted.",
     centroid: "How near its parent is to the question, as far as that can be trusted.",
     members_said: "How much of the question the parts hold whose names it says whole.",
     pulled: "How far the best thing that it joins to is above it in the first pass.",
@@ -73,7 +73,7 @@ pub(super) fn candidates(
     query: &QueryScores,
     scores: &[(f32, usize)],
 ) -> Result<Vec<Candidate>, SearchError> {
-    let asked = Asked::new(snapshot, kind, text, query, scores);
+    let question = Question::new(snapshot, kind, text, query, scores);
     let mut places: Vec<usize> = scores.iter().take(MAX_CANDIDATES).map(|(_, place)| *place).collect();
     let mut known: HashSet<usize> = places.iter().copied().collect();
     let mut candidates = Vec::with_capacity(places.len());
@@ -81,12 +81,12 @@ pub(super) fn candidates(
     while at < places.len() {
         let place = places[at];
         let record = snapshot.lexical.record(&snapshot.searcher, snapshot.kind_index(kind).docs[place].address)?;
-        let joined = joined(snapshot, kind, &record)?;
+        let joined = find_joined(snapshot, kind, &record)?;
         if at < JOINED_FROM {
-            let scored = joined.iter().copied().filter(|place| asked.base.contains_key(place));
+            let scored = joined.iter().copied().filter(|place| question.base.contains_key(place));
             places.extend(scored.filter(|place| known.insert(*place)));
         }
-        let features = asked.features(place, &record, &joined);
+        let features = question.features(place, &record, &joined);
         candidates.push(Candidate { place, record, features });
         at += 1;
     }
@@ -94,7 +94,7 @@ pub(super) fn candidates(
 }
 
 /// The places of what a record joins to.
-fn joined(snapshot: &Snapshot, kind: Kind, record: &Record) -> Result<Vec<usize>, SearchError> {
+fn find_joined(snapshot: &Snapshot, kind: Kind, record: &Record) -> Result<Vec<usize>, SearchError> {
     let mut places = Vec::with_capacity(record.related.len());
     for id in &record.related {
         let address = snapshot.lexical.address(&snapshot.searcher, kind, id)?;
@@ -104,7 +104,7 @@ fn joined(snapshot: &Snapshot, kind: Kind, record: &Record) -> Result<Vec<usize>
 }
 
 /// The question, taken apart once.
-struct Asked<'a> {
+struct Question<'a> {
     snapshot: &'a Snapshot,
     kind: Kind,
     query: &'a QueryScores,
@@ -119,11 +119,11 @@ struct Asked<'a> {
     actions: Actions,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> Question<'a> {
     fn new(snapshot: &'a Snapshot, kind: Kind, text: &str, query: &'a QueryScores, scores: &[(f32, usize)]) -> Self {
         let top = scores.first().map_or(0.0, |(score, _)| *score).max(f32::EPSILON);
         let terms = query.terms();
-        Asked {
+        Question {
             snapshot,
             kind,
             query,
@@ -132,12 +132,12 @@ impl<'a> Asked<'a> {
             weights: terms.iter().map(|(term, weight)| (term.as_str(), *weight)).collect(),
             total: terms.iter().map(|(_, weight)| weight).sum::<f32>().max(f32::EPSILON),
             pairs: terms.windows(2).map(|pair| (pair[0].0.as_str(), pair[1].0.as_str())).collect(),
-            actions: if kind == Kind::Operation { Actions::asked(text) } else { Actions::default() },
+            actions: if kind == Kind::Operation { Actions::of_question(text) } else { Actions::default() },
         }
     }
 
     fn features(&self, place: usize, record: &Record, joined: &[usize]) -> Features {
-        let Asked { snapshot, kind, query, .. } = *self;
+        let Question { snapshot, kind, query, .. } = *self;
         let parent = snapshot.kind_index(kind).docs[place].parent;
         let base = |place: &usize| self.base.get(place).copied().unwrap_or(0.0);
         let own = base(&place);
@@ -151,7 +151,7 @@ impl<'a> Asked<'a> {
             strength: query.strength(place),
             body: query.body_similarity(snapshot, kind, place),
             name: query.name_similarity(snapshot, kind, place),
-            coverage: query.coverage(parent),
+            coverage: query.coverage(parent) * query.trust(),
             centroid: query.centroid(parent).unwrap_or(0.0) * query.trust(),
             members_said: self.members_said(record, style),
             pulled: joined.first().copied().unwrap_or(0.0),
@@ -160,7 +160,7 @@ impl<'a> Asked<'a> {
             pairs: self.pairs_said(&name, &first_sentence),
             description_said: self.share_said(&first_sentence),
             action: match kind {
-                Kind::Operation => self.actions.agreement(Actions::offered(record)),
+                Kind::Operation => self.actions.agreement(Actions::of_operation(record)),
                 Kind::Table | Kind::Document | Kind::Fact | Kind::Skill => 0.0,
             },
             few: self.few,

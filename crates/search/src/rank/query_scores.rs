@@ -104,15 +104,10 @@ impl QueryScores {
                 held.best = held.best.max(score);
             }
             for parent in holders.drain(..) {
-                // A large database holds every word by chance: what it covers counts for less. How likely that is, the
-                // tables of the others tell. Its own resemble each other, so that they count as fewer than they are.
                 let held = std::mem::take(&mut held_by[parent as usize]);
                 let size = kind_index.parents[parent as usize].members.len();
-                let elsewhere = (frequency as usize).saturating_sub(held.members) as f32;
-                let p = (elsewhere + 0.5) / (count - size + 1) as f32;
-                let by_chance = 1.0 - (1.0 - p).powf((size as f32).powf(RESEMBLANCE));
-                let surprise = if p < 1.0 { (by_chance.ln() / p.ln()).clamp(0.0, 1.0) } else { 0.0 };
-                scores.coverage[parent as usize] += held.best * surprise;
+                let elsewhere = (frequency as usize).saturating_sub(held.members);
+                scores.coverage[parent as usize] += held.best * surprise(elsewhere, size, count);
             }
         }
         let best = divide_by_best(&mut scores.lexical);
@@ -209,6 +204,15 @@ impl QueryScores {
         }
         best
     }
+}
+
+/// How little it is by chance that a parent holds a term, 0 to 1: a large database holds every word by chance, so that what it
+/// covers counts for less. How likely that is, the members of the others tell; its own resemble each other, so that they
+/// count as fewer than they are.
+fn surprise(holders_elsewhere: usize, size: usize, count: usize) -> f32 {
+    let p = (holders_elsewhere as f32 + 0.5) / (count - size + 1) as f32;
+    let by_chance = 1.0 - (1.0 - p).powf((size as f32).powf(RESEMBLANCE));
+    if p < 1.0 { (by_chance.ln() / p.ln()).clamp(0.0, 1.0) } else { 0.0 }
 }
 
 /// Divides by the best, and returns it.

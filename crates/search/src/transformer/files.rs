@@ -13,7 +13,7 @@ use fastembed::{OutputKey, Pooling};
 use serde::Deserialize;
 
 use super::TransformerError;
-use crate::Role;
+use crate::embed::Role;
 
 /// The names under which the network is looked for, in this order.
 const NETWORKS: [&str; 6] = [

@@ -12,7 +12,9 @@ use std::{
 
 use prospector_core::Kind;
 use prospector_core::record::Record;
-use prospector_search::{Embedder, Index, Query, Ranker, StaticTable};
+use prospector_search::ranking::Ranker;
+use prospector_search::{Index, Query};
+use prospector_search::{StaticTable, embed::Embedder};
 
 /// How many records a state has, besides its marker.
 const RECORDS: u64 = 240;

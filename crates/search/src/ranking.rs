@@ -1,6 +1,9 @@
-//! The ways to rank, from half of the recipe to all of it, so that what each part is worth can be measured.
+//! The ways to rank, from half of the recipe to all of it, so that what each part is worth can be measured, and the names of what
+//! the learned part weighs.
 
 use serde::{Deserialize, Serialize};
+
+pub use crate::rank::features::NAMES;
 
 /// How records are put in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]

@@ -9,7 +9,8 @@
 use std::{fs::File, io::BufWriter, io::Write, path::Path};
 
 use prospector_core::Kind;
-use prospector_search::{query_text, ranking::NAMES};
+use prospector_search::Query;
+use prospector_search::ranking::NAMES;
 use serde::Serialize;
 
 use crate::{
@@ -46,7 +47,7 @@ pub fn write(corpus: &Corpus, questions: &[Question], kind: Kind, out: &Path) ->
         let needed: Vec<(Option<Target>, f64)> = (question.gold.iter())
             .map(|name| (corpus.names.resolve(name, &[kind]), question.grades.get(name).copied().unwrap_or(1.0)))
             .collect();
-        let candidates = corpus.index.candidates(query_text(&question.query), kind)?;
+        let candidates = corpus.index.candidates(Query::fitting(&question.query), kind)?;
         head.questions.push(QuestionHead {
             id: &question.id,
             dataset: question.dataset.as_deref(),
