@@ -12,6 +12,7 @@ mod period;
 mod sql;
 mod text;
 mod turn_state;
+mod values;
 
 use prospector_llm::{ChatRequest, ChatResponse, message::ToolCall};
 use serde_json::{Value, json};
@@ -25,6 +26,7 @@ use intent::{Aggregate, Intent, Measure, Stop, Test};
 use sql::Speaks;
 pub(crate) use turn_state::Turn;
 use turn_state::{Table, TurnState};
+use values::search_values;
 
 /// So many tables are looked at.
 const MAX_TABLES: usize = 18;
@@ -32,8 +34,6 @@ const MAX_TABLES: usize = 18;
 const MIN_TABLE_RELEVANCE: f64 = 0.005;
 /// So many hits are looked at first.
 const MAX_HITS: usize = 6;
-/// So many columns are asked for a value.
-const MAX_SAMPLED_COLUMNS: usize = 5;
 /// So many rows are told.
 const MAX_ROWS_SHOWN: usize = 24;
 /// A document's section that is this likely answers a question for an explanation.
@@ -132,7 +132,11 @@ fn next(known: &TurnState, has_engine: bool) -> Vec<(&'static str, Value)> {
             let query = json!({"question": known.question, "sql": sql});
             vec![("execute_sql", json!({"queries": [query]}))]
         }
-        Err(Stop::Words(words)) if known.rounds < 8 => search_values(known, &words),
+        Err(Stop::Words(words)) if known.rounds < 8 => {
+            let speaks = |database: &&str| known.speaks.iter().any(|(name, _)| name == database);
+            let database = databases(known).into_iter().find(speaks);
+            database.map_or(Vec::new(), |database| search_values(known, database, &words))
+        }
         Err(_) => Vec::new(),
     }
 }
@@ -231,45 +235,6 @@ fn write_query(known: &TurnState, database: &str, tables: &[&Table], speaks: Spe
     }
     let sql = sql::write(&intent, tables, speaks).map_err(|error| Stop::Reason(error.to_string()))?;
     Ok((intent, sql))
-}
-
-/// Looks for words among the values of columns that hold names.
-fn search_values(known: &TurnState, words: &[String]) -> Vec<(&'static str, Value)> {
-    let Some(database) =
-        databases(known).into_iter().find(|database| known.speaks.iter().any(|(name, _)| name == database))
-    else {
-        return Vec::new();
-    };
-    let own = |database: &str, table: &str| known.hits.iter().position(|hit| hit.1 == table && hit.0 == database);
-    // A table that a hit refers to comes as soon as that hit.
-    let hit = |table: &Table| {
-        let refers = |other: &&Table| {
-            let mut targets = other.columns.iter().filter_map(|column| column.refers.as_ref());
-            other.database == table.database && targets.any(|(target, _)| *target == table.name)
-        };
-        let referring = known.tables.iter().filter(refers).filter_map(|other| own(&other.database, &other.name));
-        own(&table.database, &table.name).into_iter().chain(referring).min().unwrap_or(usize::MAX)
-    };
-    let mut columns: Vec<(usize, usize, &Table, &str)> = Vec::new();
-    for table in known.tables.iter().filter(|table| table.database == database) {
-        for column in table.columns.iter().filter(|column| column.is_text()) {
-            let last = column.names[0].last().map(String::as_str).unwrap_or_default();
-            let is_name = ["name", "title", "city", "country", "code", "channel"].iter().position(|word| *word == last);
-            columns.push((is_name.unwrap_or(9), hit(table), table, &column.name));
-        }
-    }
-    columns.sort_by_key(|(name, hit, ..)| (*name, *hit));
-    let words = words.iter().filter(|word| intent::is_value(word)).take(2);
-    let mut calls = Vec::new();
-    for word in words {
-        for (_, _, table, column) in columns.iter().take(MAX_SAMPLED_COLUMNS) {
-            calls.push((
-                "get_sample_values",
-                json!({"database": table.database, "table": table.name, "column": column, "contains": word, "limit": 5}),
-            ));
-        }
-    }
-    calls
 }
 
 /// The answer, from what is known.
