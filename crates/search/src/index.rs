@@ -31,7 +31,7 @@ use crate::{
 pub(crate) const MAX_TRIES: usize = 100;
 
 /// Of what only comes nearest, a hit of less relevance is not shown: nothing speaks for it.
-const MIN_RELEVANCE: f32 = 0.025;
+const MIN_RELEVANCE: f32 = 0.05;
 
 /// Nor is one that is less likely than the best by this factor.
 const MIN_SHARE_OF_BEST: f32 = 0.1;

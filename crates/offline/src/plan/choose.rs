@@ -15,7 +15,7 @@ const MIN_RELEVANCE: f64 = 0.33;
 const NAME_BONUS: f64 = 0.5;
 
 /// A table of another database than the best one's is used from here on.
-const MIN_OTHER_DATABASE_RELEVANCE: f64 = 0.6;
+const MIN_OTHER_DATABASE_RELEVANCE: f64 = 0.5;
 
 /// An operation is used beside tables from here on: it may change something.
 const MIN_OPERATION_RELEVANCE: f64 = 0.7;
