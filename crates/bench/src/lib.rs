@@ -6,7 +6,7 @@
 //! use prospector_bench::{Corpus, questions::Question, retrieval};
 //! use prospector_core::Kind;
 //! use prospector_core::record::Record;
-//! use prospector_search::{Index, Ranker};
+//! use prospector_search::{Index, ranking::Ranker};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let mut orders = Record::new(Kind::Table, "shop.orders", "orders");
