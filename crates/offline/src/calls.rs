@@ -44,3 +44,9 @@ fn to_compact(calls: Vec<Call>, search: &ToolSpec) -> Vec<Call> {
     }
     compact
 }
+
+/// The items of a list, whole or cut; none of one that only tells what comes nearest.
+pub(crate) fn items(value: &Value) -> impl Iterator<Item = &Value> {
+    let items = value.as_array().or_else(|| value["items"].as_array());
+    items.filter(|_| value["weak"] != true).into_iter().flatten()
+}

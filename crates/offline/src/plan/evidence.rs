@@ -3,6 +3,8 @@
 use prospector_llm::{Message, message::ToolCall};
 use serde_json::Value;
 
+use crate::calls::items;
+
 /// A definition that was resolved.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Definition {
@@ -181,12 +183,6 @@ impl Evidence {
         let source_type = text(&value["sources"][0], "type");
         self.fact = Some(Definition { term, definition: answer, source, source_type, confidence });
     }
-}
-
-/// The items of a list, whole or cut; none of one that only tells what comes nearest.
-fn items(value: &Value) -> impl Iterator<Item = &Value> {
-    let items = value.as_array().or_else(|| value["items"].as_array());
-    items.filter(|_| value["weak"] != true).into_iter().flatten()
 }
 
 fn text(value: &Value, key: &str) -> String {

@@ -7,6 +7,8 @@ use prospector_llm::{
 };
 use serde_json::Value;
 
+use crate::calls::items;
+
 use super::{
     follow_up::{FollowUp, FollowUpError},
     text::{stem, stems},
@@ -328,12 +330,6 @@ fn codes(description: &str) -> Vec<(String, Vec<Vec<String>>)> {
         }
     }
     found
-}
-
-/// The items of a list, whole or cut; none of one that only tells what comes nearest.
-fn items(value: &Value) -> impl Iterator<Item = &Value> {
-    let items = value.as_array().or_else(|| value["items"].as_array());
-    items.filter(|_| value["weak"] != true).into_iter().flatten()
 }
 
 fn items_of(value: &Value) -> Vec<String> {

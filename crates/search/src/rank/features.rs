@@ -181,11 +181,9 @@ impl<'a> Question<'a> {
     }
 
     fn pairs_said(&self, name: &[String], first_sentence: &[String]) -> f32 {
-        let pairs = |terms: &'_ [String]| -> Vec<(String, String)> {
-            terms.windows(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect()
-        };
-        let said: HashSet<(String, String)> = pairs(name).into_iter().chain(pairs(first_sentence)).collect();
-        let found = self.pairs.iter().filter(|(a, b)| said.contains(&((*a).to_owned(), (*b).to_owned()))).count();
+        let windows = name.windows(2).chain(first_sentence.windows(2));
+        let said: HashSet<(&str, &str)> = windows.map(|pair| (pair[0].as_str(), pair[1].as_str())).collect();
+        let found = self.pairs.iter().filter(|pair| said.contains(*pair)).count();
         found as f32 / self.pairs.len().max(1) as f32
     }
 
