@@ -15,7 +15,7 @@ use prospector_discovery::{
     prompt::{Instructions, PromptBuilder},
 };
 use prospector_reconcile::{RECONCILE, reconcile_tools};
-use prospector_workflow::{Conversation, TurnOutcome, Workflow, WorkflowReport};
+use prospector_workflow::{Conversation, TurnOutcome, UserWords, Workflow, WorkflowReport};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -41,7 +41,8 @@ pub(crate) async fn reconcile(args: ReconcileArgs, settings: &Settings) -> anyho
     };
     let engine = catalog.engine();
     let tools = DiscoveryTools::new(&catalog, Profile::Compact).with_engine(&engine);
-    let own = reconcile_tools(&engine, state(settings)?.join("reconcile"));
+    let words = UserWords::default();
+    let own = reconcile_tools(&engine, state(settings)?.join("reconcile"), words.clone());
     let known = Conversation::tool_names(&tools, &own);
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     let workflow = read_workflow(args.workflow.as_deref(), &known)?;
@@ -65,7 +66,7 @@ pub(crate) async fn reconcile(args: ReconcileArgs, settings: &Settings) -> anyho
             tell(&event);
         }
     };
-    let mut conversation = Conversation::new(Arc::new(workflow), own, prompt, limits);
+    let mut conversation = Conversation::new(Arc::new(workflow), own, words, prompt, limits);
     let agent = AgentLoop { model: models.chat.as_ref(), tools: &tools, names: &catalog };
     let said = what.map(str::to_owned);
     let last =

@@ -122,17 +122,12 @@ impl History {
         sizes
     }
 
-    /// The text and the JSON of an answer, with a word in the place of each part that stands in the conversation already.
+    /// The text of an answer, with a word in the place of each part that stands in the conversation already, and its whole
+    /// JSON: a program keeps no conversation in its head.
     fn refer(&mut self, answer: Answer, message: usize) -> (String, Value) {
-        let (mut text, mut value) = (answer.render(), answer.into_json());
-        let list = match &mut value {
-            Value::Array(items) => Some(items),
-            Value::Object(fields) => fields.get_mut("items").and_then(Value::as_array_mut),
-            _ => None,
-        };
-        let parts = text.parts.len();
-        let mut items = list.filter(|items| items.len() == parts && items.iter().all(|item| item.get("id").is_some()));
-        let mut whole = None;
+        let (mut text, value) = (answer.render(), answer.into_json());
+        let list = value.as_array().or_else(|| value["items"].as_array());
+        let items = list.filter(|items| items.len() == text.parts.len());
         for (at, part) in text.parts.iter_mut().enumerate() {
             if part.len() < MIN_REFERRED_BYTES {
                 continue;
@@ -142,21 +137,10 @@ impl History {
                 continue;
             };
             let mut said = json!({"unchanged": true, "shown_in": format!("call {}", shown.call)});
-            match items.as_mut().and_then(|items| items.get_mut(at)) {
-                Some(item) => {
-                    said["id"] = item["id"].clone();
-                    *part = compact::render(&said);
-                    said["kind"] = item["kind"].clone();
-                    *item = said;
-                }
-                None => {
-                    *part = compact::render(&said);
-                    whole = Some(said);
-                }
+            if let Some(id) = items.and_then(|items| items[at].get("id")) {
+                said["id"] = id.clone();
             }
-        }
-        if let Some(said) = whole.filter(|_| parts == 1) {
-            value = said;
+            *part = compact::render(&said);
         }
         (text.to_string(), value)
     }
@@ -297,8 +281,8 @@ mod tests {
         let history =
             check(10_000, vec![vec![both("a", "b")], vec![both("b", "c")]], &["table: a", "id: b\n---\ntable: c"]);
         let Some(Message::ToolResults { results }) = history.messages().last() else { panic!("no results") };
-        let value = json!([{"kind": "table", "id": "b", "unchanged": true, "shown_in": "call 1"},
-                           {"kind": "table", "id": "c", "answer": 2}]);
+        // A model that is a program reads the whole.
+        let value = json!([{"kind": "table", "id": "b", "answer": 1}, {"kind": "table", "id": "c", "answer": 2}]);
         assert_eq!(results[0].data, Some(value));
     }
 

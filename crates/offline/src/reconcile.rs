@@ -1,6 +1,6 @@
 //! The workflow `reconcile` without a language model: it asks for what it needs in fixed words, calls the tools in their
-//! order, takes the rules that they suggest, and tells what they give. It understands table names (`database.table`), ids of
-//! pairs (`p3`), `all`, `not`, `yes` and `no`.
+//! order, takes the rules that they suggest, and tells what they give. It understands table names (`database.table`); what the
+//! user says of pairs and of the run is read by the tools.
 
 use prospector_llm::{
     ChatRequest, ChatResponse, Message,
@@ -9,8 +9,29 @@ use prospector_llm::{
 };
 use serde_json::{Value, json};
 
+use crate::calls::items;
+
+/// The tools of the workflow.
+const LIST_SOURCES: &str = "list_sources";
+const GET_SOURCE_PREVIEW: &str = "get_source_preview";
+const LOAD_SCOPED: &str = "load_scoped";
+const PROPOSE_MATCH: &str = "propose_match";
+const CONFIRM_PAIRS: &str = "confirm_pairs";
+const INFER_RULES: &str = "infer_rules";
+const BUILD_RECIPE: &str = "build_recipe";
+const VALIDATE_RECIPE: &str = "validate_recipe";
+const RUN_SAMPLE: &str = "run_sample";
+const APPROVE_RUN: &str = "approve_run";
+const RUN_FULL: &str = "run_full";
+
 /// So many rows of each table are loaded.
 const MAX_ROWS: usize = 200_000;
+
+/// A tool that failed so often in a row is not called before the user has spoken.
+const MAX_TRIES: usize = 4;
+
+/// So many sources are named.
+const MAX_SOURCES: usize = 30;
 
 /// So many pairs are shown.
 const MAX_PAIRS: usize = 16;
@@ -26,12 +47,12 @@ pub(crate) fn answer(request: &ChatRequest, phase: Option<&str>, begins_at: usiz
         Some("demonstration") => demonstration(&seen),
         Some("inference") => inference(&seen),
         Some("validation") => validation(&seen),
-        Some("execution") => Next::call("run_full", json!({})),
+        Some("execution") => Next::call(RUN_FULL, json!({})),
         Some(other) => Next::Say(format!("The phase `{other}` needs a language model: name one with --model.")),
         None => Next::Say(report(&seen)),
     };
     let round = request.messages.len();
-    match next {
+    match ask_for_help(&seen, next) {
         Next::Say(text) => ChatResponse { text, ..ChatResponse::default() },
         Next::Call(calls) => {
             let call = |(at, (name, arguments)): (usize, (&str, Value))| ToolCall {
@@ -41,6 +62,17 @@ pub(crate) fn answer(request: &ChatRequest, phase: Option<&str>, begins_at: usiz
             };
             ChatResponse { calls: calls.into_iter().enumerate().map(call).collect(), ..ChatResponse::default() }
         }
+    }
+}
+
+/// Where a tool fails again and again, the user is told instead.
+fn ask_for_help(seen: &Seen<'_>, next: Next) -> Next {
+    let Next::Call(calls) = &next else { return next };
+    match calls.iter().find(|(tool, _)| seen.failures_in_a_row(tool) >= MAX_TRIES) {
+        Some((tool, _)) => {
+            Next::Say(format!("`{tool}` does not work now. Say when I shall try again, or what to change."))
+        }
+        None => next,
     }
 }
 
@@ -60,6 +92,7 @@ impl Next {
 }
 
 /// The conversation so far.
+#[derive(Clone, Copy)]
 struct Seen<'a> {
     /// The place of the message that announced the phase.
     begins_at: usize,
@@ -99,6 +132,24 @@ impl<'a> Seen<'a> {
         self.results(tool).next().is_some_and(|result| result.is_error)
     }
 
+    /// How often a tool failed in a row, since the user spoke last or the phase began.
+    fn failures_in_a_row(&self, tool: &str) -> usize {
+        let since = self.place_of_answer().unwrap_or(self.begins_at).min(self.all.len());
+        let later = Seen { since: &self.all[since..], ..*self };
+        later.results(tool).take_while(|result| result.is_error).count()
+    }
+
+    /// The place of the message with what the user said last, if they said anything since the phase began.
+    fn place_of_answer(&self) -> Option<usize> {
+        self.said.last().map(|said| said.place).filter(|place| *place >= self.begins_at)
+    }
+
+    /// What a tool gave last after that place, if it worked.
+    fn gave_after(&self, place: usize, tool: &str) -> Option<&'a Value> {
+        let later = Seen { since: &self.all[place.min(self.all.len())..], ..*self };
+        later.gave(tool)
+    }
+
     /// What the user said last since the phase began.
     fn answer(&self) -> Option<&'a str> {
         self.said.last().filter(|said| said.place >= self.begins_at).map(|said| said.text.as_str())
@@ -106,12 +157,23 @@ impl<'a> Seen<'a> {
 }
 
 fn greeting(seen: &Seen<'_>) -> Next {
-    match seen.answer() {
-        Some(_) => Next::call("advance", json!({})),
-        None => Next::say(
-            "Hello. I match the records of two tables, without a language model. Which two, as database.table?",
-        ),
+    let Some(listed) = seen.gave(LIST_SOURCES) else {
+        return match seen.has_failed(LIST_SOURCES) && seen.answer().is_none() {
+            true => Next::say("I cannot see which sources there are."),
+            false => Next::call(LIST_SOURCES, json!({})),
+        };
+    };
+    if seen.answer().is_some() {
+        return Next::call("advance", json!({}));
     }
+    let names: Vec<&str> = items(listed).filter_map(|source| source["name"].as_str()).collect();
+    let rest = names.len().saturating_sub(MAX_SOURCES);
+    let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+    let names = names.into_iter().take(MAX_SOURCES).collect::<Vec<_>>().join(", ");
+    Next::Say(format!(
+        "Hello. I match the records of two tables, without a language model. There are these sources: {names}{more}. Which \
+         two tables, as database.table?"
+    ))
 }
 
 /// The last two names of tables that the user gave.
@@ -132,24 +194,33 @@ fn intent(seen: &Seen<'_>) -> Next {
     let Some((left, right)) = tables(seen) else {
         return Next::say("Name both tables, as database.table.");
     };
-    if seen.has_failed("describe") && seen.answer().is_none() {
+    if seen.has_failed(GET_SOURCE_PREVIEW) && seen.answer().is_none() {
         return Next::say("I cannot find both of these tables. Name them again, as database.table.");
     }
-    match seen.gave("describe") {
-        None => Next::call("describe", json!({"ids": [left, right]})),
-        Some(_) => Next::call("advance", json!({"note": format!("match {left} with {right}")})),
+    let is_seen = |name: &str| {
+        let mut shown = seen.results(GET_SOURCE_PREVIEW).filter_map(|result| result.data.as_ref());
+        shown.any(|data| Some(name.rsplit('.').next().unwrap_or(name)) == data["table"].as_str())
+    };
+    let preview = |name: &String| {
+        let (database, table) = name.split_once('.').unwrap_or((name, ""));
+        (GET_SOURCE_PREVIEW, json!({"database": database, "table": table}))
+    };
+    let open: Vec<_> = [&left, &right].into_iter().filter(|name| !is_seen(name)).map(preview).collect();
+    match open.is_empty() {
+        true => Next::call("advance", json!({"note": format!("match {left} with {right}")})),
+        false => Next::Call(open),
     }
 }
 
 fn scoping(seen: &Seen<'_>) -> Next {
     let Some((left, right)) = tables(seen) else { return Next::say("Name both tables, as database.table.") };
     let loaded = |alias: &str| {
-        let mut worked = seen.results("load_scoped").filter(|result| !result.is_error);
+        let mut worked = seen.results(LOAD_SCOPED).filter(|result| !result.is_error);
         worked.any(|result| result.data.as_ref().is_some_and(|data| data["alias"] == alias))
     };
     let load = |alias: &str, name: &str| {
         let (database, table) = name.split_once('.').unwrap_or((name, ""));
-        ("load_scoped", json!({"alias": alias, "database": database, "table": table, "limit": MAX_ROWS}))
+        (LOAD_SCOPED, json!({"alias": alias, "database": database, "table": table, "limit": MAX_ROWS}))
     };
     let wanted = [("left_rows", &left), ("right_rows", &right)];
     let open: Vec<_> =
@@ -158,14 +229,19 @@ fn scoping(seen: &Seen<'_>) -> Next {
 }
 
 fn demonstration(seen: &Seen<'_>) -> Next {
-    let is_proposed = seen.results("propose_match").any(|result| !result.is_error);
-    if is_proposed && seen.answer().is_some() {
-        return Next::call("advance", json!({}));
+    let Some(pairs) = seen.gave(PROPOSE_MATCH) else {
+        return Next::call(PROPOSE_MATCH, json!({"left": "left_rows", "right": "right_rows", "limit": MAX_PAIRS}));
+    };
+    let Some(place) = seen.place_of_answer() else { return Next::Say(render_pairs(pairs)) };
+    // What was read of this answer, not of one before.
+    match seen.gave_after(place, CONFIRM_PAIRS) {
+        None => Next::call(CONFIRM_PAIRS, json!({})),
+        Some(read) if read["next"].is_null() => Next::call("advance", json!({})),
+        Some(read) => Next::Say(format!(
+            "{} pairs are confirmed, and three are the least. Say `all`, or name the ids that are right: `p1, p2, p5`.",
+            read["confirmed"].as_array().map_or(0, Vec::len)
+        )),
     }
-    if let Some(pairs) = seen.gave("propose_match") {
-        return Next::Say(render_pairs(pairs));
-    }
-    Next::call("propose_match", json!({"left": "left_rows", "right": "right_rows", "limit": MAX_PAIRS}))
 }
 
 /// The pairs for the user, a line each.
@@ -181,72 +257,52 @@ fn render_pairs(proposed: &Value) -> String {
     format!("These rows look alike. Which are the same? Say `all`, the ids, or `all, not p3`.\n{}", lines.join("\n"))
 }
 
-/// The ids that were shown, and of them those that the user confirmed and rejected.
-fn read_judgement(seen: &Seen<'_>) -> (Vec<String>, Vec<String>) {
-    let is_id =
-        |word: &str| word.len() > 1 && word.starts_with('p') && word[1..].bytes().all(|byte| byte.is_ascii_digit());
-    let proposed = seen.last("propose_match").and_then(|result| result.data.as_ref());
-    let pairs = proposed.into_iter().flat_map(|data| data["pairs"].as_array().into_iter().flatten());
-    let shown: Vec<String> = pairs.filter_map(|pair| pair["id"].as_str()).map(str::to_owned).collect();
-    let words: Vec<String> = seen
-        .said
-        .last()
-        .map(|said| {
-            let words = said.text.split(|c: char| !c.is_alphanumeric());
-            words.map(str::to_lowercase).filter(|word| !word.is_empty()).collect()
-        })
-        .unwrap_or_default();
-    let is_not = |word: &String| ["not", "no", "except", "but", "without"].contains(&word.as_str());
-    let turn = words.iter().position(is_not).unwrap_or(words.len());
-    let ids = |words: &[String]| -> Vec<String> { words.iter().filter(|word| is_id(word)).cloned().collect() };
-    let (mut confirmed, rejected) = (ids(&words[..turn]), ids(&words[turn..]));
-    if confirmed.is_empty() {
-        confirmed = shown.iter().filter(|id| !rejected.contains(id)).cloned().collect();
-    }
-    (confirmed, rejected)
-}
-
 fn inference(seen: &Seen<'_>) -> Next {
-    let Some(inferred) = seen.gave("infer_rules") else {
-        let (confirmed, rejected) = read_judgement(seen);
-        return Next::call("infer_rules", json!({"confirmed": confirmed, "rejected": rejected}));
-    };
-    match seen.gave("build_recipe") {
+    let Some(inferred) = seen.gave(INFER_RULES) else { return Next::call(INFER_RULES, json!({})) };
+    match seen.gave(BUILD_RECIPE) {
         _ if inferred["suggested"].is_null() => Next::call("advance", json!({"phase": "demonstration"})),
-        None => Next::call("build_recipe", json!({})),
+        None => Next::call(BUILD_RECIPE, json!({})),
         Some(_) => Next::call("advance", json!({"phase": "validation"})),
     }
 }
 
 fn validation(seen: &Seen<'_>) -> Next {
     let is_done = |tool: &str| seen.results(tool).any(|result| !result.is_error);
-    let open: Vec<(&str, Value)> = [("validate_recipe", json!({})), ("run_sample", json!({}))]
+    let open: Vec<(&str, Value)> = [(VALIDATE_RECIPE, json!({})), (RUN_SAMPLE, json!({}))]
         .into_iter()
         .filter(|(tool, _)| !is_done(tool))
         .collect();
     if !open.is_empty() {
         return Next::Call(open);
     }
-    if let Some(report) = seen.gave("validate_recipe").filter(|_| seen.answer().is_none()) {
-        let word = if report["passed"] == true { "It passes" } else { "It does not pass" };
+    let report = seen.gave(VALIDATE_RECIPE);
+    // The data of an earlier turn may be gone; then approve_run knows whether the recipe passed.
+    let passed = report.is_none_or(|report| report["passed"] == true);
+    let Some(place) = seen.place_of_answer() else {
+        let report = report.unwrap_or(&Value::Null);
+        let (word, ask) = match passed {
+            true => ("It passes", "Shall I run it over all rows?"),
+            false => ("It does not pass", "Shall I propose other pairs?"),
+        };
         return Next::Say(format!(
-            "{word}: precision {}, recall {} on the confirmed pairs; in all {}.\nShall I run it over all rows?",
+            "{word}: precision {}, recall {} on the confirmed pairs; in all {}.\n{ask}",
             report["precision"], report["recall"], report["counts"]
         ));
+    };
+    if !passed {
+        return Next::call("advance", json!({"phase": "demonstration"}));
     }
-    let yes = ["yes", "y", "ok", "run", "go", "ja"];
-    let heard = seen.answer().unwrap_or_default().to_lowercase();
-    let agreed = heard.split(|c: char| !c.is_alphanumeric()).any(|word| yes.contains(&word));
-    let refused = seen.results("advance").next().is_some_and(|result| result.is_error);
-    match agreed && !refused {
-        true => Next::call("advance", json!({"phase": "execution"})),
-        false => Next::say("Then nothing is run. Say `yes` to run it, or end here."),
+    match seen.gave_after(place, APPROVE_RUN) {
+        None => Next::call(APPROVE_RUN, json!({})),
+        Some(read) if read["approved"] == true => Next::call("advance", json!({"phase": "execution"})),
+        Some(read) if read["refused"] == true => Next::call("advance", json!({"phase": "end"})),
+        Some(_) => Next::say("Please say `yes` or `no`: shall I run it over all rows?"),
     }
 }
 
 /// What run_full gave.
 fn report(seen: &Seen<'_>) -> String {
-    match seen.last("run_full").and_then(|result| result.data.as_ref()) {
+    match seen.last(RUN_FULL).and_then(|result| result.data.as_ref()) {
         Some(data) => format!("Done: {}. All of it is in {}.", data["counts"], data["folder"]),
         None => "The workflow is over, and nothing was run.".to_owned(),
     }

@@ -5,12 +5,16 @@
 //! | exact | the value | nothing |
 //! | tolerance of w | the number in steps of w; the right row stands in its step and in both beside it | nothing |
 //! | window of d days | the same with steps of d + 1 days | nothing |
+//! | contains, named in | the last word of the value, and each of the first sixteen words of the text | values that stand later |
 //! | fuzzy | the first four characters, or the last four; six or eight where four leave too many | texts with edits at both ends |
 //!
 //! Of the blocks that the tests of a rule give, the one with the fewest candidates is taken; a fuzzy one only where there is
 //! no other.
 
 use super::recipe::{Rule, TestKind};
+
+/// A value is looked for among so many words of a text.
+const MAX_WORDS: usize = 16;
 
 /// The block of one test of a rule.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,6 +30,13 @@ pub(crate) enum Block {
         test: usize,
         /// The step, more than 0.
         step: f64,
+    },
+    /// A text has the last word of the other side's value.
+    Word {
+        /// The test, by its place.
+        test: usize,
+        /// Whether the text is on the left.
+        is_left: bool,
     },
     /// The texts begin alike, or end alike.
     Ends {
@@ -48,6 +59,8 @@ impl Block {
                     days if one.test == TestKind::Window => Some(Block::Near { test, step: days + 1.0 }),
                     step => Some(Block::Near { test, step }),
                 },
+                TestKind::Contains => Some(Block::Word { test, is_left: true }),
+                TestKind::NamedIn => Some(Block::Word { test, is_left: false }),
                 TestKind::Fuzzy => None,
             })
             .collect();
@@ -68,6 +81,11 @@ impl Block {
                 let at = format!("TRY_CAST(n{test} / CAST({step:e} AS DOUBLE) AS BIGINT)");
                 (vec![at.clone()], vec![format!("{at} - 1"), at.clone(), format!("{at} + 1")])
             }
+            Block::Word { test, is_left } => {
+                let each = (1..=MAX_WORDS).map(|at| format!("nullif(split_part(n{test}, ' ', {at}), '')")).collect();
+                let last = vec![format!("regexp_replace(n{test}, '^.* ', '')")];
+                if is_left { (each, last) } else { (last, each) }
+            }
             Block::Ends { test, letters } => {
                 let start = format!("concat('<', substr(n{test}, 1, {letters}))");
                 let last = letters - 1;
@@ -80,7 +98,9 @@ impl Block {
     /// The test that it comes from.
     pub(crate) fn test(self) -> usize {
         match self {
-            Block::Equal { test } | Block::Near { test, .. } | Block::Ends { test, .. } => test,
+            Block::Equal { test } | Block::Near { test, .. } | Block::Word { test, .. } | Block::Ends { test, .. } => {
+                test
+            }
         }
     }
 }

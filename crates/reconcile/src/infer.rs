@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{
     recipe::{Recipe, Rule, Side, Test, TestKind, margin},
     subset::Subset,
-    value::{day, likeness, number, plain, text},
+    value::{day, likeness, names, number, plain, reference, text},
 };
 
 /// A test must be passed by this share of the pairs that have both values, and by so much more than of rows that are none.
@@ -21,6 +21,9 @@ const MAX_DAYS: i64 = 31;
 
 /// Texts that are less alike do not agree.
 const LEAST_ALIKE: f64 = 0.6;
+
+/// Values of fewer characters are not looked for in texts.
+const MIN_REFERENCE_CHARS: usize = 2;
 
 /// A column tells rows apart where so many of its values are different.
 const VARIED: f64 = 0.9;
@@ -60,7 +63,7 @@ pub(crate) fn agreements(left: &Subset, right: &Subset, pairs: &[(usize, usize)]
                 pairs.iter().enumerate().filter(move |(second, _)| *second != first).map(|(_, (_, r))| (*l, *r))
             });
             let false_cells: Vec<(&Value, &Value)> = crossed.map(cells).filter(is_whole).take(2_000).collect();
-            let identifies = left.variety(at) >= VARIED && right.variety(other) >= VARIED;
+            let (left_variety, right_variety) = (left.variety(at), right.variety(other));
             let tests = tests(a, b, &true_cells, &false_cells);
             found.extend(tests.into_iter().filter_map(|test| {
                 let share = |cells: &[(&Value, &Value)]| {
@@ -70,11 +73,19 @@ pub(crate) fn agreements(left: &Subset, right: &Subset, pairs: &[(usize, usize)]
                 let (passed, by_chance) = (share(&true_cells), share(&false_cells));
                 let agrees = passed >= AGREES && passed - by_chance >= MORE_THAN_CHANCE;
                 let shown = |share: f64| (share * 1_000.0).round() / 1_000.0;
+                // Of a text that names a value, the value must tell rows apart.
+                let variety = match test.test {
+                    TestKind::Contains => right_variety,
+                    TestKind::NamedIn => left_variety,
+                    TestKind::Exact | TestKind::Tolerance | TestKind::Window | TestKind::Fuzzy => {
+                        left_variety.min(right_variety)
+                    }
+                };
                 agrees.then(|| Agreement {
                     passed: shown(passed),
                     pairs: true_cells.len(),
                     by_chance: shown(by_chance),
-                    identifies: identifies && test.test != TestKind::Window,
+                    identifies: variety >= VARIED && test.test != TestKind::Window,
                     test,
                 })
             }));
@@ -110,6 +121,18 @@ fn tests(left: &str, right: &str, pairs: &[(&Value, &Value)], others: &[(&Value,
     };
     let most = |apart: &[f64]| apart.iter().copied().fold(0.0, f64::max);
     let mut tests = vec![test(TestKind::Exact)];
+    // A value that is short is in many texts.
+    let is_told =
+        |value: &Value| text(value).is_some_and(|value| reference(&value).chars().count() >= MIN_REFERENCE_CHARS);
+    let is_text = |value: &Value| number(value).is_none() && day(value).is_none();
+    if pairs.iter().any(|(l, r)| !passes(&tests[0], l, r)) {
+        if pairs.iter().all(|(l, r)| is_text(l) && is_told(r)) {
+            tests.push(test(TestKind::Contains));
+        }
+        if pairs.iter().all(|(l, r)| is_text(r) && is_told(l)) {
+            tests.push(test(TestKind::NamedIn));
+        }
+    }
     if let Some(apart) = both(|value| day(value).map(|day| day as f64)) {
         let days = most(&apart);
         if days > 0.0 && days <= MAX_DAYS as f64 {
@@ -159,6 +182,8 @@ pub(crate) fn passes(test: &Test, left: &Value, right: &Value) -> bool {
             (Some(left), Some(right)) => left == right,
             _ => text(left).zip(text(right)).is_some_and(|(left, right)| left.to_lowercase() == right.to_lowercase()),
         },
+        TestKind::Contains => text(left).zip(text(right)).is_some_and(|(left, right)| names(&left, &right)),
+        TestKind::NamedIn => text(left).zip(text(right)).is_some_and(|(left, right)| names(&right, &left)),
         TestKind::Tolerance => near(number(left), number(right)),
         TestKind::Window => near(day(left).map(|day| day as f64), day(right).map(|day| day as f64)),
         TestKind::Fuzzy => text(left).zip(text(right)).is_some_and(|(left, right)| {
@@ -173,7 +198,10 @@ pub(crate) fn passes(test: &Test, left: &Value, right: &Value) -> bool {
 pub(crate) fn suggest(left: &Subset, right: &Subset, agreements: &[Agreement]) -> Option<Recipe> {
     let key = |subset: &Subset| subset.unique_columns().first().map(|column| (*column).to_owned());
     let side = |subset: &Subset| Some(Side { alias: subset.alias.clone(), key: key(subset)? });
-    let is_text_id = |one: &&Agreement| one.identifies && matches!(one.test.test, TestKind::Exact | TestKind::Fuzzy);
+    let is_text_id = |one: &&Agreement| {
+        let kinds = [TestKind::Exact, TestKind::Fuzzy, TestKind::Contains, TestKind::NamedIn];
+        one.identifies && kinds.contains(&one.test.test)
+    };
     let same = |a: &Test, b: &Test| a.left == b.left && a.right == b.right;
     // Of exact and looser tests of the same columns, the looser one supports others.
     let mut supports: Vec<&Test> = Vec::new();
@@ -191,7 +219,7 @@ pub(crate) fn suggest(left: &Subset, right: &Subset, agreements: &[Agreement]) -
         let name: Vec<String> = tests.iter().map(|test| name_test(test)).collect();
         let name = name.join(" + ");
         // Near dates and similar texts alone leave too much to compare.
-        let is_narrow = tests.iter().any(|test| matches!(test.test, TestKind::Exact | TestKind::Tolerance));
+        let is_narrow = tests.iter().any(|test| !matches!(test.test, TestKind::Fuzzy | TestKind::Window));
         if is_narrow && rules.len() < MAX_RULES && rules.iter().all(|rule| rule.name != name) {
             rules.push(Rule { name, tests: tests.into_iter().cloned().collect() });
         }
@@ -202,6 +230,11 @@ pub(crate) fn suggest(left: &Subset, right: &Subset, agreements: &[Agreement]) -
         if supports.is_empty() {
             add(vec![id]);
         }
+    }
+    // A text that names the other row says more than what merely agrees: with support, and at last alone.
+    for id in of(TestKind::Contains).chain(of(TestKind::NamedIn)) {
+        supports.iter().for_each(|support| add(vec![id, support]));
+        add(vec![id]);
     }
     if supports.len() > 1 {
         add(supports.clone());
@@ -227,6 +260,8 @@ pub(crate) fn suggest(left: &Subset, right: &Subset, agreements: &[Agreement]) -
 fn name_test(test: &Test) -> String {
     let word = match test.test {
         TestKind::Exact => "same",
+        TestKind::Contains => "named in",
+        TestKind::NamedIn => "names",
         TestKind::Fuzzy => "similar",
         TestKind::Tolerance | TestKind::Window => "near",
     };

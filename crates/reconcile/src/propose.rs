@@ -99,6 +99,10 @@ fn bag(row: &[Value]) -> BTreeSet<String> {
         } else {
             let plain = value::plain(&text);
             for word in plain.split(' ') {
+                // A number in a text may be that of another row.
+                if let Ok(number) = word.parse::<u64>() {
+                    parts.insert(format!("n{:.2}", number as f64));
+                }
                 parts.insert(format!("w{word}"));
                 let letters: Vec<char> = word.chars().collect();
                 parts.extend(letters.windows(3).map(|three| format!("t{}", three.iter().collect::<String>())));

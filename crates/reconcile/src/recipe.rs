@@ -66,7 +66,8 @@ pub struct Test {
     pub left: String,
     /// The column of the right subset.
     pub right: String,
-    /// How they are compared: exact, tolerance (needs `within`), window (needs `days`), fuzzy (needs `threshold`).
+    /// How they are compared: exact, tolerance (needs `within`), window (needs `days`), fuzzy (needs
+    /// `threshold`), contains (the left text names the right value) or named_in (the right text names the left value).
     pub test: TestKind,
     /// tolerance: how far the numbers may be apart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -81,7 +82,7 @@ pub struct Test {
 
 /// How two values are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "snake_case")]
 pub enum TestKind {
     /// Equal: numbers as numbers, texts whatever their case and the blanks around them.
     Exact,
@@ -91,13 +92,17 @@ pub enum TestKind {
     Window,
     /// Texts that are alike; case and punctuation do not count.
     Fuzzy,
+    /// The left text has the right value in it, as words of its own: `payment for INV-0042` and `inv 42`.
+    Contains,
+    /// The right text has the left value in it.
+    NamedIn,
 }
 
 impl Test {
     /// The limit of the test; none where it has none, or where it is missing.
     pub(crate) fn limit(&self) -> Option<f64> {
         match self.test {
-            TestKind::Exact => Some(0.0),
+            TestKind::Exact | TestKind::Contains | TestKind::NamedIn => Some(0.0),
             TestKind::Tolerance => self.within,
             TestKind::Window => self.days.map(f64::from),
             TestKind::Fuzzy => self.threshold,

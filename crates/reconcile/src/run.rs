@@ -217,14 +217,14 @@ fn evidence(test: &Test, left: &Value, right: &Value, measure: &Value) -> (f64, 
     let measure = value::number(measure).unwrap_or_default();
     let mut seen = json!({"columns": format!("{} = {}", test.left, test.right), "left": left, "right": right});
     let near = match test.test {
-        TestKind::Exact => 1.0,
+        TestKind::Exact | TestKind::Contains | TestKind::NamedIn => 1.0,
         TestKind::Fuzzy => measure,
         TestKind::Tolerance | TestKind::Window if limit == 0.0 => 1.0,
         // What is at its limit is still inside it.
         TestKind::Tolerance | TestKind::Window => 1.0 - 0.5 * (measure / limit).clamp(0.0, 1.0),
     };
     match test.test {
-        TestKind::Exact => {}
+        TestKind::Exact | TestKind::Contains | TestKind::NamedIn => {}
         TestKind::Tolerance => seen["apart"] = round(measure).into(),
         TestKind::Window => seen["days"] = (measure as i64).into(),
         TestKind::Fuzzy => seen["alike"] = round(measure).into(),

@@ -3,7 +3,7 @@
 use super::{
     block::Block,
     recipe::{Recipe, Rule, Side, Test, TestKind},
-    value::quote_name,
+    value::{REFERENCE_STEPS, quote_name},
 };
 
 /// One rule of a recipe over the subsets.
@@ -83,6 +83,12 @@ fn normal(test: TestKind, numeric: bool, column: &str) -> String {
         TestKind::Fuzzy => {
             format!("nullif(trim(lower(regexp_replace({text}, '[^\\p{{L}}\\p{{N}}]+', ' ', 'g'))), '')")
         }
+        TestKind::Contains | TestKind::NamedIn => {
+            let spelled = REFERENCE_STEPS.iter().fold(format!("lower({text})"), |sql, (pattern, replacement)| {
+                format!("regexp_replace({sql}, '{pattern}', '{replacement}', 'g')")
+            });
+            format!("nullif(trim({spelled}), '')")
+        }
     }
 }
 
@@ -93,6 +99,8 @@ fn compare(at: usize, test: &Test) -> (String, String) {
     let apart = format!("greatest({left} - {right}, {right} - {left})");
     match test.test {
         TestKind::Exact => (format!("{left} = {right}"), "0".to_owned()),
+        TestKind::Contains => (has_words(&left, &right), "0".to_owned()),
+        TestKind::NamedIn => (has_words(&right, &left), "0".to_owned()),
         // Cents as binary fractions are not quite what they seem.
         TestKind::Tolerance => (format!("{apart} <= CAST({:e} AS DOUBLE)", limit + limit.abs() * 1e-9 + 1e-9), apart),
         TestKind::Window => (format!("{apart} <= {limit}"), apart),
@@ -102,4 +110,9 @@ fn compare(at: usize, test: &Test) -> (String, String) {
             (format!("{alike} >= {}", limit - 1e-9), alike)
         }
     }
+}
+
+/// Whether a text has another in it, as words of its own.
+fn has_words(text: &str, words: &str) -> String {
+    format!("strpos(concat(' ', {text}, ' '), concat(' ', {words}, ' ')) > 0")
 }

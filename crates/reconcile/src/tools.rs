@@ -1,5 +1,7 @@
 //! The tools of the workflow, and what they remember of each other.
 
+mod consent;
+
 use std::{
     collections::BTreeMap,
     path::PathBuf,
@@ -8,9 +10,12 @@ use std::{
 
 use prospector_core::tool::{Effect, Tool, ToolError, Toolset};
 use prospector_engine::Engine;
+use prospector_workflow::UserWords;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+
+use consent::{ApproveRun, ConfirmPairs};
 
 use super::{
     infer::{agreements, suggest},
@@ -37,18 +42,23 @@ const MAX_COLUMNS: usize = 16;
 const DEFAULT_SAMPLE: usize = 200;
 const MAX_SAMPLE: usize = 5_000;
 
+/// Fewer confirmed pairs teach no rule.
+const MIN_CONFIRMED: usize = 3;
+
 /// What passes where nobody says.
 const DEFAULT_MIN_PRECISION: f64 = 0.95;
 const DEFAULT_MIN_RECALL: f64 = 0.8;
 
-pub(super) fn tools(engine: Arc<Engine>, folder: PathBuf) -> Toolset {
-    let state = Arc::new(ReconcileState { engine, folder, known: Mutex::default() });
+pub(super) fn tools(engine: Arc<Engine>, folder: PathBuf, words: UserWords) -> Toolset {
+    let state = Arc::new(ReconcileState { engine, folder, words, known: Mutex::default() });
     Toolset::new()
         .with(ProposeMatch(state.clone()))
+        .with(ConfirmPairs(state.clone()))
         .with(InferRules(state.clone()))
         .with(BuildRecipe(state.clone()))
         .with(ValidateRecipe(state.clone()))
         .with(RunSample(state.clone()))
+        .with(ApproveRun(state.clone()))
         .with(RunFull(state))
 }
 
@@ -56,6 +66,7 @@ pub(super) fn tools(engine: Arc<Engine>, folder: PathBuf) -> Toolset {
 struct ReconcileState {
     engine: Arc<Engine>,
     folder: PathBuf,
+    words: UserWords,
     known: Mutex<Findings>,
 }
 
@@ -63,13 +74,29 @@ struct ReconcileState {
 struct Findings {
     left: String,
     right: String,
+    /// Both subsets as they were read for the pairs, which name rows by their places: read again, they may come in another
+    /// order.
+    subsets: Option<Arc<(Subset, Subset)>>,
     /// The pairs that were proposed, by their names.
     proposed: BTreeMap<String, Pair>,
+    /// How often the user had spoken then: what they said before was not said of these.
+    proposed_after: usize,
     /// What the user said of them.
     confirmed: Vec<Pair>,
     rejected: Vec<Pair>,
     suggested: Option<Recipe>,
     recipe: Option<Recipe>,
+    /// How often the user had spoken when the recipe was validated; none before.
+    validated_after: Option<usize>,
+    /// Whether the user lets this recipe run over all rows.
+    is_approved: bool,
+}
+
+impl Findings {
+    /// What was found out of a recipe does not hold for another.
+    fn forget_recipe(&mut self) {
+        (self.recipe, self.validated_after, self.is_approved) = (None, None, false);
+    }
 }
 
 impl ReconcileState {
@@ -83,6 +110,14 @@ impl ReconcileState {
             return Err(first("a subset is not matched with itself", "load the other source under another alias"));
         }
         Ok((left, right))
+    }
+
+    /// What was found so far, and both subsets as they were when pairs were proposed.
+    fn find_proposals(&self) -> Result<(Findings, Arc<(Subset, Subset)>), ToolError> {
+        let known = self.findings().clone();
+        let subsets = known.subsets.clone().filter(|_| !known.proposed.is_empty());
+        let subsets = subsets.ok_or_else(|| first("no pairs are proposed", "call propose_match first"))?;
+        Ok((known, subsets))
     }
 
     fn recipe(&self) -> Result<Recipe, ToolError> {
@@ -117,7 +152,12 @@ impl Tool for ProposeMatch {
         let limit = args.limit.unwrap_or(DEFAULT_PROPOSED).clamp(1, MAX_PROPOSED);
         let (pairs, left, right) = run_blocking(move || (propose(&left, &right, limit), left, right)).await?;
         let mut known = self.0.findings();
-        *known = Findings { left: left.alias.clone(), right: right.alias.clone(), ..Findings::default() };
+        *known = Findings {
+            left: left.alias.clone(),
+            right: right.alias.clone(),
+            proposed_after: self.0.words.count(),
+            ..Findings::default()
+        };
         let mut shown = Vec::new();
         for (at, pair) in pairs.iter().enumerate() {
             let id = format!("p{}", at + 1);
@@ -129,9 +169,10 @@ impl Tool for ProposeMatch {
             }));
             known.proposed.insert(id, *pair);
         }
-        Ok(
-            json!({"left": left.alias, "right": right.alias, "rows": [left.rows.len(), right.rows.len()], "pairs": shown}),
-        )
+        let rows = [left.rows.len(), right.rows.len()];
+        let answer = json!({"left": left.alias, "right": right.alias, "rows": rows, "pairs": shown});
+        known.subsets = Some(Arc::new((left, right)));
+        Ok(answer)
     }
 }
 
@@ -139,57 +180,32 @@ struct InferRules(Arc<ReconcileState>);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct InferArgs {
-    /// The ids of the pairs that the user confirmed.
-    confirmed: Vec<String>,
-    /// The ids of the pairs that the user rejected.
-    #[serde(default)]
-    rejected: Vec<String>,
-}
+struct InferArgs {}
 
 impl Tool for InferRules {
     const NAME: &'static str = "infer_rules";
-    const DESCRIPTION: &'static str = "Finds which columns agree in the pairs that the user confirmed (exactly, within a tolerance, within days, by similar text) and suggests rules.";
+    const DESCRIPTION: &'static str = "Finds which columns agree in the pairs that the user confirmed (exactly, within a tolerance, within days, by similar text, one text naming the other) and suggests rules.";
     const EFFECT: Effect = Effect::Writes { repeatable: true };
     type Args = InferArgs;
     type Output = Value;
 
-    async fn call(&self, args: InferArgs) -> Result<Value, ToolError> {
-        let known = self.0.findings().clone();
-        if known.proposed.is_empty() {
-            return Err(first("no pairs are proposed", "call propose_match first"));
+    async fn call(&self, InferArgs {}: InferArgs) -> Result<Value, ToolError> {
+        let (known, subsets) = self.0.find_proposals()?;
+        if known.confirmed.len() < MIN_CONFIRMED {
+            let message = format!("{} pairs are confirmed, and {MIN_CONFIRMED} are the least", known.confirmed.len());
+            return Err(first(&message, "ask the user which are right, then call confirm_pairs"));
         }
-        let pairs = |ids: &[String]| -> Result<Vec<Pair>, ToolError> {
-            let pair = |id: &String| {
-                let found = known.proposed.get(id.trim()).copied();
-                found
-                    .ok_or_else(|| ToolError::not_found("proposed pair", id, known.proposed.keys().map(String::as_str)))
-            };
-            ids.iter().map(pair).collect()
-        };
-        let (confirmed, rejected) = (pairs(&args.confirmed)?, pairs(&args.rejected)?);
-        if let Some(id) = args.confirmed.iter().find(|id| args.rejected.contains(id)) {
-            return Err(first(&format!("`{id}` is both confirmed and rejected"), "ask the user which"));
-        }
-        if confirmed.len() < 2 {
-            return Err(first("two confirmed pairs are the least", "ask the user to confirm more of them"));
-        }
-        let (left, right) = self.0.both(&known.left, &known.right).await?;
-        let places: Vec<(usize, usize)> = confirmed.iter().map(|pair| (pair.left, pair.right)).collect();
-        if places.iter().any(|(l, r)| *l >= left.rows.len() || *r >= right.rows.len()) {
-            return Err(first("the subsets were loaded anew since", "call propose_match again"));
-        }
+        let places: Vec<(usize, usize)> = known.confirmed.iter().map(|pair| (pair.left, pair.right)).collect();
         let (agreeing, recipe) = run_blocking(move || {
-            let agreeing = agreements(&left, &right, &places);
-            let recipe = suggest(&left, &right, &agreeing);
+            let (left, right) = &*subsets;
+            let agreeing = agreements(left, right, &places);
+            let recipe = suggest(left, right, &agreeing);
             (agreeing, recipe)
         })
         .await?;
         let mut known = self.0.findings();
-        known.confirmed = confirmed;
-        known.rejected = rejected;
         known.suggested = recipe.clone();
-        known.recipe = None;
+        known.forget_recipe();
         let found = agreeing.len();
         Ok(json!({"found": found, "agreeing": agreeing, "suggested": recipe}))
     }
@@ -248,7 +264,10 @@ impl Tool for BuildRecipe {
             margin: args.margin.unwrap_or_else(margin),
         };
         let recipe = recipe.check(&left, &right)?;
-        self.0.findings().recipe = Some(recipe.clone());
+        let mut findings = self.0.findings();
+        findings.forget_recipe();
+        findings.recipe = Some(recipe.clone());
+        drop(findings);
         Ok(json!({"recipe": recipe}))
     }
 }
@@ -275,16 +294,15 @@ impl Tool for ValidateRecipe {
 
     async fn call(&self, args: ValidateArgs) -> Result<Value, ToolError> {
         let recipe = self.0.recipe()?;
-        let known = self.0.findings().clone();
+        let (known, subsets) = self.0.find_proposals()?;
         if known.confirmed.is_empty() {
-            return Err(first("no pair is confirmed", "call infer_rules with what the user confirmed"));
+            return Err(first("no pair is confirmed", "ask the user which are right, then call confirm_pairs"));
         }
         let outcome = run(&self.0.engine, &recipe, None).await?;
         let key = |subset: &Subset, side: &Side, row: usize| {
             subset.place(&side.key).and_then(|at| value::text(subset.rows.get(row)?.get(at)?)).unwrap_or_default()
         };
-        let keys =
-            |pair: &Pair| (key(&outcome.left, &recipe.left, pair.left), key(&outcome.right, &recipe.right, pair.right));
+        let keys = |pair: &Pair| (key(&subsets.0, &recipe.left, pair.left), key(&subsets.1, &recipe.right, pair.right));
         let partner: BTreeMap<&str, &str> =
             outcome.matched.iter().map(|matched| (matched.left.as_str(), matched.right.as_str())).collect();
         let (mut found, mut wrong, mut missed) = (0, Vec::new(), Vec::new());
@@ -305,6 +323,7 @@ impl Tool for ValidateRecipe {
         let recall = share(found, known.confirmed.len());
         let passed = precision >= args.min_precision.unwrap_or(DEFAULT_MIN_PRECISION)
             && recall >= args.min_recall.unwrap_or(DEFAULT_MIN_RECALL);
+        self.0.findings().validated_after = passed.then(|| self.0.words.count());
         Ok(json!({
             "passed": passed,
             "precision": (precision * 1_000.0).round() / 1_000.0,
@@ -363,6 +382,9 @@ impl Tool for RunFull {
 
     async fn call(&self, FullArgs {}: FullArgs) -> Result<Value, ToolError> {
         let recipe = self.0.recipe()?;
+        if !self.0.findings().is_approved {
+            return Err(first("the user has not approved the run", "validate the recipe, ask, and call approve_run"));
+        }
         let outcome = run(&self.0.engine, &recipe, None).await?;
         let folder = self.0.folder.clone();
         let (written, outcome, recipe) = run_blocking(move || {

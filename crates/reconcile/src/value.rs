@@ -1,6 +1,9 @@
 //! Values as they are compared here: the same way as the SQL compares them.
 
+use std::sync::LazyLock;
+
 use prospector_core::tool::ToolError;
+use regex::Regex;
 use serde_json::Value;
 
 /// A name as an SQL identifier.
@@ -55,6 +58,36 @@ pub(crate) fn plain(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
+/// What makes a lower-case text one in which values can be looked for, as patterns and replacements in their order, the same
+/// for SQL and here: letters and digits are words of their own, a decimal number is one word, and zeros in front do not count.
+pub(crate) const REFERENCE_STEPS: [(&str, &str); 6] = [
+    (r"_", " "),
+    (r"(\p{L})([0-9])", r"\1 \2"),
+    (r"([0-9])(\p{L})", r"\1 \2"),
+    (r"([0-9])[.,]([0-9])", r"\1_\2"),
+    (r"[^\p{L}\p{N}_]+", " "),
+    (r"(^| )0+([0-9])", r"\1\2"),
+];
+
+/// The text as values are looked for in it.
+pub(crate) fn reference(text: &str) -> String {
+    static STEPS: LazyLock<Vec<(Regex, String)>> = LazyLock::new(|| {
+        let compile = |(pattern, replacement): &(&str, &str)| {
+            let groups = replacement.replace(r"\1", "${1}").replace(r"\2", "${2}");
+            Some((Regex::new(pattern).ok()?, groups))
+        };
+        REFERENCE_STEPS.iter().filter_map(compile).collect()
+    });
+    let spell = |text: String, (pattern, groups): &(Regex, String)| pattern.replace_all(&text, groups).into_owned();
+    STEPS.iter().fold(text.to_lowercase(), spell).trim().to_owned()
+}
+
+/// Whether a text has a value in it, as words of its own.
+pub(crate) fn names(text: &str, value: &str) -> bool {
+    let value = reference(value);
+    !value.is_empty() && format!(" {} ", reference(text)).contains(&format!(" {value} "))
+}
+
 /// How alike two plain texts are, 0 to 1.
 pub(crate) fn likeness(left: &str, right: &str) -> f64 {
     let longer = left.chars().count().max(right.chars().count());
@@ -71,6 +104,23 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_text_names_a_value_as_words_of_its_own() {
+        for (text, value, expected) in [
+            ("Invoice 3268", "3268", true),
+            ("Payment for INV-0042, thanks", "inv 42", true),
+            ("INV2024/001", "INV-2024-1", true),
+            ("Invoice 32681", "3268", false),
+            ("paid 12.50", "50", false),
+            ("paid 12.50", "12.50", true),
+            ("Müller & Söhne KG", "müller", true),
+            ("anything", " - ", false),
+            ("ref_77", "77", true),
+        ] {
+            assert_eq!(names(text, value), expected, "{text}: {value}, {}", reference(text));
+        }
+    }
 
     #[test]
     fn days_are_counted() {

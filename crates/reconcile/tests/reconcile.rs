@@ -23,15 +23,16 @@ use prospector_core::tool::{Answer, BoxFuture, Callable, Effect, ToolError, Tool
 use prospector_discovery::{Catalog, CatalogOptions, DiscoveryTools, Profile, prompt::Prompt};
 use prospector_offline::Offline;
 use prospector_reconcile::{reconcile_tools, reconcile_workflow};
-use prospector_workflow::{Conversation, WorkflowReport};
+use prospector_workflow::{Conversation, UserWords, WorkflowReport};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-/// So many rows a side.
+/// So many rows a side, and where only the phases matter.
 const ROWS: usize = 300;
+const FEW_ROWS: usize = 80;
 
 /// What the user says, in order; the last is said again and again.
-const USER: [&str; 3] = ["Match ledger.invoices with bank.payments.", "all", "yes"];
+const USER: [&str; 3] = ["Match ledger.invoices with bank.payments.", "all", "yes to all"];
 
 /// Fails each of these tools so often, and then lets it work.
 #[derive(Clone)]
@@ -100,8 +101,8 @@ impl Callable for Own {
 }
 
 /// Runs the workflow over so many rows a side.
-async fn go(folder: &Path, failing: Failing) -> (WorkflowReport, Vec<Ended>, Ledger, Vec<Event>) {
-    let ledger = Ledger::new(ROWS);
+async fn go(folder: &Path, rows: usize, failing: Failing) -> (WorkflowReport, Vec<Ended>, Ledger, Vec<Event>) {
+    let ledger = Ledger::new(rows);
     std::fs::write(folder.join("invoices.csv"), ledger.invoices_csv()).unwrap();
     std::fs::write(folder.join("payments.csv"), ledger.payments_csv()).unwrap();
     let file = folder.join("catalog.yaml");
@@ -110,7 +111,8 @@ async fn go(folder: &Path, failing: Failing) -> (WorkflowReport, Vec<Ended>, Led
     let (catalog, _) = Catalog::open(&file, CatalogOptions::default()).await.unwrap();
     let engine = catalog.engine();
     let tools = Registry(DiscoveryTools::new(&catalog, Profile::Compact).with_engine(&engine), failing.clone());
-    let inner = reconcile_tools(&engine, folder.join("reconcile"));
+    let words = UserWords::default();
+    let inner = reconcile_tools(&engine, folder.join("reconcile"), words.clone());
     let mut own = inner.clone();
     for tool in failing.tools {
         if let Some(spec) = inner.specs().into_iter().find(|spec| spec.name == *tool) {
@@ -121,7 +123,7 @@ async fn go(folder: &Path, failing: Failing) -> (WorkflowReport, Vec<Ended>, Led
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     let workflow = reconcile_workflow(&known).unwrap();
     let limits = Limits { rounds: 40, calls: 100, ..Limits::default() };
-    let mut conversation = Conversation::new(Arc::new(workflow), own, Prompt::new(Vec::new()), limits);
+    let mut conversation = Conversation::new(Arc::new(workflow), own, words, Prompt::new(Vec::new()), limits);
     let (mut ended, events) = (Vec::new(), Mutex::new(Vec::new()));
     for turn in 0..12 {
         if conversation.is_over() {
@@ -143,16 +145,27 @@ fn entered(report: &WorkflowReport) -> Vec<&str> {
 }
 
 /// The tools that may fail, phase by phase.
-static TOOLS: [&str; 8] = [
-    "describe",
+static TOOLS: [&str; 11] = [
+    "list_sources",
+    "get_source_preview",
     "load_scoped",
     "propose_match",
+    "confirm_pairs",
     "infer_rules",
     "build_recipe",
     "validate_recipe",
     "run_sample",
+    "approve_run",
     "run_full",
 ];
+
+/// What becomes of a tool that fails too often.
+#[derive(Clone, Copy)]
+enum Then {
+    Told,
+    Back(&'static str),
+    Ended,
+}
 
 const ALL: [&str; 8] =
     ["greeting", "intent", "scoping", "demonstration", "inference", "validation", "execution", "end"];
@@ -160,7 +173,7 @@ const ALL: [&str; 8] =
 #[tokio::test(flavor = "multi_thread")]
 async fn two_files_are_matched_from_examples() {
     let folder = tempfile::tempdir().unwrap();
-    let (report, ended, ledger, events) = go(folder.path(), Failing::new(&[], 0, false)).await;
+    let (report, ended, ledger, events) = go(folder.path(), ROWS, Failing::new(&[], 0, false)).await;
     assert!(report.completed, "{report:#?}");
     assert_eq!(entered(&report), ALL);
     assert!(ended.iter().all(|ended| *ended == Ended::Completed));
@@ -193,34 +206,40 @@ async fn two_files_are_matched_from_examples() {
 async fn a_tool_that_fails_is_tried_again_and_then_the_policy_of_its_phase_decides() {
     // Each fails once: all recover.
     let folder = tempfile::tempdir().unwrap();
-    let (report, ..) = go(folder.path(), Failing::new(&TOOLS, 1, false)).await;
+    let (report, ..) = go(folder.path(), FEW_ROWS, Failing::new(&TOOLS, 1, false)).await;
     assert!(report.completed, "{report:#?}");
     assert_eq!(entered(&report), ALL);
     assert!(TOOLS.iter().all(|tool| report.metrics.tools[*tool].failed > 0), "{:?}", report.metrics);
-    // Once more than its phase answers, given the retries of that: back, and on from there; or the end.
-    let policies = [3, 3, 2, 3, 3, 2, 2, 1].into_iter().zip([
-        None,
-        Some("intent"),
-        Some("scoping"),
-        Some("demonstration"),
-        Some("demonstration"),
-        Some("inference"),
-        Some("inference"),
-        None,
-    ]);
-    for (at, (retries, then)) in policies.enumerate() {
+    // Once more than its phase answers, given the retries of that: the user is told; or back, and on from there; or the end.
+    let policies = [
+        (2, Then::Told),
+        (3, Then::Told),
+        (3, Then::Told),
+        (2, Then::Back("scoping")),
+        (2, Then::Back("scoping")),
+        (3, Then::Back("demonstration")),
+        (3, Then::Back("demonstration")),
+        (2, Then::Back("inference")),
+        (2, Then::Back("inference")),
+        (2, Then::Back("inference")),
+        (1, Then::Ended),
+    ];
+    for (at, (retries, then)) in policies.into_iter().enumerate() {
         let tool = TOOLS[at];
         let folder = tempfile::tempdir().unwrap();
         let (report, ended, ..) =
-            go(folder.path(), Failing::new(std::slice::from_ref(&TOOLS[at]), retries + 2, true)).await;
+            go(folder.path(), FEW_ROWS, Failing::new(std::slice::from_ref(&TOOLS[at]), retries + 2, true)).await;
         let phases = entered(&report);
         match then {
-            Some(back) => {
+            Then::Told => {
+                assert!(report.completed && phases == ALL, "{tool}: {report:#?}");
+            }
+            Then::Back(back) => {
                 assert!(report.completed, "{tool}: {report:#?}");
                 let reason = report.phases.iter().find(|entered| entered.reason.is_some());
                 assert_eq!(reason.map(|entered| entered.phase.as_str()), Some(back), "{tool}: {phases:?}");
             }
-            None => {
+            Then::Ended => {
                 assert!(!report.completed && report.stopped.is_some(), "{tool}: {report:#?}");
                 assert_eq!(ended.last(), Some(&Ended::Stopped), "{tool}");
             }
@@ -229,6 +248,8 @@ async fn a_tool_that_fails_is_tried_again_and_then_the_policy_of_its_phase_decid
     }
     // For ever: it ends all the same.
     let folder = tempfile::tempdir().unwrap();
-    let (report, ended, ..) = go(folder.path(), Failing::new(&["load_scoped"], usize::MAX, false)).await;
+    let (report, ended, ..) = go(folder.path(), FEW_ROWS, Failing::new(&["load_scoped"], usize::MAX, false)).await;
+    assert!(!report.completed && report.phase == "scoping", "{ended:?}");
+    let (report, ended, ..) = go(folder.path(), FEW_ROWS, Failing::new(&["propose_match"], usize::MAX, false)).await;
     assert!(!report.completed && report.stopped.is_some_and(|why| why.contains("for the 7th time")), "{ended:?}");
 }

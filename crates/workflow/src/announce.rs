@@ -6,7 +6,7 @@ use prospector_core::tool::compact;
 use serde_json::Value;
 
 use crate::{
-    definition::{ContextItem, USER, Workflow},
+    definition::{ContextItem, Each, USER, Workflow},
     product::Made,
 };
 
@@ -41,19 +41,23 @@ pub(crate) fn announce(workflow: &Workflow, phase: Option<usize>, made: &[Made],
         }
     }
     for injection in &phase.context {
-        text.push_str(&render_product(made, injection));
+        text.push_str(&render_product(workflow, made, injection));
     }
     text
 }
 
 /// What there is of a product, cut to its limit and marked as data.
-fn render_product(made: &[Made], injection: &ContextItem) -> String {
+fn render_product(workflow: &Workflow, made: &[Made], injection: &ContextItem) -> String {
     let values: Vec<&Value> =
         made.iter().filter(|made| made.name == injection.product).map(|made| &made.value).collect();
     if values.is_empty() {
         return String::new();
     }
-    let whole = values.into_iter().map(compact::render).collect::<Vec<_>>().join("\n---\n");
+    let product = workflow.products.iter().find(|product| product.name == injection.product);
+    let whole = match product.and_then(|product| product.each.as_ref()) {
+        Some(Each::Item(_)) => compact::render(&Value::from_iter(values.into_iter().cloned())),
+        Some(Each::Value(_)) | None => values.into_iter().map(compact::render).collect::<Vec<_>>().join("\n---\n"),
+    };
     let cut = cut(&whole, injection.max_tokens);
     format!("{}: {}\n", injection.product, as_data(&cut))
 }

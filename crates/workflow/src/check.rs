@@ -7,7 +7,7 @@ use prospector_core::name::nearest;
 use serde_saphyr::{Location, Spanned};
 
 use crate::{
-    definition::{ADVANCE, ContextItem, END, Phase, Policy, Product, Then, USER, Way, Workflow},
+    definition::{ADVANCE, ContextItem, END, Each, Phase, Policy, Product, Then, USER, Way, Workflow},
     file::{Amounts, Written, WrittenPhase, WrittenThen},
 };
 
@@ -98,7 +98,7 @@ fn products(checker: &mut Checker<'_>, written: &Written, known: &[&str]) -> Vec
         found.push(Product {
             name: name.value.clone(),
             tool: tool.value.clone(),
-            each: product.each.as_ref().map(|pointer| pointer.value.clone()),
+            each: product.each.as_ref().map(|pointer| each(&pointer.value)),
             holds: product.holds.as_ref().map(|pointer| pointer.value.clone()),
             forgets: product.forgets.iter().map(|name| name.value.clone()).collect(),
         });
@@ -110,6 +110,14 @@ fn products(checker: &mut Checker<'_>, written: &Written, known: &[&str]) -> Vec
         }
     }
     found
+}
+
+/// `/list/*` stands for the items of a list, `/field` for a value.
+fn each(pointer: &str) -> Each {
+    match pointer.strip_suffix("/*") {
+        Some(list) => Each::Item(list.to_owned()),
+        None => Each::Value(pointer.to_owned()),
+    }
 }
 
 /// The products that there are, and whether there may be several of one.
@@ -248,11 +256,17 @@ fn resolve_policy(checker: &mut Checker<'_>, written: &WrittenPhase, scope: &Sco
     let to = policy.to.as_ref().map(|to| (to.value == END, find_phase(checker, to, scope), to.referenced));
     let then = match (policy.then, to) {
         (WrittenThen::Stop, None) => Then::Stop,
+        (WrittenThen::Tell, None) if written.user => Then::Tell,
+        (WrittenThen::Tell, None) => {
+            let advice = "say `user: true`, or `then: stop`, `back` or `skip`";
+            checker.wrong(&written.name.referenced, "nobody can be told in a phase without the user", advice);
+            Then::Stop
+        }
         (WrittenThen::Back, Some((false, Some(place), _))) => Then::Back(place),
         (WrittenThen::Skip, Some((_, place, _))) => Then::Skip(place),
         (WrittenThen::Skip, None) => Then::Skip(ways.first().and_then(|way| way.to)),
-        (WrittenThen::Stop, Some((_, _, at))) => {
-            checker.wrong(&at, "what stops goes nowhere", "leave `to` out, or say `then: back` or `then: skip`");
+        (WrittenThen::Stop | WrittenThen::Tell, Some((_, _, at))) => {
+            checker.wrong(&at, "this goes nowhere", "leave `to` out, or say `then: back` or `then: skip`");
             Then::Stop
         }
         (WrittenThen::Back, Some((true, _, at))) => {

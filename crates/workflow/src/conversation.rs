@@ -22,6 +22,7 @@ use crate::{
     goal::PhaseGoal,
     machine::{Entered, Machine},
     tools::{PhaseTools, Standing, specs},
+    words::UserWords,
 };
 
 /// Characters of a tool's answer in an earlier turn that are kept where the conversation grows too long. What later phases need
@@ -76,12 +77,12 @@ pub struct WorkflowReport {
 }
 
 impl Conversation {
-    /// Begins a workflow. `own` are its tools beside those of the registry; the prompt is the same in every phase, and the
-    /// limits are those of one turn.
-    pub fn new(workflow: Arc<Workflow>, own: Toolset, prompt: Prompt, limits: Limits) -> Self {
+    /// Begins a workflow. `own` are its tools beside those of the registry, and `words` what these read of the user; the
+    /// prompt is the same in every phase, and the limits are those of one turn.
+    pub fn new(workflow: Arc<Workflow>, own: Toolset, words: UserWords, prompt: Prompt, limits: Limits) -> Self {
         Conversation {
             own,
-            standing: Standing::new(Machine::new(workflow)),
+            standing: Standing::new(Machine::new(workflow, words)),
             prompt: Prompt { tokens: Default::default(), ..prompt },
             messages: Vec::new(),
             said: Vec::new(),
@@ -119,7 +120,7 @@ impl Conversation {
         let mut text = announcement.unwrap_or_default();
         match said {
             Some(said) => {
-                self.standing.machine().note_user();
+                self.standing.machine().note_user(said);
                 self.said.push(Utterance { place, text: said.to_owned() });
                 text.push_str(&format!("The user: {said}"));
             }

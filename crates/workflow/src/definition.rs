@@ -33,13 +33,21 @@ pub struct Product {
     pub name: String,
     /// The tool whose answer it is.
     pub tool: String,
-    /// A JSON pointer into the answer: one product for each value that was there. Without it the last answer replaces the
-    /// one before.
-    pub each: Option<String>,
+    /// What tells several of it apart. Without it the last answer replaces the one before.
+    pub each: Option<Each>,
     /// A JSON pointer into the answer: it counts only where that is there and neither null, false, 0 nor empty.
     pub holds: Option<String>,
     /// Products that are out of date when this one is made.
     pub forgets: Vec<String>,
+}
+
+/// What tells several products of one name apart: a JSON pointer into the answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Each {
+    /// `/alias`: each answer is a product, and replaces the one with the same value there.
+    Value(String),
+    /// `/pairs/*`: each item of that list is a product; those of a later answer replace all.
+    Item(String),
 }
 
 /// A phase: what it needs, which tools it has, what the model is told, and how it goes on.
@@ -88,7 +96,7 @@ pub struct Way {
 /// What becomes of failures in a phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Policy {
-    /// So many failures in a row are answered, and the next one is the last.
+    /// So many failures of one tool in a row are answered, and the next one is the last.
     pub retry: u32,
     /// What happens then.
     pub then: Then,
@@ -99,6 +107,8 @@ pub struct Policy {
 pub enum Then {
     /// The workflow ends.
     Stop,
+    /// The tool is refused until the user has spoken again, who is told what does not work.
+    Tell,
     /// That phase is entered again.
     Back(usize),
     /// That phase is entered, or the end is, as if this one were done; where what it needs is there, else the workflow ends.

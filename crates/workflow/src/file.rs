@@ -87,6 +87,7 @@ pub(crate) struct WrittenPolicy {
 pub(crate) enum WrittenThen {
     #[default]
     Stop,
+    Tell,
     Back,
     Skip,
 }

@@ -70,7 +70,7 @@ impl Goal for PhaseGoal {
             return Judgement::Accepted;
         }
         let (epoch, phase) = (machine.epoch(), machine.name().to_owned());
-        machine.note_failure(epoch, "there was a text where a call was due");
+        machine.note_failure(epoch, "", "there was a text where a call was due");
         let stopped = machine.stopped.is_some();
         drop(machine);
         let next = self.take_announcement();

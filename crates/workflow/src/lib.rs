@@ -10,7 +10,9 @@
 //!   once.
 //! - **The list of tools is the same in every phase**, because a changed list loses the provider's cache. A tool of another
 //!   phase is refused with the error `wrong_phase`, which names those that may be called.
-//! - Failures in a row are counted in each phase; after its retries the phase goes back, is skipped, or stops the workflow.
+//! - Failures in a row are counted for each tool of a phase, and the model is told how many tries are left; then the user is
+//!   asked for help, or the phase goes back, is skipped, or stops the workflow.
+//! - [`UserWords`] hold what the user said in the phase, so that a tool which needs their consent reads it there.
 //! - A phase that is entered again forgets what it and those after it made.
 
 mod announce;
@@ -23,7 +25,9 @@ mod machine;
 mod product;
 mod read;
 mod tools;
+mod words;
 
 pub use conversation::{Conversation, TurnOutcome, WorkflowReport};
 pub use definition::{ADVANCE, Workflow};
 pub use machine::Entered;
+pub use words::UserWords;

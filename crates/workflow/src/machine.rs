@@ -9,8 +9,9 @@ use serde_json::Value;
 
 use crate::{
     announce::announce,
-    definition::{ADVANCE, END, Then, USER, Way, Workflow},
-    product::Made,
+    definition::{ADVANCE, END, Each, Then, USER, Way, Workflow},
+    product::{Made, read_products},
+    words::UserWords,
 };
 
 /// A phase is entered at most so often: whatever the policies say, a workflow ends.
@@ -36,9 +37,10 @@ pub(crate) struct Machine {
     /// The phase; none after the end.
     pub(crate) at: Option<usize>,
     pub(crate) made: Vec<Made>,
-    /// How often the user spoke in this phase.
-    spoken: usize,
-    failures: u32,
+    /// What the user said in this phase.
+    words: UserWords,
+    /// How often each tool of this phase failed in a row; under an empty name, texts where a call was due.
+    failures: BTreeMap<String, u32>,
     visits: Vec<u32>,
     /// Counts the phases that were entered, so that what was begun in another one does not count.
     epoch: u64,
@@ -52,12 +54,12 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    pub(crate) fn new(workflow: Arc<Workflow>) -> Self {
+    pub(crate) fn new(workflow: Arc<Workflow>, words: UserWords) -> Self {
         let mut machine = Machine {
             at: Some(workflow.begin),
             made: Vec::new(),
-            spoken: 0,
-            failures: 0,
+            words,
+            failures: BTreeMap::new(),
             visits: vec![0; workflow.phases.len()],
             epoch: 0,
             log: Vec::new(),
@@ -103,7 +105,7 @@ impl Machine {
     /// How many of a product there are.
     fn count(&self, product: &str) -> usize {
         match product {
-            USER => self.spoken,
+            USER => self.words.count(),
             _ => self.made.iter().filter(|made| made.name == product).count(),
         }
     }
@@ -136,7 +138,17 @@ impl Machine {
         };
         let phase = &self.workflow.phases[at];
         if phase.tools.iter().any(|name| name == tool) {
-            return Ok(self.epoch);
+            let failed = self.failures.get(tool).copied().unwrap_or_default();
+            return match failed > phase.on_error.retry {
+                false => Ok(self.epoch),
+                true => Err(refuse(
+                    ToolErrorCode::Unavailable,
+                    format!(
+                        "`{tool}` failed {failed} times in a row, and is not called again before the user has spoken"
+                    ),
+                    "tell the user what does not work, and ask how to go on",
+                )),
+            };
         }
         let message = format!("`{tool}` is not a tool of the phase `{}`", phase.name);
         let mut tools = phase.tools.clone();
@@ -147,19 +159,17 @@ impl Machine {
     /// A tool worked that was permitted with that number.
     pub(crate) fn note_success(&mut self, epoch: u64, tool: &str, answer: &Value) {
         let Some(at) = self.at.filter(|_| epoch == self.epoch && self.stopped.is_none()) else { return };
-        self.failures = 0;
+        self.failures.remove(tool);
         let workflow = self.workflow.clone();
         for gives in workflow.products.iter().filter(|gives| gives.tool == tool) {
-            let holds = gives.holds.as_ref().is_none_or(|pointer| answer.pointer(pointer).is_some_and(is_there));
-            let key = match &gives.each {
-                Some(pointer) => answer.pointer(pointer).map(Value::to_string),
-                None => Some(String::new()),
-            };
-            let Some(key) = key else { continue };
-            self.made.retain(|made| made.name != gives.name || made.key != key);
+            let Some(products) = read_products(gives, answer) else { continue };
+            let is_list = matches!(gives.each, Some(Each::Item(_)));
+            let is_new = |key: &String| is_list || products.iter().any(|(made, _)| made == key);
+            self.made.retain(|made| made.name != gives.name || !is_new(&made.key));
             self.made.retain(|made| !gives.forgets.contains(&made.name));
-            if holds {
-                self.made.push(Made { name: gives.name.clone(), key, value: answer.clone(), by: at });
+            if gives.holds.as_ref().is_none_or(|pointer| answer.pointer(pointer).is_some_and(is_there)) {
+                let made = |(key, value)| Made { name: gives.name.clone(), key, value, by: at };
+                self.made.extend(products.into_iter().map(made));
             }
         }
         let ready = workflow.phases[at].advance.iter().find(|way| way.automatic && self.missing(&way.when).is_empty());
@@ -168,21 +178,27 @@ impl Machine {
         }
     }
 
-    /// A tool failed that was permitted with that number, or a text came where a call was due.
-    pub(crate) fn note_failure(&mut self, epoch: u64, what: &str) {
-        let Some(at) = self.at.filter(|_| epoch == self.epoch && self.stopped.is_none()) else { return };
-        self.failures += 1;
+    /// A tool failed that was permitted with that number; an empty name stands for a text where a call was due. Says how many
+    /// tries are left; none where the answer changes nothing any more.
+    pub(crate) fn note_failure(&mut self, epoch: u64, tool: &str, what: &str) -> Option<u32> {
+        let at = self.at.filter(|_| epoch == self.epoch && self.stopped.is_none())?;
+        let count = self.failures.entry(tool.to_owned()).or_default();
+        *count += 1;
+        let count = *count;
         let policy = self.workflow.phases[at].on_error;
-        if self.failures <= policy.retry {
-            return;
+        let left = (policy.retry + 1).saturating_sub(count);
+        if left > 0 {
+            return Some(left);
         }
         let name = &self.workflow.phases[at].name;
-        let reason = format!("the phase `{name}` failed {} times in a row, at last: {what}", self.failures);
+        let reason = format!("the phase `{name}` failed {count} times in a row, at last: {what}");
         match policy.then {
+            Then::Tell => return Some(0),
             Then::Stop => self.stop(reason),
             Then::Back(to) => self.enter(Some(to), Some(reason)),
             Then::Skip(to) => self.enter(to, Some(reason)),
         }
+        None
     }
 
     /// The number of this visit.
@@ -190,9 +206,10 @@ impl Machine {
         self.epoch
     }
 
-    /// The user spoke.
-    pub(crate) fn note_user(&mut self) {
-        self.spoken += 1;
+    /// The user spoke: what failed may be tried again.
+    pub(crate) fn note_user(&mut self, said: &str) {
+        self.words.push(said);
+        self.failures.clear();
     }
 
     /// Goes on, as the model asks.
@@ -273,8 +290,8 @@ impl Machine {
             self.made.retain(|made| made.by < place);
         }
         self.at = to;
-        self.spoken = 0;
-        self.failures = 0;
+        self.words.clear();
+        self.failures.clear();
         self.epoch += 1;
         self.log.push(Entered { phase: self.name().to_owned(), reason: reason.clone() });
         self.announcement = Some(announce(&self.workflow, self.at, &self.made, reason.as_deref()));

@@ -12,7 +12,7 @@ impl Workflow {
     /// begin: find
     /// role: You find refunds.
     /// products:
-    /// - {name: found, tool: execute_sql}              # each: /alias, holds: /rows, forgets: [others]
+    /// - {name: found, tool: execute_sql}              # each: /alias or /list/*, holds: /rows, forgets: [others]
     /// phases:
     /// - name: find
     ///   needs: {}                                     # what must be there before it is entered: {found: 1}
@@ -22,7 +22,7 @@ impl Workflow {
     ///   context: [{product: found, max_tokens: 300}]  # what is shown when it begins
     ///   advance:
     ///   - {to: end, when: {found: 1, user: 1}}        # note: reason, automatic: true
-    ///   on_error: {retry: 2, then: stop}              # then: back or skip, with to: PHASE
+    ///   on_error: {retry: 2, then: stop}              # then: tell; back or skip, with to: PHASE
     /// ```
     ///
     /// # Errors

@@ -102,19 +102,43 @@ impl<T: Tools> PhaseTools<'_, T> {
 
     async fn call_tool(&self, name: &str, arguments: Value) -> Result<Answer, ToolError> {
         let epoch = self.standing.machine().permit(name)?;
-        let mut attempt = Attempt { standing: &self.standing, epoch, what: Some(format!("`{name}` took too long")) };
+        let mut attempt = Attempt { standing: &self.standing, epoch, tool: Some(name) };
         let given = match self.own.has(name) {
             true => self.own.call(name, arguments).await,
             false => self.tools.call(name, arguments).await,
         };
-        attempt.what = None;
-        match &given {
-            Ok(answer) => self.standing.machine().note_success(epoch, name, answer.json()),
+        attempt.tool = None;
+        match given {
+            Ok(answer) => {
+                self.standing.machine().note_success(epoch, name, answer.json());
+                Ok(answer)
+            }
             // What only the operator may see does not reach the model in this way either.
-            Err(ToolError::Fatal { .. }) => self.standing.machine().note_failure(epoch, &format!("`{name}` failed")),
-            Err(error) => self.standing.machine().note_failure(epoch, &format!("`{name}`: {error}")),
+            Err(error @ ToolError::Fatal { .. }) => {
+                self.standing.machine().note_failure(epoch, name, &format!("`{name}` failed"));
+                Err(error)
+            }
+            Err(error) => {
+                let left = self.standing.machine().note_failure(epoch, name, &format!("`{name}`: {error}"));
+                Err(say_tries(error, left))
+            }
         }
-        given
+    }
+}
+
+/// The error with the number of tries that are left.
+fn say_tries(error: ToolError, left: Option<u32>) -> ToolError {
+    match (error, left) {
+        (ToolError::Respond { code, message, suggestion }, Some(left)) => {
+            let tries = match left {
+                0 => "no try is left: tell the user".to_owned(),
+                1 => "1 try is left".to_owned(),
+                left => format!("{left} tries are left"),
+            };
+            let suggestion = suggestion.map_or(tries.clone(), |advice| format!("{advice}; {tries}"));
+            ToolError::Respond { code, message, suggestion: Some(suggestion) }
+        }
+        (error, _) => error,
     }
 }
 
@@ -122,13 +146,13 @@ impl<T: Tools> PhaseTools<'_, T> {
 struct Attempt<'a> {
     standing: &'a Standing,
     epoch: u64,
-    what: Option<String>,
+    tool: Option<&'a str>,
 }
 
 impl Drop for Attempt<'_> {
     fn drop(&mut self) {
-        if let Some(what) = self.what.take() {
-            self.standing.machine().note_failure(self.epoch, &what);
+        if let Some(tool) = self.tool.take() {
+            self.standing.machine().note_failure(self.epoch, tool, &format!("`{tool}` took too long"));
         }
     }
 }

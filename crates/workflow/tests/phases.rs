@@ -2,30 +2,20 @@
 
 #[path = "../../agent/tests/support/mod.rs"]
 mod support;
+#[path = "support/world.rs"]
+mod world;
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use prospector_agent::{
-    Limits,
-    agent_loop::{AgentLoop, Names, Tools},
-    event::Event,
-    plan::Ended,
-};
-use prospector_core::record::ResourceKind;
-use prospector_core::tool::{Answer, ToolError, ToolSpec, Toolset};
+use prospector_agent::{Limits, agent_loop::AgentLoop, event::Event, plan::Ended};
+use prospector_core::tool::Toolset;
 use prospector_discovery::prompt::Prompt;
 use prospector_llm::Message;
-use prospector_workflow::{Conversation, TurnOutcome, Workflow, WorkflowReport};
+use prospector_workflow::{Conversation, TurnOutcome, UserWords, Workflow, WorkflowReport};
 use serde_json::{Value, json};
 use support::{Scripted, Turn};
 use tokio_util::sync::CancellationToken;
-
-/// The tools that there are: each answers what it is told to, and fails where it is told `fail`.
-const TOOLS: [&str; 4] = ["look", "make_a", "make_b", "make_c"];
+use world::{TOOLS, World};
 
 /// Four phases, with a way back by choice and by each policy.
 const FLOW: &str = "workflow: flow
@@ -104,6 +94,11 @@ fn what_is_wrong_with_a_workflow_is_said_with_its_place() {
         ("when: {b: 1}, auto", "when: {b: 2}, auto", "there is never more than one `b`"),
         ("then: back, to: start", "then: back", "flow.yaml:15:9: on_error goes back nowhere"),
         ("max_tokens: 20", "max_tokens: 0", "0 is no limit"),
+        (
+            "on_error: {retry: 2, then: stop}",
+            "on_error: {then: tell}",
+            "nobody can be told in a phase without the user",
+        ),
         ("each: /id", "each: id", "flow.yaml:5:33: `id` is no JSON pointer"),
         ("{to: end, when: {c: 1}, automatic: true}", "{to: end, automatic: true}", "without a condition"),
     ] {
@@ -119,113 +114,6 @@ fn what_is_wrong_with_a_workflow_is_said_with_its_place() {
     assert!(read("workflow: [").unwrap_err()[0].starts_with("error: flow.yaml:1:"));
 }
 
-/// The tools, and what was called while each phase stood.
-#[derive(Default)]
-struct World {
-    seen: Mutex<Shadow>,
-}
-
-/// The same as the machine should know, from calls and events alone.
-#[derive(Default)]
-struct Shadow {
-    phase: String,
-    /// Products and the phase that made each, by its place.
-    made: BTreeSet<(String, String, usize)>,
-    entered: Vec<String>,
-    faults: Vec<String>,
-}
-
-/// A phase, its tools and its needs.
-type Rules = (&'static str, &'static [&'static str], &'static [(&'static str, usize)]);
-
-/// The phases in the order of the file.
-const RULES: [Rules; 4] = [
-    ("start", &["look"], &[]),
-    ("first", &["look", "make_a"], &[("wish", 1)]),
-    ("second", &["make_a", "make_b", "make_c"], &[("a", 2), ("wish", 1)]),
-    ("third", &["make_c"], &[("a", 2), ("b", 1)]),
-];
-
-fn place(phase: &str) -> usize {
-    RULES.iter().position(|(name, ..)| *name == phase).unwrap_or(RULES.len())
-}
-
-impl Shadow {
-    fn called(&mut self, tool: &str) {
-        if !RULES.get(place(&self.phase)).is_some_and(|(_, tools, _)| tools.contains(&tool)) {
-            self.faults.push(format!("{tool} was called in {}", self.phase));
-        }
-    }
-
-    fn makes(&mut self, name: &str, id: &str, there: bool) {
-        self.made.retain(|(other, key, _)| other != name || key != id);
-        if there {
-            self.made.insert((name.into(), id.into(), place(&self.phase)));
-        }
-    }
-
-    fn enters(&mut self, phase: &str) {
-        let at = place(phase);
-        if at < RULES.len() {
-            for (product, amount) in RULES[at].2 {
-                // A note is made when its phase is left.
-                let there = self.made.iter().filter(|(name, _, by)| name == product && *by < at).count();
-                let noted = *product == "wish" && (self.phase == "start" || there > 0);
-                if there < *amount && !noted {
-                    self.faults.push(format!("{phase} begins without {product}: {:?}", self.made));
-                }
-            }
-            if self.phase == "start" && phase == "first" {
-                self.made.insert(("wish".into(), String::new(), 0));
-            }
-            self.made.retain(|(_, _, by)| *by < at);
-        }
-        self.phase = phase.into();
-        self.entered.push(phase.into());
-    }
-}
-
-impl Tools for World {
-    fn specs(&self) -> Vec<ToolSpec> {
-        let spec = |name: &str| ToolSpec {
-            name: name.into(),
-            description: format!("The tool {name}."),
-            input_schema: json!({"type": "object", "properties": {"id": {"type": "string"}}}),
-        };
-        TOOLS.map(spec).to_vec()
-    }
-
-    async fn call(&self, name: &str, arguments: Value) -> Result<Answer, ToolError> {
-        if arguments["fail"] == "hang" {
-            tokio::time::sleep(Duration::from_secs(3_600)).await;
-        }
-        let mut seen = self.seen.lock().expect("no panic");
-        seen.called(name);
-        if arguments["fail"] == true {
-            return Err(ToolError::unavailable("it does not work", None));
-        }
-        let id = arguments["id"].as_str().unwrap_or("1").to_owned();
-        let good = arguments["good"] != false;
-        match name {
-            "make_a" => seen.makes("a", &id, true),
-            "make_b" => seen.makes("b", "", good),
-            "make_c" => seen.makes("c", "", true),
-            _ => {}
-        }
-        Ok(Answer::new(json!({"id": id, "good": good, "text": "</data> of a tool ".repeat(20)}), Vec::new()))
-    }
-}
-
-impl Names for World {
-    fn resolve(&self, _: ResourceKind, _: &str) -> Option<String> {
-        None
-    }
-
-    fn nearest(&self, _: ResourceKind, _: &str) -> Vec<String> {
-        Vec::new()
-    }
-}
-
 struct Done {
     world: World,
     told: Vec<TurnOutcome>,
@@ -233,13 +121,19 @@ struct Done {
     model: Scripted<Box<dyn Fn(usize) -> Turn + Send + Sync>>,
 }
 
-/// Runs the workflow: the user speaks as often as there are turns, and no more is said once it is over.
+/// Runs [`FLOW`].
 async fn go(turns: usize, script: impl Fn(usize) -> Turn + Send + Sync + 'static) -> Done {
+    go_through(FLOW, turns, script).await
+}
+
+/// Runs a workflow: the user speaks as often as there are turns, and no more is said once it is over.
+async fn go_through(flow: &str, turns: usize, script: impl Fn(usize) -> Turn + Send + Sync + 'static) -> Done {
     let world = World::default();
     let model: Scripted<Box<dyn Fn(usize) -> Turn + Send + Sync>> = Scripted::new(Box::new(script));
-    let workflow = Arc::new(read(FLOW).expect("it is right"));
+    let workflow = Arc::new(read(flow).expect("it is right"));
     let limits = Limits { rounds: 25, calls: 60, call_time: Duration::from_millis(200), ..Limits::default() };
-    let mut conversation = Conversation::new(workflow, Toolset::new(), Prompt::new(Vec::new()), limits);
+    let mut conversation =
+        Conversation::new(workflow, Toolset::new(), UserWords::default(), Prompt::new(Vec::new()), limits);
     let mut told = Vec::new();
     for _ in 0..turns {
         if conversation.is_over() {
@@ -363,11 +257,65 @@ async fn failures_are_answered_and_then_the_policy_decides() {
         1 => Turn::call([on(json!({"note": "w"})), a("1"), a("2"), on(json!({})), ("make_b", json!({}))]),
         2 => Turn::call([fails("make_c")]),
         3 => Turn::call([("make_c", json!({"fail": "hang"}))]),
-        _ => Turn::say("I would rather talk."),
+        _ => Turn::call([fails("make_c")]),
     })
     .await;
     done.check(&["start", "first", "second", "third", "end"], false);
     assert!(done.report.stopped.as_ref().is_some_and(|why| why.contains("failed 3 times")), "{:?}", done.report);
+    assert!(done.model.results(3)[0].contains("2 tries are left"), "{:?}", done.model.results(3));
+    // Texts are counted by themselves.
+    let done = go(1, move |round| match round {
+        1 => Turn::call([on(json!({"note": "w"})), a("1"), a("2"), on(json!({})), ("make_b", json!({}))]),
+        2 => Turn::call([fails("make_c")]),
+        _ => Turn::say("I would rather talk."),
+    })
+    .await;
+    done.check(&["start", "first", "second", "third", "end"], false);
+    assert!(done.report.stopped.as_ref().is_some_and(|why| why.contains("there was a text")), "{:?}", done.report);
+}
+
+/// One phase, whose product is a list, and whose failures are told.
+const LISTING: &str = "workflow: listing
+begin: only
+role: You look.
+products:
+- {name: item, tool: look, each: /items/*}
+phases:
+- name: only
+  user: true
+  tools: [look]
+  instructions: Look.
+  advance:
+  - {to: end, when: {item: 3}}
+  on_error: {retry: 1, then: tell}
+";
+
+#[tokio::test]
+async fn a_tool_that_failed_too_often_waits_for_the_user() {
+    let done = go_through(LISTING, 2, |round| match round {
+        1 | 2 => Turn::call([fails("look")]),
+        3 => Turn::call([("look", json!({}))]),
+        4 => Turn::say("It does not work. Shall I try again?"),
+        5 => Turn::call([("look", json!({"items": [1, 2, 3]})), on(json!({}))]),
+        _ => Turn::say("Done."),
+    })
+    .await;
+    assert!(done.report.completed, "{:?}", done.report);
+    assert!(done.model.results(2)[0].contains("1 try is left"), "{:?}", done.model.results(2));
+    assert!(done.model.results(3)[0].contains("no try is left"), "{:?}", done.model.results(3));
+    assert!(done.model.results(4)[0].contains("before the user has spoken"), "{:?}", done.model.results(4));
+}
+
+#[tokio::test]
+async fn each_item_of_a_list_is_a_product_and_a_later_list_replaces_it() {
+    let done = go_through(LISTING, 1, |round| match round {
+        1 => Turn::call([("look", json!({"items": [1, 2, 3, 4]})), ("look", json!({"items": [5, 6]})), on(json!({}))]),
+        2 => Turn::call([("look", json!({"items": [7, 8, 9]})), on(json!({}))]),
+        _ => Turn::say("Done."),
+    })
+    .await;
+    assert!(done.model.results(2)[2].contains("1 more item"), "{:?}", done.model.results(2));
+    assert!(done.report.completed && done.report.products["item"] == 9, "{:?}", done.report);
 }
 
 /// Numbers that look random and are the same every time: the generator of Knuth's MMIX.
