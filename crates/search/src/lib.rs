@@ -25,20 +25,24 @@
 
 mod analyze;
 pub mod damage;
+mod deepen;
 mod dense;
 mod directory;
 mod disk;
 pub mod embed;
+mod encoder;
 mod error;
 mod examine;
 mod index;
 mod kind_index;
 mod length;
 mod lexical;
+mod meaning;
 mod rank;
 pub mod ranking;
 mod recipe;
 mod refresh;
+mod safetensors;
 mod static_table;
 mod sums;
 #[cfg(any(feature = "fastembed", feature = "fastembed-dynamic"))]
