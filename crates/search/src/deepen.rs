@@ -10,6 +10,7 @@ use tantivy::DocAddress;
 use crate::{
     Index, SearchError,
     damage::caught,
+    embed::Role,
     encoder,
     index::Snapshot,
     meaning::{FILE, Meanings},
@@ -24,8 +25,8 @@ const BATCH: usize = 128;
 const SMALL_BATCH: usize = 8;
 
 impl Index {
-    /// Has the shipped transformer read all records that it has not read yet, with all processors, and drops what it made of
-    /// records that are gone. `progress` is told how many are done, of how many. Returns how many it read; with another embedder
+    /// Has the shipped transformer read all records that it has not read yet, with all processors, and drops what is
+    /// damaged and what it made of records that are gone. `progress` is told how many are done, of how many. Returns how many it read; with another embedder
     /// than the shipped table, none.
     ///
     /// A search is right before, during and after: it heeds the transformer as soon as that has read all candidates of the question.
@@ -35,15 +36,15 @@ impl Index {
     pub fn deepen(&self, progress: &(dyn Fn(usize, usize) + Sync)) -> Result<usize, SearchError> {
         let Some(meanings) = &self.inner.meanings else { return Ok(0) };
         let snapshot = self.snapshot()?;
-        let unread = unread(&snapshot, meanings);
+        let living: HashSet<u64> = list_heeded(&snapshot).map(|(hash, _)| hash).collect();
+        meanings.keep(&living).map_err(|source| self.cannot_write(source))?;
+        let unread = find_unread(&snapshot, meanings);
         for (at, batch) in unread.chunks(BATCH).enumerate() {
             progress(at * BATCH, unread.len());
             let read: Result<Vec<_>, SearchError> = batch.par_iter().map(|record| read(&snapshot, record)).collect();
             self.keep(&snapshot, meanings, &read?)?;
         }
         progress(unread.len(), unread.len());
-        let living: HashSet<u64> = weighed(&snapshot).map(|(hash, _)| hash).collect();
-        meanings.keep(&living).map_err(|source| self.cannot_write(source))?;
         Ok(unread.len())
     }
 
@@ -57,7 +58,7 @@ impl Index {
         compute(move || {
             let Some(meanings) = &index.inner.meanings else { return Ok(0) };
             let snapshot = index.snapshot()?;
-            let mut unread = unread(&snapshot, meanings);
+            let mut unread = find_unread(&snapshot, meanings);
             unread.truncate(SMALL_BATCH);
             let read: Result<Vec<_>, SearchError> = unread.iter().map(|record| read(&snapshot, record)).collect();
             index.keep(&snapshot, meanings, &read?)?;
@@ -79,18 +80,18 @@ impl Index {
 }
 
 /// The records of the kinds whose order heeds the transformer: their hashes, and where they are.
-fn weighed(snapshot: &Snapshot) -> impl Iterator<Item = (u64, DocAddress)> {
+fn list_heeded(snapshot: &Snapshot) -> impl Iterator<Item = (u64, DocAddress)> {
     let kinds = Kind::ALL.into_iter().filter(|kind| weighs_meaning(*kind));
     kinds.flat_map(|kind| snapshot.kind_index(kind).docs.iter().map(|doc| (doc.hash, doc.address)))
 }
 
-fn unread(snapshot: &Arc<Snapshot>, meanings: &Meanings) -> Vec<(u64, DocAddress)> {
-    meanings.missing(weighed(snapshot))
+fn find_unread(snapshot: &Arc<Snapshot>, meanings: &Meanings) -> Vec<(u64, DocAddress)> {
+    meanings.missing(list_heeded(snapshot))
 }
 
 /// The vector of a record.
 fn read(snapshot: &Snapshot, (hash, address): &(u64, DocAddress)) -> Result<(u64, Vec<f32>), SearchError> {
     let record = caught(|| snapshot.lexical.record(&snapshot.searcher, *address))?;
     let [text, _] = recipe::embedded(&record);
-    Ok((*hash, encoder::embed(&text)?))
+    Ok((*hash, encoder::embed(Role::Record, &text)?))
 }

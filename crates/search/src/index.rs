@@ -22,7 +22,7 @@ use crate::{
     kind_index::KindIndex,
     length::{MAX_QUERY_CHARS, check_length, query_text},
     lexical::{Entry, Lexical},
-    meaning::{Meanings, Question},
+    meaning::{self, Meanings, Question},
     rank,
     refresh::{hash, unique},
     static_table::StaticTable,
@@ -203,7 +203,9 @@ impl Index {
     /// # Errors
     /// [`SearchError`] when files are there and may not be read.
     pub fn examine(folder: &Path) -> Result<Examined, SearchError> {
-        examine(&Folder { path: folder.to_owned() })
+        let mut examined = examine(&Folder { path: folder.to_owned() })?;
+        meaning::examine(folder, &mut examined)?;
+        Ok(examined)
     }
 
     fn with(folder: Option<Folder>, embedder: Option<Arc<dyn Embedder>>, state: State) -> Index {

@@ -18,7 +18,8 @@
 //! ```
 //!
 //! [`Index::open`] keeps it in a folder, and [`Index::refresh`] writes only what changed. Every file there has checksums:
-//! damage is an error or a rebuild, never a wrong answer.
+//! damage is an error or a rebuild, never a wrong answer. [`Index::deepen`] has a transformer read the records when there is
+//! time, which the ranking heeds from then on.
 //!
 //! What it is not: it does not know what a table, an operation or a skill is. Who discovers them turns them into
 //! [`prospector_core::record::Record`]s.

@@ -18,6 +18,9 @@ use std::{
 use prospector_state::{Replacement, options};
 
 use crate::{
+    SearchError,
+    damage::{Damage, Examined},
+    embed::Role,
     encoder::{self, DIMENSIONS},
     vectors::{Quantized, quantize},
 };
@@ -51,6 +54,25 @@ fn hash_of(row: &Row) -> u64 {
 /// The hash of a row that is whole.
 fn verify(row: &Row) -> Option<u64> {
     (row[HASH + VECTOR..] == check_of(row)).then(|| hash_of(row))
+}
+
+/// Compares every row with its checksum.
+///
+/// # Errors
+/// [`SearchError::Io`] where the file is there and may not be read.
+pub(crate) fn examine(folder: &Path, examined: &mut Examined) -> Result<(), SearchError> {
+    let path = folder.join(FILE);
+    let bytes = match std::fs::read(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        bytes => bytes.map_err(|source| SearchError::Io { act: "read", path: path.clone(), source })?,
+    };
+    examined.files += 1;
+    examined.bytes += bytes.len() as u64;
+    let faulty = bytes.as_chunks::<ROW>().0.iter().filter(|row| verify(row).is_none()).count();
+    if faulty > 0 {
+        examined.damage.push(Damage::new(path, format!("{faulty} of its rows do not match their checksums")));
+    }
+    Ok(())
 }
 
 /// The vectors of an index.
@@ -143,21 +165,22 @@ impl Meanings {
         Ok(())
     }
 
-    /// Drops the rows of all records but these, where they have become many.
+    /// Drops the rows that are damaged, and those of all records but these where they have become many.
     ///
     /// # Errors
     /// When the file cannot be written.
     pub(crate) fn keep(&self, hashes: &HashSet<u64>) -> io::Result<()> {
         let mut rows = self.rows();
         self.look(&mut rows);
-        let Some(path) = self.path.as_ref().filter(|_| rows.length as usize / ROW > 2 * hashes.len() + SPARE_ROWS)
-        else {
+        let Some(path) = &self.path else { return Ok(()) };
+        let known: Vec<u64> = rows.places.keys().copied().collect();
+        let is_whole = known.iter().fold(true, |is_whole, hash| rows.row(*hash).is_some() && is_whole);
+        if is_whole && rows.length as usize / ROW <= 2 * hashes.len() + SPARE_ROWS {
             return Ok(());
-        };
-        let kept: Vec<u64> = rows.places.keys().copied().filter(|hash| hashes.contains(hash)).collect();
+        }
         let mut replacement = Replacement::begin(path)?;
-        for hash in kept {
-            if let Some(row) = rows.row(hash) {
+        for hash in known.iter().filter(|hash| hashes.contains(hash)) {
+            if let Some(row) = rows.row(*hash) {
                 replacement.file().write_all(&row)?;
             }
         }
@@ -249,10 +272,10 @@ impl<'q> Question<'q> {
     ///
     /// # Errors
     /// When the shipped transformer is damaged.
-    pub(crate) fn similarities(&self, hashes: &[u64]) -> Result<Option<Vec<f32>>, crate::SearchError> {
+    pub(crate) fn similarities(&self, hashes: &[u64]) -> Result<Option<Vec<f32>>, SearchError> {
         let Some(meanings) = self.meanings.filter(|meanings| meanings.hold(hashes)) else { return Ok(None) };
         if self.vector.get().is_none() {
-            self.vector.set(Quantized::new(&encoder::embed(self.text)?)).ok();
+            self.vector.set(Quantized::new(&encoder::embed(Role::Query, self.text)?)).ok();
         }
         Ok(self.vector.get().and_then(|vector| meanings.similarities(vector, hashes)))
     }

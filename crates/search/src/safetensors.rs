@@ -42,8 +42,8 @@ impl Tensors {
         Ok(Tensors { file, header, data })
     }
 
-    /// That a tensor is not what it should be.
-    pub(crate) fn damaged(&self, name: &str) -> Damaged {
+    /// Says that a tensor is not what it should be.
+    pub(crate) fn refuse(&self, name: &str) -> Damaged {
         Damaged { file: self.file, what: format!("the tensor `{name}` is not there, or has another shape") }
     }
 
@@ -56,7 +56,7 @@ impl Tensors {
             [rows, columns] if columns == width => Some((self.slice(tensor)?, rows)),
             _ => None,
         });
-        found.filter(|(bytes, rows)| rows.checked_mul(width) == Some(bytes.len())).ok_or_else(|| self.damaged(name))
+        found.filter(|(bytes, rows)| rows.checked_mul(width) == Some(bytes.len())).ok_or_else(|| self.refuse(name))
     }
 
     /// A tensor of so many float32.
@@ -64,9 +64,9 @@ impl Tensors {
     /// # Errors
     /// Where it is not there, or has more or fewer.
     pub(crate) fn numbers(&self, name: &str, count: usize) -> Result<Vec<f32>, Damaged> {
-        let bytes = self.header.get(name).and_then(|tensor| self.slice(tensor)).ok_or_else(|| self.damaged(name))?;
+        let bytes = self.header.get(name).and_then(|tensor| self.slice(tensor)).ok_or_else(|| self.refuse(name))?;
         let numbers: Vec<f32> = bytes.as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
-        if numbers.len() == count && bytes.len() == 4 * count { Ok(numbers) } else { Err(self.damaged(name)) }
+        if numbers.len() == count && bytes.len() == 4 * count { Ok(numbers) } else { Err(self.refuse(name)) }
     }
 
     /// The length of the rows of a matrix.
@@ -76,7 +76,7 @@ impl Tensors {
     pub(crate) fn width(&self, name: &str) -> Result<usize, Damaged> {
         match self.header.get(name).map(|tensor| &tensor.shape[..]) {
             Some([_, width]) => Ok(*width),
-            _ => Err(self.damaged(name)),
+            _ => Err(self.refuse(name)),
         }
     }
 

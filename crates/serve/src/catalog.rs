@@ -35,6 +35,9 @@ const AGAIN: Duration = Duration::from_secs(60);
 /// How often it is looked whether there is something new for the transformer to read.
 const IDLE: Duration = Duration::from_secs(10);
 
+/// And how long after it could not: a disk that is full or read-only stays so for a while.
+const IDLE_AFTER_ERROR: Duration = Duration::from_secs(600);
+
 /// One state of the catalog, and what has been made of it for each owner. Their number is that of the tokens.
 struct State {
     catalog: Catalog,
@@ -175,7 +178,7 @@ impl ServedCatalog {
                 Ok(_) => started.elapsed(),
                 Err(error) => {
                     tracing::warn!(%error, "the transformer cannot read the index");
-                    AGAIN
+                    IDLE_AFTER_ERROR
                 }
             };
             tokio::select! {

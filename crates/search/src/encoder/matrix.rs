@@ -5,11 +5,8 @@ use super::{
     weights::Linear,
 };
 
-/// The largest activation as an integer: with it, no sum over [`MAX_INPUTS`] products leaves 32 bits.
+/// The largest activation as an integer: with it, no sum over the most inputs of a layer leaves 32 bits.
 const MAX_ACTIVATION: f32 = 8_191.0;
-
-/// The most inputs of a matrix.
-pub(super) const MAX_INPUTS: usize = 1_536;
 
 /// Rows of activations as integers, each with its scale.
 #[derive(Default)]
@@ -84,7 +81,7 @@ fn multiply<const N: usize>(x: [&[i16]; N], weights: &[u8]) -> [i32; N] {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::weights::MAX_INPUTS, *};
 
     #[test]
     fn products_are_those_of_numbers() {

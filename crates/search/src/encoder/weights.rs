@@ -2,8 +2,6 @@
 
 use crate::safetensors::{Damaged, Tensors};
 
-use super::matrix::MAX_INPUTS;
-
 static MODEL: &[u8] = include_bytes!("../../model/encoder.safetensors");
 
 /// How many layers there are.
@@ -11,6 +9,9 @@ const LAYERS: usize = 6;
 
 /// The length of the vector of a token.
 pub(super) const WIDTH: usize = 384;
+
+/// The most inputs of a linear layer.
+pub(super) const MAX_INPUTS: usize = 4 * WIDTH;
 
 /// A linear layer: rows of signed bytes, one for each output.
 pub(super) struct Linear {
@@ -44,11 +45,11 @@ pub(super) struct Weights {
 }
 
 impl Weights {
-    /// Those that ship with the crate; the matrices stay where they are.
+    /// Reads those that ship with the crate; the matrices stay where they are.
     ///
     /// # Errors
     /// Where the file does not hold what it should.
-    pub(super) fn shipped() -> Result<Weights, Damaged> {
+    pub(super) fn read() -> Result<Weights, Damaged> {
         let tensors = Tensors::read("encoder.safetensors", MODEL)?;
         let (words, rows) = tensors.bytes("words", WIDTH)?;
         let linear = |name: &str, outputs: usize, inputs: usize| -> Result<Linear, Damaged> {
@@ -57,7 +58,7 @@ impl Weights {
             let bias = tensors.numbers(&format!("{name}.bias"), outputs)?;
             match rows.len() == inputs * outputs && inputs <= MAX_INPUTS {
                 true => Ok(Linear { rows, inputs, scales, bias }),
-                false => Err(tensors.damaged(name)),
+                false => Err(tensors.refuse(name)),
             }
         };
         let layer = |at: usize| -> Result<Layer, Damaged> {
