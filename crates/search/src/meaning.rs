@@ -174,8 +174,9 @@ impl Meanings {
         self.look(&mut rows);
         let Some(path) = &self.path else { return Ok(()) };
         let known: Vec<u64> = rows.places.keys().copied().collect();
-        let is_whole = known.iter().fold(true, |is_whole, hash| rows.row(*hash).is_some() && is_whole);
-        if is_whole && rows.length as usize / ROW <= 2 * hashes.len() + SPARE_ROWS {
+        // Each is looked at, since looking forgets what is damaged.
+        let damaged = known.iter().filter(|hash| rows.row(**hash).is_none()).count();
+        if damaged == 0 && rows.length as usize / ROW <= 2 * hashes.len() + SPARE_ROWS {
             return Ok(());
         }
         let mut replacement = Replacement::begin(path)?;

@@ -65,7 +65,8 @@ impl Activations {
     }
 }
 
-/// The dot products of rows of activations with a row of weights.
+/// The dot products of rows of activations with a row of weights. With iterators in place of the places, the compiler makes no vectors of
+/// it, which is three times as slow.
 #[inline(always)]
 fn multiply<const N: usize>(x: [&[i16]; N], weights: &[u8]) -> [i32; N] {
     let x = x.map(|row| &row[..weights.len()]);
