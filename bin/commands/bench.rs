@@ -102,7 +102,7 @@ async fn corpus(records: Option<&Path>, settings: &Settings) -> anyhow::Result<C
         return Ok(Corpus::from_file(path, embedder::open(settings)?)?);
     }
     let (catalog, _) = open(settings, Opening::Use).await?;
-    Ok(Corpus::from_catalog(&catalog))
+    Ok(Corpus::from_catalog(&catalog)?)
 }
 
 /// What the flags say. A bench costs nothing where nobody names a model: then it is the offline one.

@@ -3,6 +3,7 @@
 use prospector_agent::session::Session;
 use prospector_core::Problem;
 use prospector_core::tool::{Answer, ToolError};
+use prospector_core::work::compute;
 use prospector_discovery::{
     DiscoveryTools, Profile, has_errors,
     prompt::{PromptBuilder, PromptForm, PromptTokens},
@@ -17,6 +18,7 @@ use crate::{
     Exit,
     cli::{CallArgs, FormatName, PromptArgs, RefreshArgs, SearchArgs, ToolsArgs},
     output,
+    progress::Progress,
     settings::Settings,
 };
 
@@ -153,6 +155,12 @@ pub(crate) async fn refresh(args: RefreshArgs, settings: &Settings) -> anyhow::R
     output::problems(&discarded, true);
     let (catalog, mut problems) = open(settings, opening).await?;
     problems.extend(discarded);
+    let (index, progress) = (catalog.index.clone(), Progress::new());
+    let deepened = compute(move || index.deepen(&|done, total| progress.report("reading", done, total))).await;
+    if let Err(error) = deepened {
+        let place = state(settings)?.join("index").display().to_string();
+        problems.push(Problem::warning(place, format!("searches do without the transformer: {error}")));
+    }
     let exit = if has_errors(&problems) { Exit::Usage } else { Exit::Good };
     output::json(&Refreshed { report: catalog.refreshed, documents: catalog.documents_refreshed, problems })?;
     Ok(exit)

@@ -101,6 +101,7 @@ pub(super) async fn open(
     };
     let server = Server::open(opener, profile, models, options).await.context("the catalog cannot be used")?;
     server.follow(move || stamp(&index));
+    server.deepen();
     Ok(server)
 }
 

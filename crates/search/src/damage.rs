@@ -80,7 +80,10 @@ pub(crate) fn damage_of(error: &SearchError, folder: &Path) -> Option<Damage> {
         SearchError::Lexical { source, .. } => {
             cause(source).is_none_or(is_damage).then(|| Damage::new(folder, source.to_string()))
         }
-        SearchError::Embed(_) | SearchError::Panicked { .. } | SearchError::TooLong { .. } => None,
+        SearchError::Embed(_)
+        | SearchError::Panicked { .. }
+        | SearchError::Ranker { .. }
+        | SearchError::TooLong { .. } => None,
     }
 }
 

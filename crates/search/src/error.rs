@@ -43,6 +43,12 @@ pub enum SearchError {
         /// How many it has.
         characters: usize,
     },
+    /// The weights of the ranker that ship with the program cannot be used: the build was made with a broken file.
+    #[error("cannot use the weights in model/ranker.json: {reason}")]
+    Ranker {
+        /// What is wrong with them.
+        reason: String,
+    },
     /// The embedder failed.
     #[error(transparent)]
     Embed(#[from] crate::embed::EmbedError),

@@ -22,8 +22,10 @@ use crate::{
     kind_index::KindIndex,
     length::{MAX_QUERY_CHARS, check_length, query_text},
     lexical::{Entry, Lexical},
+    meaning::{self, Meanings, Question},
     rank,
     refresh::{hash, unique},
+    static_table::StaticTable,
     vectors::Vectors,
 };
 
@@ -87,6 +89,8 @@ pub struct Index {
 pub(crate) struct Inner {
     pub(crate) folder: Option<Folder>,
     pub(crate) embedder: Option<Arc<dyn Embedder>>,
+    /// What the shipped transformer makes of the records; `None` with another embedder than the shipped table.
+    pub(crate) meanings: Option<Meanings>,
     state: Mutex<State>,
 }
 
@@ -154,6 +158,7 @@ impl Index {
     /// # Errors
     /// [`SearchError`] when the embedder or the full-text engine fails.
     pub fn in_memory(records: Vec<Record>, embedder: Option<Arc<dyn Embedder>>) -> Result<Index, SearchError> {
+        rank::model::check()?;
         let records = unique(records);
         let references: Vec<&Record> = records.iter().collect();
         let (dense, vectors) = match &embedder {
@@ -186,6 +191,7 @@ impl Index {
     /// # Errors
     /// [`SearchError`] when the folder cannot be read.
     pub fn open(folder: &Path, embedder: Option<Arc<dyn Embedder>>) -> Result<Index, SearchError> {
+        rank::model::check()?;
         let folder = Folder { path: folder.to_owned() };
         let (stamp, loaded) = load(&folder, embedder.as_ref())?;
         let state = State { stamp, snapshot: loaded.into_snapshot()? };
@@ -197,11 +203,17 @@ impl Index {
     /// # Errors
     /// [`SearchError`] when files are there and may not be read.
     pub fn examine(folder: &Path) -> Result<Examined, SearchError> {
-        examine(&Folder { path: folder.to_owned() })
+        let mut examined = examine(&Folder { path: folder.to_owned() })?;
+        meaning::examine(folder, &mut examined)?;
+        Ok(examined)
     }
 
     fn with(folder: Option<Folder>, embedder: Option<Arc<dyn Embedder>>, state: State) -> Index {
-        Index { inner: Arc::new(Inner { folder, embedder, state: Mutex::new(state) }) }
+        let is_shipped = |embedder: &Arc<dyn Embedder>| StaticTable::is_shipped(embedder.model());
+        let folder_of_meanings = folder.as_ref().map(|folder: &Folder| folder.path.as_path());
+        let meanings = embedder.as_ref().filter(|embedder| is_shipped(embedder));
+        let meanings = meanings.map(|_| Meanings::beside(folder_of_meanings));
+        Index { inner: Arc::new(Inner { folder, embedder, meanings, state: Mutex::new(state) }) }
     }
 
     /// Whether it can be searched: each of its files looks as it did when it was opened, and none that was read is
@@ -298,11 +310,11 @@ impl Index {
     pub fn candidates(&self, text: &str, kind: Kind) -> Result<Vec<(Hit, Vec<f32>)>, SearchError> {
         check_length(text)?;
         let snapshot = self.snapshot()?;
-        let candidates = caught(|| rank::candidates(&snapshot, kind, text))?;
+        let question = Question::new(text, self.inner.meanings.as_ref());
+        let candidates = caught(|| rank::candidates(&snapshot, kind, &question))?;
         snapshot.faults.check()?;
-        let pair = |candidate: rank::features::Candidate| {
-            let ranked = rank::Ranked { record: candidate.record, relevance: Relevance::default() };
-            (hit(ranked), candidate.features.values().to_vec())
+        let pair = |(record, features): (Record, rank::features::Features)| {
+            (hit(rank::Ranked { record, relevance: Relevance::default() }), features.values().to_vec())
         };
         Ok(candidates.into_iter().map(pair).collect())
     }
@@ -316,7 +328,8 @@ impl Index {
         }
         let kinds: &[Kind] = if query.kinds.is_empty() { &Kind::ALL } else { &query.kinds };
         let parent = query.parent.as_deref();
-        let rank = |kind: &Kind| rank::rank(&snapshot, *kind, &query.text, parent, limit, query.ranker);
+        let question = Question::new(&query.text, self.inner.meanings.as_ref());
+        let rank = |kind: &Kind| rank::rank(&snapshot, *kind, &question, parent, limit, query.ranker);
         let ranked = caught(|| kinds.iter().map(rank).collect());
         if let (Err(SearchError::Panicked { reason }), Some(folder)) = (&ranked, &self.inner.folder) {
             self.recover(folder, &snapshot, reason);

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use prospector_core::Kind;
 use prospector_core::record::Record;
+use serde::{Deserialize, de::DeserializeOwned};
 use tantivy::{
     DocAddress, DocSet, IndexSettings, IndexWriter, Searcher, TERMINATED, TantivyDocument, Term,
     collector::DocSetCollector,
@@ -64,6 +65,17 @@ pub(crate) struct Entry<'a> {
     pub(crate) slot: u32,
 }
 
+/// What the ranker reads of a record: the least part of most records.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Outline {
+    pub(crate) name: String,
+    pub(crate) aliases: Vec<String>,
+    pub(crate) description: String,
+    pub(crate) members: String,
+    pub(crate) related: Vec<String>,
+}
+
 /// What is kept in fast fields of every record.
 #[derive(Debug, Default)]
 pub(crate) struct Stored {
@@ -79,6 +91,7 @@ pub(crate) struct StoredDoc {
     /// Which of the parents.
     pub(crate) parent: usize,
     pub(crate) slot: u32,
+    pub(crate) hash: u64,
 }
 
 /// One term in one field: who has it, and what it is worth to each.
@@ -227,6 +240,7 @@ impl Lexical {
             let parents = fast.str("parent").map_err(fail(act))?.ok_or_else(|| damage_error(act, "no parents"))?;
             let kinds = fast.u64("kind").map_err(fail(act))?;
             let slots = fast.u64("slot").map_err(fail(act))?;
+            let hashes = fast.u64("hash").map_err(fail(act))?;
             let mut parent_of = |name: String| {
                 *known.entry(name).or_insert_with_key(|name| {
                     all.parents.push(name.clone());
@@ -246,6 +260,7 @@ impl Lexical {
                     kind: *Kind::ALL.get(kind).ok_or_else(|| damage_error(act, "an unknown kind"))?,
                     parent,
                     slot: slots.first(doc_id).and_then(|slot| u32::try_from(slot).ok()).unwrap_or(u32::MAX),
+                    hash: hashes.first(doc_id).unwrap_or(0),
                 });
             }
         }
@@ -366,6 +381,15 @@ impl Lexical {
 
     /// The record at an address.
     pub(crate) fn record(&self, searcher: &Searcher, address: DocAddress) -> Result<Record, SearchError> {
+        self.read(searcher, address)
+    }
+
+    /// What the ranker reads of the record at an address.
+    pub(crate) fn outline(&self, searcher: &Searcher, address: DocAddress) -> Result<Outline, SearchError> {
+        self.read(searcher, address)
+    }
+
+    fn read<T: DeserializeOwned>(&self, searcher: &Searcher, address: DocAddress) -> Result<T, SearchError> {
         let document: TantivyDocument = searcher.doc(address).map_err(fail("read"))?;
         let json = document.get_first(self.fields.record).and_then(|value| value.as_str()).unwrap_or("");
         serde_json::from_str(json)

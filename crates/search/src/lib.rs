@@ -18,27 +18,32 @@
 //! ```
 //!
 //! [`Index::open`] keeps it in a folder, and [`Index::refresh`] writes only what changed. Every file there has checksums:
-//! damage is an error or a rebuild, never a wrong answer.
+//! damage is an error or a rebuild, never a wrong answer. [`Index::deepen`] has a transformer read the records when there is
+//! time, which the ranking heeds from then on.
 //!
 //! What it is not: it does not know what a table, an operation or a skill is. Who discovers them turns them into
 //! [`prospector_core::record::Record`]s.
 
 mod analyze;
 pub mod damage;
+mod deepen;
 mod dense;
 mod directory;
 mod disk;
 pub mod embed;
+mod encoder;
 mod error;
 mod examine;
 mod index;
 mod kind_index;
 mod length;
 mod lexical;
+mod meaning;
 mod rank;
 pub mod ranking;
 mod recipe;
 mod refresh;
+mod safetensors;
 mod static_table;
 mod sums;
 #[cfg(any(feature = "fastembed", feature = "fastembed-dynamic"))]

@@ -7,22 +7,22 @@
 
 mod action;
 mod baselines;
+mod by_place;
 pub(crate) mod calibrate;
 mod clauses;
 pub(crate) mod features;
 mod lookup;
-mod model;
+pub(crate) mod model;
 mod query_scores;
-
-use std::collections::HashMap;
 
 use prospector_core::Kind;
 use prospector_core::record::{Record, Relevance};
 use rayon::prelude::*;
 
-use crate::{SearchError, index::Snapshot, ranking::Ranker, recipe, vectors::Quantized};
+use crate::{SearchError, index::Snapshot, meaning::Question, ranking::Ranker, recipe, vectors::Quantized};
+use by_place::ByPlace;
 use calibrate::Evidence;
-use features::Candidate;
+use features::{Candidate, Features, MAX_CANDIDATES};
 use query_scores::QueryScores;
 
 /// Up to this many records of a kind are all scored in full; of more, those with the best preliminary score.
@@ -55,7 +55,7 @@ pub(crate) struct Ranking {
 pub(crate) fn rank(
     snapshot: &Snapshot,
     kind: Kind,
-    text: &str,
+    question: &Question<'_>,
     parent: Option<&str>,
     limit: usize,
     ranker: Ranker,
@@ -72,9 +72,10 @@ pub(crate) fn rank(
         },
         None => None,
     };
-    let mut scored = score(snapshot, kind, text, within, limit, ranker)?;
+    let mut scored = score(snapshot, kind, question, within, limit, ranker)?;
     // What a part of the recipe is worth is measured without what the rest of it knows.
-    let named = if ranker == Ranker::Full { snapshot.lexical.exact(&snapshot.searcher, text)? } else { Vec::new() };
+    let named =
+        if ranker == Ranker::Full { snapshot.lexical.exact(&snapshot.searcher, question.text)? } else { Vec::new() };
     let mut exact: Vec<usize> = named
         .into_iter()
         .filter_map(|address| kind_index.place(address))
@@ -113,62 +114,92 @@ struct Scored {
 fn score(
     snapshot: &Snapshot,
     kind: Kind,
-    text: &str,
+    question: &Question<'_>,
     within: Option<u32>,
     limit: usize,
     ranker: Ranker,
 ) -> Result<Scored, SearchError> {
-    let query = QueryScores::of(snapshot, kind, text)?;
+    let query = QueryScores::of(snapshot, kind, question.text)?;
     let scores = match ranker {
-        Ranker::Full => full(snapshot, kind, text, &query, within)?,
+        Ranker::Full => full(snapshot, kind, question, &query, within, limit)?,
         Ranker::Lexical | Ranker::Dense | Ranker::Rrf => baselines::scores(snapshot, kind, &query, within, ranker),
     };
     Ok(judge(snapshot, kind, &query, &scores, limit))
 }
 
 /// What the learned ranker would weigh for a question, in the order of the first pass.
-pub(crate) fn candidates(snapshot: &Snapshot, kind: Kind, text: &str) -> Result<Vec<Candidate>, SearchError> {
+pub(crate) fn candidates(
+    snapshot: &Snapshot,
+    kind: Kind,
+    question: &Question<'_>,
+) -> Result<Vec<(Record, Features)>, SearchError> {
     if snapshot.kind_index(kind).docs.is_empty() {
         return Ok(Vec::new());
     }
-    let query = QueryScores::of(snapshot, kind, text)?;
-    let scores = first_pass(snapshot, kind, text, &query, None)?;
-    features::candidates(snapshot, kind, text, &query, &scores)
+    let query = QueryScores::of(snapshot, kind, question.text)?;
+    let scores = first_pass(snapshot, kind, question.text, &query, None, MAX_CANDIDATES)?;
+    let mut candidates = features::candidates(snapshot, kind, question.text, &query, &scores, &features::ALL)?;
+    add_meaning(snapshot, kind, question, &mut candidates)?;
+    let read = |candidate: Candidate| {
+        let address = snapshot.kind_index(kind).docs[candidate.place].address;
+        Ok((snapshot.lexical.record(&snapshot.searcher, address)?, candidate.features))
+    };
+    candidates.into_iter().map(read).collect()
 }
 
-/// The order of the first pass, with the candidates put in order by all that is known of them.
+/// Says of each candidate how near the question is by the shipped transformer; of none, where it has not read all of them yet.
+fn add_meaning(
+    snapshot: &Snapshot,
+    kind: Kind,
+    question: &Question<'_>,
+    candidates: &mut [Candidate],
+) -> Result<(), SearchError> {
+    let docs = &snapshot.kind_index(kind).docs;
+    let hashes: Vec<u64> = candidates.iter().map(|candidate| docs[candidate.place].hash).collect();
+    let Some(near) = question.similarities(&hashes)? else { return Ok(()) };
+    let nearest = near.iter().copied().fold(f32::MIN, f32::max);
+    candidates.iter_mut().zip(near).for_each(|(candidate, near)| candidate.features.meaning = near - nearest);
+    Ok(())
+}
+
+/// The order of the first pass, with the candidates put in order by all that is known of them: as many of the best as are shown
+/// and as [`judge`] looks at, best first, and the others behind them in no order.
 fn full(
     snapshot: &Snapshot,
     kind: Kind,
-    text: &str,
+    question: &Question<'_>,
     query: &QueryScores,
     within: Option<u32>,
+    limit: usize,
 ) -> Result<Vec<(f32, usize)>, SearchError> {
-    let mut scores = first_pass(snapshot, kind, text, query, within)?;
-    if !model::weighs(kind) {
-        return Ok(scores);
-    }
+    let depth = limit.max(MAX_CANDIDATES);
+    let mut scores = first_pass(snapshot, kind, question.text, query, within, depth)?;
+    let Some(weights) = model::weights(kind) else { return Ok(scores) };
     let top = scores.first().map_or(0.0, |(score, _)| score.max(f32::EPSILON));
-    let weighed: HashMap<usize, f32> = features::candidates(snapshot, kind, text, query, &scores)?
-        .into_iter()
-        .map(|candidate| (candidate.place, top * model::score(kind, &candidate.features)))
-        .collect();
-    let lowest = weighed.values().copied().fold(f32::MAX, f32::min);
+    let mut candidates = features::candidates(snapshot, kind, question.text, query, &scores, weights)?;
+    if weights.meaning != 0.0 {
+        add_meaning(snapshot, kind, question, &mut candidates)?;
+    }
+    let weighed = candidates.iter().map(|found| (found.place, top * model::score(weights, &found.features)));
+    let weighed: Vec<(usize, f32)> = weighed.collect();
+    let lowest = weighed.iter().map(|(_, score)| *score).fold(f32::MAX, f32::min);
+    let weighed = ByPlace::new(snapshot.kind_index(kind).docs.len(), weighed);
     for (score, place) in &mut scores {
         // What is no candidate stays behind all that are.
-        *score = weighed.get(place).copied().unwrap_or_else(|| score.min(lowest));
+        *score = weighed.get(*place).unwrap_or_else(|| score.min(lowest));
     }
-    sort(&mut scores);
+    sort_best(&mut scores, depth);
     Ok(scores)
 }
 
-/// The scores of the recipe, best first.
+/// The scores of the recipe: the best `depth` of them, best first, and the others behind them in no order.
 fn first_pass(
     snapshot: &Snapshot,
     kind: Kind,
     text: &str,
     query: &QueryScores,
     within: Option<u32>,
+    depth: usize,
 ) -> Result<Vec<(f32, usize)>, SearchError> {
     let recipe = recipe::of(kind);
     let kind_index = snapshot.kind_index(kind);
@@ -196,7 +227,7 @@ fn first_pass(
             (best_clause.map_or(own, |clause| (own + clause) / 2.0), place)
         })
         .collect();
-    sort(&mut scores);
+    sort_best(&mut scores, depth);
     if recipe.feedback > 0
         && let Some(expanded) = feedback(snapshot, kind, query, &scores[..scores.len().min(recipe.feedback)])
     {
@@ -205,17 +236,27 @@ fn first_pass(
             let names = recipe.names * query.name_similarity(snapshot, kind, *place);
             *score = query.lexical(*place) + recipe.dense * (first + names);
         }
-        sort(&mut scores);
+        sort_best(&mut scores, depth);
     }
     if recipe.lookup {
         lookup::pull(snapshot, &mut scores, LOOKUP_SOURCES)?;
-        sort(&mut scores);
+        sort_best(&mut scores, depth);
     }
     Ok(scores)
 }
 
-fn sort(scores: &mut [(f32, usize)]) {
-    scores.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+/// Puts the best `count` in front, best first; the others stand behind them in no order.
+fn sort_best(scores: &mut [(f32, usize)], count: usize) {
+    if count < scores.len() {
+        scores.select_nth_unstable_by(count, by_score);
+    }
+    let count = count.min(scores.len());
+    scores[..count].sort_unstable_by(by_score);
+}
+
+/// Best first, and what scores the same in the order of the places.
+fn by_score(a: &(f32, usize), b: &(f32, usize)) -> std::cmp::Ordering {
+    b.0.total_cmp(&a.0).then(a.1.cmp(&b.1))
 }
 
 /// The records that are scored in full.
@@ -244,7 +285,7 @@ fn places(
         })
         .collect();
     let keep = PRESELECTED.min(cheap.len() - 1);
-    cheap.select_nth_unstable_by(keep, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    cheap.select_nth_unstable_by(keep, by_score);
     let mut places: Vec<usize> = cheap[..keep].iter().map(|(_, place)| *place).collect();
     for clause in clauses {
         places.extend(clause.best(100));

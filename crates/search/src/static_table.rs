@@ -14,7 +14,10 @@ use rayon::prelude::*;
 use serde::Deserialize;
 use unicode_normalization::UnicodeNormalization;
 
-use crate::embed::{EmbedError, Embedder, ModelId, Role};
+use crate::{
+    embed::{EmbedError, Embedder, ModelId, Role},
+    safetensors::{Damaged, Tensors},
+};
 
 static MODEL: &[u8] = include_bytes!("../model/model.safetensors");
 static TOKENIZER: &str = include_str!("../model/tokenizer.json");
@@ -48,6 +51,14 @@ pub(crate) fn word_rank(word: &str) -> Option<u32> {
     table.vocabulary.get(word).copied()
 }
 
+/// The rows of the word pieces of a text, in order; unknown words have none.
+///
+/// # Errors
+/// [`EmbedError`] if the shipped files are damaged.
+pub(crate) fn pieces(text: &str) -> Result<Vec<u32>, EmbedError> {
+    StaticTable::shipped_table().map(|table| table.pieces(text).collect())
+}
+
 static SHIPPED: LazyLock<Result<Arc<Table>, String>> = LazyLock::new(|| parse(MODEL, TOKENIZER).map(Arc::new));
 
 impl StaticTable {
@@ -56,10 +67,18 @@ impl StaticTable {
     /// # Errors
     /// [`EmbedError`] if the shipped files are damaged.
     pub fn shipped() -> Result<StaticTable, EmbedError> {
-        match &*SHIPPED {
-            Ok(table) => Ok(StaticTable { table: table.clone(), weights: vec![1.0; table.scales.len()].into() }),
-            Err(reason) => Err(EmbedError { model: "the shipped table".into(), reason: reason.clone() }),
-        }
+        let table = StaticTable::shipped_table()?;
+        Ok(StaticTable { table: table.clone(), weights: vec![1.0; table.scales.len()].into() })
+    }
+
+    /// Whether a model is this one.
+    pub(crate) fn is_shipped(model: &ModelId) -> bool {
+        SHIPPED.as_ref().is_ok_and(|table| table.id == *model)
+    }
+
+    fn shipped_table() -> Result<&'static Arc<Table>, EmbedError> {
+        let failed = |reason: &String| EmbedError { model: "the shipped table".into(), reason: reason.clone() };
+        SHIPPED.as_ref().map_err(failed)
     }
 
     fn mean(&self, text: &str) -> Vec<f32> {
@@ -221,41 +240,21 @@ struct WordPiece {
     vocab: HashMap<String, u32>,
 }
 
-#[derive(Deserialize)]
-struct Header {
-    embeddings: Tensor,
-    weights: Tensor,
-}
-
-#[derive(Deserialize)]
-struct Tensor {
-    shape: Vec<usize>,
-    data_offsets: (usize, usize),
-}
-
-/// Reads the safetensors layout: eight bytes of header length, the header as JSON, the data.
-/// <https://github.com/huggingface/safetensors#format>
 fn parse(model: &'static [u8], tokenizer: &str) -> Result<Table, String> {
     let vocabulary =
         serde_json::from_str::<TokenizerFile>(tokenizer).map_err(|e| format!("tokenizer.json: {e}"))?.model.vocab;
-    let damaged = || "model.safetensors is damaged".to_owned();
-    let length = model.first_chunk::<8>().map(|bytes| u64::from_le_bytes(*bytes)).ok_or_else(damaged)?;
-    let (header, data) =
-        usize::try_from(length).ok().and_then(|length| model[8..].split_at_checked(length)).ok_or_else(damaged)?;
-    let header: Header = serde_json::from_slice(header).map_err(|e| format!("model.safetensors: {e}"))?;
-    let bytes_of = |tensor: &Tensor| data.get(tensor.data_offsets.0..tensor.data_offsets.1).ok_or_else(damaged);
-    let [rows, dimensions] = header.embeddings.shape[..] else { return Err(damaged()) };
-    let embeddings = bytes_of(&header.embeddings)?;
-    let scales: Vec<f32> =
-        bytes_of(&header.weights)?.as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
-    if embeddings.len() != rows * dimensions
-        || scales.len() != rows
-        || vocabulary.values().any(|row| *row as usize >= rows)
-    {
-        return Err(damaged());
+    let read = || -> Result<(usize, &'static [u8], Vec<f32>), Damaged> {
+        let tensors = Tensors::read("model.safetensors", model)?;
+        let dimensions = tensors.width("embeddings")?;
+        let (rows, count) = tensors.bytes("embeddings", dimensions)?;
+        Ok((dimensions, rows, tensors.numbers("weights", count)?))
+    };
+    let (dimensions, rows, scales) = read().map_err(|damaged| damaged.to_string())?;
+    if vocabulary.values().any(|row| *row as usize >= scales.len()) {
+        return Err("tokenizer.json has more pieces than model.safetensors has rows".into());
     }
     let id = ModelId(format!("static-{dimensions}-{}", &blake3::hash(model).to_hex()[..12]));
-    Ok(Table { id, dimensions, vocabulary, rows: embeddings, scales })
+    Ok(Table { id, dimensions, vocabulary, rows, scales })
 }
 
 #[cfg(test)]

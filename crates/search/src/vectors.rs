@@ -32,8 +32,8 @@ pub(crate) fn normalize(vector: &mut [f32]) {
     }
 }
 
-/// A vector as bytes.
-fn quantize(vector: &[f32], out: &mut Vec<u8>) {
+/// A vector as bytes: the float32 scale, then one signed byte a dimension.
+pub(crate) fn quantize(vector: &[f32], out: &mut Vec<u8>) {
     let largest = vector.iter().fold(0.0_f32, |m, v| m.max(v.abs()));
     let scale = if largest > 0.0 { largest / 127.0 } else { 1.0 };
     out.extend(scale.to_le_bytes());
@@ -152,7 +152,7 @@ impl Vectors {
     /// The dot product of the query with a row; 0 for a row that is not there.
     #[inline]
     pub(crate) fn similarity(&self, query: &Quantized, vector: usize, slot: u32) -> f32 {
-        self.row(vector, slot).map_or(0.0, |(scale, row)| dot(&query.values, row) as f32 * scale * query.scale)
+        self.row(vector, slot).map_or(0.0, |(scale, row)| query.multiply(scale, row))
     }
 }
 
@@ -169,6 +169,15 @@ impl Quantized {
         quantize(vector, &mut bytes);
         let scale = bytes.first_chunk::<4>().map_or(1.0, |scale| f32::from_le_bytes(*scale));
         Quantized { scale, values: bytes[4..].iter().map(|b| *b as i8).collect() }
+    }
+
+    /// The dot product with a row that [`quantize`] wrote.
+    pub(crate) fn similarity(&self, row: &[u8]) -> f32 {
+        row.split_first_chunk::<4>().map_or(0.0, |(scale, values)| self.multiply(f32::from_le_bytes(*scale), values))
+    }
+
+    fn multiply(&self, scale: f32, values: &[u8]) -> f32 {
+        dot(&self.values, values) as f32 * scale * self.scale
     }
 }
 

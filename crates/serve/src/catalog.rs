@@ -32,6 +32,12 @@ type Opener = dyn Fn(bool) -> Opened + Send + Sync;
 /// How long after an attempt to mend the index that failed the next one is made.
 const AGAIN: Duration = Duration::from_secs(60);
 
+/// How often it is looked whether there is something new for the transformer to read.
+const IDLE: Duration = Duration::from_secs(10);
+
+/// And how long after it could not: a disk that is full or read-only stays so for a while.
+const IDLE_AFTER_ERROR: Duration = Duration::from_secs(600);
+
 /// One state of the catalog, and what has been made of it for each owner. Their number is that of the tokens.
 struct State {
     catalog: Catalog,
@@ -156,6 +162,30 @@ impl ServedCatalog {
         // It looks at files.
         let fault = tokio::task::spawn_blocking(move || index.check().err().map(|error| error.to_string()));
         fault.await.unwrap_or_else(|error| Some(error.to_string()))
+    }
+
+    /// Has the index read by its transformer, a little at a time, and leaves as much time to everything else as that took.
+    pub(crate) async fn deepen(&self, until: &CancellationToken) {
+        loop {
+            let index = self.now.read().unwrap_or_else(PoisonError::into_inner).catalog.index.clone();
+            let started = Instant::now();
+            let read = tokio::select! {
+                () = until.cancelled() => return,
+                read = index.deepen_a_little() => read,
+            };
+            let pause = match read {
+                Ok(0) => IDLE,
+                Ok(_) => started.elapsed(),
+                Err(error) => {
+                    tracing::warn!(%error, "the transformer cannot read the index");
+                    IDLE_AFTER_ERROR
+                }
+            };
+            tokio::select! {
+                () = until.cancelled() => return,
+                () = tokio::time::sleep(pause) => {}
+            }
+        }
     }
 
     /// Opens the catalog again whenever `stamp` says something else than `known`: another process has refreshed the index;

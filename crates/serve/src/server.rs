@@ -95,6 +95,13 @@ impl Server {
         tokio::spawn(async move { server.catalog.follow(&stamp, known, LOOK, &server.closing).await });
     }
 
+    /// Has the transformer read the index, beside everything else, until the server closes: see
+    /// [`prospector_search::Index::deepen`].
+    pub fn deepen(self: &Arc<Self>) {
+        let server = self.clone();
+        tokio::spawn(async move { server.catalog.deepen(&server.closing).await });
+    }
+
     /// Listens on an address, for [`Server::http`].
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! What a question asks to be done, and what an operation does: read, create, change or remove.
 
-use prospector_core::record::Record;
+use crate::lexical::Outline;
 
 /// What can be done to a thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -156,8 +156,8 @@ impl Actions {
     }
 
     /// What an operation does: by its method, where that tells; else by the first verb of its name, or of what is said of it.
-    pub(super) fn of_operation(record: &Record) -> Actions {
-        let route = record.aliases.first().map_or("", String::as_str);
+    pub(super) fn of_operation(outline: &Outline) -> Actions {
+        let route = outline.aliases.first().map_or("", String::as_str);
         let method = match route.split_once(' ').map(|(method, _)| method.to_uppercase()).as_deref() {
             Some("GET" | "HEAD" | "QUERY") => Some(Action::Read),
             Some("DELETE") => Some(Action::Remove),
@@ -167,12 +167,12 @@ impl Actions {
         if let Some(method) = method {
             return Actions::default().with(method);
         }
-        let by_name = prospector_text::identifiers::words(&record.name)
+        let by_name = prospector_text::identifiers::words(&outline.name)
             .into_iter()
             .map(|word| Actions::of_word(&word.to_lowercase()))
             .find(|actions| *actions != Actions::default());
         let by_text = || {
-            words(&record.description)
+            words(&outline.description)
                 .take(4)
                 .map(|word| Actions::of_word(word.trim_end_matches('s')))
                 .find(|actions| *actions != Actions::default())
@@ -198,18 +198,13 @@ fn words(text: &str) -> impl Iterator<Item = String> {
 
 #[cfg(test)]
 mod tests {
-    use prospector_core::Kind;
-
     use super::*;
 
     #[track_caller]
     fn check(question: &str, route: &str, name: &str, expected: f32) {
-        let record = Record { aliases: vec![route.into()], ..Record::new(Kind::Operation, name, name) };
-        assert_eq!(
-            Actions::of_question(question).agreement(Actions::of_operation(&record)),
-            expected,
-            "{question} {route}"
-        );
+        let outline = Outline { aliases: vec![route.into()], name: name.into(), ..Outline::default() };
+        let agreement = Actions::of_question(question).agreement(Actions::of_operation(&outline));
+        assert_eq!(agreement, expected, "{question} {route}");
     }
 
     #[test]

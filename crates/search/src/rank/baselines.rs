@@ -2,7 +2,7 @@
 
 use prospector_core::Kind;
 
-use super::{query_scores::QueryScores, sort};
+use super::{by_score, query_scores::QueryScores};
 use crate::{index::Snapshot, ranking::Ranker};
 
 /// The constant of reciprocal rank fusion, as its authors chose it.
@@ -24,7 +24,7 @@ pub(super) fn scores(
     let by = |score: &dyn Fn(usize) -> Option<f32>| {
         let mut scores: Vec<(f32, usize)> =
             places.iter().filter_map(|place| score(*place).map(|score| (score, *place))).collect();
-        sort(&mut scores);
+        scores.sort_unstable_by(by_score);
         scores
     };
     let lexical = || by(&|place| Some(query.lexical(place)).filter(|score| *score > 0.0));
@@ -46,7 +46,7 @@ fn fuse(lists: &[Vec<(f32, usize)>], places: usize) -> Vec<(f32, usize)> {
     }
     let mut scores: Vec<(f32, usize)> =
         sums.into_iter().enumerate().filter(|(_, sum)| *sum > 0.0).map(|(place, sum)| (sum, place)).collect();
-    sort(&mut scores);
+    scores.sort_unstable_by(by_score);
     scores
 }
 

@@ -6,14 +6,17 @@
 use std::collections::{HashMap, HashSet};
 
 use prospector_core::Kind;
-use prospector_core::record::Record;
 use prospector_text::sentences;
 
-use super::{action::Actions, calibrate::few, query_scores::QueryScores};
-use crate::{SearchError, analyze, index::Snapshot, lexical::MAX_IDF};
+use super::{action::Actions, by_place::ByPlace, calibrate::few, query_scores::QueryScores};
+use crate::{
+    SearchError, analyze,
+    index::Snapshot,
+    lexical::{MAX_IDF, Outline},
+};
 
 /// How many candidates are weighed, beside those that the best of them join to.
-const MAX_CANDIDATES: usize = 100;
+pub(super) const MAX_CANDIDATES: usize = 100;
 
 /// Of so many of the best, what they join to is a candidate too.
 const JOINED_FROM: usize = 10;
@@ -37,6 +40,11 @@ macro_rules! features {
             pub(crate) fn values(&self) -> [f32; NAMES.len()] {
                 [$(self.$name),*]
             }
+
+            /// The features of these values, which are in the order of [`NAMES`].
+            pub(super) const fn new([$($name),*]: [f32; NAMES.len()]) -> Self {
+                Features { $($name),* }
+            }
         }
     };
 }
@@ -56,47 +64,57 @@ features! {
     description_said: "How much of its first sentence the question says.",
     action: "1 where it does what the question asks to be done, -1 where it does something else, 0 where nobody knows.",
     few: "How small the catalog is: from 1 for nothing to 0 for endless.",
+    meaning: "The cosine of the question with its text by the shipped transformer, less that of the nearest candidate; 0 for all as \
+              long as one of them has no vector.",
 }
 
-/// One candidate: its place, its record, and what is known of it.
-pub(crate) struct Candidate {
-    pub(crate) place: usize,
-    pub(crate) record: Record,
-    pub(crate) features: Features,
+/// What every feature counts, when all of them are asked for.
+pub(super) const ALL: Features = Features::new([1.0; NAMES.len()]);
+
+/// One candidate: its place, and what is known of it.
+pub(super) struct Candidate {
+    pub(super) place: usize,
+    pub(super) features: Features,
 }
 
-/// The candidates for a question, in the order of the first pass, whose scores are given, best first.
+/// The candidates for a question, in the order of the first pass, whose scores are given; the best [`MAX_CANDIDATES`] come first,
+/// in order. What a feature that counts nothing in `weights` would cost to read or to compute is saved; it is 0 then.
 pub(super) fn candidates(
     snapshot: &Snapshot,
     kind: Kind,
     text: &str,
     query: &QueryScores,
     scores: &[(f32, usize)],
+    weights: &Features,
 ) -> Result<Vec<Candidate>, SearchError> {
-    let question = Question::new(snapshot, kind, text, query, scores);
+    let question = Question::new(snapshot, kind, text, query, scores, *weights);
+    let joins_count = weights.pulled != 0.0 || weights.bridged != 0.0;
     let mut places: Vec<usize> = scores.iter().take(MAX_CANDIDATES).map(|(_, place)| *place).collect();
     let mut known: HashSet<usize> = places.iter().copied().collect();
     let mut candidates = Vec::with_capacity(places.len());
     let mut at = 0;
     while at < places.len() {
         let place = places[at];
-        let record = snapshot.lexical.record(&snapshot.searcher, snapshot.kind_index(kind).docs[place].address)?;
-        let joined = find_joined(snapshot, kind, &record)?;
+        let outline = snapshot.lexical.outline(&snapshot.searcher, snapshot.kind_index(kind).docs[place].address)?;
+        let mut joined = Vec::new();
+        if joins_count || at < JOINED_FROM {
+            joined = find_joined(snapshot, kind, &outline.related)?;
+        }
         if at < JOINED_FROM {
-            let scored = joined.iter().copied().filter(|place| question.base.contains_key(place));
+            let scored = joined.iter().copied().filter(|place| question.base.get(*place).is_some());
             places.extend(scored.filter(|place| known.insert(*place)));
         }
-        let features = question.features(place, &record, &joined);
-        candidates.push(Candidate { place, record, features });
+        let features = question.features(place, &outline, &joined);
+        candidates.push(Candidate { place, features });
         at += 1;
     }
     Ok(candidates)
 }
 
-/// The places of what a record joins to.
-fn find_joined(snapshot: &Snapshot, kind: Kind, record: &Record) -> Result<Vec<usize>, SearchError> {
-    let mut places = Vec::with_capacity(record.related.len());
-    for id in &record.related {
+/// The places of the records of these ids.
+fn find_joined(snapshot: &Snapshot, kind: Kind, ids: &[String]) -> Result<Vec<usize>, SearchError> {
+    let mut places = Vec::with_capacity(ids.len());
+    for id in ids {
         let address = snapshot.lexical.address(&snapshot.searcher, kind, id)?;
         places.extend(address.and_then(|address| snapshot.kind_index(kind).place(address)));
     }
@@ -109,7 +127,7 @@ struct Question<'a> {
     kind: Kind,
     query: &'a QueryScores,
     /// The score of each place in the first pass, over the best.
-    base: HashMap<usize, f32>,
+    base: ByPlace,
     few: f32,
     /// Its terms, and their weights.
     weights: HashMap<&'a str, f32>,
@@ -117,18 +135,29 @@ struct Question<'a> {
     /// Neighbours among its terms.
     pairs: HashSet<(&'a str, &'a str)>,
     actions: Actions,
+    /// What each feature counts.
+    counts: Features,
 }
 
 impl<'a> Question<'a> {
-    fn new(snapshot: &'a Snapshot, kind: Kind, text: &str, query: &'a QueryScores, scores: &[(f32, usize)]) -> Self {
+    fn new(
+        snapshot: &'a Snapshot,
+        kind: Kind,
+        text: &str,
+        query: &'a QueryScores,
+        scores: &[(f32, usize)],
+        counts: Features,
+    ) -> Self {
         let top = scores.first().map_or(0.0, |(score, _)| *score).max(f32::EPSILON);
         let terms = query.terms();
+        let records = snapshot.kind_index(kind).docs.len();
         Question {
+            counts,
             snapshot,
             kind,
             query,
-            base: scores.iter().map(|(score, place)| (*place, score / top)).collect(),
-            few: few(kind, snapshot.kind_index(kind).docs.len(), query.trust()),
+            base: ByPlace::new(records, scores.iter().map(|(score, place)| (*place, score / top))),
+            few: few(kind, records, query.trust()),
             weights: terms.iter().map(|(term, weight)| (term.as_str(), *weight)).collect(),
             total: terms.iter().map(|(_, weight)| weight).sum::<f32>().max(f32::EPSILON),
             pairs: terms.windows(2).map(|pair| (pair[0].0.as_str(), pair[1].0.as_str())).collect(),
@@ -136,34 +165,40 @@ impl<'a> Question<'a> {
         }
     }
 
-    fn features(&self, place: usize, record: &Record, joined: &[usize]) -> Features {
-        let Question { snapshot, kind, query, .. } = *self;
+    fn features(&self, place: usize, outline: &Outline, joined: &[usize]) -> Features {
+        let Question { snapshot, kind, query, counts, .. } = *self;
         let parent = snapshot.kind_index(kind).docs[place].parent;
-        let base = |place: &usize| self.base.get(place).copied().unwrap_or(0.0);
+        let base = |place: &usize| self.base.get(*place).unwrap_or(0.0);
         let own = base(&place);
         let mut joined: Vec<f32> = joined.iter().map(|place| (base(place) - own).max(0.0)).collect();
         joined.sort_by(|a, b| b.total_cmp(a));
         let style = analyze::Style::of(kind);
-        let name = analyze::terms(&record.name, style);
-        let first_sentence = analyze::terms(sentences::first(&record.description), style);
+        let (mut name, mut first_sentence) = (Vec::new(), Vec::new());
+        if counts.pairs != 0.0 {
+            name = analyze::terms(&outline.name, style);
+        }
+        if counts.pairs != 0.0 || counts.description_said != 0.0 {
+            first_sentence = analyze::terms(sentences::first(&outline.description), style);
+        }
         Features {
             base: own,
             strength: query.strength(place),
-            body: query.body_similarity(snapshot, kind, place),
-            name: query.name_similarity(snapshot, kind, place),
+            body: if counts.body != 0.0 { query.body_similarity(snapshot, kind, place) } else { 0.0 },
+            name: if counts.name != 0.0 { query.name_similarity(snapshot, kind, place) } else { 0.0 },
             coverage: query.coverage(parent) * query.trust(),
             centroid: query.centroid(parent).unwrap_or(0.0) * query.trust(),
-            members_said: self.members_said(record, style),
+            members_said: if counts.members_said != 0.0 { self.members_said(outline, style) } else { 0.0 },
             pulled: joined.first().copied().unwrap_or(0.0),
             bridged: joined.get(1).copied().unwrap_or(0.0),
-            missing: self.missing(place),
+            missing: if counts.missing != 0.0 { self.missing(place) } else { 0.0 },
             pairs: self.pairs_said(&name, &first_sentence),
             description_said: self.share_said(&first_sentence),
             action: match kind {
-                Kind::Operation => self.actions.agreement(Actions::of_operation(record)),
-                Kind::Table | Kind::Document | Kind::Fact | Kind::Skill => 0.0,
+                Kind::Operation if counts.action != 0.0 => self.actions.agreement(Actions::of_operation(outline)),
+                Kind::Operation | Kind::Table | Kind::Document | Kind::Fact | Kind::Skill => 0.0,
             },
             few: self.few,
+            meaning: 0.0,
         }
     }
 
@@ -187,17 +222,19 @@ impl<'a> Question<'a> {
         found as f32 / self.pairs.len().max(1) as f32
     }
 
-    fn members_said(&self, record: &Record, style: analyze::Style) -> f32 {
+    fn members_said(&self, outline: &Outline, style: analyze::Style) -> f32 {
         if self.kind != Kind::Table {
             return 0.0;
         }
         let mut held: HashSet<String> = HashSet::new();
-        for member in record.members.split_whitespace().take(MAX_MEMBERS) {
+        for member in outline.members.split_whitespace().take(MAX_MEMBERS) {
             let terms = analyze::terms(member, style);
             if self.share_said(&terms) == 1.0 {
                 held.extend(terms);
             }
         }
-        held.iter().filter_map(|term| self.weights.get(term.as_str())).sum::<f32>() / self.total
+        // In the order of the question, since a sum of floats depends on the order.
+        let terms = self.query.terms().iter().filter(|(term, _)| held.contains(term));
+        terms.map(|(_, weight)| weight).sum::<f32>() / self.total
     }
 }

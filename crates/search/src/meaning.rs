@@ -1,0 +1,358 @@
+//! What the shipped transformer makes of records, beside the index: a vector for each record of the kinds that weigh it, found by
+//! the hash of what the record holds.
+//!
+//! The vectors are computed behind everybody's back and used as soon as all candidates of a question have theirs; until then the
+//! ranking does without. They outlive the index: one that is built anew finds them again.
+//!
+//! The file is rows of equal length, only ever appended to: the hash of the record, the scale and the signed bytes of the vector,
+//! and the first eight bytes of the blake3 hash of all that. A row that does not match is no row, and is computed again.
+
+use std::{
+    collections::{HashMap, HashSet},
+    fs::File,
+    io::{self, Read, Seek, SeekFrom, Write},
+    path::{Path, PathBuf},
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use prospector_state::{Replacement, options};
+
+use crate::{
+    SearchError,
+    damage::{Damage, Examined},
+    embed::Role,
+    encoder::{self, DIMENSIONS},
+    vectors::{Quantized, quantize},
+};
+
+/// The file, named after the transformer: another one makes other vectors.
+pub(crate) const FILE: &str = "meanings-minilm-l6-1.bin";
+
+const HASH: usize = 8;
+const VECTOR: usize = 4 + DIMENSIONS;
+const ROW: usize = HASH + VECTOR + CHECK;
+const CHECK: usize = 8;
+
+/// As many rows may be of records that are gone as are of records that are there, and so many more.
+const SPARE_ROWS: usize = 1_000;
+
+/// So much of the file is held in memory; what is beyond is read when it is needed.
+const MAX_BYTES_HELD: usize = 64_000_000;
+
+/// A row as it is stored.
+type Row = [u8; ROW];
+
+fn check_of(row: &Row) -> [u8; CHECK] {
+    let digest = blake3::hash(&row[..HASH + VECTOR]);
+    std::array::from_fn(|at| digest.as_bytes()[at])
+}
+
+fn hash_of(row: &Row) -> u64 {
+    row.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}
+
+/// The hash of a row that is whole.
+fn verify(row: &Row) -> Option<u64> {
+    (row[HASH + VECTOR..] == check_of(row)).then(|| hash_of(row))
+}
+
+/// Compares every row with its checksum.
+///
+/// # Errors
+/// [`SearchError::Io`] where the file is there and may not be read.
+pub(crate) fn examine(folder: &Path, examined: &mut Examined) -> Result<(), SearchError> {
+    let path = folder.join(FILE);
+    let bytes = match std::fs::read(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        bytes => bytes.map_err(|source| SearchError::Io { act: "read", path: path.clone(), source })?,
+    };
+    examined.files += 1;
+    examined.bytes += bytes.len() as u64;
+    let faulty = bytes.as_chunks::<ROW>().0.iter().filter(|row| verify(row).is_none()).count();
+    if faulty > 0 {
+        examined.damage.push(Damage::new(path, format!("{faulty} of its rows do not match their checksums")));
+    }
+    Ok(())
+}
+
+/// The vectors of an index.
+pub(crate) struct Meanings {
+    /// `None` in memory.
+    path: Option<PathBuf>,
+    rows: Mutex<Rows>,
+}
+
+/// What is known of the file, or the rows themselves.
+#[derive(Default)]
+struct Rows {
+    places: HashMap<u64, u64>,
+    file: Option<File>,
+    /// How far the file was read.
+    length: u64,
+    /// The beginning of the file, or all rows.
+    held: Vec<u8>,
+}
+
+impl Meanings {
+    /// Those of the index in a folder; of one in memory where there is none. Nothing is read yet.
+    pub(crate) fn beside(folder: Option<&Path>) -> Meanings {
+        Meanings { path: folder.map(|folder| folder.join(FILE)), rows: Mutex::default() }
+    }
+
+    fn rows(&self) -> MutexGuard<'_, Rows> {
+        self.rows.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The nearness of a question to the records of these hashes; `None` as long as one of them has no vector.
+    pub(crate) fn similarities(&self, question: &Quantized, hashes: &[u64]) -> Option<Vec<f32>> {
+        let mut rows = self.rows();
+        hashes.iter().map(|hash| Some(question.similarity(&rows.row(*hash)?[HASH..HASH + VECTOR]))).collect()
+    }
+
+    /// Whether all of these have a vector.
+    pub(crate) fn hold(&self, hashes: &[u64]) -> bool {
+        let mut rows = self.rows();
+        self.look(&mut rows);
+        hashes.iter().all(|hash| rows.places.contains_key(hash))
+    }
+
+    /// Which of these have none.
+    pub(crate) fn missing<T>(&self, records: impl IntoIterator<Item = (u64, T)>) -> Vec<(u64, T)> {
+        let mut rows = self.rows();
+        self.look(&mut rows);
+        records.into_iter().filter(|(hash, _)| !rows.places.contains_key(hash)).collect()
+    }
+
+    /// Takes what this process or another has appended since the last time. A file that cannot be read holds nothing.
+    fn look(&self, rows: &mut Rows) {
+        let Some(path) = &self.path else { return };
+        let length = std::fs::metadata(path).map_or(0, |meta| meta.len() / ROW as u64 * ROW as u64);
+        if length == rows.length {
+            return;
+        }
+        if length < rows.length {
+            *rows = Rows::default();
+        }
+        if let Err(error) = rows.read_on(path, length) {
+            tracing::debug!(%error, path = %path.display(), "the vectors of the transformer cannot be read");
+            *rows = Rows::default();
+        }
+    }
+
+    /// Keeps the vectors of texts by the hashes of their records.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub(crate) fn append(&self, vectors: &[(u64, Vec<f32>)]) -> io::Result<()> {
+        let mut bytes = Vec::with_capacity(vectors.len() * ROW);
+        for (hash, vector) in vectors {
+            bytes.extend(encode(*hash, vector));
+        }
+        let mut rows = self.rows();
+        let Some(path) = &self.path else {
+            rows.note(&bytes);
+            rows.held.extend(bytes);
+            return Ok(());
+        };
+        let mut file = options().create(true).truncate(false).read(true).write(true).open(path)?;
+        // Other processes append too; what a killed one left of a row is written over.
+        file.lock()?;
+        let end = file.metadata()?.len() / ROW as u64 * ROW as u64;
+        file.seek(SeekFrom::Start(end))?;
+        file.write_all(&bytes)?;
+        file.unlock()?;
+        self.look(&mut rows);
+        Ok(())
+    }
+
+    /// Drops the rows that are damaged, and those of all records but these where they have become many.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub(crate) fn keep(&self, hashes: &HashSet<u64>) -> io::Result<()> {
+        let mut rows = self.rows();
+        self.look(&mut rows);
+        let Some(path) = &self.path else { return Ok(()) };
+        let known: Vec<u64> = rows.places.keys().copied().collect();
+        // Each is looked at, since looking forgets what is damaged.
+        let damaged = known.iter().filter(|hash| rows.row(**hash).is_none()).count();
+        if damaged == 0 && rows.length as usize / ROW <= 2 * hashes.len() + SPARE_ROWS {
+            return Ok(());
+        }
+        let mut replacement = Replacement::begin(path)?;
+        for hash in known.iter().filter(|hash| hashes.contains(hash)) {
+            if let Some(row) = rows.row(*hash) {
+                replacement.file().write_all(&row)?;
+            }
+        }
+        replacement.finish_durably()?;
+        *rows = Rows::default();
+        Ok(())
+    }
+}
+
+impl Rows {
+    /// Reads the rows up to a length of the file.
+    fn read_on(&mut self, path: &Path, length: u64) -> io::Result<()> {
+        let mut file = File::open(path)?;
+        file.seek(SeekFrom::Start(self.length))?;
+        let mut bytes = Vec::new();
+        let mut left = length.saturating_sub(self.length);
+        while left > 0 {
+            bytes.clear();
+            let read = (&mut file).take(left.min(1_000 * ROW as u64)).read_to_end(&mut bytes)?;
+            if read == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            self.note(&bytes);
+            if self.held.len() as u64 == self.length && self.held.len() + read <= MAX_BYTES_HELD {
+                self.held.extend(&bytes);
+            }
+            self.length += read as u64;
+            left -= read as u64;
+        }
+        self.file = Some(file);
+        Ok(())
+    }
+
+    /// Notes where these rows are, which stand behind all that are known.
+    fn note(&mut self, bytes: &[u8]) {
+        let first = self.length.max(self.held.len() as u64);
+        for (at, row) in bytes.as_chunks::<ROW>().0.iter().enumerate() {
+            self.places.insert(hash_of(row), first + (at * ROW) as u64);
+        }
+    }
+
+    /// The row of a record; `None` where there is none, or none that is whole, which is then forgotten.
+    fn row(&mut self, hash: u64) -> Option<Row> {
+        let place = *self.places.get(&hash)?;
+        let mut row = [0; ROW];
+        let held = self.held.get(place as usize..).and_then(|rest| rest.first_chunk::<ROW>());
+        let is_read = match (held, &mut self.file) {
+            (Some(held), _) => {
+                row = *held;
+                true
+            }
+            (None, Some(file)) => file.seek(SeekFrom::Start(place)).and_then(|_| file.read_exact(&mut row)).is_ok(),
+            (None, None) => false,
+        };
+        if is_read && verify(&row) == Some(hash) {
+            return Some(row);
+        }
+        self.places.remove(&hash);
+        None
+    }
+}
+
+fn encode(hash: u64, vector: &[f32]) -> Row {
+    let mut bytes = Vec::with_capacity(ROW);
+    bytes.extend(hash.to_le_bytes());
+    quantize(vector, &mut bytes);
+    let mut row = [0; ROW];
+    row[..HASH + VECTOR].copy_from_slice(&bytes);
+    let check = check_of(&row);
+    row[HASH + VECTOR..].copy_from_slice(&check);
+    row
+}
+
+/// A question, for as long as it is searched for.
+pub(crate) struct Question<'q> {
+    pub(crate) text: &'q str,
+    /// `None` where the index has another embedder than the shipped one.
+    meanings: Option<&'q Meanings>,
+    vector: std::cell::OnceCell<Quantized>,
+}
+
+impl<'q> Question<'q> {
+    pub(crate) fn new(text: &'q str, meanings: Option<&'q Meanings>) -> Self {
+        Question { text, meanings, vector: std::cell::OnceCell::new() }
+    }
+
+    /// The nearness of the records of these hashes; `None` as long as one of them has no vector. The question is embedded when
+    /// it is asked for first, and once.
+    ///
+    /// # Errors
+    /// When the shipped transformer is damaged.
+    pub(crate) fn similarities(&self, hashes: &[u64]) -> Result<Option<Vec<f32>>, SearchError> {
+        let Some(meanings) = self.meanings.filter(|meanings| meanings.hold(hashes)) else { return Ok(None) };
+        if self.vector.get().is_none() {
+            self.vector.set(Quantized::new(&encoder::embed(Role::Query, self.text)?)).ok();
+        }
+        Ok(self.vector.get().and_then(|vector| meanings.similarities(vector, hashes)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unit(at: usize) -> Vec<f32> {
+        (0..DIMENSIONS).map(|of| if of == at { 1.0 } else { 0.0 }).collect()
+    }
+
+    fn similarities(meanings: &Meanings, hashes: &[u64]) -> Option<Vec<f32>> {
+        let rounded = |all: Vec<f32>| all.into_iter().map(|near| (near * 100.0).round() / 100.0).collect();
+        meanings.hold(hashes).then(|| meanings.similarities(&Quantized::new(&unit(2)), hashes))?.map(rounded)
+    }
+
+    #[test]
+    fn vectors_are_found_by_the_hash_of_their_record_in_every_process() {
+        let folder = tempfile::tempdir().unwrap();
+        for place in [None, Some(folder.path())] {
+            let meanings = Meanings::beside(place);
+            assert_eq!(similarities(&meanings, &[7]), None);
+            meanings.append(&[(7, unit(2)), (8, unit(3))]).unwrap();
+            meanings.append(&[(9, unit(2))]).unwrap();
+            assert_eq!(similarities(&meanings, &[8, 9, 7]), Some(vec![0.0, 1.0, 1.0]));
+            assert_eq!(similarities(&meanings, &[8, 6]), None, "one is missing");
+            assert_eq!(meanings.missing([(6, "six"), (7, "seven")]), [(6, "six")]);
+        }
+        let other = Meanings::beside(Some(folder.path()));
+        assert_eq!(similarities(&other, &[7, 8]), Some(vec![1.0, 0.0]));
+        Meanings::beside(Some(folder.path())).append(&[(10, unit(2))]).unwrap();
+        assert_eq!(similarities(&other, &[10]), Some(vec![1.0]), "what another process appends is seen");
+    }
+
+    #[test]
+    fn a_row_that_is_torn_or_damaged_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(FILE);
+        Meanings::beside(Some(folder.path())).append(&[(7, unit(2)), (8, unit(2))]).unwrap();
+        let good = std::fs::read(&path).unwrap();
+        for at in (0..good.len()).step_by(13) {
+            let mut bad = good.clone();
+            bad[at] ^= 0x10;
+            std::fs::write(&path, &bad).unwrap();
+            let meanings = Meanings::beside(Some(folder.path()));
+            assert_eq!(similarities(&meanings, &[7, 8]), None, "byte {at}");
+            let whole: u64 = if at < ROW { 8 } else { 7 };
+            assert_eq!(similarities(&meanings, &[whole]), Some(vec![1.0]), "byte {at}");
+        }
+        std::fs::write(&path, &good[..good.len() - 5]).unwrap();
+        let meanings = Meanings::beside(Some(folder.path()));
+        assert_eq!(similarities(&meanings, &[8]), None);
+        meanings.append(&[(9, unit(2))]).unwrap();
+        assert_eq!(similarities(&meanings, &[7, 9]), Some(vec![1.0, 1.0]), "rows are appended over a torn one");
+    }
+
+    #[test]
+    fn rows_of_records_that_are_gone_are_dropped_when_they_are_many() {
+        let folder = tempfile::tempdir().unwrap();
+        let meanings = Meanings::beside(Some(folder.path()));
+        let all: Vec<(u64, Vec<f32>)> = (0..SPARE_ROWS as u64 + 10).map(|hash| (hash, unit(2))).collect();
+        meanings.append(&all).unwrap();
+        let size = || std::fs::metadata(folder.path().join(FILE)).unwrap().len() as usize / ROW;
+        meanings.keep(&(0..10).collect()).unwrap();
+        assert_eq!(size(), SPARE_ROWS + 10, "not yet many");
+        meanings.keep(&(0..4).collect()).unwrap();
+        assert_eq!(size(), 4);
+        assert_eq!(similarities(&meanings, &[3]), Some(vec![1.0]));
+        assert_eq!(similarities(&meanings, &[5]), None);
+    }
+
+    #[test]
+    fn a_name_belongs_to_one_transformer() {
+        let model = blake3::hash(include_bytes!("../model/encoder.safetensors")).to_hex();
+        assert_eq!(&model[..16], "0b9ceee7296f7273", "another transformer makes other vectors: give FILE another name");
+    }
+}
