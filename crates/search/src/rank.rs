@@ -14,13 +14,13 @@ mod lookup;
 mod model;
 mod query_scores;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use prospector_core::Kind;
 use prospector_core::record::{Record, Relevance};
 use rayon::prelude::*;
 
-use crate::{SearchError, index::Snapshot, ranking::Ranker, recipe, vectors::Quantized};
+use crate::{SearchError, analyze, index::Snapshot, ranking::Ranker, recipe, values::Matches, vectors::Quantized};
 use calibrate::Evidence;
 use features::Candidate;
 use query_scores::QueryScores;
@@ -36,6 +36,16 @@ const LOOKUP_SOURCES: usize = 10;
 
 /// How many hits the last one is measured against.
 const GAP_DEPTH: usize = 10;
+
+/// How much of the certainty that a question is nothing but the name of a value counts for its tables.
+const VALUE_ANSWERS: f32 = 0.9;
+
+/// A question, and the values that it names.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) values: &'a Matches,
+}
 
 /// A record and how it ranks.
 pub(crate) struct Ranked {
@@ -55,7 +65,7 @@ pub(crate) struct Ranking {
 pub(crate) fn rank(
     snapshot: &Snapshot,
     kind: Kind,
-    text: &str,
+    asked: Asked<'_>,
     parent: Option<&str>,
     limit: usize,
     ranker: Ranker,
@@ -72,9 +82,10 @@ pub(crate) fn rank(
         },
         None => None,
     };
-    let mut scored = score(snapshot, kind, text, within, limit, ranker)?;
+    let mut scored = score(snapshot, kind, asked, within, limit, ranker)?;
     // What a part of the recipe is worth is measured without what the rest of it knows.
-    let named = if ranker == Ranker::Full { snapshot.lexical.exact(&snapshot.searcher, text)? } else { Vec::new() };
+    let named =
+        if ranker == Ranker::Full { snapshot.lexical.exact(&snapshot.searcher, asked.text)? } else { Vec::new() };
     let mut exact: Vec<usize> = named
         .into_iter()
         .filter_map(|address| kind_index.place(address))
@@ -113,43 +124,73 @@ struct Scored {
 fn score(
     snapshot: &Snapshot,
     kind: Kind,
-    text: &str,
+    asked: Asked<'_>,
     within: Option<u32>,
     limit: usize,
     ranker: Ranker,
 ) -> Result<Scored, SearchError> {
-    let query = QueryScores::of(snapshot, kind, text)?;
+    let named = name_terms(kind, asked);
+    let query = QueryScores::of(snapshot, kind, asked.text, &named)?;
     let scores = match ranker {
-        Ranker::Full => full(snapshot, kind, text, &query, within)?,
+        Ranker::Full => full(snapshot, kind, asked, &query, within)?,
         Ranker::Lexical | Ranker::Dense | Ranker::Rrf => baselines::scores(snapshot, kind, &query, within, ranker),
     };
-    Ok(judge(snapshot, kind, &query, &scores, limit))
+    let mut scored = judge(snapshot, kind, &query, &scores, limit);
+    if kind == Kind::Table {
+        scored.answerable = scored.answerable.max(VALUE_ANSWERS * asked.values.certainty());
+    }
+    Ok(scored)
+}
+
+/// The terms of the phrases that name a value: what a question filters by, and not what it asks for.
+fn name_terms(kind: Kind, asked: Asked<'_>) -> HashSet<String> {
+    let phrases = asked.values.phrases().iter().filter(|_| kind == Kind::Table);
+    phrases.flat_map(|phrase| analyze::terms(phrase, analyze::Style::of(kind))).collect()
+}
+
+/// Whether a word occurs in what the records of any kind say.
+pub(crate) fn is_term(snapshot: &Snapshot, word: &str) -> bool {
+    Kind::ALL.into_iter().any(|kind| {
+        let terms = analyze::terms(word, analyze::Style::of(kind));
+        let is_held = |term: &String| {
+            let boosts = recipe::of(kind).boosts;
+            let mut fields = boosts.iter().enumerate().filter(|(_, boost)| **boost > 0.0);
+            fields.any(|(field, _)| snapshot.lexical.has_term(&snapshot.searcher, kind, field, term))
+        };
+        !terms.is_empty() && terms.iter().all(is_held)
+    })
 }
 
 /// What the learned ranker would weigh for a question, in the order of the first pass.
-pub(crate) fn candidates(snapshot: &Snapshot, kind: Kind, text: &str) -> Result<Vec<Candidate>, SearchError> {
+pub(crate) fn candidates(
+    snapshot: &Snapshot,
+    kind: Kind,
+    text: &str,
+    values: &Matches,
+) -> Result<Vec<Candidate>, SearchError> {
     if snapshot.kind_index(kind).docs.is_empty() {
         return Ok(Vec::new());
     }
-    let query = QueryScores::of(snapshot, kind, text)?;
-    let scores = first_pass(snapshot, kind, text, &query, None)?;
-    features::candidates(snapshot, kind, text, &query, &scores)
+    let asked = Asked { text, values };
+    let query = QueryScores::of(snapshot, kind, text, &name_terms(kind, asked))?;
+    let scores = first_pass(snapshot, kind, asked, &query, None)?;
+    features::candidates(snapshot, kind, asked, &query, &scores)
 }
 
 /// The order of the first pass, with the candidates put in order by all that is known of them.
 fn full(
     snapshot: &Snapshot,
     kind: Kind,
-    text: &str,
+    asked: Asked<'_>,
     query: &QueryScores,
     within: Option<u32>,
 ) -> Result<Vec<(f32, usize)>, SearchError> {
-    let mut scores = first_pass(snapshot, kind, text, query, within)?;
+    let mut scores = first_pass(snapshot, kind, asked, query, within)?;
     if !model::weighs(kind) {
         return Ok(scores);
     }
     let top = scores.first().map_or(0.0, |(score, _)| score.max(f32::EPSILON));
-    let weighed: HashMap<usize, f32> = features::candidates(snapshot, kind, text, query, &scores)?
+    let weighed: HashMap<usize, f32> = features::candidates(snapshot, kind, asked, query, &scores)?
         .into_iter()
         .map(|candidate| (candidate.place, top * model::score(kind, &candidate.features)))
         .collect();
@@ -166,18 +207,18 @@ fn full(
 fn first_pass(
     snapshot: &Snapshot,
     kind: Kind,
-    text: &str,
+    asked: Asked<'_>,
     query: &QueryScores,
     within: Option<u32>,
 ) -> Result<Vec<(f32, usize)>, SearchError> {
     let recipe = recipe::of(kind);
     let kind_index = snapshot.kind_index(kind);
     let clauses: Vec<QueryScores> = match recipe.clauses {
-        true => clauses::split(text, kind),
+        true => clauses::split(asked.text, kind),
         false => Vec::new(),
     }
     .into_iter()
-    .map(|clause| QueryScores::of(snapshot, kind, &clause))
+    .map(|clause| QueryScores::of(snapshot, kind, &clause, &name_terms(kind, asked)))
     .collect::<Result<_, _>>()?;
     let places = places(snapshot, kind, query, &clauses, within);
 

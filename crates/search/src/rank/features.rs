@@ -9,7 +9,7 @@ use prospector_core::Kind;
 use prospector_core::record::Record;
 use prospector_text::sentences;
 
-use super::{action::Actions, calibrate::few, query_scores::QueryScores};
+use super::{Asked, action::Actions, calibrate::few, query_scores::QueryScores};
 use crate::{SearchError, analyze, index::Snapshot, lexical::MAX_IDF};
 
 /// How many candidates are weighed, beside those that the best of them join to.
@@ -17,6 +17,9 @@ const MAX_CANDIDATES: usize = 100;
 
 /// Of so many of the best, what they join to is a candidate too.
 const JOINED_FROM: usize = 10;
+
+/// What a record that holds a value of the question counts more, over the best, for those that join to it.
+const VALUE_PULLS: f32 = 0.5;
 
 /// At most this many columns of a candidate are read.
 const MAX_MEMBERS: usize = 200;
@@ -55,6 +58,7 @@ features! {
     pairs: "How many terms that are neighbours in the question are neighbours in its name or description.",
     description_said: "How much of its first sentence the question says.",
     action: "1 where it does what the question asks to be done, -1 where it does something else, 0 where nobody knows.",
+    value: "How much the values that it holds of the question say for it.",
     few: "How small the catalog is: from 1 for nothing to 0 for endless.",
 }
 
@@ -69,20 +73,27 @@ pub(crate) struct Candidate {
 pub(super) fn candidates(
     snapshot: &Snapshot,
     kind: Kind,
-    text: &str,
+    asked: Asked<'_>,
     query: &QueryScores,
     scores: &[(f32, usize)],
 ) -> Result<Vec<Candidate>, SearchError> {
-    let question = Question::new(snapshot, kind, text, query, scores);
+    let mut question = Question::new(snapshot, kind, asked, query, scores);
     let mut places: Vec<usize> = scores.iter().take(MAX_CANDIDATES).map(|(_, place)| *place).collect();
     let mut known: HashSet<usize> = places.iter().copied().collect();
+    if kind == Kind::Table {
+        let mut holding = find_places(snapshot, kind, asked.values.ids())?;
+        holding.sort_unstable_by_key(|(place, _)| *place);
+        holding.retain(|(place, _)| question.base.contains_key(place));
+        question.values = holding.iter().map(|(place, id)| (*place, asked.values.weight(id))).collect();
+        places.extend(holding.iter().map(|(place, _)| *place).filter(|place| known.insert(*place)));
+    }
     let mut candidates = Vec::with_capacity(places.len());
     let mut at = 0;
     while at < places.len() {
         let place = places[at];
         let record = snapshot.lexical.record(&snapshot.searcher, snapshot.kind_index(kind).docs[place].address)?;
         let joined = find_joined(snapshot, kind, &record)?;
-        if at < JOINED_FROM {
+        if at < JOINED_FROM || question.values.contains_key(&place) {
             let scored = joined.iter().copied().filter(|place| question.base.contains_key(place));
             places.extend(scored.filter(|place| known.insert(*place)));
         }
@@ -95,10 +106,21 @@ pub(super) fn candidates(
 
 /// The places of what a record joins to.
 fn find_joined(snapshot: &Snapshot, kind: Kind, record: &Record) -> Result<Vec<usize>, SearchError> {
-    let mut places = Vec::with_capacity(record.related.len());
-    for id in &record.related {
+    let found = find_places(snapshot, kind, record.related.iter().map(String::as_str))?;
+    Ok(found.into_iter().map(|(place, _)| place).collect())
+}
+
+/// The places of the records of these ids.
+fn find_places<'i>(
+    snapshot: &Snapshot,
+    kind: Kind,
+    ids: impl Iterator<Item = &'i str>,
+) -> Result<Vec<(usize, &'i str)>, SearchError> {
+    let mut places = Vec::new();
+    for id in ids {
         let address = snapshot.lexical.address(&snapshot.searcher, kind, id)?;
-        places.extend(address.and_then(|address| snapshot.kind_index(kind).place(address)));
+        let place = address.and_then(|address| snapshot.kind_index(kind).place(address));
+        places.extend(place.map(|place| (place, id)));
     }
     Ok(places)
 }
@@ -110,6 +132,8 @@ struct Question<'a> {
     query: &'a QueryScores,
     /// The score of each place in the first pass, over the best.
     base: HashMap<usize, f32>,
+    /// What the values say for each place that holds some.
+    values: HashMap<usize, f32>,
     few: f32,
     /// Its terms, and their weights.
     weights: HashMap<&'a str, f32>,
@@ -120,7 +144,13 @@ struct Question<'a> {
 }
 
 impl<'a> Question<'a> {
-    fn new(snapshot: &'a Snapshot, kind: Kind, text: &str, query: &'a QueryScores, scores: &[(f32, usize)]) -> Self {
+    fn new(
+        snapshot: &'a Snapshot,
+        kind: Kind,
+        asked: Asked<'_>,
+        query: &'a QueryScores,
+        scores: &[(f32, usize)],
+    ) -> Self {
         let top = scores.first().map_or(0.0, |(score, _)| *score).max(f32::EPSILON);
         let terms = query.terms();
         Question {
@@ -128,11 +158,12 @@ impl<'a> Question<'a> {
             kind,
             query,
             base: scores.iter().map(|(score, place)| (*place, score / top)).collect(),
+            values: HashMap::new(),
             few: few(kind, snapshot.kind_index(kind).docs.len(), query.trust()),
             weights: terms.iter().map(|(term, weight)| (term.as_str(), *weight)).collect(),
             total: terms.iter().map(|(_, weight)| weight).sum::<f32>().max(f32::EPSILON),
             pairs: terms.windows(2).map(|pair| (pair[0].0.as_str(), pair[1].0.as_str())).collect(),
-            actions: if kind == Kind::Operation { Actions::of_question(text) } else { Actions::default() },
+            actions: if kind == Kind::Operation { Actions::of_question(asked.text) } else { Actions::default() },
         }
     }
 
@@ -141,7 +172,9 @@ impl<'a> Question<'a> {
         let parent = snapshot.kind_index(kind).docs[place].parent;
         let base = |place: &usize| self.base.get(place).copied().unwrap_or(0.0);
         let own = base(&place);
-        let mut joined: Vec<f32> = joined.iter().map(|place| (base(place) - own).max(0.0)).collect();
+        let value = |place: &usize| self.values.get(place).copied().unwrap_or(0.0);
+        let pulling = |place: &usize| base(place) + VALUE_PULLS * value(place);
+        let mut joined: Vec<f32> = joined.iter().map(|other| (pulling(other) - pulling(&place)).max(0.0)).collect();
         joined.sort_by(|a, b| b.total_cmp(a));
         let style = analyze::Style::of(kind);
         let name = analyze::terms(&record.name, style);
@@ -163,6 +196,7 @@ impl<'a> Question<'a> {
                 Kind::Operation => self.actions.agreement(Actions::of_operation(record)),
                 Kind::Table | Kind::Document | Kind::Fact | Kind::Skill => 0.0,
             },
+            value: value(&place),
             few: self.few,
         }
     }
