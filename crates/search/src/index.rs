@@ -222,7 +222,8 @@ impl Index {
     /// # Errors
     /// [`SearchError::Damaged`], or why the folder cannot be read.
     pub fn check(&self) -> Result<(), SearchError> {
-        self.snapshot().map(drop)
+        self.snapshot()?;
+        self.inner.values.values().map(drop)
     }
 
     /// How many records there are; none where it is damaged.

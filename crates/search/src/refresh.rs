@@ -101,12 +101,13 @@ impl Index {
         Ok(report)
     }
 
-    /// What the values beside the records are of, as [`Index::write_values`] was told; `None` where there are none that can be
-    /// used. Every byte of them is compared with its checksum.
-    pub fn values_fingerprint(&self) -> Option<String> {
-        let values = self.inner.values.values();
-        let values = values.inspect_err(|error| tracing::warn!(%error, "the values of columns are read anew"));
-        values.ok().flatten().map(|values| values.fingerprint().to_owned())
+    /// What the values beside the records are of, as [`Index::write_values`] was told; `None` where there are none. Every byte
+    /// of them is compared with its checksum.
+    ///
+    /// # Errors
+    /// [`SearchError::Damaged`], or why they cannot be read.
+    pub fn values_fingerprint(&self) -> Result<Option<String>, SearchError> {
+        Ok(self.inner.values.values()?.map(|values| values.fingerprint().to_owned()))
     }
 
     /// Replaces the values of all columns. `fingerprint` tells the state of the sources that they are of.

@@ -43,7 +43,7 @@ fn weight_of(phrase: &Phrase, is_term: bool) -> f32 {
         Form::Name => 0.8,
         Form::Plain if several => 0.7,
         // A word that tables and columns are called by says so already; as a value, it is mostly chance.
-        Form::Plain if is_term => 0.1,
+        Form::Plain if is_term => 0.2,
         Form::Plain => 0.5,
         Form::Number if phrase.key.len() >= 5 => 0.4,
         Form::Number => 0.1,

@@ -195,6 +195,11 @@ impl<'a> Asked<'a> {
         let mut literals = self.quoted.clone();
         let mut at = 0;
         while at < self.words.len() {
+            // `Is INV-2024` begins a sentence and no name.
+            if is_common(&self.words[at].folded) {
+                at += 1;
+                continue;
+            }
             let mut end = at + 1;
             while end < self.words.len() && self.continues(at, end) {
                 end += 1;

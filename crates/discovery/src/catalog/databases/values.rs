@@ -154,9 +154,14 @@ pub(in crate::catalog) async fn refresh_values(
 ) {
     let is_on = |at: &usize| reading(schema, opened, *at).is_some_and(|reading| reading.connector().is_some());
     let fingerprint = fingerprint_all(schema, opened);
-    let known = index.values_fingerprint();
+    let known = index.values_fingerprint().unwrap_or_else(|error| {
+        let problem = Problem::warning(opening.folders.state.join("index").display().to_string(), error.to_string());
+        opening.problems.push(problem.advise("the values of columns are made anew"));
+        None
+    });
     let has_any = (0..opened.values.len()).any(|at| is_on(&at));
-    if known.is_none() && !has_any || !fresh && known.as_deref() == Some(&fingerprint) {
+    if known.is_none() && !has_any && index.values_stamp().is_none() || !fresh && known.as_deref() == Some(&fingerprint)
+    {
         return;
     }
     let total = opened.values.len();
