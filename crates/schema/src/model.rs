@@ -4,7 +4,7 @@ use prospector_connect::source::SourceKind;
 use prospector_connect::table::{ForeignKey, Table};
 use serde::{Deserialize, Serialize};
 
-use crate::{naming::position_of, values::is_named};
+use crate::naming::{is_named, position_of};
 
 /// A database with its tables.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

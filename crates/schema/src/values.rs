@@ -8,7 +8,7 @@ use prospector_connect::table::{Column, ColumnType, Table};
 use prospector_connect::{ConnectError, Connector};
 use prospector_core::record::{ColumnValues, MAX_VALUE_CHARS, ParentValues};
 
-use crate::Database;
+use crate::{Database, naming::is_named};
 
 /// Of a column so many values are kept where nothing else is said.
 pub const DEFAULT_VALUES: usize = 1_000;
@@ -164,22 +164,6 @@ fn holds(column: &Column) -> Holds {
         | ColumnType::DateText
         | ColumnType::Bytes => Holds::NoTexts,
     }
-}
-
-/// Whether one of the names is that of the column: `table.column`, `*.column` of every table, or `table.*` of all columns,
-/// whatever the case of ASCII letters.
-pub(crate) fn is_named(names: &[String], table: &str, column: &str) -> bool {
-    names.iter().any(|name| {
-        if let Some(wanted) = name.strip_prefix("*.") {
-            return wanted.eq_ignore_ascii_case(column);
-        }
-        if let Some(wanted) = name.strip_suffix(".*") {
-            return wanted.eq_ignore_ascii_case(table);
-        }
-        let rest =
-            name.get(..table.len()).filter(|start| start.eq_ignore_ascii_case(table)).map(|_| &name[table.len()..]);
-        rest.and_then(|rest| rest.strip_prefix('.')).is_some_and(|rest| rest.eq_ignore_ascii_case(column))
-    })
 }
 
 #[cfg(test)]

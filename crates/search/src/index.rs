@@ -267,7 +267,7 @@ impl Index {
     /// [`SearchError`] when the query is too long, or when the embedder or the full-text engine fails.
     pub fn search(&self, query: &Query) -> Result<Found, SearchError> {
         let limit = query.limit.clamp(1, MAX_HITS);
-        let named = self.named(query)?;
+        let named = self.find_values(query)?;
         let (mut good, mut poor) = (Vec::new(), Vec::new());
         for ranking in self.rankings(query, limit.max(3), &named)? {
             let list = if ranking.answerable >= rank::calibrate::FLOOR { &mut good } else { &mut poor };
@@ -300,7 +300,7 @@ impl Index {
     /// As [`Index::search`].
     pub fn rank(&self, query: &Query) -> Result<Vec<Hit>, SearchError> {
         let limit = query.limit.clamp(1, MAX_HITS);
-        let named = self.named(query)?;
+        let named = self.find_values(query)?;
         let mut all: Vec<rank::Ranked> =
             self.rankings(query, limit, &named)?.into_iter().flat_map(|ranking| ranking.records).collect();
         all.sort_by(by_relevance);
@@ -315,7 +315,7 @@ impl Index {
     pub fn candidates(&self, text: &str, kind: Kind) -> Result<Vec<(Hit, Vec<f32>)>, SearchError> {
         check_length(text)?;
         let snapshot = self.snapshot()?;
-        let named = self.named(&Query { text: text.to_owned(), kinds: vec![kind], ..Query::default() })?;
+        let named = self.find_values(&Query { text: text.to_owned(), kinds: vec![kind], ..Query::default() })?;
         let candidates = caught(|| rank::candidates(&snapshot, kind, text, &named.matches))?;
         snapshot.faults.check()?;
         let pair = |candidate: rank::features::Candidate| {
@@ -326,20 +326,20 @@ impl Index {
     }
 
     /// The values that a question about tables names.
-    fn named(&self, query: &Query) -> Result<Named, SearchError> {
+    fn find_values(&self, query: &Query) -> Result<QueryValues, SearchError> {
         let asks_for_tables = query.kinds.is_empty() || query.kinds.contains(&Kind::Table);
         if query.ranker != Ranker::Full || !asks_for_tables {
-            return Ok(Named::default());
+            return Ok(QueryValues::default());
         }
         check_length(&query.text)?;
-        let Some(values) = self.inner.values.values()? else { return Ok(Named::default()) };
+        let Some(values) = self.inner.values.values()? else { return Ok(QueryValues::default()) };
         let snapshot = self.snapshot()?;
         let matches = caught(|| Ok(Matches::of(&values, &query.text, &|word| rank::is_term(&snapshot, word))))?;
-        Ok(Named { matches, values: Some(values), parent: query.parent.clone() })
+        Ok(QueryValues { matches, values: Some(values), parent: query.parent.clone() })
     }
 
     /// What each kind has, in the order of the kinds.
-    fn rankings(&self, query: &Query, limit: usize, named: &Named) -> Result<Vec<rank::Ranking>, SearchError> {
+    fn rankings(&self, query: &Query, limit: usize, named: &QueryValues) -> Result<Vec<rank::Ranking>, SearchError> {
         check_length(&query.text)?;
         let snapshot = self.snapshot()?;
         if let Some(dense) = &snapshot.dense {
@@ -348,7 +348,7 @@ impl Index {
         let kinds: &[Kind] = if query.kinds.is_empty() { &Kind::ALL } else { &query.kinds };
         let parent = query.parent.as_deref();
         let rank = |kind: &Kind| {
-            let asked = rank::Asked { text: &query.text, values: &named.matches };
+            let asked = rank::RankQuery { text: &query.text, values: &named.matches };
             rank::rank(&snapshot, *kind, asked, parent, limit, query.ranker)
         };
         let ranked = caught(|| kinds.iter().map(rank).collect());
@@ -411,22 +411,22 @@ fn by_relevance(a: &rank::Ranked, b: &rank::Ranked) -> std::cmp::Ordering {
     b.relevance.get().total_cmp(&a.relevance.get())
 }
 
-fn hit(ranked: rank::Ranked, named: &Named) -> Hit {
+fn hit(ranked: rank::Ranked, named: &QueryValues) -> Hit {
     let Record { id, kind, parent, name, description, body, .. } = ranked.record;
-    let values = if kind == Kind::Table { named.matches.shown(&id) } else { Vec::new() };
+    let values = if kind == Kind::Table { named.matches.show(&id) } else { Vec::new() };
     Hit { id, kind, parent, name, description, body, relevance: ranked.relevance, values }
 }
 
 /// The values that a question names, and where they were looked for.
 #[derive(Default)]
-struct Named {
+struct QueryValues {
     matches: Matches,
     values: Option<Arc<Values>>,
     /// The database that the question is about.
     parent: Option<String>,
 }
 
-impl Named {
+impl QueryValues {
     /// What the databases of the tables that were found lack. Where something else answers, nothing is missing.
     fn missing(&self, hits: &[Hit]) -> Vec<MissingLiteral> {
         let best = hits.first().map_or(0.0, |hit| hit.relevance.get());

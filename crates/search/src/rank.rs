@@ -14,7 +14,7 @@ mod lookup;
 mod model;
 mod query_scores;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use prospector_core::Kind;
 use prospector_core::record::{Record, Relevance};
@@ -37,12 +37,12 @@ const LOOKUP_SOURCES: usize = 10;
 /// How many hits the last one is measured against.
 const GAP_DEPTH: usize = 10;
 
-/// How much of the certainty that a question is nothing but the name of a value counts for its tables.
+/// A question that is nothing but the name of a value is answered by where it stands: so likely, at most.
 const VALUE_ANSWERS: f32 = 0.9;
 
 /// A question, and the values that it names.
 #[derive(Clone, Copy)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct RankQuery<'a> {
     pub(crate) text: &'a str,
     pub(crate) values: &'a Matches,
 }
@@ -65,7 +65,7 @@ pub(crate) struct Ranking {
 pub(crate) fn rank(
     snapshot: &Snapshot,
     kind: Kind,
-    asked: Asked<'_>,
+    asked: RankQuery<'_>,
     parent: Option<&str>,
     limit: usize,
     ranker: Ranker,
@@ -124,13 +124,12 @@ struct Scored {
 fn score(
     snapshot: &Snapshot,
     kind: Kind,
-    asked: Asked<'_>,
+    asked: RankQuery<'_>,
     within: Option<u32>,
     limit: usize,
     ranker: Ranker,
 ) -> Result<Scored, SearchError> {
-    let named = name_terms(kind, asked);
-    let query = QueryScores::of(snapshot, kind, asked.text, &named)?;
+    let query = QueryScores::of(snapshot, kind, asked.text)?;
     let scores = match ranker {
         Ranker::Full => full(snapshot, kind, asked, &query, within)?,
         Ranker::Lexical | Ranker::Dense | Ranker::Rrf => baselines::scores(snapshot, kind, &query, within, ranker),
@@ -140,12 +139,6 @@ fn score(
         scored.answerable = scored.answerable.max(VALUE_ANSWERS * asked.values.certainty());
     }
     Ok(scored)
-}
-
-/// The terms of the phrases that name a value: what a question filters by, and not what it asks for.
-fn name_terms(kind: Kind, asked: Asked<'_>) -> HashSet<String> {
-    let phrases = asked.values.phrases().iter().filter(|_| kind == Kind::Table);
-    phrases.flat_map(|phrase| analyze::terms(phrase, analyze::Style::of(kind))).collect()
 }
 
 /// Whether a word occurs in what the records of any kind say.
@@ -171,8 +164,8 @@ pub(crate) fn candidates(
     if snapshot.kind_index(kind).docs.is_empty() {
         return Ok(Vec::new());
     }
-    let asked = Asked { text, values };
-    let query = QueryScores::of(snapshot, kind, text, &name_terms(kind, asked))?;
+    let asked = RankQuery { text, values };
+    let query = QueryScores::of(snapshot, kind, text)?;
     let scores = first_pass(snapshot, kind, asked, &query, None)?;
     features::candidates(snapshot, kind, asked, &query, &scores)
 }
@@ -181,7 +174,7 @@ pub(crate) fn candidates(
 fn full(
     snapshot: &Snapshot,
     kind: Kind,
-    asked: Asked<'_>,
+    asked: RankQuery<'_>,
     query: &QueryScores,
     within: Option<u32>,
 ) -> Result<Vec<(f32, usize)>, SearchError> {
@@ -192,7 +185,11 @@ fn full(
     let top = scores.first().map_or(0.0, |(score, _)| score.max(f32::EPSILON));
     let weighed: HashMap<usize, f32> = features::candidates(snapshot, kind, asked, query, &scores)?
         .into_iter()
-        .map(|candidate| (candidate.place, top * model::score(kind, &candidate.features)))
+        .map(|candidate| {
+            // The less else a question says, the more its values count.
+            let value = asked.values.certainty() * candidate.features.value;
+            (candidate.place, top * (model::score(kind, &candidate.features) + value))
+        })
         .collect();
     let lowest = weighed.values().copied().fold(f32::MAX, f32::min);
     for (score, place) in &mut scores {
@@ -207,7 +204,7 @@ fn full(
 fn first_pass(
     snapshot: &Snapshot,
     kind: Kind,
-    asked: Asked<'_>,
+    asked: RankQuery<'_>,
     query: &QueryScores,
     within: Option<u32>,
 ) -> Result<Vec<(f32, usize)>, SearchError> {
@@ -218,7 +215,7 @@ fn first_pass(
         false => Vec::new(),
     }
     .into_iter()
-    .map(|clause| QueryScores::of(snapshot, kind, &clause, &name_terms(kind, asked)))
+    .map(|clause| QueryScores::of(snapshot, kind, &clause))
     .collect::<Result<_, _>>()?;
     let places = places(snapshot, kind, query, &clauses, within);
 

@@ -9,7 +9,7 @@ use prospector_core::Kind;
 use prospector_core::record::Record;
 use prospector_text::sentences;
 
-use super::{Asked, action::Actions, calibrate::few, query_scores::QueryScores};
+use super::{RankQuery, action::Actions, calibrate::few, query_scores::QueryScores};
 use crate::{SearchError, analyze, index::Snapshot, lexical::MAX_IDF};
 
 /// How many candidates are weighed, beside those that the best of them join to.
@@ -73,7 +73,7 @@ pub(crate) struct Candidate {
 pub(super) fn candidates(
     snapshot: &Snapshot,
     kind: Kind,
-    asked: Asked<'_>,
+    asked: RankQuery<'_>,
     query: &QueryScores,
     scores: &[(f32, usize)],
 ) -> Result<Vec<Candidate>, SearchError> {
@@ -147,7 +147,7 @@ impl<'a> Question<'a> {
     fn new(
         snapshot: &'a Snapshot,
         kind: Kind,
-        asked: Asked<'_>,
+        asked: RankQuery<'_>,
         query: &'a QueryScores,
         scores: &[(f32, usize)],
     ) -> Self {

@@ -1,7 +1,5 @@
 //! A question, or one clause of it, against the records of one kind.
 
-use std::collections::HashSet;
-
 use prospector_core::Kind;
 
 use crate::{
@@ -46,13 +44,7 @@ struct TermInParent {
 }
 
 impl QueryScores {
-    /// `named` are the terms of the values that the question names.
-    pub(super) fn of(
-        snapshot: &Snapshot,
-        kind: Kind,
-        text: &str,
-        named: &HashSet<String>,
-    ) -> Result<QueryScores, SearchError> {
+    pub(super) fn of(snapshot: &Snapshot, kind: Kind, text: &str) -> Result<QueryScores, SearchError> {
         let recipe = recipe::of(kind);
         let kind_index = snapshot.kind_index(kind);
         let count = kind_index.docs.len();
@@ -93,10 +85,10 @@ impl QueryScores {
                     }
                 }
             }
-            // A number or the name of a value that nobody has is something to filter by, and a span of time that nobody has
-            // is one to group by: none says what is asked for.
+            // A number that nobody has is a value to filter by, and a span of time that nobody has is one to group by:
+            // neither says what is asked for.
             let is_number = term.bytes().all(|byte| byte.is_ascii_digit());
-            let is_value = frequency == 0 && (is_number || analyze::is_span_of_time(&term) || named.contains(&term));
+            let is_value = frequency == 0 && (is_number || analyze::is_span_of_time(&term));
             let weight = if is_value { 0.0 } else { weight };
             total += weight;
             scores.terms.push((term, weight));

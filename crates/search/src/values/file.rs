@@ -27,12 +27,12 @@ type Look = Option<(u64, Option<SystemTime>)>;
 pub(crate) struct ValuesFile {
     /// `None` where the values live in memory only.
     path: Option<PathBuf>,
-    last: Mutex<Option<Known>>,
+    last: Mutex<Option<LastRead>>,
 }
 
 /// What is known of the file since it looked so.
 #[derive(Clone)]
-struct Known {
+struct LastRead {
     look: Look,
     values: Result<Option<Arc<Values>>, Damage>,
 }
@@ -54,7 +54,7 @@ impl ValuesFile {
             return known.values.clone().map_err(SearchError::Damaged);
         }
         let values = self.read()?.map(|values| values.map(Arc::new));
-        *last = Some(Known { look, values: values.clone() });
+        *last = Some(LastRead { look, values: values.clone() });
         values.map_err(SearchError::Damaged)
     }
 
@@ -109,7 +109,7 @@ impl ValuesFile {
     pub(crate) fn hold(&self, content: Vec<u8>) {
         let look = self.path.as_deref().and_then(look_at);
         let values = Ok(Values::decode(content).map(Arc::new));
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(Known { look, values });
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(LastRead { look, values });
     }
 }
 

@@ -7,7 +7,7 @@ use prospector_text::stem::strip_plural;
 
 use super::{
     fold::{join, key, words},
-    phrases::{Asked, Form, Phrase},
+    phrases::{Form, Phrase, Question},
     store::{Entry, Values},
 };
 
@@ -55,8 +55,6 @@ fn weight_of(phrase: &Phrase, is_term: bool) -> f32 {
 pub(crate) struct Matches {
     /// By id of the record, what speaks for it most first.
     records: HashMap<String, Vec<(f32, ValueMatch)>>,
-    /// The phrases that were found, as they are written.
-    phrases: Vec<String>,
     /// How likely it is that the question is nothing but the name of a value: its share of what the question says.
     certainty: f32,
     /// What must stand somewhere, and where in the question; nothing of what was found.
@@ -66,7 +64,7 @@ pub(crate) struct Matches {
 impl Matches {
     /// Looks up the phrases of a question, the longest first. `is_term` tells the words that occur in what the records say.
     pub(crate) fn of(values: &Values, question: &str, is_term: &dyn Fn(&str) -> bool) -> Matches {
-        let asked = Asked::new(question);
+        let asked = Question::new(question);
         let mut matches = Matches::default();
         let mut taken: Vec<Range<usize>> = Vec::new();
         let (mut found_words, mut best) = (0, 0.0_f32);
@@ -88,7 +86,6 @@ impl Matches {
                 let shown = ValueMatch { table, column: name, value: entry.value.to_owned() };
                 matches.records.entry(id).or_default().push((weight, shown));
             }
-            matches.phrases.push(asked.written(&phrase.words).to_owned());
             found_words += phrase.words.len();
             best = best.max(weight);
             taken.push(phrase.words);
@@ -96,10 +93,10 @@ impl Matches {
         matches.certainty = best * (found_words as f32 / asked.telling().max(found_words).max(1) as f32);
         matches.literals = (asked.literals().into_iter())
             .filter(|words| taken.iter().all(|found| words.end <= found.start || found.end <= words.start))
-            .filter(|words| !asked.folded(words).all(is_term))
+            .filter(|words| !asked.keys(words).all(is_term))
             .map(|words| {
-                let folded = asked.folded(&words).filter(|word| !is_term(word)).map(str::to_owned).collect();
-                (asked.written(&words).to_owned(), folded)
+                let folded = asked.keys(&words).filter(|word| !is_term(word)).map(str::to_owned).collect();
+                (asked.text_of(&words).to_owned(), folded)
             })
             .take(MAX_MISSING)
             .collect();
@@ -129,18 +126,13 @@ impl Matches {
         1.0 - found.iter().map(|(weight, _)| 1.0 - weight).product::<f32>()
     }
 
-    /// The phrases that name a value.
-    pub(crate) fn phrases(&self) -> &[String] {
-        &self.phrases
-    }
-
     /// How likely it is that a record that holds the values is all that is asked for.
     pub(crate) fn certainty(&self) -> f32 {
         self.certainty
     }
 
     /// The values of a record that are shown.
-    pub(crate) fn shown(&self, id: &str) -> Vec<ValueMatch> {
+    pub(crate) fn show(&self, id: &str) -> Vec<ValueMatch> {
         let found = self.records.get(id).map(Vec::as_slice).unwrap_or_default();
         let mut shown: Vec<ValueMatch> = Vec::new();
         for (_, found) in found.iter().filter(|(weight, _)| *weight >= MIN_SHOWN) {
@@ -243,7 +235,7 @@ mod tests {
 
     #[track_caller]
     fn check(question: &str, id: &str, shown: &[&str]) {
-        let found: Vec<String> = find_matches(question).shown(id).iter().map(ToString::to_string).collect();
+        let found: Vec<String> = find_matches(question).show(id).iter().map(ToString::to_string).collect();
         assert_eq!(found, shown, "{question}");
     }
 

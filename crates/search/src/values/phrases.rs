@@ -87,7 +87,7 @@ pub(super) struct Phrase {
 }
 
 /// A question, taken apart.
-pub(super) struct Asked<'a> {
+pub(super) struct Question<'a> {
     text: &'a str,
     words: Vec<Word>,
     /// The places of the words of each quotation.
@@ -96,11 +96,11 @@ pub(super) struct Asked<'a> {
     is_title: bool,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> Question<'a> {
     pub(super) fn new(text: &'a str) -> Self {
         let mut words = words(text);
         words.truncate(MAX_WORDS);
-        let mut asked = Asked { text, words, quoted: Vec::new(), is_title: false };
+        let mut asked = Question { text, words, quoted: Vec::new(), is_title: false };
         asked.quoted = quotations(text).into_iter().filter_map(|range| asked.places(&range)).collect();
         let letters = asked.words.iter().filter(|word| begins_with(asked.slice(word), char::is_alphabetic)).count();
         let capitals = asked.words.iter().filter(|word| begins_with(asked.slice(word), char::is_uppercase)).count();
@@ -113,7 +113,7 @@ impl<'a> Asked<'a> {
     }
 
     /// The text of some words, as it is written.
-    pub(super) fn written(&self, words: &Range<usize>) -> &'a str {
+    pub(super) fn text_of(&self, words: &Range<usize>) -> &'a str {
         match self.words.get(words.clone()) {
             Some([first, .., last]) => &self.text[first.range.start..last.range.end],
             Some([one]) => self.slice(one),
@@ -122,7 +122,7 @@ impl<'a> Asked<'a> {
     }
 
     /// The words of a phrase as they are compared.
-    pub(super) fn folded(&self, words: &Range<usize>) -> impl Iterator<Item = &str> {
+    pub(super) fn keys(&self, words: &Range<usize>) -> impl Iterator<Item = &str> {
         self.words.get(words.clone()).unwrap_or_default().iter().map(|word| word.folded.as_str())
     }
 
@@ -145,7 +145,7 @@ impl<'a> Asked<'a> {
             .rev()
             .flat_map(|length| (0..=self.words.len() - length).map(move |start| self.phrase(start..start + length)));
         let says = |phrase: &Phrase| {
-            phrase.form == Form::Quoted || phrase.key.chars().count() > 1 && !self.folded(&phrase.words).all(is_common)
+            phrase.form == Form::Quoted || phrase.key.chars().count() > 1 && !self.keys(&phrase.words).all(is_common)
         };
         let mut seen = std::collections::HashSet::new();
         quoted.chain(runs).filter(says).filter(|phrase| seen.insert(phrase.words.clone())).collect()
@@ -156,7 +156,7 @@ impl<'a> Asked<'a> {
     }
 
     fn form(&self, words: &Range<usize>) -> Form {
-        let written = self.written(words);
+        let written = self.text_of(words);
         let has = |test: fn(char) -> bool| written.chars().any(test);
         if self.quoted.contains(words) {
             return Form::Quoted;
@@ -211,7 +211,7 @@ impl<'a> Asked<'a> {
             }
             at = end;
         }
-        literals.retain(|words| self.written(words).chars().any(char::is_alphabetic));
+        literals.retain(|words| self.text_of(words).chars().any(char::is_alphabetic));
         literals
     }
 
@@ -230,7 +230,7 @@ impl<'a> Asked<'a> {
         if own.iter().all(|word| NO_NAMES.contains(&word.folded.as_str()) || is_common(&word.folded)) {
             return false;
         }
-        let written = self.written(words);
+        let written = self.text_of(words);
         match self.form(words) {
             Form::Quoted => true,
             // `COVID-19` is a word; `INV-2024` is a key of something.
@@ -284,8 +284,8 @@ mod tests {
 
     #[track_caller]
     fn check_literals(question: &str, expected: &[&str]) {
-        let asked = Asked::new(question);
-        let found: Vec<&str> = asked.literals().iter().map(|words| asked.written(words)).collect();
+        let asked = Question::new(question);
+        let found: Vec<&str> = asked.literals().iter().map(|words| asked.text_of(words)).collect();
         assert_eq!(found, expected, "{question}");
     }
 
@@ -304,7 +304,7 @@ mod tests {
 
     #[track_caller]
     fn check_form(question: &str, key: &str, form: Option<Form>) {
-        let phrases = Asked::new(question).phrases();
+        let phrases = Question::new(question).phrases();
         assert_eq!(phrases.iter().find(|phrase| phrase.key == key).map(|phrase| phrase.form), form, "{question} {key}");
         assert!(phrases.windows(2).all(|two| two[0].form == Form::Quoted || two[0].words.len() >= two[1].words.len()));
     }
@@ -327,6 +327,6 @@ mod tests {
     #[test]
     fn a_question_of_any_length_gives_a_bounded_number_of_phrases() {
         let long = "Paris ".repeat(5_000);
-        assert!(Asked::new(&long).phrases().len() <= MAX_WORDS * MAX_PHRASE_WORDS);
+        assert!(Question::new(&long).phrases().len() <= MAX_WORDS * MAX_PHRASE_WORDS);
     }
 }
