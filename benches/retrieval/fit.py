@@ -26,7 +26,7 @@ import measure
 
 # What each kind may weigh. Pulling is bounded: what joins to the best comes behind the best, not before it.
 FEATURES = {
-    "table": {"pulled": 0.3, "bridged": 0.4, "name": 0.5, "centroid": 0.3, "coverage": 0.3, "members_said": 0.5, "body": 0.3, "meaning": 1.5},
+    "table": {"pulled": 0.3, "bridged": 0.4, "name": 0.5, "centroid": 0.3, "coverage": 0.3, "members_said": 0.5, "body": 0.3, "value": 0.5, "meaning": 1.5},
     "operation": {"pairs": 0.3, "action": 0.1, "description_said": 0.1},
     "document": {"pairs": 0.3, "missing": 0.3, "meaning": 1.5},
 }

@@ -7,7 +7,7 @@ use prospector_core::Problem;
 use crate::ConnectError;
 use crate::data_files::DataFiles;
 use crate::filter::FilterCondition;
-use crate::rows::{Rows, SampleRequest, Samples, SqlQuery, Statistics};
+use crate::rows::{Rows, SampleRequest, Samples, SqlQuery, Statistics, TextRequest, Texts};
 use crate::source_kind::SourceKind;
 use crate::table::Table;
 
@@ -45,6 +45,16 @@ pub trait Connector: Send + Sync {
     /// # Errors
     /// The same as for [`Connector::sample`].
     async fn statistics(&self, table: &str, columns: &[String]) -> Result<Vec<Statistics>, ConnectError>;
+
+    /// Returns distinct texts of a column, the most frequent first, for an index of what columns hold. Values that are no
+    /// texts are left out. Unlike [`Connector::sample`], it may read only a part of a large table.
+    ///
+    /// # Errors
+    /// The same as for [`Connector::sample`].
+    async fn texts(&self, table: &str, column: &str, request: &TextRequest) -> Result<Texts, ConnectError> {
+        let sample = SampleRequest { contains: None, limit: request.limit };
+        Ok(Texts::of(self.sample(table, column, &sample).await?, request))
+    }
 
     /// Returns a text that changes whenever [`Connector::describe`] may answer differently. The source itself is asked,
     /// at a fraction of the cost of a description. `None` if the files of the source already show whether it changed.

@@ -44,6 +44,41 @@ pub struct Samples {
     pub complete: bool,
 }
 
+/// Which distinct texts of a column to return.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TextRequest {
+    /// The maximum number of texts.
+    pub limit: usize,
+    /// The length of the longest text that is returned, in characters, at most 200.
+    pub max_chars: usize,
+}
+
+/// Distinct texts of a column, the most frequent first.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Texts {
+    /// The texts, none of them cut.
+    pub texts: Vec<String>,
+    /// Whether the column holds no other text: none that is longer, none beyond the limit, and none in rows that were not
+    /// read.
+    pub is_complete: bool,
+}
+
+impl Texts {
+    /// The texts among samples, which are cut behind the 200th character.
+    pub(crate) fn of(samples: Samples, request: &TextRequest) -> Texts {
+        let mut found = Texts { texts: Vec::new(), is_complete: samples.complete };
+        for value in samples.values {
+            let Value::String(text) = value else { continue };
+            if text.chars().nth(request.max_chars).is_some() {
+                found.is_complete = false;
+            } else {
+                found.texts.push(text);
+            }
+        }
+        found
+    }
+}
+
 /// A query in the source's own SQL.
 #[derive(Debug, Clone, Copy)]
 pub struct SqlQuery<'a> {

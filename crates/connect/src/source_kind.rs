@@ -279,6 +279,26 @@ impl SourceKind {
         }
     }
 
+    /// Whether reading is billed by what is read, so that nothing is read that nobody asks for.
+    pub fn is_metered(self) -> bool {
+        match self {
+            SourceKind::Dynamodb | SourceKind::Bigquery => true,
+            SourceKind::Sqlite
+            | SourceKind::Csv
+            | SourceKind::Json
+            | SourceKind::Jsonl
+            | SourceKind::Parquet
+            | SourceKind::Arrow
+            | SourceKind::Ddl
+            | SourceKind::Dbt
+            | SourceKind::Postgres
+            | SourceKind::Mysql
+            | SourceKind::Mongodb
+            | SourceKind::Cassandra
+            | SourceKind::Elasticsearch => false,
+        }
+    }
+
     /// The SQL dialect of queries to the source: its own, or DataFusion's if the source has no SQL.
     pub fn dialect(self) -> Dialect {
         self.entry().dialect

@@ -8,6 +8,7 @@ mod outline;
 mod pool;
 mod rows;
 mod session;
+mod texts;
 mod value;
 
 use std::path::Path;
@@ -20,7 +21,7 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{AssertSqlSafe, SqliteConnection};
 
 use crate::filter::FilterCondition;
-use crate::rows::{Rows, SampleRequest, Samples, SqlQuery, Statistics};
+use crate::rows::{Rows, SampleRequest, Samples, SqlQuery, Statistics, TextRequest, Texts};
 use crate::source_kind::SourceKind;
 use crate::statement::escape_pattern;
 use crate::table::Table;
@@ -139,6 +140,10 @@ impl Connector for Sqlite {
         let values: Vec<_> = rows.iter().take(request.limit).map(read_sample).collect();
         let complete = values.len() as u64 == distinct;
         Ok(Samples { values, distinct, complete })
+    }
+
+    async fn texts(&self, table: &str, column: &str, request: &TextRequest) -> Result<Texts, ConnectError> {
+        self.read_texts(table, column, request).await
     }
 
     async fn statistics(&self, table: &str, columns: &[String]) -> Result<Vec<Statistics>, ConnectError> {

@@ -1,10 +1,12 @@
 //! What is indexed ([`Record`]) and what a search finds ([`Hit`]).
 
 mod resource;
+mod values;
 
 use serde::{Deserialize, Serialize};
 
 pub use resource::{Resource, ResourceKind};
+pub use values::{ColumnValues, MAX_VALUE_CHARS, MissingLiteral, ParentValues, ValueMatch};
 
 /// The kinds of thing that can be searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]
@@ -141,4 +143,6 @@ pub struct Hit {
     pub body: String,
     /// How likely it is to be needed.
     pub relevance: Relevance,
+    /// The values of its columns that the question names, the most telling first.
+    pub values: Vec<ValueMatch>,
 }

@@ -48,7 +48,7 @@ use self::{
     apis::{Apis, invoke::HttpCaller},
     cache::Cache,
     current::Current,
-    databases::Databases,
+    databases::{Databases, refresh_values},
     documents::Documents,
     environment::Environment,
     evidence::CatalogEvidence,
@@ -148,7 +148,7 @@ impl Catalog {
             problems,
         };
 
-        let (schema, connectors) = Databases.load(file.databases, &mut opening).await;
+        let (schema, opened) = Databases.load(file.databases, &mut opening).await;
         let (apis, caller) = Apis { allow: &file.fetch.allow }.load(file.apis, &mut opening).await;
         let (documents, documents_refreshed) = Documents.load(file.documents, &mut opening).await;
         let (skills, ()) = Skills.load(file.skills, &mut opening).await;
@@ -166,7 +166,7 @@ impl Catalog {
             },
             prompts: Arc::default(),
             caller,
-            connectors,
+            connectors: opened.connectors.clone(),
             schema,
             apis,
             documents,
@@ -183,8 +183,9 @@ impl Catalog {
         let records = || catalog.records();
         catalog.refreshed =
             state::bring_up_to_date(&catalog.index, records, unreadable, options.fresh, &state, &mut opening)?;
+        refresh_values(&catalog.schema, &opened, &catalog.index, options.fresh, &mut opening).await;
         let mut problems = opening.problems;
-        if let (Some(files), Some(index), false) = (files, catalog.index.stamp(), has_errors(&problems)) {
+        if let (Some(files), Some(index), false) = (files, stamp(&catalog.index), has_errors(&problems)) {
             Current::new(files, index).write(&state);
         }
         problems.sort_by_key(|problem| std::cmp::Reverse(problem.severity));
@@ -208,7 +209,7 @@ impl Catalog {
             return Ok(None);
         };
         let index = Index::open(&state.join("index"), options.embedder.clone())?;
-        let shown = index.stamp().is_some_and(|index| current == Current::new(files, index));
+        let shown = stamp(&index).is_some_and(|index| current == Current::new(files, index));
         // An index of another version of this program opens as an empty one.
         Ok((shown && !index.is_empty()).then_some(index))
     }
@@ -278,6 +279,11 @@ impl Catalog {
         ]
         .concat()
     }
+}
+
+/// What tells the state of an index, with the values beside it, from every other.
+fn stamp(index: &Index) -> Option<String> {
+    Some(format!("{} {}", index.stamp()?, index.values_stamp().unwrap_or_default()))
 }
 
 /// Whether any of the problems is an error: something that the catalog names could not be used.

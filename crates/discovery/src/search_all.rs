@@ -1,7 +1,7 @@
 //! `search`: one search over all kinds.
 
 use prospector_core::Kind;
-use prospector_core::record::{Relevance, Resource, ResourceKind};
+use prospector_core::record::{Relevance, Resource, ResourceKind, ValueMatch};
 use prospector_core::tool::{Effect, Page, Part, Tool, ToolError, ToolOutput};
 use prospector_search::{Index, Query};
 use schemars::JsonSchema;
@@ -30,6 +30,9 @@ pub(crate) struct SearchHit {
     pub(crate) relevance: Relevance,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) description: String,
+    /// Of a table: the values of its columns that the query names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) matched_values: Vec<ValueMatch>,
 }
 
 impl Tool for SearchAll {
@@ -57,8 +60,10 @@ impl Tool for SearchAll {
             id: hit.id,
             relevance: hit.relevance,
             description: hit.description,
+            matched_values: hit.values,
         });
-        Ok(Page::of_search(hits.collect(), found.is_weak, found.nearest))
+        let missing = found.missing.iter().map(ToString::to_string);
+        Ok(Page::of_search(hits.collect(), found.is_weak, found.nearest).remark(missing))
     }
 }
 
@@ -72,10 +77,15 @@ impl ToolOutput for SearchHit {
             // Of a section, its document.
             Kind::Document => (ResourceKind::Document, self.id.split('#').next().unwrap_or(&self.id)),
         };
-        vec![Resource::new(kind, id)]
+        let named = self.matched_values.iter();
+        let named = named.map(|found| Resource::new(ResourceKind::Column, format!("{}.{}", self.id, found.column)));
+        std::iter::once(Resource::new(kind, id)).chain(named).collect()
     }
 
     fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
-        vec![("description", Part::Text(&mut self.description))]
+        vec![
+            ("description", Part::Text(&mut self.description)),
+            ("matched_values", Part::entries(&mut self.matched_values)),
+        ]
     }
 }

@@ -34,6 +34,7 @@ pub async fn describe(
         tables,
         withheld,
         functions: Vec::new(),
+        personal: Vec::new(),
     };
     let dropped = database.settle_keys();
     if let Some(first) = dropped.first() {

@@ -45,6 +45,7 @@ mod render;
 #[cfg(test)]
 mod testing;
 mod tools;
+pub mod values;
 
 pub use describe::describe;
 pub use discovery::{Entry, SchemaDiscovery};

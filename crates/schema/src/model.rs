@@ -4,7 +4,7 @@ use prospector_connect::source::SourceKind;
 use prospector_connect::table::{ForeignKey, Table};
 use serde::{Deserialize, Serialize};
 
-use crate::naming::position_of;
+use crate::naming::{is_named, position_of};
 
 /// A database with its tables.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,6 +26,10 @@ pub struct Database {
     /// Functions that queries may call beyond those that only compute, as `name` or `schema.name`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub functions: Vec<String>,
+    /// The columns whose values are about persons: `table.column`, `*.column` of every table, or `table.*`. Discovery shows none
+    /// of their values; queries may read them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub personal: Vec<String>,
 }
 
 impl Database {
@@ -38,7 +42,24 @@ impl Database {
             tables: Vec::new(),
             withheld: Vec::new(),
             functions: Vec::new(),
+            personal: Vec::new(),
         }
+    }
+
+    /// Whether discovery shows no value of a column.
+    pub fn is_personal(&self, table: &str, column: &str) -> bool {
+        is_named(&self.personal, table, column)
+    }
+
+    /// Those of some names of columns, written as in [`Database::personal`], that are none of a column here.
+    pub fn unknown_columns<'n>(&self, names: &'n [String]) -> Vec<&'n str> {
+        let is_known = |name: &String| {
+            let is_column = |table: &Table| {
+                table.columns.iter().any(|column| is_named(std::slice::from_ref(name), &table.name, &column.name))
+            };
+            self.tables.iter().any(is_column)
+        };
+        names.iter().filter(|name| !is_known(name)).map(String::as_str).collect()
     }
 
     /// Spells every foreign key as its target does, and takes out those that refer to nothing here. Returns what was

@@ -20,6 +20,22 @@ fn may_differ_in_case(one: &str, other: &str) -> bool {
     one.len() <= other.len().saturating_mul(3) && other.len() <= one.len().saturating_mul(3)
 }
 
+/// Whether one of the names is that of the column: `table.column`, `*.column` of every table, or `table.*` of all columns,
+/// whatever the case of ASCII letters.
+pub(crate) fn is_named(names: &[String], table: &str, column: &str) -> bool {
+    names.iter().any(|name| {
+        if let Some(wanted) = name.strip_prefix("*.") {
+            return wanted.eq_ignore_ascii_case(column);
+        }
+        if let Some(wanted) = name.strip_suffix(".*") {
+            return wanted.eq_ignore_ascii_case(table);
+        }
+        let rest =
+            name.get(..table.len()).filter(|start| start.eq_ignore_ascii_case(table)).map(|_| &name[table.len()..]);
+        rest.and_then(|rest| rest.strip_prefix('.')).is_some_and(|rest| rest.eq_ignore_ascii_case(column))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

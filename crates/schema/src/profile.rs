@@ -11,6 +11,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::Database;
+
 /// A table of more columns is described without statistics: they would cost more than they tell.
 pub(crate) const MAX_COLUMNS: usize = 60;
 
@@ -91,22 +93,33 @@ impl Profile {
     }
 }
 
-/// Reads the profile of a table. Keys, free text and nested columns are left out: their values tell nothing.
+/// Reads the profile of a table. Keys, free text and nested columns are left out, since their values tell nothing, and so are
+/// personal columns.
 ///
 /// # Errors
 /// [`ProfileError`], which says why there is none.
-pub(crate) async fn profile(connector: &dyn Connector, table: &Table) -> Result<Profile, ProfileError> {
-    profile_within(connector, table, TIMEOUT).await
+pub(crate) async fn profile(
+    connector: &dyn Connector,
+    database: &Database,
+    table: &Table,
+) -> Result<Profile, ProfileError> {
+    profile_within(connector, database, table, TIMEOUT).await
 }
 
-async fn profile_within(connector: &dyn Connector, table: &Table, timeout: Duration) -> Result<Profile, ProfileError> {
-    let read = tokio::time::timeout(timeout, read(connector, table)).await;
+async fn profile_within(
+    connector: &dyn Connector,
+    database: &Database,
+    table: &Table,
+    timeout: Duration,
+) -> Result<Profile, ProfileError> {
+    let read = tokio::time::timeout(timeout, read(connector, database, table)).await;
     Ok(read.map_err(|_| ProfileError::Timeout { timeout })??)
 }
 
-async fn read(connector: &dyn Connector, table: &Table) -> Result<Profile, ConnectError> {
+async fn read(connector: &dyn Connector, database: &Database, table: &Table) -> Result<Profile, ConnectError> {
     let telling: Vec<String> = (table.columns.iter())
         .filter(|column| !is_key(table, &column.name) && !column.column_type.is_opaque())
+        .filter(|column| !database.is_personal(&table.name, &column.name))
         .map(|column| column.name.clone())
         .collect();
     if telling.is_empty() || table.row_count == Some(0) {
@@ -211,11 +224,29 @@ fn short(value: Value) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use prospector_connect::source::SourceKind;
     use prospector_connect::table::ColumnType;
     use serde_json::json;
 
     use super::*;
     use crate::testing::{Fake, key, table};
+
+    fn nothing_personal() -> Database {
+        Database::new("shop", SourceKind::Sqlite)
+    }
+
+    #[tokio::test]
+    async fn personal_columns_show_nothing() {
+        let mut table = table("t", &["id*", "email TEXT", "city TEXT"]);
+        table.columns.iter_mut().for_each(|column| column.column_type = ColumnType::Text);
+        table.row_count = Some(60);
+        let fake =
+            Fake::new(vec![table.clone()]).holding("t", "email", texts(3, 10)).holding("t", "city", texts(3, 10));
+        let database = Database { personal: vec!["t.email".into()], ..nothing_personal() };
+        let profile = profile(&fake, &database, &table).await.unwrap();
+        assert_eq!(profile.statistics.keys().collect::<Vec<_>>(), ["city"]);
+        assert_eq!(profile.samples.keys().collect::<Vec<_>>(), ["city"]);
+    }
 
     /// The profile of one column `name` of type `column_type` that holds `values`.
     async fn check(name: &str, column_type: ColumnType, values: Vec<Value>, statistics: Value, samples: Value) {
@@ -224,7 +255,7 @@ mod tests {
         table.row_count = Some(60);
         table.foreign_keys = vec![key("other_ref", "t", "id")];
         let fake = Fake::new(vec![table.clone()]).holding("t", name, values).holding("t", "other_ref", vec![json!(1)]);
-        let profile = profile(&fake, &table).await.unwrap();
+        let profile = profile(&fake, &nothing_personal(), &table).await.unwrap();
         assert_eq!(json!(profile.statistics.get(name)), statistics, "{name}");
         assert_eq!(profile.samples.get(name).cloned().unwrap_or_default(), samples, "{name}");
         assert!(profile.statistics.keys().all(|column| column == name), "keys tell nothing");
@@ -297,16 +328,19 @@ mod tests {
     #[tokio::test]
     async fn a_source_that_fails_says_why() {
         let table = table("t", &["name"]);
-        let why = profile(&Fake::broken(), &table).await.unwrap_err().to_string();
+        let why = profile(&Fake::broken(), &nothing_personal(), &table).await.unwrap_err().to_string();
         assert_eq!(why, "cannot read t of fake: it is gone");
-        let why = profile(&Fake::new(vec![]).without_data(), &table).await.unwrap_err().to_string();
+        let why =
+            profile(&Fake::new(vec![]).without_data(), &nothing_personal(), &table).await.unwrap_err().to_string();
         assert_eq!(why, "the database is a schema without data");
     }
 
     #[tokio::test]
     async fn a_source_that_hangs_is_not_waited_for() {
-        let why =
-            profile_within(&Fake::hanging(), &table("t", &["name"]), Duration::ZERO).await.unwrap_err().to_string();
+        let why = profile_within(&Fake::hanging(), &nothing_personal(), &table("t", &["name"]), Duration::ZERO)
+            .await
+            .unwrap_err()
+            .to_string();
         assert_eq!(why, "reading them took longer than 0 s");
     }
 }

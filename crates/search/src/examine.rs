@@ -24,7 +24,8 @@ use crate::{
 const BLOCKS_AT_ONCE: usize = 32;
 
 impl Examined {
-    fn add(&mut self, path: &Path, found: Result<(), SearchError>) -> Result<(), SearchError> {
+    /// Counts a file, and notes what is wrong with it.
+    pub(crate) fn add(&mut self, path: &Path, found: Result<(), SearchError>) -> Result<(), SearchError> {
         self.files += 1;
         self.bytes += fs::metadata(path).map_or(0, |meta| meta.len());
         match found {

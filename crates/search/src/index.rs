@@ -7,7 +7,7 @@ use std::{
 
 use prospector_core::Kind;
 use prospector_core::name::nearest;
-use prospector_core::record::{Hit, Record, Relevance};
+use prospector_core::record::{Hit, MissingLiteral, Record, Relevance};
 use prospector_core::work::compute;
 
 use crate::damage::Examined;
@@ -26,6 +26,7 @@ use crate::{
     rank,
     refresh::{hash, unique},
     static_table::StaticTable,
+    values::{Matches, Values, ValuesFile},
     vectors::Vectors,
 };
 
@@ -37,6 +38,9 @@ const MIN_RELEVANCE: f32 = 0.05;
 
 /// Nor is one that is less likely than the best by this factor.
 const MIN_SHARE_OF_BEST: f32 = 0.1;
+
+/// Literals are looked for in the databases of the best hit and of those that are at least so likely, over the best.
+const SHARE_OF_SEARCHED: f32 = 0.5;
 
 /// The most hits of one query.
 const MAX_HITS: usize = 1_000;
@@ -77,6 +81,8 @@ pub struct Found {
     pub is_weak: bool,
     /// Where nothing matches well: three more ids that come nearest, for a question of one word by their letters.
     pub nearest: Vec<String>,
+    /// Literals of the question that no column of the databases of the hits holds, as far as all that they hold is known.
+    pub missing: Vec<MissingLiteral>,
 }
 
 /// One hybrid index. Cloning it is cheap and shares it; it may be searched from many threads, and from other processes
@@ -91,6 +97,7 @@ pub(crate) struct Inner {
     pub(crate) embedder: Option<Arc<dyn Embedder>>,
     /// What the shipped transformer makes of the records; `None` with another embedder than the shipped table.
     pub(crate) meanings: Option<Meanings>,
+    pub(crate) values: ValuesFile,
     state: Mutex<State>,
 }
 
@@ -205,15 +212,18 @@ impl Index {
     pub fn examine(folder: &Path) -> Result<Examined, SearchError> {
         let mut examined = examine(&Folder { path: folder.to_owned() })?;
         meaning::examine(folder, &mut examined)?;
+        if let Some((path, damage)) = ValuesFile::of_index(Some(folder)).examine()? {
+            examined.add(&path, damage.map_or(Ok(()), |damage| Err(SearchError::Damaged(damage))))?;
+        }
         Ok(examined)
     }
 
     fn with(folder: Option<Folder>, embedder: Option<Arc<dyn Embedder>>, state: State) -> Index {
         let is_shipped = |embedder: &Arc<dyn Embedder>| StaticTable::is_shipped(embedder.model());
-        let folder_of_meanings = folder.as_ref().map(|folder: &Folder| folder.path.as_path());
-        let meanings = embedder.as_ref().filter(|embedder| is_shipped(embedder));
-        let meanings = meanings.map(|_| Meanings::beside(folder_of_meanings));
-        Index { inner: Arc::new(Inner { folder, embedder, meanings, state: Mutex::new(state) }) }
+        let path = folder.as_ref().map(|folder: &Folder| folder.path.as_path());
+        let meanings = embedder.as_ref().filter(|embedder| is_shipped(embedder)).map(|_| Meanings::beside(path));
+        let values = ValuesFile::of_index(path);
+        Index { inner: Arc::new(Inner { folder, embedder, meanings, values, state: Mutex::new(state) }) }
     }
 
     /// Whether it can be searched: each of its files looks as it did when it was opened, and none that was read is
@@ -222,7 +232,8 @@ impl Index {
     /// # Errors
     /// [`SearchError::Damaged`], or why the folder cannot be read.
     pub fn check(&self) -> Result<(), SearchError> {
-        self.snapshot().map(drop)
+        self.snapshot()?;
+        self.inner.values.values().map(drop)
     }
 
     /// How many records there are; none where it is damaged.
@@ -266,15 +277,17 @@ impl Index {
     /// [`SearchError`] when the query is too long, or when the embedder or the full-text engine fails.
     pub fn search(&self, query: &Query) -> Result<Found, SearchError> {
         let limit = query.limit.clamp(1, MAX_HITS);
+        let named = self.find_values(query)?;
         let (mut good, mut poor) = (Vec::new(), Vec::new());
-        for ranking in self.rankings(query, limit.max(3))? {
+        for ranking in self.rankings(query, limit.max(3), &named)? {
             let list = if ranking.answerable >= rank::calibrate::FLOOR { &mut good } else { &mut poor };
             list.extend(ranking.records);
         }
         if !good.is_empty() {
             good.sort_by(by_relevance);
-            let hits = good.into_iter().take(limit).map(hit).collect();
-            return Ok(Found { hits, is_weak: false, nearest: Vec::new() });
+            let hits: Vec<Hit> = good.into_iter().take(limit).map(|ranked| hit(ranked, &named)).collect();
+            let missing = named.missing(&hits);
+            return Ok(Found { hits, is_weak: false, nearest: Vec::new(), missing });
         }
         poor.sort_by(by_relevance);
         let mut ids: Vec<String> = poor.iter().map(|ranked| ranked.record.id.clone()).collect();
@@ -285,9 +298,10 @@ impl Index {
         ids.truncate(3);
         let worst = poor.first().map_or(0.0, |best| best.relevance.get() * MIN_SHARE_OF_BEST).max(MIN_RELEVANCE);
         let shown = poor.into_iter().take_while(|ranked| ranked.relevance.get() >= worst).take(limit);
-        let hits: Vec<Hit> = shown.map(hit).collect();
+        let hits: Vec<Hit> = shown.map(|ranked| hit(ranked, &named)).collect();
         ids.retain(|id| hits.iter().all(|hit| hit.id != *id));
-        Ok(Found { hits, is_weak: true, nearest: ids })
+        let missing = named.missing(&hits);
+        Ok(Found { hits, is_weak: true, nearest: ids, missing })
     }
 
     /// The best records for a query whether they match well or not: [`Index::search`] without the floor, for measuring.
@@ -296,10 +310,11 @@ impl Index {
     /// As [`Index::search`].
     pub fn rank(&self, query: &Query) -> Result<Vec<Hit>, SearchError> {
         let limit = query.limit.clamp(1, MAX_HITS);
+        let named = self.find_values(query)?;
         let mut all: Vec<rank::Ranked> =
-            self.rankings(query, limit)?.into_iter().flat_map(|ranking| ranking.records).collect();
+            self.rankings(query, limit, &named)?.into_iter().flat_map(|ranking| ranking.records).collect();
         all.sort_by(by_relevance);
-        Ok(all.into_iter().take(limit).map(hit).collect())
+        Ok(all.into_iter().take(limit).map(|ranked| hit(ranked, &named)).collect())
     }
 
     /// The candidates of a kind for a question, with what the ranker knows of each, in the order of
@@ -310,17 +325,32 @@ impl Index {
     pub fn candidates(&self, text: &str, kind: Kind) -> Result<Vec<(Hit, Vec<f32>)>, SearchError> {
         check_length(text)?;
         let snapshot = self.snapshot()?;
+        let named = self.find_values(&Query { text: text.to_owned(), kinds: vec![kind], ..Query::default() })?;
         let question = Question::new(text, self.inner.meanings.as_ref());
-        let candidates = caught(|| rank::candidates(&snapshot, kind, &question))?;
+        let asked = rank::RankQuery { question: &question, values: &named.matches };
+        let candidates = caught(|| rank::candidates(&snapshot, kind, asked))?;
         snapshot.faults.check()?;
         let pair = |(record, features): (Record, rank::features::Features)| {
-            (hit(rank::Ranked { record, relevance: Relevance::default() }), features.values().to_vec())
+            (hit(rank::Ranked { record, relevance: Relevance::default() }, &named), features.values().to_vec())
         };
         Ok(candidates.into_iter().map(pair).collect())
     }
 
+    /// The values that a question about tables names.
+    fn find_values(&self, query: &Query) -> Result<QueryValues, SearchError> {
+        let asks_for_tables = query.kinds.is_empty() || query.kinds.contains(&Kind::Table);
+        if query.ranker != Ranker::Full || !asks_for_tables {
+            return Ok(QueryValues::default());
+        }
+        check_length(&query.text)?;
+        let Some(values) = self.inner.values.values()? else { return Ok(QueryValues::default()) };
+        let snapshot = self.snapshot()?;
+        let matches = caught(|| Ok(Matches::of(&values, &query.text, &|word| rank::is_term(&snapshot, word))))?;
+        Ok(QueryValues { matches, values: Some(values), parent: query.parent.clone() })
+    }
+
     /// What each kind has, in the order of the kinds.
-    fn rankings(&self, query: &Query, limit: usize) -> Result<Vec<rank::Ranking>, SearchError> {
+    fn rankings(&self, query: &Query, limit: usize, named: &QueryValues) -> Result<Vec<rank::Ranking>, SearchError> {
         check_length(&query.text)?;
         let snapshot = self.snapshot()?;
         if let Some(dense) = &snapshot.dense {
@@ -329,7 +359,8 @@ impl Index {
         let kinds: &[Kind] = if query.kinds.is_empty() { &Kind::ALL } else { &query.kinds };
         let parent = query.parent.as_deref();
         let question = Question::new(&query.text, self.inner.meanings.as_ref());
-        let rank = |kind: &Kind| rank::rank(&snapshot, *kind, &question, parent, limit, query.ranker);
+        let asked = rank::RankQuery { question: &question, values: &named.matches };
+        let rank = |kind: &Kind| rank::rank(&snapshot, *kind, asked, parent, limit, query.ranker);
         let ranked = caught(|| kinds.iter().map(rank).collect());
         if let (Err(SearchError::Panicked { reason }), Some(folder)) = (&ranked, &self.inner.folder) {
             self.recover(folder, &snapshot, reason);
@@ -390,9 +421,34 @@ fn by_relevance(a: &rank::Ranked, b: &rank::Ranked) -> std::cmp::Ordering {
     b.relevance.get().total_cmp(&a.relevance.get())
 }
 
-fn hit(ranked: rank::Ranked) -> Hit {
+fn hit(ranked: rank::Ranked, named: &QueryValues) -> Hit {
     let Record { id, kind, parent, name, description, body, .. } = ranked.record;
-    Hit { id, kind, parent, name, description, body, relevance: ranked.relevance }
+    let values = if kind == Kind::Table { named.matches.show(&id) } else { Vec::new() };
+    Hit { id, kind, parent, name, description, body, relevance: ranked.relevance, values }
+}
+
+/// The values that a question names, and where they were looked for.
+#[derive(Default)]
+struct QueryValues {
+    matches: Matches,
+    values: Option<Arc<Values>>,
+    /// The database that the question is about.
+    parent: Option<String>,
+}
+
+impl QueryValues {
+    /// What the databases of the tables that were found lack. Where something else answers, nothing is missing.
+    fn missing(&self, hits: &[Hit]) -> Vec<MissingLiteral> {
+        let best = hits.first().map_or(0.0, |hit| hit.relevance.get());
+        if hits.first().is_some_and(|hit| hit.kind != Kind::Table) {
+            return Vec::new();
+        }
+        let tables =
+            hits.iter().filter(|hit| hit.kind == Kind::Table && hit.relevance.get() >= best * SHARE_OF_SEARCHED);
+        let parents: Vec<&str> =
+            self.parent.as_deref().into_iter().chain(tables.map(|hit| hit.parent.as_str())).collect();
+        self.values.as_ref().map_or_else(Vec::new, |values| self.matches.missing(values, &parents))
+    }
 }
 
 /// What a folder held when it was opened.

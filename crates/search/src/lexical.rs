@@ -346,6 +346,12 @@ impl Lexical {
         Ok(Some(Matches { weight, frequency, scores }))
     }
 
+    /// Whether a term stands in a field of a kind; no where that cannot be read.
+    pub(crate) fn has_term(&self, searcher: &Searcher, kind: Kind, field: usize, term: &str) -> bool {
+        let term = Term::from_field_text(self.fields.text[kind as usize][field], term);
+        searcher.doc_freq(&term).is_ok_and(|frequency| frequency > 0)
+    }
+
     /// The records of exactly that name, id or alias.
     pub(crate) fn exact(&self, searcher: &Searcher, name: &str) -> Result<Vec<DocAddress>, SearchError> {
         let name = prospector_core::name::normalize(name);

@@ -48,6 +48,7 @@ mod static_table;
 mod sums;
 #[cfg(any(feature = "fastembed", feature = "fastembed-dynamic"))]
 pub mod transformer;
+mod values;
 mod vectors;
 
 pub use error::SearchError;

@@ -19,7 +19,9 @@ use prospector_core::Kind;
 use prospector_core::record::{Record, Relevance};
 use rayon::prelude::*;
 
-use crate::{SearchError, index::Snapshot, meaning::Question, ranking::Ranker, recipe, vectors::Quantized};
+use crate::{
+    SearchError, analyze, index::Snapshot, meaning::Question, ranking::Ranker, recipe, values::Matches, vectors::Quantized,
+};
 use by_place::ByPlace;
 use calibrate::Evidence;
 use features::{Candidate, Features, MAX_CANDIDATES};
@@ -36,6 +38,16 @@ const LOOKUP_SOURCES: usize = 10;
 
 /// How many hits the last one is measured against.
 const GAP_DEPTH: usize = 10;
+
+/// A question that is nothing but the name of a value is answered by where it stands: so likely, at most.
+const VALUE_ANSWERS: f32 = 0.9;
+
+/// A question, and the values that it names.
+#[derive(Clone, Copy)]
+pub(crate) struct RankQuery<'a> {
+    pub(crate) question: &'a Question<'a>,
+    pub(crate) values: &'a Matches,
+}
 
 /// A record and how it ranks.
 pub(crate) struct Ranked {
@@ -55,7 +67,7 @@ pub(crate) struct Ranking {
 pub(crate) fn rank(
     snapshot: &Snapshot,
     kind: Kind,
-    question: &Question<'_>,
+    asked: RankQuery<'_>,
     parent: Option<&str>,
     limit: usize,
     ranker: Ranker,
@@ -72,10 +84,10 @@ pub(crate) fn rank(
         },
         None => None,
     };
-    let mut scored = score(snapshot, kind, question, within, limit, ranker)?;
+    let mut scored = score(snapshot, kind, asked, within, limit, ranker)?;
     // What a part of the recipe is worth is measured without what the rest of it knows.
-    let named =
-        if ranker == Ranker::Full { snapshot.lexical.exact(&snapshot.searcher, question.text)? } else { Vec::new() };
+    let text = asked.question.text;
+    let named = if ranker == Ranker::Full { snapshot.lexical.exact(&snapshot.searcher, text)? } else { Vec::new() };
     let mut exact: Vec<usize> = named
         .into_iter()
         .filter_map(|address| kind_index.place(address))
@@ -114,32 +126,49 @@ struct Scored {
 fn score(
     snapshot: &Snapshot,
     kind: Kind,
-    question: &Question<'_>,
+    asked: RankQuery<'_>,
     within: Option<u32>,
     limit: usize,
     ranker: Ranker,
 ) -> Result<Scored, SearchError> {
-    let query = QueryScores::of(snapshot, kind, question.text)?;
+    let query = QueryScores::of(snapshot, kind, asked.question.text)?;
     let scores = match ranker {
-        Ranker::Full => full(snapshot, kind, question, &query, within, limit)?,
+        Ranker::Full => full(snapshot, kind, asked, &query, within, limit)?,
         Ranker::Lexical | Ranker::Dense | Ranker::Rrf => baselines::scores(snapshot, kind, &query, within, ranker),
     };
-    Ok(judge(snapshot, kind, &query, &scores, limit))
+    let mut scored = judge(snapshot, kind, &query, &scores, limit);
+    if kind == Kind::Table {
+        scored.answerable = scored.answerable.max(VALUE_ANSWERS * asked.values.certainty());
+    }
+    Ok(scored)
+}
+
+/// Whether a word occurs in what the records of any kind say.
+pub(crate) fn is_term(snapshot: &Snapshot, word: &str) -> bool {
+    Kind::ALL.into_iter().any(|kind| {
+        let terms = analyze::terms(word, analyze::Style::of(kind));
+        let is_held = |term: &String| {
+            let boosts = recipe::of(kind).boosts;
+            let mut fields = boosts.iter().enumerate().filter(|(_, boost)| **boost > 0.0);
+            fields.any(|(field, _)| snapshot.lexical.has_term(&snapshot.searcher, kind, field, term))
+        };
+        !terms.is_empty() && terms.iter().all(is_held)
+    })
 }
 
 /// What the learned ranker would weigh for a question, in the order of the first pass.
 pub(crate) fn candidates(
     snapshot: &Snapshot,
     kind: Kind,
-    question: &Question<'_>,
+    asked: RankQuery<'_>,
 ) -> Result<Vec<(Record, Features)>, SearchError> {
     if snapshot.kind_index(kind).docs.is_empty() {
         return Ok(Vec::new());
     }
-    let query = QueryScores::of(snapshot, kind, question.text)?;
-    let scores = first_pass(snapshot, kind, question.text, &query, None, MAX_CANDIDATES)?;
-    let mut candidates = features::candidates(snapshot, kind, question.text, &query, &scores, &features::ALL)?;
-    add_meaning(snapshot, kind, question, &mut candidates)?;
+    let query = QueryScores::of(snapshot, kind, asked.question.text)?;
+    let scores = first_pass(snapshot, kind, asked, &query, None, MAX_CANDIDATES)?;
+    let mut candidates = features::candidates(snapshot, kind, asked, &query, &scores, &features::ALL)?;
+    add_meaning(snapshot, kind, asked.question, &mut candidates)?;
     let read = |candidate: Candidate| {
         let address = snapshot.kind_index(kind).docs[candidate.place].address;
         Ok((snapshot.lexical.record(&snapshot.searcher, address)?, candidate.features))
@@ -167,20 +196,24 @@ fn add_meaning(
 fn full(
     snapshot: &Snapshot,
     kind: Kind,
-    question: &Question<'_>,
+    asked: RankQuery<'_>,
     query: &QueryScores,
     within: Option<u32>,
     limit: usize,
 ) -> Result<Vec<(f32, usize)>, SearchError> {
     let depth = limit.max(MAX_CANDIDATES);
-    let mut scores = first_pass(snapshot, kind, question.text, query, within, depth)?;
+    let mut scores = first_pass(snapshot, kind, asked, query, within, depth)?;
     let Some(weights) = model::weights(kind) else { return Ok(scores) };
     let top = scores.first().map_or(0.0, |(score, _)| score.max(f32::EPSILON));
-    let mut candidates = features::candidates(snapshot, kind, question.text, query, &scores, weights)?;
+    let mut candidates = features::candidates(snapshot, kind, asked, query, &scores, weights)?;
     if weights.meaning != 0.0 {
-        add_meaning(snapshot, kind, question, &mut candidates)?;
+        add_meaning(snapshot, kind, asked.question, &mut candidates)?;
     }
-    let weighed = candidates.iter().map(|found| (found.place, top * model::score(weights, &found.features)));
+    let weighed = candidates.iter().map(|found| {
+        // The less else a question says, the more its values count.
+        let value = asked.values.certainty() * found.features.value;
+        (found.place, top * (model::score(weights, &found.features) + value))
+    });
     let weighed: Vec<(usize, f32)> = weighed.collect();
     let lowest = weighed.iter().map(|(_, score)| *score).fold(f32::MAX, f32::min);
     let weighed = ByPlace::new(snapshot.kind_index(kind).docs.len(), weighed);
@@ -196,7 +229,7 @@ fn full(
 fn first_pass(
     snapshot: &Snapshot,
     kind: Kind,
-    text: &str,
+    asked: RankQuery<'_>,
     query: &QueryScores,
     within: Option<u32>,
     depth: usize,
@@ -204,7 +237,7 @@ fn first_pass(
     let recipe = recipe::of(kind);
     let kind_index = snapshot.kind_index(kind);
     let clauses: Vec<QueryScores> = match recipe.clauses {
-        true => clauses::split(text, kind),
+        true => clauses::split(asked.question.text, kind),
         false => Vec::new(),
     }
     .into_iter()

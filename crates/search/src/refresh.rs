@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, atomic::AtomicUsize, atomic::Ordering},
 };
 
-use prospector_core::record::Record;
+use prospector_core::record::{ParentValues, Record};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -21,6 +21,7 @@ use crate::{
     examine::examine,
     index::{Loaded, Snapshot, State, load},
     lexical::{Entry, Lexical, key},
+    values::encode,
     vectors::{append, sums},
 };
 
@@ -98,6 +99,33 @@ impl Index {
         let stamp = self.inner.folder.as_ref().and_then(Folder::stamp);
         self.set(State { stamp, snapshot: Ok(held) });
         Ok(report)
+    }
+
+    /// What the values beside the records are of, as [`Index::write_values`] was told; `None` where there are none. Every byte
+    /// of them is compared with its checksum.
+    ///
+    /// # Errors
+    /// [`SearchError::Damaged`], or why they cannot be read.
+    pub fn values_fingerprint(&self) -> Result<Option<String>, SearchError> {
+        Ok(self.inner.values.values()?.map(|values| values.fingerprint().to_owned()))
+    }
+
+    /// Replaces the values of all columns. `fingerprint` tells the state of the sources that they are of.
+    ///
+    /// # Errors
+    /// [`SearchError::Io`] when they cannot be written; they are searched all the same, until this index is dropped.
+    pub fn write_values(&self, fingerprint: &str, sets: &[ParentValues]) -> Result<(), SearchError> {
+        let content = encode(fingerprint, sets);
+        let written = self.inner.values.write(&content);
+        if written.is_err() {
+            self.inner.values.hold(content);
+        }
+        written
+    }
+
+    /// What tells the values on disk from every other; `None` where there are none.
+    pub fn values_stamp(&self) -> Option<String> {
+        self.inner.values.stamp()
     }
 
     /// Has nobody search what is damaged, even if it cannot be built anew; says why it is to be.

@@ -261,3 +261,24 @@ async fn one_connector_answers_many_at_once() {
     });
     assert!(futures::future::join_all(asked).await.into_iter().all(|right| right));
 }
+
+#[tokio::test]
+async fn texts_are_distinct_short_and_complete_only_where_nothing_else_is_there() {
+    let (_folder, path) = made(
+        "CREATE TABLE t (c TEXT, n, long TEXT, none TEXT);
+         INSERT INTO t (c, n, long) VALUES ('b', 'x', 'short'), ('a', 1, 'longer than ten'), ('b', x'00', ''), (NULL, 'é', 'short');",
+    )
+    .await;
+    let texts = async |column: &str, limit: usize| {
+        let request = TextRequest { limit, max_chars: 10 };
+        let found = Sqlite::new(&path).texts("t", column, &request).await.unwrap();
+        (found.texts, found.is_complete)
+    };
+    assert_eq!(texts("c", 9).await, (vec!["b".into(), "a".into()], true));
+    assert_eq!(texts("c", 2).await, (vec!["b".into(), "a".into()], true));
+    assert_eq!(texts("c", 1).await, (vec!["b".into()], false));
+    assert_eq!(texts("n", 9).await, (vec!["x".into(), "é".into()], true));
+    assert_eq!(texts("long", 9).await, (vec!["short".into(), "".into()], false));
+    assert_eq!(texts("none", 9).await, (vec![], true));
+    assert!(Sqlite::new(&path).texts("t", "gone", &TextRequest { limit: 1, max_chars: 1 }).await.is_err());
+}

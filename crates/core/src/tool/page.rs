@@ -98,6 +98,19 @@ impl<T> Page<T> {
         Page { note, is_weak, nearest, ..Page::whole(items) }
     }
 
+    /// The list with more remarks, behind the one that it has.
+    pub fn remark(mut self, remarks: impl IntoIterator<Item = String>) -> Self {
+        let all: Vec<String> = self.note.take().into_iter().chain(remarks).collect();
+        self.note = (!all.is_empty()).then(|| all.join("; "));
+        self
+    }
+
+    /// A whole list of other items, with what this search found beside its own.
+    pub fn replace_items<U>(&self, items: Vec<U>) -> Page<U> {
+        let (note, nearest) = (self.note.clone(), self.nearest.clone());
+        Page { note, is_weak: self.is_weak, nearest, ..Page::whole(items) }
+    }
+
     /// Nothing found: the reason, and the nearest names.
     pub fn nothing(note: impl Into<String>, nearest: Vec<String>) -> Self {
         Page { note: Some(note.into()), nearest, ..Page::whole(Vec::new()) }

@@ -64,6 +64,17 @@ impl Cache {
         stored.fingerprint.starts_with(begins).then_some((stored.value, age.as_secs()))
     }
 
+    /// Removes what is stored under the key, so that nothing of it stays on the disk.
+    pub(super) fn remove(&self, key: &str) {
+        let file = self.file(key);
+        match std::fs::remove_file(&file) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                tracing::warn!(%error, file = %file.display(), "what is not needed any more could not be removed");
+            }
+            _ => {}
+        }
+    }
+
     fn read<T: DeserializeOwned>(&self, file: &Path) -> Option<Stored<T>> {
         let bytes = std::fs::read(file).ok()?;
         match unseal(&bytes) {

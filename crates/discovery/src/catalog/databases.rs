@@ -3,6 +3,7 @@
 mod entry;
 mod find;
 mod services;
+mod values;
 
 use std::{
     path::{Path, PathBuf},
@@ -15,8 +16,11 @@ use prospector_core::Problem;
 use prospector_core::record::Record;
 use prospector_schema::{Database, Entry, SchemaDiscovery, describe};
 
-pub(super) use self::entry::DatabaseEntry;
-use self::find::{Found, find};
+pub(super) use self::{entry::DatabaseEntry, values::refresh_values};
+use self::{
+    find::{Found, find},
+    values::{ValueSource, check_columns},
+};
 use super::{
     cache::{Cache, fingerprint},
     entry::EntryReader,
@@ -30,12 +34,20 @@ const MAX_DESCRIBED: usize = 8;
 /// The databases: files, servers and services.
 pub(super) struct Databases;
 
+/// What belongs to each database of a discovery, in its order.
+#[derive(Clone, Default)]
+pub(super) struct OpenedDatabases {
+    /// What reads each database.
+    pub(super) connectors: Vec<Option<Arc<dyn Connector>>>,
+    /// How the values of each are read.
+    values: Vec<ValueSource>,
+}
+
 impl Section for Databases {
     const KEY: &'static str = "databases";
     type Entry = DatabaseEntry;
     type Discovery = SchemaDiscovery;
-    /// What reads each database, in the order of the discovery.
-    type Extra = Vec<Option<Arc<dyn Connector>>>;
+    type Extra = OpenedDatabases;
 
     fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<DatabaseEntry> {
         entry::read(reader, at, entry)
@@ -57,11 +69,16 @@ impl Section for Databases {
         self,
         entries: Vec<DatabaseEntry>,
         opening: &mut Opening<'_>,
-    ) -> (Arc<SchemaDiscovery>, Vec<Option<Arc<dyn Connector>>>) {
+    ) -> (Arc<SchemaDiscovery>, OpenedDatabases) {
         let found = find_all(&entries, opening);
-        let entries = describe_all(found, opening).await;
-        let connectors = entries.iter().map(|entry| entry.connector.clone()).collect();
-        (Arc::new(SchemaDiscovery::new(entries)), connectors)
+        let mut opened = OpenedDatabases::default();
+        let mut entries = Vec::new();
+        for (entry, source) in describe_all(found, opening).await {
+            opened.connectors.push(entry.connector.clone());
+            opened.values.push(source);
+            entries.push(entry);
+        }
+        (Arc::new(SchemaDiscovery::new(entries)), opened)
     }
 
     fn records(discovery: &SchemaDiscovery) -> Vec<Record> {
@@ -92,7 +109,7 @@ fn find_all(entries: &[DatabaseEntry], opening: &mut Opening<'_>) -> Vec<Found> 
 }
 
 /// Opens and describes the databases.
-async fn describe_all(found: Vec<Found>, opening: &mut Opening<'_>) -> Vec<Entry> {
+async fn describe_all(found: Vec<Found>, opening: &mut Opening<'_>) -> Vec<(Entry, ValueSource)> {
     let total = found.len();
     let mut done = 0;
     let mut described = Vec::with_capacity(total);
@@ -100,15 +117,21 @@ async fn describe_all(found: Vec<Found>, opening: &mut Opening<'_>) -> Vec<Entry
     // Each on a thread of its own: reading what was described before is work too, and all there is to do most times.
     let spawn = |found: Found| {
         let (place, functions) = (found.place.clone(), found.functions.clone());
+        let (entry, personal) = (found.values.clone(), found.personal.clone());
         let task = tokio::spawn(describe_one(found, cache.clone()));
         async move {
-            let failed =
-                |error| (None, vec![Problem::error(place, format!("the database cannot be described: {error}"))]);
-            let (mut entry, problems) = task.await.unwrap_or_else(failed);
-            if let Some(entry) = &mut entry {
+            let failed = |error| {
+                let problem = Problem::error(&place, format!("the database cannot be described: {error}"));
+                Described { entry: None, problems: vec![problem], stamp: None }
+            };
+            let mut described = task.await.unwrap_or_else(failed);
+            let source = ValueSource { entry, place, stamp: described.stamp };
+            if let Some(entry) = &mut described.entry {
                 entry.database.functions = functions;
+                entry.database.personal = personal;
+                described.problems.extend(check_columns(&source.place, &entry.database, &source.entry));
             }
-            (entry, problems)
+            (described.entry.map(|entry| (entry, source)), described.problems)
         }
     };
     let mut tasks = stream::iter(found).map(spawn).buffered(MAX_DESCRIBED);
@@ -121,11 +144,20 @@ async fn describe_all(found: Vec<Found>, opening: &mut Opening<'_>) -> Vec<Entry
     described
 }
 
+/// A database as it was described.
+struct Described {
+    entry: Option<Entry>,
+    problems: Vec<Problem>,
+    /// What tells one state of the source from the next; `None` where it could not be asked.
+    stamp: Option<String>,
+}
+
 /// Describes one database, from the cache where its files have not changed.
-async fn describe_one(found: Found, cache: Cache) -> (Option<Entry>, Vec<Problem>) {
+async fn describe_one(found: Found, cache: Cache) -> Described {
+    let failed = |problem| Described { entry: None, problems: vec![problem], stamp: None };
     let connector: Arc<dyn Connector> = match open(&found.source) {
         Ok(connector) => connector,
-        Err(error) => return (None, vec![Problem::error(found.place, error.to_string())]),
+        Err(error) => return failed(Problem::error(found.place, error.to_string())),
     };
     let mut files: Vec<&Path> = found.source.paths().iter().map(PathBuf::as_path).collect();
     files.extend(found.descriptions.as_deref());
@@ -141,10 +173,14 @@ async fn describe_one(found: Found, cache: Cache) -> (Option<Entry>, Vec<Problem
     let key = format!("database {}", found.name);
     let stamp = match connector.fingerprint().await {
         Ok(state) => format!("{files_stamp} {}", state.unwrap_or_default()),
-        Err(error) => return recall(&found.place, &key, &files_stamp, &cache, connector, &error),
+        Err(error) => {
+            let (entry, problems) = recall(&found.place, &key, &files_stamp, &cache, connector, &error);
+            return Described { entry, problems, stamp: None };
+        }
     };
     if let Some((database, problems)) = cache.get::<(Database, Vec<Problem>)>(&key, &stamp) {
-        return (Some(Entry { database, connector: Some(connector) }), problems);
+        let entry = Some(Entry { database, connector: Some(connector) });
+        return Described { entry, problems, stamp: Some(stamp) };
     }
     let described =
         describe(&found.name, &found.description, connector.as_ref(), found.descriptions.as_deref(), &found.allow)
@@ -153,11 +189,12 @@ async fn describe_one(found: Found, cache: Cache) -> (Option<Entry>, Vec<Problem
         Ok((database, problems)) => {
             let described = (database, problems);
             cache.put(&key, &stamp, &described);
-            (Some(Entry { database: described.0, connector: Some(connector) }), described.1)
+            let entry = Some(Entry { database: described.0, connector: Some(connector) });
+            Described { entry, problems: described.1, stamp: Some(stamp) }
         }
         Err(error) => {
             let problem = Problem::error(found.place, error.to_string());
-            (None, vec![problem.advise("repair it or take it out; the rest of the catalog is used")])
+            failed(problem.advise("repair it or take it out; the rest of the catalog is used"))
         }
     }
 }

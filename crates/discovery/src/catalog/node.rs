@@ -233,6 +233,25 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// A whole number from 1 to `most`.
+    pub(super) fn count(&mut self, key: &str, most: usize) -> Option<usize> {
+        let placed = self.map.shift_remove(key)?;
+        match placed.node {
+            Node::Number(number) if number.fract() == 0.0 && (1.0..=most as f64).contains(&number) => {
+                Some(number as usize)
+            }
+            other => {
+                let reason = format!(
+                    "`{key}` of {} must be a whole number from 1 to {most}, not {}",
+                    self.what,
+                    other.describe()
+                );
+                self.fail(placed.line, reason, format!("write `{key}: {most}`"));
+                None
+            }
+        }
+    }
+
     /// A list of texts; empty where the key is missing.
     pub(super) fn texts(&mut self, key: &str) -> Vec<String> {
         let Some(placed) = self.map.shift_remove(key) else { return Vec::new() };

@@ -106,7 +106,7 @@ impl Search {
         let Some(TableHits(shown)) = more.output() else { return Ok(found) };
         let joined: HashMap<String, &TableHit> =
             shown.items.iter().map(|table| (format!("{}.{}", table.database, table.table), table)).collect();
-        let hits = hits.items.iter().map(|hit| {
+        let with_keys = hits.items.iter().map(|hit| {
             let table = joined.get(&hit.id).filter(|_| hit.kind == Kind::Table);
             JoinedHit {
                 hit: hit.clone(),
@@ -114,7 +114,7 @@ impl Search {
                 database: table.map_or_else(String::new, |table| table.database.clone()),
             }
         });
-        let hits = JoinedHits { page: Page::whole(hits.collect()), has_joins: true };
+        let hits = JoinedHits { page: hits.replace_items(with_keys.collect()), has_joins: true };
         Ok(Answer::of(hits, SearchAll::MORE).fit(max_tokens))
     }
 }

@@ -4,6 +4,7 @@
 //! - the best table is used, where being named by the question or by the definition counts as [`NAME_BONUS`];
 //! - of the others of its database, those that are named or [`MIN_RELEVANCE`]; of other databases, those that are
 //!   [`MIN_OTHER_DATABASE_RELEVANCE`], and named if the best one is;
+//! - one more table of the best one's database is used for each value of the question that no used table holds;
 //! - operations, documents and skills are used where they are likely, and nearly as likely as the best of their kind.
 
 use super::evidence::{Evidence, NamedHit, TableHit};
@@ -16,6 +17,9 @@ const NAME_BONUS: f64 = 0.5;
 
 /// A table of another database than the best one's is used from here on.
 const MIN_OTHER_DATABASE_RELEVANCE: f64 = 0.5;
+
+/// A table is used for a value that it holds from here on.
+const MIN_HOLDER_RELEVANCE: f64 = 0.1;
 
 /// An operation is used beside tables from here on: it may change something.
 const MIN_OPERATION_RELEVANCE: f64 = 0.7;
@@ -84,6 +88,7 @@ fn tables(evidence: &Evidence) -> Vec<&TableHit> {
             false => hit.relevance >= MIN_OTHER_DATABASE_RELEVANCE && (named(hit) || !named(top)),
         })
         .collect();
+    add_holders(&mut chosen, own.iter().copied().filter(|hit| hit.database == top.database));
     chosen.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
     chosen.truncate(MAX_TABLES);
     // Bridges only where two chosen tables need one.
@@ -96,6 +101,22 @@ fn tables(evidence: &Evidence) -> Vec<&TableHit> {
     let bridges: Vec<&TableHit> = bridges.collect();
     chosen.extend(bridges);
     chosen
+}
+
+/// Adds the first table that holds a value which none of the chosen ones holds.
+fn add_holders<'a>(chosen: &mut Vec<&'a TableHit>, hits: impl Iterator<Item = &'a TableHit>) {
+    for hit in hits.filter(|hit| hit.relevance >= MIN_HOLDER_RELEVANCE) {
+        let is_new =
+            |value: &String| !chosen.iter().any(|other| other.values.iter().any(|own| literal(own) == literal(value)));
+        if !chosen.iter().any(|other| other.id() == hit.id()) && hit.values.iter().any(is_new) {
+            chosen.push(hit);
+        }
+    }
+}
+
+/// The value of a condition such as `countries.name = 'Brazil'`, in small letters.
+pub(super) fn literal(condition: &str) -> String {
+    condition.split_once(" = ").map_or(condition, |(_, value)| value).to_lowercase()
 }
 
 /// Words, lower case, without the plural.

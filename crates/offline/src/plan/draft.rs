@@ -3,7 +3,7 @@
 use prospector_agent::plan::{DiscoveredContext, Draft, PlanFact, Step, Steps};
 
 use super::{
-    choose::{Choice, choose, mentions, words},
+    choose::{Choice, choose, literal, mentions, words},
     evidence::{Evidence, TableHit},
 };
 
@@ -148,7 +148,8 @@ impl Writer<'_> {
             joins.dedup();
             let joined = if joins.is_empty() { String::new() } else { format!(", joined on {}", joins.join(" and ")) };
             let period = period(&self.evidence.question).map_or(String::new(), |unit| format!(", grouped by {unit}"));
-            let goal = format!("Query {} of {database}{joined}{period}", names.join(", "));
+            let conditions = conditions(&tables);
+            let goal = format!("Query {} of {database}{joined}{conditions}{period}", names.join(", "));
             let columns = tables.iter().flat_map(|hit| self.columns(&hit.id(), &joins)).collect();
             let tables = tables.iter().map(|hit| hit.id()).collect();
             self.push(Step { goal, databases: vec![database.to_owned()], tables, columns, ..Step::default() });
@@ -164,6 +165,7 @@ impl Writer<'_> {
         let asked = words(&format!("{} {definition}", self.evidence.question));
         let wants_dates = period(&self.evidence.question).is_some();
         let name = table.rsplit('.').next().unwrap_or(table);
+        let holder = self.evidence.tables.iter().find(|hit| hit.id() == table);
         schema
             .columns
             .iter()
@@ -174,7 +176,13 @@ impl Writer<'_> {
                 let data_type = data_type.to_lowercase();
                 let is_date =
                     column.to_lowercase().contains("date") || data_type.contains("date") || data_type.contains("time");
-                joining || (wants_dates && is_date) || words(column).iter().any(|word| asked.contains(word))
+                let is_condition = holder.is_some_and(|hit| {
+                    hit.values.iter().any(|value| value.starts_with(&format!("{name}.{column} = ")))
+                });
+                joining
+                    || is_condition
+                    || (wants_dates && is_date)
+                    || words(column).iter().any(|word| asked.contains(word))
             })
             .map(|(column, _)| format!("{table}.{column}"))
             .collect()
@@ -207,6 +215,19 @@ impl Evidence {
         self.documents.iter().any(|hit| hit.parent == name)
             || self.fact.as_ref().is_some_and(|fact| fact.source_type == "document" && fact.source.starts_with(name))
     }
+}
+
+/// What the rows of some tables must hold: each value of the question once, of the likeliest table.
+fn conditions(tables: &[&TableHit]) -> String {
+    let mut seen: Vec<String> = Vec::new();
+    let mut conditions: Vec<&str> = Vec::new();
+    for value in tables.iter().flat_map(|hit| &hit.values) {
+        if !seen.contains(&literal(value)) {
+            seen.push(literal(value));
+            conditions.push(value);
+        }
+    }
+    if conditions.is_empty() { String::new() } else { format!(", where {}", conditions.join(" and ")) }
 }
 
 /// The unit of time that the question groups by.

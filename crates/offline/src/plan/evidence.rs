@@ -24,6 +24,8 @@ pub(super) struct TableHit {
     pub(super) relevance: f64,
     /// The keys that join it to the other hits.
     pub(super) joins: Vec<String>,
+    /// The values of the question that it holds, as conditions: `countries.name = 'Brazil'`.
+    pub(super) values: Vec<String>,
     /// Whether it is only a bridge between others.
     pub(super) via: bool,
     /// Whether it has more columns than the hit tells.
@@ -114,6 +116,7 @@ impl Evidence {
                         table: text(item, "table"),
                         relevance: number(item, "relevance"),
                         joins: texts(item, "joins"),
+                        values: texts(item, "matched_values"),
                         via: item["via"].as_bool().unwrap_or(false),
                         has_more_columns: item["description"].as_str().is_some_and(|text| text.ends_with('…')),
                     };
@@ -125,6 +128,9 @@ impl Evidence {
                             let new: Vec<String> =
                                 hit.joins.into_iter().filter(|join| !known.joins.contains(join)).collect();
                             known.joins.extend(new);
+                            let new: Vec<String> =
+                                hit.values.into_iter().filter(|value| !known.values.contains(value)).collect();
+                            known.values.extend(new);
                         }
                         None => self.tables.push(hit),
                     }

@@ -1,6 +1,6 @@
 //! What the tools of tables answer, as plain data; which names an answer reveals stands beside its tool.
 
-use prospector_core::record::Relevance;
+use prospector_core::record::{Relevance, ValueMatch};
 use prospector_core::tool::Page;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -71,6 +71,9 @@ pub struct TableHit {
     /// The keys that join it to other hits of its database.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub joins: Vec<KeyJoin>,
+    /// The values of its columns that the query names: `countries.name = 'Brazil'`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub matched_values: Vec<ValueMatch>,
     /// Whether it only joins other hits.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub via: bool,

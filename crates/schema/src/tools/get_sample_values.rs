@@ -67,6 +67,9 @@ impl Tool for GetSampleValues {
         if !connector.has_data() {
             return Err(unavailable(&format!("database `{database}` is a schema without data")));
         }
+        if known.database.is_personal(&table.name, column) {
+            return Err(unavailable("the catalog says that they are about persons"));
+        }
         let limit = args.limit.unwrap_or(VALUES).clamp(1, MAX_VALUES);
         let request = SampleRequest { contains: args.contains.filter(|text| !text.is_empty()), limit };
         let samples = connector.sample(&table.name, column, &request).await;

@@ -126,7 +126,7 @@ async fn read(known: &PreparedDatabase, at: usize) -> Result<&Profile, ProfileEr
     if table.columns.len() > MAX_COLUMNS {
         return Err(ProfileError::TooWide { columns: table.columns.len() });
     }
-    known.profiles[at].get_or_try_init(|| profile(connector, table)).await
+    known.profiles[at].get_or_try_init(|| profile(connector, &known.database, table)).await
 }
 
 /// What a column refers to.

@@ -1,5 +1,6 @@
 //! The texts of the answers of this kind that cost much as JSON: a table as one line a column, hits with each key once.
 
+use prospector_core::record::ValueMatch;
 use prospector_core::tool::compact::{cell, name, render, rest, word};
 use prospector_core::tool::{Cut, Page};
 use serde::Serialize;
@@ -99,6 +100,8 @@ struct Row<'a> {
     relevance: prospector_core::record::Relevance,
     #[serde(skip_serializing_if = "str::is_empty")]
     description: &'a str,
+    #[serde(skip_serializing_if = "<[ValueMatch]>::is_empty")]
+    matched_values: &'a [ValueMatch],
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     via: bool,
 }
@@ -108,8 +111,9 @@ pub(super) fn hits(page: &Page<TableHit>) -> String {
     let whole = Cut::default();
     let (mut rows, mut joins) = (Vec::new(), Map::new());
     for hit in &page.items {
-        let TableHit { database, table, relevance, description, joins: own, via } = hit;
-        let row = Row { table: format!("{database}.{table}"), relevance: *relevance, description, via: *via };
+        let TableHit { database, table, relevance, description, joins: own, matched_values, via } = hit;
+        let row =
+            Row { table: format!("{database}.{table}"), relevance: *relevance, description, matched_values, via: *via };
         rows.push(page.first_cut().unwrap_or(&whole).json(&row));
         let known = joins.entry(database).or_insert_with(|| json!([]));
         if let Value::Array(known) = known {
@@ -192,6 +196,7 @@ mod tests {
             relevance: Relevance::new(relevance),
             description: String::new(),
             joins: vec![join.clone()],
+            matched_values: Vec::new(),
             via,
         };
         let mut page = Page::whole(vec![hit("invoices", 0.9, false), hit("customers", 0.2, true)]);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use prospector_core::Kind;
-use prospector_core::record::{Hit, Relevance, Resource};
+use prospector_core::record::{Hit, Relevance, Resource, ValueMatch};
 use prospector_core::tool::{Budget, Cut, Effect, Page, Part, Text, Tool, ToolError, ToolOutput};
 use prospector_search::{Index, Query};
 use schemars::JsonSchema;
@@ -54,14 +54,21 @@ pub(super) struct Args {
 impl ToolOutput for TableHit {
     fn reveals(&self) -> Vec<Resource> {
         let ends = self.joins.iter().flat_map(|join| &join.pairs).flat_map(|(from, to)| [from, to]);
+        let named = self.matched_values.iter();
+        let named = named.map(|found| column(&self.database, &format!("{}.{}", found.table, found.column)));
         [database(&self.database), table(&self.database, &self.table)]
             .into_iter()
             .chain(ends.map(|end| column(&self.database, end)))
+            .chain(named)
             .collect()
     }
 
     fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
-        vec![("description", Part::Text(&mut self.description)), ("joins", Part::entries(&mut self.joins))]
+        vec![
+            ("description", Part::Text(&mut self.description)),
+            ("joins", Part::entries(&mut self.joins)),
+            ("matched_values", Part::entries(&mut self.matched_values)),
+        ]
     }
 }
 
@@ -102,7 +109,8 @@ impl Tool for SearchTables {
         let query = Query { text: args.query, kinds: vec![Kind::Table], parent, limit, ..Query::default() };
         let found = self.index.find(query).await?;
         let items = complete(&self.discovery, found.hits);
-        Ok(TableHits(Page::of_search(items, found.is_weak, found.nearest)))
+        let missing = found.missing.iter().map(ToString::to_string);
+        Ok(TableHits(Page::of_search(items, found.is_weak, found.nearest).remark(missing)))
     }
 }
 
@@ -111,6 +119,7 @@ struct Place<'a> {
     known: &'a PreparedDatabase,
     table: usize,
     relevance: Relevance,
+    values: Vec<ValueMatch>,
     via: bool,
 }
 
@@ -119,7 +128,8 @@ fn complete(discovery: &SchemaDiscovery, hits: Vec<Hit>) -> Vec<TableHit> {
     let mut places: Vec<Place<'_>> = (hits.iter())
         .filter_map(|hit| {
             let known = discovery.find(&hit.parent)?;
-            Some(Place { known, table: known.table(&hit.name)?, relevance: hit.relevance, via: false })
+            let values = hit.values.clone();
+            Some(Place { known, table: known.table(&hit.name)?, relevance: hit.relevance, values, via: false })
         })
         .collect();
     let mut bridges = bridges(&places);
@@ -148,6 +158,7 @@ fn complete(discovery: &SchemaDiscovery, hits: Vec<Hit>) -> Vec<TableHit> {
                 false => String::new(),
             },
             joins: joins(at, place),
+            matched_values: place.values.clone(),
             via: place.via,
         })
         .collect()
@@ -175,7 +186,7 @@ fn bridges<'a>(places: &[Place<'a>]) -> Vec<Place<'a>> {
             for &table in between {
                 // Another path may begin here.
                 likely.push((table, from.min(to)));
-                bridges.push(Place { known: first.known, table, relevance, via: true });
+                bridges.push(Place { known: first.known, table, relevance, values: Vec::new(), via: true });
             }
         }
     }
@@ -197,6 +208,7 @@ mod tests {
             description: String::new(),
             body: String::new(),
             relevance: Relevance::new(*relevance),
+            values: Vec::new(),
         };
         let items = complete(&discovery(), hits.iter().map(hit).collect());
         let shown: Vec<(String, Vec<String>)> = (items.iter())

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use prospector_core::Kind;
 use prospector_text::sentences;
 
-use super::{action::Actions, by_place::ByPlace, calibrate::few, query_scores::QueryScores};
+use super::{RankQuery, action::Actions, by_place::ByPlace, calibrate::few, query_scores::QueryScores};
 use crate::{
     SearchError, analyze,
     index::Snapshot,
@@ -20,6 +20,9 @@ pub(super) const MAX_CANDIDATES: usize = 100;
 
 /// Of so many of the best, what they join to is a candidate too.
 const JOINED_FROM: usize = 10;
+
+/// What a record that holds a value of the question counts more, over the best, for those that join to it.
+const VALUE_PULLS: f32 = 0.5;
 
 /// At most this many columns of a candidate are read.
 const MAX_MEMBERS: usize = 200;
@@ -63,6 +66,7 @@ features! {
     pairs: "How many terms that are neighbours in the question are neighbours in its name or description.",
     description_said: "How much of its first sentence the question says.",
     action: "1 where it does what the question asks to be done, -1 where it does something else, 0 where nobody knows.",
+    value: "How much the values that it holds of the question say for it.",
     few: "How small the catalog is: from 1 for nothing to 0 for endless.",
     meaning: "The cosine of the question with its text by the shipped transformer, less that of the nearest candidate; 0 for all as \
               long as one of them has no vector.",
@@ -82,25 +86,34 @@ pub(super) struct Candidate {
 pub(super) fn candidates(
     snapshot: &Snapshot,
     kind: Kind,
-    text: &str,
+    asked: RankQuery<'_>,
     query: &QueryScores,
     scores: &[(f32, usize)],
     weights: &Features,
 ) -> Result<Vec<Candidate>, SearchError> {
-    let question = Question::new(snapshot, kind, text, query, scores, *weights);
+    let mut question = Question::new(snapshot, kind, asked, query, scores, *weights);
     let joins_count = weights.pulled != 0.0 || weights.bridged != 0.0;
     let mut places: Vec<usize> = scores.iter().take(MAX_CANDIDATES).map(|(_, place)| *place).collect();
     let mut known: HashSet<usize> = places.iter().copied().collect();
+    if kind == Kind::Table {
+        let mut holding = find_places(snapshot, kind, asked.values.ids())?;
+        holding.sort_unstable_by_key(|(place, _)| *place);
+        holding.retain(|(place, _)| question.base.get(*place).is_some());
+        question.values = holding.iter().map(|(place, id)| (*place, asked.values.weight(id))).collect();
+        places.extend(holding.iter().map(|(place, _)| *place).filter(|place| known.insert(*place)));
+    }
     let mut candidates = Vec::with_capacity(places.len());
     let mut at = 0;
     while at < places.len() {
         let place = places[at];
         let outline = snapshot.lexical.outline(&snapshot.searcher, snapshot.kind_index(kind).docs[place].address)?;
+        let expands = at < JOINED_FROM || question.values.contains_key(&place);
         let mut joined = Vec::new();
-        if joins_count || at < JOINED_FROM {
-            joined = find_joined(snapshot, kind, &outline.related)?;
+        if joins_count || expands {
+            let related = find_places(snapshot, kind, outline.related.iter().map(String::as_str))?;
+            joined = related.into_iter().map(|(place, _)| place).collect();
         }
-        if at < JOINED_FROM {
+        if expands {
             let scored = joined.iter().copied().filter(|place| question.base.get(*place).is_some());
             places.extend(scored.filter(|place| known.insert(*place)));
         }
@@ -112,11 +125,16 @@ pub(super) fn candidates(
 }
 
 /// The places of the records of these ids.
-fn find_joined(snapshot: &Snapshot, kind: Kind, ids: &[String]) -> Result<Vec<usize>, SearchError> {
-    let mut places = Vec::with_capacity(ids.len());
+fn find_places<'i>(
+    snapshot: &Snapshot,
+    kind: Kind,
+    ids: impl Iterator<Item = &'i str>,
+) -> Result<Vec<(usize, &'i str)>, SearchError> {
+    let mut places = Vec::new();
     for id in ids {
         let address = snapshot.lexical.address(&snapshot.searcher, kind, id)?;
-        places.extend(address.and_then(|address| snapshot.kind_index(kind).place(address)));
+        let place = address.and_then(|address| snapshot.kind_index(kind).place(address));
+        places.extend(place.map(|place| (place, id)));
     }
     Ok(places)
 }
@@ -128,6 +146,8 @@ struct Question<'a> {
     query: &'a QueryScores,
     /// The score of each place in the first pass, over the best.
     base: ByPlace,
+    /// What the values say for each place that holds some.
+    values: HashMap<usize, f32>,
     few: f32,
     /// Its terms, and their weights.
     weights: HashMap<&'a str, f32>,
@@ -143,7 +163,7 @@ impl<'a> Question<'a> {
     fn new(
         snapshot: &'a Snapshot,
         kind: Kind,
-        text: &str,
+        asked: RankQuery<'_>,
         query: &'a QueryScores,
         scores: &[(f32, usize)],
         counts: Features,
@@ -157,11 +177,12 @@ impl<'a> Question<'a> {
             kind,
             query,
             base: ByPlace::new(records, scores.iter().map(|(score, place)| (*place, score / top))),
+            values: HashMap::new(),
             few: few(kind, records, query.trust()),
             weights: terms.iter().map(|(term, weight)| (term.as_str(), *weight)).collect(),
             total: terms.iter().map(|(_, weight)| weight).sum::<f32>().max(f32::EPSILON),
             pairs: terms.windows(2).map(|pair| (pair[0].0.as_str(), pair[1].0.as_str())).collect(),
-            actions: if kind == Kind::Operation { Actions::of_question(text) } else { Actions::default() },
+            actions: if kind == Kind::Operation { Actions::of_question(asked.question.text) } else { Actions::default() },
         }
     }
 
@@ -170,7 +191,9 @@ impl<'a> Question<'a> {
         let parent = snapshot.kind_index(kind).docs[place].parent;
         let base = |place: &usize| self.base.get(*place).unwrap_or(0.0);
         let own = base(&place);
-        let mut joined: Vec<f32> = joined.iter().map(|place| (base(place) - own).max(0.0)).collect();
+        let value = |place: &usize| self.values.get(place).copied().unwrap_or(0.0);
+        let pulling = |place: &usize| base(place) + VALUE_PULLS * value(place);
+        let mut joined: Vec<f32> = joined.iter().map(|other| (pulling(other) - pulling(&place)).max(0.0)).collect();
         joined.sort_by(|a, b| b.total_cmp(a));
         let style = analyze::Style::of(kind);
         let (mut name, mut first_sentence) = (Vec::new(), Vec::new());
@@ -197,6 +220,7 @@ impl<'a> Question<'a> {
                 Kind::Operation if counts.action != 0.0 => self.actions.agreement(Actions::of_operation(outline)),
                 Kind::Operation | Kind::Table | Kind::Document | Kind::Fact | Kind::Skill => 0.0,
             },
+            value: value(&place),
             few: self.few,
             meaning: 0.0,
         }

@@ -3,7 +3,10 @@
 use prospector_connect::Source;
 use prospector_connect::source::Server;
 
-use super::services;
+use super::{
+    services,
+    values::{COLUMN_ADVICE, ValuesEntry},
+};
 use crate::catalog::{
     entry::{EntryReader, optional, path, plain},
     environment::{Environment, url_environment, with_key},
@@ -11,8 +14,20 @@ use crate::catalog::{
 };
 
 /// The keys of an entry, those of services apart.
-const KEYS: [&str; 10] =
-    ["path", "name", "type", "description", "descriptions", "tables", "functions", "url", "schemas", "bigquery"];
+const KEYS: [&str; 12] = [
+    "path",
+    "name",
+    "type",
+    "description",
+    "descriptions",
+    "tables",
+    "functions",
+    "values",
+    "personal",
+    "url",
+    "schemas",
+    "bigquery",
+];
 
 /// What an entry of `databases` says.
 #[derive(Debug)]
@@ -29,6 +44,10 @@ pub(in crate::catalog) struct DatabaseEntry {
     pub(in crate::catalog) tables: Vec<String>,
     /// Functions that queries may call beyond the usual ones.
     pub(in crate::catalog) functions: Vec<String>,
+    /// Whether and which values are indexed.
+    pub(in crate::catalog) values: ValuesEntry,
+    /// Columns whose values are about persons.
+    pub(in crate::catalog) personal: Vec<String>,
 }
 
 /// Reads an entry.
@@ -36,6 +55,7 @@ pub(super) fn read(reader: &mut EntryReader<'_>, at: usize, mut entry: Placed) -
     let lookup = reader.lookup;
     let what = format!("databases[{at}]");
     let bigquery = services::bigquery(reader.file, &what, &mut entry, lookup, reader.problems).ok()?;
+    let values = ValuesEntry::take(reader, &what, &mut entry)?;
     let keys: Vec<&str> = KEYS.into_iter().chain(services::KEYS).collect();
     let mut fields = reader.fields(what, entry, &keys)?;
     let schemas = fields.texts("schemas");
@@ -57,6 +77,11 @@ pub(super) fn read(reader: &mut EntryReader<'_>, at: usize, mut entry: Placed) -
         let reason = format!("databases[{at}] allows `{wrong}`, which is no name of a function");
         fields.fail(line, reason, "write `functions: [name, schema.name]`");
     }
+    let personal = fields.texts("personal");
+    if let Some(wrong) = personal.iter().find(|name| !name.contains('.')) {
+        let reason = format!("`personal` of databases[{at}] names `{wrong}`, which is no column of a table");
+        fields.fail(line, reason, COLUMN_ADVICE);
+    }
     if is_remote && !path.is_empty() || server.is_some() && service.is_some() {
         let reason = format!("databases[{at}] has both `path` and `url`, or another address");
         fields.fail(line, reason, "write one of them");
@@ -74,6 +99,8 @@ pub(super) fn read(reader: &mut EntryReader<'_>, at: usize, mut entry: Placed) -
         descriptions: optional(&mut fields, "descriptions", lookup),
         tables: fields.texts("tables"),
         functions,
+        values,
+        personal,
     };
     (!fields.has_failed()).then_some(entry)
 }

@@ -7,7 +7,7 @@ use prospector_connect::source::SourceKind;
 use prospector_core::Problem;
 use prospector_core::name::nearest;
 
-use super::entry::DatabaseEntry;
+use super::{entry::DatabaseEntry, values::ValuesEntry};
 use crate::catalog::paths::{glob, is_glob, names, nearest_file};
 
 /// One database, found but not yet opened.
@@ -23,6 +23,10 @@ pub(super) struct Found {
     pub(super) allow: Vec<String>,
     /// Functions that queries may call beyond the usual ones.
     pub(super) functions: Vec<String>,
+    /// Whether and which values are indexed.
+    pub(super) values: ValuesEntry,
+    /// Columns whose values are about persons.
+    pub(super) personal: Vec<String>,
 }
 
 impl Found {
@@ -35,6 +39,8 @@ impl Found {
             descriptions,
             allow: entry.tables.clone(),
             functions: entry.functions.clone(),
+            values: entry.values.clone(),
+            personal: entry.personal.clone(),
         }
     }
 }

@@ -1,0 +1,332 @@
+//! What of a question may name a value: its phrases, and the literals that must stand somewhere for it to be answered.
+
+use std::ops::Range;
+
+use prospector_text::stop_words::{OF_QUERIES, OF_TABLE_QUERIES};
+
+use super::fold::{Word, join, key, words};
+
+/// Of a question so many words are looked up.
+const MAX_WORDS: usize = 256;
+
+/// A phrase has at most so many words; a quoted one may have more.
+const MAX_PHRASE_WORDS: usize = 6;
+
+/// What is quoted has at most so many bytes.
+const MAX_QUOTED_BYTES: usize = 200;
+
+/// The marks that open a quotation, and those that close it.
+const QUOTES: [(char, char); 7] =
+    [('"', '"'), ('\'', '\''), ('`', '`'), ('“', '”'), ('‘', '’'), ('«', '»'), ('„', '“')];
+
+/// Words with a capital that name no value: of the calendar, and of what is written rather than asked for.
+const NO_NAMES: [&str; 38] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+    "jan",
+    "feb",
+    "mar",
+    "apr",
+    "jun",
+    "jul",
+    "aug",
+    "sep",
+    "oct",
+    "nov",
+    "dec",
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+    "i",
+    "id",
+    "sql",
+    "json",
+    "csv",
+    "api",
+    "url",
+    "pdf",
+];
+
+/// How a phrase is written, from what says most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// In quotation marks.
+    Quoted,
+    /// Letters and digits: `INV-2024`.
+    Code,
+    /// With capitals.
+    Name,
+    /// In small letters, or where every word begins with a capital.
+    Plain,
+    /// Digits alone.
+    Number,
+}
+
+/// A phrase of a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Phrase {
+    /// What it is looked up by.
+    pub(super) key: String,
+    /// The places of its words in the question.
+    pub(super) words: Range<usize>,
+    pub(super) form: Form,
+}
+
+/// A question, taken apart.
+pub(super) struct Question<'a> {
+    text: &'a str,
+    words: Vec<Word>,
+    /// The places of the words of each quotation.
+    quoted: Vec<Range<usize>>,
+    /// Whether capitals say nothing: most of its words have them.
+    is_title: bool,
+}
+
+impl<'a> Question<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        let mut words = words(text);
+        words.truncate(MAX_WORDS);
+        let mut asked = Question { text, words, quoted: Vec::new(), is_title: false };
+        asked.quoted = quotations(text).into_iter().filter_map(|range| asked.places(&range)).collect();
+        let letters = asked.words.iter().filter(|word| begins_with(asked.slice(word), char::is_alphabetic)).count();
+        let capitals = asked.words.iter().filter(|word| begins_with(asked.slice(word), char::is_uppercase)).count();
+        asked.is_title = letters >= 4 && capitals * 10 >= letters * 7;
+        asked
+    }
+
+    fn slice(&self, word: &Word) -> &'a str {
+        &self.text[word.range.clone()]
+    }
+
+    /// The text of some words, as it is written.
+    pub(super) fn text_of(&self, words: &Range<usize>) -> &'a str {
+        match self.words.get(words.clone()) {
+            Some([first, .., last]) => &self.text[first.range.start..last.range.end],
+            Some([one]) => self.slice(one),
+            _ => "",
+        }
+    }
+
+    /// The words of a phrase as they are compared.
+    pub(super) fn keys(&self, words: &Range<usize>) -> impl Iterator<Item = &str> {
+        self.words.get(words.clone()).unwrap_or_default().iter().map(|word| word.folded.as_str())
+    }
+
+    /// How many words say something.
+    pub(super) fn telling(&self) -> usize {
+        self.words.iter().filter(|word| !is_common(&word.folded)).count()
+    }
+
+    /// The places of the words inside a part of the text.
+    fn places(&self, range: &Range<usize>) -> Option<Range<usize>> {
+        let start = self.words.iter().position(|word| word.range.start >= range.start)?;
+        let end = self.words.iter().take_while(|word| word.range.end <= range.end).count();
+        (start < end).then_some(start..end)
+    }
+
+    /// What is looked up, the longest first: quotations, then every run of words that says something.
+    pub(super) fn phrases(&self) -> Vec<Phrase> {
+        let quoted = self.quoted.iter().map(|words| self.phrase(words.clone()));
+        let runs = (1..=MAX_PHRASE_WORDS.min(self.words.len()))
+            .rev()
+            .flat_map(|length| (0..=self.words.len() - length).map(move |start| self.phrase(start..start + length)));
+        let says = |phrase: &Phrase| {
+            phrase.form == Form::Quoted || phrase.key.chars().count() > 1 && !self.keys(&phrase.words).all(is_common)
+        };
+        let mut seen = std::collections::HashSet::new();
+        quoted.chain(runs).filter(says).filter(|phrase| seen.insert(phrase.words.clone())).collect()
+    }
+
+    fn phrase(&self, words: Range<usize>) -> Phrase {
+        Phrase { key: join(&self.words[words.clone()]), form: self.form(&words), words }
+    }
+
+    fn form(&self, words: &Range<usize>) -> Form {
+        let written = self.text_of(words);
+        let has = |test: fn(char) -> bool| written.chars().any(test);
+        if self.quoted.contains(words) {
+            return Form::Quoted;
+        }
+        if !has(char::is_alphabetic) {
+            return Form::Number;
+        }
+        let is_code = has(|c| c.is_ascii_digit()) && !written.contains(char::is_whitespace);
+        if is_code && written.chars().any(char::is_uppercase) {
+            return Form::Code;
+        }
+        let is_inside = self.quoted.iter().any(|quoted| quoted.start <= words.start && words.end <= quoted.end);
+        if is_inside || self.is_name(words) { Form::Name } else { Form::Plain }
+    }
+
+    /// Whether capitals mark these words as a name: of the first word of a sentence, that of another must do so too.
+    fn is_name(&self, words: &Range<usize>) -> bool {
+        let own = &self.words[words.clone()];
+        let capital = |word: &Word| begins_with(self.slice(word), char::is_uppercase);
+        let [first, .., last] = own else {
+            return own.iter().all(capital) && !self.begins_sentence(words.start) && !self.is_title;
+        };
+        let starts = self.begins_sentence(words.start) && is_common(&first.folded);
+        capital(first) && capital(last) && !starts && !self.is_title
+    }
+
+    fn begins_sentence(&self, at: usize) -> bool {
+        let before = self.text[..self.words[at].range.start]
+            .trim_end_matches(|c: char| !".?!:;\n".contains(c) && !c.is_alphanumeric());
+        before.is_empty() || before.ends_with(['.', '?', '!', ':', ';', '\n'])
+    }
+
+    /// What must stand somewhere for the question to be answered: quotations, codes and names, longest first, none inside
+    /// another.
+    pub(super) fn literals(&self) -> Vec<Range<usize>> {
+        let mut literals = self.quoted.clone();
+        let mut at = 0;
+        while at < self.words.len() {
+            // `Is INV-2024` begins a sentence and no name.
+            if is_common(&self.words[at].folded) {
+                at += 1;
+                continue;
+            }
+            let mut end = at + 1;
+            while end < self.words.len() && self.continues(at, end) {
+                end += 1;
+            }
+            let run = at..end;
+            let is_free = literals.iter().all(|other| run.end <= other.start || other.end <= run.start);
+            if is_free && self.is_literal(&run) {
+                literals.push(run);
+            }
+            at = end;
+        }
+        literals.retain(|words| self.text_of(words).chars().any(char::is_alphabetic));
+        literals
+    }
+
+    /// Whether the word at `end` goes on with the name that begins at `start`.
+    fn continues(&self, start: usize, end: usize) -> bool {
+        let between = &self.text[self.words[end - 1].range.end..self.words[end].range.start];
+        let capital = |at: usize| begins_with(self.slice(&self.words[at]), char::is_uppercase);
+        let digits = |at: usize| begins_with(self.slice(&self.words[at]), char::is_numeric);
+        // A genitive is none of the name.
+        let glued = matches!(between, "-" | "/" | "_" | ".") && (capital(start) || digits(start));
+        glued || between == " " && capital(start) && capital(end) && !self.begins_sentence(end)
+    }
+
+    fn is_literal(&self, words: &Range<usize>) -> bool {
+        let own = &self.words[words.clone()];
+        if own.iter().all(|word| NO_NAMES.contains(&word.folded.as_str()) || is_common(&word.folded)) {
+            return false;
+        }
+        let written = self.text_of(words);
+        match self.form(words) {
+            Form::Quoted => true,
+            // `COVID-19` is a word; `INV-2024` is a key of something.
+            Form::Code => {
+                begins_with(written, char::is_alphabetic) && written.chars().filter(char::is_ascii_digit).count() >= 3
+            }
+            Form::Name => {
+                written.chars().count() >= 3 && !own.iter().any(|word| NO_NAMES.contains(&word.folded.as_str()))
+            }
+            Form::Plain | Form::Number => false,
+        }
+    }
+}
+
+fn begins_with(text: &str, test: fn(char) -> bool) -> bool {
+    text.chars().next().is_some_and(test)
+}
+
+/// Whether a word says nothing of what is asked for.
+fn is_common(word: &str) -> bool {
+    OF_QUERIES.contains(&word) || OF_TABLE_QUERIES.contains(&word)
+}
+
+/// What stands in quotation marks. One that also serves as an apostrophe opens only before a word and closes only behind one.
+fn quotations(text: &str) -> Vec<Range<usize>> {
+    let mut found: Vec<Range<usize>> = Vec::new();
+    for (at, c) in text.char_indices() {
+        if found.last().is_some_and(|last| at <= last.end) {
+            continue;
+        }
+        let Some((_, close)) = QUOTES.iter().find(|(open, _)| *open == c) else { continue };
+        let before = text[..at].chars().next_back();
+        let start = at + c.len_utf8();
+        if before.is_some_and(char::is_alphanumeric) || text[start..].starts_with(char::is_whitespace) {
+            continue;
+        }
+        let end = text[start..]
+            .match_indices(*close)
+            .map(|(length, _)| start + length)
+            .find(|end| !text[end + close.len_utf8()..].chars().next().is_some_and(char::is_alphanumeric));
+        if let Some(end) = end.filter(|end| end - start <= MAX_QUOTED_BYTES && !key(&text[start..*end]).is_empty()) {
+            found.push(start..end);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_literals(question: &str, expected: &[&str]) {
+        let asked = Question::new(question);
+        let found: Vec<&str> = asked.literals().iter().map(|words| asked.text_of(words)).collect();
+        assert_eq!(found, expected, "{question}");
+    }
+
+    #[test]
+    fn quotations_names_and_codes_are_literals() {
+        check_literals("How many customers live in Brasilia?", &["Brasilia"]);
+        check_literals("What is the population of 'são paulo' or \"Rio\"?", &["são paulo", "Rio"]);
+        check_literals("Is INV-2024-17 paid by Acme Trading?", &["INV-2024-17", "Acme Trading"]);
+        check_literals("what's Anna's address, isn't it?", &["Anna"]);
+        check_literals("Show sales in July 2024 as JSON", &[]);
+        check_literals("Customers of the shop. Orders of COVID-19 vaccines", &[]);
+        check_literals("How Many Customers Live In Brasilia", &[]);
+        check_literals("orders before '2024-01-01'", &[]);
+        check_literals("", &[]);
+    }
+
+    #[track_caller]
+    fn check_form(question: &str, key: &str, form: Option<Form>) {
+        let phrases = Question::new(question).phrases();
+        assert_eq!(phrases.iter().find(|phrase| phrase.key == key).map(|phrase| phrase.form), form, "{question} {key}");
+        assert!(phrases.windows(2).all(|two| two[0].form == Form::Quoted || two[0].words.len() >= two[1].words.len()));
+    }
+
+    #[test]
+    fn phrases_are_told_by_how_they_are_written() {
+        let question = "Open invoices of São Paulo with code AB-12 in 94107 and 'in transit'";
+        check_form(question, "sao paulo", Some(Form::Name));
+        check_form(question, "open", Some(Form::Plain));
+        check_form(question, "ab 12", Some(Form::Code));
+        check_form(question, "94107", Some(Form::Number));
+        check_form(question, "in transit", Some(Form::Quoted));
+        check_form(question, "in", None);
+        check_form(question, "of", None);
+        check_form("List all orders of female customers", "female", Some(Form::Plain));
+        check_form("gender 'F'", "f", Some(Form::Quoted));
+        check_form("gender F", "f", None);
+    }
+
+    #[test]
+    fn a_question_of_any_length_gives_a_bounded_number_of_phrases() {
+        let long = "Paris ".repeat(5_000);
+        assert!(Question::new(&long).phrases().len() <= MAX_WORDS * MAX_PHRASE_WORDS);
+    }
+}
