@@ -7,7 +7,10 @@ use std::{
 
 use futures::{StreamExt, stream::FuturesUnordered};
 use prospector_core::record::Resource;
-use prospector_core::tool::{Answer, ToolError, ToolErrorCode, ToolSpec};
+use prospector_core::tool::{
+    Answer, ToolError, ToolErrorCode, ToolSpec,
+    repair::{Repaired, repair_arguments, repair_name},
+};
 use prospector_discovery::prompt::Prompt;
 use prospector_llm::{
     ChatModel, ChatRequest, ChatResponse, LlmError, Message,
@@ -29,7 +32,6 @@ use crate::{
     event::Event,
     history::{Given, History},
     metrics::{Durations, Ended, Metrics, ToolMetrics},
-    repair::{repair_arguments, repair_name},
     spans,
 };
 
@@ -268,7 +270,7 @@ impl<'a, T: Tools> Run<'a, T> {
         let last_round = self.metrics.model_calls >= self.limits.rounds;
         let mut pending = FuturesUnordered::new();
         for (place, call) in calls.iter().enumerate() {
-            let call = self.repair(call);
+            let (call, _) = self.repair(call);
             if let Some((code, message)) = self.refuse(&call) {
                 let given = Err((FailureKind::Refused, json!({"error": code, "message": message})));
                 self.arrived.push((place, CallResult { given, took: Duration::ZERO }));
@@ -317,14 +319,14 @@ impl<'a, T: Tools> Run<'a, T> {
         }));
     }
 
-    /// The call as it was certainly meant.
-    fn repair(&self, call: &ToolCall) -> ToolCall {
+    /// The call as it was certainly meant, with notes on what was read otherwise.
+    fn repair(&self, call: &ToolCall) -> (ToolCall, Vec<String>) {
         let name = repair_name(&call.name, &self.specs).to_owned();
-        let arguments = match self.specs.iter().find(|spec| spec.name == name) {
+        let Repaired { arguments, notes } = match self.specs.iter().find(|spec| spec.name == name) {
             Some(spec) => repair_arguments(call.arguments.clone(), &spec.input_schema),
-            None => call.arguments.clone(),
+            None => Repaired { arguments: call.arguments.clone(), notes: Vec::new() },
         };
-        ToolCall { id: call.id.clone(), name, arguments }
+        (ToolCall { id: call.id.clone(), name, arguments }, notes)
     }
 
     /// Gives every call of the round its result: what arrived, or that it was cancelled. Returns how many worked, and how
@@ -353,11 +355,11 @@ impl<'a, T: Tools> Run<'a, T> {
             let made = kind != Some(&FailureKind::Refused);
             worked += usize::from(kind.is_none());
             repairable += usize::from(matches!(kind, Some(FailureKind::Refused | FailureKind::Repairable)));
-            let repaired = self.repair(call);
+            let (repaired, notes) = self.repair(call);
             if made {
                 self.count_call(&repaired.name, kind.is_some(), took);
             }
-            let mut result = result.map_err(|(_, error)| error);
+            let mut result = result.map(|answer| answer.with_notes(notes)).map_err(|(_, error)| error);
             let queries = self.goal.after_call(&repaired, &mut result);
             events.push((call.name.clone(), result.as_ref().err().map(read_reason), queries));
             let result = match result {

@@ -125,6 +125,10 @@ async fn tools_and_refusals_have_one_shape_each() {
     };
     check("POST", "/v1/tools/search", r#"{"query": "orders"}"#, 200, "").await;
     check("POST", "/v1/tools/serach", "{}", 404, "unknown_tool").await;
+    // Of the other profile, which is not listed; and a name that is read as it was meant.
+    check("POST", "/v1/tools/list_databases", "{}", 200, "").await;
+    let said = server.request("POST", "/v1/tools/search", &[JSON], r#"{"Query": "orders"}"#).await;
+    assert_eq!(said.json()["notes"], json!(["`Query` was read as `query`"]));
     check("POST", "/v1/tools/search", r#"{"what": 1}"#, 400, "invalid_arguments").await;
     check("POST", "/v1/tools/search", "[]", 400, "invalid_arguments").await;
     check("POST", "/v1/tools/search", "{", 400, "bad_request").await;

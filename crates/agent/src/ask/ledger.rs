@@ -8,7 +8,7 @@ use prospector_discovery::DiscoveryTools;
 use prospector_llm::message::ToolCall;
 use serde_json::Value;
 
-use super::tools::{PREVIOUS, THINK};
+use super::tools::{PREVIOUS, THINK, read_thought};
 use crate::{
     answer::{Classification, DataQuestion},
     event::{Event, Observe, QueryRan},
@@ -35,7 +35,7 @@ impl Ledger {
     /// Notes a call that is about to be made, and numbers its queries.
     pub(crate) fn note_call(&mut self, call: &ToolCall, observe: &Observe<'_>) {
         if call.name == THINK {
-            let thought = call.arguments["thought"].as_str().unwrap_or_default().trim().to_owned();
+            let thought = read_thought(&call.arguments);
             if !thought.is_empty() {
                 observe(Event::Thinking { text: thought.clone() });
                 self.thinking.push(thought);

@@ -67,8 +67,10 @@ fn tool(name: String, description: String, input: JsonObject, effect: Effect, ou
         .idempotent(effect.may_be_repeated())
         .open_world(effect.calls_out());
     let mut output = object(output);
-    // What stands beside the fields of a tool: the handle of the whole answer, or what went wrong.
+    // What stands beside the fields of a tool: the handle of the whole answer, what was read otherwise in the call, or what
+    // went wrong.
     if let Some(Value::Object(properties)) = output.get_mut("properties") {
+        properties.insert("notes".into(), json!({"type": "array", "items": {"type": "string"}}));
         for beside in ["handle", "error", "message", "suggestion"] {
             properties.insert(beside.into(), json!({"type": "string"}));
         }
@@ -142,7 +144,11 @@ pub(super) async fn call(
             match called {
                 Ok(called) => {
                     let mut text = as_data(&called.answer.text());
+                    let notes = json!(called.answer.notes());
                     let mut fields = object(called.answer.into_json());
+                    if notes != json!([]) {
+                        fields.insert("notes".into(), notes);
+                    }
                     if let Some(handle) = called.handle {
                         text.push_str(&format!("\nThe whole answer: {FETCH} with handle {handle}"));
                         fields.insert("handle".into(), handle.into());
