@@ -233,6 +233,20 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// A whole number of at least 1.
+    pub(super) fn count(&mut self, key: &str) -> Option<usize> {
+        let placed = self.map.shift_remove(key)?;
+        match placed.node {
+            Node::Number(number) if number >= 1.0 && number.fract() == 0.0 && number < 1e9 => Some(number as usize),
+            other => {
+                let reason =
+                    format!("`{key}` of {} must be a whole number from 1 on, not {}", self.what, other.describe());
+                self.fail(placed.line, reason, format!("write `{key}: 50`"));
+                None
+            }
+        }
+    }
+
     /// A list of texts; empty where the key is missing.
     pub(super) fn texts(&mut self, key: &str) -> Vec<String> {
         let Some(placed) = self.map.shift_remove(key) else { return Vec::new() };
