@@ -247,13 +247,22 @@ async fn run(
     let mut fields = object((*end.result).clone());
     let Some(failure) = end.failure else {
         // An answer is its text, and a plan its JSON. Both repeat what stands in data.
-        let text = end.result["answer"].as_str().map_or_else(|| end.result.to_string(), str::to_owned);
+        let text = end.result["answer"].as_str().map_or_else(|| plan_text(&end.result), str::to_owned);
         return Ok(result(as_data(&text), fields, false));
     };
     for (key, value) in object(failure.to_json()) {
         fields.insert(key, value);
     }
     Ok(result(as_error(failure.to_json()).to_string(), fields, true))
+}
+
+/// A plan as a model reads it: without the record of its rounds, which is for programs.
+fn plan_text(plan: &Value) -> String {
+    let mut plan = plan.clone();
+    if let Some(metrics) = plan.get_mut("metrics").and_then(Value::as_object_mut) {
+        metrics.shift_remove("rounds");
+    }
+    plan.to_string()
 }
 
 /// One line of what happened; `None` for what need not be said.
