@@ -109,11 +109,6 @@ impl Goal for AnswerGoal {
                 self.asked_again = true;
                 Judgement::Again(as_json(&complaint))
             }
-            // Without anything that it could rest on, there is no auditable answer.
-            Some(_) if self.mode == Mode::Auditable && !self.rests_on_something(reply.text) => {
-                self.answer = None;
-                Judgement::GivenUp(Ended::NoAnswer)
-            }
             Some(_) if self.answer.is_some() => Judgement::Accepted,
             Some(_) => Judgement::GivenUp(Ended::NoAnswer),
         }

@@ -20,8 +20,8 @@ pub(super) enum Dialect {
 /// Anthropic takes no more cache marks in one request.
 const MAX_CACHE_MARKS: usize = 4;
 
-/// So many of them stand in the conversation: at its end, for the next request, and where the request before ended, whose
-/// part is read from the cache then.
+/// So many of them stand in the conversation: at its last results, for the next request, and at those before, up to which the
+/// request before was cached.
 const MARKS_OF_CONVERSATION: usize = 2;
 
 /// The request, and its fingerprint: the key of the thinking that the answer may begin with.
@@ -54,18 +54,14 @@ pub(super) fn request(request: &ChatRequest, to: Dialect, thinking: &Thinking) -
     (converted, seen.value())
 }
 
-/// The places of the messages up to which the conversation is cached: those that a request ends with, the last ones. A request
-/// without tools is the only one of its conversation: writing it to the cache would cost more than it could save.
+/// The places of the messages up to which the conversation is cached: the last results. They are lists of blocks with a mark or
+/// without; a text would change its form with it, and what is cached must stay as it was sent. A request without tools is the only one of its conversation: writing it to the cache would cost more than it could save.
 fn marked_places(request: &ChatRequest) -> Vec<usize> {
     if request.tools.is_empty() {
         return Vec::new();
     }
-    let ends = |at: &usize| {
-        let next = request.messages.get(at + 1);
-        !matches!(request.messages[*at], Message::Assistant { .. })
-            && next.is_none_or(|next| matches!(next, Message::Assistant { .. }))
-    };
-    (0..request.messages.len()).rev().filter(ends).take(MARKS_OF_CONVERSATION).collect()
+    let has_results = |at: &usize| matches!(request.messages[*at], Message::ToolResults { .. });
+    (0..request.messages.len()).rev().filter(has_results).take(MARKS_OF_CONVERSATION).collect()
 }
 
 /// One message for each block: the places of at most so many cache marks.
@@ -239,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_the_last_two_requests_are_marked() {
+    fn the_last_results_are_marked() {
         let marked = |request_: &ChatRequest, to: Dialect| -> Vec<usize> {
             let (converted, _) = request(request_, to, &Thinking::default());
             let messages = serde_json::to_value(converted.messages).unwrap();
@@ -249,10 +245,13 @@ mod tests {
         };
         let mut asked = sample();
         asked.messages.truncate(3);
-        assert_eq!(marked(&asked, Dialect::Anthropic), [0, 2]);
-        // A reminder goes with the results before it.
+        assert_eq!(marked(&asked, Dialect::Anthropic), [2]);
         asked.messages.push(Message::User { text: "finish".into() });
-        assert_eq!(marked(&asked, Dialect::Anthropic), [0, 3]);
+        assert_eq!(marked(&asked, Dialect::Anthropic), [2]);
+        for _ in 0..2 {
+            asked.messages.extend(sample().messages[1..3].to_vec());
+        }
+        assert_eq!(marked(&asked, Dialect::Anthropic), [5, 7]);
         assert!(marked(&asked, Dialect::OpenAi).is_empty());
         asked.tools.clear();
         assert!(marked(&asked, Dialect::Anthropic).is_empty());
