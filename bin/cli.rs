@@ -1,6 +1,7 @@
 //! The flags, as types.
 
 mod bench;
+mod limits;
 mod values;
 
 use std::{net::SocketAddr, path::PathBuf};
@@ -12,6 +13,7 @@ use prospector_engine::options::Cluster;
 use prospector_llm::purpose::Mode;
 
 pub(crate) use bench::*;
+pub(crate) use limits::LimitArgs;
 pub(crate) use values::{EmbedderName, FormatName, ProfileName, PromptName, TransformerName};
 use values::{kind, mode, platform};
 
@@ -44,6 +46,8 @@ use values::{kind, mode, platform};
         ENVIRONMENT\n  \
         PROSPECTOR_CATALOG, PROSPECTOR_STATE, PROSPECTOR_MODEL   as --catalog, --state, --model\n  \
         PROSPECTOR_EMBEDDER, PROSPECTOR_ENGINE                   as --embedder, --engine\n  \
+        PROSPECTOR_MAX_ROUNDS, PROSPECTOR_MAX_CALLS              as --max-rounds, --max-calls\n  \
+        PROSPECTOR_MAX_SECONDS, PROSPECTOR_CALLS_AT_ONCE         as --max-seconds, --calls-at-once\n  \
         PROSPECTOR_QUERY_MEMORY                                  what a query over several sources may take, in MB (default: 2048)\n  \
         PROSPECTOR_TOKEN                                         a token that opens `planner serve`\n  \
         PROSPECTOR_LOG                                           what is logged to standard error (default: warn)\n  \
@@ -129,12 +133,6 @@ pub(crate) struct PlanArgs {
     /// How to answer [default: by the words of the question]
     #[arg(long, value_parser = mode)]
     pub(crate) mode: Option<Mode>,
-    /// At most this many rounds with the model
-    #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100))]
-    pub(crate) max_rounds: u32,
-    /// At most this many tool calls
-    #[arg(long, default_value_t = 15, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub(crate) max_calls: u32,
     /// The form of the prompt, for experiments [default: by model and size]
     #[arg(long, value_enum)]
     pub(crate) prompt: Option<PromptName>,
@@ -144,6 +142,8 @@ pub(crate) struct PlanArgs {
     /// Say nothing on standard error but problems
     #[arg(long, short)]
     pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
 }
 
 impl PlanArgs {
@@ -153,8 +153,7 @@ impl PlanArgs {
             question,
             model: answering.model.clone(),
             mode,
-            max_rounds: answering.max_rounds,
-            max_calls: answering.max_calls,
+            limits: answering.limits,
             prompt: None,
             profile: answering.profile,
             quiet: answering.quiet,
@@ -177,15 +176,9 @@ pub(crate) struct AnsweringArgs {
     /// Where the answer is read: plain, markdown or slack
     #[arg(long, default_value = "markdown", value_name = "NAME", value_parser = platform)]
     pub(crate) platform: Platform,
-    /// At most this many rounds with the model
-    #[arg(long, default_value_t = 12, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100))]
-    pub(crate) max_rounds: u32,
-    /// At most this many tool calls
-    #[arg(long, default_value_t = 40, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub(crate) max_calls: u32,
-    /// At most this many seconds for one question
-    #[arg(long, default_value_t = 900, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=86_400))]
-    pub(crate) max_seconds: u32,
+    /// How the answer is to be formatted, in your words [default: as the platform wants it]
+    #[arg(long, value_name = "TEXT", conflicts_with = "platform")]
+    pub(crate) formatting: Option<String>,
     /// The set of discovery tools: one for each thing to do, or six that take ids of any kind
     #[arg(long, value_enum, default_value_t)]
     pub(crate) profile: ProfileName,
@@ -198,6 +191,8 @@ pub(crate) struct AnsweringArgs {
     /// Say nothing on standard error but problems
     #[arg(long, short, conflicts_with = "events")]
     pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
 }
 
 /// `planner ask`
@@ -239,21 +234,15 @@ pub(crate) struct ReconcileArgs {
     /// The model [default: offline, or a provider's whose key is set]
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
-    /// At most this many rounds with the model in one turn
-    #[arg(long, default_value_t = 30, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100))]
-    pub(crate) max_rounds: u32,
-    /// At most this many tool calls in one turn
-    #[arg(long, default_value_t = 60, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub(crate) max_calls: u32,
-    /// At most this many seconds for one turn
-    #[arg(long, default_value_t = 1_800, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=86_400))]
-    pub(crate) max_seconds: u32,
     /// Write each event as one line of JSON on standard error
     #[arg(long)]
     pub(crate) events: bool,
     /// Say nothing on standard error but problems
     #[arg(long, short, conflicts_with = "events")]
     pub(crate) quiet: bool,
+    /// Each of them for one turn
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
 }
 
 /// `planner call`
@@ -380,6 +369,8 @@ pub(crate) struct McpArgs {
     /// The model that writes answers and follow-up questions; a smaller one will do [default: the same]
     #[arg(long, value_name = "NAME")]
     pub(crate) summary_model: Option<String>,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
 }
 
 /// `planner serve`
@@ -437,6 +428,8 @@ pub(crate) struct ServeArgs {
     /// How many seconds what is under way may go on after a signal to end
     #[arg(long, value_name = "SECONDS")]
     pub(crate) grace: Option<u32>,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
 }
 
 /// `planner check`

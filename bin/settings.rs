@@ -1,15 +1,21 @@
 //! Flags and environment, put together. Nothing else reads the environment.
 
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use prospector_agent::Limits;
 use prospector_engine::options::{Cluster, Worker, Workers};
 use prospector_llm::providers::{Secret, Settings as ProviderSettings};
 
-use crate::cli::{Cli, EmbedderName, QUERY_WORKER};
+use crate::cli::{Cli, EmbedderName, LimitArgs, QUERY_WORKER};
 
 /// Where a catalog is looked for when none is named.
 const DEFAULT_CATALOGS: [&str; 2] = ["catalog.yaml", "catalog/catalog.yaml"];
+
+/// The variables that are numbers.
+const NUMBERS: [&str; 4] =
+    ["PROSPECTOR_MAX_ROUNDS", "PROSPECTOR_MAX_CALLS", "PROSPECTOR_MAX_SECONDS", "PROSPECTOR_CALLS_AT_ONCE"];
 
 /// The program itself takes a part of it.
 const MIN_QUERY_MEMORY: u64 = 512;
@@ -30,6 +36,8 @@ pub(crate) struct Settings {
     engine: Option<Cluster>,
     engine_variable: Option<String>,
     query_memory: Option<String>,
+    /// The variables that are numbers, as they were set.
+    numbers: Vec<(&'static str, String)>,
     workers: OnceLock<Workers>,
 }
 
@@ -61,8 +69,44 @@ impl Settings {
             engine: cli.engine.clone(),
             engine_variable: variable("PROSPECTOR_ENGINE"),
             query_memory: variable("PROSPECTOR_QUERY_MEMORY"),
+            numbers: NUMBERS.iter().filter_map(|name| Some((*name, variable(name)?))).collect(),
             workers: OnceLock::new(),
         }
+    }
+
+    /// What one question may cost: by the flags, the environment, or what is usual.
+    pub(crate) fn limits(&self, flags: &LimitArgs, usual: Limits) -> anyhow::Result<Limits> {
+        let given = self.limit_args(flags)?;
+        Ok(Limits {
+            rounds: given.max_rounds.unwrap_or(usual.rounds),
+            calls: given.max_calls.unwrap_or(usual.calls),
+            calls_at_once: given.calls_at_once.unwrap_or(usual.calls_at_once),
+            run_time: given.run_time().unwrap_or(usual.run_time),
+            ..usual
+        })
+    }
+
+    /// The flags, and the variables of those that are not given.
+    pub(crate) fn limit_args(&self, flags: &LimitArgs) -> anyhow::Result<LimitArgs> {
+        let or = |flag: Option<u32>, name, least, most| match flag {
+            Some(given) => Ok(Some(given)),
+            None => self.number(name, least..=most),
+        };
+        Ok(LimitArgs {
+            max_rounds: or(flags.max_rounds, "PROSPECTOR_MAX_ROUNDS", 2, 100)?,
+            max_calls: or(flags.max_calls, "PROSPECTOR_MAX_CALLS", 1, 1_000)?,
+            max_seconds: or(flags.max_seconds, "PROSPECTOR_MAX_SECONDS", 1, 86_400)?,
+            calls_at_once: or(flags.calls_at_once, "PROSPECTOR_CALLS_AT_ONCE", 1, 1_000)?,
+        })
+    }
+
+    /// A variable of [`NUMBERS`]; none where it is not set.
+    fn number(&self, name: &str, range: RangeInclusive<u32>) -> anyhow::Result<Option<u32>> {
+        let Some((_, text)) = self.numbers.iter().find(|(known, _)| *known == name) else { return Ok(None) };
+        let number = text.parse().ok().filter(|number| range.contains(number));
+        number.map(Some).ok_or_else(|| {
+            anyhow::anyhow!("{name} is `{text}`; write a number from {} to {}", range.start(), range.end())
+        })
     }
 
     /// The model to use: the flag, the environment, the provider whose key is set, or none at all.

@@ -40,7 +40,7 @@ fn commands_do_what_they_say() {
         "chosen by the question",
         "The mode is knowledge",
         "fiscal year",
-        "read again",
+        "read again. Things: 0 added, 0 updated, 0 removed, ",
         "music_store.refunds",
     ];
     let ran = check(&estate, &[], &lines, &expected);

@@ -127,6 +127,61 @@ fn the_prompt_takes_its_form_by_the_model() {
 }
 
 #[test]
+fn a_model_without_tools_is_shown_as_much_as_fits_best_first() {
+    let estate = Estate::sample();
+    let prompt = |model: &str| estate.run(["prompt", VIP, "--model", model]).json(0);
+    let tokens = |prompt: &Value| prompt["tokens"]["total"].as_u64().unwrap();
+    let system = |prompt: &Value| prompt["system"].as_str().unwrap().to_owned();
+
+    // The definition stands in the text of a document, the answer of an operation in its schema.
+    let large = prompt("claude-2");
+    assert!(system(&large).contains("45.00"), "{large:#}");
+    assert!(system(&large).contains("\n    answer "), "{large:#}");
+    assert!(!system(&large).contains("did not fit"), "{large:#}");
+
+    let small = prompt("gpt-3.5-turbo-instruct");
+    assert!((800..=2_048).contains(&tokens(&small)), "{small:#}");
+    for best in ["music_store.customers", "45.00", "did not fit"] {
+        assert!(system(&small).contains(best), "{best} is not in {small:#}");
+    }
+    let tiny = prompt("text-curie-001");
+    assert!((500..=1_024).contains(&tokens(&tiny)), "{tiny:#}");
+}
+
+#[test]
+fn the_owner_of_a_catalog_tells_every_model_something() {
+    let yaml = "databases:\n- path: orders.csv\ninstructions: |\n  Amounts are in euro.\n  Weeks begin on Monday.\n";
+    let estate = Estate::new(yaml).with("orders.csv", "order_id,total\n1,9.50\n");
+    for (model, form) in
+        [("claude-sonnet-4-5", "full-with-tools"), ("claude-sonnet-4-5", "minimal"), ("claude-2", "full")]
+    {
+        let prompt = estate.run(["prompt", "--model", model, "--prompt", form]).json(0);
+        let said = "From the owner of the catalog:\nAmounts are in euro.\nWeeks begin on Monday.";
+        assert!(prompt["system"].as_str().unwrap().contains(said), "{prompt:#}");
+        let tokens = |part: &str| prompt["tokens"][part].as_u64().unwrap();
+        let sum: u64 = ["instructions", "map", "preload", "metadata", "tools"].into_iter().map(tokens).sum();
+        assert_eq!(tokens("total"), sum);
+    }
+}
+
+#[test]
+fn tables_to_pin_are_found_by_words_and_what_has_no_room_is_said() {
+    let wide: Vec<String> = (0..400).map(|at| format!("payment_detail_{at}")).collect();
+    let yaml = "databases:\n- path: customers.csv\n- path: payments.csv\n- path: weather.csv\n\
+                context_preload:\n  seed_patterns: [customer, payment]\n  similarity_threshold: 0.3\n  max_tables: 5\n";
+    let estate = Estate::new(yaml)
+        .with("customers.csv", "customer_id,name\n1,Ada\n")
+        .with("payments.csv", format!("{}\n", wide.join(",")))
+        .with("weather.csv", "day,temperature\n2025-01-01,5\n");
+    let prompt = estate.run(["prompt", "--model", "claude-sonnet-4-5", "--prompt", "minimal"]).json(0);
+    let system = prompt["system"].as_str().unwrap();
+    let pinned = system.split("Tables you will probably need:").nth(1).unwrap();
+    assert!(pinned.contains("customers.customers"), "{pinned}");
+    assert!(pinned.contains("for want of room without columns: payments.payments."), "{pinned}");
+    assert!(!pinned.contains("weather"), "{pinned}");
+}
+
+#[test]
 fn a_small_catalog_is_in_the_prompt_as_a_whole() {
     let yaml = "databases:\n- path: customers.csv\n- path: orders.csv\n- path: products.csv\n";
     let estate = Estate::new(yaml)

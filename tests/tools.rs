@@ -215,9 +215,13 @@ fn wrong_arguments_say_how_to_call_it() {
         assert!(answer["message"].as_str().unwrap().contains(message), "{answer:#}");
         assert!(answer["suggestion"].as_str().unwrap_or_default().contains(suggestion), "{answer:#}");
     };
-    check("list_tables", json!({"datbase": "x"}), "datbase", "list_tables(database, ");
+    check("list_tables", json!({"dbname": "x"}), "dbname", "list_tables(database, ");
     check("list_tables", json!({}), "database", "list_tables(database, ");
-    check("list_tables", json!({"database": 5}), "integer `5`", "list_tables(database, ");
+    check("list_tables", json!({"database": [5]}), "sequence", "list_tables(database, ");
+    // One slip is no reason to ask again.
+    let read = estate.call("list_tables", &json!({"datbase": "music_store"}));
+    assert!(read.err.contains("note: `datbase` was read as `database`"), "{}", read.err);
+    assert!(!items(&read.json(0)).is_empty());
     check("search", json!({"query": " "}), "query is empty", "");
     check("search", json!({"query": "x", "kinds": ["tabel"]}), "tabel", "search(query, ");
     check("search", json!({"query": "x", "max_tokens": 3}), "50 or more", "");

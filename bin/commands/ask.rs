@@ -1,10 +1,7 @@
 //! `planner ask`: a question answered from data and documents. JSON on standard output, as everywhere; `--format text`
 //! prints the answer alone. What happens meanwhile is told on standard error.
 
-use std::{
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::path::{Path, PathBuf};
 
 use prospector_agent::{
     Limits, Models, Planner, Request,
@@ -41,7 +38,8 @@ pub(crate) async fn ask(args: AskArgs, settings: &Settings) -> anyhow::Result<Ex
         () = cancel.cancelled() => anyhow::bail!("interrupted while the catalog was opened; the index is as it was"),
     };
     let mut session = session(args.session.as_deref(), settings).await?;
-    let asked = Asker { args: &args.answering, models: &models, planner: &planner };
+    let limits = settings.limits(&args.answering.limits, models.limits_of_answers())?;
+    let asked = Asker { args: &args.answering, limits, planner: &planner };
     let outcome = asked.answer(question, args.answering.mode, &mut session, &cancel).await;
     match args.format {
         FormatName::Json => output::json(&outcome.answered)?,
@@ -94,7 +92,7 @@ pub(super) async fn open_planner(
 /// What one question is asked of.
 pub(super) struct Asker<'a> {
     pub(super) args: &'a AnsweringArgs,
-    pub(super) models: &'a Models,
+    pub(super) limits: Limits,
     pub(super) planner: &'a Planner,
 }
 
@@ -115,16 +113,11 @@ impl Asker<'_> {
                 tell(&event);
             }
         };
-        let limits = Limits {
-            rounds: self.args.max_rounds,
-            calls: self.args.max_calls,
-            run_time: Duration::from_secs(u64::from(self.args.max_seconds)),
-            ..self.models.limits()
-        };
         let request = Request {
             mode,
-            limits: Some(limits),
+            limits: Some(self.limits),
             platform: self.args.platform,
+            formatting: self.args.formatting.clone(),
             follow_ups: !self.args.no_follow_ups,
             cancel: cancel.clone(),
             observe: &observe,

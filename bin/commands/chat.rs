@@ -32,6 +32,7 @@ pub(super) const COMMANDS: [(&str, &str); 7] = [
 /// Asks until the input ends.
 pub(crate) async fn chat(args: ChatArgs, settings: &Settings) -> anyhow::Result<Exit> {
     let models = answering_models(&args.answering, settings)?;
+    let limits = settings.limits(&args.answering.limits, models.limits_of_answers())?;
     let mut planner = open_planner(&args.answering, &models, settings).await?;
     let mut session = session(args.session.as_deref(), settings).await?;
     let mut lines = Lines::open(&state(settings)?, names(&planner))?;
@@ -59,7 +60,19 @@ pub(crate) async fn chat(args: ChatArgs, settings: &Settings) -> anyhow::Result<
                 Ok(opened) => {
                     planner = opened;
                     lines.complete(names(&planner));
-                    output::text("The catalog was read again.")
+                    let (all, documents) = (&planner.catalog().refreshed, &planner.catalog().documents_refreshed);
+                    output::text(&format!(
+                        "The catalog was read again. Things: {} added, {} updated, {} removed, {} unchanged; documents: {} \
+                         added, {} updated, {} removed, {} unchanged.",
+                        all.added,
+                        all.updated,
+                        all.removed,
+                        all.unchanged,
+                        documents.added,
+                        documents.updated,
+                        documents.removed,
+                        documents.unchanged,
+                    ))
                 }
                 Err(error) => Err(error),
             },
@@ -68,7 +81,7 @@ pub(crate) async fn chat(args: ChatArgs, settings: &Settings) -> anyhow::Result<
                 Err(anyhow::anyhow!("there is no command {command}; did you mean {}?", near.join(" ")))
             }
             _ => {
-                let asked = Asker { args: &args.answering, models: &models, planner: &planner };
+                let asked = Asker { args: &args.answering, limits, planner: &planner };
                 turn(&asked, line, mode, &mut session).await
             }
         };

@@ -58,15 +58,9 @@ async fn answer(
     settings: &Settings,
 ) -> anyhow::Result<Exit> {
     let (catalog, _) = open(settings, Opening::Use).await?;
-    let compact = DiscoveryTools::new(&catalog, Profile::Compact);
-    let full = DiscoveryTools::new(&catalog, Profile::Full);
-    let has = |tools: &DiscoveryTools| tools.specs().iter().any(|spec| spec.name == tool);
-    let tools = match profile {
-        Some(Profile::Compact) => compact,
-        None if has(&compact) && !has(&full) => compact,
-        Some(Profile::Full) | None => full,
-    };
-    let tools = if has(&tools) { tools } else { tools.with_engine(&catalog.engine()) };
+    let tools = DiscoveryTools::new(&catalog, profile.unwrap_or(Profile::Full));
+    // Those that run queries are made only where one of them is called: that starts an engine.
+    let tools = if tools.effect(tool).is_some() { tools } else { tools.with_engine(&catalog.engine()) };
     show(tools.call(tool, arguments).await, format)
 }
 
@@ -77,6 +71,7 @@ fn show(called: Result<Answer, ToolError>, format: FormatName) -> anyhow::Result
                 FormatName::Json => output::json(answer.json())?,
                 FormatName::Text => output::text(&answer.text())?,
             }
+            answer.notes().iter().for_each(|note| output::say(&format!("note: {note}")));
             Ok(Exit::Good)
         }
         Err(error) => {

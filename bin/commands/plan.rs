@@ -1,7 +1,7 @@
 //! `planner plan`
 
 use prospector_agent::{
-    Limits, Planner, Request,
+    Planner, Request,
     event::Event,
     plan::{Ended, Plan},
 };
@@ -29,7 +29,7 @@ pub(super) async fn plan_until(
         anyhow::bail!("the question is empty");
     }
     let models = models(settings, args.model.as_deref(), None)?;
-    let limits = Limits { rounds: args.max_rounds, calls: args.max_calls, ..models.limits() };
+    let limits = settings.limits(&args.limits, models.limits())?;
     let (catalog, _) = tokio::select! {
         opened = open(settings, Opening::Use) => opened?,
         () = cancel.cancelled() => anyhow::bail!("interrupted while the catalog was opened; the index is as it was"),
@@ -84,7 +84,7 @@ fn exit(plan: &Plan) -> Exit {
 /// One line for each thing that happens.
 pub(super) fn tell(event: &Event) {
     match event {
-        Event::Round { .. } | Event::Answer { .. } | Event::Done { .. } => {}
+        Event::Round { .. } | Event::Text { .. } | Event::Answer { .. } | Event::Done { .. } => {}
         Event::Phase { name, reason: None } => output::say(&format!("  phase {name}")),
         Event::Phase { name, reason: Some(reason) } => output::say(&format!("  phase {name}: {reason}")),
         Event::Thinking { text } => output::say(&format!("  {}", text.lines().next().unwrap_or_default())),

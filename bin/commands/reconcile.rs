@@ -30,6 +30,11 @@ use crate::{Exit, cli::ReconcileArgs, output, settings::Settings};
 /// A tool call may take so long: a recipe over all rows has several queries.
 const CALL_TIME: Duration = Duration::from_secs(300);
 
+/// What one turn may usually cost.
+const ROUNDS: u32 = 30;
+const CALLS: u32 = 60;
+const RUN_TIME: Duration = Duration::from_secs(1_800);
+
 /// Runs the workflow to its end, or to the end of what the user says.
 pub(crate) async fn reconcile(args: ReconcileArgs, settings: &Settings) -> anyhow::Result<Exit> {
     let models = models(settings, args.model.as_deref(), None)?;
@@ -51,13 +56,8 @@ pub(crate) async fn reconcile(args: ReconcileArgs, settings: &Settings) -> anyho
     let prompt = PromptBuilder::new(&catalog, &tools, instructions).build(&models.info, what.unwrap_or_default());
     let name = models.chat.name();
     anyhow::ensure!(prompt.with_tools, "the model {name} cannot call tools, and a workflow needs them");
-    let limits = Limits {
-        rounds: args.max_rounds,
-        calls: args.max_calls,
-        run_time: Duration::from_secs(u64::from(args.max_seconds)),
-        call_time: CALL_TIME,
-        ..models.limits()
-    };
+    let usual = Limits { rounds: ROUNDS, calls: CALLS, run_time: RUN_TIME, call_time: CALL_TIME, ..models.limits() };
+    let limits = settings.limits(&args.limits, usual)?;
     let (events, talkative) = (args.events, !args.quiet);
     let observe = move |event: Event| {
         if events {

@@ -28,7 +28,7 @@ pub(crate) async fn serve(args: ServeArgs, settings: &Settings) -> anyhow::Resul
     if let Some(token) = &settings.token {
         tokens = tokens.with(token).map_err(|reason| anyhow::anyhow!("PROSPECTOR_TOKEN cannot be used: {reason}"))?;
     }
-    let usual = Limits::default();
+    let (usual, asked) = (Limits::default(), settings.limit_args(&args.limits)?);
     let limits = Limits {
         connections: args.max_connections.map_or(usual.connections, |most| most as usize),
         connections_per_address: args.max_connections_per_address.map(|most| most as usize),
@@ -40,6 +40,10 @@ pub(crate) async fn serve(args: ServeArgs, settings: &Settings) -> anyhow::Resul
         head_time: args.head_time.map_or(usual.head_time, |seconds| Duration::from_secs(seconds.into())),
         body_bytes: args.max_body.map_or(usual.body_bytes, |most| most as usize),
         grace: args.grace.map_or(usual.grace, |seconds| Duration::from_secs(seconds.into())),
+        run_time: asked.run_time().unwrap_or(usual.run_time),
+        rounds: asked.max_rounds,
+        calls: asked.max_calls,
+        calls_at_once: asked.calls_at_once,
         ..usual
     };
     let guarded = !tokens.is_none();

@@ -1,19 +1,18 @@
 //! The loop: model, tool calls, results, until the goal is reached, or there is a reason why it is not.
 
+mod calls;
+mod recover;
+
 use std::{
     collections::HashSet,
+    mem,
     time::{Duration, Instant},
 };
 
-use futures::{StreamExt, stream::FuturesUnordered};
 use prospector_core::record::Resource;
-use prospector_core::tool::{Answer, ToolError, ToolErrorCode, ToolSpec};
+use prospector_core::tool::ToolSpec;
 use prospector_discovery::prompt::Prompt;
-use prospector_llm::{
-    ChatModel, ChatRequest, ChatResponse, LlmError, Message,
-    message::{ToolCall, Usage},
-};
-use serde_json::{Value, json};
+use prospector_llm::{ChatModel, ChatRequest, ChatResponse, LlmError, Message, message::Usage};
 use tokio::time::timeout;
 use tracing::{Instrument, Span};
 
@@ -27,14 +26,16 @@ use crate::{
     Limits, Request,
     budget::Budget,
     event::Event,
-    history::{Given, History},
-    metrics::{Durations, Ended, Metrics, ToolMetrics},
-    repair::{repair_arguments, repair_name},
+    history::History,
+    metrics::{Durations, Ended, Metrics, RoundEnd, RoundRecord, cost_dollars},
     spans,
 };
+use calls::{CallResult, RoundOutcome};
+use recover::Recovery;
 
-/// Characters of the reason why a call failed, as it is told in an event.
-const MAX_REASON_CHARS: usize = 300;
+/// Text that comes in is told in pieces of so many bytes at least, and at the ends of its lines.
+const MIN_PIECE_BYTES: usize = 160;
+const MIN_LINE_BYTES: usize = 40;
 
 /// The share of the time after which a model is told to finish.
 const LATE: f64 = 0.8;
@@ -111,6 +112,8 @@ struct Run<'a, T> {
     history: History,
     /// Whether the model was told to finish.
     finish: bool,
+    /// What was done about a model that failed.
+    recovery: Recovery,
     /// The results of the round that runs, by the places of their calls.
     arrived: Vec<(usize, CallResult)>,
     usage: Usage,
@@ -120,34 +123,6 @@ struct Run<'a, T> {
     model_time: Duration,
     tools_time: Duration,
     started: Instant,
-}
-
-/// What one call gave.
-struct CallResult {
-    given: Result<Answer, (FailureKind, Value)>,
-    took: Duration,
-}
-
-/// How a call failed.
-#[derive(PartialEq, Eq)]
-enum FailureKind {
-    /// It was not made; other calls may be.
-    Refused,
-    /// Other arguments would repair it.
-    Repairable,
-    /// No arguments would.
-    Final,
-    /// It did not come to its end: in its time, or by a defect.
-    Unfinished,
-}
-
-/// How a round of tool calls went.
-#[derive(PartialEq, Eq)]
-enum RoundOutcome {
-    SomeWorked,
-    /// All failed, but each in a way that other calls would repair.
-    AllRepairable,
-    AllFailed,
 }
 
 impl<'a, T: Tools> Run<'a, T> {
@@ -175,6 +150,7 @@ impl<'a, T: Tools> Run<'a, T> {
             budget: Budget::new(limits),
             history: History::new(messages, fixed, limits.context_tokens, agent.model.reads_data()),
             finish: false,
+            recovery: Recovery::default(),
             arrived: Vec::new(),
             usage: Usage::default(),
             largest_round: 0,
@@ -195,14 +171,28 @@ impl<'a, T: Tools> Run<'a, T> {
             self.metrics.model_calls += 1;
             let number = self.metrics.model_calls;
             self.observe(Event::Round { number });
+            self.metrics.rounds.push(RoundRecord { number, ..RoundRecord::default() });
             let span = spans::round(number);
-            let response = self.ask_model().instrument(span.clone()).await?;
+            let response = match self.ask_model().instrument(span.clone()).await {
+                Ok(response) => response,
+                Err(error) => {
+                    self.end_round(RoundEnd::ProviderFailed);
+                    if self.recover(&error) {
+                        continue;
+                    }
+                    return Err(error);
+                }
+            };
             if !response.text.trim().is_empty() && !response.calls.is_empty() {
                 self.observe(Event::Thinking { text: response.text.clone() });
             }
             self.history.assistant(response.text.clone(), response.calls.clone());
             if !response.calls.is_empty() {
                 let round = self.run_calls(&response.calls).instrument(span).await;
+                self.end_round(match round {
+                    RoundOutcome::SomeWorked => RoundEnd::Calls,
+                    RoundOutcome::AllRepairable | RoundOutcome::AllFailed => RoundEnd::AllToolsFailed,
+                });
                 // Wrong arguments are worth one more round: the answer says what would be right.
                 let failed =
                     round == RoundOutcome::AllFailed || (round == RoundOutcome::AllRepairable && failed_before);
@@ -218,13 +208,31 @@ impl<'a, T: Tools> Run<'a, T> {
             }
             let reply = Reply { text: &response.text, cut: response.cut, seen: &self.seen };
             match self.goal.judge(reply, self.request.observe) {
-                Judgement::Accepted => return Ok(Ended::Completed),
-                Judgement::GivenUp(ended) => return Ok(ended),
-                Judgement::Again(complaint) => self.history.say(complaint),
+                Judgement::Accepted => {
+                    self.end_round(RoundEnd::Result);
+                    return Ok(Ended::Completed);
+                }
+                Judgement::GivenUp(ended) => {
+                    self.end_round(RoundEnd::Unusable);
+                    return Ok(ended);
+                }
+                Judgement::Again(complaint) => {
+                    self.end_round(RoundEnd::SentBack);
+                    self.history.say(complaint);
+                }
             }
         }
         // A result that waits for its repair is still the best that is known.
         Ok(if self.goal.has_result() { Ended::Completed } else { Ended::RoundLimit })
+    }
+
+    fn end_round(&mut self, ended: RoundEnd) {
+        if let Some(round) = self.metrics.rounds.last_mut() {
+            round.ended = ended;
+            let (number, calls) = (round.number, round.calls.len());
+            let (input_tokens, output_tokens) = (round.input_tokens, round.output_tokens);
+            tracing::info!(number, calls, input_tokens, output_tokens, ?ended, "a round is over");
+        }
     }
 
     async fn ask_model(&mut self) -> Result<ChatResponse, LlmError> {
@@ -232,158 +240,32 @@ impl<'a, T: Tools> Run<'a, T> {
             purpose: self.goal.purpose(self.history.messages(), self.finish),
             system: self.prompt.system.clone(),
             messages: self.history.messages().to_vec(),
-            tools: self.specs.clone(),
+            tools: if self.recovery.is_last() { Vec::new() } else { self.specs.clone() },
             max_output_tokens: self.limits.output_tokens,
         };
         let started = Instant::now();
-        let response = spans::complete(self.agent.model, &request).await;
+        let (observe, mut piece) = (self.request.observe, String::new());
+        let mut tell = |text: &str| {
+            piece.push_str(text);
+            if piece.len() >= MIN_PIECE_BYTES || (piece.len() >= MIN_LINE_BYTES && piece.ends_with('\n')) {
+                observe(Event::Text { text: mem::take(&mut piece) });
+            }
+        };
+        let response = spans::complete_aloud(self.agent.model, &request, &mut tell).await;
+        if !piece.is_empty() {
+            observe(Event::Text { text: piece });
+        }
         self.model_time += started.elapsed();
+        if let Some(round) = self.metrics.rounds.last_mut() {
+            round.milliseconds = milliseconds(started.elapsed());
+        }
         let response = response?;
+        if let Some(round) = self.metrics.rounds.last_mut() {
+            (round.input_tokens, round.output_tokens) = (response.usage.input_tokens, response.usage.output_tokens);
+        }
         self.usage += response.usage;
         self.largest_round = self.largest_round.max(response.usage.input_tokens + response.usage.output_tokens);
         Ok(response)
-    }
-
-    /// Why a call is not made, as a code and a message; none where it is made, and then it is counted.
-    fn refuse(&mut self, call: &ToolCall) -> Option<(&'static str, String)> {
-        let due = "no more calls: finish from what you know";
-        if !self.prompt.with_tools {
-            Some(("no_tools", "there are no tools in this conversation: answer without".into()))
-        } else if self.metrics.model_calls >= self.limits.rounds {
-            Some(("no_rounds_left", due.into()))
-        } else if self.budget.is_out(&call.name) {
-            Some(("tool_removed", "this tool failed too often and was removed: go on without it".into()))
-        } else if let Some(reason) = self.goal.refuse(call) {
-            Some(("refused", reason))
-        } else if !self.budget.take_call() {
-            Some(("no_calls_left", due.into()))
-        } else {
-            None
-        }
-    }
-
-    /// Runs the calls of one round at once; the results stand in the order of the calls, one for each.
-    async fn run_calls(&mut self, calls: &[ToolCall]) -> RoundOutcome {
-        let started = Instant::now();
-        let last_round = self.metrics.model_calls >= self.limits.rounds;
-        let mut pending = FuturesUnordered::new();
-        for (place, call) in calls.iter().enumerate() {
-            let call = self.repair(call);
-            if let Some((code, message)) = self.refuse(&call) {
-                let given = Err((FailureKind::Refused, json!({"error": code, "message": message})));
-                self.arrived.push((place, CallResult { given, took: Duration::ZERO }));
-                continue;
-            }
-            self.observe(Event::Tool { name: call.name.clone(), arguments: call.arguments.clone() });
-            self.goal.before_call(&call, self.request.observe);
-            let (tools, time_limit) = (self.agent.tools, self.limits.call_time);
-            let span = spans::tool(self.specs.iter().find(|spec| spec.name == call.name).map(|spec| &*spec.name));
-            let marked = span.clone();
-            let work = async move {
-                let started = Instant::now();
-                let given = call_tool(tools, call, time_limit).await;
-                if let Err((_, error)) = &given {
-                    spans::record_failure(&marked, error["error"].as_str().unwrap_or("_OTHER"));
-                }
-                (place, CallResult { given, took: started.elapsed() })
-            };
-            pending.push(work.instrument(span));
-        }
-        while let Some((place, result)) = pending.next().await {
-            // At once, since the run may be cancelled while it waits for the others.
-            if let Ok(answer) = &result.given {
-                self.note_names(answer);
-            }
-            self.arrived.push((place, result));
-        }
-        drop(pending);
-        let (worked, repairable) = self.record_results(calls);
-        self.tools_time += started.elapsed();
-        if worked > 0 || last_round || self.budget.calls_left() == 0 {
-            RoundOutcome::SomeWorked
-        } else if repairable == calls.len() {
-            RoundOutcome::AllRepairable
-        } else {
-            RoundOutcome::AllFailed
-        }
-    }
-
-    /// Notes the names that an answer reveals, as the catalog spells them: a tool may repeat a name as the model wrote it.
-    fn note_names(&mut self, answer: &Answer) {
-        let names = self.agent.names;
-        self.seen.extend(answer.reveals().iter().map(|resource| {
-            let id = names.resolve(resource.kind, &resource.id).unwrap_or_else(|| resource.id.clone());
-            Resource::new(resource.kind, id)
-        }));
-    }
-
-    /// The call as it was certainly meant.
-    fn repair(&self, call: &ToolCall) -> ToolCall {
-        let name = repair_name(&call.name, &self.specs).to_owned();
-        let arguments = match self.specs.iter().find(|spec| spec.name == name) {
-            Some(spec) => repair_arguments(call.arguments.clone(), &spec.input_schema),
-            None => call.arguments.clone(),
-        };
-        ToolCall { id: call.id.clone(), name, arguments }
-    }
-
-    /// Gives every call of the round its result: what arrived, or that it was cancelled. Returns how many worked, and how
-    /// many failed in a way that can be repaired.
-    fn record_results(&mut self, calls: &[ToolCall]) -> (usize, usize) {
-        let mut results: Vec<Option<CallResult>> = calls.iter().map(|_| None).collect();
-        for (place, result) in self.arrived.drain(..) {
-            if let Some(slot) = results.get_mut(place) {
-                *slot = Some(result);
-            }
-        }
-        let (mut worked, mut repairable) = (0, 0);
-        let mut given = Vec::with_capacity(calls.len());
-        let mut events = Vec::with_capacity(calls.len());
-        for (call, result) in calls.iter().zip(results) {
-            let CallResult { given: result, took } = result.unwrap_or_else(|| CallResult {
-                given: Err((
-                    FailureKind::Unfinished,
-                    json!({"error": "cancelled", "message": "the run ended before it"}),
-                )),
-                took: Duration::ZERO,
-            });
-            let kind = result.as_ref().err().map(|(kind, _)| kind);
-            // What the loop says itself is meant to be followed.
-            let by_tool = matches!(kind, Some(FailureKind::Repairable | FailureKind::Final));
-            let made = kind != Some(&FailureKind::Refused);
-            worked += usize::from(kind.is_none());
-            repairable += usize::from(matches!(kind, Some(FailureKind::Refused | FailureKind::Repairable)));
-            let repaired = self.repair(call);
-            if made {
-                self.count_call(&repaired.name, kind.is_some(), took);
-            }
-            let mut result = result.map_err(|(_, error)| error);
-            let queries = self.goal.after_call(&repaired, &mut result);
-            events.push((call.name.clone(), result.as_ref().err().map(read_reason), queries));
-            let result = match result {
-                Ok(answer) => Given::Answer(answer),
-                Err(error) if by_tool => Given::Failed(error),
-                Err(error) => Given::Refused(error),
-            };
-            given.push((call, result));
-        }
-        let sizes = self.history.results(given);
-        for ((name, failure, queries), bytes) in events.into_iter().zip(sizes) {
-            let failed = failure.is_some();
-            self.observe(Event::Result { name, failed, reason: failure.flatten(), bytes, queries });
-        }
-        (worked, repairable)
-    }
-
-    fn count_call(&mut self, tool: &str, failed: bool, took: Duration) {
-        if failed {
-            self.budget.count_failure(tool);
-        }
-        let metrics: &mut ToolMetrics = self.metrics.tools.entry(tool.to_owned()).or_default();
-        metrics.calls += 1;
-        metrics.failed += u32::from(failed);
-        metrics.milliseconds += milliseconds(took);
-        self.metrics.failed_calls += u32::from(failed);
     }
 
     /// Tells the model to finish, one round before the end, or when the time is nearly over.
@@ -412,6 +294,7 @@ impl<'a, T: Tools> Run<'a, T> {
             input_tokens: self.usage.input_tokens,
             output_tokens: self.usage.output_tokens,
             cached_tokens: self.usage.cached_tokens,
+            cost_dollars: cost_dollars(self.agent.model.name(), self.usage),
             durations_ms: Durations {
                 model: milliseconds(self.model_time),
                 tools: milliseconds(self.tools_time),
@@ -432,35 +315,6 @@ impl<'a, T: Tools> Run<'a, T> {
     }
 }
 
-async fn call_tool(tools: &impl Tools, call: ToolCall, time_limit: Duration) -> Result<Answer, (FailureKind, Value)> {
-    match timeout(time_limit, tools.call(&call.name, call.arguments)).await {
-        Ok(Ok(answer)) => Ok(answer),
-        Err(_) => {
-            let message = format!("no answer within {} s", time_limit.as_secs());
-            Err((FailureKind::Unfinished, json!({"error": "timeout", "message": message})))
-        }
-        Ok(Err(error)) => {
-            let kind = match &error {
-                ToolError::Fatal { source } => {
-                    tracing::error!(tool = call.name, %source, "a tool failed");
-                    FailureKind::Unfinished
-                }
-                ToolError::Respond {
-                    code: ToolErrorCode::NotFound | ToolErrorCode::InvalidArguments | ToolErrorCode::UnknownTool,
-                    ..
-                } => FailureKind::Repairable,
-                ToolError::Respond { .. } => FailureKind::Final,
-            };
-            Err((kind, error.to_json()))
-        }
-    }
-}
-
 fn milliseconds(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// Why a call failed, in short.
-fn read_reason(error: &Value) -> Option<String> {
-    error["message"].as_str().map(|message| message.chars().take(MAX_REASON_CHARS).collect())
 }

@@ -19,9 +19,27 @@ pub enum Classification {
     Knowledge,
     /// Both.
     Mixed,
-    /// Neither.
+    /// Neither was looked for: a greeting, a word of thanks, a question about what was said.
+    Conversational,
+    /// Nothing that a catalog like this could hold, as the answer says.
+    OutOfScope,
+    /// Neither was found.
     #[default]
     None,
+}
+
+impl Classification {
+    /// The word for it in JSON and in metrics.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Classification::Data => "data",
+            Classification::Knowledge => "knowledge",
+            Classification::Mixed => "mixed",
+            Classification::Conversational => "conversational",
+            Classification::OutOfScope => "out_of_scope",
+            Classification::None => "none",
+        }
+    }
 }
 
 /// A data question: a query that ran, and what it gave.
@@ -51,6 +69,53 @@ pub struct DataQuestion {
     /// The earlier result that it shows again: `t2.Q1`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reused: Option<String>,
+}
+
+/// Turns of a conversation in a few words, as a model wrote them.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Condensed {
+    /// How many turns, from the first.
+    pub turns: u32,
+    /// The words.
+    pub text: String,
+}
+
+/// What a step of a derivation is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepKind {
+    /// What somebody says, with source and confidence.
+    #[default]
+    Premise,
+    /// What a query gave.
+    Query,
+    /// A sentence of the answer.
+    Conclusion,
+}
+
+/// A step of the way from what is known to what is said.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DerivationStep {
+    /// `P1`, `Q1`, `C1`.
+    pub id: String,
+    /// What it is.
+    pub kind: StepKind,
+    /// The definition, the question of the query, or the sentence.
+    pub text: String,
+    /// Where a premise stands, or the SQL of a query.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub source: String,
+    /// How sure a premise is, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
+    /// The steps that a conclusion rests on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rests_on: Vec<String>,
+    /// Why a conclusion does not follow from them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<String>,
 }
 
 /// A sentence with what it rests on.
@@ -101,6 +166,9 @@ pub struct Answered {
     pub questions: Vec<DataQuestion>,
     /// What it rests on beside data: definitions with source and confidence.
     pub premises: Vec<PlanFact>,
+    /// Of an auditable answer, the way to it: its premises, its queries, and the sentences that rest on them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub derivation: Vec<DerivationStep>,
     /// What is asked back.
     pub clarifications: Vec<String>,
     /// The model's thoughts, in order.
@@ -109,6 +177,9 @@ pub struct Answered {
     pub tracing: Tracing,
     /// What may be asked next.
     pub follow_ups: Vec<String>,
+    /// What the model was told of the first turns of the conversation, where they had become too long to be told whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub condensed: Option<Condensed>,
     /// What it cost, summary and follow-ups included.
     pub metrics: Metrics,
     /// Why the run ended.

@@ -1,5 +1,6 @@
 //! Answering a question: data and knowledge in the loop, an answer whose claims are traced, and what may be asked next.
 
+mod derivation;
 mod goal;
 mod instructions;
 mod ledger;
@@ -11,24 +12,29 @@ use prospector_discovery::prompt::Prompt;
 use prospector_llm::{
     ChatModel, LlmError, Message,
     message::{SystemBlock, Usage},
+    purpose::Mode,
 };
 use tokio::time::timeout;
 use tracing::{Instrument, Span};
 
-pub use crate::answer::{Answered, Claim, Classification, DataQuestion, Tracing};
+pub use crate::answer::{Answered, Claim, Classification, Condensed, DataQuestion, DerivationStep, StepKind, Tracing};
 pub use crate::platform::Platform;
-pub use instructions::ASK_INSTRUCTIONS;
+pub use instructions::{ASK_INSTRUCTIONS, OUT_OF_SCOPE};
 
 use crate::{
     Request,
     agent_loop::{AgentLoop, LoopResult, Tools},
     event::Event,
-    metrics::{Ended, Metrics},
+    metrics::{Ended, Metrics, cost_dollars},
     session::Session,
 };
+use derivation::derive;
 use goal::{AnswerGoal, find_clarifications};
 use summary::Material;
 use tools::AskTools;
+
+/// Kept free for a question, beside the prompt and the turns before.
+const QUESTION_TOKENS: usize = 256;
 
 /// An answer, and the provider's failure if that is why it is not whole.
 #[derive(Debug)]
@@ -53,8 +59,13 @@ impl<T: Tools> AgentLoop<'_, T> {
         summary: Option<&dyn ChatModel>,
     ) -> AskOutcome {
         let mode = request.mode.unwrap_or_else(|| session.mode(&request.question));
-        let prompt = with_platform(prompt, request.platform);
-        let mut messages = session.history(request.limits().context_tokens / 2);
+        let prompt = with_format(prompt, &request.format_instruction());
+        let context = request.limits().context_tokens as usize;
+        let room = context.saturating_sub(prompt.tokens.total + QUESTION_TOKENS).min(context / 2);
+        let room = u32::try_from(room).unwrap_or(u32::MAX);
+        let mut steps = Steps { request, span: Span::none(), usage: Usage::default(), calls: 0, cost: Some(0.0) };
+        let condensed = steps.condense(summary.unwrap_or(self.model), session, room).await;
+        let mut messages = session.history(room, condensed.as_ref());
         let begins_at = messages.len();
         let opening = format!("{}\n\nQuestion: {}", instructions::describe_mode(mode), request.question);
         messages.push(Message::User { text: opening });
@@ -65,7 +76,7 @@ impl<T: Tools> AgentLoop<'_, T> {
         let LoopResult { ended, failure, metrics, messages, span, .. } = result;
 
         let mut text = AnswerText::new(&mut goal, ended);
-        let mut steps = Steps { request, span, usage: Usage::default(), calls: 0 };
+        steps.span = span;
         let is_whole = ended == Ended::Completed && goal.ledger.has_data();
         if let Some(model) = summary.filter(|_| is_whole) {
             steps.summarize(model, &goal, &mut text).await;
@@ -75,13 +86,20 @@ impl<T: Tools> AgentLoop<'_, T> {
         if request.follow_ups && is_whole {
             follow_ups = steps.suggest_follow_ups(summary.unwrap_or(self.model), &goal, &text).await;
         }
+        let premises = goal.ledger.used_premises(&request.question, &text.marked);
+        let derivation = match mode {
+            Mode::Auditable => derive(&premises, &goal.ledger.questions, &text.tracing.claims),
+            Mode::Exploratory | Mode::Knowledge => Vec::new(),
+        };
         let answered = Answered {
+            derivation,
+            condensed,
             clarifications: find_clarifications(&text.marked),
             question: request.question.clone(),
             mode,
             model: self.model.name().to_owned(),
-            classification: goal.ledger.classify(&text.marked),
-            premises: goal.ledger.used_premises(&request.question, &text.marked),
+            classification: goal.ledger.classify(&text.marked, text.best_effort),
+            premises,
             answer: text.marked,
             best_effort: text.best_effort,
             questions: goal.ledger.questions,
@@ -102,13 +120,13 @@ impl<T: Tools> AgentLoop<'_, T> {
     }
 }
 
-/// The prompt with what the platform wants. That stands last, so that everything before it is cached whatever the platform.
-fn with_platform(mut prompt: Prompt, platform: Platform) -> Prompt {
+/// The prompt with the form of the answer. That stands last, so that everything before it is cached whatever the form.
+fn with_format(mut prompt: Prompt, format: &str) -> Prompt {
     prompt.system.iter_mut().for_each(|block| block.cache = false);
     if let Some(last) = prompt.system.last_mut() {
         last.cache = true;
     }
-    prompt.system.push(SystemBlock { text: platform.instruction().to_owned(), cache: false });
+    prompt.system.push(SystemBlock { text: format.to_owned(), cache: false });
     prompt
 }
 
@@ -146,15 +164,35 @@ struct Steps<'a> {
     span: Span,
     usage: Usage,
     calls: u32,
+    /// In dollars; none where one of the models has no known price.
+    cost: Option<f64>,
 }
 
 impl Steps<'_> {
+    /// What is told of the turns that are too long to be told whole. A language model writes it, anew after every few turns; a
+    /// program, or a model that fails, leaves them to be told in a line each.
+    async fn condense(&mut self, model: &dyn ChatModel, session: &Session, room: u32) -> Option<Condensed> {
+        let known = session.find_condensed().cloned();
+        if model.reads_data() {
+            return known;
+        }
+        let Some(material) = session.list_untold(room, known.as_ref()) else { return known };
+        let step = summary::condense(model, &material.text);
+        match self.call("condensed_history", model, step).await {
+            Some(text) if !text.trim().is_empty() => {
+                Some(Condensed { turns: material.turns, text: text.trim().to_owned() })
+            }
+            _ => known,
+        }
+    }
+
     /// Writes the answer anew from the results. A text that says more than they hold does not take the place of the draft.
     async fn summarize(&mut self, model: &dyn ChatModel, goal: &AnswerGoal, text: &mut AnswerText) {
         let material = material(self.request, goal, text);
         let tokens = self.request.limits().output_tokens;
-        let step = summary::summarize(model, &material, self.request.platform, tokens);
-        let Some(written) = self.call("summary", step).await else { return };
+        let format = self.request.format_instruction();
+        let step = summary::summarize(model, &material, &format, tokens);
+        let Some(written) = self.call("summary", model, step).await else { return };
         let (tracing, marked) = goal.trace(&written);
         if tracing.ok || !text.tracing.ok {
             (text.tracing, text.marked) = (tracing, marked);
@@ -164,7 +202,7 @@ impl Steps<'_> {
     async fn suggest_follow_ups(&mut self, model: &dyn ChatModel, goal: &AnswerGoal, text: &AnswerText) -> Vec<String> {
         let material = material(self.request, goal, text);
         let questions =
-            self.call("follow_ups", summary::suggest_follow_ups(model, &material)).await.unwrap_or_default();
+            self.call("follow_ups", model, summary::suggest_follow_ups(model, &material)).await.unwrap_or_default();
         if !questions.is_empty() {
             (self.request.observe)(Event::Followups { questions: questions.clone() });
         }
@@ -174,6 +212,7 @@ impl Steps<'_> {
     async fn call<R>(
         &mut self,
         name: &'static str,
+        model: &dyn ChatModel,
         step: impl Future<Output = Result<(R, Usage), LlmError>>,
     ) -> Option<R> {
         let done = tokio::select! {
@@ -185,6 +224,7 @@ impl Steps<'_> {
             Ok(Ok((given, usage))) => {
                 self.usage += usage;
                 self.calls += 1;
+                self.cost = self.cost.zip(cost_dollars(model.name(), usage)).map(|(sum, cost)| sum + cost);
                 return Some(given);
             }
             Ok(Err(error)) => error.to_string(),
@@ -200,6 +240,7 @@ impl Steps<'_> {
         metrics.input_tokens += self.usage.input_tokens;
         metrics.output_tokens += self.usage.output_tokens;
         metrics.cached_tokens += self.usage.cached_tokens;
+        metrics.cost_dollars = metrics.cost_dollars.zip(self.cost).map(|(sum, cost)| sum + cost);
         metrics
     }
 }

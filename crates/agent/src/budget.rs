@@ -9,6 +9,8 @@ pub struct Limits {
     pub rounds: u32,
     /// Tool calls.
     pub calls: u32,
+    /// Calls of one round that run at the same time; the others wait for them.
+    pub calls_at_once: u32,
     /// Failed calls of one tool, after which it is out: further calls are refused. Its definition stays in the request,
     /// because a changed list of tools would lose the provider's cache.
     pub failures_per_tool: u32,
@@ -28,6 +30,7 @@ impl Default for Limits {
         Limits {
             rounds: 10,
             calls: 15,
+            calls_at_once: 32,
             failures_per_tool: 3,
             context_tokens: Limits::context_of(32_768),
             output_tokens: 4_096,
@@ -38,10 +41,24 @@ impl Default for Limits {
 }
 
 impl Limits {
+    /// What is usual for an answer: more rounds and calls than for a plan, since its queries come on top.
+    pub fn of_answers() -> Self {
+        Limits { rounds: 12, calls: 40, ..Limits::default() }
+    }
+
     /// The `context_tokens` for a model of this context: three quarters, since other tokenizers than the one that is
     /// counted by need more, and the answer has to fit.
     pub fn context_of(context: u32) -> u32 {
         context / 4 * 3
+    }
+
+    /// The same limits for a model of this context, of which an answer may take a quarter at the most.
+    pub fn of_context(self, context: u32) -> Self {
+        Limits {
+            context_tokens: Limits::context_of(context),
+            output_tokens: self.output_tokens.min(context / 4),
+            ..self
+        }
     }
 }
 

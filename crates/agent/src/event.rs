@@ -25,6 +25,11 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
+    /// The model writes. What it has said in the end is told whole, as a thought or as the answer.
+    Text {
+        /// The next piece.
+        text: String,
+    },
     /// The model thinks aloud, before or beside its calls.
     Thinking {
         /// Its words.
@@ -101,8 +106,14 @@ pub enum Event {
 pub struct QueryRan {
     /// Its number in the answer: `Q1`.
     pub id: String,
+    /// What it answers.
+    #[serde(default)]
+    pub question: String,
     /// How many rows are shown; none where it failed.
     pub rows: Option<usize>,
+    /// Whether there are more.
+    #[serde(default)]
+    pub has_more: bool,
     /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,

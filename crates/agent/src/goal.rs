@@ -62,6 +62,12 @@ pub trait Goal: Send {
         false
     }
 
+    /// What was found out so far, for a model that cannot be sent the whole conversation; empty where the names that were
+    /// revealed say it.
+    fn list_findings(&self) -> String {
+        String::new()
+    }
+
     /// Why this call must not be made now; the model is shown it as the error `refused`.
     fn refuse(&self, call: &ToolCall) -> Option<String> {
         let _ = call;

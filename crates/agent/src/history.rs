@@ -22,6 +22,8 @@ const MAX_LINE_CHARS: usize = 160;
 /// The conversation.
 pub(crate) struct History {
     messages: Vec<Message>,
+    /// How many of them were there at the beginning.
+    opening: usize,
     /// The names that each result reveals, by the place of its message; emptied when it is shortened.
     revealed: HashMap<usize, Vec<Vec<Resource>>>,
     /// The parts of answers that stand in the conversation as they were shown.
@@ -57,6 +59,7 @@ impl History {
     /// are shortened. Results carry their data only `with_data`.
     pub(crate) fn new(opening: Vec<Message>, fixed: Vec<String>, limit: u32, with_data: bool) -> Self {
         History {
+            opening: opening.len(),
             messages: opening,
             revealed: HashMap::new(),
             shown: HashMap::new(),
@@ -143,6 +146,34 @@ impl History {
             *part = compact::render(&said);
         }
         (text.to_string(), value)
+    }
+
+    /// Shortens every result. Whether that changed any.
+    pub(crate) fn shorten_all(&mut self) -> bool {
+        let mut changed = false;
+        for (place, revealed) in std::mem::take(&mut self.revealed) {
+            if let Message::ToolResults { results } = &mut self.messages[place] {
+                for (result, names) in results.iter_mut().zip(&revealed) {
+                    let before = result.content.len();
+                    shorten(result, names);
+                    changed |= result.content.len() != before;
+                }
+            }
+        }
+        self.shown.clear();
+        changed
+    }
+
+    /// Puts one message in the place of all that was said since the beginning. Whether anything was said.
+    pub(crate) fn replace_all(&mut self, text: String) -> bool {
+        if self.messages.len() == self.opening {
+            return false;
+        }
+        self.messages.truncate(self.opening);
+        self.revealed.clear();
+        self.shown.clear();
+        self.say(text);
+        true
     }
 
     /// Shortens results of messages before `current`, the oldest first, if there is too much. Once it has begun, it goes

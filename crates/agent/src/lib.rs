@@ -48,7 +48,6 @@ mod names;
 pub mod plan;
 mod planner;
 mod platform;
-mod repair;
 mod request;
 pub mod session;
 mod spans;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use prospector_llm::{message::Usage, models::model_info};
 use serde::{Deserialize, Serialize};
 
 /// Why a run ended.
@@ -68,6 +69,67 @@ pub struct ToolMetrics {
     pub milliseconds: u64,
 }
 
+/// How a round with the model ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RoundEnd {
+    /// The run was stopped in it.
+    #[default]
+    Stopped,
+    /// Calls were made, and the model is told what they gave.
+    Calls,
+    /// Every call failed.
+    AllToolsFailed,
+    /// The model gave its result, which holds.
+    Result,
+    /// The model gave a result that does not hold, and is asked again.
+    SentBack,
+    /// The model gave a result that does not hold, and is not asked again.
+    Unusable,
+    /// The provider of the model failed.
+    ProviderFailed,
+}
+
+/// A call of a tool, as a round notes it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CallRecord {
+    /// The tool.
+    pub tool: String,
+    /// Whether it failed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub failed: bool,
+    /// The size of what the model was told, in bytes.
+    pub bytes: usize,
+    /// How long it took; calls of one round run at once.
+    pub milliseconds: u64,
+}
+
+/// A round with the model.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RoundRecord {
+    /// Which one, from 1.
+    pub number: u32,
+    /// The calls that were made, in the order of the calls.
+    pub calls: Vec<CallRecord>,
+    /// How many calls were refused.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub refused: u32,
+    /// Tokens of its input, as the provider counted them.
+    pub input_tokens: u64,
+    /// Tokens of its output.
+    pub output_tokens: u64,
+    /// How long the model took.
+    pub milliseconds: u64,
+    /// How it ended.
+    pub ended: RoundEnd,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
 /// What a run cost.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Metrics {
@@ -81,12 +143,21 @@ pub struct Metrics {
     /// The calls of each tool.
     #[serde(default)]
     pub tools: BTreeMap<String, ToolMetrics>,
+    /// Queries that ran, one by one: a call may run several.
+    #[serde(default)]
+    pub queries: u32,
+    /// Those of them that failed.
+    #[serde(default)]
+    pub failed_queries: u32,
     /// Input tokens of all rounds, as the provider counted them (`offline`: o200k).
     pub input_tokens: u64,
     /// Output tokens of all rounds.
     pub output_tokens: u64,
     /// Those of the input that came from the provider's cache.
     pub cached_tokens: u64,
+    /// What the tokens cost in US dollars, by the prices that are known of the models; none where one has no known price.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_dollars: Option<f64>,
     /// Where the time went.
     pub durations_ms: Durations,
     /// Tokens of one prompt with all metadata of the catalog and no tools (o200k).
@@ -94,4 +165,13 @@ pub struct Metrics {
     /// The share of `tokens_full_prompt` that the largest round's input, tool definitions and results included, did not
     /// need. Negative where discovery cost more, as it does for small catalogs.
     pub saved: f64,
+    /// The rounds, in order.
+    #[serde(default)]
+    pub rounds: Vec<RoundRecord>,
+}
+
+/// The price of tokens in US dollars, to a millionth; none where the model has no known price.
+pub(crate) fn cost_dollars(model: &str, usage: Usage) -> Option<f64> {
+    let cost = model_info(model)?.cost(usage)?;
+    Some((cost * 1e6).round() / 1e6)
 }

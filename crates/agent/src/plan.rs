@@ -8,7 +8,7 @@ mod verify;
 use prospector_llm::purpose::Mode;
 use serde::{Deserialize, Serialize};
 
-pub use crate::metrics::{Durations, Ended, Metrics, ToolMetrics};
+pub use crate::metrics::{CallRecord, Durations, Ended, Metrics, RoundEnd, RoundRecord, ToolMetrics};
 pub use goal::PlanOutcome;
 pub use instructions::INSTRUCTIONS;
 pub use verify::verify;

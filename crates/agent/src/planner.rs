@@ -39,9 +39,14 @@ impl Models {
         Models { chat, summary: None, info }
     }
 
-    /// What one question may usually cost: the usual rounds and calls, and as many tokens as the model has room for.
+    /// What a plan may usually cost: the usual rounds and calls, and as many tokens as the model has room for.
     pub fn limits(&self) -> Limits {
-        Limits { context_tokens: Limits::context_of(self.info.context), ..Limits::default() }
+        Limits::default().of_context(self.info.context)
+    }
+
+    /// The same for an answer.
+    pub fn limits_of_answers(&self) -> Limits {
+        Limits::of_answers().of_context(self.info.context)
     }
 }
 
@@ -105,14 +110,14 @@ impl Planner {
 
     /// Plans a question. It always ends within the limits of the request, with a reason.
     pub async fn plan<'a>(&self, request: impl Into<Request<'a>>) -> PlanOutcome {
-        let request = self.complete(request.into());
+        let request = complete(request.into(), || self.models.limits());
         let prompt = self.build_prompt(self.tools(), INSTRUCTIONS, &request).await;
         self.agent(self.tools()).plan(&prompt, &request).await
     }
 
     /// Answers a question as the next turn of a conversation, which keeps it.
     pub async fn ask<'a>(&self, session: &mut Session, request: impl Into<Request<'a>>) -> AskOutcome {
-        let request = self.complete(request.into());
+        let request = complete(request.into(), || self.models.limits_of_answers());
         let prompt = self.build_prompt(self.query_tools(), ASK_INSTRUCTIONS, &request).await;
         self.agent(self.query_tools()).answer(prompt, &request, session, self.models.summary.as_deref()).await
     }
@@ -120,10 +125,6 @@ impl Planner {
     /// The system prompt that a question is planned with.
     pub async fn prompt<'a>(&self, request: impl Into<Request<'a>>) -> Prompt {
         self.build_prompt(self.tools(), INSTRUCTIONS, &request.into()).await
-    }
-
-    fn complete<'a>(&self, request: Request<'a>) -> Request<'a> {
-        Request { limits: Some(request.limits.unwrap_or_else(|| self.models.limits())), ..request }
     }
 
     fn agent<'a>(&'a self, tools: &'a DiscoveryTools) -> AgentLoop<'a, DiscoveryTools> {
@@ -141,4 +142,9 @@ impl Planner {
         let (question, form) = (request.question.clone(), request.form);
         compute(move || PromptBuilder::new(&catalog, &tools, instructions).form(form).build(&info, &question)).await
     }
+}
+
+/// The request with these limits, where it has none of its own.
+fn complete(request: Request<'_>, usual: impl FnOnce() -> Limits) -> Request<'_> {
+    Request { limits: Some(request.limits.unwrap_or_else(usual)), ..request }
 }

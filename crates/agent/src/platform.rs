@@ -35,7 +35,7 @@ impl Platform {
             Platform::Plain => "Format: plain text. No Markdown; lists as lines that begin with `- `.",
             Platform::Markdown => "Format: Markdown. Tables for more than three rows; no headings in a short answer.",
             Platform::Slack => {
-                "Format: Slack mrkdwn. *bold* with single asterisks, lists with `• `, no tables, no headings, links as \
+                "Format: Slack mrkdwn, concise, without emoji. *bold* with single asterisks, lists with `• `, no tables, no headings, links as \
                  <url|text>."
             }
         }

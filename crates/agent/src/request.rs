@@ -1,5 +1,7 @@
 //! A question, and how it is to be planned or answered.
 
+use std::borrow::Cow;
+
 use prospector_discovery::prompt::PromptForm;
 use prospector_llm::purpose::Mode;
 use tokio_util::sync::CancellationToken;
@@ -9,6 +11,9 @@ use crate::{
     event::{Event, Observe},
     platform::Platform,
 };
+
+/// Characters of [`Request::formatting`]; more are left out.
+const MAX_FORMATTING_CHARS: usize = 2_000;
 
 /// One question. [`Request::new`] gives every other field its usual value, and a text becomes a request by itself.
 #[derive(Clone)]
@@ -23,6 +28,8 @@ pub struct Request<'a> {
     pub form: Option<PromptForm>,
     /// Where an answer is read.
     pub platform: Platform,
+    /// How an answer is to be formatted, in the place of what is known of the platform.
+    pub formatting: Option<String>,
     /// Whether an answer comes with questions that could be asked next.
     pub follow_ups: bool,
     /// Ends the run when it is cancelled; what is known by then is returned.
@@ -40,9 +47,21 @@ impl Request<'_> {
             limits: None,
             form: None,
             platform: Platform::default(),
+            formatting: None,
             follow_ups: true,
             cancel: CancellationToken::new(),
             observe: &ignore,
+        }
+    }
+
+    /// What a model is told of the form of the answer, which does not change what it says.
+    pub(crate) fn format_instruction(&self) -> Cow<'static, str> {
+        match self.formatting.as_deref().map(str::trim).filter(|text| !text.is_empty()) {
+            None => self.platform.instruction().into(),
+            Some(text) => {
+                let end = text.char_indices().nth(MAX_FORMATTING_CHARS).map_or(text.len(), |(end, _)| end);
+                format!("Format: {}", &text[..end]).into()
+            }
         }
     }
 
@@ -65,3 +84,18 @@ impl From<String> for Request<'_> {
 }
 
 fn ignore(_: Event) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_format_of_the_callers_own_takes_the_place_of_the_platforms() {
+        let request = Request { platform: Platform::Slack, ..Request::new("q") };
+        assert!(request.format_instruction().contains("mrkdwn"));
+        let own = Request { formatting: Some(" one line ".into()), ..request.clone() };
+        assert_eq!(own.format_instruction(), "Format: one line");
+        let long = Request { formatting: Some("ü".repeat(9_000)), ..request };
+        assert_eq!(long.format_instruction().chars().count(), "Format: ".len() + MAX_FORMATTING_CHARS);
+    }
+}

@@ -19,7 +19,7 @@ pub use store::SessionError;
 use store::Store;
 
 use crate::{
-    answer::{Answered, DataQuestion},
+    answer::{Answered, Condensed, DataQuestion},
     earlier::EarlierResult,
 };
 
@@ -27,6 +27,20 @@ use crate::{
 const MAX_LINE_CHARS: usize = 120;
 /// A longer answer is cut when it is told again, in characters.
 const MAX_ANSWER_CHARS: usize = 6_000;
+
+/// So many turns at least are summarised at once, and so many bytes of them at most; where there is little room, so many for
+/// each token of it.
+const MIN_CONDENSED_TURNS: usize = 3;
+const MAX_MATERIAL_BYTES: usize = 40_000;
+const MATERIAL_BYTES_PER_TOKEN: usize = 3;
+
+/// Turns that are to be summarised.
+pub(crate) struct Untold {
+    /// How many turns, from the first.
+    pub(crate) turns: u32,
+    /// What is known of them.
+    pub(crate) text: String,
+}
 
 /// One question and its answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -90,10 +104,10 @@ impl Session {
         &self.turns
     }
 
-    /// How a question is to be answered: as the run that it repeats, or by its words.
+    /// How a question is to be answered: as the run that it repeats, unless it names another mode, or by its words.
     pub fn mode(&self, question: &str) -> Mode {
         match self.turns.last() {
-            Some(turn) if Mode::repeats(question) => turn.answered.mode,
+            Some(turn) if Mode::repeats(question) => Mode::of_repetition(question).unwrap_or(turn.answered.mode),
             _ => Mode::of(question),
         }
     }
@@ -111,36 +125,74 @@ impl Session {
         }
     }
 
-    /// What a model is told of the turns so far, within `limit` tokens (o200k).
-    pub fn history(&self, limit: u32) -> Vec<Message> {
+    /// What a model is told of the turns so far, within `limit` tokens (o200k); `condensed` says what the first of them were
+    /// about, where they are not told whole.
+    pub fn history(&self, limit: u32, condensed: Option<&Condensed>) -> Vec<Message> {
         let limit = limit as usize;
-        let whole: Vec<[Message; 2]> = self.turns.iter().map(retell).collect();
-        let sizes: Vec<usize> =
-            whole.iter().map(|turn| turn.iter().map(|message| message.size(tokens::count)).sum()).collect();
-        // The latest turns as they were, as many as leave a quarter for the others.
+        let (first, used) = self.first_whole(limit);
+        let mut messages = Vec::new();
+        if first > 0 {
+            messages.push(Message::User { text: self.summary(first, limit - used.min(limit), condensed) });
+            messages.push(Message::Assistant { text: "I know.".into(), calls: Vec::new() });
+        }
+        messages.extend(self.turns[first..].iter().flat_map(retell));
+        messages
+    }
+
+    /// The place of the first turn that is told whole, and the tokens of those that are: the latest ones, as many as leave a
+    /// quarter for the others.
+    fn first_whole(&self, limit: usize) -> (usize, usize) {
+        let size = |turn: &Turn| retell(turn).iter().map(|message| message.size(tokens::count)).sum();
+        let sizes: Vec<usize> = self.turns.iter().map(size).collect();
         let total: usize = sizes.iter().sum();
         let room = if total <= limit { limit } else { limit * 3 / 4 };
-        let mut first = self.turns.len();
-        let mut used = 0;
+        let (mut first, mut used) = (self.turns.len(), 0);
         while first > 0 && used + sizes[first - 1] <= room {
             first -= 1;
             used += sizes[first];
         }
-        let mut messages = Vec::new();
-        if first > 0 {
-            messages.push(Message::User { text: self.summary(first, limit - used.min(limit)) });
-            messages.push(Message::Assistant { text: "I know.".into(), calls: Vec::new() });
-        }
-        messages.extend(whole.into_iter().skip(first).flatten());
-        messages
+        (first, used)
     }
 
-    /// The first turns in one line each, the latest of them first to be kept.
-    fn summary(&self, turns: usize, room: usize) -> String {
+    /// What the turns so far say of those before them.
+    pub(crate) fn find_condensed(&self) -> Option<&Condensed> {
+        self.turns.iter().rev().find_map(|turn| turn.answered.condensed.as_ref())
+    }
+
+    /// The turns that are not told whole within `limit` tokens and that `known` does not hold, with it; none while they are
+    /// few.
+    pub(crate) fn list_untold(&self, limit: u32, known: Option<&Condensed>) -> Option<Untold> {
+        let (first, _) = self.first_whole(limit as usize);
+        let before = known.map_or(0, |known| known.turns as usize);
+        if first < before + MIN_CONDENSED_TURNS {
+            return None;
+        }
+        let mut text = known.map(|known| known.text.clone()).unwrap_or_default();
+        for turn in &self.turns[before..first] {
+            for message in retell(turn) {
+                if let Message::User { text: said } | Message::Assistant { text: said, .. } = message {
+                    text.push_str(&format!("\n\n{said}"));
+                }
+            }
+        }
+        // Of too much, the end is nearer to what will be asked.
+        let most = MAX_MATERIAL_BYTES.min(limit as usize * MATERIAL_BYTES_PER_TOKEN);
+        let begin = text.ceil_char_boundary(text.len().saturating_sub(most));
+        Some(Untold { turns: u32::try_from(first).unwrap_or(u32::MAX), text: text.split_off(begin) })
+    }
+
+    /// The first turns: what `condensed` says of them, and those after it in one line each, the latest of them first to be
+    /// kept.
+    fn summary(&self, turns: usize, room: usize, condensed: Option<&Condensed>) -> String {
         const HEAD: &str = "Earlier in this conversation (get_previous_results shows a result by its id):";
         let mut used = tokens::count(HEAD) + 40;
+        let told = condensed
+            .map(|told| (told.turns as usize, told.text.as_str(), tokens::count(&told.text)))
+            .filter(|(told, _, size)| *told <= turns && used + size <= room);
+        let (begin, text) = told.map_or((0, ""), |(told, text, _)| (told, text));
+        used += told.map_or(0, |(_, _, size)| size);
         let mut lines: Vec<String> = Vec::new();
-        for turn in self.turns[..turns].iter().rev() {
+        for turn in self.turns[begin..turns].iter().rev() {
             let line = line(turn);
             used += tokens::count(&line) + 1;
             if used > room {
@@ -148,10 +200,13 @@ impl Session {
             }
             lines.push(line);
         }
-        let left = turns - lines.len();
+        let left = turns - begin - lines.len();
         lines.reverse();
         if left > 0 {
             lines.insert(0, format!("- {left} turns before these; get_previous_results lists their results"));
+        }
+        if !text.is_empty() {
+            lines.insert(0, text.to_owned());
         }
         format!("{HEAD}\n{}", lines.join("\n"))
     }
@@ -250,7 +305,7 @@ mod tests {
         for n in 1..=turns {
             session.keep(&answered(n), Vec::new()).await.unwrap();
         }
-        let history = session.history(limit);
+        let history = session.history(limit, None);
         let size: usize = history.iter().map(|message| message.size(tokens::count)).sum();
         assert!(size <= limit as usize, "{size} > {limit}");
         let told = history.iter().filter(|message| matches!(message, Message::User { text } if text.ends_with('?')));
@@ -266,6 +321,29 @@ mod tests {
         let Message::User { text } = &history[0] else { panic!("no summary") };
         assert!(text.contains("turn 42: Question number 42? -> It is 42 [Q1].") && text.contains("(t42.Q1)"), "{text}");
         assert!(text.contains("turns before these"), "{text}");
+    }
+
+    #[tokio::test]
+    async fn turns_that_are_too_long_are_told_as_a_model_put_them() {
+        let mut session = Session::unkept();
+        for n in 1..=50 {
+            session.keep(&answered(n), Vec::new()).await.unwrap();
+        }
+        assert!(session.list_untold(1_000_000, None).is_none(), "all of it is told whole");
+        let untold = session.list_untold(3_000, None).unwrap();
+        assert!(untold.turns == 42 && untold.text.contains("It is 42 [Q1].") && untold.text.contains("t42.Q1"));
+        assert!(untold.text.len() <= MAX_MATERIAL_BYTES);
+        let told = Condensed { turns: 42, text: "It was about numbers (t1.Q1 to t42.Q1).".into() };
+        assert!(session.list_untold(3_000, Some(&told)).is_none());
+        let history = session.history(3_000, Some(&told));
+        let Message::User { text } = &history[0] else { panic!("no summary") };
+        assert!(text.ends_with(&told.text), "{text}");
+        session.keep(&Answered { condensed: Some(told.clone()), ..answered(51) }, Vec::new()).await.unwrap();
+        assert_eq!(session.find_condensed(), Some(&told));
+        // A turn after those stands in a line.
+        let history = session.history(3_000, Some(&told));
+        let Message::User { text } = &history[0] else { panic!("no summary") };
+        assert!(text.contains(&told.text) && text.contains("turn 43:") && !text.contains("turn 42:"), "{text}");
     }
 
     #[tokio::test]

@@ -72,6 +72,18 @@ pub(crate) fn record_failure(span: &Span, word: &str) {
 /// # Errors
 /// As [`ChatModel::complete`].
 pub(crate) async fn complete(model: &dyn ChatModel, request: &ChatRequest) -> Result<ChatResponse, LlmError> {
+    complete_aloud(model, request, &mut |_| ()).await
+}
+
+/// The same; `tell` is called with each piece of the text as it comes in.
+///
+/// # Errors
+/// As [`ChatModel::complete_aloud`].
+pub(crate) async fn complete_aloud(
+    model: &dyn ChatModel,
+    request: &ChatRequest,
+    tell: &mut (dyn for<'a> FnMut(&'a str) + Send),
+) -> Result<ChatResponse, LlmError> {
     let name = model.name();
     let (provider, kind) = provider(name);
     let span = info_span!(
@@ -88,7 +100,7 @@ pub(crate) async fn complete(model: &dyn ChatModel, request: &ChatRequest) -> Re
         "error.type" = Empty,
         otel.status_code = Empty,
     );
-    let answered = model.complete(request).instrument(span.clone()).await;
+    let answered = model.complete_aloud(request, tell).instrument(span.clone()).await;
     match &answered {
         Ok(response) => {
             let count = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);

@@ -9,7 +9,7 @@ use std::{sync::Mutex, time::Duration};
 use prospector_agent::{
     Limits, Request,
     agent_loop::{AgentLoop, Tools},
-    ask::{Answered, AskOutcome, Classification},
+    ask::{Answered, AskOutcome, Classification, StepKind},
     event::Event,
     plan::Ended,
     session::Session,
@@ -198,6 +198,8 @@ async fn queries_are_numbered_and_the_answer_is_traced_to_them() {
     let ids: Vec<(&str, bool)> =
         answered.questions.iter().map(|question| (question.id.as_str(), question.error.is_some())).collect();
     assert_eq!(ids, [("Q1", false), ("Q2", true), ("Q3", false)]);
+    assert_eq!((answered.metrics.queries, answered.metrics.failed_queries), (3, 1));
+    assert_eq!(answered.metrics.cost_dollars, None, "nobody knows the price of this model");
     assert!(model.results(2)[1].contains("Q1") && model.results(2)[2].contains("Q2"), "{:?}", model.results(2));
     assert_eq!(answered.tracing.claims[0].derived, ["2,000 is the sum of total in Q1"]);
     assert_eq!((answered.classification, answered.thinking.len()), (Classification::Mixed, 1));
@@ -304,8 +306,9 @@ async fn fifty_turns_stay_within_the_limit_and_the_second_ones_result_is_still_t
         let largest = model.requests().iter().map(size).max().unwrap();
         assert!(largest < 6_000, "turn {turn}: {largest}");
     }
+    // The first request may be that for a summary of the turns before.
     let model = Scripted::new(|round| match round {
-        1 => Turn::call([("get_previous_results", json!({"id": "t2.Q1"}))]),
+        1 | 2 => Turn::call([("get_previous_results", json!({"id": "t2.Q1"}))]),
         _ => Turn::say("In the second turn Portugal spent 765.50 [Q1]."),
     });
     let (outcome, _) =
@@ -345,4 +348,72 @@ async fn a_run_that_is_cancelled_anywhere_is_whole() {
         ends.push(answered.ended);
     }
     assert!(ends.contains(&Ended::Cancelled) && ends.contains(&Ended::Completed), "{ends:?}");
+}
+
+#[tokio::test]
+async fn a_thought_may_be_called_content() {
+    let script = |round| match round {
+        1 => Turn::call([("think", json!({"content": "Look first."}))]),
+        _ => Turn::say("Hello."),
+    };
+    let (answered, events, model) = check(script, Limits::default(), Ended::Completed).await;
+    assert_eq!(answered.thinking, ["Look first."]);
+    assert!(events.contains(&Event::Thinking { text: "Look first.".into() }));
+    assert!(model.results(2)[0].contains("noted"), "{:?}", model.results(2));
+}
+
+#[tokio::test]
+async fn what_was_asked_for_is_told_from_what_was_done() {
+    let looked = |text: &'static str| {
+        move |round| if round == 1 { Turn::call([("resolve_fact", json!({}))]) } else { Turn::say(text) }
+    };
+    let (answered, ..) = check(|_| Turn::say("Hello, ask me something."), Limits::default(), Ended::Completed).await;
+    assert_eq!(answered.classification, Classification::Conversational);
+    let (answered, ..) =
+        check(looked("**Out of scope:** the weather is not here."), Limits::default(), Ended::Completed).await;
+    assert_eq!(answered.classification, Classification::OutOfScope);
+    let (answered, ..) = check(looked("Nothing says that."), Limits::default(), Ended::Completed).await;
+    assert_eq!(answered.classification, Classification::None);
+}
+
+#[tokio::test]
+async fn an_auditable_answer_shows_the_way_to_it() {
+    let asked = async |script: &(dyn Fn(usize) -> Turn + Send + Sync)| {
+        let model = Scripted::new(script);
+        let (mut session, cancel) = (Session::unkept(), CancellationToken::new());
+        let question = "Is it true that a VIP spends more?";
+        ask(&model, None, Limits::default(), &mut session, question, &cancel, 0).await.0.answered
+    };
+    let answered = asked(&|round| match round {
+        1 => Turn::call([("resolve_fact", json!({})), query("SELECT 1"), query("SELECT nothing")]),
+        _ => Turn::say("The VIP of Brazil spent 1,234.50 [Q1]."),
+    })
+    .await;
+    let steps: Vec<(&str, StepKind, &str)> =
+        answered.derivation.iter().map(|step| (step.id.as_str(), step.kind, step.source.as_str())).collect();
+    let expected =
+        [("P1", StepKind::Premise, "rules"), ("Q1", StepKind::Query, "SELECT 1"), ("C1", StepKind::Conclusion, "")];
+    assert_eq!(steps, expected);
+    assert_eq!(answered.derivation[2].rests_on, ["P1", "Q1"]);
+}
+
+#[tokio::test]
+async fn a_long_conversation_is_summarised_by_the_model() {
+    let mut session = Session::unkept();
+    for n in 0..30 {
+        let (question, answer) = (format!("Question number {n}?"), "And so on. ".repeat(60));
+        session.keep(&Answered { question, answer, ..Answered::default() }, Vec::new()).await.unwrap();
+    }
+    let model = Scripted::new(|round| Turn::say(if round == 1 { "It was about numbers." } else { "Hello." }));
+    let limits = Limits { context_tokens: 4_000, ..Limits::default() };
+    let (outcome, _) = ask(&model, None, limits, &mut session, "And now?", &CancellationToken::new(), 0).await;
+    let requests = model.requests();
+    assert_eq!(requests.len(), 2, "the summary, and the answer");
+    assert!(requests[0].tools.is_empty() && requests[0].messages.len() == 1);
+    let Message::User { text } = &requests[1].messages[0] else { panic!("{:?}", requests[1].messages) };
+    assert!(text.contains("It was about numbers."), "{text}");
+    assert_eq!(outcome.answered.metrics.model_calls, 2);
+    // It holds for the next turn.
+    let (_, _) = ask(&model, None, limits, &mut session, "And then?", &CancellationToken::new(), 0).await;
+    assert_eq!(model.requests().len(), 3);
 }

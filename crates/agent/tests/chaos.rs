@@ -158,9 +158,14 @@ async fn check(seed: u64) -> Ended {
     let answered = events.iter().filter(|event| matches!(event, Event::Result { .. })).count();
     let made = events.iter().filter(|event| matches!(event, Event::Tool { .. })).count();
     assert_eq!((answered, made), (asked, world.calls()), "{context}");
-    for pair in requests.windows(2) {
+    for (pair, did) in requests.windows(2).zip(&did) {
+        // A model that failed is asked again with less.
+        if *did == Did::Failed {
+            continue;
+        }
         assert!(pair[1].messages.starts_with(&pair[0].messages), "{context}: the past was changed");
-        assert!(pair[1].system == pair[0].system && pair[1].tools == pair[0].tools, "{context}");
+        assert!(pair[1].system == pair[0].system, "{context}");
+        assert!(pair[1].tools == pair[0].tools || pair[1].tools.is_empty(), "{context}");
     }
     if let Some(last) = requests.last() {
         check_conversation(last, limits, &context);
@@ -168,7 +173,7 @@ async fn check(seed: u64) -> Ended {
     assert!(!format!("{:?}{events:?}{:?}", requests.last(), outcome.plan).contains(SECRET), "{context}");
     check_end(&outcome.plan, outcome.failure.is_some(), &did, &events, limits, &context);
     if outcome.plan.verification.ok {
-        let shown = format!("{:?}", requests.last().map(|request| &request.messages));
+        let shown = format!("{:?}", requests.iter().map(|request| &request.messages).collect::<Vec<_>>());
         for table in outcome.plan.plan.steps.iter().flat_map(|step| &step.tables) {
             assert!(shown.contains(&format!("\\n{table}")), "{context}: nobody looked at {table}");
         }

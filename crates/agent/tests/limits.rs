@@ -10,7 +10,7 @@ use futures::join;
 use prospector_agent::{
     Limits,
     event::Event,
-    plan::{Ended, PlanOutcome},
+    plan::{Ended, PlanOutcome, RoundEnd},
 };
 use prospector_llm::Message;
 use serde_json::json;
@@ -291,4 +291,59 @@ async fn a_draft_survives_the_cancellation_of_its_repair() {
     let outcome = check_cancelled(script).await;
     assert_eq!(outcome.plan.plan.steps[0].tables, ["store.vips"]);
     assert!(!outcome.plan.verification.ok);
+}
+
+#[tokio::test]
+async fn a_model_that_fails_is_asked_again_with_less() {
+    let model = Scripted::new(|round| match round {
+        1 => Turn::call([describe()]),
+        2 => Turn::Fail,
+        _ => Turn::say(plan(&TABLES)),
+    });
+    let (outcome, _) = go(&model, &World::default(), Limits::default(), &CancellationToken::new()).await;
+    assert_eq!(outcome.plan.ended, Ended::Completed);
+    assert!(outcome.plan.verification.ok, "{:?}", outcome.plan.verification);
+    let last = model.requests().pop().unwrap();
+    assert!(last.tools.is_empty(), "one round, without tools");
+    let Some(Message::User { text }) = last.messages.last() else { panic!("{:?}", last.messages) };
+    assert!(text.contains("table `store.invoices`") && text.contains("Output the plan now"), "{text}");
+    let rounds: Vec<RoundEnd> = outcome.plan.metrics.rounds.iter().map(|round| round.ended).collect();
+    assert_eq!(rounds.first(), Some(&RoundEnd::Calls));
+    assert_eq!(rounds.last(), Some(&RoundEnd::Result));
+    assert!(rounds.contains(&RoundEnd::ProviderFailed), "{rounds:?}");
+
+    // What nothing would be lost of, and what another request would not change, ends at once.
+    let at_once = Scripted::new(|_| Turn::Fail);
+    let (outcome, _) = go(&at_once, &World::default(), Limits::default(), &CancellationToken::new()).await;
+    assert_eq!((outcome.plan.ended, at_once.requests().len()), (Ended::ProviderFailed, 1));
+}
+
+#[tokio::test]
+async fn rounds_are_recorded_with_their_calls_and_ends() {
+    let script = |round| match round {
+        1 => Turn::call([describe(), fail("not_found")]),
+        2 => Turn::say(plan(&["store.nothing"])),
+        _ => Turn::say(plan(&TABLES)),
+    };
+    let (outcome, ..) = check(Limits::default(), script, Ended::Completed).await;
+    let rounds = &outcome.plan.metrics.rounds;
+    let ends: Vec<RoundEnd> = rounds.iter().map(|round| round.ended).collect();
+    assert_eq!(ends, [RoundEnd::Calls, RoundEnd::SentBack, RoundEnd::Result]);
+    let calls: Vec<(&str, bool)> = rounds[0].calls.iter().map(|call| (call.tool.as_str(), call.failed)).collect();
+    assert_eq!(calls, [("describe", false), ("fail", true)]);
+    assert!(rounds[0].calls.iter().all(|call| call.bytes > 0));
+    assert_eq!((rounds[2].number, rounds[2].input_tokens, rounds[2].output_tokens), (3, 100, 20));
+}
+
+#[tokio::test]
+async fn calls_wait_for_each_other_where_only_one_may_run() {
+    // The one that waits for the other would never be answered if it ran alone first.
+    let one = Limits { calls_at_once: 1, ..Limits::default() };
+    let script = |round| match round {
+        1 => Turn::call([describe(), ("wait", json!({}))]),
+        _ => Turn::say(plan(&TABLES)),
+    };
+    let (_, _, _, world) = check(one, script, Ended::Completed).await;
+    assert_eq!(*world.called.lock().unwrap(), ["describe", "wait"]);
+    assert_eq!(*world.answered.lock().unwrap(), ["describe", "wait"]);
 }

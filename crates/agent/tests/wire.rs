@@ -295,10 +295,12 @@ async fn a_plan_that_was_cut_is_asked_for_shorter() {
 #[tokio::test]
 async fn a_provider_that_stays_broken_ends_the_run_with_what_is_known() {
     let broken = || Turn::failure(500).retry_after(0);
-    for ran in check(|| vec![Turn::calls([describe()]), broken(), broken(), broken()], Ended::ProviderFailed).await {
+    // What was found is tried once more without tools.
+    let script = || [vec![Turn::calls([describe()])], (0..6).map(|_| broken()).collect()].concat();
+    for ran in check(script, Ended::ProviderFailed).await {
         assert!(matches!(ran.outcome.failure, Some(LlmError::Status { status: 500, .. })), "{:?}", ran.outcome.failure);
         assert_eq!(ran.outcome.plan.discovered_context.tables, TABLES);
-        assert_eq!(ran.outcome.plan.metrics.model_calls, 2);
+        assert_eq!(ran.outcome.plan.metrics.model_calls, 3);
     }
 }
 
@@ -385,4 +387,26 @@ async fn until(noticed: impl Fn() -> bool) {
         }
     };
     tokio::time::timeout(Duration::from_secs(10), waiting).await.expect("the server notices");
+}
+
+#[tokio::test]
+async fn text_is_told_as_it_comes_and_the_conversation_is_cached() {
+    let script = || {
+        vec![
+            Turn::answer("Let me look at every table that there is, one after the other.", [("describe", json!({}))]),
+            Turn::text(plan(&TABLES)),
+        ]
+    };
+    for ran in check(script, Ended::Completed).await {
+        let told: String = ran
+            .events
+            .iter()
+            .filter_map(|event| if let Event::Text { text } = event { Some(text.as_str()) } else { None })
+            .collect();
+        assert_eq!(told, format!("Let me look at every table that there is, one after the other.{}", plan(&TABLES)));
+        let marks = |message: &Value| message.to_string().matches("cache_control").count();
+        let marked: Vec<usize> = messages(&ran.requests[1]).iter().map(marks).collect();
+        let expected = if ran.requests[1].api == Api::Anthropic { vec![0, 0, 1] } else { vec![0; marked.len()] };
+        assert_eq!(marked, expected, "the results");
+    }
 }

@@ -113,6 +113,7 @@ struct ListedOperation {
 
 impl Tool for ListApiOperations {
     const NAME: &'static str = "list_api_operations";
+    const ALIASES: &'static [&'static str] = &["list_operations"];
     const DESCRIPTION: &'static str =
         "Lists the operations of one API. In a large API, search_operations finds the right one faster.";
     const MORE: &'static str = "call again with an offset, a tag, or use search_operations";

@@ -13,6 +13,16 @@ fn letters(name: &str) -> impl Iterator<Item = char> {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase)
 }
 
+/// Whether two names of four letters or more differ by one slip of the keyboard at most: a letter that is missing, added,
+/// replaced, or has changed places with the next. Case and signs do not count.
+pub fn is_slip(a: &str, b: &str) -> bool {
+    const MIN_LETTERS: usize = 4;
+    let compared = |name: &str| letters(name).take(MAX_COMPARED).collect::<String>();
+    let (a, b) = (compared(a), compared(b));
+    let is_long = |name: &str| name.chars().count() >= MIN_LETTERS;
+    is_long(&a) && is_long(&b) && strsim::osa_distance(&a, &b) <= 1
+}
+
 /// Up to `limit` of `candidates` that are nearest to `wanted`, best first. Never empty while there are candidates: a
 /// caller that names something wrong is always shown something right.
 ///

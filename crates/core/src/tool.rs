@@ -8,6 +8,7 @@ pub mod finding;
 mod guarded;
 mod output;
 mod page;
+pub mod repair;
 mod toolset;
 
 pub use answer::Answer;

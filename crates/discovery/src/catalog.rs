@@ -11,10 +11,11 @@ mod error;
 mod evidence;
 mod facts;
 mod file;
+mod instructions;
 mod names;
 mod node;
 mod paths;
-mod preload;
+pub(crate) mod preload;
 mod section;
 mod skills;
 pub(crate) mod state;
@@ -53,6 +54,7 @@ use self::{
     environment::Environment,
     evidence::CatalogEvidence,
     facts::Facts,
+    preload::Preload,
     section::{Folders, Opening, Section},
     skills::Skills,
     web::Web,
@@ -109,8 +111,10 @@ pub struct Catalog {
     pub facts: Arc<FactDiscovery>,
     /// One index over all of it.
     pub index: Index,
-    /// Tables worth pinning in a prompt: names, or patterns with `*`.
-    pub context_preload: Vec<String>,
+    /// What its owner wants every model to know and to keep to; mostly empty.
+    pub instructions: String,
+    /// Tables worth pinning in a prompt.
+    pub(crate) preload: Preload,
     /// What opening it changed in the index.
     pub refreshed: RefreshReport,
     /// How many documents changed since it was opened last.
@@ -173,13 +177,13 @@ impl Catalog {
             skills,
             facts,
             index,
-            context_preload: file.context_preload.iter().map(|entry| entry.pattern.clone()).collect(),
+            instructions: file.instructions,
+            preload: file.context_preload.preload.clone(),
             refreshed: RefreshReport::default(),
             documents_refreshed,
         };
-        for entry in &file.context_preload {
-            opening.problems.extend(preload::check(&catalog, entry, &opening.place(entry.line)));
-        }
+        let unknown = preload::check(&catalog, &file.context_preload, |line| opening.place(line));
+        opening.problems.extend(unknown);
         let records = || catalog.records();
         catalog.refreshed =
             state::bring_up_to_date(&catalog.index, records, unreadable, options.fresh, &state, &mut opening)?;
@@ -245,7 +249,8 @@ impl Catalog {
             skills: self.skills.clone(),
             facts: Arc::new(self.facts.seen_by(owner, keeping)),
             index: self.index.clone(),
-            context_preload: self.context_preload.clone(),
+            instructions: self.instructions.clone(),
+            preload: self.preload.clone(),
             refreshed: self.refreshed.clone(),
             documents_refreshed: self.documents_refreshed,
             caller: self.caller.clone(),

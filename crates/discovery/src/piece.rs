@@ -33,8 +33,17 @@ impl Piece {
 pub(crate) struct PromptCache {
     /// How many tokens a text has.
     pub(crate) counts: ContentCache<usize>,
-    /// The pinned tables that fit.
-    pub(crate) pinned: ContentCache<Arc<Vec<Piece>>>,
+    /// The pinned tables.
+    pub(crate) pinned: ContentCache<Arc<Pinned>>,
+}
+
+/// Tables that are pinned in a prompt.
+#[derive(Debug, Default)]
+pub(crate) struct Pinned {
+    /// Those that fit.
+    pub(crate) pieces: Vec<Piece>,
+    /// The names of the others.
+    pub(crate) left_out: Vec<String>,
 }
 
 /// What tells one content from another.

@@ -4,18 +4,19 @@
 //! |---|---|---|
 //! | within the budget | metadata, and tools for what is left | metadata |
 //! | above | instructions, map, tools | as much metadata as fits, best first |
+//!
+//! A model without tools is shown texts of documents and answers of operations too, as long as there is room.
 
 mod budget;
+mod fill;
 mod map;
 mod metadata;
+mod pinned;
 mod whole;
-
-use std::sync::Arc;
 
 use prospector_core::record::Resource;
 use prospector_core::{Kind, tokens};
 use prospector_llm::{message::SystemBlock, models::ModelInfo};
-use prospector_search::Query;
 use serde::Serialize;
 
 use crate::{
@@ -23,10 +24,7 @@ use crate::{
     piece::{Piece, key},
 };
 
-/// At most this many tokens for the pinned tables.
-const MAX_PRELOAD_TOKENS: usize = 600;
-
-/// What a model without tools keeps free for its answer, the question and the history.
+/// What stays free for the answer, the question and the history: this many tokens, or half of a small context.
 const RESERVED_TOKENS: usize = 8_000;
 
 /// Of a longer text, tokens are counted on parts of it that are as long together, and scaled.
@@ -137,28 +135,35 @@ impl<'a> PromptBuilder<'a> {
         let mut size = PromptTokens { instructions: tokens::count(&fixed), ..PromptTokens::default() };
         size.full_prompt = self.fixed_without_tools() + metadata_tokens;
         let mut system = vec![SystemBlock { text: fixed, cache: false }];
+        if !self.catalog.instructions.is_empty() {
+            let text = format!("From the owner of the catalog:\n{}", self.catalog.instructions);
+            size.instructions += tokens::count(&text);
+            system.push(SystemBlock { text, cache: false });
+        }
         let mut revealed = Vec::new();
         let mut left_out = 0;
         if form == PromptForm::Minimal {
             let map = map::text(self.catalog, self.tools);
             size.map = tokens::count(&map);
             system.push(SystemBlock { text: map, cache: false });
-            let pinned = self.preload(&pieces);
-            if !pinned.is_empty() {
-                let text = format!("Tables you will probably need:\n{}", metadata::text(&pinned, 0));
+            let pinned = pinned::tables(self.catalog, &pieces);
+            if !pinned.pieces.is_empty() {
+                let text = pinned::text(&pinned);
                 size.preload = tokens::count(&text);
                 system.push(SystemBlock { text, cache: false });
-                revealed.extend(pinned.iter().flat_map(|piece| piece.reveals.clone()));
+                revealed.extend(pinned.pieces.iter().flat_map(|piece| piece.reveals.clone()));
             }
         } else {
-            let room = (model.context as usize).saturating_sub(RESERVED_TOKENS + size.instructions);
-            let all = pieces.len();
-            let shown = if metadata_tokens <= room { pieces } else { self.best(pieces, question, room) };
-            left_out = all - shown.len();
-            let text = metadata::text(&shown, left_out);
-            size.metadata = if left_out == 0 { metadata_tokens } else { tokens::count(&text) };
-            system.push(SystemBlock { text, cache: false });
-            revealed.extend(shown.into_iter().flat_map(|piece| piece.reveals));
+            let context = model.context as usize;
+            let room = context.saturating_sub(RESERVED_TOKENS.min(context / 2) + size.instructions);
+            let filled = match with_tools && metadata_tokens <= room {
+                true => fill::Filled { text: metadata::text(&pieces, 0), pieces, left_out: 0, is_everything: true },
+                false => fill::fill(self.catalog, &pieces, question, room),
+            };
+            left_out = filled.left_out;
+            size.metadata = tokens::count(&filled.text);
+            system.push(SystemBlock { text: filled.text, cache: false });
+            revealed.extend(filled.pieces.into_iter().flat_map(|piece| piece.reveals));
         }
         if let Some(last) = system.last_mut() {
             last.cache = true;
@@ -228,52 +233,6 @@ impl<'a> PromptBuilder<'a> {
 
     fn fixed_without_tools(&self) -> usize {
         tokens::count(&self.fixed_text())
-    }
-
-    /// The pinned tables, as many as fit. They are kept as long as the patterns and the schema say the same.
-    fn preload(&self, pieces: &[Piece]) -> Arc<Vec<Piece>> {
-        let patterns = &self.catalog.context_preload;
-        if patterns.is_empty() {
-            return Arc::default();
-        }
-        let schema = pieces.iter().filter(|piece| piece.kind == Kind::Table);
-        let parts = schema.flat_map(|piece| [piece.id.as_str(), piece.group.as_str(), piece.text.as_str()]);
-        self.catalog.prompts.pinned.get(key(patterns.iter().map(String::as_str).chain([""]).chain(parts)), || {
-            let mut room = MAX_PRELOAD_TOKENS;
-            let mut pinned: Vec<Piece> = Vec::new();
-            for pattern in patterns {
-                for piece in metadata::tables(self.catalog, pattern) {
-                    let size = tokens::estimate(&piece.text);
-                    if size <= room && !pinned.iter().any(|known| known.id == piece.id) {
-                        room -= size;
-                        pinned.push(piece);
-                    }
-                }
-            }
-            Arc::new(pinned)
-        })
-    }
-
-    /// As many pieces as fit, those first that the question needs, in the order of the catalog.
-    fn best(&self, pieces: Vec<Piece>, question: &str, room: usize) -> Vec<Piece> {
-        let query = Query { text: Query::fitting(question).to_owned(), limit: 500, ..Query::default() };
-        let hits =
-            if question.trim().is_empty() { Vec::new() } else { self.catalog.index.rank(&query).unwrap_or_default() };
-        let rank = |piece: &Piece| hits.iter().position(|hit| piece.is(hit.kind, &hit.id)).unwrap_or(usize::MAX);
-        let mut order: Vec<(usize, usize, Piece)> =
-            pieces.into_iter().enumerate().map(|(at, piece)| (rank(&piece), at, piece)).collect();
-        order.sort_by_key(|(rank, at, _)| (*rank, *at));
-        let mut used = 0;
-        let mut kept: Vec<(usize, Piece)> = Vec::new();
-        for (_, at, piece) in order {
-            used += tokens::estimate(&piece.text);
-            if used > room {
-                break;
-            }
-            kept.push((at, piece));
-        }
-        kept.sort_by_key(|(at, _)| *at);
-        kept.into_iter().map(|(_, piece)| piece).collect()
     }
 
     /// The tokens of a text, kept; of a very long one, parts from all of it are counted and scaled by their bytes.

@@ -50,6 +50,8 @@ const FAMILIES: [Family; 6] = [
 #[derive(Clone)]
 pub struct DiscoveryTools {
     tools: Toolset,
+    /// Those of the other profile, which can be called and are not listed.
+    unlisted: Toolset,
     /// The tools of the kinds that the catalog does not have.
     absent: Toolset,
     /// The full set, whatever the profile, by what its tools show.
@@ -74,18 +76,20 @@ impl DiscoveryTools {
         let (full, calls) = (merged(present), catalog.calls());
         catalog.skills.offer(full.names().chain(calls.names()));
         let targets = Arc::new(TargetResolver::new(catalog, full));
-        let (tools, absent) = match profile {
-            Profile::Full => (targets.full().clone(), merged(absent)),
-            Profile::Compact => compact::toolsets(catalog, &targets),
+        let (compact, absent_of_compact) = compact::toolsets(catalog, &targets);
+        let (full, absent) = (targets.full().clone(), merged(absent).merge(absent_of_compact));
+        let (tools, unlisted) = match profile {
+            Profile::Full => (full, compact),
+            Profile::Compact => (compact, full),
         };
         // Whatever the profile: what may be called, the catalog says.
-        DiscoveryTools { tools: tools.merge(calls), absent, targets: Some(targets) }
+        DiscoveryTools { tools: tools.merge(calls), unlisted, absent, targets: Some(targets) }
     }
 
     /// Only the one search over all kinds, which needs nothing but the index: see [`Catalog::open_index`].
     pub fn of_index(index: &Index) -> Self {
         let tools = Toolset::new().with(SearchAll { index: index.clone() });
-        DiscoveryTools { tools, absent: Toolset::new(), targets: None }
+        DiscoveryTools { tools, unlisted: Toolset::new(), absent: Toolset::new(), targets: None }
     }
 
     /// These, and those that run queries in that session of an engine, as [`Catalog::engine`] makes one; they are not
@@ -107,12 +111,17 @@ impl DiscoveryTools {
 
     /// What a call of a tool does besides answering, where there is such a tool.
     pub fn effect(&self, name: &str) -> Option<Effect> {
-        self.tools.effect(name)
+        self.set_of(name).effect(name)
     }
 
     /// The JSON Schema of what a tool answers, where there is such a tool: see [`Toolset::output_schema`].
     pub fn output_schema(&self, name: &str) -> Option<Value> {
-        self.tools.output_schema(name)
+        self.set_of(name).output_schema(name)
+    }
+
+    /// The set that a tool is called in: the listed ones, where it is in neither.
+    fn set_of(&self, name: &str) -> &Toolset {
+        if !self.tools.has(name) && self.unlisted.has(name) { &self.unlisted } else { &self.tools }
     }
 
     /// A thing of the catalog in full, as the tool of its kind in the full profile shows it.
@@ -141,15 +150,15 @@ impl DiscoveryTools {
         self.targets.as_ref().map_or(&self.tools, |targets| targets.full()).call(SearchAll::NAME, args).await
     }
 
-    /// Calls a tool by name with JSON arguments.
+    /// Calls a tool by name with JSON arguments. Those of the other profile can be called too, and all by their aliases.
     ///
     /// # Errors
     /// See [`Toolset::call`].
     pub async fn call(&self, name: &str, args: Value) -> Result<Answer, ToolError> {
-        if self.absent.names().any(|absent| absent == name) {
+        if self.absent.has(name) {
             let message = format!("the catalog has nothing for `{name}`");
             return Err(ToolError::Respond { code: ToolErrorCode::UnknownTool, message, suggestion: None });
         }
-        self.tools.call(name, args).await
+        self.set_of(name).call(name, args).await
     }
 }

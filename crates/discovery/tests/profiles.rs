@@ -8,10 +8,7 @@ use std::{collections::BTreeSet, path::Path};
 
 use prospector_core::tokens;
 use prospector_core::tool::{Answer, compact};
-use prospector_discovery::{
-    Catalog, CatalogOptions, DiscoveryTools, Profile,
-    routes::{ROUTES, Route},
-};
+use prospector_discovery::{Catalog, CatalogOptions, DiscoveryTools, Profile, routes::ROUTES};
 use serde_json::{Value, json};
 
 /// A call of every tool of the full profile, and whether its answer is mostly text of others, which no form makes shorter.
@@ -176,9 +173,14 @@ async fn things_of_every_kind_are_described_at_once_and_mistakes_are_answered_in
 
     let error = tools.call("describe", json!({"ids": ["music_store.invoicez"]})).await.unwrap_err().to_json();
     assert!(error["suggestion"].as_str().unwrap().contains("invoices"), "{error}");
-    let error = tools.call("get_table_schema", json!({})).await.unwrap_err().to_json();
+    // The tools of the other profile can be called, and are not listed.
+    assert!(tools.specs().iter().all(|spec| spec.name != "get_table_schema" && spec.name != "list_operations"));
+    let schema = called(&tools, "get_table_schema", &json!({"database": "music_store", "table": "invoices"})).await;
+    assert_eq!(schema.json()["table"], "invoices");
+    assert!(!called(&tools, "list_operations", &json!({"api": "shop"})).await.json()[0]["name"].is_null());
+    assert!(!tools.effect("add_fact").unwrap().is_read_only() && tools.effect("list_tables").unwrap().is_read_only());
+    let error = tools.call("get_table_schemas", json!({})).await.unwrap_err().to_json();
     assert_eq!(error["error"], "unknown_tool");
-    assert!(Route::of("get_table_schema").is_some());
 
     let joins = called(&tools, "describe", &json!({"ids": ["music_store.customers>music_store.invoice_lines"]})).await;
     assert!(joins.json()[0]["answer"]["join_path"].is_array(), "{}", joins.json());

@@ -2,6 +2,7 @@
 //! looked up and quoted and every value escaped.
 
 mod arithmetic;
+mod asked;
 mod finish;
 mod joins;
 mod names;
@@ -9,12 +10,14 @@ mod request;
 mod write;
 
 use prospector_connect::filter::FilterCondition;
+use prospector_connect::table::Table;
 use serde::Serialize;
 
 use crate::engine::column;
 use crate::source::Source;
 use crate::{Engine, Failure, FailureCode};
 use arithmetic::Arithmetic;
+pub(crate) use asked::{AskedQuery, AskedStatement};
 use finish::Finish;
 use joins::Tree;
 use names::Names;
@@ -46,6 +49,7 @@ pub(crate) fn invalid(message: impl Into<String>) -> Failure {
 /// An unknown name, an expression that is no arithmetic, tables that no key connects, or a sum that would count rows more
 /// than once.
 pub(crate) fn build(engine: &Engine, request: &QueryRequest) -> Result<BuiltQuery, Failure> {
+    let request = &complete(engine, request)?;
     let (source, root) = engine.table(&request.database, &request.table)?;
     let names = Names::new(source, root, &request.calculations)?;
     let mut query = request.clone();
@@ -67,6 +71,30 @@ pub(crate) fn build(engine: &Engine, request: &QueryRequest) -> Result<BuiltQuer
     let sql = Finish { writer: &writer, query: &query, outputs: &outputs }.sql(&after, &grouped)?;
     let columns = outputs.into_iter().map(|output| output.name).collect();
     Ok(BuiltQuery { query, dialect: source.dialect().as_str(), sql, columns })
+}
+
+/// The request with what it leaves to be understood: the table, where only one has all the columns; what the top is of, where
+/// there is one measure; bins among the dimensions.
+fn complete(engine: &Engine, request: &QueryRequest) -> Result<QueryRequest, Failure> {
+    let mut query = request.clone();
+    query.dimensions.append(&mut query.bins);
+    let is_calculated = |name: &str| query.calculations.iter().any(|known| known.name.eq_ignore_ascii_case(name));
+    let named = (query.measures.iter().filter_map(|measure| measure.column.as_deref()))
+        .chain(query.dimensions.iter().map(|dimension| dimension.column.as_str()));
+    let columns: Vec<&str> = named.filter(|name| !is_calculated(name)).collect();
+    let has_all = |_: &Source, table: &Table| {
+        let bare = |name: &str| name.rsplit_once('.').is_none_or(|(of, _)| of.eq_ignore_ascii_case(&table.name));
+        let has = |name: &&str| bare(name) && table.column(name.rsplit('.').next().unwrap_or(name)).is_some();
+        !columns.is_empty() && columns.iter().all(has)
+    };
+    let (database, table) = engine.only_table(&query.database, &query.table, &has_all)?;
+    (query.database, query.table) = (database, table);
+    let measure = query.measures.first().map(Measure::name);
+    for top in query.top.iter_mut().filter(|top| top.measure.is_empty()) {
+        top.measure =
+            measure.clone().ok_or_else(|| invalid("a top needs a measure").advise("name what it is the top by"))?;
+    }
+    Ok(query)
 }
 
 /// The tables that are needed, joined.

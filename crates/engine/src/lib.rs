@@ -54,6 +54,7 @@ mod limits;
 mod native;
 pub mod options;
 pub mod outcome;
+mod place;
 mod position;
 mod rewrite;
 pub mod scope;

@@ -44,8 +44,12 @@ pub struct Subset {
     /// The name that queries call it by: letters, digits and `_`. One of the same name is replaced.
     pub alias: String,
     /// The database.
+    #[serde(default)]
+    #[schemars(!default)]
     pub database: String,
     /// The table.
+    #[serde(default)]
+    #[schemars(!default)]
     pub table: String,
     /// Only these columns; all where it is empty.
     #[serde(default)]

@@ -2,6 +2,7 @@
 
 mod execute_sql;
 mod load_scoped;
+mod metadata;
 mod previous;
 mod query;
 mod sources;
@@ -23,7 +24,7 @@ pub fn tools(engine: &Arc<Engine>) -> Toolset {
         .with(previous::GetPreviousResults(engine.clone()))
         .with(query::BuildQuery(engine.clone()))
         .with(query::QueryDatasource(engine.clone()))
-        .with(query::GetDatasourceMetadata(engine.clone()))
+        .with(metadata::GetDatasourceMetadata(engine.clone()))
         .with(sources::ListSources(engine.clone()))
         .with(sources::GetSourcePreview(engine.clone()))
 }

@@ -37,10 +37,23 @@ pub trait ChatModel: Send + Sync {
     /// # Errors
     /// As [`ChatModel::stream`]; [`LlmError::Nonsense`] when the stream ends without an answer.
     async fn complete(&self, request: &ChatRequest) -> Result<ChatResponse, LlmError> {
+        self.complete_aloud(request, &mut |_| ()).await
+    }
+
+    /// The same; `tell` is called with each piece of the text as it comes in.
+    ///
+    /// # Errors
+    /// As [`ChatModel::complete`]; pieces may have been told by then.
+    async fn complete_aloud(
+        &self,
+        request: &ChatRequest,
+        tell: &mut (dyn for<'a> FnMut(&'a str) + Send),
+    ) -> Result<ChatResponse, LlmError> {
         let mut events = self.stream(request).await?;
         while let Some(event) = events.next().await {
-            if let ChatEvent::Done(response) = event? {
-                return Ok(response);
+            match event? {
+                ChatEvent::Text(text) => tell(&text),
+                ChatEvent::Done(response) => return Ok(response),
             }
         }
         Err(LlmError::Nonsense { model: self.name().to_owned(), reason: "the answer ended early".into() })

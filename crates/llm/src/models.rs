@@ -96,6 +96,8 @@ pub const MODELS: &[ModelInfo] = &[
 
     paid("gpt-3.5-turbo",        OpenAi,    true,     16_385,   0.50,   1.50,  0.50),
     paid("gpt-3.5-turbo-instruct", OpenAi,  false,     4_096,   1.50,   2.00,  1.50),
+    free("text-davinci",         OpenAi,    false,     4_097),
+    free("text-curie",           OpenAi,    false,     2_049),
     paid("gpt-4",                OpenAi,    true,      8_192,  30.00,  60.00, 30.00),
     paid("gpt-4-turbo",          OpenAi,    true,    128_000,  10.00,  30.00, 10.00),
     paid("gpt-4o",               OpenAi,    true,    128_000,   2.50,  10.00,  1.25),
@@ -218,7 +220,7 @@ mod tests {
         for (at, model) in MODELS.iter().enumerate() {
             check(model.pattern, model.pattern, model.tools);
             assert!(!MODELS[..at].iter().any(|other| other.pattern == model.pattern), "{} twice", model.pattern);
-            assert!(model.context >= 4_096, "{}", model.pattern);
+            assert!(model.context >= 2_048, "{}", model.pattern);
             if let Some(price) = model.price {
                 assert!(price.cached_input <= price.input && price.input <= price.output, "{}", model.pattern);
             }
@@ -234,6 +236,8 @@ mod tests {
         check("claude-opus-4-20250514", "claude-opus-4", true);
         check("gpt-3.5-turbo-0125", "gpt-3.5-turbo", true);
         check("gpt-3.5-turbo-instruct-0914", "gpt-3.5-turbo-instruct", false);
+        check("text-davinci-003", "text-davinci", false);
+        check("text-curie-001", "text-curie", false);
         check("gpt-4-0613", "gpt-4", true);
         check("gpt-4o-mini-2024-07-18", "gpt-4o-mini", true);
         check("gpt-5.1", "gpt-5", true);

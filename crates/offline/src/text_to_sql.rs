@@ -14,6 +14,7 @@ mod text;
 mod turn_state;
 mod values;
 
+use prospector_agent::ask::OUT_OF_SCOPE;
 use prospector_llm::{ChatRequest, ChatResponse, message::ToolCall};
 use serde_json::{Value, json};
 
@@ -292,11 +293,19 @@ fn decline(known: &TurnState, reason: &str) -> String {
         "I cannot answer this: {reason}.\n\nI count, add up, average and rank rows by dates, columns and \
         values; ask in those words, or set a language model with --model."
     );
+    if known.tables.is_empty() && !holds_document(known) && relevant(known).next().is_none() {
+        text.push_str(&format!("\n\n{OUT_OF_SCOPE}: nothing in the catalog comes near it."));
+    }
     for definition in relevant(known) {
         text.push_str(&format!("\n\n{} ({})", definition.text, definition.source));
     }
     text.push_str(&format!("\n\n{WHO}"));
     text
+}
+
+/// Whether a document is about what is asked.
+fn holds_document(known: &TurnState) -> bool {
+    known.documents.iter().any(|(_, _, relevance)| *relevance >= MIN_TABLE_RELEVANCE)
 }
 
 /// The definitions whose terms the question holds.

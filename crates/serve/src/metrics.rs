@@ -10,12 +10,15 @@ use std::{
     time::Duration,
 };
 
-use serde_json::Value;
+use prospector_agent::ask::Classification;
 
-use crate::run::Task;
+use crate::run::{RunCost, Task};
 
-/// Upper bounds of the histograms, in seconds.
-const BOUNDS: [f64; 10] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];
+/// Upper bounds of the histograms of times, in seconds.
+const SECONDS: [f64; 10] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];
+
+/// Upper bounds of the histograms of numbers.
+const NUMBERS: [f64; 10] = [0.0, 1.0, 2.0, 3.0, 5.0, 8.0, 12.0, 20.0, 40.0, 100.0];
 
 /// Counters of one server. Labels come from fixed sets, so that their number is bounded.
 #[derive(Default)]
@@ -28,23 +31,34 @@ pub(crate) struct Metrics {
     input_tokens: AtomicU64,
     output_tokens: AtomicU64,
     cached_tokens: AtomicU64,
+    /// In millionths of a dollar.
+    cost: AtomicU64,
 }
 
 #[derive(Default, Clone)]
 struct Histogram {
-    buckets: [u64; BOUNDS.len()],
+    buckets: [u64; SECONDS.len()],
     count: u64,
-    seconds: f64,
+    sum: f64,
+}
+
+/// The upper bounds of a histogram by its name.
+fn bounds(name: &str) -> [f64; SECONDS.len()] {
+    if name.ends_with("_seconds") { SECONDS } else { NUMBERS }
 }
 
 /// Every metric, with its type and what it says.
-const HELP: [(&str, &str, &str); 13] = [
+const HELP: [(&str, &str, &str); 17] = [
     ("prospector_requests_total", "counter", "Requests by route and status."),
     ("prospector_request_seconds", "histogram", "Time to the head of the answer by route."),
     ("prospector_refused_total", "counter", "Requests that were refused, by reason."),
     ("prospector_tool_calls_total", "counter", "Tool calls by tool and outcome."),
     ("prospector_runs_total", "counter", "Plans and answers by outcome."),
     ("prospector_run_seconds", "histogram", "Time of plans and answers."),
+    ("prospector_run_model_calls", "histogram", "Calls of models for a plan or an answer, by what it was made of."),
+    ("prospector_run_queries", "histogram", "Queries for a plan or an answer, by what it was made of."),
+    ("prospector_queries_total", "counter", "Queries of answers by outcome."),
+    ("prospector_cost_dollars_total", "counter", "What the tokens of models cost, by known prices."),
     ("prospector_requests", "gauge", "Requests being answered."),
     ("prospector_connections", "gauge", "Open connections."),
     ("prospector_runs", "gauge", "Plans and answers under way."),
@@ -63,23 +77,26 @@ pub(crate) struct Gauges {
 
 impl Metrics {
     fn count(&self, name: &'static str, labels: String) {
-        *self.counters.lock().unwrap_or_else(PoisonError::into_inner).entry((name, labels)).or_default() += 1;
+        self.add(name, labels, 1);
     }
 
-    fn observe(&self, name: &'static str, labels: String, time: Duration) {
+    fn add(&self, name: &'static str, labels: String, number: u64) {
+        *self.counters.lock().unwrap_or_else(PoisonError::into_inner).entry((name, labels)).or_default() += number;
+    }
+
+    fn observe(&self, name: &'static str, labels: String, value: f64) {
         let mut histograms = self.histograms.lock().unwrap_or_else(PoisonError::into_inner);
         let histogram = histograms.entry((name, labels)).or_default();
-        let seconds = time.as_secs_f64();
-        for (bucket, bound) in histogram.buckets.iter_mut().zip(BOUNDS) {
-            *bucket += u64::from(seconds <= bound);
+        for (bucket, bound) in histogram.buckets.iter_mut().zip(bounds(name)) {
+            *bucket += u64::from(value <= bound);
         }
         histogram.count += 1;
-        histogram.seconds += seconds;
+        histogram.sum += value;
     }
 
     pub(crate) fn count_request(&self, route: &str, status: u16, time: Duration) {
         self.count("prospector_requests_total", format!("route=\"{route}\",status=\"{status}\""));
-        self.observe("prospector_request_seconds", format!("route=\"{route}\""), time);
+        self.observe("prospector_request_seconds", format!("route=\"{route}\""), time.as_secs_f64());
     }
 
     pub(crate) fn count_refusal(&self, reason: &str) {
@@ -95,15 +112,24 @@ impl Metrics {
         self.runs_now.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn run_ended(&self, task: Task, outcome: &str, time: Duration, result: &Value) {
+    /// A plan or an answer has ended; `cost` is what is known of it.
+    pub(crate) fn run_ended(&self, task: Task, outcome: &str, time: Duration, cost: &RunCost) {
         self.runs_now.fetch_sub(1, Ordering::Relaxed);
         let task = task.as_str();
         self.count("prospector_runs_total", format!("task=\"{task}\",outcome=\"{outcome}\""));
-        self.observe("prospector_run_seconds", format!("task=\"{task}\""), time);
-        let tokens = |field: &str| result["metrics"][field].as_u64().unwrap_or_default();
-        self.input_tokens.fetch_add(tokens("input_tokens"), Ordering::Relaxed);
-        self.output_tokens.fetch_add(tokens("output_tokens"), Ordering::Relaxed);
-        self.cached_tokens.fetch_add(tokens("cached_tokens"), Ordering::Relaxed);
+        self.observe("prospector_run_seconds", format!("task=\"{task}\""), time.as_secs_f64());
+        let kind = cost.classification.map_or("plan", Classification::as_str);
+        let labels = format!("task=\"{task}\",classification=\"{kind}\"");
+        let spent = &cost.metrics;
+        self.observe("prospector_run_model_calls", labels.clone(), spent.model_calls.into());
+        self.observe("prospector_run_queries", labels, spent.queries.into());
+        let worked = spent.queries.saturating_sub(spent.failed_queries);
+        self.add("prospector_queries_total", "outcome=\"ok\"".into(), worked.into());
+        self.add("prospector_queries_total", "outcome=\"error\"".into(), spent.failed_queries.into());
+        self.input_tokens.fetch_add(spent.input_tokens, Ordering::Relaxed);
+        self.output_tokens.fetch_add(spent.output_tokens, Ordering::Relaxed);
+        self.cached_tokens.fetch_add(spent.cached_tokens, Ordering::Relaxed);
+        self.cost.fetch_add((spent.cost_dollars.unwrap_or_default() * 1e6) as u64, Ordering::Relaxed);
     }
 
     /// How many plans and answers are under way.
@@ -135,17 +161,20 @@ impl Metrics {
                     line("kind=\"output\"", self.output_tokens.load(Ordering::Relaxed).to_string());
                     line("kind=\"cached\"", self.cached_tokens.load(Ordering::Relaxed).to_string());
                 }
+                "prospector_cost_dollars_total" => {
+                    line("", (self.cost.load(Ordering::Relaxed) as f64 / 1e6).to_string());
+                }
                 _ => {}
             }
             for ((_, labels), value) in counters.iter().filter(|((counter, _), _)| *counter == name) {
                 line(labels, value.to_string());
             }
             for ((_, labels), histogram) in histograms.iter().filter(|((known, _), _)| *known == name) {
-                for (bound, bucket) in BOUNDS.iter().zip(histogram.buckets) {
+                for (bound, bucket) in bounds(name).iter().zip(histogram.buckets) {
                     let _ = writeln!(text, "{name}_bucket{{{labels},le=\"{bound}\"}} {bucket}");
                 }
                 let _ = writeln!(text, "{name}_bucket{{{labels},le=\"+Inf\"}} {}", histogram.count);
-                let _ = writeln!(text, "{name}_sum{{{labels}}} {}", histogram.seconds);
+                let _ = writeln!(text, "{name}_sum{{{labels}}} {}", histogram.sum);
                 let _ = writeln!(text, "{name}_count{{{labels}}} {}", histogram.count);
             }
         }

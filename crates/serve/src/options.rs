@@ -58,6 +58,12 @@ pub struct Limits {
     pub call_time: Duration,
     /// How long a plan or an answer may take; then it is cancelled.
     pub run_time: Duration,
+    /// Rounds with the model for a plan or an answer, which a request may ask for; what is usual, where it is not given.
+    pub rounds: Option<u32>,
+    /// The same for tool calls.
+    pub calls: Option<u32>,
+    /// How many calls of a round run at once; what is usual, where it is not given.
+    pub calls_at_once: Option<u32>,
     /// How long a plan or an answer goes on when nobody follows it any more, so that a page can be reloaded.
     pub linger: Duration,
     /// How often a stream says that it is alive.
@@ -90,6 +96,9 @@ impl Default for Limits {
             body_time: Duration::from_secs(15),
             call_time: Duration::from_secs(60),
             run_time: Duration::from_secs(300),
+            rounds: None,
+            calls: None,
+            calls_at_once: None,
             linger: Duration::from_secs(10),
             heartbeat: Duration::from_secs(15),
             handle_life: Duration::from_secs(30 * 60),

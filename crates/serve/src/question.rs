@@ -1,11 +1,13 @@
 //! A question as a client asks it.
 
-use prospector_agent::{Limits, Models, Request, ask::Platform, event::Observe};
+use std::time::Duration;
+
+use prospector_agent::{Limits, Request, ask::Platform, event::Observe};
 use prospector_llm::purpose::Mode;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
-use crate::{error::Refusal, sessions};
+use crate::{error::Refusal, options, sessions};
 
 /// Bytes of a question.
 const MAX_QUESTION_BYTES: usize = 10_000;
@@ -22,10 +24,16 @@ pub(crate) struct Question {
     pub(crate) max_rounds: Option<u32>,
     /// At most this many tool calls.
     pub(crate) max_calls: Option<u32>,
+    /// At most this many seconds.
+    pub(crate) max_seconds: Option<u32>,
+    /// Whether an answer comes with questions that could be asked next; yes, where it is not said.
+    pub(crate) follow_ups: Option<bool>,
     /// The conversation that it goes on with, where it is to be answered.
     pub(crate) session: Option<String>,
     /// Where the answer is read.
     pub(crate) platform: Option<Platform>,
+    /// How it is to be formatted, in the place of what is known of the platform.
+    pub(crate) formatting: Option<String>,
 }
 
 impl Question {
@@ -42,8 +50,9 @@ impl Question {
             let message = format!("the question has more than {MAX_QUESTION_BYTES} bytes");
             return Err(Refusal::invalid(message).advise("ask in fewer words"));
         }
-        if self.max_rounds.is_some_and(|rounds| rounds < 2) || self.max_calls == Some(0) {
-            let message = "max_rounds must be 2 or more, and max_calls 1 or more";
+        if self.max_rounds.is_some_and(|rounds| rounds < 2) || self.max_calls == Some(0) || self.max_seconds == Some(0)
+        {
+            let message = "max_rounds must be 2 or more, max_calls and max_seconds 1 or more";
             return Err(Refusal::invalid(message));
         }
         if let Some(session) = &self.session {
@@ -52,23 +61,35 @@ impl Question {
         Ok(self)
     }
 
-    /// The same for the planner. It may cost what is usual with these models, or less.
+    /// Whether it says how an answer is to be made, which a plan is not.
+    pub(crate) fn is_of_an_answer(&self) -> bool {
+        let is_formatted = self.platform.is_some() || self.formatting.is_some();
+        self.session.is_some() || is_formatted || self.follow_ups.is_some()
+    }
+
+    /// The same for the planner. It may cost what the server allows, or less.
     pub(crate) fn request<'a>(
         &self,
-        models: &Models,
+        usual: Limits,
+        allowed: &options::Limits,
         cancel: CancellationToken,
         observe: &'a Observe<'a>,
     ) -> Request<'a> {
-        let usual = models.limits();
+        let least = |asked: Option<u32>, allowed: u32| asked.unwrap_or(allowed).min(allowed);
+        let seconds = self.max_seconds.map(|seconds| Duration::from_secs(seconds.into()));
         let limits = Limits {
-            rounds: self.max_rounds.unwrap_or(usual.rounds).min(usual.rounds),
-            calls: self.max_calls.unwrap_or(usual.calls).min(usual.calls),
+            rounds: least(self.max_rounds, allowed.rounds.unwrap_or(usual.rounds)),
+            calls: least(self.max_calls, allowed.calls.unwrap_or(usual.calls)),
+            calls_at_once: allowed.calls_at_once.unwrap_or(usual.calls_at_once),
+            run_time: seconds.unwrap_or(usual.run_time).min(usual.run_time),
             ..usual
         };
         Request {
             mode: self.mode,
             limits: Some(limits),
             platform: self.platform.unwrap_or_default(),
+            formatting: self.formatting.clone(),
+            follow_ups: self.follow_ups.unwrap_or(true),
             cancel,
             observe,
             ..Request::new(&self.question)

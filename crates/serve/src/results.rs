@@ -22,7 +22,7 @@ pub(crate) struct Called {
 }
 
 impl Server {
-    /// Calls a tool of the profile for this owner. Of an answer that had to be cut, more is kept under a handle.
+    /// Calls a tool for this owner, listed or not. Of an answer that had to be cut, more is kept under a handle.
     pub(crate) async fn call(&self, owner: &Owner, name: &str, arguments: Value) -> Result<Called, ToolError> {
         let view = self.catalog.view(owner);
         let limit = self.options.limits.call_time;

@@ -9,7 +9,11 @@ use std::{
     time::Duration,
 };
 
-use prospector_agent::{event::Event, plan::Ended};
+use prospector_agent::{
+    ask::Classification,
+    event::Event,
+    plan::{Ended, Metrics},
+};
 use prospector_core::Owner;
 use prospector_llm::LlmError;
 use serde::Serialize;
@@ -19,8 +23,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::error::{Refusal, RefusalCode};
 
-/// More is not kept of one run.
+/// More is not kept of one run; of what a model writes as it writes it, half of that.
 const MAX_EVENTS: usize = 5_000;
+const MAX_TEXT_EVENTS: usize = MAX_EVENTS / 2;
 
 /// One thing that happened.
 #[derive(Debug, Clone)]
@@ -50,6 +55,14 @@ impl Task {
     }
 }
 
+/// What a plan or an answer cost.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RunCost {
+    /// What an answer was made of; none for a plan.
+    pub(crate) classification: Option<Classification>,
+    pub(crate) metrics: Metrics,
+}
+
 /// How a run ended.
 #[derive(Debug, Clone)]
 pub(crate) struct End {
@@ -57,6 +70,15 @@ pub(crate) struct End {
     pub(crate) result: Arc<Value>,
     /// Why it is not whole.
     pub(crate) failure: Option<Refusal>,
+    /// What it cost.
+    pub(crate) cost: RunCost,
+}
+
+impl End {
+    /// Of a run that has no result.
+    pub(crate) fn without_result(failure: Refusal) -> End {
+        End { result: Arc::new(Value::Null), failure: Some(failure), cost: RunCost::default() }
+    }
 }
 
 /// One question on its way.
@@ -109,10 +131,8 @@ impl Run {
         let mut seen = self.seen.subscribe();
         // The sender lives as long as the run.
         let _ = seen.wait_for(|(_, over)| *over).await;
-        self.end.get().cloned().unwrap_or_else(|| End {
-            result: Arc::new(Value::Null),
-            failure: Some(Refusal::new(RefusalCode::Internal, "it ended without a result")),
-        })
+        let nothing = || End::without_result(Refusal::new(RefusalCode::Internal, "it ended without a result"));
+        self.end.get().cloned().unwrap_or_else(nothing)
     }
 
     /// Notes an event, and tells those who follow.
@@ -125,6 +145,13 @@ impl Run {
             events.len()
         };
         self.seen.send_replace((count, false));
+    }
+
+    /// Notes a piece of what a model writes, as long as it leaves room for everything else.
+    fn record_text(&self, text: &str) {
+        if self.seen.borrow().0 < MAX_TEXT_EVENTS {
+            self.record("text", json!({"text": text}));
+        }
     }
 
     /// Ends it.
@@ -193,6 +220,7 @@ impl Run {
     pub(crate) fn observe(&self, event: &Event) {
         match event {
             Event::Done { .. } => {}
+            Event::Text { text } => self.record_text(text),
             Event::Error { code, .. } if code == RefusalCode::ProviderFailed.as_str() => {}
             Event::Error { code, message } => self.record("error", json!({"error": code, "message": message})),
             event => {
@@ -204,7 +232,13 @@ impl Run {
     }
 
     /// The result, told under its name, and why it is not whole.
-    pub(crate) fn finish(&self, name: &str, result: &impl Serialize, ended: Ended, failure: Option<LlmError>) -> End {
+    pub(crate) fn finish(
+        &self,
+        name: &str,
+        result: &impl Serialize,
+        (ended, cost): (Ended, RunCost),
+        failure: Option<LlmError>,
+    ) -> End {
         let failure = match (failure, ended) {
             (Some(failure), _) => Some(Refusal::new(RefusalCode::ProviderFailed, failure.to_string())),
             (None, Ended::Cancelled) => Some(Refusal::new(
@@ -221,6 +255,6 @@ impl Run {
             fields.insert("handle".into(), self.handle.clone().into());
         }
         self.record(name, result.clone());
-        End { result: Arc::new(result), failure }
+        End { result: Arc::new(result), failure, cost }
     }
 }

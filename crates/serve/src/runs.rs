@@ -4,14 +4,14 @@ use std::{sync::Arc, time::Instant};
 
 use prospector_agent::{Planner, event::Event};
 use prospector_core::Owner;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::{
     error::{Refusal, RefusalCode},
     options::Limited,
     question::Question,
-    run::{End, Run, Task},
+    run::{End, Run, RunCost, Task},
     server::Server,
     sessions::Turn,
     shares::Share,
@@ -22,8 +22,8 @@ impl Server {
     /// Begins with a question of this owner; it goes on by itself, and is followed through what is returned.
     pub(crate) fn start(self: &Arc<Self>, owner: &Owner, task: Task, asked: Question) -> Result<Arc<Run>, Refusal> {
         let asked = asked.validate()?;
-        if task == Task::Plan && (asked.session.is_some() || asked.platform.is_some()) {
-            let message = "a plan has no session and no platform";
+        if task == Task::Plan && asked.is_of_an_answer() {
+            let message = "a plan has no session, no platform, no formatting and no follow-up questions";
             return Err(Refusal::invalid(message).advise("leave them out, or ask"));
         }
         if self.closing.is_cancelled() {
@@ -81,7 +81,7 @@ impl Server {
             tracing::error!(%error, "a run broke off");
             let failure = Refusal::new(RefusalCode::Internal, "it broke off");
             run.record("error", failure.to_json());
-            End { result: Arc::new(Value::Null), failure: Some(failure) }
+            End::without_result(failure)
         });
         let outcome = end.failure.as_ref().map_or("completed", |failure| failure.code.as_str());
         let mut done = json!({"handle": run.handle, "ended": outcome});
@@ -92,7 +92,7 @@ impl Server {
             done["metrics"] = end.result["metrics"].clone();
         }
         run.record("done", done);
-        self.metrics.run_ended(run.task, outcome, began.elapsed(), &end.result);
+        self.metrics.run_ended(run.task, outcome, began.elapsed(), &end.cost);
         run.over(end);
         drop((permits, turn));
     }
@@ -100,9 +100,10 @@ impl Server {
     async fn plan(&self, run: &Run, asked: &Question) -> End {
         let view = self.catalog.view(&run.owner);
         let observe = |event: Event| run.observe(&event);
-        let request = asked.request(&self.models, run.cancel.clone(), &observe);
+        let request = asked.request(self.models.limits(), &self.options.limits, run.cancel.clone(), &observe);
         let outcome = self.planner(&view).plan(request).await;
-        run.finish("plan", &outcome.plan, outcome.plan.ended, outcome.failure)
+        let cost = RunCost { classification: None, metrics: outcome.plan.metrics.clone() };
+        run.finish("plan", &outcome.plan, (outcome.plan.ended, cost), outcome.failure)
     }
 
     /// A planner over one state of the catalog. Its queries run in an engine of their own.
@@ -116,12 +117,15 @@ impl Server {
             Ok(session) => session,
             Err(refusal) => {
                 run.record("error", refusal.to_json());
-                return End { result: Arc::new(Value::Null), failure: Some(refusal) };
+                return End::without_result(refusal);
             }
         };
         let observe = |event: Event| run.observe(&event);
-        let request = asked.request(&self.models, run.cancel.clone(), &observe);
+        let usual = self.models.limits_of_answers();
+        let request = asked.request(usual, &self.options.limits, run.cancel.clone(), &observe);
         let outcome = self.planner(&view).ask(&mut session, request).await;
-        run.finish("answered", &outcome.answered, outcome.answered.ended, outcome.failure)
+        let answered = &outcome.answered;
+        let cost = RunCost { classification: Some(answered.classification), metrics: answered.metrics.clone() };
+        run.finish("answered", answered, (answered.ended, cost), outcome.failure)
     }
 }

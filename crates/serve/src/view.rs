@@ -25,7 +25,7 @@ pub(crate) struct CatalogView {
 }
 
 impl CatalogView {
-    /// Calls a tool of the profile.
+    /// Calls a tool, of whichever profile.
     pub(crate) async fn call(&self, name: &str, arguments: Value) -> Result<Answer, ToolError> {
         self.tools.call(name, arguments).await
     }

@@ -4,7 +4,7 @@
 
 mod support;
 
-use prospector_serve::Options;
+use prospector_serve::{Limits, Options};
 use serde_json::{Value, json};
 
 use support::{QUESTION, Running, Said, read_until, short, waiting};
@@ -125,6 +125,10 @@ async fn tools_and_refusals_have_one_shape_each() {
     };
     check("POST", "/v1/tools/search", r#"{"query": "orders"}"#, 200, "").await;
     check("POST", "/v1/tools/serach", "{}", 404, "unknown_tool").await;
+    // Of the other profile, which is not listed; and a name that is read as it was meant.
+    check("POST", "/v1/tools/list_databases", "{}", 200, "").await;
+    let said = server.request("POST", "/v1/tools/search", &[JSON], r#"{"Query": "orders"}"#).await;
+    assert_eq!(said.json()["notes"], json!(["`Query` was read as `query`"]));
     check("POST", "/v1/tools/search", r#"{"what": 1}"#, 400, "invalid_arguments").await;
     check("POST", "/v1/tools/search", "[]", 400, "invalid_arguments").await;
     check("POST", "/v1/tools/search", "{", 400, "bad_request").await;
@@ -250,4 +254,30 @@ async fn a_question_is_answered_and_its_session_kept() {
     assert_eq!(server.get("/v1/sessions/nobody").await.status, 404);
     let planned = server.post("/v1/plan", &json!({"question": QUESTION, "session": session})).await;
     assert_eq!((planned.status, &planned.json()["error"]), (400, &json!("invalid_arguments")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn runs_are_counted_by_what_they_were_made_of() {
+    let server = Running::usual().await;
+    let asked = json!({"question": "How many orders are there?", "follow_ups": false});
+    let said = server.post("/v1/ask", &asked).await.json();
+    assert_eq!(said["classification"], "data", "{said}");
+    assert_eq!((&said["metrics"]["queries"], &said["follow_ups"]), (&json!(1), &json!([])));
+    let metrics = server.get("/metrics").await.body;
+    for line in [
+        "prospector_run_queries_bucket{task=\"ask\",classification=\"data\",le=\"0\"} 0",
+        "prospector_run_queries_bucket{task=\"ask\",classification=\"data\",le=\"1\"} 1",
+        "prospector_run_model_calls_count{task=\"ask\",classification=\"data\"} 1",
+        "prospector_queries_total{outcome=\"ok\"} 1",
+        "prospector_cost_dollars_total 0",
+    ] {
+        assert!(metrics.contains(&format!("{line}\n")), "{line} is not in\n{metrics}");
+    }
+    let refused = server.post("/v1/plan", &json!({"question": "orders", "follow_ups": true})).await;
+    assert_eq!(refused.json()["error"], "invalid_arguments");
+
+    let limits = Limits { rounds: Some(3), ..Limits::default() };
+    let server = Running::new(support::offline(), Options { limits, ..Options::default() }).await;
+    let said = server.post("/v1/ask", &json!({"question": asked["question"], "max_rounds": 50})).await.json();
+    assert_eq!(said["metrics"]["rounds"].as_array().unwrap().len(), 3, "{said}");
 }

@@ -42,6 +42,7 @@ mod links;
 mod load;
 mod model;
 mod pages;
+mod path;
 mod render;
 mod resolve;
 mod tools;

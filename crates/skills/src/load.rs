@@ -10,7 +10,7 @@ use std::{
 use prospector_core::Problem;
 use prospector_core::work::catch_panic;
 
-use crate::{Skill, files::plain_lines, front_matter, links};
+use crate::{Skill, files::plain_lines, front_matter, links, path::SKILL_FILES};
 
 /// How far below a folder skills are looked for.
 const MAX_DEPTH: usize = 5;
@@ -106,7 +106,7 @@ impl Walk {
 
     /// Reads the skill of a folder, where there is one.
     fn skill(&mut self, folder: &Path, canonical: &Path) {
-        let names = ["SKILL.md", "skill.md"].map(|name| folder.join(name));
+        let names = SKILL_FILES.map(|name| folder.join(name));
         let Some(file) = names.into_iter().find(|file| file.exists()) else { return };
         match file.canonicalize() {
             Ok(real) if real.starts_with(canonical) => {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
-    Skill, SkillDiscovery, SkillError, SkillLink, links,
+    Skill, SkillDiscovery, SkillError, SkillLink, links, path,
     render::{self, resource},
     resolve::ResolveSkillLink,
 };
@@ -81,7 +81,7 @@ impl Tool for ListSkills {
         let listed = self.0.skills().iter().map(|skill| Listed {
             name: skill.name.clone(),
             description: render::brief(&skill.description),
-            path: skill.path.clone(),
+            path: path::find_file(&skill.path),
             allowed_tools: skill.allowed_tools.clone(),
             missing_tools: self.0.missing_tools(skill),
         });
@@ -356,9 +356,9 @@ mod tests {
     #[tokio::test]
     async fn skills_are_listed() {
         let pdf = json!({"name": "pdf-reader", "description": "Extracts text and tables from PDF files.",
-                         "path": "ROOT/pdf-reader", "allowed_tools": ["Read"]});
+                         "path": "ROOT/pdf-reader/SKILL.md", "allowed_tools": ["Read"]});
         let report = json!({"name": "quarterly-report", "description": "Writes the report of a quarter.",
-                            "path": "ROOT/quarterly-report"});
+                            "path": "ROOT/quarterly-report/SKILL.md"});
         check("list_skills", json!({}), json!([pdf, report]), &["pdf-reader", "quarterly-report"]).await;
         let page = json!({"items": [pdf], "truncated": true, "total": 2, "next": "call again with offset=1"});
         check("list_skills", json!({"limit": 1}), page, &["pdf-reader"]).await;

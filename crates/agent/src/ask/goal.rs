@@ -41,6 +41,11 @@ impl AnswerGoal {
         trace(text, &self.question, &self.ledger.questions, &self.ledger.texts)
     }
 
+    /// Whether there is a definition or a query behind a text, or it asks for what is missing.
+    fn rests_on_something(&self, text: &str) -> bool {
+        !self.ledger.premises.is_empty() || self.ledger.has_data() || !find_clarifications(text).is_empty()
+    }
+
     /// What is wrong with it as an answer.
     fn find_fault(&self, text: &str, tracing: &Tracing, cut: bool) -> Option<Value> {
         if text.trim().is_empty() {
@@ -61,10 +66,7 @@ impl AnswerGoal {
                 "suggestion": "cite the query of each as [Q1], correct the number, or leave it out; then answer again",
             }));
         }
-        let rests = !self.ledger.premises.is_empty()
-            || self.ledger.questions.iter().any(|question| question.error.is_none())
-            || !find_clarifications(text).is_empty();
-        (self.mode == Mode::Auditable && !rests).then(|| {
+        (self.mode == Mode::Auditable && !self.rests_on_something(text)).then(|| {
             json!({
                 "error": "no_premises",
                 "message": "an auditable answer rests on facts with a source or on queries, and this one on neither",
@@ -114,6 +116,10 @@ impl Goal for AnswerGoal {
 
     fn has_result(&self) -> bool {
         self.answer.is_some()
+    }
+
+    fn list_findings(&self) -> String {
+        self.ledger.list_findings()
     }
 
     fn before_call(&mut self, call: &ToolCall, observe: &Observe<'_>) {

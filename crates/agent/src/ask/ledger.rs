@@ -8,7 +8,10 @@ use prospector_discovery::DiscoveryTools;
 use prospector_llm::message::ToolCall;
 use serde_json::Value;
 
-use super::tools::{PREVIOUS, THINK};
+use super::{
+    instructions::OUT_OF_SCOPE,
+    tools::{PREVIOUS, THINK, read_thought},
+};
 use crate::{
     answer::{Classification, DataQuestion},
     event::{Event, Observe, QueryRan},
@@ -27,6 +30,8 @@ pub(crate) struct Ledger {
     /// What else the model was shown.
     pub(crate) texts: String,
     used_knowledge: bool,
+    /// The calls that look for something.
+    calls: usize,
     /// The places of the queries of each call that was made and not answered yet.
     waiting: Vec<(ToolCall, Range<usize>)>,
 }
@@ -35,12 +40,13 @@ impl Ledger {
     /// Notes a call that is about to be made, and numbers its queries.
     pub(crate) fn note_call(&mut self, call: &ToolCall, observe: &Observe<'_>) {
         if call.name == THINK {
-            let thought = call.arguments["thought"].as_str().unwrap_or_default().trim().to_owned();
+            let thought = read_thought(&call.arguments);
             if !thought.is_empty() {
                 observe(Event::Thinking { text: thought.clone() });
                 self.thinking.push(thought);
             }
         }
+        self.calls += usize::from(call.name != THINK);
         if call.name != DiscoveryTools::QUERY_TOOL {
             return;
         }
@@ -100,6 +106,8 @@ impl Ledger {
         }
         let ran = questions.iter().map(|question| QueryRan {
             id: question.id.clone(),
+            question: question.question.clone(),
+            has_more: question.has_more,
             rows: question.error.is_none().then_some(question.rows.len()),
             error: question.error.clone(),
         });
@@ -156,8 +164,8 @@ impl Ledger {
         self.premises.iter().filter(is_used).cloned().collect()
     }
 
-    /// What the answer was made of.
-    pub(crate) fn classify(&self, answer: &str) -> Classification {
+    /// What the answer was made of. One of `best_effort` was not given by the model.
+    pub(crate) fn classify(&self, answer: &str, best_effort: bool) -> Classification {
         let data = self.has_data();
         // A definition that was looked up counts where the answer gives it, or its source.
         let is_given = |premise: &PlanFact| {
@@ -168,6 +176,9 @@ impl Ledger {
             (true, true) => Classification::Mixed,
             (true, false) => Classification::Data,
             (false, true) => Classification::Knowledge,
+            (false, false) if best_effort => Classification::None,
+            (false, false) if says_out_of_scope(answer) => Classification::OutOfScope,
+            (false, false) if self.calls == 0 => Classification::Conversational,
             (false, false) => Classification::None,
         }
     }
@@ -189,6 +200,16 @@ impl Ledger {
         }
         text
     }
+}
+
+/// Whether a line of an answer begins as the prompt has it for a question that nothing here could answer.
+fn says_out_of_scope(answer: &str) -> bool {
+    let begins = |line: &str| {
+        line.trim_start_matches(['*', '_', '>', ' '])
+            .get(..OUT_OF_SCOPE.len())
+            .is_some_and(|begin| begin.eq_ignore_ascii_case(OUT_OF_SCOPE))
+    };
+    answer.lines().any(begins)
 }
 
 /// A result in one line.

@@ -8,13 +8,15 @@ use prospector_llm::{
 };
 use serde_json::{Value, json};
 
-use super::instructions::{FOLLOW_UPS, SUMMARIZE, form};
-use crate::{answer::DataQuestion, platform::Platform, spans};
+use super::instructions::{CONDENSE, FOLLOW_UPS, SUMMARIZE, form};
+use crate::{answer::DataQuestion, spans};
 
 /// Rows of each result that are summarized.
 const MAX_ROWS: usize = 50;
 /// Characters of the draft that are shown.
 const MAX_DRAFT_CHARS: usize = 4_000;
+/// The tokens of a summary of earlier turns.
+const MAX_CONDENSED_TOKENS: u32 = 400;
 /// Follow-up questions, and characters of each.
 const MAX_FOLLOW_UPS: usize = 3;
 const MAX_FOLLOW_UP_CHARS: usize = 160;
@@ -52,13 +54,19 @@ impl Material<'_> {
 pub(crate) async fn summarize(
     model: &dyn ChatModel,
     material: &Material<'_>,
-    platform: Platform,
+    format: &str,
     output_tokens: u32,
 ) -> Result<(String, Usage), LlmError> {
     let block = |text: &str, cache| SystemBlock { text: text.to_owned(), cache };
-    let system = vec![block(SUMMARIZE, false), block(form(), false), block(platform.instruction(), true)];
+    let system = vec![block(SUMMARIZE, false), block(form(), false), block(format, true)];
     let purpose = Purpose::Summarize { draft: material.draft.to_owned() };
     ask_model(model, purpose, system, material.text(), output_tokens).await
+}
+
+/// The first turns of a conversation in a few words.
+pub(crate) async fn condense(model: &dyn ChatModel, turns: &str) -> Result<(String, Usage), LlmError> {
+    let system = vec![SystemBlock { text: CONDENSE.to_owned(), cache: true }];
+    ask_model(model, Purpose::Unspecified, system, as_data(turns), MAX_CONDENSED_TOKENS).await
 }
 
 /// Two or three questions that could be asked next.

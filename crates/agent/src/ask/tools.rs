@@ -25,8 +25,14 @@ struct Think;
 #[serde(deny_unknown_fields)]
 struct Thought {
     /// What you think.
-    #[allow(dead_code, reason = "the loop reads it from the call")]
+    #[serde(alias = "content")]
     thought: String,
+}
+
+/// The thought of a call of `think`.
+pub(crate) fn read_thought(arguments: &Value) -> String {
+    let thought = Thought::deserialize(arguments).map(|thought| thought.thought).unwrap_or_default();
+    thought.trim().to_owned()
 }
 
 impl Tool for Think {

@@ -23,6 +23,8 @@ pub struct Answer {
     shown: Arc<dyn AnyOutput>,
     /// Where something was left out.
     whole: Option<Arc<dyn AnyOutput>>,
+    /// What the caller is told of its call beside the answer.
+    notes: Vec<String>,
     json: OnceLock<Value>,
 }
 
@@ -34,7 +36,25 @@ impl Answer {
 
     /// The whole of an answer. `more` is how to get the rest where it is shortened.
     pub fn of<T: ToolOutput>(output: T, more: &'static str) -> Self {
-        Answer { shown: Arc::new(Shown { output, cut: Cut::default(), more }), whole: None, json: OnceLock::new() }
+        let shown = Arc::new(Shown { output, cut: Cut::default(), more });
+        Answer { shown, whole: None, notes: Vec::new(), json: OnceLock::new() }
+    }
+
+    /// The same answer with more notes on its call.
+    #[must_use]
+    pub fn with_notes(mut self, notes: Vec<String>) -> Self {
+        self.notes.extend(notes);
+        self
+    }
+
+    /// What was read otherwise in the call than it was written. The text for a model ends with it; the JSON is the answer
+    /// alone.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    fn replace(&self, shown: Arc<dyn AnyOutput>, whole: Option<Arc<dyn AnyOutput>>) -> Self {
+        Answer { shown, whole, notes: self.notes.clone(), json: OnceLock::new() }
     }
 
     /// As much of the answer as has at most `max_tokens` tokens of JSON, by [`crate::tokens::estimate`].
@@ -42,7 +62,7 @@ impl Answer {
     pub fn fit(&self, max_tokens: usize) -> Self {
         let whole = self.whole.as_ref().unwrap_or(&self.shown);
         match whole.fit(max_tokens) {
-            Some(shown) => Answer { shown, whole: Some(whole.clone()), json: OnceLock::new() },
+            Some(shown) => self.replace(shown, Some(whole.clone())),
             None => self.unfit(),
         }
     }
@@ -51,7 +71,7 @@ impl Answer {
     #[must_use]
     pub fn unfit(&self) -> Self {
         let whole = self.whole.as_ref().unwrap_or(&self.shown);
-        Answer { shown: whole.clone(), whole: None, json: OnceLock::new() }
+        self.replace(whole.clone(), None)
     }
 
     /// The tokens of its JSON, by [`crate::tokens::estimate`].
@@ -81,10 +101,15 @@ impl Answer {
 
     /// What a model is shown, in parts.
     pub fn render(&self) -> Text {
-        self.shown.render()
+        let mut text = self.shown.render();
+        for note in &self.notes {
+            text.rest.push_str(if text.rest.is_empty() { "" } else { "\n" });
+            text.rest.push_str(&format!("note: {note}"));
+        }
+        text
     }
 
-    /// The text that a model is shown. It holds all that the JSON holds.
+    /// The text that a model is shown. It holds all that the JSON and the notes hold.
     pub fn text(&self) -> String {
         self.render().to_string()
     }
@@ -102,7 +127,7 @@ impl Answer {
     /// The same answer after `edit` saw the queries whose rows it shows: see [`ToolOutput::queries`].
     #[must_use]
     pub fn edit_queries(&self, edit: &mut dyn FnMut(Vec<QueryFinding<'_>>)) -> Answer {
-        Answer { shown: self.shown.edit_queries(edit), whole: self.whole.clone(), json: OnceLock::new() }
+        self.replace(self.shown.edit_queries(edit), self.whole.clone())
     }
 
     /// The answer as it is shown, where it is of this type.

@@ -15,6 +15,8 @@ use super::output::ToolOutput;
 pub trait Tool: Send + Sync + 'static {
     /// The name that a model calls, `snake_case`.
     const NAME: &'static str;
+    /// Other names by which it can be called. They are listed nowhere.
+    const ALIASES: &'static [&'static str] = &[];
     /// What it does and when to call it, in a sentence or two.
     const DESCRIPTION: &'static str;
     /// How to get the rest of an answer that had to be cut.

@@ -10,12 +10,15 @@ use super::definition::{Effect, Tool, ToolSpec};
 use super::error::{ToolError, ToolErrorCode};
 use super::guarded::{BoxFuture, Guarded};
 use super::output_schema;
+use super::repair::{Repaired, repair_arguments};
 use crate::mark::clean_name;
 
 /// Tools by name, listed in alphabetical order, so that the text a model is shown is the same every time.
 #[derive(Clone, Default)]
 pub struct Toolset {
     tools: BTreeMap<&'static str, Arc<dyn Callable>>,
+    /// Other names of tools, with those that they are listed by.
+    aliases: BTreeMap<&'static str, &'static str>,
 }
 
 impl Toolset {
@@ -30,6 +33,7 @@ impl Toolset {
     /// Adds a tool; one of the same name is replaced.
     pub fn with<T: Tool>(mut self, tool: T) -> Self {
         self.tools.insert(T::NAME, Arc::new(Registered { tool, spec: ToolSpec::of::<T>() }));
+        self.aliases.extend(T::ALIASES.iter().map(|alias| (*alias, T::NAME)));
         self
     }
 
@@ -39,14 +43,19 @@ impl Toolset {
         self
     }
 
-    /// Whether there is a tool of that name.
+    /// Whether there is a tool of that name, or with that alias.
     pub fn has(&self, name: &str) -> bool {
-        self.tools.contains_key(name)
+        self.find(name).is_some()
+    }
+
+    fn find(&self, name: &str) -> Option<&Arc<dyn Callable>> {
+        self.tools.get(name).or_else(|| self.tools.get(self.aliases.get(name)?))
     }
 
     /// Adds all tools of another set.
     pub fn merge(mut self, other: Toolset) -> Self {
         self.tools.extend(other.tools);
+        self.aliases.extend(other.aliases);
         self
     }
 
@@ -57,12 +66,12 @@ impl Toolset {
 
     /// What a call of that tool does besides answering, where there is such a tool.
     pub fn effect(&self, name: &str) -> Option<Effect> {
-        self.tools.get(name).map(|tool| tool.effect())
+        self.find(name).map(|tool| tool.effect())
     }
 
     /// The schema of what that tool answers, where there is such a tool. It is made anew by each call of this.
     pub fn output_schema(&self, name: &str) -> Option<Value> {
-        self.tools.get(name).map(|tool| tool.output_schema())
+        self.find(name).map(|tool| tool.output_schema())
     }
 
     /// The names, in order.
@@ -70,7 +79,8 @@ impl Toolset {
         self.tools.keys().copied()
     }
 
-    /// Calls a tool. Every tool takes `max_tokens` besides its own arguments: the cap on its answer.
+    /// Calls a tool. Every tool takes `max_tokens` besides its own arguments: the cap on its answer. Arguments are repaired
+    /// where their meaning is certain: see [`repair_arguments`].
     ///
     /// A tool that panics costs this call and nothing else: every call, whoever makes it, goes through here.
     ///
@@ -78,7 +88,7 @@ impl Toolset {
     /// What the tool answers, `unknown_tool` with the nearest names, or `invalid_arguments` with what is wrong;
     /// [`ToolError::Fatal`] for a tool that panicked.
     pub async fn call(&self, name: &str, mut args: Value) -> Result<Answer, ToolError> {
-        let Some(tool) = self.tools.get(name) else {
+        let Some(tool) = self.find(name) else {
             let near = crate::name::nearest(name, self.names(), 3);
             return Err(ToolError::Respond {
                 code: ToolErrorCode::UnknownTool,
@@ -89,13 +99,14 @@ impl Toolset {
         if args.is_null() {
             args = Value::Object(Default::default());
         }
-        if !args.is_object() {
+        let max_tokens = take_max_tokens(&mut args)?;
+        let Repaired { arguments, notes } = repair_arguments(args, &tool.spec().input_schema);
+        if !arguments.is_object() {
             let usage = format!("call it as {}", usage(tool.spec()));
             return Err(ToolError::invalid(format!("{name}: the arguments must be a JSON object"), Some(usage)));
         }
-        let max_tokens = take_max_tokens(&mut args)?;
-        match Guarded::new(|| tool.call(args, max_tokens)).await {
-            Ok(answered) => answered,
+        match Guarded::new(|| tool.call(arguments, max_tokens)).await {
+            Ok(answered) => answered.map(|answer| answer.with_notes(notes)),
             Err(panicked) => Err(ToolError::fatal(format!("the tool `{}` panicked: {panicked}", tool.spec().name))),
         }
     }
@@ -200,6 +211,7 @@ mod tests {
     struct Count;
     impl Tool for Count {
         const NAME: &'static str = "count";
+        const ALIASES: &'static [&'static str] = &["enumerate"];
         const DESCRIPTION: &'static str = "Counts.";
         const EFFECT: Effect = Effect::Reads;
         type Args = CountArgs;
@@ -221,6 +233,7 @@ mod tests {
     #[tokio::test]
     async fn calls_by_name_and_complains_in_a_way_that_can_be_mended() {
         check("count", json!({"upto": 2}), json!(["number 0", "number 1"])).await;
+        check("enumerate", json!({"upto": "1"}), json!(["number 0"])).await;
         check(
             "cuont",
             json!({}),
@@ -242,6 +255,16 @@ mod tests {
                    "message": "max_tokens must be an integer of 50 or more, not \"many\""}),
         )
         .await;
+    }
+
+    #[tokio::test]
+    async fn a_wrong_argument_is_repaired_with_a_note() {
+        let tools = Toolset::new().with(Count);
+        let answer = tools.call("count", json!({"up_to": 40, "max_tokens": 50})).await.unwrap();
+        assert_eq!(answer.notes(), ["`up_to` was read as `upto`"]);
+        assert!(answer.is_cut() && answer.text().ends_with("note: `up_to` was read as `upto`"), "{}", answer.text());
+        assert_eq!(answer.fit(5_000).notes(), answer.notes());
+        assert_eq!(tools.specs().len(), 1, "another name is not listed");
     }
 
     struct Panics;

@@ -12,6 +12,7 @@ use super::{
     environment::Environment,
     error::CatalogError,
     facts::{FactEntry, Facts},
+    instructions,
     node::{Fields, Placed},
     preload::{self, PreloadEntry},
     section::Section,
@@ -28,14 +29,17 @@ pub(super) struct CatalogFile {
     pub(super) documents: Vec<DocumentEntry>,
     pub(super) facts: Vec<FactEntry>,
     pub(super) skills: Vec<SkillEntry>,
-    pub(super) context_preload: Vec<PreloadEntry>,
+    pub(super) context_preload: PreloadEntry,
+    /// What the owner wants every model to know.
+    pub(super) instructions: String,
     pub(super) fetch: FetchEntry,
     pub(super) web_search: Option<WebSearchEntry>,
 }
 
 /// The keys that hold lists of entries.
-const LISTS: [&str; 6] = [Databases::KEY, Apis::KEY, Documents::KEY, Facts::KEY, Skills::KEY, "context_preload"];
-const KEYS: &[&str] = &["databases", "apis", "documents", "facts", "skills", "context_preload", "fetch", "web_search"];
+const LISTS: [&str; 5] = [Databases::KEY, Apis::KEY, Documents::KEY, Facts::KEY, Skills::KEY];
+const KEYS: &[&str] =
+    &["databases", "apis", "documents", "facts", "skills", "context_preload", "instructions", "fetch", "web_search"];
 
 /// Reads the text of a catalog file.
 ///
@@ -65,6 +69,7 @@ pub(super) fn parse(
     let mut lists: HashMap<&str, Vec<Placed>> = LISTS.into_iter().map(|key| (key, top.list(key))).collect();
     let mut take = |key: &str| lists.remove(key).unwrap_or_default();
     let (fetch, web_search) = (top.take("fetch"), top.take("web_search"));
+    let (context_preload, instructions) = (top.take("context_preload"), top.take("instructions"));
     let reader = &mut EntryReader { file: &file, lookup, problems: &mut problems };
     let catalog = CatalogFile {
         databases: read_all(reader, take(Databases::KEY), Databases::read),
@@ -72,7 +77,8 @@ pub(super) fn parse(
         documents: read_all(reader, take(Documents::KEY), Documents::read),
         facts: read_all(reader, take(Facts::KEY), Facts::read),
         skills: read_all(reader, take(Skills::KEY), Skills::read),
-        context_preload: read_all(reader, take("context_preload"), preload::read),
+        context_preload: context_preload.map(|entry| preload::read(reader, entry)).unwrap_or_default(),
+        instructions: instructions.map(|entry| instructions::read(reader, entry)).unwrap_or_default(),
         fetch: fetch.and_then(|entry| FetchEntry::read(reader, entry)).unwrap_or_default(),
         web_search: web_search.and_then(|entry| WebSearchEntry::read(reader, entry)),
     };

@@ -1,4 +1,4 @@
-//! `context_preload`: tables worth pinning in a prompt.
+//! `context_preload`: tables worth pinning in a prompt, by their names or by what they are about.
 
 use prospector_core::Problem;
 use prospector_core::record::ResourceKind;
@@ -9,32 +9,85 @@ use super::{
     node::{Node, Placed},
 };
 
-#[derive(Debug)]
-pub(super) struct PreloadEntry {
-    pub(super) line: u64,
-    pub(super) pattern: String,
+/// What holds where a mapping does not say it.
+const THRESHOLD: f64 = 0.3;
+const MAX_TABLES: usize = 50;
+
+/// Which tables are pinned.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Preload {
+    /// Names of tables, or patterns with `*`.
+    pub(crate) names: Vec<String>,
+    /// Words: tables that a search finds for one of them.
+    pub(crate) seeds: Vec<String>,
+    /// The least relevance of what a search finds.
+    pub(crate) threshold: f64,
+    /// At most so many tables.
+    pub(crate) max_tables: usize,
 }
 
-/// Reads an entry: the name of a table, or a pattern with `*`.
-pub(super) fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<PreloadEntry> {
+impl Default for Preload {
+    fn default() -> Self {
+        Preload { names: Vec::new(), seeds: Vec::new(), threshold: THRESHOLD, max_tables: MAX_TABLES }
+    }
+}
+
+impl Preload {
+    /// Whether nothing is pinned.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.names.is_empty() && self.seeds.is_empty()
+    }
+}
+
+/// What the file says.
+#[derive(Debug, Default)]
+pub(super) struct PreloadEntry {
+    pub(super) preload: Preload,
+    /// The lines of `preload.names`.
+    pub(super) lines: Vec<u64>,
+}
+
+/// Reads a list of names and patterns, or a mapping with words to search for.
+pub(super) fn read(reader: &mut EntryReader<'_>, entry: Placed) -> PreloadEntry {
+    let mut read = PreloadEntry::default();
     match entry.node {
-        Node::Text(pattern) => Some(PreloadEntry { line: entry.line, pattern }),
+        Node::Null => {}
+        Node::List(items) => {
+            for (at, item) in items.into_iter().enumerate() {
+                match item.node {
+                    Node::Text(name) => {
+                        read.preload.names.push(name);
+                        read.lines.push(item.line);
+                    }
+                    _ => {
+                        let place = format!("{}:{}", reader.file, item.line);
+                        let reason = format!("context_preload[{at}] must be the name of a table, or a pattern");
+                        reader.problems.push(Problem::error(place, reason).advise("write `- database.table`"));
+                    }
+                }
+            }
+        }
         _ => {
-            let place = format!("{}:{}", reader.file, entry.line);
-            let reason = format!("context_preload[{at}] must be the name of a table, or a pattern");
-            reader.problems.push(Problem::error(place, reason).advise("write `- database.table`"));
-            None
+            let keys = ["seed_patterns", "similarity_threshold", "max_tables"];
+            if let Some(mut fields) = reader.fields("context_preload", entry, &keys) {
+                read.preload.seeds = fields.texts("seed_patterns");
+                read.preload.threshold = fields.share("similarity_threshold").unwrap_or(THRESHOLD);
+                read.preload.max_tables = fields.count("max_tables").unwrap_or(MAX_TABLES);
+            }
         }
     }
+    read
 }
 
-/// Warns of a pattern that no table of the catalog matches.
-pub(super) fn check(catalog: &Catalog, entry: &PreloadEntry, place: &str) -> Option<Problem> {
-    if !catalog.tables_like(&entry.pattern).is_empty() {
-        return None;
-    }
-    let reason = format!("no table matches `{}` of context_preload", entry.pattern);
-    let near = catalog.nearest(ResourceKind::Table, &entry.pattern).into_iter().next();
-    let advice = near.map_or("take it out".into(), |name| format!("did you mean `{name}`?"));
-    Some(Problem::warning(place, reason).advise(advice))
+/// Warns of each name and pattern that no table of the catalog matches.
+pub(super) fn check(catalog: &Catalog, entry: &PreloadEntry, place: impl Fn(u64) -> String) -> Vec<Problem> {
+    let unknown = |name: &&String| catalog.tables_like(name).is_empty();
+    let named = entry.preload.names.iter().zip(&entry.lines).filter(|(name, _)| unknown(name));
+    let problem = |(name, line): (&String, &u64)| {
+        let reason = format!("no table matches `{name}` of context_preload");
+        let near = catalog.nearest(ResourceKind::Table, name).into_iter().next();
+        let advice = near.map_or("take it out".into(), |name| format!("did you mean `{name}`?"));
+        Problem::warning(place(*line), reason).advise(advice)
+    };
+    named.map(problem).collect()
 }

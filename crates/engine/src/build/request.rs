@@ -1,23 +1,34 @@
-//! What a query is made of, as a model writes it.
+//! What a query is made of, as a model writes it. In few words, a measure is `total` or `avg(total)`, a dimension `country` or
+//! `month(ordered_at)`, and a top a number.
 
 use prospector_connect::filter::FilterCondition;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::{DeserializeOwned, Error};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
 /// A query without SQL.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct QueryRequest {
     /// The database.
+    #[serde(default)]
+    #[schemars(!default)]
     pub(crate) database: String,
     /// The table. Columns of others are named `table.column`; they are joined along declared foreign keys.
+    #[serde(default)]
+    #[schemars(!default)]
     pub(crate) table: String,
     /// What is aggregated.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "measures", skip_serializing_if = "Vec::is_empty")]
     pub(crate) measures: Vec<Measure>,
     /// What it is grouped by.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "dimensions", skip_serializing_if = "Vec::is_empty")]
     pub(crate) dimensions: Vec<Dimension>,
+    /// Dimensions that are bins of numbers, where they are written apart from the others.
+    #[serde(default, skip_serializing)]
+    #[schemars(skip)]
+    pub(crate) bins: Vec<Dimension>,
     /// Conditions on columns, or on measures by their names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) filters: Vec<FilterCondition>,
@@ -25,7 +36,13 @@ pub(crate) struct QueryRequest {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) calculations: Vec<Calculation>,
     /// Only the top by a measure; with several, what is at the top by each.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(
+        default,
+        alias = "topN",
+        alias = "top_n",
+        deserialize_with = "tops",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub(crate) top: Vec<Top>,
     /// Which foreign keys to join along where there are several ways, as `table.column`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -40,7 +57,7 @@ pub(crate) struct QueryRequest {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Measure {
     /// The column, or a calculation over columns; without it rows are counted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, alias = "field", skip_serializing_if = "Option::is_none")]
     pub(crate) column: Option<String>,
     /// How.
     pub(crate) aggregation: Aggregation,
@@ -90,12 +107,13 @@ impl Aggregation {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Dimension {
     /// The column, or a calculation over columns.
+    #[serde(alias = "field")]
     pub(crate) column: String,
     /// A part of a date.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) part: Option<DatePart>,
     /// The width of bins of numbers; a bin is called by its lower end.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, alias = "size", alias = "width", skip_serializing_if = "Option::is_none")]
     pub(crate) bin: Option<f64>,
     /// What it is called, as the column if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -160,8 +178,11 @@ pub(crate) struct Calculation {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Top {
     /// The name of the measure, or of a calculation over measures.
+    #[serde(default, alias = "by", alias = "field")]
+    #[schemars(!default)]
     pub(crate) measure: String,
     /// How many.
+    #[serde(alias = "count", alias = "limit")]
     pub(crate) n: usize,
     /// The lowest instead of the highest.
     #[serde(default)]
@@ -174,4 +195,72 @@ pub(crate) struct Top {
 /// The name of a column without its table.
 fn bare(column: &str) -> &str {
     column.rsplit('.').next().unwrap_or(column)
+}
+
+fn measures<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Measure>, D::Error> {
+    read_all(from, |text| {
+        let (word, column) = split_call(text);
+        let of = |aggregation, column: &str| {
+            let column = (column != "*").then(|| column.to_owned());
+            Measure { column, aggregation, name: None }
+        };
+        match (word.and_then(|word| aggregation(&word)), column.strip_prefix("distinct ")) {
+            (Some(Aggregation::Count), Some(column)) => of(Aggregation::CountDistinct, column.trim()),
+            (Some(found), _) => of(found, column),
+            (None, _) if text.eq_ignore_ascii_case("count") => of(Aggregation::Count, "*"),
+            (None, _) => of(Aggregation::Sum, text),
+        }
+    })
+}
+
+fn dimensions<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Dimension>, D::Error> {
+    read_all(from, |text| {
+        let (word, column) = split_call(text);
+        let part = word.and_then(|word| serde_json::from_value(Value::String(word)).ok());
+        let column = if part.is_some() { column } else { text };
+        Dimension { column: column.to_owned(), part, bin: None, name: None }
+    })
+}
+
+fn tops<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Top>, D::Error> {
+    let count = |value: Value| match value.as_u64().and_then(|n| usize::try_from(n).ok()) {
+        Some(n) => Ok(Top { measure: String::new(), n, lowest: false, per: None }),
+        None => Top::deserialize(value).map_err(Error::custom),
+    };
+    list(from)?.into_iter().map(count).collect()
+}
+
+fn aggregation(word: &str) -> Option<Aggregation> {
+    match word {
+        "average" | "mean" => Some(Aggregation::Avg),
+        word => serde_json::from_value(Value::String(word.to_owned())).ok(),
+    }
+}
+
+/// `SUM(total)` as `sum` and `total`.
+fn split_call(text: &str) -> (Option<String>, &str) {
+    match text.trim().strip_suffix(')').and_then(|text| text.split_once('(')) {
+        Some((word, inner)) => (Some(word.trim().to_lowercase()), inner.trim()),
+        None => (None, text.trim()),
+    }
+}
+
+/// A list, or its only item by itself.
+fn list<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Value>, D::Error> {
+    Ok(match Value::deserialize(from)? {
+        Value::Array(items) => items,
+        Value::Null => Vec::new(),
+        one => vec![one],
+    })
+}
+
+fn read_all<'de, D: Deserializer<'de>, T: DeserializeOwned>(
+    from: D,
+    of_text: impl Fn(&str) -> T,
+) -> Result<Vec<T>, D::Error> {
+    let read = |value: Value| match value {
+        Value::String(text) => Ok(of_text(text.trim())),
+        value => serde_json::from_value(value).map_err(Error::custom),
+    };
+    list(from)?.into_iter().map(read).collect()
 }

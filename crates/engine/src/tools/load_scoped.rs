@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use prospector_connect::table::Column;
+use prospector_connect::table::{Column, Table};
 use prospector_core::record::Resource;
 use prospector_core::tool::{Effect, Part, Tool, ToolError, ToolOutput};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::Engine;
 use crate::answer::{MAX_CHARACTERS, ShownRows, cut_to_show, table};
 use crate::scope::{MAX_LOADED, Subset};
+use crate::source::Source;
+use crate::{Engine, Failure};
 
 pub(super) struct LoadScoped(pub(super) Arc<Engine>);
 
@@ -37,7 +38,7 @@ impl Tool for LoadScoped {
     type Output = Preview;
 
     async fn call(&self, subset: Subset) -> Result<Preview, ToolError> {
-        let loaded = self.0.load(&subset).await?;
+        let loaded = self.0.load(&complete(&self.0, subset)?).await?;
         let advice = loaded.truncated.then(|| {
             let more = "more rows meet the conditions: they are missing in whatever is computed from";
             format!("{more} scoped.{}; add conditions, or load with a limit of up to {MAX_LOADED}", loaded.alias)
@@ -56,6 +57,24 @@ impl Tool for LoadScoped {
             preview,
         })
     }
+}
+
+/// The subset with its database and its table, where only the alias was given: then it names what is loaded, as
+/// `database.table`, or as the only table of that name or of a database of that name.
+fn complete(engine: &Engine, mut subset: Subset) -> Result<Subset, Failure> {
+    let alias = subset.alias.clone();
+    let is_called = |source: &Source, table: &Table| {
+        !subset.table.is_empty()
+            || alias.eq_ignore_ascii_case(&format!("{}.{}", source.name, table.name))
+            || alias.eq_ignore_ascii_case(&table.name)
+            || (source.tables.len() == 1 && alias.eq_ignore_ascii_case(&source.name))
+    };
+    let (database, table) = engine.only_table(&subset.database, &subset.table, &is_called)?;
+    if subset.table.is_empty() && alias.contains('.') {
+        subset.alias.clone_from(&table);
+    }
+    (subset.database, subset.table) = (database, table);
+    Ok(subset)
 }
 
 impl ToolOutput for Preview {

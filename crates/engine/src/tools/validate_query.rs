@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::answer::FailureFields;
+use crate::build::{AskedStatement, build};
 use crate::outcome::Way;
 use crate::{Engine, Failure};
 
@@ -16,7 +17,9 @@ pub(super) struct ValidateQuery(pub(super) Arc<Engine>);
 #[serde(deny_unknown_fields)]
 pub(super) struct Args {
     /// One SELECT, as for `execute_sql`.
-    sql: String,
+    #[serde(alias = "query")]
+    #[schemars(with = "String")]
+    sql: AskedStatement,
     /// The database, where tables are named without it.
     #[serde(default)]
     database: Option<String>,
@@ -42,7 +45,14 @@ impl Tool for ValidateQuery {
     type Output = Validation;
 
     async fn call(&self, args: Args) -> Result<Validation, ToolError> {
-        Ok(match self.0.validate(&args.sql, args.database.as_deref()).await {
+        let validated = match args.sql {
+            AskedStatement::Sql(sql) => self.0.validate(&sql, args.database.as_deref()).await,
+            AskedStatement::Request(request) => match build(&self.0, &request) {
+                Ok(built) => self.0.validate(&built.sql, Some(&built.query.database)).await,
+                Err(failure) => Err(failure),
+            },
+        };
+        Ok(match validated {
             Ok((way, databases)) => Validation { valid: true, executes: Some(way), databases, failure: None },
             Err(failure) => Validation { valid: false, executes: None, databases: Vec::new(), failure: Some(failure) },
         })

@@ -79,6 +79,20 @@ fn requests() -> Vec<(Value, Value)> {
             json!([["Ada", 6]]),
         ),
         (json!({"table": "customers", "dimensions": [{"column": "country"}]}), json!([["NO"], ["SE"]])),
+        // In few words.
+        (json!({"table": "orders", "measures": ["total", "AVG(cost)", "count(*)"]}), json!([[72.5, 4, 5]])),
+        (
+            json!({"table": "orders", "measures": ["total"], "dimensions": ["customers.country"], "topN": {"n": 1}}),
+            json!([["NO", 35.5]]),
+        ),
+        (
+            json!({"table": "orders", "measures": "count", "dimensions": ["year(ordered_at)"]}),
+            json!([[2024, 1], [2025, 4]]),
+        ),
+        (
+            json!({"table": "orders", "measures": ["count"], "bins": [{"field": "total", "size": 20}]}),
+            json!([[0, 3], [20, 2]]),
+        ),
     ]
 }
 
@@ -242,4 +256,43 @@ async fn metadata_says_what_columns_are_good_for() {
     assert_eq!(answer.json()["columns"][2]["max"], 30);
     assert_eq!(answer.json()["columns"][1]["nulls"], 1);
     assert_eq!(answer.json()["foreign_keys"][0]["table"], "customers");
+}
+
+#[tokio::test]
+async fn a_built_query_is_checked_and_run_as_it_was_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = Engine::new(vec![source("shop", sqlite(folder.path(), DATA).await).await]);
+    let tools = tools(&engine);
+    // Only one table has both columns.
+    let asked = json!({"measures": ["total"], "dimensions": ["customer_id"], "topN": {"n": 1, "by": "sum_total"}});
+    let built = tools.call("build_query", asked).await.unwrap().into_json();
+    assert_eq!(built["query"]["table"], "orders");
+    for query in [built["query"].clone(), built.clone()] {
+        let valid = tools.call("validate_query", json!({"query": query})).await.unwrap();
+        assert_eq!(valid.json()["valid"], true, "{}", valid.json());
+        let rows = tools.call("query_datasource", json!({"query": query})).await.unwrap();
+        assert_eq!(plain(&rows.json()["rows"][0][1]), 30.0);
+    }
+    let text = tools.call("validate_query", json!({"query": "SELECT nothing FROM shop.orders"})).await.unwrap();
+    assert_eq!((&text.json()["valid"], &text.json()["error"]), (&json!(false), &json!("unknown_column")));
+    let unclear = tools.call("build_query", json!({"measures": ["id"]})).await.unwrap_err().to_json();
+    assert!(unclear["suggestion"].as_str().unwrap().contains("shop.orders, shop.items"), "{unclear}");
+    let wrong = tools.call("validate_query", json!({"query": {"measure": ["id"], "x": 1}})).await.unwrap_err();
+    assert!(wrong.to_string().contains("unknown field"), "{wrong}");
+}
+
+#[tokio::test]
+async fn metadata_of_all_tables_is_listed() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = Engine::new(vec![source("shop", sqlite(folder.path(), DATA).await).await]);
+    let tools = tools(&engine);
+    let all = tools.call("get_datasource_metadata", json!({"include_statistics": true})).await.unwrap();
+    let names: Vec<&str> = all.json().as_array().unwrap().iter().map(|one| one["table"].as_str().unwrap()).collect();
+    assert_eq!(names, ["customers", "orders", "items"]);
+    assert_eq!(all.json()[1]["measures"], json!(["total", "cost"]));
+    assert_eq!(all.json()[1]["dates"], json!(["ordered_at"]));
+    let one = tools.call("get_datasource_metadata", json!({"table": "orders", "include_statistics": false})).await;
+    let one = one.unwrap();
+    assert_eq!((&one.json()["database"], one.json()["columns"][2].get("max")), (&json!("shop"), None));
+    assert!(tools.call("get_datasource_metadata", json!({"database": "shopp"})).await.is_err());
 }

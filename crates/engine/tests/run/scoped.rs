@@ -106,4 +106,13 @@ async fn the_tool_previews_and_says_what_is_missing_or_wrong() {
         .unwrap();
     assert_eq!(none.json()["rows_loaded"], 0);
     check(&engine, "SELECT count(*) FROM none", json!([[0]])).await;
+
+    // An alias alone is that of what is loaded.
+    let conditions = json!([{"column": "name", "op": "like", "value": "%"}]);
+    for alias in ["people", "shop.people"] {
+        let loaded = tools.call("load_scoped", json!({"alias": alias, "conditions": conditions})).await.unwrap();
+        assert_eq!((&loaded.json()["alias"], &loaded.json()["table"]), (&json!("people"), &json!("people")));
+    }
+    let unknown = tools.call("load_scoped", json!({"alias": "nobody", "conditions": []})).await.unwrap_err().to_json();
+    assert_eq!(unknown["error"], "invalid_arguments");
 }

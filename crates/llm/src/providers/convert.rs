@@ -20,21 +20,33 @@ pub(super) enum Dialect {
 /// Anthropic takes no more cache marks in one request.
 const MAX_CACHE_MARKS: usize = 4;
 
+/// So many of them stand in the conversation: at its last results, for the next request, and at those before, up to which the
+/// request before was cached.
+const MARKS_OF_CONVERSATION: usize = 2;
+
 /// The request, and its fingerprint: the key of the thinking that the answer may begin with.
 pub(super) fn request(request: &ChatRequest, to: Dialect, thinking: &Thinking) -> (wire::ChatRequest, u64) {
+    let marked = match to {
+        Dialect::Anthropic => marked_places(request),
+        Dialect::OpenAi => Vec::new(),
+    };
     let mut messages = match to {
-        Dialect::Anthropic => system_blocks(&request.system),
+        Dialect::Anthropic => system_blocks(&request.system, MAX_CACHE_MARKS - marked.len()),
         Dialect::OpenAi => system_text(&request.system),
     };
     let mut seen = Fingerprint::default();
     seen.add(&request.system);
     seen.add(&request.tools);
-    for message in &request.messages {
-        messages.extend(match message {
+    for (place, message) in request.messages.iter().enumerate() {
+        let converted = match message {
             Message::User { text } => Some(wire::ChatMessage::user(text.as_str())),
             Message::Assistant { text, calls } => assistant(thinking.recall(seen.value()), text, calls),
             Message::ToolResults { results } => tool_results(results),
-        });
+        };
+        messages.extend(converted.map(|message| match marked.contains(&place) {
+            true => message.with_options(wire::CacheControl::Ephemeral),
+            false => message,
+        }));
         seen.add(message);
     }
     let mut converted = wire::ChatRequest::new(messages);
@@ -42,10 +54,20 @@ pub(super) fn request(request: &ChatRequest, to: Dialect, thinking: &Thinking) -
     (converted, seen.value())
 }
 
-/// One message for each block: the places of the cache marks.
-fn system_blocks(blocks: &[SystemBlock]) -> Vec<wire::ChatMessage> {
+/// The places of the messages up to which the conversation is cached: the last results. They are lists of blocks with a mark or
+/// without; a text would change its form with it, and what is cached must stay as it was sent. A request without tools is the only one of its conversation: writing it to the cache would cost more than it could save.
+fn marked_places(request: &ChatRequest) -> Vec<usize> {
+    if request.tools.is_empty() {
+        return Vec::new();
+    }
+    let has_results = |at: &usize| matches!(request.messages[*at], Message::ToolResults { .. });
+    (0..request.messages.len()).rev().filter(has_results).take(MARKS_OF_CONVERSATION).collect()
+}
+
+/// One message for each block: the places of at most so many cache marks.
+fn system_blocks(blocks: &[SystemBlock], marks: usize) -> Vec<wire::ChatMessage> {
     let marked = blocks.iter().filter(|block| is_marked(block)).count();
-    let mut to_skip = marked.saturating_sub(MAX_CACHE_MARKS);
+    let mut to_skip = marked.saturating_sub(marks);
     let mut messages = Vec::new();
     for block in blocks.iter().filter(|block| !block.text.is_empty()) {
         let message = wire::ChatMessage::system(block.text.as_str());
@@ -207,8 +229,32 @@ mod tests {
     #[test]
     fn more_marks_than_allowed_keep_the_last() {
         let blocks: Vec<SystemBlock> = (0..6).map(|n| block(&n.to_string(), true)).collect();
-        let marked: Vec<bool> = system_blocks(&blocks).iter().map(|message| message.options.is_some()).collect();
+        let marked: Vec<bool> =
+            system_blocks(&blocks, MAX_CACHE_MARKS).iter().map(|message| message.options.is_some()).collect();
         assert_eq!(marked, [false, false, true, true, true, true]);
+    }
+
+    #[test]
+    fn the_last_results_are_marked() {
+        let marked = |request_: &ChatRequest, to: Dialect| -> Vec<usize> {
+            let (converted, _) = request(request_, to, &Thinking::default());
+            let messages = serde_json::to_value(converted.messages).unwrap();
+            let messages = messages.as_array().unwrap().iter().filter(|message| message["role"] != "System");
+            let marked = messages.enumerate().filter(|(_, message)| message["options"]["cache_control"] == "Ephemeral");
+            marked.map(|(at, _)| at).collect()
+        };
+        let mut asked = sample();
+        asked.messages.truncate(3);
+        assert_eq!(marked(&asked, Dialect::Anthropic), [2]);
+        asked.messages.push(Message::User { text: "finish".into() });
+        assert_eq!(marked(&asked, Dialect::Anthropic), [2]);
+        for _ in 0..2 {
+            asked.messages.extend(sample().messages[1..3].to_vec());
+        }
+        assert_eq!(marked(&asked, Dialect::Anthropic), [5, 7]);
+        assert!(marked(&asked, Dialect::OpenAi).is_empty());
+        asked.tools.clear();
+        assert!(marked(&asked, Dialect::Anthropic).is_empty());
     }
 
     #[test]

@@ -100,6 +100,9 @@ pub(crate) async fn call(
 async fn call_tool(shared: &Shared, owner: &Owner, name: &str, arguments: Value) -> Result<Value, Refusal> {
     let called = shared.server.call(owner, name, arguments).await?;
     let mut said = json!({"answer": called.answer.json()});
+    if !called.answer.notes().is_empty() {
+        said["notes"] = json!(called.answer.notes());
+    }
     if let Some(handle) = called.handle {
         said["handle"] = handle.into();
     }

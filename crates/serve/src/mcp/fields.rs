@@ -38,12 +38,14 @@ pub(super) struct AskFields {
     answer: String,
     /// Whether the run ended before its answer was complete.
     best_effort: bool,
-    /// What the answer was made of: data, knowledge, both or neither.
+    /// What the answer was made of: data, knowledge, both (mixed) or neither (conversational, out_of_scope, none).
     classification: String,
     /// The queries, with their rows.
     questions: Vec<Value>,
     /// The definitions that it rests on.
     premises: Vec<Value>,
+    /// Of an auditable answer: premises, queries, and the sentences that rest on them.
+    derivation: Vec<Value>,
     clarifications: Vec<Value>,
     thinking: Vec<String>,
     /// Which numbers of the answer stand in the rows.

@@ -67,8 +67,10 @@ fn tool(name: String, description: String, input: JsonObject, effect: Effect, ou
         .idempotent(effect.may_be_repeated())
         .open_world(effect.calls_out());
     let mut output = object(output);
-    // What stands beside the fields of a tool: the handle of the whole answer, or what went wrong.
+    // What stands beside the fields of a tool: the handle of the whole answer, what was read otherwise in the call, or what
+    // went wrong.
     if let Some(Value::Object(properties)) = output.get_mut("properties") {
+        properties.insert("notes".into(), json!({"type": "array", "items": {"type": "string"}}));
         for beside in ["handle", "error", "message", "suggestion"] {
             properties.insert(beside.into(), json!({"type": "string"}));
         }
@@ -142,7 +144,11 @@ pub(super) async fn call(
             match called {
                 Ok(called) => {
                     let mut text = as_data(&called.answer.text());
+                    let notes = json!(called.answer.notes());
                     let mut fields = object(called.answer.into_json());
+                    if notes != json!([]) {
+                        fields.insert("notes".into(), notes);
+                    }
                     if let Some(handle) = called.handle {
                         text.push_str(&format!("\nThe whole answer: {FETCH} with handle {handle}"));
                         fields.insert("handle".into(), handle.into());
@@ -241,13 +247,22 @@ async fn run(
     let mut fields = object((*end.result).clone());
     let Some(failure) = end.failure else {
         // An answer is its text, and a plan its JSON. Both repeat what stands in data.
-        let text = end.result["answer"].as_str().map_or_else(|| end.result.to_string(), str::to_owned);
+        let text = end.result["answer"].as_str().map_or_else(|| plan_text(&end.result), str::to_owned);
         return Ok(result(as_data(&text), fields, false));
     };
     for (key, value) in object(failure.to_json()) {
         fields.insert(key, value);
     }
     Ok(result(as_error(failure.to_json()).to_string(), fields, true))
+}
+
+/// A plan as a model reads it: without the record of its rounds, which is for programs.
+fn plan_text(plan: &Value) -> String {
+    let mut plan = plan.clone();
+    if let Some(metrics) = plan.get_mut("metrics").and_then(Value::as_object_mut) {
+        metrics.shift_remove("rounds");
+    }
+    plan.to_string()
 }
 
 /// One line of what happened; `None` for what need not be said.

@@ -111,6 +111,9 @@ function spoken(given) {
 const pending = (name) =>
   [...find("timeline").querySelectorAll("li.tool:not(.done):not(.failed)")].find((item) => item.dataset.name === name);
 
+/** What was shown as it was written is shown whole now. */
+const written = () => find("timeline").querySelectorAll("li.writing").forEach((item) => item.remove());
+
 /** What each event shows. */
 const TELL = {
   started(data) {
@@ -118,7 +121,15 @@ const TELL = {
     location.replace(`#${data.handle}`);
   },
   round(data) { line("round", `Round ${data.number}`); },
-  thinking(data) { line("thinking", data.text ?? ""); },
+  text(data) {
+    const last = find("timeline").lastElementChild;
+    const item = last?.classList.contains("writing") ? last : line("thinking writing");
+    item.textContent += data.text ?? "";
+  },
+  thinking(data) {
+    written();
+    line("thinking", data.text ?? "");
+  },
   tool(data) {
     tools += 1;
     find("tally").textContent = `· ${many(tools, "call")}`;
@@ -146,6 +157,7 @@ const TELL = {
     item.querySelector(".size").textContent = data.failed ? "failed" : data.bytes === undefined ? "" : `${count(data.bytes)} bytes`;
   },
   verified(data) {
+    written();
     line(data.ok ? "tool done" : "tool failed", data.ok ? "Checked: all of it holds." : `Checked: ${count(data.failed)} of it do not hold.`);
   },
   plan(data) { find("result").replaceChildren(...plan(data, open)); },
@@ -153,6 +165,7 @@ const TELL = {
   answered(data) { find("result").replaceChildren(...answer(data, open, again)); },
   error(data) { status(data.message ?? "it failed", "bad"); },
   done(data) {
+    written();
     // Who hears the page hears how it ended.
     const verdict = document.querySelector("#result .verdict .mark")?.textContent.replace(/^\S+ /, "");
     const told = data.reason ? `${data.ended}: ${data.reason}` : verdict ? `Done: ${verdict.toLowerCase()}.` : "Done.";

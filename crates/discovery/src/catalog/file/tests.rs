@@ -17,7 +17,8 @@ fn every_kind_of_entry_is_read() {
     let (file, problems) = read(
         "databases:\n- path: ${DATA}/shop.sqlite\n  tables: [a, b]\napis:\n- {path: shop.yaml, url: 'https://x/${KEY}'}\n\
          documents:\n- name: hours\n  content: |\n    Open from 9.\nfacts:\n- {term: VIP, definition: important, confidence: 0.5}\n\
-         skills:\n- path: skills\ncontext_preload: [shop.a]\n",
+         skills:\n- path: skills\ncontext_preload: [shop.a]\n\
+         instructions: |\n  Amounts are in euro.\n",
     );
     assert!(problems.is_empty(), "{problems:?}");
     assert_eq!(file.databases[0].path, "/data/shop.sqlite");
@@ -26,7 +27,27 @@ fn every_kind_of_entry_is_read() {
     assert_eq!(file.documents[0].content.as_deref(), Some("Open from 9.\n"));
     assert_eq!(file.facts[0].confidence, 0.5);
     assert_eq!(file.skills[0].path, "skills");
-    assert_eq!(file.context_preload[0].pattern, "shop.a");
+    assert_eq!(file.context_preload.preload.names, ["shop.a"]);
+    assert_eq!(file.instructions, "Amounts are in euro.");
+}
+
+#[test]
+fn tables_to_pin_are_named_or_searched_for() {
+    let (file, problems) =
+        read("context_preload:\n  seed_patterns: [sales, customer]\n  similarity_threshold: 0.5\n  max_tables: 7\n");
+    assert!(problems.is_empty(), "{problems:?}");
+    let preload = file.context_preload.preload;
+    assert_eq!((preload.seeds.len(), preload.threshold, preload.max_tables), (2, 0.5, 7));
+    check(
+        "context_preload: {seed_patterns: [a], max_tables: 0}\ninstructions: [a]\n",
+        &[
+            "error: catalog.yaml:1: `max_tables` of context_preload must be a whole number from 1 on, not the number 0 \
+             (write `max_tables: 50`)",
+            "error: catalog.yaml:2: `instructions` must be a text (write `instructions: |` and the text below it)",
+        ],
+    );
+    let (file, problems) = read(&format!("instructions: {}\n", "x".repeat(9_000)));
+    assert!(file.instructions.len() == 8_000 && problems[0].contains("more than 8000 characters"), "{problems:?}");
 }
 
 #[test]
@@ -74,7 +95,7 @@ fn wrong_types_missing_values_and_unknown_sections_say_what_to_write() {
     check(
         "databses: []\n",
         &["error: catalog.yaml:1: the catalog has an unknown key `databses` (did you mean `databases`? \
-           the keys are databases, apis, documents, facts, skills, context_preload, fetch, web_search)"],
+           the keys are databases, apis, documents, facts, skills, context_preload, instructions, fetch, web_search)"],
     );
     check(
         "databases: shop.sqlite\n",

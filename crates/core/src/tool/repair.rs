@@ -1,24 +1,33 @@
 //! Repairing the arguments of a call where the meaning is certain. Whatever is left is for the tool to complain about.
 //!
-//! | the schema wants | the model wrote | becomes |
+//! | the schema wants | the caller wrote | becomes |
 //! |---|---|---|
 //! | an object | a text that is one as JSON | the object |
 //! | `{name: ...}` | `{"arguments": {name: ...}}`, and there is no such argument | the inner object |
 //! | one list of objects, alone required | one such object, or the list itself | the list under its name |
+//! | a name | one of other letter case or signs, or with one slip of the keyboard | the name, with a note |
 //! | a list | a text that is one as JSON | the list |
 //! | a list | one item of it | a list of that item |
 //! | a number, a boolean | a text that is one | the number, the boolean |
 //! | a text | a number or a boolean | the text |
 //! | a value that may be left out | null | nothing |
 
-use prospector_core::tool::ToolSpec;
 use serde_json::{Map, Value, json};
+
+use super::ToolSpec;
+use crate::{
+    mark::clean_name,
+    name::{is_slip, normalize},
+};
 
 /// Names under which models put all arguments.
 const WRAPPERS: [&str; 6] = ["arguments", "args", "input", "parameters", "params", "properties"];
 
+/// At most so many notes are made of one call.
+const MAX_NOTES: usize = 5;
+
 /// The name of the tool that was certainly meant: letter case, blanks and a prefix such as `functions.` do not count.
-pub(crate) fn repair_name<'a>(name: &'a str, specs: &'a [ToolSpec]) -> &'a str {
+pub fn repair_name<'a>(name: &'a str, specs: &'a [ToolSpec]) -> &'a str {
     if specs.iter().any(|spec| spec.name == name) {
         return name;
     }
@@ -30,8 +39,17 @@ pub(crate) fn repair_name<'a>(name: &'a str, specs: &'a [ToolSpec]) -> &'a str {
     }
 }
 
+/// Arguments as the schema wants them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Repaired {
+    /// The arguments.
+    pub arguments: Value,
+    /// What was read otherwise than it was written, a sentence each, for whoever wrote it.
+    pub notes: Vec<String>,
+}
+
 /// The arguments as the schema wants them, as far as that is certain.
-pub(crate) fn repair_arguments(arguments: Value, schema: &Value) -> Value {
+pub fn repair_arguments(arguments: Value, schema: &Value) -> Repaired {
     let mut arguments = match arguments {
         Value::String(text) => match serde_json::from_str::<Value>(&text) {
             Ok(value @ (Value::Object(_) | Value::Array(_))) => value,
@@ -70,8 +88,9 @@ pub(crate) fn repair_arguments(arguments: Value, schema: &Value) -> Value {
             arguments = fields.into();
         }
     }
-    repair_object(&mut arguments, schema);
-    arguments
+    let mut notes = Vec::new();
+    repair_object(&mut arguments, schema, &mut notes);
+    Repaired { arguments, notes }
 }
 
 fn has_any(arguments: &Value, schema: &Value) -> bool {
@@ -86,19 +105,40 @@ fn find_only_list(schema: &Value) -> Option<(&str, &Value)> {
     (field["type"] == "array" && field["items"]["type"] == "object").then(|| (name, &field["items"]))
 }
 
-/// Repairs the fields of an object.
-fn repair_object(value: &mut Value, schema: &Value) {
+/// Repairs the names and the values of an object's fields.
+fn repair_object(value: &mut Value, schema: &Value, notes: &mut Vec<String>) {
     let (Some(fields), Some(properties)) = (value.as_object_mut(), schema["properties"].as_object()) else { return };
     let required = |name: &str| schema["required"].as_array().is_some_and(|all| all.iter().any(|one| one == name));
     fields.retain(|name, value| !value.is_null() || required(name) || !properties.contains_key(name));
+    let unknown: Vec<String> = fields.keys().filter(|name| !properties.contains_key(*name)).cloned().collect();
+    for name in unknown {
+        let Some(meant) = find_meant(&name, fields, properties) else { continue };
+        if notes.len() < MAX_NOTES {
+            notes.push(format!("`{}` was read as `{meant}`", clean_name(&name)));
+        }
+        if let Some(value) = fields.shift_remove(&name) {
+            fields.insert(meant, value);
+        }
+    }
     for (name, value) in fields.iter_mut() {
         if let Some(schema) = properties.get(name) {
-            repair_field(value, schema);
+            repair_field(value, schema, notes);
         }
     }
 }
 
-fn repair_field(value: &mut Value, schema: &Value) {
+/// The only argument that is called so but for case, signs or one slip, and is not given under its own name.
+fn find_meant(name: &str, fields: &Map<String, Value>, properties: &Map<String, Value>) -> Option<String> {
+    let free = || properties.keys().filter(|known| !fields.contains_key(*known));
+    let same: Vec<&String> = free().filter(|known| normalize(known) == normalize(name)).collect();
+    let near: Vec<&String> = if same.is_empty() { free().filter(|known| is_slip(name, known)).collect() } else { same };
+    match near.as_slice() {
+        [meant] => Some((*meant).clone()),
+        _ => None,
+    }
+}
+
+fn repair_field(value: &mut Value, schema: &Value, notes: &mut Vec<String>) {
     let Some(wanted) = schema["type"].as_str() else { return };
     let parsed = |value: &Value| value.as_str().and_then(|text| serde_json::from_str::<Value>(text.trim()).ok());
     match wanted {
@@ -111,14 +151,14 @@ fn repair_field(value: &mut Value, schema: &Value) {
                 *value = json!([value.take()]);
             }
             for item in value.as_array_mut().into_iter().flatten() {
-                repair_field(item, &schema["items"]);
+                repair_field(item, &schema["items"], notes);
             }
         }
         "object" => {
             if let Some(found @ Value::Object(_)) = parsed(value) {
                 *value = found;
             }
-            repair_object(value, schema);
+            repair_object(value, schema, notes);
         }
         "integer" | "number" => {
             let is_wanted = |n: &Value| n.is_i64() || n.is_u64() || (wanted == "number" && n.is_number());
@@ -168,7 +208,26 @@ mod tests {
     }
 
     fn check(given: Value, expected: Value) {
-        assert_eq!(repair_arguments(given.clone(), &spec().input_schema), expected, "{given}");
+        let repaired = repair_arguments(given.clone(), &spec().input_schema);
+        assert_eq!((repaired.arguments, repaired.notes.len()), (expected, 0), "{given}");
+    }
+
+    #[test]
+    fn a_name_that_is_certain_is_repaired_with_a_note() {
+        let check = |given: Value, expected: Value, note: &str| {
+            let repaired = repair_arguments(given.clone(), &spec().input_schema);
+            assert_eq!((repaired.arguments, repaired.notes), (expected, vec![note.to_owned()]), "{given}");
+        };
+        check(json!({"quries": []}), json!({"queries": []}), "`quries` was read as `queries`");
+        check(json!({"queries": [], "Limit": "5"}), json!({"queries": [], "limit": 5}), "`Limit` was read as `limit`");
+        check(
+            json!({"queries": [{"sql": "", "CAP": 2}]}),
+            json!({"queries": [{"sql": "", "cap": 2}]}),
+            "`CAP` was read as `cap`",
+        );
+        // However many items say so.
+        let many: Vec<Value> = (0..1_000).map(|_| json!({"SQL": ""})).collect();
+        assert_eq!(repair_arguments(json!({"queries": many}), &spec().input_schema).notes.len(), MAX_NOTES);
     }
 
     #[test]
@@ -194,7 +253,9 @@ mod tests {
             json!("no JSON"),
             json!(7),
             json!({}),
-            json!({"quries": []}),
+            json!({"inquiries": []}),
+            json!({"queries": [], "quries": []}),
+            json!({"queries": [], "al": true}),
             json!({"queries": "SELECT 1"}),
             json!({"queries": [], "limit": "many"}),
             json!({"queries": [], "limit": "1.5"}),

@@ -1,0 +1,41 @@
+//! The way to an auditable answer: premise by premise, query by query, to each sentence that rests on them.
+
+use crate::{
+    answer::{Claim, DataQuestion, DerivationStep, StepKind},
+    plan::PlanFact,
+};
+
+/// The steps, those first that rest on nothing else. Only queries that gave rows are among them.
+pub(super) fn derive(premises: &[PlanFact], questions: &[DataQuestion], claims: &[Claim]) -> Vec<DerivationStep> {
+    let premise = |(at, fact): (usize, &PlanFact)| DerivationStep {
+        id: format!("P{}", at + 1),
+        text: fact.definition.clone(),
+        source: fact.source.clone(),
+        confidence: Some(fact.confidence),
+        ..DerivationStep::default()
+    };
+    let query = |question: &DataQuestion| DerivationStep {
+        id: question.id.clone(),
+        kind: StepKind::Query,
+        text: question.question.clone(),
+        source: question.sql.clone(),
+        ..DerivationStep::default()
+    };
+    let conclusion = |(at, claim): (usize, &Claim)| {
+        let said = claim.text.to_lowercase();
+        let is_used = |fact: &PlanFact| !fact.term.is_empty() && said.contains(&fact.term.to_lowercase());
+        let used = premises.iter().enumerate().filter(|(_, fact)| is_used(fact)).map(|(at, _)| format!("P{}", at + 1));
+        DerivationStep {
+            id: format!("C{}", at + 1),
+            kind: StepKind::Conclusion,
+            text: claim.text.clone(),
+            rests_on: used.chain(claim.references.iter().cloned()).collect(),
+            problems: claim.problems.clone(),
+            ..DerivationStep::default()
+        }
+    };
+    let mut steps: Vec<DerivationStep> = premises.iter().enumerate().map(premise).collect();
+    steps.extend(questions.iter().filter(|question| question.error.is_none()).map(query));
+    steps.extend(claims.iter().enumerate().map(conclusion));
+    steps
+}

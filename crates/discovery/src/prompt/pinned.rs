@@ -1,0 +1,86 @@
+//! The tables that are pinned in a prompt: those that `context_preload` names, or that a search finds for its words.
+
+use std::sync::Arc;
+
+use prospector_core::{Kind, mark::clean_name, tokens};
+use prospector_search::Query;
+
+use super::metadata;
+use crate::{
+    Catalog,
+    catalog::preload::Preload,
+    piece::{Piece, Pinned, key},
+};
+
+/// At most this many tokens for the pinned tables.
+const MAX_TOKENS: usize = 600;
+
+/// So many names of tables that did not fit are told.
+const MAX_NAMED: usize = 8;
+
+/// The pinned tables, as many as fit. They are kept as long as `context_preload` and the schema say the same.
+pub(super) fn tables(catalog: &Catalog, pieces: &[Piece]) -> Arc<Pinned> {
+    let preload = &catalog.preload;
+    if preload.is_empty() {
+        return Arc::default();
+    }
+    let asked = format!("{preload:?}");
+    let schema = pieces.iter().filter(|piece| piece.kind == Kind::Table);
+    let parts = schema.flat_map(|piece| [piece.id.as_str(), piece.group.as_str(), piece.text.as_str()]);
+    let key = key([asked.as_str()].into_iter().chain(parts));
+    catalog.prompts.pinned.get(key, || {
+        let mut pinned = Pinned::default();
+        let mut room = MAX_TOKENS;
+        for piece in choose(catalog, preload, pieces) {
+            let size = tokens::estimate(&piece.text);
+            if size <= room {
+                room -= size;
+                pinned.pieces.push(piece);
+            } else {
+                pinned.left_out.push(piece.id);
+            }
+        }
+        Arc::new(pinned)
+    })
+}
+
+/// The tables that are to be pinned, those that are named before those that are found, best first.
+fn choose(catalog: &Catalog, preload: &Preload, pieces: &[Piece]) -> Vec<Piece> {
+    let mut wanted: Vec<Piece> = Vec::new();
+    let mut add = |piece: Piece| {
+        if !wanted.iter().any(|known| known.id == piece.id) {
+            wanted.push(piece);
+        }
+    };
+    preload.names.iter().flat_map(|name| metadata::tables(catalog, name)).for_each(&mut add);
+    let mut found: Vec<(f64, String)> = Vec::new();
+    for seed in &preload.seeds {
+        metadata::tables(catalog, seed).into_iter().for_each(&mut add);
+        let query = Query {
+            text: Query::fitting(seed).to_owned(),
+            kinds: vec![Kind::Table],
+            limit: preload.max_tables,
+            ..Query::default()
+        };
+        let hits = catalog.index.rank(&query).unwrap_or_default();
+        found.extend(hits.into_iter().map(|hit| (f64::from(hit.relevance.get()), hit.id)));
+    }
+    found.retain(|(relevance, _)| *relevance >= preload.threshold);
+    found.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    let piece_of = |(_, id): (f64, String)| pieces.iter().find(|piece| piece.is(Kind::Table, &id)).cloned();
+    found.into_iter().filter_map(piece_of).for_each(&mut add);
+    wanted.truncate(preload.max_tables);
+    wanted
+}
+
+/// The text of the pinned tables, with what was left out.
+pub(super) fn text(pinned: &Pinned) -> String {
+    let mut text = format!("Tables you will probably need:\n{}", metadata::text(&pinned.pieces, 0));
+    if !pinned.left_out.is_empty() {
+        let named: Vec<String> = pinned.left_out.iter().take(MAX_NAMED).map(|name| clean_name(name)).collect();
+        let more = pinned.left_out.len() - named.len();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        text.push_str(&format!("Also, for want of room without columns: {}{more}.\n", named.join(", ")));
+    }
+    text
+}

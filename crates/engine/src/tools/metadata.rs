@@ -1,0 +1,308 @@
+//! `get_datasource_metadata`
+
+use std::sync::Arc;
+
+use prospector_connect::rows::Statistics;
+use prospector_connect::table::{Column, ForeignKey, Table};
+use prospector_core::record::Resource;
+use prospector_core::tool::{Budget, Cut, Effect, Page, Part, Tool, ToolError, ToolOutput};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::answer::table;
+use crate::build::Class;
+use crate::source::Source;
+use crate::{Engine, advice};
+
+/// So many names of columns of each role are listed of a table among others.
+const MAX_NAMES: usize = 30;
+
+pub(super) struct GetDatasourceMetadata(pub(super) Arc<Engine>);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Args {
+    /// The database; all of them if not given.
+    #[serde(default)]
+    database: Option<String>,
+    /// The table; without it the tables are listed.
+    #[serde(default)]
+    table: Option<String>,
+    /// Whether to read statistics of the columns, yes if not given; large tables take a while.
+    #[serde(default = "yes", alias = "include_statistics")]
+    statistics: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// What a column is likely to be good for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Role {
+    Measure,
+    Dimension,
+    Date,
+}
+
+/// A table, or a line for each.
+#[derive(Clone, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(super) enum Described {
+    One(Box<Metadata>),
+    All(Page<Overview>),
+}
+
+/// A table among others.
+#[derive(Clone, Serialize, JsonSchema)]
+pub(super) struct Overview {
+    database: String,
+    table: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    row_count: Option<u64>,
+    measures: Vec<String>,
+    dimensions: Vec<String>,
+    dates: Vec<String>,
+}
+
+impl Overview {
+    fn new(source: &Source, table: &Table) -> Overview {
+        let of = |wanted: Role| {
+            let columns = table.columns.iter().filter(|column| role(table, column, None) == wanted);
+            columns.take(MAX_NAMES).map(|column| column.name.clone()).collect()
+        };
+        Overview {
+            database: source.name.clone(),
+            table: table.name.clone(),
+            row_count: table.row_count,
+            measures: of(Role::Measure),
+            dimensions: of(Role::Dimension),
+            dates: of(Role::Date),
+        }
+    }
+}
+
+/// A table as one who asks questions sees it.
+#[derive(Clone, Serialize, JsonSchema)]
+pub(super) struct Metadata {
+    database: String,
+    table: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    description: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    row_count: Option<u64>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    row_count_estimated: bool,
+    columns: Vec<DescribedColumn>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<Key>")]
+    foreign_keys: Vec<ForeignKey>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    without_statistics: Option<String>,
+}
+
+#[derive(Clone, Serialize, JsonSchema)]
+struct DescribedColumn {
+    name: String,
+    #[serde(rename = "type")]
+    data_type: String,
+    role: Role,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    primary_key: bool,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    description: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cardinality: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nulls: Option<u64>,
+}
+
+impl Tool for GetDatasourceMetadata {
+    const NAME: &'static str = "get_datasource_metadata";
+    const MORE: &'static str = "name a database, or a table";
+    const DESCRIPTION: &'static str = "Shows the columns of a table with their types and statistics, and guesses which \
+        are measures, dimensions and dates.";
+    const EFFECT: Effect = Effect::Reads;
+    type Args = Args;
+    type Output = Described;
+
+    async fn call(&self, args: Args) -> Result<Described, ToolError> {
+        let (database, table) = (args.database.unwrap_or_default(), args.table.unwrap_or_default());
+        if table.is_empty() {
+            let sources = match database.is_empty() {
+                true => &self.0.sources[..],
+                false => std::slice::from_ref(&self.0.sources[self.0.source(&database)?]),
+            };
+            let of = |source| move |table| Overview::new(source, table);
+            let overviews = sources.iter().flat_map(|source| source.tables.iter().map(of(source)));
+            return Ok(Described::All(Page::whole(overviews.collect())));
+        }
+        let (database, table) = self.0.only_table(&database, &table, &|_, _| true)?;
+        let (source, table) = self.0.table(&database, &table)?;
+        let (mut statistics, mut without) = (Vec::new(), None);
+        if args.statistics {
+            match source.connector.statistics(&table.name, &[]).await {
+                Ok(found) => statistics = found,
+                Err(error) => without = Some(advice::explain_source(&error, &[table]).to_string()),
+            }
+        }
+        let described = |column: &Column| {
+            let found = statistics.iter().find(|found| found.column == column.name);
+            DescribedColumn {
+                name: column.name.clone(),
+                data_type: column.data_type.clone(),
+                role: role(table, column, found),
+                primary_key: column.primary_key,
+                description: column.description.clone(),
+                cardinality: found.map(|found| found.cardinality),
+                min: found.and_then(|found| found.min.clone()),
+                max: found.and_then(|found| found.max.clone()),
+                nulls: found.map(|found| found.nulls).filter(|nulls| *nulls > 0),
+            }
+        };
+        Ok(Described::One(Box::new(Metadata {
+            database: source.name.clone(),
+            table: table.name.clone(),
+            description: table.description.clone(),
+            row_count: table.row_count,
+            row_count_estimated: table.row_count_estimated,
+            columns: table.columns.iter().map(described).collect(),
+            foreign_keys: table.foreign_keys.clone(),
+            without_statistics: without,
+        })))
+    }
+}
+
+/// A [`ForeignKey`] in JSON.
+#[derive(JsonSchema)]
+#[allow(dead_code, reason = "only its schema is used")]
+struct Key {
+    columns: Vec<String>,
+    table: String,
+    references: Vec<String>,
+}
+
+impl ToolOutput for Metadata {
+    fn reveals(&self) -> Vec<Resource> {
+        table(&self.database, &self.table)
+    }
+
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        let mut parts = vec![
+            ("description", Part::Text(&mut self.description)),
+            ("columns", Part::entries(&mut self.columns)),
+            ("foreign_keys", Part::entries(&mut self.foreign_keys)),
+        ];
+        parts.extend(self.without_statistics.as_mut().map(|text| ("without_statistics", Part::Text(text))));
+        parts
+    }
+}
+
+impl ToolOutput for Overview {
+    fn reveals(&self) -> Vec<Resource> {
+        table(&self.database, &self.table)
+    }
+}
+
+impl ToolOutput for Described {
+    fn reveals(&self) -> Vec<Resource> {
+        match self {
+            Described::One(metadata) => metadata.reveals(),
+            Described::All(tables) => tables.reveals(),
+        }
+    }
+
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        match self {
+            Described::One(metadata) => metadata.parts(),
+            Described::All(_) => Vec::new(),
+        }
+    }
+
+    fn fit(&mut self, budget: Budget<'_>) -> Cut {
+        match self {
+            Described::One(metadata) => metadata.fit(budget),
+            Described::All(tables) => tables.fit(budget),
+        }
+    }
+}
+
+/// Words in the names of numbers that are no amounts.
+const NAMES_OF_CODES: [&str; 11] = ["id", "key", "code", "cd", "zip", "phone", "year", "month", "day", "number", "no"];
+
+/// By its type, its keys and its name: numbers are measures, unless they refer to something, are called like a code, or
+/// have no more than two values.
+fn role(table: &Table, column: &Column, statistics: Option<&Statistics>) -> Role {
+    let class = Class::from_type(column.column_type);
+    let looks_like_date = || {
+        let text = |end: Option<&Value>| end.and_then(Value::as_str).is_some_and(is_date);
+        statistics.is_some_and(|found| text(found.min.as_ref()) && text(found.max.as_ref()))
+    };
+    let refers = column.primary_key || table.foreign_keys.iter().any(|key| key.columns.contains(&column.name));
+    let lower = split(&column.name);
+    let is_code = NAMES_OF_CODES.iter().any(|word| lower.last().is_some_and(|last| last == word));
+    match class {
+        Class::Date => Role::Date,
+        Class::Text if looks_like_date() => Role::Date,
+        Class::Number if !refers && !is_code && statistics.is_none_or(|found| found.cardinality != 2) => Role::Measure,
+        Class::Number | Class::Text | Class::Boolean => Role::Dimension,
+    }
+}
+
+/// Whether a text begins like `2025-03-09`.
+fn is_date(text: &str) -> bool {
+    let start = text.as_bytes().get(..10).unwrap_or_default();
+    start.len() == 10
+        && start.iter().enumerate().all(|(at, byte)| match at {
+            4 | 7 => *byte == b'-',
+            _ => byte.is_ascii_digit(),
+        })
+}
+
+/// The words of a name, in lower case: `InvoiceId`, `invoice_id`.
+fn split(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut before = '_';
+    for letter in name.chars() {
+        let starts = letter.is_uppercase() && before.is_lowercase();
+        if starts || !letter.is_alphanumeric() {
+            words.push(String::new());
+        }
+        if letter.is_alphanumeric()
+            && let Some(word) = words.last_mut()
+        {
+            word.extend(letter.to_lowercase());
+        }
+        before = letter;
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use prospector_connect::table::ColumnType;
+
+    use super::*;
+
+    fn check(name: &str, column_type: ColumnType, expected: Role) {
+        let column = Column { name: name.into(), column_type, ..Column::default() };
+        assert_eq!(role(&Table::default(), &column, None), expected, "{name}");
+    }
+
+    #[test]
+    fn a_role_is_guessed_from_type_and_name() {
+        check("total", ColumnType::Decimal { precision: 10, scale: 2 }, Role::Measure);
+        check("CustomerId", ColumnType::Integer, Role::Dimension);
+        check("paid", ColumnType::Integer, Role::Measure);
+        check("zip", ColumnType::Integer, Role::Dimension);
+        check("ordered_at", ColumnType::Timestamp, Role::Date);
+        check("name", ColumnType::Text, Role::Dimension);
+    }
+}
