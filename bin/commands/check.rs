@@ -21,6 +21,7 @@ pub(crate) async fn check(args: CheckArgs, settings: &Settings) -> anyhow::Resul
     let value: serde_json::Value = serde_json::from_str(&text).with_context(|| format!("{place} is not JSON"))?;
     anyhow::ensure!(value.get("plan").is_some(), "{place} is not a plan: it has no `plan` with `steps`");
     let plan: Plan = serde_json::from_value(value).with_context(|| format!("{place} is not a plan"))?;
+    let question = plan.question;
     let draft = Draft {
         reasoning: plan.reasoning,
         discovered_context: plan.discovered_context,
@@ -28,7 +29,9 @@ pub(crate) async fn check(args: CheckArgs, settings: &Settings) -> anyhow::Resul
         clarifications: plan.clarifications,
     };
     let (catalog, _) = open(settings, Opening::Use).await?;
-    let verification = verify(&draft, &catalog, None);
+    let tables: Vec<String> = draft.plan.steps.iter().flat_map(|step| step.tables.clone()).collect();
+    catalog.schema.read_values(&tables).await;
+    let verification = verify(&question, &draft, &catalog, None);
     output::json(&verification)?;
     Ok(if verification.ok { Exit::Good } else { Exit::NotVerified })
 }

@@ -114,7 +114,7 @@ async fn one(question: &str, limits: Limits, catalog: &Arc<Catalog>, profile: Pr
     let again: Plan = serde_json::from_str(&text).expect("a plan");
     assert_eq!(again, plan);
     let draft = serde_json::from_str(&text).expect("a draft");
-    let verified = verify(&draft, catalog.as_ref(), None);
+    let verified = verify(question, &draft, catalog.as_ref(), None);
     assert!(verified.ok, "{verified:#?}");
     plan
 }

@@ -47,7 +47,7 @@ mod testing;
 mod tools;
 
 pub use describe::describe;
-pub use discovery::{Entry, SchemaDiscovery};
+pub use discovery::{Entry, KnownValues, SchemaDiscovery};
 pub use error::SchemaError;
 pub use model::Database;
 pub use render::data_type;

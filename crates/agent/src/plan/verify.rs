@@ -1,15 +1,26 @@
-//! Checking a plan: every name exists, every name was discovered, every input comes from an earlier step.
+//! Checking a plan: every name exists, every name was discovered, every input comes from an earlier step, and the whole makes
+//! sense for its question.
 
 use std::collections::HashSet;
 
 use prospector_core::record::{Resource, ResourceKind};
 
-use super::{DiscoveredContext, Draft, Failure, PlanFact, Step, Verification};
+use super::{DiscoveredContext, Draft, Failure, PlanFact, Step, Verification, sense::check_sense};
 use crate::names::Names;
 
-/// Checks a draft against what exists, and against what was `seen` in the run that made it (`None` for a plan whose run
-/// is over).
-pub fn verify(draft: &Draft, names: &dyn Names, seen: Option<&HashSet<Resource>>) -> Verification {
+/// Checks a draft against what exists, against what was `seen` in the run that made it (`None` for a plan whose run is over),
+/// and against the question, where it is known what the names mean.
+pub fn verify(question: &str, draft: &Draft, names: &dyn Names, seen: Option<&HashSet<Resource>>) -> Verification {
+    let mut outcome = verify_names(draft, names, seen);
+    if let Some(meanings) = names.meanings() {
+        outcome.sense = check_sense(question, draft, meanings);
+        outcome.ok &= outcome.sense.ok;
+    }
+    outcome
+}
+
+/// Checks the names and the order of the steps alone.
+pub fn verify_names(draft: &Draft, names: &dyn Names, seen: Option<&HashSet<Resource>>) -> Verification {
     let mut check = Check { names, seen, outcome: Verification::default() };
     let context = &draft.discovered_context;
     for fact in &context.facts {
@@ -49,6 +60,11 @@ pub(super) fn spell_names(draft: &mut Draft, names: &dyn Names) {
         spell(ResourceKind::Operation, &mut step.operations);
         spell(ResourceKind::Document, &mut step.documents);
         spell(ResourceKind::Skill, &mut step.skills);
+        // Whether a step changes something is for the catalog to say.
+        if let Some(meanings) = names.meanings() {
+            let changes = |id: &String| meanings.operation(id).is_some_and(|operation| operation.writes == Some(true));
+            step.writes = step.operations.iter().any(changes);
+        }
     }
 }
 
@@ -222,7 +238,7 @@ mod tests {
     fn check(steps: Vec<Step>, seen: &[&str], failures: &[&str]) {
         let draft = Draft { plan: Steps { steps }, ..Draft::default() };
         let seen: HashSet<Resource> = seen.iter().map(|id| Resource::new(ResourceKind::Table, *id)).collect();
-        let outcome = verify(&draft, &World, Some(&seen));
+        let outcome = verify("", &draft, &World, Some(&seen));
         let found: Vec<String> =
             outcome.failed.iter().map(|f| format!("{}: {}: {}", f.place, f.name, f.reason)).collect();
         assert_eq!(found, failures);
@@ -268,7 +284,7 @@ mod tests {
     fn no_steps_need_a_reason() {
         check(vec![], &[], &["plan.steps: : there are no steps, and no clarification says why"]);
         let honest = Draft { clarifications: vec!["nothing fits".into()], ..Draft::default() };
-        assert!(verify(&honest, &World, Some(&HashSet::new())).ok);
+        assert!(verify("", &honest, &World, Some(&HashSet::new())).ok);
     }
 
     #[test]
@@ -286,7 +302,7 @@ mod tests {
             clarifications: vec!["c".into()],
             ..Draft::default()
         };
-        assert!(verify(&draft("rules#VIP"), &World, None).ok);
-        assert!(!verify(&draft("hearsay"), &World, None).ok);
+        assert!(verify("", &draft("rules#VIP"), &World, None).ok);
+        assert!(!verify("", &draft("hearsay"), &World, None).ok);
     }
 }
