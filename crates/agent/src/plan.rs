@@ -16,7 +16,7 @@ pub use goal::PlanOutcome;
 pub use instructions::INSTRUCTIONS;
 use query::{Group, Measure, Order};
 use sense::Sense;
-pub use verify::{verify, verify_names};
+pub use verify::{complete_names, verify, verify_names};
 
 /// A fact that a plan rests on.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]

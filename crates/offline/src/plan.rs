@@ -10,6 +10,7 @@ mod meanings;
 
 use std::collections::HashSet;
 
+use prospector_agent::plan::sense::question::{Concept, Question};
 use prospector_llm::{ChatRequest, ChatResponse, Message, message::ToolCall, purpose::Objection};
 use prospector_search::Query;
 use prospector_text::{periods, requests, stop_words};
@@ -23,7 +24,7 @@ use evidence::{Evidence, TableHit};
 
 /// So many tables are looked for, and so many of them looked at; so many phrases are looked up as terms.
 const MAX_HITS: usize = 10;
-const MAX_READ: usize = 4;
+const MAX_READ: usize = 5;
 const MAX_PHRASES: usize = 2;
 
 /// The next calls that a plan needs, or the plan.
@@ -76,15 +77,27 @@ pub(crate) fn plan(
 
 /// Everything that the question may need.
 fn first_look(question: &str) -> Vec<Call> {
-    let mut calls = vec![("resolve_fact", json!({"question": question}))];
-    calls.extend(find_phrases(question).into_iter().map(|phrase| ("resolve_fact", json!({"question": phrase}))));
-    calls.extend([
+    let mut calls = vec![
+        ("resolve_fact", json!({"question": question})),
         ("search_tables", json!({"query": question, "limit": MAX_HITS})),
-        ("search_operations", json!({"query": question, "limit": 3})),
+    ];
+    calls.extend(find_phrases(question).into_iter().map(|phrase| ("resolve_fact", json!({"question": phrase}))));
+    calls.extend(drop_names(question).map(|query| ("search_tables", json!({"query": query, "limit": 5}))));
+    calls.extend([
+        ("search_operations", json!({"query": question, "limit": 4})),
         ("search_documents", json!({"query": question, "limit": 3})),
         ("search_skills", json!({"query": question, "limit": 2})),
     ]);
     calls
+}
+
+/// What a question is about, without the names of countries and the like in it, which many tables hold.
+fn drop_names(question: &str) -> Option<String> {
+    let parsed = Question::parse(question);
+    let is_name = |concept: &&Concept| concept.code.is_some() || concept.is_name;
+    let (names, rest): (Vec<&Concept>, Vec<&Concept>) = parsed.concepts.iter().partition(is_name);
+    let words: Vec<&str> = rest.iter().map(|concept| concept.text.as_str()).collect();
+    (!names.is_empty() && !words.is_empty()).then(|| words.join(" "))
 }
 
 /// Words that stand together and may be a term: `refund rate` of "What was the refund rate in 2025?"

@@ -13,7 +13,7 @@ use super::{
     instructions::describe_mode,
     parse::parse_draft,
     sense::{SenseCode, SenseFinding},
-    verify::{list_seen, spell_names, verify},
+    verify::{complete_names, list_seen, spell_names, verify},
 };
 use crate::{
     Request,
@@ -109,6 +109,7 @@ impl Goal for PlanGoal<'_> {
     fn judge(&mut self, reply: Reply<'_>, observe: &Observe<'_>) -> Judgement {
         match parse_draft(reply.text) {
             Ok(mut draft) => {
+                complete_names(&mut draft, self.names);
                 spell_names(&mut draft, self.names);
                 let verification = verify(self.question, &draft, self.names, Some(reply.seen));
                 let failed = verification.failed.len() + verification.sense.findings.len();

@@ -39,6 +39,33 @@ pub fn verify_names(draft: &Draft, names: &dyn Names, seen: Option<&HashSet<Reso
     outcome
 }
 
+/// Fills in what others leave out of a plan: a table without its database beside `databases`, and outputs that a later step
+/// takes as `step_1_results` or `step_1_ids` where the step itself names none.
+pub fn complete_names(draft: &mut Draft, names: &dyn Names) {
+    for step in &mut draft.plan.steps {
+        for table in &mut step.tables {
+            if names.resolve(ResourceKind::Table, table).is_none() {
+                let full = step.databases.iter().map(|database| format!("{database}.{table}"));
+                let known = full.filter_map(|id| names.resolve(ResourceKind::Table, &id)).next();
+                *table = known.unwrap_or_else(|| std::mem::take(table));
+            }
+        }
+    }
+    let steps = &mut draft.plan.steps;
+    for at in 0..steps.len() {
+        for input in steps[at].inputs.clone() {
+            let number = input.strip_prefix("step_").and_then(|rest| rest.split('_').next()?.parse::<usize>().ok());
+            let Some(from) = number.and_then(|number| number.checked_sub(1)).filter(|from| *from < at) else {
+                continue;
+            };
+            let is_usual = input == format!("step_{}_results", from + 1);
+            if (steps[from].outputs.is_empty() || is_usual) && !steps[from].outputs.contains(&input) {
+                steps[from].outputs.push(input);
+            }
+        }
+    }
+}
+
 /// Writes every name of a draft as the catalog spells it.
 pub(super) fn spell_names(draft: &mut Draft, names: &dyn Names) {
     let spell = |kind: ResourceKind, list: &mut Vec<String>| {
@@ -278,6 +305,23 @@ mod tests {
                 "plan.steps[1].number: 3: steps are numbered 1, 2, 3; this one is number 2",
             ],
         );
+    }
+
+    #[test]
+    fn what_others_leave_out_is_filled_in() {
+        let mut first = step(1, "Invoices", &[], &[]);
+        first.databases = vec!["store".into()];
+        let second = step(2, "store.customers", &["step_1_ids"], &[]);
+        let third = step(3, "store.customers", &["step_2_results", "step_3_results", "step_9_x"], &["out"]);
+        let mut draft = Draft { plan: Steps { steps: vec![first, second, third] }, ..Draft::default() };
+        complete_names(&mut draft, &World);
+        let steps = &draft.plan.steps;
+        assert_eq!(steps[0].tables, ["store.invoices"]);
+        assert_eq!(
+            (&steps[0].outputs, &steps[1].outputs),
+            (&vec!["step_1_ids".to_owned()], &vec!["step_2_results".to_owned()])
+        );
+        assert_eq!(steps[2].outputs, ["out"], "no step takes what comes later");
     }
 
     #[test]

@@ -12,6 +12,9 @@ use super::{
 /// An operation, document or skill below this is not looked at.
 pub(super) const MIN_RELEVANCE: f64 = 0.1;
 
+/// A table whose columns nobody could read is used from here on.
+const MIN_UNREAD_RELEVANCE: f64 = 0.33;
+
 /// What it adds to the relevance of a table that the question or the definition says its name.
 const NAME_BONUS: f64 = 0.5;
 
@@ -21,6 +24,9 @@ const OPERATION_COST: f64 = 3.0;
 const DOCUMENT_COST: f64 = 2.5;
 const SKILL_COST: f64 = 3.5;
 const FACT_COST: f64 = 0.2;
+
+/// What it costs to leave out what would help, by an earlier complaint.
+const IGNORED_COST: f64 = 8.0;
 
 /// After so many changes the choice stands.
 const MAX_CHANGES: usize = 16;
@@ -91,7 +97,9 @@ pub(super) fn choose(evidence: &Evidence) -> Choice<'_> {
 fn list_candidates(evidence: &Evidence) -> Vec<Candidate<'_>> {
     let refused = |id: &str| evidence.refused.iter().any(|name| name == id);
     let facts = evidence.facts.iter().filter(|fact| !refused(&fact.term)).map(Candidate::Fact);
-    let is_read = |hit: &&TableHit| evidence.schemas.iter().any(|schema| schema.id == hit.id()) && !refused(&hit.id());
+    let is_likely = |hit: &TableHit| evidence.schemas.is_empty() && !hit.via && hit.relevance >= MIN_UNREAD_RELEVANCE;
+    let is_known = |hit: &TableHit| evidence.schemas.iter().any(|schema| schema.id == hit.id()) || is_likely(hit);
+    let is_read = |hit: &&TableHit| is_known(hit) && !refused(&hit.id());
     let tables = evidence.tables.iter().filter(is_read).map(Candidate::Table);
     let likely = |hit: &&NamedHit| hit.relevance >= MIN_RELEVANCE;
     let operations =
@@ -132,6 +140,11 @@ fn judge(evidence: &Evidence, candidates: &[Candidate<'_>], used: &[bool]) -> f6
     let plan = draft::write_choice(evidence, &choice);
     let sense = check_sense(&evidence.question, &plan, evidence);
     let complaints: f64 = sense.findings.iter().map(|finding| weigh_complaint(finding.code)).sum();
+    // What an earlier plan was said to lack is not left out again.
+    let lacks = evidence.objections.iter().filter(|objection| !objection.is_needless && !objection.missing.is_empty());
+    let ignored =
+        lacks.filter(|objection| !choice.tables.iter().any(|hit| objection.missing.contains(&hit.id()))).count();
+    let complaints = complaints + IGNORED_COST * ignored as f64;
     // Of a plan without steps nothing is covered.
     let nothing = if plan.plan.steps.is_empty() { 60.0 } else { 0.0 };
     sources + complaints + nothing - bonus

@@ -28,6 +28,8 @@ pub(super) struct TableHit {
     pub(super) joins: Vec<String>,
     /// Whether it is only a bridge between others.
     pub(super) via: bool,
+    /// What the hit says of it.
+    pub(super) description: String,
     /// Whether it has more columns than the hit tells.
     pub(super) has_more_columns: bool,
 }
@@ -125,6 +127,7 @@ impl Evidence {
                         relevance: number(item, "relevance"),
                         joins: texts(item, "joins"),
                         via: item["via"].as_bool().unwrap_or(false),
+                        description: text(item, "description"),
                         has_more_columns: item["description"].as_str().is_some_and(|text| text.ends_with('…')),
                     };
                     // What the question or its definition finds likely is likely; a later search saw more keys.
@@ -182,6 +185,7 @@ impl Evidence {
                 relevance: 0.0,
                 joins: keys,
                 via: false,
+                description: table.description.clone(),
                 has_more_columns: false,
             }),
         }

@@ -264,7 +264,8 @@ impl<'a> Filler<'a> {
             }
             break;
         }
-        let mut wanted: Vec<String> = self.question.concepts.iter().map(|concept| concept.stem.clone()).collect();
+        let wanted: Vec<String> = self.question.concepts.iter().map(|concept| concept.stem.clone()).collect();
+        let mut defined: Vec<Vec<String>> = stems(&self.text).windows(2).map(<[String]>::to_vec).collect();
         for fact in self.facts {
             let said = stems(&fact.definition);
             // `paid invoices`: a value before what the table is called.
@@ -274,7 +275,7 @@ impl<'a> Filler<'a> {
                         && table.columns.iter().any(|column| find_value(column, std::slice::from_ref(value)).is_some())
                 })
             };
-            wanted.extend(said.windows(2).filter(|pair| of_table(&pair[1], &pair[0])).map(|pair| pair[0].clone()));
+            defined.extend(said.windows(2).filter(|pair| of_table(&pair[1], &pair[0])).map(<[String]>::to_vec));
         }
         let is_name =
             |stem: &String| self.places().any(|(_, column)| names(column).iter().any(|word| alike(word, stem)));
@@ -282,12 +283,35 @@ impl<'a> Filler<'a> {
             |stem: &String| self.tables.iter().any(|table| stems(&table.name).iter().any(|word| alike(word, stem)));
         let wanted: Vec<String> = wanted.into_iter().filter(|stem| !is_name(stem) && !is_table(stem)).collect();
         for place in self.places().filter(|(_, column)| !column.is_date() && !column.primary_key) {
-            if let Some(value) = find_value(place.1, &wanted) {
+            let of_table = |pair: &&Vec<String>| stems(&place.0.name).iter().any(|own| alike(own, &pair[1]));
+            let by_definition = || {
+                let mut values = defined.iter().filter(of_table).map(|pair| &pair[0]).filter(|word| word.len() > 2);
+                values.find_map(|word| find_value(place.1, std::slice::from_ref(word)))
+            };
+            if let Some(value) = find_value(place.1, &wanted).or_else(by_definition) {
                 step.filter.push(FilterCondition { column: id(place), op: FilterOp::Eq, value: json!(value) });
             }
         }
         self.codes(step);
         self.comparisons(step);
+        self.negation(step);
+    }
+
+    /// What did not happen has no row in the table that refers to the one that is asked for.
+    fn negation(&self, step: &mut Step) {
+        if !self.question.negates {
+            return;
+        }
+        let refers = |child: &TableMeaning, parent: &TableMeaning| {
+            child.columns.iter().any(|column| column.refers.as_ref().is_some_and(|(table, _)| *table == parent.name))
+        };
+        let child = self.tables.iter().find(|child| self.tables.iter().any(|parent| refers(child, parent)));
+        let key = child.and_then(|child| Some((*child, child.columns.iter().find(|column| column.primary_key)?)));
+        step.filter.extend(key.map(|place| FilterCondition {
+            column: id(place),
+            op: FilterOp::Eq,
+            value: Value::Null,
+        }));
     }
 
     /// Countries and currencies, on a column that is called so.
@@ -296,7 +320,7 @@ impl<'a> Filler<'a> {
         let named: Vec<&Concept> = self.question.concepts.iter().filter(of).collect();
         let Some(first) = named.first() else { return };
         let is_country = prospector_text::codes::find_country(&first.text).is_some();
-        let words: &[&str] = if is_country { &["countri", "cntri"] } else { &["quote", "currenc", "ccy"] };
+        let words: &[&str] = if is_country { &["countri", "cntri"] } else { &["quot", "currenc", "cci"] };
         let called =
             |(_, column): &Place<'a>| names(column).iter().any(|name| words.iter().any(|word| alike(word, name)));
         let measured = step
@@ -312,6 +336,11 @@ impl<'a> Filler<'a> {
             });
         }
         fitting.sort_by_key(|(table, _)| measured.as_ref() != Some(&table.id));
+        let lacks = |(_, column): &Place<'a>| {
+            let has = |code: &str| column.values.iter().any(|value| value.eq_ignore_ascii_case(code));
+            column.complete && !named.iter().filter_map(|concept| concept.code).any(has)
+        };
+        fitting.retain(|place| !lacks(place));
         let Some(place) = fitting.first() else { return };
         let values: Vec<&str> = named.iter().filter_map(|concept| concept.code).collect();
         let (op, value) = match values.as_slice() {

@@ -16,7 +16,19 @@ const MAX_HOMES: usize = 3;
 
 impl Meanings for Evidence {
     fn table(&self, id: &str) -> Option<TableMeaning> {
-        self.schemas.iter().find(|schema| schema.id == id).cloned()
+        let read = self.schemas.iter().find(|schema| schema.id == id).cloned();
+        // Where no columns could be read, the hit is all there is.
+        read.or_else(|| {
+            let hit = self.tables.iter().find(|hit| hit.id() == id).filter(|_| self.schemas.is_empty())?;
+            let (database, name) = (hit.database.clone(), hit.table.clone());
+            Some(TableMeaning {
+                id: hit.id(),
+                database,
+                name,
+                description: hit.description.clone(),
+                columns: Vec::new(),
+            })
+        })
     }
 
     fn operation(&self, id: &str) -> Option<OperationMeaning> {

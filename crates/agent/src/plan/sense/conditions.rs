@@ -20,7 +20,7 @@ pub(super) fn check(view: &PlanView<'_>, report: &mut Report) {
     }
     for concept in &view.question.concepts {
         if view.cover(&concept.stem) == Cover::Value {
-            report.check(check_value(view, &concept.stem, &format!("`{}` of the question", concept.text)));
+            report.check(check_value(view, &concept.stem, None, &format!("`{}` of the question", concept.text)));
         } else if concept.code.is_some() || concept.is_name {
             report.check(check_name(view, concept));
         }
@@ -43,7 +43,7 @@ fn check_pairs(view: &PlanView<'_>, words: &[String], place: &str, report: &mut 
         let [value, thing] = pair else { continue };
         let is_of = |source: &Source| source.words.is_called(thing) && !source.words.columns_with(value).is_empty();
         if view.sources.iter().any(is_of) && value.len() > 2 {
-            report.check(check_value(view, value, &format!("`{value}` of {place}")));
+            report.check(check_value(view, value, Some(thing), &format!("`{value}` of {place}")));
         }
     }
 }
@@ -62,9 +62,11 @@ fn check_number(view: &PlanView<'_>, number: &str) -> Option<SenseFinding> {
     })
 }
 
-/// A word that is a value of a column has to be a condition on it, or a group by it, in each step that computes over its table.
-fn check_value(view: &PlanView<'_>, stem: &str, what: &str) -> Option<SenseFinding> {
+/// A word that is a value of a column has to be a condition on it, or a group by it, in each step that computes over its table; `thing` is
+/// what the table is called.
+fn check_value(view: &PlanView<'_>, stem: &str, thing: Option<&str>, what: &str) -> Option<SenseFinding> {
     let holders: Vec<(&Source, &TableMeaning, Vec<usize>)> = (view.tables())
+        .filter(|(source, _)| thing.is_none_or(|thing| source.words.is_called(thing)))
         .map(|(source, table)| (source, table, source.words.columns_with(stem)))
         .filter(|(.., columns)| !columns.is_empty())
         .collect();
@@ -78,7 +80,7 @@ fn check_value(view: &PlanView<'_>, stem: &str, what: &str) -> Option<SenseFindi
         let groups = step.group_by.iter().map(|group| group.column.as_str());
         filters.chain(groups).filter_map(|name| view.find_column(step, name)).any(is_held)
     };
-    let is_plain = |step: &&Step| !step.compute.is_empty() && step.inputs.is_empty();
+    let is_plain = |step: &&Step| !step.compute.is_empty() && !super::view::reads_input(step);
     let uses = |step: &&Step| holders.iter().any(|(source, ..)| step.tables.contains(&source.id));
     let mut computing = view.steps.iter().filter(is_plain).filter(uses).peekable();
     let step = match computing.peek() {

@@ -21,6 +21,7 @@ pub(super) fn check(view: &PlanView<'_>, report: &mut Report) {
     report.check(check_negation(view));
     report.check(check_data(view));
     report.check(check_currency(view));
+    report.check(check_subject(view));
     check_named_tables(view, report);
     for grouping in &view.question.groupings {
         report.check(check_grouping(view, grouping));
@@ -107,7 +108,7 @@ fn check_count(view: &PlanView<'_>) -> Option<SenseFinding> {
             distinct && column.is_some_and(|found| super::vocabulary::stems(&found.column.name).contains(counts))
         })
     });
-    let from_earlier = view.steps.iter().any(|step| computes(step) && !step.inputs.is_empty());
+    let from_earlier = view.steps.iter().any(|step| computes(step) && !!super::view::reads_input(step));
     if homes.iter().any(is_there) || by_key || (from_earlier && view.steps.len() > 1) {
         return None;
     }
@@ -130,8 +131,18 @@ fn check_data(view: &PlanView<'_>) -> Option<SenseFinding> {
     let question = &view.question;
     let homes: Vec<String> =
         question.concepts.iter().flat_map(|concept| view.meanings.homes(&concept.stem)).take(3).collect();
-    let computes = question.computes() && !homes.is_empty() && !question.asks_for_change;
-    let reads = has(ResourceKind::Table) || (!computes && (has(ResourceKind::Operation) || has(ResourceKind::Skill)));
+    // A rate of a period is computed.
+    let is_figure = !question.periods.is_empty() && view.defined.iter().any(|term| term.is_formula);
+    let computes = (question.computes() || is_figure) && !homes.is_empty() && !question.asks_for_change;
+    // An operation may be the only one that has it.
+    let is_only = question.concepts.iter().any(|concept| {
+        let mut operations = view.sources.iter().filter(|source| source.operation.is_some());
+        view.meanings.homes(&concept.stem).is_empty()
+            && operations.any(|source| source.words.cover(&concept.stem) == Cover::Name)
+    });
+    let reads = has(ResourceKind::Table)
+        || is_only
+        || (!computes && (has(ResourceKind::Operation) || has(ResourceKind::Skill)));
     if (question.wants_data() || computes) && !reads {
         let message =
             "the question is answered by data, and no step reads any: name the tables and what is computed of them";
@@ -143,6 +154,50 @@ fn check_data(view: &PlanView<'_>) -> Option<SenseFinding> {
             "the question asks for the first by something, and no step computes it: say it in `compute` and `order`";
         SenseFinding::new(SenseCode::WrongMeasure, None, message)
     })
+}
+
+/// What is ranked or grouped by has to be known to each step that computes; where it has a table of its own, a number that stands
+/// for it is no answer.
+fn check_subject(view: &PlanView<'_>) -> Option<SenseFinding> {
+    let ranked =
+        view.question.ranks.and_then(|_| view.question.concepts.first()).map(|concept| vec![concept.stem.clone()]);
+    let grouped = view.question.groupings.iter().filter_map(|grouping| match grouping {
+        Grouping::Of(stems) if view.question.ranks.is_none() => Some(stems.clone()),
+        Grouping::Of(_) | Grouping::Unit(_) => None,
+    });
+    for stems in ranked.into_iter().chain(grouped) {
+        let Some(stem) = stems.last() else { continue };
+        let homes: Vec<String> = view.meanings.homes(stem).into_iter().filter(|id| is_home(id, stem)).collect();
+        let is_there = view.tables().any(|(_, table)| homes.contains(&table.id));
+        let by_number = view.tables().any(|(_, table)| {
+            table.columns.iter().any(|column| {
+                let leads = column
+                    .refers
+                    .as_ref()
+                    .is_some_and(|(to, _)| homes.iter().any(|id| id.rsplit('.').next() == Some(to)));
+                leads && column.column_type.is_numeric()
+            })
+        });
+        if by_number && !is_there {
+            let message =
+                format!("the question wants `{stem}` by name, and the plan has only a key to it: join its table");
+            return Some(SenseFinding::new(SenseCode::MissingGroup, None, message).near(homes));
+        }
+        let knows = |step: &crate::plan::Step| {
+            let mut own = view.sources.iter().filter(|source| step.tables.contains(&source.id));
+            own.any(|source| stems.iter().any(|stem| source.words.cover(stem) > Cover::None))
+        };
+        let strange = view.steps.iter().find(|step| {
+            !step.compute.is_empty() && !super::view::reads_input(step) && !step.tables.is_empty() && !knows(step)
+        });
+        if let Some(step) = strange.filter(|_| !homes.is_empty() || view.cover(stem) > Cover::None) {
+            let message = format!(
+                "the step computes over tables that know no `{stem}`, which the question wants to be told apart"
+            );
+            return Some(SenseFinding::new(SenseCode::MissingGroup, Some(step.number), message).near(homes));
+        }
+    }
+    None
 }
 
 /// A table that the question calls a table is the one that is meant.
@@ -194,7 +249,7 @@ fn check_average(view: &PlanView<'_>) -> Option<SenseFinding> {
         let divides = measure.expression.as_deref().is_some_and(|text| text.contains('/'));
         measure.aggregation == Some(Aggregation::Avg) || divides
     });
-    let divides_later = view.steps.iter().any(|step| step.compute.is_empty() && !step.inputs.is_empty());
+    let divides_later = view.steps.iter().any(|step| step.compute.is_empty() && !!super::view::reads_input(step));
     (asked && !is_average && !divides_later).then(|| {
         let message =
             "the question asks for an average, and no step computes one: use avg(..), or divide a sum by a count";

@@ -5,7 +5,6 @@ use super::{
     view::{PlanView, UsedTerm},
     vocabulary::{Cover, Vocabulary, alike, stems},
 };
-use prospector_core::record::ResourceKind;
 
 /// A definition that names more things than this is a text.
 const MAX_NAMES: usize = 12;
@@ -24,14 +23,39 @@ pub(super) fn check(view: &PlanView<'_>, report: &mut Report) {
             check_needs(view, term, report);
         }
     }
-    // What the catalog defines counts whether the plan says so or not; a plan that reads the document leaves it to that.
-    let reads = |term: &UsedTerm| {
-        let document = term.term.source.split('#').next().unwrap_or_default();
-        view.sources.iter().any(|source| source.kind == ResourceKind::Document && source.id == document)
-    };
+    check_kinds(view, report);
+    // What the catalog defines counts whether the plan says so or not.
     let is_used = |term: &UsedTerm| view.terms.iter().any(|used| used.stems == term.stems);
-    for term in view.defined.iter().filter(|term| !is_used(term) && !reads(term)) {
+    for term in view.defined.iter().filter(|term| !is_used(term)) {
         check_needs(view, term, report);
+    }
+}
+
+/// A word that the catalog defines in several kinds (`gross revenue`, `net revenue`) is meant as one of them: what they are made
+/// of wins over another table that has a column of that name.
+fn check_kinds(view: &PlanView<'_>, report: &mut Report) {
+    for concept in &view.question.concepts {
+        let before = concept.at.checked_sub(1);
+        if view.question.concepts.iter().any(|other| Some(other.at) == before) {
+            continue;
+        }
+        let is_kind = |term: &&UsedTerm| term.stems.len() == 2 && term.stems.last() == Some(&concept.stem);
+        let kinds: Vec<&UsedTerm> = view.related.iter().filter(is_kind).collect();
+        let mut homes: Vec<String> = Vec::new();
+        for (table, _) in kinds.iter().flat_map(|term| read_columns(&term.term.definition)) {
+            let known = view.meanings.homes(&stems(&table).pop().unwrap_or_default());
+            homes.extend(known.into_iter().filter(|id| id.rsplit('.').next() == Some(table.as_str())));
+        }
+        homes.dedup();
+        let is_there = homes.is_empty() || view.tables().any(|(_, table)| homes.contains(&table.id));
+        let kind = kinds.first().filter(|_| !is_there && view.tables().next().is_some());
+        report.check(kind.map(|term| {
+            let message = format!(
+                "`{}` of the question is defined, as in `{}` ({}), and no step uses what it is made of",
+                concept.text, term.term.term, term.term.source
+            );
+            SenseFinding::new(SenseCode::DefinitionNotMet, None, message).near(homes.iter().take(3).cloned().collect())
+        }));
     }
 }
 

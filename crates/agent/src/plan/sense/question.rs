@@ -63,6 +63,11 @@ pub struct Question {
     pub is_relative: bool,
 }
 
+/// So many words of a question are read, and so many things that it is about or wants to be grouped by.
+const MAX_WORDS: usize = 400;
+const MAX_CONCEPTS: usize = 40;
+const MAX_GROUPINGS: usize = 5;
+
 const UNITS: [(&str, &str); 8] = [
     ("quarter", "quarter"),
     ("quarterly", "quarter"),
@@ -98,10 +103,10 @@ impl Question {
 
     /// Reads a question.
     pub fn parse(text: &str) -> Question {
-        let words = periods::words(text);
+        let words: Vec<&str> = periods::words(text).into_iter().take(MAX_WORDS).collect();
         let lower: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
         let has = |wanted: &[&str]| lower.iter().any(|word| wanted.contains(&word.as_str()));
-        let periods = periods::find(text);
+        let periods = periods::find(&words.join(" "));
         let is_time =
             |at: usize| periods.iter().any(|period| (period.place.0..period.place.0 + period.place.1).contains(&at));
         let mut question = Question {
@@ -123,9 +128,17 @@ impl Question {
                 question.numbers.push((*word).to_owned());
                 continue;
             }
-            question.concepts.extend(read_concepts(word, at, &lower));
+            for concept in read_concepts(word, at, &lower) {
+                if question.concepts.len() < MAX_CONCEPTS
+                    && !question.concepts.iter().any(|known| known.stem == concept.stem)
+                {
+                    question.concepts.push(concept);
+                }
+            }
         }
+        question.numbers.dedup();
         question.groupings = read_groupings(&lower, &question.concepts);
+        question.groupings.truncate(MAX_GROUPINGS);
         question.counts = read_count(&lower, &question.concepts);
         question.periods = periods;
         question
@@ -190,6 +203,8 @@ fn read_count(lower: &[String], concepts: &[Concept]) -> Option<String> {
         "many" if at > 0 && lower[at - 1] == "how" => Some(at),
         "number" if lower.get(at + 1).is_some_and(|next| next == "of") => Some(at + 1),
         "count" => Some(at),
+        // `the most albums`: who has the most is found by counting them.
+        "most" | "fewest" if concepts.iter().any(|concept| concept.at == at + 1) => Some(at),
         _ => None,
     })?;
     let days = lower.get(at + 1).is_some_and(|word| periods::is_time_word(word));

@@ -5,11 +5,15 @@ use super::{
     view::PlanView,
     vocabulary::{alike, stems},
 };
-use crate::{meaning::TableMeaning, plan::Step};
+use crate::{
+    meaning::TableMeaning,
+    plan::{Step, query::Aggregation},
+};
 
 pub(super) fn check(view: &PlanView<'_>, report: &mut Report) {
     for step in view.steps {
         report.check(check_joins(view, step));
+        report.check(check_repeats(view, step));
     }
     let mut writes = false;
     for source in &view.sources {
@@ -71,6 +75,43 @@ fn check_joins(view: &PlanView<'_>, step: &Step) -> Option<SenseFinding> {
         ),
     };
     Some(SenseFinding::new(SenseCode::NotJoined, Some(step.number), message).near(nearest))
+}
+
+/// What is summed has each of its rows once: every other table of the step is one that keys lead to from it. Two tables that only
+/// refer to the same third one multiply each other.
+fn check_repeats(view: &PlanView<'_>, step: &Step) -> Option<SenseFinding> {
+    let sums =
+        step.compute.iter().filter(|measure| matches!(measure.aggregation, Some(Aggregation::Sum | Aggregation::Avg)));
+    let mut measured = sums.filter_map(|measure| view.find_column(step, measure.column.as_deref()?));
+    let own: Vec<&TableMeaning> =
+        view.tables().filter(|(source, _)| step.tables.contains(&source.id)).map(|(_, table)| table).collect();
+    let repeated = measured.find_map(|found| {
+        let mut reached: Vec<&TableMeaning> = vec![found.table];
+        let leads = |from: &TableMeaning, to: &TableMeaning| {
+            from.columns.iter().any(|column| column.refers.as_ref().is_some_and(|(table, _)| *table == to.name))
+        };
+        while let Some(next) = own.iter().find(|table| {
+            !reached.iter().any(|known| known.id == table.id) && reached.iter().any(|known| leads(known, table))
+        }) {
+            reached.push(next);
+        }
+        let other = own.iter().find(|table| {
+            let is_reached = reached.iter().any(|known| known.id == table.id);
+            // A table without keys says nothing of how often its rows are there.
+            !is_reached
+                && table.database == found.table.database
+                && table.columns.iter().any(|column| column.refers.is_some())
+        })?;
+        Some((found, *other))
+    });
+    repeated.map(|(found, other)| {
+        let message = format!(
+            "joined with {}, a row of {} is there several times, and what is computed of {} is wrong: use the tables that lead \
+             from one to the other, or compute it in a step of its own",
+            other.id, found.table.id, found.column.name
+        );
+        SenseFinding::new(SenseCode::WrongMeasure, Some(step.number), message)
+    })
 }
 
 /// Whether a declared key leads from one to the other, or columns of the same name stand for one.

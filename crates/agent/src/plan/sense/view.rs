@@ -12,6 +12,9 @@ use crate::{
     plan::{Draft, Step},
 };
 
+/// So many characters of a question are looked up for what they define.
+const MAX_QUESTION_CHARS: usize = 1_000;
+
 /// A table, an operation, a document or a skill that steps use.
 pub(super) struct Source {
     pub(super) kind: ResourceKind,
@@ -49,6 +52,8 @@ pub(super) struct PlanView<'a> {
     pub(super) terms: Vec<UsedTerm>,
     /// What the catalog defines of what the question names, whether the plan uses it or not.
     pub(super) defined: Vec<UsedTerm>,
+    /// What else it defines that may be about it.
+    pub(super) related: Vec<UsedTerm>,
     pub(super) meanings: &'a dyn Meanings,
     /// Whether any step says in fields what it computes.
     pub(super) is_structured: bool,
@@ -62,14 +67,19 @@ impl<'a> PlanView<'a> {
         let steps = draft.plan.steps.as_slice();
         let facts = draft.discovered_context.facts.iter();
         let terms = facts.map(|fact| UsedTerm::new(&fact.term, &fact.definition, &fact.source)).collect();
-        let known = if text.trim().is_empty() { Vec::new() } else { meanings.definitions(text) };
+        let known = if text.trim().is_empty() {
+            Vec::new()
+        } else {
+            meanings.definitions(prospector_text::cut::line(text, MAX_QUESTION_CHARS).as_str())
+        };
         let known = known.iter().map(|known| UsedTerm::new(&known.term, &known.definition, &known.source));
-        let defined = known.filter(|term| term.place(&question).is_some()).collect();
+        let (defined, related) = known.partition(|term| term.place(&question).is_some());
         let works = steps.iter().filter(|step| uses_sources(step) || computes(step));
         PlanView {
             sources: list_sources(steps, meanings),
             terms,
             defined,
+            related,
             is_structured: steps.iter().any(computes),
             said: works.flat_map(|step| stems(&step.goal)).collect(),
             steps,
@@ -183,6 +193,14 @@ pub(super) fn stems_of_content(text: &str) -> Vec<String> {
 /// Whether a step says in fields what it computes.
 pub(super) fn computes(step: &Step) -> bool {
     !(step.compute.is_empty() && step.filter.is_empty() && step.group_by.is_empty())
+}
+
+/// Whether a step reads what an earlier one left: a condition or a column that names one of its inputs.
+pub(super) fn reads_input(step: &Step) -> bool {
+    let names_input = |text: &str| step.inputs.iter().any(|input| text.starts_with(input.as_str()));
+    step.tables.is_empty() && !step.inputs.is_empty()
+        || step.filter.iter().any(|filter| filter.value.as_str().is_some_and(names_input))
+        || list_fields(step).into_iter().any(names_input)
 }
 
 pub(super) fn uses_sources(step: &Step) -> bool {
