@@ -43,7 +43,7 @@ pub mod event;
 pub mod extraction;
 mod goal;
 mod history;
-pub mod meaning;
+mod meaning;
 mod metrics;
 mod names;
 pub mod plan;

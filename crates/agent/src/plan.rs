@@ -18,6 +18,11 @@ use query::{Group, Measure, Order};
 use sense::Sense;
 pub use verify::{complete_names, verify, verify_names};
 
+/// What the things of a catalog mean, as far as a plan is judged by it.
+pub mod meaning {
+    pub use crate::meaning::{ColumnMeaning, DefinedTerm, Meanings, OperationMeaning, TableMeaning, judge_method};
+}
+
 /// A fact that a plan rests on.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]

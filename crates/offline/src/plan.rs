@@ -2,11 +2,15 @@
 //! write the plan. Where the plan makes no sense, it looks once more at what would help, and writes another. What is kept is
 //! decided by the checks that a plan has to pass: see [`choose`].
 
+mod choice;
 mod choose;
+mod describe;
 mod draft;
 mod evidence;
 mod fields;
 mod meanings;
+mod table;
+mod write;
 
 use std::collections::HashSet;
 
@@ -14,7 +18,7 @@ use prospector_agent::plan::sense::question::{Concept, Question};
 use prospector_llm::{ChatRequest, ChatResponse, Message, message::ToolCall, purpose::Objection};
 use prospector_search::Query;
 use prospector_text::{periods, requests, stop_words};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     calls::{Call, translate},
@@ -62,7 +66,7 @@ pub(crate) fn plan(
         })
         .collect();
     if calls.is_empty() {
-        let mut plan = draft::write(&evidence);
+        let mut plan = write::write(&evidence);
         if is_cut {
             plan.clarifications.push(format!(
                 "The question has {characters} characters, and the plan is for the first {max} of them. Ask in \
@@ -77,12 +81,9 @@ pub(crate) fn plan(
 
 /// Everything that the question may need.
 fn first_look(question: &str) -> Vec<Call> {
-    let mut calls = vec![
-        ("resolve_fact", json!({"question": question})),
-        ("search_tables", json!({"query": question, "limit": MAX_HITS})),
-    ];
-    calls.extend(find_phrases(question).into_iter().map(|phrase| ("resolve_fact", json!({"question": phrase}))));
-    calls.extend(drop_names(question).map(|query| ("search_tables", json!({"query": query, "limit": 5}))));
+    let mut calls = vec![resolve(question), search_tables(question, MAX_HITS)];
+    calls.extend(find_phrases(question).iter().map(|phrase| resolve(phrase)));
+    calls.extend(drop_names(question).map(|query| search_tables(&query, MAX_HITS / 2)));
     calls.extend([
         ("search_operations", json!({"query": question, "limit": 4})),
         ("search_documents", json!({"query": question, "limit": 3})),
@@ -133,7 +134,7 @@ fn second_look(evidence: &Evidence) -> Vec<Call> {
     let mut calls = Vec::new();
     let definitions: Vec<&str> = evidence.facts.iter().map(|fact| fact.definition.as_str()).take(2).collect();
     if !definitions.is_empty() {
-        calls.push(("search_tables", json!({"query": definitions.join(" "), "limit": 5})));
+        calls.push(search_tables(&definitions.join(" "), MAX_HITS / 2));
     }
     calls.extend(rank_tables(evidence).into_iter().take(MAX_READ).map(|table| schema(table, &evidence.question)));
     let asks_for_change = requests::asks_for_change(&evidence.question);
@@ -158,7 +159,7 @@ fn read_missing(evidence: &Evidence) -> Vec<Call> {
     for id in evidence.objections.iter().flat_map(|objection| objection.missing.iter().take(2)).filter(|id| !known(id))
     {
         let Some((database, table)) = id.split_once('.').filter(|(_, table)| !table.contains('.')) else { continue };
-        let call = ("get_table_schema", json!({"database": database, "table": table}));
+        let call = show_columns(json!({"database": database, "table": table}));
         if !calls.contains(&call) && calls.len() < MAX_READ {
             calls.push(call);
         }
@@ -182,5 +183,17 @@ fn schema(table: &TableHit, question: &str) -> Call {
         said.retain(|word| known.insert(word.clone()));
         arguments["query"] = said.join(" ").into();
     }
+    show_columns(arguments)
+}
+
+fn show_columns(arguments: Value) -> Call {
     ("get_table_schema", arguments)
+}
+
+fn resolve(question: &str) -> Call {
+    ("resolve_fact", json!({"question": question}))
+}
+
+fn search_tables(query: &str, limit: usize) -> Call {
+    ("search_tables", json!({"query": query, "limit": limit}))
 }

@@ -4,7 +4,7 @@ use prospector_connect::table::{Column, Table};
 use prospector_core::record::ResourceKind;
 use prospector_discovery::Catalog;
 use prospector_facts::extract::{ExtractedKind, extract};
-use prospector_text::{identifiers, stem};
+use prospector_text::{codes, identifiers, periods, requests, stem};
 use serde_json::Value;
 
 use crate::meaning::{ColumnMeaning, DefinedTerm, Meanings, OperationMeaning, TableMeaning, judge_method};
@@ -45,7 +45,7 @@ impl Meanings for Catalog {
             self.apis.apis().iter().find(|api| id.strip_prefix(&api.name).is_some_and(|rest| rest.starts_with('.')))?;
         let operation = api.operations.iter().find(|operation| api.id_of(operation) == id)?;
         let parameters = operation.parameters.iter().map(|one| format!("{} {}", one.name, one.description));
-        let said = [operation.description.clone(), operation.tags.join(" "), api.description.clone()];
+        let said = [operation.description.clone(), operation.tags.join(" ")];
         let description = said.into_iter().chain(parameters).collect::<Vec<_>>().join(" ");
         Some(OperationMeaning {
             writes: judge_method(&operation.method, &operation.name),
@@ -77,7 +77,18 @@ impl Meanings for Catalog {
             let (term, definition) = (fact.name, fact.description);
             found.push(DefinedTerm { term, definition, source: fact.parent });
         }
-        let passages = self.documents.passages(&self.index, question, MAX_PASSAGES).unwrap_or_default();
+        // Periods and names crowd out what is asked about.
+        let is_about = |word: &&str| {
+            let lower = word.to_lowercase();
+            let is_number = lower.chars().any(|c| c.is_ascii_digit());
+            let is_code = codes::find_country(&lower).or_else(|| codes::find_currency(&lower)).is_some();
+            !is_number && !is_code && !requests::is_about_nothing(&lower)
+        };
+        let about = periods::words(question).into_iter().filter(is_about).take(20).collect::<Vec<_>>().join(" ");
+        let mut passages = Vec::new();
+        for query in [question, about.as_str()].into_iter().filter(|query| !query.is_empty()) {
+            passages.extend(self.documents.passages(&self.index, query, MAX_PASSAGES).unwrap_or_default());
+        }
         for passage in passages {
             for fact in extract(&passage.text) {
                 let is_meaning = match fact.kind {
@@ -95,7 +106,13 @@ impl Meanings for Catalog {
     }
 
     fn homes(&self, wanted: &str) -> Vec<String> {
-        let holds = |name: &str| identifiers::words(name).iter().any(|word| stem::snowball_regular(word) == wanted);
+        // A word begins as its stem does; to stem each name of a large catalog would take long.
+        let begin = wanted.as_bytes().get(..3).unwrap_or(wanted.as_bytes());
+        let may_hold =
+            |name: &str| name.as_bytes().windows(begin.len().max(1)).any(|part| part.eq_ignore_ascii_case(begin));
+        let holds = |name: &str| {
+            may_hold(name) && identifiers::words(name).iter().any(|word| stem::snowball_regular(word) == wanted)
+        };
         let mut named = Vec::new();
         let mut members = Vec::new();
         for database in self.schema.databases() {

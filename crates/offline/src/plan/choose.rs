@@ -2,9 +2,10 @@
 //! verified by, with the fewest and the most relevant sources. One source or definition after another is taken in, or left out
 //! again, as long as that helps.
 
-use prospector_agent::plan::sense::{SenseCode, check_sense};
+use prospector_agent::plan::sense::{SenseCode, check_sense, question::Question};
 
 use super::{
+    choice::Choice,
     draft,
     evidence::{Definition, Evidence, NamedHit, TableHit},
 };
@@ -30,26 +31,6 @@ const IGNORED_COST: f64 = 8.0;
 
 /// After so many changes the choice stands.
 const MAX_CHANGES: usize = 16;
-
-/// What the plan uses.
-#[derive(Debug, Default, Clone)]
-pub(super) struct Choice<'a> {
-    pub(super) facts: Vec<&'a Definition>,
-    pub(super) tables: Vec<&'a TableHit>,
-    pub(super) operations: Vec<&'a NamedHit>,
-    pub(super) documents: Vec<&'a NamedHit>,
-    pub(super) skills: Vec<&'a NamedHit>,
-}
-
-impl Choice<'_> {
-    pub(super) fn is_empty(&self) -> bool {
-        self.facts.is_empty()
-            && self.tables.is_empty()
-            && self.operations.is_empty()
-            && self.documents.is_empty()
-            && self.skills.is_empty()
-    }
-}
 
 /// Something that the plan may use.
 #[derive(Clone, Copy)]
@@ -140,6 +121,10 @@ fn judge(evidence: &Evidence, candidates: &[Candidate<'_>], used: &[bool]) -> f6
     let plan = draft::write_choice(evidence, &choice);
     let sense = check_sense(&evidence.question, &plan, evidence);
     let complaints: f64 = sense.findings.iter().map(|finding| weigh_complaint(finding.code)).sum();
+    // Why and how are questions for instructions, not for rows.
+    let first = evidence.question.split_whitespace().next().unwrap_or_default().to_lowercase();
+    let is_how = matches!(first.as_str(), "why" | "how") && !Question::parse(&evidence.question).wants_data();
+    let bonus = bonus + if is_how && !choice.skills.is_empty() && choice.tables.is_empty() { 4.0 } else { 0.0 };
     // What an earlier plan was said to lack is not left out again.
     let lacks = evidence.objections.iter().filter(|objection| !objection.is_needless && !objection.missing.is_empty());
     let ignored =
@@ -185,9 +170,4 @@ pub(super) fn words(text: &str) -> Vec<String> {
         .filter(|word| word.len() > 2)
         .map(|word| word.to_lowercase().trim_end_matches('s').to_owned())
         .collect()
-}
-
-/// Whether a join such as `invoices.customer_id = customers.id` is one of this table.
-pub(super) fn mentions(join: &str, table: &str) -> bool {
-    join.split('=').any(|side| side.trim().rsplit_once('.').is_some_and(|(name, _)| name == table))
 }

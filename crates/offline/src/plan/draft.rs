@@ -1,45 +1,14 @@
 //! The plan that the offline model writes, from templates.
 
-use prospector_agent::plan::{
-    DiscoveredContext, Draft, PlanFact, Step, Steps,
-    sense::{SenseCode, check_sense, question::Question},
-};
+use prospector_agent::plan::meaning::TableMeaning;
+use prospector_agent::plan::{DiscoveredContext, Draft, PlanFact, Step, Steps, sense::question::Question};
 
 use super::{
-    choose::{Choice, choose, mentions},
+    choice::{Choice, mentions},
+    describe::describe,
     evidence::{Evidence, TableHit},
     fields,
 };
-
-/// Writes the plan. What makes no sense after a second look is no plan, and is declined.
-pub(super) fn write(evidence: &Evidence) -> Draft {
-    let choice = choose(evidence);
-    if choice.is_empty() {
-        return decline(evidence, &[]);
-    }
-    let draft = write_choice(evidence, &choice);
-    let sense = check_sense(&evidence.question, &draft, evidence);
-    let has_second_look = !evidence.objections.is_empty() || !evidence.refused.is_empty();
-    let is_hopeless = sense.findings.iter().any(|finding| match finding.code {
-        SenseCode::NotCovered | SenseCode::OutsideData | SenseCode::Writes | SenseCode::NoChange => true,
-        SenseCode::NotNeeded
-        | SenseCode::DefinitionNotNeeded
-        | SenseCode::DefinitionNotMet
-        | SenseCode::MissingCondition
-        | SenseCode::MissingPeriod
-        | SenseCode::WrongPeriod
-        | SenseCode::MissingGroup
-        | SenseCode::WrongMeasure
-        | SenseCode::NotJoined
-        | SenseCode::UnknownColumn
-        | SenseCode::WrongValue
-        | SenseCode::Declined => false,
-    });
-    if is_hopeless && has_second_look {
-        return decline(evidence, &sense.not_covered);
-    }
-    draft
-}
 
 /// The plan of a choice.
 pub(super) fn write_choice(evidence: &Evidence, choice: &Choice<'_>) -> Draft {
@@ -74,26 +43,6 @@ pub(super) fn write_choice(evidence: &Evidence, choice: &Choice<'_>) -> Draft {
         plan: Steps { steps },
         clarifications: evidence.unclear.iter().cloned().collect(),
     }
-}
-
-/// The honest plan when nothing fits.
-fn decline(evidence: &Evidence, missing: &[String]) -> Draft {
-    let mut clarifications = vec![format!(
-        "Nothing in this catalog answers \"{}\". Name a source that would, or ask in other words.",
-        evidence.question
-    )];
-    if !missing.is_empty() {
-        let words: Vec<String> = missing.iter().map(|word| format!("`{word}`")).collect();
-        clarifications.push(format!("Nothing that was found holds {}: what is meant by it?", words.join(", ")));
-    }
-    clarifications.extend(evidence.unclear.iter().cloned());
-    let mut reasoning =
-        "The offline planner looked for facts, tables, operations, documents and skills, and found no good match."
-            .to_owned();
-    if !evidence.failures.is_empty() {
-        reasoning.push_str(&format!(" Some tools failed: {}.", evidence.failures.join("; ")));
-    }
-    Draft { reasoning, clarifications, ..Draft::default() }
 }
 
 fn describe_choice(choice: &Choice<'_>) -> String {
@@ -175,9 +124,27 @@ impl Writer<'_> {
             joins.dedup();
             let joined = if joins.is_empty() { String::new() } else { format!(", joined on {}", joins.join(" and ")) };
             let ids: Vec<String> = tables.iter().map(|hit| hit.id()).collect();
-            let known = self.evidence.schemas.iter().filter(|schema| ids.contains(&schema.id)).collect();
-            let mut step = fields::fill(&self.evidence.question, self.question, known, &choice.facts);
-            step.goal = format!("Query {} of {database}{joined}{}", names.join(", "), fields::describe(&step));
+            let known: Vec<&TableMeaning> =
+                self.evidence.schemas.iter().filter(|schema| ids.contains(&schema.id)).collect();
+            let step = fields::fill(&self.evidence.question, self.question, known.clone(), &choice.facts);
+            // What is summed in several tables is summed in a step for each: joined, their rows would be there several times.
+            let mut measured: Vec<&str> = Vec::new();
+            for (table, _) in step.compute.iter().filter_map(|measure| measure.column.as_deref()?.rsplit_once('.')) {
+                if !measured.contains(&table) {
+                    measured.push(table);
+                }
+            }
+            if measured.len() > 1 {
+                for id in measured.into_iter().map(str::to_owned).collect::<Vec<_>>() {
+                    let own = known.iter().copied().filter(|table| table.id == id).collect();
+                    let mut step = fields::fill(&self.evidence.question, self.question, own, &choice.facts);
+                    step.goal = format!("Query {id}{}", describe(&step));
+                    self.push(Step { databases: vec![database.to_owned()], tables: vec![id], ..step });
+                }
+                continue;
+            }
+            let mut step = step;
+            step.goal = format!("Query {} of {database}{joined}{}", names.join(", "), describe(&step));
             for side in joins.iter().flat_map(|join| join.split(['=', ' '])).filter(|side| side.contains('.')) {
                 let column = format!("{database}.{side}");
                 if !step.columns.contains(&column) {

@@ -1,10 +1,10 @@
 //! What the conversation holds so far, read back from the tool results.
 
-use prospector_agent::meaning::{TableMeaning, judge_method};
+use prospector_agent::plan::meaning::{TableMeaning, judge_method};
 use prospector_llm::{Message, message::ToolCall, purpose::Objection};
 use serde_json::Value;
 
-use super::meanings::read_table;
+use super::table::read_table;
 use crate::calls::items;
 
 /// A definition that was resolved.

@@ -2,7 +2,7 @@
 //! conditions, groups, an order.
 
 use prospector_agent::{
-    meaning::{ColumnMeaning, TableMeaning},
+    plan::meaning::{ColumnMeaning, TableMeaning},
     plan::{
         Step,
         query::{Aggregation, DatePart, Group, Measure, Order},
@@ -35,52 +35,6 @@ pub(super) fn fill(text: &str, question: &Question, tables: Vec<&TableMeaning>, 
     filler.order(&mut step);
     filler.columns(&mut step);
     step
-}
-
-/// What a step computes, in words.
-pub(super) fn describe(step: &Step) -> String {
-    let bare = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
-    let mut said = String::new();
-    let measures: Vec<String> = (step.compute.iter())
-        .filter_map(|measure| {
-            let aggregation = measure.aggregation?.as_str();
-            Some(
-                measure
-                    .column
-                    .as_deref()
-                    .map_or(aggregation.to_owned(), |column| format!("{aggregation} of {}", bare(column))),
-            )
-        })
-        .collect();
-    if !measures.is_empty() {
-        said.push_str(&format!(": {}", measures.join(", ")));
-    }
-    if !step.filter.is_empty() {
-        let one = |filter: &FilterCondition| {
-            let value = filter.value.as_str().map_or_else(|| filter.value.to_string(), str::to_owned);
-            let sign = match filter.op {
-                FilterOp::Eq => "is",
-                FilterOp::Neq => "is not",
-                FilterOp::Gt => ">",
-                FilterOp::Gte => ">=",
-                FilterOp::Lt => "<",
-                FilterOp::Lte => "<=",
-                FilterOp::Between => "between",
-                FilterOp::In => "in",
-                FilterOp::Like => "like",
-            };
-            format!("{} {sign} {value}", bare(&filter.column))
-        };
-        said.push_str(&format!(", where {}", step.filter.iter().map(one).collect::<Vec<_>>().join(" and ")));
-    }
-    if !step.group_by.is_empty() {
-        let one = |group: &Group| match group.part {
-            Some(part) => format!("{} of {}", part.as_str().replace('_', " "), bare(&group.column)),
-            None => bare(&group.column),
-        };
-        said.push_str(&format!(", grouped by {}", step.group_by.iter().map(one).collect::<Vec<_>>().join(", ")));
-    }
-    said
 }
 
 struct Filler<'a> {
@@ -230,7 +184,7 @@ impl<'a> Filler<'a> {
                 stems(&column.name).iter().any(|word| word.len() > 3 && said.iter().any(|other| alike(other, word)))
             });
             found.extend(named.map(|place| (Aggregation::Sum, Some(place))));
-            if found.iter().all(|(_, place)| place.is_none())
+            if found.is_empty()
                 && let Some(place) = AMOUNTS.iter().find_map(|word| {
                     self.places()
                         .filter(|place| is_number(*place))
@@ -252,7 +206,7 @@ impl<'a> Filler<'a> {
     }
 
     fn conditions(&self, step: &mut Step) {
-        for period in &self.question.periods {
+        if let Some(period) = self.question.periods.first() {
             for date in self.find_dates() {
                 let add = |op, value: &str| FilterCondition { column: id(date), op, value: json!(value) };
                 if !period.from.starts_with("0000") {
@@ -262,7 +216,6 @@ impl<'a> Filler<'a> {
                     step.filter.push(add(FilterOp::Lt, &period.to));
                 }
             }
-            break;
         }
         let wanted: Vec<String> = self.question.concepts.iter().map(|concept| concept.stem.clone()).collect();
         let mut defined: Vec<Vec<String>> = stems(&self.text).windows(2).map(<[String]>::to_vec).collect();

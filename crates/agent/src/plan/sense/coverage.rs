@@ -23,7 +23,9 @@ pub(super) fn check(view: &PlanView<'_>, report: &mut Report) {
     report.check(check_currency(view));
     report.check(check_subject(view));
     check_named_tables(view, report);
-    for grouping in &view.question.groupings {
+    // What is ranked by is a measure.
+    let is_group = |grouping: &&Grouping| matches!(grouping, Grouping::Unit(_)) || view.question.ranks.is_none();
+    for grouping in view.question.groupings.iter().filter(is_group) {
         report.check(check_grouping(view, grouping));
     }
 }
@@ -66,6 +68,14 @@ fn is_covered(view: &PlanView<'_>, concept: &Concept) -> bool {
         view.sources.iter().any(|used| used.id == name)
     };
     if view.defined.iter().any(|term| reads(&term.term.source) && is_of(term)) {
+        return true;
+    }
+    // What a change is asked for with is passed to the operation that makes it.
+    let changes = |source: &super::view::Source| {
+        let writes = source.operation.as_ref().is_some_and(|operation| operation.writes == Some(true));
+        writes && view.question.concepts.iter().any(|concept| source.words.is_called(&concept.stem))
+    };
+    if view.question.asks_for_change && view.sources.iter().any(changes) {
         return true;
     }
     // Where only texts are read, what they say counts.

@@ -39,7 +39,12 @@ fn check_kinds(view: &PlanView<'_>, report: &mut Report) {
         if view.question.concepts.iter().any(|other| Some(other.at) == before) {
             continue;
         }
-        let is_kind = |term: &&UsedTerm| term.stems.len() == 2 && term.stems.last() == Some(&concept.stem);
+        let is_kind = |term: &&UsedTerm| {
+            // `average rating` is no kind of rating.
+            let first = term.term.term.split_whitespace().next().unwrap_or_default().to_lowercase();
+            let is_own_kind = !prospector_text::requests::is_about_nothing(&first);
+            term.stems.len() == 2 && term.stems.last() == Some(&concept.stem) && is_own_kind
+        };
         let kinds: Vec<&UsedTerm> = view.related.iter().filter(is_kind).collect();
         let mut homes: Vec<String> = Vec::new();
         for (table, _) in kinds.iter().flat_map(|term| read_columns(&term.term.definition)) {
