@@ -43,7 +43,9 @@ fn check_kinds(view: &PlanView<'_>, report: &mut Report) {
             // `average rating` is no kind of rating.
             let first = term.term.term.split_whitespace().next().unwrap_or_default().to_lowercase();
             let is_own_kind = !prospector_text::requests::is_about_nothing(&first);
-            term.stems.len() == 2 && term.stems.last() == Some(&concept.stem) && is_own_kind
+            // A rating is no rate, though both have one stem.
+            let is_same_word = term_head(term).eq_ignore_ascii_case(&concept.text);
+            term.stems.len() == 2 && is_same_word && is_own_kind && term.is_formula
         };
         let kinds: Vec<&UsedTerm> = view.related.iter().filter(is_kind).collect();
         let mut homes: Vec<String> = Vec::new();
