@@ -52,7 +52,7 @@ async fn plan(script: Vec<Turn>, model: &str) -> (Ran, FakeProvider) {
 
 /// A model that looks, and then plans with what it saw.
 fn look_and_plan(tables: &[&str]) -> Vec<Turn> {
-    let invoices = json!({"ids": ["music_store.invoices"]});
+    let invoices = json!({"ids": ["music_store.invoices", "music_store.customers"]});
     vec![
         Turn::answer(
             "Let me look.",
@@ -63,11 +63,12 @@ fn look_and_plan(tables: &[&str]) -> Vec<Turn> {
 }
 
 fn written(tables: &[&str]) -> Value {
+    let vips = [tables, &["music_store.customers"]].concat();
     json!({
         "reasoning": "Invoices hold what customers spend.",
         "discovered_context": {"tables": tables},
         "plan": {"steps": [
-            {"number": 1, "goal": "Find the VIP customers", "tables": tables, "outputs": ["vips"]},
+            {"number": 1, "goal": "Find the VIP customers", "tables": vips, "documents": ["business_rules"], "outputs": ["vips"]},
             {"number": 2, "goal": "Sum their invoices by quarter", "tables": tables, "inputs": ["vips"]}
         ]},
         "clarifications": []

@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use anyhow::Context as _;
-use prospector_agent::plan::{Draft, Plan, verify};
+use prospector_agent::plan::{Draft, Plan, complete_names, verify};
 
 use super::{Opening, open};
 use crate::{Exit, cli::CheckArgs, output, settings::Settings};
@@ -21,14 +21,18 @@ pub(crate) async fn check(args: CheckArgs, settings: &Settings) -> anyhow::Resul
     let value: serde_json::Value = serde_json::from_str(&text).with_context(|| format!("{place} is not JSON"))?;
     anyhow::ensure!(value.get("plan").is_some(), "{place} is not a plan: it has no `plan` with `steps`");
     let plan: Plan = serde_json::from_value(value).with_context(|| format!("{place} is not a plan"))?;
-    let draft = Draft {
+    let question = plan.question;
+    let mut draft = Draft {
         reasoning: plan.reasoning,
         discovered_context: plan.discovered_context,
         plan: plan.plan,
         clarifications: plan.clarifications,
     };
     let (catalog, _) = open(settings, Opening::Use).await?;
-    let verification = verify(&draft, &catalog, None);
+    complete_names(&mut draft, &catalog);
+    let tables: Vec<String> = draft.plan.steps.iter().flat_map(|step| step.tables.clone()).collect();
+    catalog.schema.read_values(&tables).await;
+    let verification = verify(&question, &draft, &catalog, None);
     output::json(&verification)?;
     Ok(if verification.ok { Exit::Good } else { Exit::NotVerified })
 }

@@ -1,7 +1,11 @@
 //! What exists, as a run and the verification of a plan ask for it.
 
+mod meanings;
+
 use prospector_core::record::ResourceKind;
 use prospector_discovery::Catalog;
+
+use crate::meaning::Meanings;
 
 /// What is known to exist. The catalog is one; who brings other tools brings their names.
 pub trait Names {
@@ -10,6 +14,11 @@ pub trait Names {
 
     /// The nearest names that exist.
     fn nearest(&self, kind: ResourceKind, id: &str) -> Vec<String>;
+
+    /// What the things mean, where that is known: then a plan is judged by it too.
+    fn meanings(&self) -> Option<&dyn Meanings> {
+        None
+    }
 }
 
 impl Names for Catalog {
@@ -19,5 +28,9 @@ impl Names for Catalog {
 
     fn nearest(&self, kind: ResourceKind, id: &str) -> Vec<String> {
         Catalog::nearest(self, kind, id)
+    }
+
+    fn meanings(&self) -> Option<&dyn Meanings> {
+        Some(self)
     }
 }

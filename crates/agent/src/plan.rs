@@ -3,15 +3,25 @@
 mod goal;
 mod instructions;
 mod parse;
+pub mod query;
+pub mod sense;
 mod verify;
 
+use prospector_connect::filter::FilterCondition;
 use prospector_llm::purpose::Mode;
 use serde::{Deserialize, Serialize};
 
 pub use crate::metrics::{CallRecord, Durations, Ended, Metrics, RoundEnd, RoundRecord, ToolMetrics};
 pub use goal::PlanOutcome;
 pub use instructions::INSTRUCTIONS;
-pub use verify::verify;
+use query::{Group, Measure, Order};
+use sense::Sense;
+pub use verify::{complete_names, verify, verify_names};
+
+/// What the things of a catalog mean, as far as a plan is judged by it.
+pub mod meaning {
+    pub use crate::meaning::{ColumnMeaning, DefinedTerm, Meanings, OperationMeaning, TableMeaning, judge_method};
+}
 
 /// A fact that a plan rests on.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -69,6 +79,25 @@ pub struct Step {
     /// Names of skills.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub skills: Vec<String>,
+    /// What is computed: [`Measure`].
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "query::read_measures")]
+    pub compute: Vec<Measure>,
+    /// Conditions on columns (`database.table.column`), or on measures by their names. A list in `in` may be a column of an
+    /// earlier output: `step_1_results.customer_id`.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "query::read_filters")]
+    pub filter: Vec<FilterCondition>,
+    /// What is grouped by: [`Group`].
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "query::read_groups")]
+    pub group_by: Vec<Group>,
+    /// What rows are ordered by, most important first.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "query::read_orders")]
+    pub order: Vec<Order>,
+    /// At most so many rows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<usize>,
+    /// Whether an operation of the step changes something.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub writes: bool,
     /// Outputs of earlier steps that this one uses.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<String>,
@@ -113,15 +142,18 @@ pub struct Failure {
     pub nearest: Vec<String>,
 }
 
-/// The outcome of checking every name and step.
+/// The outcome of checking every name and step, and whether they make sense for the question.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Verification {
-    /// Whether all of it holds.
+    /// Whether all of it holds, and makes sense.
     pub ok: bool,
     /// How many names and steps were checked.
     pub checked: usize,
     /// What does not hold.
     pub failed: Vec<Failure>,
+    /// Whether it makes sense.
+    #[serde(default)]
+    pub sense: Sense,
 }
 
 /// What `planner plan` prints.
@@ -142,7 +174,7 @@ pub struct Plan {
     pub plan: Steps,
     /// What is asked back.
     pub clarifications: Vec<String>,
-    /// Whether every name exists and was discovered.
+    /// Whether every name exists and was discovered, and the steps make sense for the question.
     pub verification: Verification,
     /// What it cost.
     pub metrics: Metrics,

@@ -40,7 +40,7 @@ impl Agreement {
             recall,
             f1: if sum > 0.0 { 2.0 * precision * recall / sum } else { 0.0 },
             shown: needed.iter().all(|thing| thing.as_ref().is_some_and(|thing| seen.contains(thing))),
-            verified: plan.verification.ok && plan.ended == Ended::Completed,
+            verified: plan.verification.failed.is_empty() && plan.ended == Ended::Completed,
         }
     }
 }

@@ -19,6 +19,8 @@ pub enum Purpose {
         question: String,
         /// Names of an earlier draft that do not exist, or that no call revealed.
         rejected: Vec<String>,
+        /// What made no sense in an earlier draft.
+        objections: Vec<Objection>,
         /// Whether the plan is due now: no further calls are made.
         finish: bool,
     },
@@ -62,6 +64,17 @@ pub enum Purpose {
     },
     /// The facts that a text states, as JSON.
     ExtractFacts,
+}
+
+/// Why a draft of a plan makes no sense for its question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Objection {
+    /// Names that would help.
+    pub missing: Vec<String>,
+    /// Whether something has to be taken out, and not added.
+    pub is_needless: bool,
+    /// What is wrong, in a sentence.
+    pub text: String,
 }
 
 /// A turn of a conversation that is over.

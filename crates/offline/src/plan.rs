@@ -1,15 +1,24 @@
-//! Plans. A plan takes four rounds at most: look for everything the question may need; look at what was found; look at what
-//! that led to; write the plan. What is kept is decided by the relevance that the search gives: see [`choose`].
+//! Plans. A plan takes four rounds: look for everything the question may need; look at what was found; look at what that led to;
+//! write the plan. Where the plan makes no sense, it looks once more at what would help, and writes another. What is kept is
+//! decided by the checks that a plan has to pass: see [`choose`].
 
+mod choice;
 mod choose;
+mod describe;
 mod draft;
 mod evidence;
+mod fields;
+mod meanings;
+mod table;
+mod write;
 
 use std::collections::HashSet;
 
-use prospector_llm::{ChatRequest, ChatResponse, Message, message::ToolCall};
+use prospector_agent::plan::sense::question::{Concept, Question};
+use prospector_llm::{ChatRequest, ChatResponse, Message, message::ToolCall, purpose::Objection};
 use prospector_search::Query;
-use serde_json::json;
+use prospector_text::{periods, requests, stop_words};
+use serde_json::{Value, json};
 
 use crate::{
     calls::{Call, translate},
@@ -17,9 +26,21 @@ use crate::{
 };
 use evidence::{Evidence, TableHit};
 
+/// So many tables are looked for, and so many of them looked at; so many phrases are looked up as terms.
+const MAX_HITS: usize = 10;
+const MAX_READ: usize = 5;
+const MAX_PHRASES: usize = 2;
+
 /// The next calls that a plan needs, or the plan.
-pub(crate) fn plan(request: &ChatRequest, question: &str, rejected: &[String], finish: bool) -> ChatResponse {
+pub(crate) fn plan(
+    request: &ChatRequest,
+    question: &str,
+    rejected: &[String],
+    objections: &[Objection],
+    finish: bool,
+) -> ChatResponse {
     let mut evidence = Evidence::read(question, rejected, &request.messages);
+    evidence.objections = objections.to_vec();
     let characters = evidence.question.chars().count();
     let is_cut = is_too_long(&evidence.question);
     if is_cut {
@@ -31,7 +52,7 @@ pub(crate) fn plan(request: &ChatRequest, question: &str, rejected: &[String], f
         0 => first_look(&evidence.question),
         1 => second_look(&evidence),
         2 => third_look(&evidence),
-        _ => Vec::new(),
+        _ => read_missing(&evidence),
     };
     let has = |name: &str| request.tools.iter().any(|tool| tool.name == name);
     let calls: Vec<ToolCall> = translate(calls, request)
@@ -45,7 +66,7 @@ pub(crate) fn plan(request: &ChatRequest, question: &str, rejected: &[String], f
         })
         .collect();
     if calls.is_empty() {
-        let mut plan = draft::write(&evidence);
+        let mut plan = write::write(&evidence);
         if is_cut {
             plan.clarifications.push(format!(
                 "The question has {characters} characters, and the plan is for the first {max} of them. Ask in \
@@ -60,43 +81,97 @@ pub(crate) fn plan(request: &ChatRequest, question: &str, rejected: &[String], f
 
 /// Everything that the question may need.
 fn first_look(question: &str) -> Vec<Call> {
-    vec![
-        ("resolve_fact", json!({"question": question})),
-        ("search_tables", json!({"query": question})),
-        ("search_operations", json!({"query": question, "limit": 3})),
+    let mut calls = vec![resolve(question), search_tables(question, MAX_HITS)];
+    calls.extend(find_phrases(question).iter().map(|phrase| resolve(phrase)));
+    calls.extend(drop_names(question).map(|query| search_tables(&query, MAX_HITS / 2)));
+    calls.extend([
+        ("search_operations", json!({"query": question, "limit": 4})),
         ("search_documents", json!({"query": question, "limit": 3})),
         ("search_skills", json!({"query": question, "limit": 2})),
-    ]
+    ]);
+    calls
+}
+
+/// What a question is about, without the names of countries and the like in it, which many tables hold.
+fn drop_names(question: &str) -> Option<String> {
+    let parsed = Question::parse(question);
+    let is_name = |concept: &&Concept| concept.code.is_some() || concept.is_name;
+    let (names, rest): (Vec<&Concept>, Vec<&Concept>) = parsed.concepts.iter().partition(is_name);
+    let words: Vec<&str> = rest.iter().map(|concept| concept.text.as_str()).collect();
+    (!names.is_empty() && !words.is_empty()).then(|| words.join(" "))
+}
+
+/// Words that stand together and may be a term: `refund rate` of "What was the refund rate in 2025?"
+fn find_phrases(question: &str) -> Vec<String> {
+    let mut phrases: Vec<Vec<&str>> = vec![Vec::new()];
+    for word in periods::words(question) {
+        let lower = word.to_lowercase();
+        // `average order value` is a term, `how many` is none.
+        let ends = stop_words::OF_QUERIES.contains(&lower.as_str()) || lower.chars().any(|c| c.is_ascii_digit());
+        match phrases.last_mut() {
+            Some(last) if !ends => last.push(word),
+            _ if ends => phrases.push(Vec::new()),
+            _ => {}
+        }
+    }
+    let is_term = |phrase: &Vec<&str>| {
+        let is_short = |word: &&str| word.chars().filter(|c| c.is_uppercase()).count() > 1;
+        phrase.len() > 1 || phrase.iter().any(|word| is_short(word) || word.ends_with("ed"))
+    };
+    // `gross and net revenue`: both with the noun that they share.
+    let shared: Vec<String> = (phrases.windows(2))
+        .filter(|pair| {
+            pair[0].len() == 1 && pair[1].len() == 2 && question.contains(&format!("{} and {}", pair[0][0], pair[1][0]))
+        })
+        .map(|pair| format!("{} {}", pair[0][0], pair[1][1]))
+        .collect();
+    let whole = phrases.iter().filter(|phrase| is_term(phrase)).map(|phrase| phrase.join(" "));
+    shared.into_iter().chain(whole).filter(|phrase| phrase.len() < question.len()).take(MAX_PHRASES).collect()
 }
 
 /// What was found, in detail; and the tables that a definition speaks of.
 fn second_look(evidence: &Evidence) -> Vec<Call> {
-    let choice = choose::choose(evidence);
     let mut calls = Vec::new();
-    if let Some(fact) = &evidence.fact {
-        calls.push(("search_tables", json!({"query": fact.definition})));
+    let definitions: Vec<&str> = evidence.facts.iter().map(|fact| fact.definition.as_str()).take(2).collect();
+    if !definitions.is_empty() {
+        calls.push(search_tables(&definitions.join(" "), MAX_HITS / 2));
     }
-    calls.extend(choice.tables.iter().map(|table| schema(table, &evidence.question)));
-    for operation in &choice.operations {
+    calls.extend(rank_tables(evidence).into_iter().take(MAX_READ).map(|table| schema(table, &evidence.question)));
+    let asks_for_change = requests::asks_for_change(&evidence.question);
+    let operations = evidence.operations.iter().filter(|hit| hit.relevance >= choose::MIN_RELEVANCE || asks_for_change);
+    for operation in operations.take(2) {
         calls.push(("get_operation_details", json!({"api": operation.parent, "operation": operation.name})));
-    }
-    for skill in &choice.skills {
-        calls.push(("get_skill", json!({"name": skill.name, "max_tokens": 600})));
-    }
-    for document in &choice.documents {
-        calls.push((
-            "get_document_section",
-            json!({"name": document.parent, "section": document.name, "max_tokens": 400}),
-        ));
     }
     calls
 }
 
 /// The tables that only the definition led to.
 fn third_look(evidence: &Evidence) -> Vec<Call> {
-    let known = |id: &str| evidence.schemas.iter().any(|schema| schema.table == id);
-    let unread = choose::choose(evidence).tables.into_iter().filter(|table| !known(&table.id()));
-    unread.map(|table| schema(table, &evidence.question)).collect()
+    let known = |id: &str| evidence.schemas.iter().any(|schema| schema.id == id);
+    let unread = rank_tables(evidence).into_iter().filter(|table| !known(&table.id()));
+    unread.take(2).map(|table| schema(table, &evidence.question)).collect()
+}
+
+/// The tables that would help, by what was said of the plan.
+fn read_missing(evidence: &Evidence) -> Vec<Call> {
+    let known = |id: &String| evidence.schemas.iter().any(|schema| schema.id == *id);
+    let mut calls: Vec<Call> = Vec::new();
+    for id in evidence.objections.iter().flat_map(|objection| objection.missing.iter().take(2)).filter(|id| !known(id))
+    {
+        let Some((database, table)) = id.split_once('.').filter(|(_, table)| !table.contains('.')) else { continue };
+        let call = show_columns(json!({"database": database, "table": table}));
+        if !calls.contains(&call) && calls.len() < MAX_READ {
+            calls.push(call);
+        }
+    }
+    calls
+}
+
+/// The hits by how likely they are to be used: by relevance, and by whether the question or a definition says their name.
+fn rank_tables(evidence: &Evidence) -> Vec<&TableHit> {
+    let mut hits: Vec<&TableHit> = evidence.tables.iter().filter(|hit| !hit.via || hit.relevance > 0.0).collect();
+    hits.sort_by(|a, b| choose::weigh(evidence, b).total_cmp(&choose::weigh(evidence, a)));
+    hits
 }
 
 /// The columns of a table; of one that may be wide, those that the question speaks of.
@@ -108,5 +183,17 @@ fn schema(table: &TableHit, question: &str) -> Call {
         said.retain(|word| known.insert(word.clone()));
         arguments["query"] = said.join(" ").into();
     }
+    show_columns(arguments)
+}
+
+fn show_columns(arguments: Value) -> Call {
     ("get_table_schema", arguments)
+}
+
+fn resolve(question: &str) -> Call {
+    ("resolve_fact", json!({"question": question}))
+}
+
+fn search_tables(query: &str, limit: usize) -> Call {
+    ("search_tables", json!({"query": query, "limit": limit}))
 }

@@ -106,7 +106,10 @@ async fn one(question: &str, limits: Limits, catalog: &Arc<Catalog>, profile: Pr
     let outcome = planner.plan(request).await;
     let plan = outcome.plan;
     assert_eq!(plan.ended, Ended::Completed, "{plan:#?}");
-    assert!(plan.verification.ok, "{:#?}", plan.verification);
+    assert!(plan.verification.failed.is_empty(), "{:#?}", plan.verification);
+    // With too few calls to look at columns the plan is there, and is said to lack them.
+    let has_room = limits == Limits::default();
+    assert!(plan.verification.ok || !has_room, "{:#?}", plan.verification);
     assert!(outcome.failure.is_none());
     assert_eq!((plan.question.as_str(), plan.model.as_str()), (question, "offline"));
     // What is printed can be read again, and checked without the run.
@@ -114,8 +117,8 @@ async fn one(question: &str, limits: Limits, catalog: &Arc<Catalog>, profile: Pr
     let again: Plan = serde_json::from_str(&text).expect("a plan");
     assert_eq!(again, plan);
     let draft = serde_json::from_str(&text).expect("a draft");
-    let verified = verify(&draft, catalog.as_ref(), None);
-    assert!(verified.ok, "{verified:#?}");
+    let verified = verify(question, &draft, catalog.as_ref(), None);
+    assert!(verified.failed.is_empty(), "{verified:#?}");
     plan
 }
 

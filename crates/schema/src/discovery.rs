@@ -5,13 +5,14 @@ use std::sync::Arc;
 use prospector_connect::Connector;
 use prospector_connect::table::Table;
 use prospector_core::record::Record;
+use serde_json::Value;
 use tokio::sync::OnceCell;
 
 use crate::{
     joins::{Connection, Join, JoinGraph},
     model::Database,
     naming::position_of,
-    profile::Profile,
+    profile::{MAX_COLUMNS, Profile, ProfileError, profile},
     render,
 };
 
@@ -29,6 +30,17 @@ pub struct Entry {
 /// Discovery over databases. Names match whatever their case, unless two differ in nothing else.
 pub struct SchemaDiscovery {
     pub(crate) databases: Vec<PreparedDatabase>,
+}
+
+/// What is known of the values of a column.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct KnownValues {
+    /// The least and the greatest, of numbers and dates.
+    pub range: Option<(Value, Value)>,
+    /// Some of those that repeat, the most frequent first.
+    pub values: Vec<Value>,
+    /// Whether these are all.
+    pub complete: bool,
 }
 
 /// A database with what is derived from it.
@@ -122,6 +134,32 @@ impl SchemaDiscovery {
         connection
     }
 
+    /// What a column holds, as far as its table was profiled in this process: by [`SchemaDiscovery::read_values`], or for
+    /// an answer of the tool that shows it.
+    pub fn known_values(&self, database: &str, table: &str, column: &str) -> Option<KnownValues> {
+        let known = self.find(database)?;
+        let profile = known.profiles[known.table(table)?].get()?;
+        let shown = profile.statistics.get(column)?;
+        let samples = profile.samples.get(column).and_then(Value::as_array);
+        let values: Vec<Value> = samples.cloned().unwrap_or_default();
+        let complete = !values.is_empty() && values.len() as u64 >= shown.cardinality && !shown.estimated;
+        Some(KnownValues { range: shown.min.clone().zip(shown.max.clone()), values, complete })
+    }
+
+    /// Reads what the columns of these tables hold, for [`SchemaDiscovery::known_values`]; `ids` are `database.table`. What
+    /// cannot be read stays unknown.
+    pub async fn read_values(&self, ids: &[String]) {
+        for id in ids {
+            let found = splits(id).find_map(|(database, table)| {
+                let known = self.find(database)?;
+                Some((known, known.table(table)?))
+            });
+            if let Some((known, at)) = found {
+                read_profile(known, at).await.ok();
+            }
+        }
+    }
+
     /// The records to index, one for each table.
     pub fn records(&self) -> Vec<Record> {
         let tables = |known: &PreparedDatabase| -> Vec<Record> {
@@ -146,6 +184,21 @@ impl PreparedDatabase {
     pub(crate) fn id(&self, at: usize) -> String {
         format!("{}.{}", self.database.name, self.database.tables[at].name)
     }
+}
+
+/// The profile of a table. It is read once and kept; what failed is tried again by the next call.
+pub(crate) async fn read_profile(known: &PreparedDatabase, at: usize) -> Result<&Profile, ProfileError> {
+    let table = &known.database.tables[at];
+    let Some(connector) = known.connector.as_deref() else {
+        return Err(ProfileError::NoConnector);
+    };
+    if !connector.has_data() {
+        return Err(ProfileError::NoData);
+    }
+    if table.columns.len() > MAX_COLUMNS {
+        return Err(ProfileError::TooWide { columns: table.columns.len() });
+    }
+    known.profiles[at].get_or_try_init(|| profile(connector, &known.database, table)).await
 }
 
 /// Every way to cut an id in two at a dot.

@@ -4,7 +4,7 @@ use prospector_core::mark::{as_json, clean_name};
 use prospector_discovery::prompt::Prompt;
 use prospector_llm::{
     LlmError, Message,
-    purpose::{Mode, Purpose},
+    purpose::{Mode, Objection, Purpose},
 };
 use serde_json::json;
 
@@ -12,7 +12,8 @@ use super::{
     Draft, Failure, Plan, Verification,
     instructions::describe_mode,
     parse::parse_draft,
-    verify::{list_seen, spell_names, verify},
+    sense::{SenseCode, SenseFinding},
+    verify::{complete_names, list_seen, spell_names, verify},
 };
 use crate::{
     Request,
@@ -46,6 +47,7 @@ impl<T: Tools> AgentLoop<'_, T> {
             names: self.names,
             draft: None,
             rejected: Vec::new(),
+            findings: Vec::new(),
             repaired: false,
             asked_again: false,
         };
@@ -68,6 +70,7 @@ impl<T: Tools> AgentLoop<'_, T> {
         if plan.plan.steps.is_empty() && ended != Ended::Completed {
             list_seen(&mut plan.discovered_context, &seen, &prompt.revealed);
         }
+        ask_for_uncovered(&mut plan);
         PlanOutcome { plan, failure }
     }
 }
@@ -79,6 +82,8 @@ struct PlanGoal<'a> {
     draft: Option<(Draft, Verification)>,
     /// The names that failed when a draft was sent back.
     rejected: Vec<String>,
+    /// What made no sense in it.
+    findings: Vec<Objection>,
     repaired: bool,
     asked_again: bool,
 }
@@ -93,20 +98,28 @@ impl Goal for PlanGoal<'_> {
     }
 
     fn purpose(&mut self, _: &[Message], finish: bool) -> Purpose {
-        Purpose::Plan { question: self.question.to_owned(), rejected: self.rejected.clone(), finish }
+        Purpose::Plan {
+            question: self.question.to_owned(),
+            rejected: self.rejected.clone(),
+            objections: self.findings.clone(),
+            finish,
+        }
     }
 
     fn judge(&mut self, reply: Reply<'_>, observe: &Observe<'_>) -> Judgement {
         match parse_draft(reply.text) {
             Ok(mut draft) => {
-                let verification = verify(&draft, self.names, Some(reply.seen));
+                complete_names(&mut draft, self.names);
                 spell_names(&mut draft, self.names);
-                observe(Event::Verified { ok: verification.ok, failed: verification.failed.len() });
+                let verification = verify(self.question, &draft, self.names, Some(reply.seen));
+                let failed = verification.failed.len() + verification.sense.findings.len();
+                observe(Event::Verified { ok: verification.ok, failed });
                 let judgement = match verification.ok || self.repaired {
                     true => Judgement::Accepted,
                     false => {
                         self.repaired = true;
                         self.rejected = verification.failed.iter().map(|failure| failure.name.clone()).collect();
+                        self.findings = verification.sense.findings.iter().map(as_objection).collect();
                         Judgement::Again(describe_failures(&verification))
                     }
                 };
@@ -136,11 +149,52 @@ fn describe_failures(verification: &Verification) -> String {
         nearest: failure.nearest.iter().map(|name| clean_name(name)).collect(),
         ..failure.clone()
     };
-    let complaint = json!({
+    let mut complaint = json!({
         "error": "plan_not_verified",
         "message": "these names or steps do not hold",
         "failed": verification.failed.iter().map(clean).collect::<Vec<_>>(),
         "suggestion": "discover what is missing or take it out, then output the whole plan again",
     });
+    if !verification.sense.findings.is_empty() {
+        let clean = |finding: &SenseFinding| SenseFinding {
+            message: clean_name(&finding.message),
+            nearest: finding.nearest.iter().map(|name| clean_name(name)).collect(),
+            ..finding.clone()
+        };
+        complaint["message"] = "the plan does not hold, or makes no sense for the question".into();
+        complaint["sense"] = json!(verification.sense.findings.iter().map(clean).collect::<Vec<_>>());
+    }
     as_json(&complaint)
+}
+
+/// A finding as a model that is a program reads it.
+fn as_objection(finding: &SenseFinding) -> Objection {
+    let is_needless = match finding.code {
+        SenseCode::NotNeeded | SenseCode::DefinitionNotNeeded | SenseCode::Writes => true,
+        SenseCode::NotCovered
+        | SenseCode::DefinitionNotMet
+        | SenseCode::MissingCondition
+        | SenseCode::MissingPeriod
+        | SenseCode::WrongPeriod
+        | SenseCode::OutsideData
+        | SenseCode::MissingGroup
+        | SenseCode::WrongMeasure
+        | SenseCode::NotJoined
+        | SenseCode::UnknownColumn
+        | SenseCode::WrongValue
+        | SenseCode::NoChange
+        | SenseCode::Declined => false,
+    };
+    Objection { missing: finding.nearest.clone(), is_needless, text: finding.message.clone() }
+}
+
+/// What of the question is not covered is asked back.
+fn ask_for_uncovered(plan: &mut Plan) {
+    for word in &plan.verification.sense.not_covered {
+        let asked = plan.clarifications.iter().any(|known| known.to_lowercase().contains(&word.to_lowercase()));
+        if !asked {
+            plan.clarifications
+                .push(format!("Nothing in the plan covers `{word}`: what is meant by it, and where is it found?"));
+        }
+    }
 }

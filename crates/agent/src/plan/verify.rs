@@ -1,15 +1,26 @@
-//! Checking a plan: every name exists, every name was discovered, every input comes from an earlier step.
+//! Checking a plan: every name exists, every name was discovered, every input comes from an earlier step, and the whole makes
+//! sense for its question.
 
 use std::collections::HashSet;
 
 use prospector_core::record::{Resource, ResourceKind};
 
-use super::{DiscoveredContext, Draft, Failure, PlanFact, Step, Verification};
+use super::{DiscoveredContext, Draft, Failure, PlanFact, Step, Verification, sense::check_sense};
 use crate::names::Names;
 
-/// Checks a draft against what exists, and against what was `seen` in the run that made it (`None` for a plan whose run
-/// is over).
-pub fn verify(draft: &Draft, names: &dyn Names, seen: Option<&HashSet<Resource>>) -> Verification {
+/// Checks a draft against what exists, against what was `seen` in the run that made it (`None` for a plan whose run is over),
+/// and against the question, where it is known what the names mean.
+pub fn verify(question: &str, draft: &Draft, names: &dyn Names, seen: Option<&HashSet<Resource>>) -> Verification {
+    let mut outcome = verify_names(draft, names, seen);
+    if let Some(meanings) = names.meanings() {
+        outcome.sense = check_sense(question, draft, meanings);
+        outcome.ok &= outcome.sense.ok;
+    }
+    outcome
+}
+
+/// Checks the names and the order of the steps alone.
+pub fn verify_names(draft: &Draft, names: &dyn Names, seen: Option<&HashSet<Resource>>) -> Verification {
     let mut check = Check { names, seen, outcome: Verification::default() };
     let context = &draft.discovered_context;
     for fact in &context.facts {
@@ -26,6 +37,33 @@ pub fn verify(draft: &Draft, names: &dyn Names, seen: Option<&HashSet<Resource>>
     let mut outcome = check.outcome;
     outcome.ok = outcome.failed.is_empty();
     outcome
+}
+
+/// Fills in what others leave out of a plan: a table without its database beside `databases`, and outputs that a later step
+/// takes as `step_1_results` or `step_1_ids` where the step itself names none.
+pub fn complete_names(draft: &mut Draft, names: &dyn Names) {
+    for step in &mut draft.plan.steps {
+        for table in &mut step.tables {
+            if names.resolve(ResourceKind::Table, table).is_none() {
+                let full = step.databases.iter().map(|database| format!("{database}.{table}"));
+                let known = full.filter_map(|id| names.resolve(ResourceKind::Table, &id)).next();
+                *table = known.unwrap_or_else(|| std::mem::take(table));
+            }
+        }
+    }
+    let steps = &mut draft.plan.steps;
+    for at in 0..steps.len() {
+        for input in steps[at].inputs.clone() {
+            let number = input.strip_prefix("step_").and_then(|rest| rest.split('_').next()?.parse::<usize>().ok());
+            let Some(from) = number.and_then(|number| number.checked_sub(1)).filter(|from| *from < at) else {
+                continue;
+            };
+            let is_usual = input == format!("step_{}_results", from + 1);
+            if (steps[from].outputs.is_empty() || is_usual) && !steps[from].outputs.contains(&input) {
+                steps[from].outputs.push(input);
+            }
+        }
+    }
 }
 
 /// Writes every name of a draft as the catalog spells it.
@@ -49,6 +87,11 @@ pub(super) fn spell_names(draft: &mut Draft, names: &dyn Names) {
         spell(ResourceKind::Operation, &mut step.operations);
         spell(ResourceKind::Document, &mut step.documents);
         spell(ResourceKind::Skill, &mut step.skills);
+        // Whether a step changes something is for the catalog to say.
+        if let Some(meanings) = names.meanings() {
+            let changes = |id: &String| meanings.operation(id).is_some_and(|operation| operation.writes == Some(true));
+            step.writes = step.operations.iter().any(changes);
+        }
     }
 }
 
@@ -222,7 +265,7 @@ mod tests {
     fn check(steps: Vec<Step>, seen: &[&str], failures: &[&str]) {
         let draft = Draft { plan: Steps { steps }, ..Draft::default() };
         let seen: HashSet<Resource> = seen.iter().map(|id| Resource::new(ResourceKind::Table, *id)).collect();
-        let outcome = verify(&draft, &World, Some(&seen));
+        let outcome = verify("", &draft, &World, Some(&seen));
         let found: Vec<String> =
             outcome.failed.iter().map(|f| format!("{}: {}: {}", f.place, f.name, f.reason)).collect();
         assert_eq!(found, failures);
@@ -265,10 +308,27 @@ mod tests {
     }
 
     #[test]
+    fn what_others_leave_out_is_filled_in() {
+        let mut first = step(1, "Invoices", &[], &[]);
+        first.databases = vec!["store".into()];
+        let second = step(2, "store.customers", &["step_1_ids"], &[]);
+        let third = step(3, "store.customers", &["step_2_results", "step_3_results", "step_9_x"], &["out"]);
+        let mut draft = Draft { plan: Steps { steps: vec![first, second, third] }, ..Draft::default() };
+        complete_names(&mut draft, &World);
+        let steps = &draft.plan.steps;
+        assert_eq!(steps[0].tables, ["store.invoices"]);
+        assert_eq!(
+            (&steps[0].outputs, &steps[1].outputs),
+            (&vec!["step_1_ids".to_owned()], &vec!["step_2_results".to_owned()])
+        );
+        assert_eq!(steps[2].outputs, ["out"], "no step takes what comes later");
+    }
+
+    #[test]
     fn no_steps_need_a_reason() {
         check(vec![], &[], &["plan.steps: : there are no steps, and no clarification says why"]);
         let honest = Draft { clarifications: vec!["nothing fits".into()], ..Draft::default() };
-        assert!(verify(&honest, &World, Some(&HashSet::new())).ok);
+        assert!(verify("", &honest, &World, Some(&HashSet::new())).ok);
     }
 
     #[test]
@@ -286,7 +346,7 @@ mod tests {
             clarifications: vec!["c".into()],
             ..Draft::default()
         };
-        assert!(verify(&draft("rules#VIP"), &World, None).ok);
-        assert!(!verify(&draft("hearsay"), &World, None).ok);
+        assert!(verify("", &draft("rules#VIP"), &World, None).ok);
+        assert!(!verify("", &draft("hearsay"), &World, None).ok);
     }
 }

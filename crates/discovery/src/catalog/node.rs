@@ -233,7 +233,6 @@ impl<'a> Fields<'a> {
         }
     }
 
-<<<<<<< HEAD
     /// A whole number from 1 to `most`.
     pub(super) fn count(&mut self, key: &str, most: usize) -> Option<usize> {
         let placed = self.map.shift_remove(key)?;
@@ -248,17 +247,6 @@ impl<'a> Fields<'a> {
                     other.describe()
                 );
                 self.fail(placed.line, reason, format!("write `{key}: {most}`"));
-=======
-    /// A whole number of at least 1.
-    pub(super) fn count(&mut self, key: &str) -> Option<usize> {
-        let placed = self.map.shift_remove(key)?;
-        match placed.node {
-            Node::Number(number) if number >= 1.0 && number.fract() == 0.0 && number < 1e9 => Some(number as usize),
-            other => {
-                let reason =
-                    format!("`{key}` of {} must be a whole number from 1 on, not {}", self.what, other.describe());
-                self.fail(placed.line, reason, format!("write `{key}: 50`"));
->>>>>>> rows
                 None
             }
         }

@@ -13,6 +13,9 @@ use super::{
 const THRESHOLD: f64 = 0.3;
 const MAX_TABLES: usize = 50;
 
+/// And at most, whatever the catalog says.
+const MAX_TABLES_TO_PIN: usize = 10_000;
+
 /// Which tables are pinned.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Preload {
@@ -72,7 +75,7 @@ pub(super) fn read(reader: &mut EntryReader<'_>, entry: Placed) -> PreloadEntry 
             if let Some(mut fields) = reader.fields("context_preload", entry, &keys) {
                 read.preload.seeds = fields.texts("seed_patterns");
                 read.preload.threshold = fields.share("similarity_threshold").unwrap_or(THRESHOLD);
-                read.preload.max_tables = fields.count("max_tables").unwrap_or(MAX_TABLES);
+                read.preload.max_tables = fields.count("max_tables", MAX_TABLES_TO_PIN).unwrap_or(MAX_TABLES);
             }
         }
     }

@@ -1,122 +1,169 @@
-//! Which of the hits the plan uses. Relevance is a probability, and the search answers nothing where nothing fits, so the
-//! rules are short:
-//!
-//! - the best table is used, where being named by the question or by the definition counts as [`NAME_BONUS`];
-//! - of the others of its database, those that are named or [`MIN_RELEVANCE`]; of other databases, those that are
-//!   [`MIN_OTHER_DATABASE_RELEVANCE`], and named if the best one is;
-//! - one more table of the best one's database is used for each value of the question that no used table holds;
-//! - operations, documents and skills are used where they are likely, and nearly as likely as the best of their kind.
+//! Which of what was found the plan uses: the choice whose plan has the least to complain of by the checks that it will be
+//! verified by, with the fewest and the most relevant sources. One source or definition after another is taken in, or left out
+//! again, as long as that helps.
 
-use super::evidence::{Evidence, NamedHit, TableHit};
+use prospector_agent::plan::sense::{SenseCode, check_sense, question::Question};
 
-/// A hit is used from here on: what maximises the expected F1 of a choice whose F1 is about 0.7.
-const MIN_RELEVANCE: f64 = 0.33;
+use super::{
+    choice::Choice,
+    draft,
+    evidence::{Definition, Evidence, NamedHit, TableHit},
+};
 
-/// What it adds to the relevance of a table that the question or the definition says its name.
+/// An operation, document or skill below this is not looked at.
+pub(super) const MIN_RELEVANCE: f64 = 0.1;
+
+/// A table whose columns nobody could read is used from here on.
+const MIN_UNREAD_RELEVANCE: f64 = 0.33;
+
+/// What it adds to the relevance of a table that the question or the definition says its name, or that it holds a value of the
+/// question.
 const NAME_BONUS: f64 = 0.5;
 
-/// A table of another database than the best one's is used from here on.
-const MIN_OTHER_DATABASE_RELEVANCE: f64 = 0.5;
+/// What a source costs beside what it may be complained of; a relevant one costs less.
+const TABLE_COST: f64 = 1.0;
+const OPERATION_COST: f64 = 3.0;
+const DOCUMENT_COST: f64 = 2.5;
+const SKILL_COST: f64 = 3.5;
+const FACT_COST: f64 = 0.2;
 
-/// A table is used for a value that it holds from here on.
-const MIN_HOLDER_RELEVANCE: f64 = 0.1;
+/// What it costs to leave out what would help, by an earlier complaint.
+const IGNORED_COST: f64 = 8.0;
 
-/// An operation is used beside tables from here on: it may change something.
-const MIN_OPERATION_RELEVANCE: f64 = 0.7;
+/// After so many changes the choice stands.
+const MAX_CHANGES: usize = 16;
 
-/// A skill is used from here on: following one that does not fit costs more than working without.
-const MIN_SKILL_RELEVANCE: f64 = 0.58;
-
-/// An operation, document or skill is used if it is this near to the best one.
-const MAX_GAP_TO_BEST: f64 = 0.15;
-
-/// At most this many tables.
-const MAX_TABLES: usize = 5;
-
-/// What the plan uses.
-#[derive(Debug, Default)]
-pub(super) struct Choice<'a> {
-    pub(super) tables: Vec<&'a TableHit>,
-    pub(super) operations: Vec<&'a NamedHit>,
-    pub(super) documents: Vec<&'a NamedHit>,
-    pub(super) skills: Vec<&'a NamedHit>,
+/// Something that the plan may use.
+#[derive(Clone, Copy)]
+enum Candidate<'a> {
+    Fact(&'a Definition),
+    Table(&'a TableHit),
+    Operation(&'a NamedHit),
+    Document(&'a NamedHit),
+    Skill(&'a NamedHit),
 }
 
-/// Decides.
-pub(super) fn choose(evidence: &Evidence) -> Choice<'_> {
-    let refused = |id: &str| evidence.refused.iter().any(|name| name == id);
-    let tables: Vec<&TableHit> = tables(evidence).into_iter().filter(|hit| !refused(&hit.id())).collect();
-    let mut operations = best(&evidence.operations, 2);
-    operations.retain(|hit| !refused(&format!("{}.{}", hit.parent, hit.name)));
-    let mut documents = best(&evidence.documents, 1);
-    documents.retain(|hit| !refused(&hit.parent));
-    // Where there is data to look at, only a question that asks for the operation wants it.
-    let wanted = if tables.is_empty() { MIN_RELEVANCE } else { MIN_OPERATION_RELEVANCE };
-    operations.retain(|hit| hit.relevance >= wanted);
-    let mut skills = best(&evidence.skills, 1);
-    skills.retain(|hit| hit.relevance >= MIN_SKILL_RELEVANCE);
-    skills.retain(|hit| !refused(&hit.name));
-    Choice { tables, operations, documents, skills }
-}
-
-/// Up to `limit` hits that are likely, or nearly as likely as the best.
-fn best(hits: &[NamedHit], limit: usize) -> Vec<&NamedHit> {
-    let top = hits.iter().map(|hit| hit.relevance).fold(0.0, f64::max);
-    hits.iter()
-        .filter(|hit| hit.relevance >= MIN_RELEVANCE && hit.relevance >= top - MAX_GAP_TO_BEST)
-        .take(limit)
-        .collect()
-}
-
-fn tables(evidence: &Evidence) -> Vec<&TableHit> {
-    let hits = &evidence.tables;
-    let said = words(&format!("{} {}", evidence.question, evidence.fact.as_ref().map_or("", |fact| &fact.definition)));
-    let named = |hit: &TableHit| words(&hit.table).iter().all(|word| said.contains(word));
-    let weight = |hit: &TableHit| hit.relevance + if named(hit) { NAME_BONUS } else { 0.0 };
-    let own: Vec<&TableHit> = hits.iter().filter(|hit| !hit.via).collect();
-    // Of equals the one that the search put first.
-    let best = own.iter().rev().copied().max_by(|a, b| weight(a).total_cmp(&weight(b)));
-    let Some(top) = best else { return Vec::new() };
-    if weight(top) < MIN_RELEVANCE {
-        return Vec::new();
-    }
-    let mut chosen: Vec<&TableHit> = own
-        .iter()
-        .copied()
-        .filter(|hit| match hit.database == top.database {
-            true => hit.id() == top.id() || hit.relevance >= MIN_RELEVANCE || named(hit),
-            false => hit.relevance >= MIN_OTHER_DATABASE_RELEVANCE && (named(hit) || !named(top)),
-        })
-        .collect();
-    add_holders(&mut chosen, own.iter().copied().filter(|hit| hit.database == top.database));
-    chosen.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
-    chosen.truncate(MAX_TABLES);
-    // Bridges only where two chosen tables need one.
-    let bridges = hits.iter().filter(|hit| hit.via && hit.database == top.database).filter(|bridge| {
-        let joined = |join: &String| {
-            chosen.iter().filter(|hit| mentions(join, &hit.table)).count() > 0 && mentions(join, &bridge.table)
-        };
-        bridge.joins.iter().filter(|join| joined(join)).count() > 1
-    });
-    let bridges: Vec<&TableHit> = bridges.collect();
-    chosen.extend(bridges);
-    chosen
-}
-
-/// Adds the first table that holds a value which none of the chosen ones holds.
-fn add_holders<'a>(chosen: &mut Vec<&'a TableHit>, hits: impl Iterator<Item = &'a TableHit>) {
-    for hit in hits.filter(|hit| hit.relevance >= MIN_HOLDER_RELEVANCE) {
-        let is_new =
-            |value: &String| !chosen.iter().any(|other| other.values.iter().any(|own| literal(own) == literal(value)));
-        if !chosen.iter().any(|other| other.id() == hit.id()) && hit.values.iter().any(is_new) {
-            chosen.push(hit);
+impl Candidate<'_> {
+    fn cost(&self) -> f64 {
+        match self {
+            Candidate::Fact(_) => FACT_COST,
+            Candidate::Table(hit) => TABLE_COST - 0.5 * hit.relevance,
+            Candidate::Operation(hit) => OPERATION_COST - 2.0 * hit.relevance,
+            Candidate::Document(hit) => DOCUMENT_COST - 2.0 * hit.relevance,
+            Candidate::Skill(hit) => SKILL_COST - 3.0 * hit.relevance,
         }
     }
 }
 
-/// The value of a condition such as `countries.name = 'Brazil'`, in small letters.
-pub(super) fn literal(condition: &str) -> String {
-    condition.split_once(" = ").map_or(condition, |(_, value)| value).to_lowercase()
+/// Decides.
+pub(super) fn choose(evidence: &Evidence) -> Choice<'_> {
+    let candidates = list_candidates(evidence);
+    let mut used = vec![false; candidates.len()];
+    let mut cost = judge(evidence, &candidates, &used);
+    for _ in 0..MAX_CHANGES {
+        let changed = (0..candidates.len()).map(|at| {
+            let mut other = used.clone();
+            other[at] = !other[at];
+            (judge(evidence, &candidates, &other), at)
+        });
+        // Of equals the one that the search put first.
+        let Some((better, at)) = changed.min_by(|a, b| a.0.total_cmp(&b.0)).filter(|(better, _)| *better < cost) else {
+            break;
+        };
+        used[at] = !used[at];
+        cost = better;
+    }
+    collect(&candidates, &used)
+}
+
+fn list_candidates(evidence: &Evidence) -> Vec<Candidate<'_>> {
+    let refused = |id: &str| evidence.refused.iter().any(|name| name == id);
+    let facts = evidence.facts.iter().filter(|fact| !refused(&fact.term)).map(Candidate::Fact);
+    let is_likely = |hit: &TableHit| evidence.schemas.is_empty() && !hit.via && hit.relevance >= MIN_UNREAD_RELEVANCE;
+    let is_known = |hit: &TableHit| evidence.schemas.iter().any(|schema| schema.id == hit.id()) || is_likely(hit);
+    let is_read = |hit: &&TableHit| is_known(hit) && !refused(&hit.id());
+    let tables = evidence.tables.iter().filter(is_read).map(Candidate::Table);
+    let likely = |hit: &&NamedHit| hit.relevance >= MIN_RELEVANCE;
+    let operations =
+        evidence.operations.iter().filter(likely).filter(|hit| !refused(&format!("{}.{}", hit.parent, hit.name)));
+    let documents = evidence.documents.iter().filter(likely).filter(|hit| !refused(&hit.parent));
+    let skills = evidence.skills.iter().filter(likely).filter(|hit| !refused(&hit.name));
+    facts
+        .chain(tables)
+        .chain(operations.map(Candidate::Operation))
+        .chain(documents.map(Candidate::Document))
+        .chain(skills.map(Candidate::Skill))
+        .collect()
+}
+
+fn collect<'a>(candidates: &[Candidate<'a>], used: &[bool]) -> Choice<'a> {
+    let mut choice = Choice::default();
+    for candidate in candidates.iter().zip(used).filter(|(_, used)| **used).map(|(candidate, _)| candidate) {
+        match candidate {
+            Candidate::Fact(fact) => choice.facts.push(fact),
+            Candidate::Table(hit) => choice.tables.push(hit),
+            Candidate::Operation(hit) => choice.operations.push(hit),
+            Candidate::Document(hit) => choice.documents.push(hit),
+            Candidate::Skill(hit) => choice.skills.push(hit),
+        }
+    }
+    choice
+}
+
+/// What a choice costs: the complaints about its plan, and its sources.
+fn judge(evidence: &Evidence, candidates: &[Candidate<'_>], used: &[bool]) -> f64 {
+    let choice = collect(candidates, used);
+    let sources: f64 =
+        candidates.iter().zip(used).filter(|(_, used)| **used).map(|(candidate, _)| candidate.cost()).sum();
+    let answered = evidence.answer.as_ref().is_some_and(|answer| {
+        choice.documents.iter().any(|hit| hit.parent == answer.document()) && choice.tables.is_empty()
+    });
+    let bonus = if answered { 4.0 } else { 0.0 };
+    let plan = draft::write_choice(evidence, &choice);
+    let sense = check_sense(&evidence.question, &plan, evidence);
+    let complaints: f64 = sense.findings.iter().map(|finding| weigh_complaint(finding.code)).sum();
+    // Why and how are questions for instructions, not for rows.
+    let first = evidence.question.split_whitespace().next().unwrap_or_default().to_lowercase();
+    let is_how = matches!(first.as_str(), "why" | "how") && !Question::parse(&evidence.question).wants_data();
+    let bonus = bonus + if is_how && !choice.skills.is_empty() && choice.tables.is_empty() { 4.0 } else { 0.0 };
+    // What an earlier plan was said to lack is not left out again.
+    let lacks = evidence.objections.iter().filter(|objection| !objection.is_needless && !objection.missing.is_empty());
+    let ignored =
+        lacks.filter(|objection| !choice.tables.iter().any(|hit| objection.missing.contains(&hit.id()))).count();
+    let complaints = complaints + IGNORED_COST * ignored as f64;
+    // Of a plan without steps nothing is covered.
+    let nothing = if plan.plan.steps.is_empty() { 60.0 } else { 0.0 };
+    sources + complaints + nothing - bonus
+}
+
+fn weigh_complaint(code: SenseCode) -> f64 {
+    match code {
+        SenseCode::Writes | SenseCode::NoChange => 25.0,
+        SenseCode::NotCovered | SenseCode::WrongMeasure => 10.0,
+        SenseCode::OutsideData | SenseCode::Declined => 12.0,
+        SenseCode::DefinitionNotMet => 8.0,
+        SenseCode::NotNeeded | SenseCode::NotJoined => 6.0,
+        SenseCode::DefinitionNotNeeded
+        | SenseCode::MissingCondition
+        | SenseCode::MissingPeriod
+        | SenseCode::WrongPeriod
+        | SenseCode::MissingGroup
+        | SenseCode::UnknownColumn
+        | SenseCode::WrongValue => 4.0,
+    }
+}
+
+/// How likely a table is to be used, before its columns are known.
+pub(super) fn weigh(evidence: &Evidence, hit: &TableHit) -> f64 {
+    let mut text = evidence.question.clone();
+    for fact in &evidence.facts {
+        text.push(' ');
+        text.push_str(&fact.definition);
+    }
+    let said = words(&text);
+    let is_named = words(&hit.table).iter().all(|word| said.contains(word));
+    let holds_value = !hit.values.is_empty();
+    hit.relevance + if is_named || holds_value { NAME_BONUS } else { 0.0 }
 }
 
 /// Words, lower case, without the plural.
@@ -125,9 +172,4 @@ pub(super) fn words(text: &str) -> Vec<String> {
         .filter(|word| word.len() > 2)
         .map(|word| word.to_lowercase().trim_end_matches('s').to_owned())
         .collect()
-}
-
-/// Whether a join such as `invoices.customer_id = customers.id` is one of this table.
-pub(super) fn mentions(join: &str, table: &str) -> bool {
-    join.split('=').any(|side| side.trim().rsplit_once('.').is_some_and(|(name, _)| name == table))
 }

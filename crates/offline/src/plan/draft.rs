@@ -1,58 +1,40 @@
 //! The plan that the offline model writes, from templates.
 
-use prospector_agent::plan::{DiscoveredContext, Draft, PlanFact, Step, Steps};
+use prospector_agent::plan::meaning::TableMeaning;
+use prospector_agent::plan::{DiscoveredContext, Draft, PlanFact, Step, Steps, sense::question::Question};
 
 use super::{
-    choose::{Choice, choose, literal, mentions, words},
+    choice::{Choice, mentions},
+    describe::describe,
     evidence::{Evidence, TableHit},
+    fields,
 };
 
-/// Writes the plan.
-pub(super) fn write(evidence: &Evidence) -> Draft {
-    let mut choice = choose(evidence);
-    let fact = evidence.fact.as_ref().filter(|fact| !evidence.refused.contains(&fact.term));
-    let defined_in = fact.map(|fact| fact.source.split('#').next().unwrap_or_default().to_owned());
-    // The definition's own document is cited by the definition already.
-    choice.documents.retain(|hit| Some(&hit.parent) != defined_in.as_ref());
-    if !choice.tables.is_empty() || !choice.operations.is_empty() {
-        choice.documents.retain(|hit| hit.relevance >= 0.8);
-    }
-    if fact.is_none()
-        && choice.tables.is_empty()
-        && choice.operations.is_empty()
-        && choice.documents.is_empty()
-        && choice.skills.is_empty()
-    {
-        return decline(evidence);
-    }
-    let mut writer = Writer { evidence, steps: Vec::new() };
-    if let Some(fact) = fact {
-        let documents: Vec<String> = defined_in.iter().filter(|name| evidence.is_document(name)).cloned().collect();
-        let goal = format!("Apply the definition of {}: {}", fact.term, fact.definition);
-        writer.push(Step { goal, documents, ..Step::default() });
-    }
-    writer.documents(&choice);
-    writer.skills(&choice);
-    writer.tables(&choice);
-    writer.operations(&choice);
+/// The plan of a choice.
+pub(super) fn write_choice(evidence: &Evidence, choice: &Choice<'_>) -> Draft {
+    let question = Question::parse(&evidence.question);
+    let mut writer = Writer { evidence, question: &question, steps: Vec::new() };
+    writer.facts(choice);
+    writer.documents(choice);
+    writer.skills(choice);
+    writer.tables(choice);
+    writer.operations(choice);
     writer.conclude();
     let steps = writer.steps;
     let mut documents: Vec<String> = steps.iter().flat_map(|step| step.documents.clone()).collect();
     documents.dedup();
     let mut apis: Vec<String> = choice.operations.iter().map(|hit| hit.parent.clone()).collect();
     apis.dedup();
+    let facts = choice.facts.iter().map(|fact| PlanFact {
+        term: fact.term.clone(),
+        definition: fact.definition.clone(),
+        source: fact.source.clone(),
+        confidence: fact.confidence,
+    });
     Draft {
-        reasoning: reasoning(&choice, fact.map(|fact| fact.term.as_str())),
+        reasoning: describe_choice(choice),
         discovered_context: DiscoveredContext {
-            facts: fact
-                .map(|fact| PlanFact {
-                    term: fact.term.clone(),
-                    definition: fact.definition.clone(),
-                    source: fact.source.clone(),
-                    confidence: fact.confidence,
-                })
-                .into_iter()
-                .collect(),
+            facts: facts.collect(),
             tables: choice.tables.iter().map(|hit| hit.id()).collect(),
             apis,
             documents,
@@ -63,27 +45,8 @@ pub(super) fn write(evidence: &Evidence) -> Draft {
     }
 }
 
-/// The honest plan when nothing fits.
-fn decline(evidence: &Evidence) -> Draft {
-    let mut clarifications = vec![format!(
-        "Nothing in this catalog answers \"{}\". Name a source that would, or ask in other words.",
-        evidence.question
-    )];
-    clarifications.extend(evidence.unclear.iter().cloned());
-    let mut reasoning =
-        "The offline planner looked for facts, tables, operations, documents and skills, and found no good match."
-            .to_owned();
-    if !evidence.failures.is_empty() {
-        reasoning.push_str(&format!(" Some tools failed: {}.", evidence.failures.join("; ")));
-    }
-    Draft { reasoning, clarifications, ..Draft::default() }
-}
-
-fn reasoning(choice: &Choice<'_>, term: Option<&str>) -> String {
-    let mut found = Vec::new();
-    if let Some(term) = term {
-        found.push(format!("a definition of \"{term}\""));
-    }
+fn describe_choice(choice: &Choice<'_>) -> String {
+    let mut found: Vec<String> = choice.facts.iter().map(|fact| format!("a definition of \"{}\"", fact.term)).collect();
     let mut count = |n: usize, what: &str| {
         if n > 0 {
             found.push(format!("{n} {what}{}", if n == 1 { "" } else { "s" }));
@@ -94,14 +57,15 @@ fn reasoning(choice: &Choice<'_>, term: Option<&str>) -> String {
     count(choice.documents.len(), "document");
     count(choice.skills.len(), "skill");
     format!(
-        "Written by the offline planner, a deterministic program and not a language model: it keeps what the search finds \
-         relevant enough ({}) and puts it in order. Check the steps before you rely on them.",
+        "Written by the offline planner, a deterministic program and not a language model: of what the search finds it keeps \
+         what covers the question ({}) and puts it in order. Check the steps before you rely on them.",
         found.join(", ")
     )
 }
 
 struct Writer<'a> {
     evidence: &'a Evidence,
+    question: &'a Question,
     steps: Vec<Step>,
 }
 
@@ -113,8 +77,20 @@ impl Writer<'_> {
         self.steps.push(Step { number, inputs, outputs: vec![format!("step_{number}_results")], ..step });
     }
 
+    fn facts(&mut self, choice: &Choice<'_>) {
+        for fact in &choice.facts {
+            let documents = Some(fact.document().to_owned()).filter(|_| fact.source_type == "document");
+            let goal = format!("Apply the definition of {}: {}", fact.term, fact.definition);
+            self.push(Step { goal, documents: documents.into_iter().collect(), ..Step::default() });
+        }
+    }
+
     fn documents(&mut self, choice: &Choice<'_>) {
         for hit in &choice.documents {
+            // The definition's own document is cited by the definition already.
+            if choice.facts.iter().any(|fact| fact.document() == hit.parent) {
+                continue;
+            }
             let goal = format!("Read \"{}\" of {}", hit.name, hit.parent);
             self.push(Step { goal, documents: vec![hit.parent.clone()], ..Step::default() });
         }
@@ -127,7 +103,7 @@ impl Writer<'_> {
         }
     }
 
-    /// One step a database: its tables, the keys that join them, the columns that the question speaks of.
+    /// One step a database: its tables, the keys that join them, and what is computed.
     fn tables(&mut self, choice: &Choice<'_>) {
         let mut databases: Vec<&str> = Vec::new();
         for hit in &choice.tables {
@@ -147,55 +123,48 @@ impl Writer<'_> {
             joins.sort_unstable();
             joins.dedup();
             let joined = if joins.is_empty() { String::new() } else { format!(", joined on {}", joins.join(" and ")) };
-            let period = period(&self.evidence.question).map_or(String::new(), |unit| format!(", grouped by {unit}"));
-            let conditions = conditions(&tables);
-            let goal = format!("Query {} of {database}{joined}{conditions}{period}", names.join(", "));
-            let columns = tables.iter().flat_map(|hit| self.columns(&hit.id(), &joins)).collect();
-            let tables = tables.iter().map(|hit| hit.id()).collect();
-            self.push(Step { goal, databases: vec![database.to_owned()], tables, columns, ..Step::default() });
+            let ids: Vec<String> = tables.iter().map(|hit| hit.id()).collect();
+            let known: Vec<&TableMeaning> =
+                self.evidence.schemas.iter().filter(|schema| ids.contains(&schema.id)).collect();
+            let step = fields::fill(&self.evidence.question, self.question, known.clone(), &choice.facts);
+            // What is summed in several tables is summed in a step for each: joined, their rows would be there several times.
+            let mut measured: Vec<&str> = Vec::new();
+            for (table, _) in step.compute.iter().filter_map(|measure| measure.column.as_deref()?.rsplit_once('.')) {
+                if !measured.contains(&table) {
+                    measured.push(table);
+                }
+            }
+            if measured.len() > 1 {
+                for id in measured.into_iter().map(str::to_owned).collect::<Vec<_>>() {
+                    let own = known.iter().copied().filter(|table| table.id == id).collect();
+                    let mut step = fields::fill(&self.evidence.question, self.question, own, &choice.facts);
+                    step.goal = format!("Query {id}{}", describe(&step));
+                    self.push(Step { databases: vec![database.to_owned()], tables: vec![id], ..step });
+                }
+                continue;
+            }
+            let mut step = step;
+            step.goal = format!("Query {} of {database}{joined}{}", names.join(", "), describe(&step));
+            for side in joins.iter().flat_map(|join| join.split(['=', ' '])).filter(|side| side.contains('.')) {
+                let column = format!("{database}.{side}");
+                if !step.columns.contains(&column) {
+                    step.columns.push(column);
+                }
+            }
+            self.push(Step { databases: vec![database.to_owned()], tables: ids, ..step });
         }
-    }
-
-    /// The columns of a table that the question or the definition names, that join, or that hold its dates.
-    fn columns(&self, table: &str, joins: &[&str]) -> Vec<String> {
-        let Some(schema) = self.evidence.schemas.iter().find(|schema| schema.table == table) else {
-            return Vec::new();
-        };
-        let definition = self.evidence.fact.as_ref().map_or("", |fact| fact.definition.as_str());
-        let asked = words(&format!("{} {definition}", self.evidence.question));
-        let wants_dates = period(&self.evidence.question).is_some();
-        let name = table.rsplit('.').next().unwrap_or(table);
-        let holder = self.evidence.tables.iter().find(|hit| hit.id() == table);
-        schema
-            .columns
-            .iter()
-            .filter(|(column, data_type)| {
-                let joining = joins.iter().any(|join| {
-                    join.split('=').any(|side| side.trim().eq_ignore_ascii_case(&format!("{name}.{column}")))
-                });
-                let data_type = data_type.to_lowercase();
-                let is_date =
-                    column.to_lowercase().contains("date") || data_type.contains("date") || data_type.contains("time");
-                let is_condition = holder.is_some_and(|hit| {
-                    hit.values.iter().any(|value| value.starts_with(&format!("{name}.{column} = ")))
-                });
-                joining
-                    || is_condition
-                    || (wants_dates && is_date)
-                    || words(column).iter().any(|word| asked.contains(word))
-            })
-            .map(|(column, _)| format!("{table}.{column}"))
-            .collect()
     }
 
     fn operations(&mut self, choice: &Choice<'_>) {
         for hit in &choice.operations {
             let what = hit.description.trim_end_matches('.');
-            let goal = if what.is_empty() {
-                format!("Call {} of {}", hit.name, hit.parent)
-            } else {
-                format!("Call {} of {}: {what}", hit.name, hit.parent)
-            };
+            let mut goal = format!("Call {} of {}", hit.name, hit.parent);
+            if !what.is_empty() {
+                goal = format!("{goal}: {what}");
+            }
+            if !self.question.numbers.is_empty() {
+                goal = format!("{goal} ({})", self.question.numbers.join(", "));
+            }
             let operations = vec![format!("{}.{}", hit.parent, hit.name)];
             self.push(Step { goal, operations, ..Step::default() });
         }
@@ -207,42 +176,4 @@ impl Writer<'_> {
             self.push(Step { goal, ..Step::default() });
         }
     }
-}
-
-impl Evidence {
-    /// Whether a definition's source is a document, and not a table or a user.
-    fn is_document(&self, name: &str) -> bool {
-        self.documents.iter().any(|hit| hit.parent == name)
-            || self.fact.as_ref().is_some_and(|fact| fact.source_type == "document" && fact.source.starts_with(name))
-    }
-}
-
-/// What the rows of some tables must hold: each value of the question once, of the likeliest table.
-fn conditions(tables: &[&TableHit]) -> String {
-    let mut seen: Vec<String> = Vec::new();
-    let mut conditions: Vec<&str> = Vec::new();
-    for value in tables.iter().flat_map(|hit| &hit.values) {
-        if !seen.contains(&literal(value)) {
-            seen.push(literal(value));
-            conditions.push(value);
-        }
-    }
-    if conditions.is_empty() { String::new() } else { format!(", where {}", conditions.join(" and ")) }
-}
-
-/// The unit of time that the question groups by.
-fn period(question: &str) -> Option<&'static str> {
-    let question = question.to_lowercase();
-    [
-        ("quarter", "quarter"),
-        ("month", "month"),
-        ("year", "year"),
-        ("annual", "year"),
-        ("week", "week"),
-        ("dail", "day"),
-    ]
-    .into_iter()
-    .find(|(word, _)| question.contains(word))
-    .map(|(_, unit)| unit)
-    .or_else(|| question.contains("trend").then_some("month"))
 }

@@ -1,8 +1,10 @@
 //! What the conversation holds so far, read back from the tool results.
 
-use prospector_llm::{Message, message::ToolCall};
+use prospector_agent::plan::meaning::{TableMeaning, judge_method};
+use prospector_llm::{Message, message::ToolCall, purpose::Objection};
 use serde_json::Value;
 
+use super::table::read_table;
 use crate::calls::items;
 
 /// A definition that was resolved.
@@ -28,6 +30,8 @@ pub(super) struct TableHit {
     pub(super) values: Vec<String>,
     /// Whether it is only a bridge between others.
     pub(super) via: bool,
+    /// What the hit says of it.
+    pub(super) description: String,
     /// Whether it has more columns than the hit tells.
     pub(super) has_more_columns: bool,
 }
@@ -47,25 +51,33 @@ pub(super) struct NamedHit {
     pub(super) description: String,
 }
 
-/// The columns of a table whose schema was read: name and type.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Schema {
-    pub(super) table: String,
-    pub(super) columns: Vec<(String, String)>,
+impl Definition {
+    /// The document that gives it, without the section.
+    pub(super) fn document(&self) -> &str {
+        self.source.split('#').next().unwrap_or_default()
+    }
 }
 
 /// All of it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Evidence {
     pub(super) question: String,
-    pub(super) fact: Option<Definition>,
+    /// The definitions of what the question names.
+    pub(super) facts: Vec<Definition>,
+    /// A sentence that answers the question, where one does; it has no term.
+    pub(super) answer: Option<Definition>,
     /// What the user has to say first, for the definition to be found.
     pub(super) unclear: Option<String>,
     pub(super) tables: Vec<TableHit>,
     pub(super) operations: Vec<NamedHit>,
     pub(super) documents: Vec<NamedHit>,
     pub(super) skills: Vec<NamedHit>,
-    pub(super) schemas: Vec<Schema>,
+    /// The tables whose columns were read.
+    pub(super) schemas: Vec<TableMeaning>,
+    /// The operations that were looked at, and whether they change something.
+    pub(super) methods: Vec<(String, bool)>,
+    /// What made no sense in an earlier plan.
+    pub(super) objections: Vec<Objection>,
     /// Names that the verification refused.
     pub(super) refused: Vec<String>,
     /// Tools that failed, and how.
@@ -95,7 +107,24 @@ impl Evidence {
                 }
             }
         }
+        evidence.add_values();
         evidence
+    }
+
+    /// What a search says that a column holds is known of the column too.
+    fn add_values(&mut self) {
+        for hit in &self.tables {
+            let Some(schema) = self.schemas.iter_mut().find(|schema| schema.id == hit.id()) else { continue };
+            for condition in &hit.values {
+                let Some((column, value)) = condition.split_once(" = ") else { continue };
+                let name = column.rsplit('.').next().unwrap_or(column);
+                let value = value.trim_matches('\'').replace("''", "'");
+                let column = schema.columns.iter_mut().find(|column| column.name == name);
+                if let Some(column) = column.filter(|column| !column.values.contains(&value)) {
+                    column.values.push(value);
+                }
+            }
+        }
     }
 
     fn result(&mut self, call: &ToolCall, value: &Value) {
@@ -118,6 +147,7 @@ impl Evidence {
                         joins: texts(item, "joins"),
                         values: texts(item, "matched_values"),
                         via: item["via"].as_bool().unwrap_or(false),
+                        description: text(item, "description"),
                         has_more_columns: item["description"].as_str().is_some_and(|text| text.ends_with('…')),
                     };
                     // What the question or its definition finds likely is likely; a later search saw more keys.
@@ -145,31 +175,57 @@ impl Evidence {
             }
             "search_skills" => self.skills.extend(items(value).map(|item| read_hit(item, "", "name"))),
             "get_table_schema" => self.schema(value),
-            "describe" => items(value)
-                .filter(|item| item["kind"] == "table" && item.get("answer").is_some())
-                .for_each(|item| self.schema(&item["answer"])),
+            "get_operation_details" => self.method(value),
+            "describe" => {
+                for item in items(value).filter(|item| item.get("answer").is_some()) {
+                    match item["kind"].as_str() {
+                        Some("table") => self.schema(&item["answer"]),
+                        Some("operation") => self.method(&item["answer"]),
+                        _ => {}
+                    }
+                }
+            }
             _ => {}
         }
     }
 
     fn schema(&mut self, value: &Value) {
-        let list = |key: &str| value[key].as_array().into_iter().flatten();
-        let whole = list("columns").map(|column| (text(column, "name"), text(column, "type")));
-        // Of some columns a wide table shows no more than the names.
-        let named = list("other_columns").filter_map(Value::as_str).map(|name| (name.to_owned(), String::new()));
-        let id = format!("{}.{}", text(value, "database"), text(value, "table"));
+        let table = read_table(value);
         // A search shows the keys of likely tables; a schema has them all.
-        let keys: Vec<String> = list("columns")
+        let keys: Vec<String> = (table.columns.iter())
             .filter_map(|column| {
-                let to = column["foreign_key"].as_str()?;
-                Some(format!("{}.{} = {to}", text(value, "table"), text(column, "name")))
+                let (to, other) = column.refers.as_ref()?;
+                Some(format!("{}.{} = {to}.{other}", table.name, column.name))
             })
             .filter(|key| !self.tables.iter().any(|hit| hit.joins.iter().any(|join| join.contains(key.as_str()))))
             .collect();
-        if let Some(hit) = self.tables.iter_mut().find(|hit| hit.id() == id) {
-            hit.joins.extend(keys);
+        match self.tables.iter_mut().find(|hit| hit.id() == table.id) {
+            Some(hit) => hit.joins.extend(keys),
+            // An objection led here.
+            None => self.tables.push(TableHit {
+                database: table.database.clone(),
+                table: table.name.clone(),
+                relevance: 0.0,
+                joins: keys,
+                values: Vec::new(),
+                via: false,
+                description: table.description.clone(),
+                has_more_columns: false,
+            }),
         }
-        self.schemas.push(Schema { table: id, columns: whole.chain(named).collect() });
+        if !self.schemas.iter().any(|known| known.id == table.id) {
+            self.schemas.push(table);
+        }
+    }
+
+    fn method(&mut self, value: &Value) {
+        let id = format!("{}.{}", text(value, "api"), text(value, "operation"));
+        let writes = match value["type"].as_str() {
+            Some("mutation") => Some(true),
+            Some("query" | "subscription") => Some(false),
+            _ => judge_method(&text(value, "method"), &text(value, "operation")),
+        };
+        self.methods.extend(writes.map(|writes| (id, writes)));
     }
 
     fn resolution(&mut self, value: &Value) {
@@ -182,12 +238,18 @@ impl Evidence {
             return;
         }
         let (term, answer) = (text(value, "term"), text(value, "answer"));
-        if term.is_empty() || answer.is_empty() {
+        if answer.is_empty() {
             return;
         }
         let source = value["sources"][0]["name"].as_str().unwrap_or_default().to_owned();
         let source_type = text(&value["sources"][0], "type");
-        self.fact = Some(Definition { term, definition: answer, source, source_type, confidence });
+        let is_answer = term.is_empty();
+        let found = Definition { term, definition: answer, source, source_type, confidence };
+        if is_answer {
+            self.answer.get_or_insert(found);
+        } else if !self.facts.iter().any(|known| known.term.eq_ignore_ascii_case(&found.term)) {
+            self.facts.push(found);
+        }
     }
 }
 

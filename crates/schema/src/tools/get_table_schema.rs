@@ -13,8 +13,8 @@ use super::{
 };
 use crate::{
     data_type,
-    discovery::{PreparedDatabase, SchemaDiscovery},
-    profile::{MAX_COLUMNS, Profile, ProfileError, profile},
+    discovery::{SchemaDiscovery, read_profile},
+    profile::{Profile, ProfileError},
 };
 
 pub(super) struct GetTableSchema(pub(super) Arc<SchemaDiscovery>);
@@ -47,7 +47,7 @@ impl Tool for GetTableSchema {
         let (known, at) = find_table(&self.0, &args.database, &args.table)?;
         let table = &known.database.tables[at];
         let all = args.values.unwrap_or(false);
-        let (profile, note) = match read(known, at).await {
+        let (profile, note) = match read_profile(known, at).await {
             Ok(profile) if all => (profile.clone(), None),
             Ok(profile) => (profile.brief(), None),
             // Who did not ask for what a schema alone never has is not told that it is missing.
@@ -112,21 +112,6 @@ impl ToolOutput for TableSchema {
     fn render(&self, cut: &Cut) -> Text {
         super::render::table(self, cut).into()
     }
-}
-
-/// The profile of a table. It is read once and kept; what failed is tried again by the next call.
-async fn read(known: &PreparedDatabase, at: usize) -> Result<&Profile, ProfileError> {
-    let table = &known.database.tables[at];
-    let Some(connector) = known.connector.as_deref() else {
-        return Err(ProfileError::NoConnector);
-    };
-    if !connector.has_data() {
-        return Err(ProfileError::NoData);
-    }
-    if table.columns.len() > MAX_COLUMNS {
-        return Err(ProfileError::TooWide { columns: table.columns.len() });
-    }
-    known.profiles[at].get_or_try_init(|| profile(connector, &known.database, table)).await
 }
 
 /// What a column refers to.

@@ -1,0 +1,176 @@
+//! What the things of a catalog mean, read from the catalog.
+
+use prospector_connect::table::{Column, Table};
+use prospector_core::record::ResourceKind;
+use prospector_discovery::Catalog;
+use prospector_facts::extract::{ExtractedKind, extract};
+use prospector_text::{codes, identifiers, periods, requests, stem};
+use serde_json::Value;
+
+use crate::meaning::{ColumnMeaning, DefinedTerm, Meanings, OperationMeaning, TableMeaning, judge_method};
+
+/// So many passages are read for the definitions of what a question names.
+const MAX_PASSAGES: usize = 24;
+
+/// A sentence that defines less plainly than this defines nothing.
+const MIN_STRENGTH: f64 = 0.7;
+
+/// So many homes of a word are named.
+const MAX_HOMES: usize = 3;
+
+impl Meanings for Catalog {
+    fn table(&self, id: &str) -> Option<TableMeaning> {
+        let id = self.resolve(ResourceKind::Table, id)?;
+        let known = |(at, _): (usize, &str)| {
+            let (database, table) = (&id[..at], &id[at + 1..]);
+            Some((self.schema.database(database)?, self.schema.table(database, table)?))
+        };
+        let (database, table) = id.match_indices('.').find_map(known)?;
+        let mut description = table.description.clone();
+        if database.tables.len() == 1 {
+            description = format!("{description} {}", database.description);
+        }
+        Some(TableMeaning {
+            database: database.name.clone(),
+            name: table.name.clone(),
+            description,
+            columns: table.columns.iter().map(|column| read_column(self, &database.name, table, column)).collect(),
+            id,
+        })
+    }
+
+    fn operation(&self, id: &str) -> Option<OperationMeaning> {
+        let id = self.resolve(ResourceKind::Operation, id)?;
+        let api =
+            self.apis.apis().iter().find(|api| id.strip_prefix(&api.name).is_some_and(|rest| rest.starts_with('.')))?;
+        let operation = api.operations.iter().find(|operation| api.id_of(operation) == id)?;
+        let parameters = operation.parameters.iter().map(|one| format!("{} {}", one.name, one.description));
+        let said = [operation.description.clone(), operation.tags.join(" ")];
+        let description = said.into_iter().chain(parameters).collect::<Vec<_>>().join(" ");
+        Some(OperationMeaning {
+            writes: judge_method(&operation.method, &operation.name),
+            name: format!("{} {}", operation.name, operation.path),
+            description,
+        })
+    }
+
+    fn subject(&self, name: &str) -> Option<String> {
+        if let Some((document, _)) = self.documents.resolve_id(name) {
+            let headings: Vec<String> = document.sections.iter().map(|section| section.full_name()).collect();
+            let tags = document.tags.join(" ");
+            return Some(format!("{} {} {tags} {}", document.name, document.description, headings.join(" ")));
+        }
+        self.skills.resolve(name).map(|skill| format!("{} {}", skill.name, skill.description))
+    }
+
+    fn mentions(&self, name: &str, wanted: &str) -> bool {
+        let holds = |text: &str| identifiers::words(text).iter().any(|word| stem::snowball_regular(word) == wanted);
+        match self.documents.resolve_id(name) {
+            Some((document, _)) => holds(&document.content),
+            None => self.skills.resolve(name).is_some_and(|skill| holds(&skill.content)),
+        }
+    }
+
+    fn definitions(&self, question: &str) -> Vec<DefinedTerm> {
+        let mut found: Vec<DefinedTerm> = Vec::new();
+        for fact in self.facts.records() {
+            let (term, definition) = (fact.name, fact.description);
+            found.push(DefinedTerm { term, definition, source: fact.parent });
+        }
+        // Periods and names crowd out what is asked about.
+        let is_about = |word: &&str| {
+            let lower = word.to_lowercase();
+            let is_number = lower.chars().any(|c| c.is_ascii_digit());
+            let is_code = codes::find_country(&lower).or_else(|| codes::find_currency(&lower)).is_some();
+            !is_number && !is_code && !requests::is_about_nothing(&lower)
+        };
+        let about = periods::words(question).into_iter().filter(is_about).take(20).collect::<Vec<_>>().join(" ");
+        let mut passages = Vec::new();
+        for query in [question, about.as_str()].into_iter().filter(|query| !query.is_empty()) {
+            passages.extend(self.documents.passages(&self.index, query, MAX_PASSAGES).unwrap_or_default());
+        }
+        for passage in passages {
+            for fact in extract(&passage.text) {
+                let is_meaning = match fact.kind {
+                    ExtractedKind::Definition | ExtractedKind::Equality | ExtractedKind::Abbreviation => true,
+                    ExtractedKind::Threshold | ExtractedKind::Unit => false,
+                };
+                let is_known = found.iter().any(|known| known.term.eq_ignore_ascii_case(&fact.term));
+                if is_meaning && fact.confidence >= MIN_STRENGTH && !is_known {
+                    let source = format!("{}#{}", passage.document, passage.section);
+                    found.push(DefinedTerm { term: fact.term, definition: fact.evidence, source });
+                }
+            }
+        }
+        found
+    }
+
+    fn homes(&self, wanted: &str) -> Vec<String> {
+        // A word begins as its stem does; to stem each name of a large catalog would take long.
+        let begin = wanted.as_bytes().get(..3).unwrap_or(wanted.as_bytes());
+        let may_hold =
+            |name: &str| name.as_bytes().windows(begin.len().max(1)).any(|part| part.eq_ignore_ascii_case(begin));
+        let holds = |name: &str| {
+            may_hold(name) && identifiers::words(name).iter().any(|word| stem::snowball_regular(word) == wanted)
+        };
+        let mut named = Vec::new();
+        let mut members = Vec::new();
+        for database in self.schema.databases() {
+            for table in &database.tables {
+                let id = || format!("{}.{}", database.name, table.name);
+                let of_database = database.tables.len() == 1 && holds(&database.name);
+                if holds(&table.name) || of_database {
+                    named.push(id());
+                } else if members.len() < MAX_HOMES && table.columns.iter().any(|column| is_called(column, &holds)) {
+                    members.push(id());
+                }
+                if named.len() >= MAX_HOMES {
+                    return named;
+                }
+            }
+        }
+        named.extend(members);
+        named.truncate(MAX_HOMES);
+        named
+    }
+
+    fn bridges(&self, database: &str, from: &str, to: &str) -> Option<Vec<String>> {
+        let path = self.schema.join_path(database, from, to)?;
+        let mut between: Vec<String> = Vec::new();
+        for side in path.iter().flat_map(|join| [&join.from, &join.to]) {
+            let table = side.rsplit_once('.').map_or(side.as_str(), |(table, _)| table);
+            let is_end = table.eq_ignore_ascii_case(from) || table.eq_ignore_ascii_case(to);
+            if !is_end && !between.iter().any(|known| known == table) {
+                between.push(table.to_owned());
+            }
+        }
+        Some(between)
+    }
+}
+
+/// Whether the name of a column, or the natural name in front of its description, holds a word.
+fn is_called(column: &Column, holds: &impl Fn(&str) -> bool) -> bool {
+    let natural = column.description.split(':').next().unwrap_or_default();
+    holds(&column.name) || (natural.split_whitespace().count() <= 4 && holds(natural))
+}
+
+fn read_column(catalog: &Catalog, database: &str, table: &Table, column: &Column) -> ColumnMeaning {
+    let known = catalog.schema.known_values(database, &table.name, &column.name).unwrap_or_default();
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let refers = table.foreign_keys.iter().find_map(|key| {
+        let at = key.columns.iter().position(|name| *name == column.name)?;
+        Some((key.table.clone(), key.references.get(at)?.clone()))
+    });
+    let is_day = |value: &Value| value.as_str().is_some_and(|text| text.len() >= 7 && text.as_bytes()[4] == b'-');
+    let span = known.range.filter(|(first, last)| is_day(first) && is_day(last));
+    ColumnMeaning {
+        name: column.name.clone(),
+        column_type: column.column_type,
+        description: column.description.clone(),
+        refers,
+        primary_key: column.primary_key,
+        values: known.values.iter().map(text).collect(),
+        complete: known.complete,
+        span: span.map(|(first, last)| (text(&first), text(&last))),
+    }
+}

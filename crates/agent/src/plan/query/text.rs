@@ -1,0 +1,245 @@
+//! The short texts for what a step computes: `sum(db.t.c) as name`, `db.t.c >= 5`, `quarter(db.t.day)`, `name desc`.
+
+use prospector_connect::filter::{FilterCondition, FilterOp};
+use serde_json::{Value, json};
+
+use super::{Aggregation, DatePart, Group, Measure, Order};
+
+/// Why a text is not taken; the message is what a model is told.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum NotRead {
+    #[error(
+        "`{0}` is no measure: write `sum(db.table.column) as name`, with sum, avg, min, max, count or count_distinct"
+    )]
+    Measure(String),
+    #[error(
+        "`{0}` is no condition: write `db.table.column = 'value'`, with =, <>, <, <=, >, >=, in (..), between, like, is null"
+    )]
+    Filter(String),
+    #[error("`{0}` is no group: write `db.table.column`, or `quarter(db.table.column)` for a part of a date")]
+    Group(String),
+    #[error("`{0}` is no order: write the name of a measure, and `desc` for the highest first")]
+    Order(String),
+}
+
+/// `sum(db.t.c) as name`, `count()`, `a / b as name`.
+pub(super) fn read_measure(text: &str) -> Result<Measure, NotRead> {
+    let text = text.trim();
+    let wrong = || NotRead::Measure(text.to_owned());
+    let (body, name) = match split_word(text, "as") {
+        Some((body, name)) => (body, Some(name.trim_matches(['"', '`']).to_owned())),
+        None => (text, None),
+    };
+    if let Some((function, inner)) = read_call(body)
+        && let Some(aggregation) = read_aggregation(function, inner)
+    {
+        let column = inner.trim();
+        let column =
+            column.strip_prefix("distinct ").or_else(|| column.strip_prefix("DISTINCT ")).unwrap_or(column).trim();
+        let is_all = column.is_empty() || column == "*";
+        if !is_all && !is_name(column) {
+            return Ok(Measure { expression: Some(body.to_owned()), name, ..Measure::default() });
+        }
+        let column = (!is_all).then(|| clean(column));
+        return Ok(Measure { aggregation: Some(aggregation), column, expression: None, name });
+    }
+    if body.is_empty() || !body.contains(['+', '-', '*', '/', '(']) {
+        return Err(wrong());
+    }
+    Ok(Measure { expression: Some(body.to_owned()), name, ..Measure::default() })
+}
+
+/// `db.t.c = 'x'` and the other comparisons.
+pub(super) fn read_filter(text: &str) -> Result<FilterCondition, NotRead> {
+    let text = text.trim();
+    let wrong = || NotRead::Filter(text.to_owned());
+    let end = text.find(|c: char| c.is_whitespace() || "=<>!".contains(c)).ok_or_else(wrong)?;
+    let (column, rest) = (clean(&text[..end]), text[end..].trim());
+    if column.is_empty() {
+        return Err(wrong());
+    }
+    let lower = rest.to_lowercase();
+    let make = |op, value| Ok(FilterCondition { column: column.clone(), op, value });
+    match lower.as_str() {
+        "is null" => return make(FilterOp::Eq, Value::Null),
+        "is not null" => return make(FilterOp::Neq, Value::Null),
+        _ => {}
+    }
+    const SIGNS: [(&str, FilterOp); 8] = [
+        ("<>", FilterOp::Neq),
+        ("!=", FilterOp::Neq),
+        (">=", FilterOp::Gte),
+        ("<=", FilterOp::Lte),
+        ("==", FilterOp::Eq),
+        ("=", FilterOp::Eq),
+        (">", FilterOp::Gt),
+        ("<", FilterOp::Lt),
+    ];
+    if let Some((sign, op)) = SIGNS.iter().find(|(sign, _)| rest.starts_with(sign)) {
+        return make(*op, read_value(&rest[sign.len()..]).ok_or_else(wrong)?);
+    }
+    if lower.starts_with("like ") {
+        return make(FilterOp::Like, read_value(&rest[5..]).ok_or_else(wrong)?);
+    }
+    if lower.starts_with("between ") {
+        let (low, high) = split_word(&rest[8..], "and").ok_or_else(wrong)?;
+        let (low, high) = (read_value(low).ok_or_else(wrong)?, read_value(high).ok_or_else(wrong)?);
+        return make(FilterOp::Between, json!([low, high]));
+    }
+    if lower.starts_with("in ") || lower.starts_with("in(") {
+        let list = rest[2..].trim();
+        // The column of an earlier output.
+        let Some(inner) = list.strip_prefix('(').and_then(|list| list.strip_suffix(')')) else {
+            return if is_name(list) { make(FilterOp::In, json!(list)) } else { Err(wrong()) };
+        };
+        if !inner.contains(['\'', '"', ',']) && is_name(inner.trim()) && inner.contains('.') {
+            return make(FilterOp::In, json!(inner.trim()));
+        }
+        let values: Option<Vec<Value>> = split_list(inner).into_iter().map(read_value).collect();
+        return make(FilterOp::In, Value::Array(values.ok_or_else(wrong)?));
+    }
+    Err(wrong())
+}
+
+/// `db.t.c`, or a part of a date.
+pub(super) fn read_group(text: &str) -> Result<Group, NotRead> {
+    let text = text.trim();
+    let wrong = || NotRead::Group(text.to_owned());
+    if let Some((function, inner)) = read_call(text) {
+        let part =
+            DatePart::ALL.into_iter().find(|part| part.as_str().eq_ignore_ascii_case(function)).ok_or_else(wrong)?;
+        return Ok(Group { column: clean(inner), part: Some(part) });
+    }
+    if !is_name(text) {
+        return Err(wrong());
+    }
+    Ok(Group { column: clean(text), part: None })
+}
+
+/// `name`, `name desc`.
+pub(super) fn read_order(text: &str) -> Result<Order, NotRead> {
+    let mut words = text.split_whitespace();
+    let (by, direction, more) = (words.next(), words.next().map(str::to_lowercase), words.next());
+    let wrong = || NotRead::Order(text.trim().to_owned());
+    let descending = match direction.as_deref() {
+        None | Some("asc" | "ascending") => false,
+        Some("desc" | "descending") => true,
+        Some(_) => return Err(wrong()),
+    };
+    match (by, more) {
+        (Some(by), None) => Ok(Order { by: clean(by), descending }),
+        _ => Err(wrong()),
+    }
+}
+
+/// `name(inner)` and nothing after it.
+fn read_call(text: &str) -> Option<(&str, &str)> {
+    let (function, rest) = text.trim().split_once('(')?;
+    let inner = rest.strip_suffix(')')?;
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    (!inner.contains('(') && !inner.contains(')') && function.trim().chars().all(is_word))
+        .then_some((function.trim(), inner))
+}
+
+fn read_aggregation(function: &str, inner: &str) -> Option<Aggregation> {
+    let distinct = inner.trim().to_lowercase().starts_with("distinct ");
+    Some(match function.to_lowercase().as_str() {
+        "count" if distinct => Aggregation::CountDistinct,
+        "average" | "mean" => Aggregation::Avg,
+        name => Aggregation::ALL.into_iter().find(|known| known.as_str() == name)?,
+    })
+}
+
+/// The texts on both sides of the last such word that stands alone.
+fn split_word<'a>(text: &'a str, word: &str) -> Option<(&'a str, &'a str)> {
+    let lower = text.to_ascii_lowercase();
+    let wanted = format!(" {word} ");
+    let at = lower.rfind(&wanted)?;
+    Some((text[..at].trim(), text[at + wanted.len()..].trim()))
+}
+
+/// A text in quotes, a number, true, false, null; a bare word is a text.
+fn read_value(text: &str) -> Option<Value> {
+    let text = text.trim();
+    for quote in ['\'', '"'] {
+        if let Some(inner) = text.strip_prefix(quote) {
+            return inner.strip_suffix(quote).map(|inner| json!(inner.replace("''", "'")));
+        }
+    }
+    match serde_json::from_str(text) {
+        Ok(value @ (Value::Number(_) | Value::Bool(_) | Value::Null)) => Some(value),
+        _ => (!text.is_empty() && text.len() <= 200).then(|| json!(text)),
+    }
+}
+
+/// The parts between commas outside quotes.
+fn split_list(text: &str) -> Vec<&str> {
+    let (mut parts, mut start, mut quote) = (Vec::new(), 0, None);
+    for (at, c) in text.char_indices() {
+        match (quote, c) {
+            (None, '\'' | '"') => quote = Some(c),
+            (Some(open), _) if c == open => quote = None,
+            (None, ',') => {
+                parts.push(&text[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    parts
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty()
+        && text.chars().all(|c| c.is_alphanumeric() || "._-$\"` ".contains(c))
+        && !text.starts_with(['-', ' '])
+}
+
+fn clean(name: &str) -> String {
+    name.trim().chars().filter(|c| !matches!(c, '"' | '`')).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn measures_are_read() {
+        let check = |text: &str, expected: Value| assert_eq!(json!(read_measure(text).unwrap()), expected, "{text}");
+        check("sum(a.b.c) as total", json!({"aggregation": "sum", "column": "a.b.c", "name": "total"}));
+        check("COUNT(*)", json!({"aggregation": "count"}));
+        check("count(distinct a.b.c)", json!({"aggregation": "count_distinct", "column": "a.b.c"}));
+        check("revenue / orders AS aov", json!({"expression": "revenue / orders", "name": "aov"}));
+        check("sum(a.b.c * a.b.d)", json!({"expression": "sum(a.b.c * a.b.d)"}));
+        assert!(read_measure("everything").is_err());
+        assert!(read_measure("").is_err());
+    }
+
+    #[test]
+    fn conditions_are_read() {
+        let check = |text: &str, op: &str, value: Value| {
+            let read = read_filter(text).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(json!(read), json!({"column": "a.b.c", "op": op, "value": value}), "{text}");
+        };
+        check("a.b.c = 'P'", "eq", json!("P"));
+        check("a.b.c<>5", "neq", json!(5));
+        check("a.b.c is not null", "neq", Value::Null);
+        check("a.b.c in ('x, y', 'z')", "in", json!(["x, y", "z"]));
+        check("a.b.c in step_1_results.id", "in", json!("step_1_results.id"));
+        check("a.b.c between '2025-01-01' and '2025-12-31'", "between", json!(["2025-01-01", "2025-12-31"]));
+        check("a.b.c like 'A%'", "like", json!("A%"));
+        for text in ["", "a.b.c", "= 5", "a.b.c in (", "a.b.c between 5"] {
+            assert!(read_filter(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn groups_and_orders_are_read() {
+        assert_eq!(json!(read_group("quarter(a.b.c)").unwrap()), json!({"column": "a.b.c", "part": "quarter"}));
+        assert_eq!(json!(read_group("a.b.c").unwrap()), json!({"column": "a.b.c"}));
+        assert!(read_group("era(a.b.c)").is_err());
+        assert_eq!(json!(read_order("total DESC").unwrap()), json!({"by": "total", "descending": true}));
+        assert!(read_order("total up").is_err());
+    }
+}

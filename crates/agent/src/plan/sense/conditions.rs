@@ -1,0 +1,110 @@
+//! Whether the conditions of the question, and of the definitions that it needs, are said: values of columns, names, numbers.
+
+use super::{
+    Report, SenseCode, SenseFinding,
+    question::Concept,
+    view::{PlanView, Source},
+    vocabulary::{Cover, stems},
+};
+use crate::{meaning::TableMeaning, plan::Step};
+
+pub(super) fn check(view: &PlanView<'_>, report: &mut Report) {
+    // What an operation is called with comes from the question.
+    if view.sources.iter().all(|source| source.operation.is_none()) {
+        for number in &view.question.numbers {
+            report.check(check_number(view, number));
+        }
+    }
+    if !view.is_structured {
+        return;
+    }
+    for concept in &view.question.concepts {
+        if view.cover(&concept.stem) == Cover::Value {
+            report.check(check_value(view, &concept.stem, None, &format!("`{}` of the question", concept.text)));
+        } else if concept.code.is_some() || concept.is_name {
+            report.check(check_name(view, concept));
+        }
+    }
+    let is_needed = |term: &super::view::UsedTerm| {
+        let words = &view.question.words;
+        term.place(&view.question).is_some() || term.stems.iter().any(|stem| words.contains(stem))
+    };
+    let is_used = |term: &super::view::UsedTerm| view.terms.iter().any(|used| used.stems == term.stems);
+    let defined = view.defined.iter().filter(|term| !is_used(term));
+    check_pairs(view, &view.question.words, "the question", report);
+    for term in view.terms.iter().filter(|term| is_needed(term)).chain(defined) {
+        check_pairs(view, &term.says, &format!("the definition of `{}`", term.term.term), report);
+    }
+}
+
+/// `paid invoices`: a value before what its table is called is a condition.
+fn check_pairs(view: &PlanView<'_>, words: &[String], place: &str, report: &mut Report) {
+    for pair in words.windows(2) {
+        let [value, thing] = pair else { continue };
+        let is_of = |source: &Source| source.words.is_called(thing) && !source.words.columns_with(value).is_empty();
+        if view.sources.iter().any(is_of) && value.len() > 2 {
+            report.check(check_value(view, value, Some(thing), &format!("`{value}` of {place}")));
+        }
+    }
+}
+
+/// A number is a value of a condition, a limit, or said by the step that needs it.
+fn check_number(view: &PlanView<'_>, number: &str) -> Option<SenseFinding> {
+    let is_limit = view.steps.iter().any(|step| step.limit.is_some_and(|limit| limit.to_string() == number));
+    // Where a step says in fields what it computes, a number in its goal is none of them.
+    let computed = view.steps.iter().any(super::view::computes);
+    let stem = stems(number).concat();
+    let said = if computed { view.filters_hold(&stem) } else { view.says(&stem) };
+    (!is_limit && !said).then(|| {
+        let message =
+            format!("`{number}` of the question is in no condition, `limit` or goal: say it where it is used");
+        SenseFinding::new(SenseCode::MissingCondition, None, message)
+    })
+}
+
+/// A word that is a value of a column has to be a condition on it, or a group by it, in each step that computes over its table; `thing` is
+/// what the table is called.
+fn check_value(view: &PlanView<'_>, stem: &str, thing: Option<&str>, what: &str) -> Option<SenseFinding> {
+    let holders: Vec<(&Source, &TableMeaning, Vec<usize>)> = (view.tables())
+        .filter(|(source, _)| thing.is_none_or(|thing| source.words.is_called(thing)))
+        .map(|(source, table)| (source, table, source.words.columns_with(stem)))
+        .filter(|(.., columns)| !columns.is_empty())
+        .collect();
+    let is_held = |found: super::view::Found<'_>| {
+        holders.iter().any(|(_, table, columns)| {
+            found.table.id == table.id && columns.iter().any(|at| table.columns[*at].name == found.column.name)
+        })
+    };
+    let limits = |step: &Step| {
+        let filters = step.filter.iter().map(|filter| filter.column.as_str());
+        let groups = step.group_by.iter().map(|group| group.column.as_str());
+        filters.chain(groups).filter_map(|name| view.find_column(step, name)).any(is_held)
+    };
+    let is_plain = |step: &&Step| !step.compute.is_empty() && !super::view::reads_input(step);
+    let uses = |step: &&Step| holders.iter().any(|(source, ..)| step.tables.contains(&source.id));
+    let mut computing = view.steps.iter().filter(is_plain).filter(uses).peekable();
+    let step = match computing.peek() {
+        Some(_) => computing.find(|step| !limits(step))?,
+        None => view.steps.iter().find(uses).filter(|_| !view.steps.iter().any(limits))?,
+    };
+    let (_, table, columns) = holders.iter().find(|(source, ..)| step.tables.contains(&source.id))?;
+    let column = &table.columns[columns[0]];
+    let code = column.codes().into_iter().find(|(_, meaning)| stems(meaning).iter().any(|word| word == stem));
+    let hint = code.map_or(String::new(), |(code, meaning)| format!(" ({code} = {meaning})"));
+    let message = format!("{what} is a value of {}.{}{hint}: filter by it", table.id, column.name);
+    Some(SenseFinding::new(SenseCode::MissingCondition, Some(step.number), message))
+}
+
+/// A name, or what data hold as a code, is a value of some condition, or a group.
+fn check_name(view: &PlanView<'_>, concept: &Concept) -> Option<SenseFinding> {
+    if view.cover(&concept.stem) == Cover::Name || view.tables().next().is_none() {
+        return None;
+    }
+    let code = concept.code.map(str::to_lowercase);
+    let said = view.filters_hold(&concept.stem) || code.as_ref().is_some_and(|code| view.filters_hold(code));
+    (!said).then(|| {
+        let hint = concept.code.map_or(String::new(), |code| format!(" (data may hold it as {code})"));
+        let message = format!("`{}` of the question is in no condition{hint}: filter by it", concept.text);
+        SenseFinding::new(SenseCode::MissingCondition, None, message)
+    })
+}

@@ -1,0 +1,303 @@
+//! Whether everything that the question names is in something that the plan uses.
+
+use super::{
+    Report, SenseCode, SenseFinding,
+    question::{Concept, Grouping},
+    view::{PlanView, computes},
+    vocabulary::{Cover, alike},
+};
+use crate::plan::query::Aggregation;
+
+pub(super) fn check(view: &PlanView<'_>, report: &mut Report) {
+    for concept in &view.question.concepts {
+        let covered = is_covered(view, concept);
+        if !covered {
+            report.not_covered.push(concept.text.clone());
+        }
+        report.check((!covered).then(|| tell_missing(view, concept)));
+    }
+    report.check(check_count(view));
+    report.check(check_average(view));
+    report.check(check_negation(view));
+    report.check(check_data(view));
+    report.check(check_currency(view));
+    report.check(check_subject(view));
+    check_named_tables(view, report);
+    // What is ranked by is a measure.
+    let is_group = |grouping: &&Grouping| matches!(grouping, Grouping::Unit(_)) || view.question.ranks.is_none();
+    for grouping in view.question.groupings.iter().filter(is_group) {
+        report.check(check_grouping(view, grouping));
+    }
+}
+
+/// A plan without steps has to be right in that: something of the question is nowhere.
+pub(super) fn check_declined(view: &PlanView<'_>, report: &mut Report) {
+    let concepts = &view.question.concepts;
+    let homes: Vec<Vec<String>> = concepts.iter().map(|concept| view.meanings.homes(&concept.stem)).collect();
+    let is_there = !concepts.is_empty()
+        && concepts.iter().zip(&homes).all(|(concept, homes)| {
+            !homes.is_empty() || concept.code.is_some() || view.defined.iter().any(|term| names(term, concept))
+        });
+    let nearest: Vec<String> = homes.into_iter().flatten().take(3).collect();
+    report.check(is_there.then(|| {
+        let message =
+            "the plan declines, but everything that the question names is there: look at these, and plan with them";
+        SenseFinding::new(SenseCode::Declined, None, message).near(nearest)
+    }));
+}
+
+fn names(term: &super::view::UsedTerm, concept: &Concept) -> bool {
+    term.stems.iter().any(|stem| alike(stem, &concept.stem)) || term.short.as_ref() == Some(&concept.stem)
+}
+
+fn is_covered(view: &PlanView<'_>, concept: &Concept) -> bool {
+    let stem = &concept.stem;
+    if view.cover(stem) > Cover::None || view.filters_hold(stem) {
+        return true;
+    }
+    // A term that the plan uses, and its short form.
+    let is_of = |term: &super::view::UsedTerm| {
+        names(term, concept)
+            || term.place(&view.question).is_some_and(|(at, count)| (at..at + count).contains(&concept.at))
+    };
+    if view.terms.iter().any(is_of) {
+        return true;
+    }
+    let reads = |source: &str| {
+        let name = source.split('#').next().unwrap_or_default();
+        view.sources.iter().any(|used| used.id == name)
+    };
+    if view.defined.iter().any(|term| reads(&term.term.source) && is_of(term)) {
+        return true;
+    }
+    // What a change is asked for with is passed to the operation that makes it.
+    let changes = |source: &super::view::Source| {
+        let writes = source.operation.as_ref().is_some_and(|operation| operation.writes == Some(true));
+        writes && view.question.concepts.iter().any(|concept| source.words.is_called(&concept.stem))
+    };
+    if view.question.asks_for_change && view.sources.iter().any(changes) {
+        return true;
+    }
+    // Where only texts are read, what they say counts.
+    if view.tables().next().is_none() && view.sources.iter().any(|used| view.meanings.mentions(&used.id, stem)) {
+        return true;
+    }
+    if let Some(code) = concept.code {
+        let code = code.to_lowercase();
+        let holds = |table: &crate::meaning::TableMeaning| {
+            table.columns.iter().any(|column| column.values.iter().any(|value| value.eq_ignore_ascii_case(&code)))
+        };
+        return view.filters_hold(&code) || view.tables().any(|(_, table)| holds(table)) || view.says(stem);
+    }
+    // A name may be a value that nobody has read.
+    concept.is_name && !view.tables().all(|(_, table)| table.columns.is_empty()) && view.says(stem)
+}
+
+fn tell_missing(view: &PlanView<'_>, concept: &Concept) -> SenseFinding {
+    let nearest = view.meanings.homes(&concept.stem);
+    let advice = match nearest.is_empty() {
+        true => "if nothing in the catalog is meant by it, ask for it in `clarifications` and output no steps",
+        false => "use what holds it",
+    };
+    let message = format!("no source of the plan holds `{}` of the question: {advice}", concept.text);
+    SenseFinding::new(SenseCode::NotCovered, None, message).near(nearest)
+}
+
+/// What is counted is counted in its own table, or by a key of it.
+fn check_count(view: &PlanView<'_>) -> Option<SenseFinding> {
+    let counts = view.question.counts.as_ref()?;
+    let homes: Vec<String> = view.meanings.homes(counts).into_iter().filter(|id| is_home(id, counts)).collect();
+    if homes.is_empty() || view.tables().next().is_none() {
+        return None;
+    }
+    let is_there = |id: &String| view.tables().any(|(_, table)| table.id == *id);
+    let by_key = view.steps.iter().any(|step| {
+        step.compute.iter().any(|measure| {
+            let distinct = measure.aggregation == Some(Aggregation::CountDistinct);
+            let column = measure.column.as_deref().and_then(|name| view.find_column(step, name));
+            distinct && column.is_some_and(|found| super::vocabulary::stems(&found.column.name).contains(counts))
+        })
+    });
+    let from_earlier = view.steps.iter().any(|step| computes(step) && !!super::view::reads_input(step));
+    if homes.iter().any(is_there) || by_key || (from_earlier && view.steps.len() > 1) {
+        return None;
+    }
+    let message =
+        format!("the question counts `{counts}`, and the plan does not use the table that holds them, one a row");
+    Some(SenseFinding::new(SenseCode::WrongMeasure, None, message).near(homes))
+}
+
+/// Whether a table is called by this word alone.
+fn is_home(id: &str, stem: &str) -> bool {
+    let name = id.rsplit('.').next().unwrap_or(id);
+    matches!(super::vocabulary::stems(name).as_slice(), [only] if alike(only, stem))
+}
+
+/// A question that counts, ranks, groups or compares is answered by tables, where there are some for what it names; one about a
+/// period by anything that reads data.
+fn check_data(view: &PlanView<'_>) -> Option<SenseFinding> {
+    use prospector_core::record::ResourceKind;
+    let has = |kind| view.sources.iter().any(|source| source.kind == kind);
+    let question = &view.question;
+    let homes: Vec<String> =
+        question.concepts.iter().flat_map(|concept| view.meanings.homes(&concept.stem)).take(3).collect();
+    // A rate of a period is computed.
+    let is_figure = !question.periods.is_empty() && view.defined.iter().any(|term| term.is_formula);
+    let computes = (question.computes() || is_figure) && !homes.is_empty() && !question.asks_for_change;
+    // An operation may be the only one that has it.
+    let is_only = question.concepts.iter().any(|concept| {
+        let mut operations = view.sources.iter().filter(|source| source.operation.is_some());
+        view.meanings.homes(&concept.stem).is_empty()
+            && operations.any(|source| source.words.cover(&concept.stem) == Cover::Name)
+    });
+    let reads = has(ResourceKind::Table)
+        || is_only
+        || (!computes && (has(ResourceKind::Operation) || has(ResourceKind::Skill)));
+    if (question.wants_data() || computes) && !reads {
+        let message =
+            "the question is answered by data, and no step reads any: name the tables and what is computed of them";
+        return Some(SenseFinding::new(SenseCode::WrongMeasure, None, message).near(homes));
+    }
+    let measures = view.steps.iter().any(|step| !step.compute.is_empty() || !step.order.is_empty());
+    (question.ranks.is_some() && view.is_structured && !measures).then(|| {
+        let message =
+            "the question asks for the first by something, and no step computes it: say it in `compute` and `order`";
+        SenseFinding::new(SenseCode::WrongMeasure, None, message)
+    })
+}
+
+/// What is ranked or grouped by has to be known to each step that computes; where it has a table of its own, a number that stands
+/// for it is no answer.
+fn check_subject(view: &PlanView<'_>) -> Option<SenseFinding> {
+    let ranked =
+        view.question.ranks.and_then(|_| view.question.concepts.first()).map(|concept| vec![concept.stem.clone()]);
+    let grouped = view.question.groupings.iter().filter_map(|grouping| match grouping {
+        Grouping::Of(stems) if view.question.ranks.is_none() => Some(stems.clone()),
+        Grouping::Of(_) | Grouping::Unit(_) => None,
+    });
+    for stems in ranked.into_iter().chain(grouped) {
+        let Some(stem) = stems.last() else { continue };
+        let homes: Vec<String> = view.meanings.homes(stem).into_iter().filter(|id| is_home(id, stem)).collect();
+        let is_there = view.tables().any(|(_, table)| homes.contains(&table.id));
+        let by_number = view.tables().any(|(_, table)| {
+            table.columns.iter().any(|column| {
+                let leads = column
+                    .refers
+                    .as_ref()
+                    .is_some_and(|(to, _)| homes.iter().any(|id| id.rsplit('.').next() == Some(to)));
+                leads && column.column_type.is_numeric()
+            })
+        });
+        if by_number && !is_there {
+            let message =
+                format!("the question wants `{stem}` by name, and the plan has only a key to it: join its table");
+            return Some(SenseFinding::new(SenseCode::MissingGroup, None, message).near(homes));
+        }
+        let knows = |step: &crate::plan::Step| {
+            let mut own = view.sources.iter().filter(|source| step.tables.contains(&source.id));
+            own.any(|source| stems.iter().any(|stem| source.words.cover(stem) > Cover::None))
+        };
+        let strange = view.steps.iter().find(|step| {
+            !step.compute.is_empty() && !super::view::reads_input(step) && !step.tables.is_empty() && !knows(step)
+        });
+        if let Some(step) = strange.filter(|_| !homes.is_empty() || view.cover(stem) > Cover::None) {
+            let message = format!(
+                "the step computes over tables that know no `{stem}`, which the question wants to be told apart"
+            );
+            return Some(SenseFinding::new(SenseCode::MissingGroup, Some(step.number), message).near(homes));
+        }
+    }
+    None
+}
+
+/// A table that the question calls a table is the one that is meant.
+fn check_named_tables(view: &PlanView<'_>, report: &mut Report) {
+    for concept in view.question.concepts.iter().filter(|_| view.question.names_tables) {
+        let homes: Vec<String> =
+            view.meanings.homes(&concept.stem).into_iter().filter(|id| is_home(id, &concept.stem)).collect();
+        let is_there = homes.is_empty() || view.tables().any(|(_, table)| homes.contains(&table.id));
+        report.check((!is_there).then(|| {
+            let message = format!("the question names the table `{}`, and no step uses it", concept.text);
+            SenseFinding::new(SenseCode::NotCovered, None, message).near(homes)
+        }));
+    }
+}
+
+/// An amount in a currency takes the rates, where there are some and the data are in another.
+fn check_currency(view: &PlanView<'_>) -> Option<SenseFinding> {
+    let concept =
+        view.question.concepts.iter().find(|concept| prospector_text::codes::find_currency(&concept.text).is_some())?;
+    let homes = view.meanings.homes("exchang");
+    let is_there = view.tables().any(|(_, table)| homes.contains(&table.id)) || view.tables().next().is_none();
+    (!homes.is_empty() && !is_there).then(|| {
+        let message = format!("`{}` of the question takes exchange rates, and no step reads them", concept.text);
+        SenseFinding::new(SenseCode::NotCovered, None, message).near(homes)
+    })
+}
+
+/// What did not happen is in no row: it takes another table, a condition on what is empty, or a definition that says how.
+fn check_negation(view: &PlanView<'_>) -> Option<SenseFinding> {
+    use prospector_connect::filter::FilterOp;
+    let tables = view.tables().count();
+    let excludes = view.filters().any(|(_, filter, _)| filter.op == FilterOp::Neq || filter.value.is_null());
+    let defined = view
+        .terms
+        .iter()
+        .chain(&view.defined)
+        .any(|term| term.says.iter().any(|word| word == "without" || word == "not"));
+    (view.question.negates && tables == 1 && !excludes && !defined).then(|| {
+        let message = "the question asks for what did not happen, and the plan reads one table: name the table that would hold it, and leave out what is in it";
+        let nearest = view.question.concepts.iter().flat_map(|concept| view.meanings.homes(&concept.stem)).take(3).collect();
+        SenseFinding::new(SenseCode::NotCovered, None, message).near(nearest)
+    })
+}
+
+fn check_average(view: &PlanView<'_>) -> Option<SenseFinding> {
+    let mut measures = view.steps.iter().flat_map(|step| &step.compute).peekable();
+    let asked = view.question.wants_average && measures.peek().is_some();
+    let is_average = measures.any(|measure| {
+        let divides = measure.expression.as_deref().is_some_and(|text| text.contains('/'));
+        measure.aggregation == Some(Aggregation::Avg) || divides
+    });
+    let divides_later = view.steps.iter().any(|step| step.compute.is_empty() && !!super::view::reads_input(step));
+    (asked && !is_average && !divides_later).then(|| {
+        let message =
+            "the question asks for an average, and no step computes one: use avg(..), or divide a sum by a count";
+        SenseFinding::new(SenseCode::WrongMeasure, None, message)
+    })
+}
+
+fn check_grouping(view: &PlanView<'_>, grouping: &Grouping) -> Option<SenseFinding> {
+    if view.steps.iter().all(|step| step.compute.is_empty()) {
+        return None;
+    }
+    let words_of = |name: &str| super::vocabulary::stems(name);
+    let (is_made, wanted) = match grouping {
+        Grouping::Unit(unit) => {
+            let fits = |group: &crate::plan::query::Group, step| match group.part {
+                Some(part) => part.as_str().split('_').any(|word| word == unit) || part.as_str() == "date",
+                None => view.find_column(step, &group.column).is_none_or(|found| {
+                    found.column.is_date() || words_of(&found.column.name).iter().any(|word| alike(word, unit))
+                }),
+            };
+            (view.steps.iter().any(|step| step.group_by.iter().any(|group| fits(group, step))), unit.clone())
+        }
+        Grouping::Of(stems) => {
+            let is_called = |found: &super::view::Found<'_>| {
+                let names = [&found.column.name, &found.table.name, &found.column.description];
+                let told: Vec<String> = names.iter().flat_map(|name| words_of(name)).collect();
+                stems.iter().any(|stem| told.iter().any(|word| alike(word, stem)))
+            };
+            let measured = view.steps.iter().flat_map(|step| &step.compute).any(|measure| {
+                let name = measure.name.as_deref().unwrap_or_default();
+                words_of(name).iter().any(|word| stems.iter().any(|stem| alike(word, stem)))
+            });
+            let defined = view.terms.iter().any(|term| stems.iter().any(|stem| term.stems.contains(stem)));
+            (measured || defined || view.fields().iter().any(is_called), stems.join(" "))
+        }
+    };
+    (!is_made).then(|| {
+        let message = format!("the question wants groups by `{wanted}`, and no step has it in `group_by`");
+        SenseFinding::new(SenseCode::MissingGroup, None, message)
+    })
+}

@@ -1,0 +1,133 @@
+//! Whether each source has a part in the answer. One that merely shares a word with the question has none.
+
+use prospector_core::record::ResourceKind;
+
+use super::{
+    Report, SenseCode, SenseFinding,
+    structure::is_joined,
+    view::{PlanView, Source, UsedTerm},
+    vocabulary::{Cover, alike, stems},
+};
+use crate::meaning::TableMeaning;
+
+pub(super) fn check(view: &PlanView<'_>, report: &mut Report) {
+    let mut needed: Vec<bool> = view.sources.iter().map(|source| is_needed(view, source)).collect();
+    // Bridges: tables that lie between needed ones.
+    for at in 0..view.sources.len() {
+        needed[at] = needed[at] || is_bridge(view, at, &needed);
+    }
+    for (source, is_needed) in view.sources.iter().zip(needed) {
+        report.check((!is_needed).then(|| {
+            let message =
+                format!("the {} {} adds nothing that the question asks for: take it out", source.kind, source.id);
+            SenseFinding::new(SenseCode::NotNeeded, Some(source.step), message)
+        }));
+    }
+}
+
+fn is_needed(view: &PlanView<'_>, source: &Source) -> bool {
+    match source.kind {
+        ResourceKind::Table => is_table_needed(view, source),
+        ResourceKind::Operation => is_operation_needed(view, source),
+        ResourceKind::Document => is_text_needed(view, source, 0.5),
+        ResourceKind::Skill => is_text_needed(view, source, 0.5),
+        ResourceKind::Database | ResourceKind::Column | ResourceKind::Api | ResourceKind::Fact => true,
+    }
+}
+
+/// The stems that something has to cover: of the question, and of the definitions that the plan uses.
+fn list_wanted<'a>(view: &'a PlanView<'_>) -> Vec<&'a String> {
+    let says = |term: &'a UsedTerm| term.says.iter().filter(|stem| stem.len() > 3);
+    let defined = view.terms.iter().chain(&view.defined).flat_map(says);
+    view.question.concepts.iter().map(|concept| &concept.stem).chain(defined).collect()
+}
+
+fn is_table_needed(view: &PlanView<'_>, source: &Source) -> bool {
+    // A plan without fields says in its goals which columns it uses.
+    let names_column = view.steps.iter().any(|step| {
+        let own = step.columns.iter().filter_map(|name| name.strip_prefix(source.id.as_str())?.strip_prefix('.'));
+        own.into_iter().any(|column| step.goal.contains(column))
+    });
+    let follows_skill = view.sources.iter().any(|other| other.kind == ResourceKind::Skill);
+    let is_computed = view.fields().iter().any(|found| found.table.id == source.id);
+    if is_computed || names_column || follows_skill {
+        return true;
+    }
+    // A name of the table that is the question's: all of it, or a word that nothing else is called by.
+    let asked = &view.question.concepts;
+    let others = |stem: &str| {
+        let other = view.sources.iter().filter(|other| other.id != source.id);
+        other.map(|other| other.words.cover(stem)).max().unwrap_or(Cover::None)
+    };
+    let own = stems(source.id.rsplit('.').next().unwrap_or_default());
+    let is_named = own.iter().all(|stem| asked.iter().any(|concept| alike(&concept.stem, stem)));
+    if is_named && asked.iter().any(|concept| source.words.is_called(&concept.stem)) {
+        return true;
+    }
+    let is_wanted = |stem: &String| source.words.cover(stem) > others(stem).max(Cover::None);
+    list_wanted(view).into_iter().any(|stem| is_wanted(stem) && !prospector_text::requests::is_about_nothing(stem))
+}
+
+fn is_operation_needed(view: &PlanView<'_>, source: &Source) -> bool {
+    let changes = source.operation.as_ref().is_some_and(|operation| operation.writes != Some(false));
+    let has_tables = view.tables().next().is_some();
+    let concepts = &view.question.concepts;
+    let covers = |stem: &str| source.words.cover(stem) > Cover::None;
+    if has_tables {
+        // Beside tables an operation is there for what the tables do not have.
+        return concepts.iter().any(|concept| {
+            let of_tables = view.tables().map(|(table, _)| table.words.cover(&concept.stem)).max();
+            source.words.cover(&concept.stem) == Cover::Name && of_tables.unwrap_or(Cover::None) == Cover::None
+        });
+    }
+    let covered = concepts.iter().filter(|concept| covers(&concept.stem)).count();
+    // What is read first for what another operation of the same API then does.
+    let api = |id: &str| id.split('.').next().map(str::to_owned);
+    let feeds = view.steps.iter().filter(|step| step.number == source.step).any(|step| {
+        view.steps.iter().any(|later| {
+            later.inputs.iter().any(|input| step.outputs.contains(input))
+                && later.operations.iter().any(|id| *id != source.id && api(id) == api(&source.id))
+        })
+    });
+    if feeds && !changes {
+        return true;
+    }
+    let is_called = concepts.iter().any(|concept| source.words.is_called(&concept.stem));
+    (is_called || covered * 2 >= concepts.len().max(1)) && (!changes || covered > 0)
+}
+
+/// A document or skill is needed where it gives a definition, or is about more than a part of the question.
+fn is_text_needed(view: &PlanView<'_>, source: &Source, share: f64) -> bool {
+    let gives = |term: &UsedTerm| term.term.source.split('#').next() == Some(source.id.as_str());
+    if view.terms.iter().any(gives) || view.defined.iter().any(gives) {
+        return true;
+    }
+    let concepts = &view.question.concepts;
+    let covered = concepts.iter().filter(|concept| source.words.cover(&concept.stem) > Cover::None).count();
+    let count = concepts.len().max(1);
+    let is_alone = view.sources.iter().all(|other| other.kind == source.kind);
+    let is_called = concepts.iter().any(|concept| source.words.is_called(&concept.stem));
+    covered as f64 > share * count as f64 || (covered > 0 && is_called && is_alone)
+}
+
+/// Whether the needed tables of a step are connected with a table, and are not without it.
+fn is_bridge(view: &PlanView<'_>, at: usize, needed: &[bool]) -> bool {
+    let Some(table) = &view.sources[at].table else { return false };
+    let all: Vec<(usize, &TableMeaning)> = (view.sources.iter().enumerate())
+        .filter_map(|(at, source)| Some((at, source.table.as_ref()?)))
+        .filter(|(_, other)| other.database == table.database)
+        .collect();
+    let reach = |without: Option<usize>| {
+        let mut open: Vec<(usize, &TableMeaning)> =
+            all.iter().copied().filter(|(at, _)| Some(*at) != without).collect();
+        let Some(first) = open.iter().position(|(at, _)| needed[*at]) else { return 0 };
+        let mut joined = vec![open.swap_remove(first)];
+        while let Some(next) =
+            open.iter().position(|(_, table)| joined.iter().any(|(_, other)| is_joined(table, other)))
+        {
+            joined.push(open.swap_remove(next));
+        }
+        joined.iter().filter(|(at, _)| needed[*at]).count()
+    };
+    reach(None) > reach(Some(at))
+}

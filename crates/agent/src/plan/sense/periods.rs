@@ -1,0 +1,189 @@
+//! Whether the period of the question is said, is the one that conditions test, and lies within what the tables hold.
+
+use prospector_connect::filter::{FilterCondition, FilterOp};
+use prospector_text::periods::{self, Period};
+use serde_json::Value;
+
+use super::{
+    Report, SenseCode, SenseFinding,
+    view::{Found, PlanView, computes},
+};
+use crate::{meaning::TableMeaning, plan::Step};
+
+/// A table that holds less of a period holds another one.
+const MIN_OVERLAP: f64 = 0.5;
+
+/// The days that conditions on one column let through.
+struct Interval {
+    step: u32,
+    table: String,
+    column: String,
+    from: String,
+    to: String,
+}
+
+pub(super) fn check(view: &PlanView<'_>, report: &mut Report) {
+    let intervals: Vec<Interval> = view.steps.iter().flat_map(|step| read_intervals(view, step)).collect();
+    for step in view.steps {
+        for found in list_outside(view, step, &intervals) {
+            report.check(Some(found));
+        }
+    }
+    let asked = &view.question.periods;
+    if asked.is_empty() {
+        return;
+    }
+    let goals: Vec<Period> = view.steps.iter().flat_map(|step| periods::find(&step.goal)).collect();
+    for period in asked {
+        let is_tested = intervals.iter().any(|interval| period.overlaps(&interval.from, &interval.to));
+        // A bound may be the day after: `before 2026-01-01`.
+        let is_said = goals.iter().any(|goal| period.overlaps(&goal.from, &goal.to) || goal.from == period.to);
+        let is_about_data = view.tables().next().is_some();
+        let missing =
+            is_about_data && !is_tested && (!is_said || view.steps.iter().any(computes) && intervals.is_empty());
+        report.check(missing.then(|| {
+            let message = format!(
+                "no condition limits a date to the period of the question, from {} to before {}",
+                period.from, period.to
+            );
+            SenseFinding::new(SenseCode::MissingPeriod, None, message)
+        }));
+    }
+    if view.question.is_relative {
+        return;
+    }
+    for interval in &intervals {
+        let fits = asked.iter().any(|period| {
+            // What is asked for since a day begins on that day.
+            let begins = !period.to.starts_with("9999") || interval.from >= period.from;
+            begins && period.overlaps(&interval.from, &interval.to)
+        });
+        report.check((!fits).then(|| {
+            let message = format!(
+                "{}.{} is limited to {} up to {}, which is not the period of the question",
+                interval.table, interval.column, interval.from, interval.to
+            );
+            SenseFinding::new(SenseCode::WrongPeriod, Some(interval.step), message)
+        }));
+    }
+}
+
+/// The days that a step's conditions let through, for each column of dates.
+fn read_intervals(view: &PlanView<'_>, step: &Step) -> Vec<Interval> {
+    let mut found: Vec<Interval> = Vec::new();
+    for filter in &step.filter {
+        let Some(column) = view.find_column(step, &filter.column) else { continue };
+        let Some((from, to)) = read_bounds(filter, column) else { continue };
+        let known = found.iter_mut().find(|known| known.table == column.table.id && known.column == column.column.name);
+        match known {
+            Some(known) => {
+                known.from = known.from.clone().max(from);
+                known.to = known.to.clone().min(to);
+            }
+            None => found.push(Interval {
+                step: step.number,
+                table: column.table.id.clone(),
+                column: column.column.name.clone(),
+                from,
+                to,
+            }),
+        }
+    }
+    found
+}
+
+/// From which day to before which one a condition lets rows through.
+fn read_bounds(filter: &FilterCondition, found: Found<'_>) -> Option<(String, String)> {
+    const NO_BEGINNING: &str = "0000-01-01";
+    const NO_END: &str = "9999-12-31";
+    let day = |value: &Value| {
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let is_named = found.column.is_date() || found.column.name.to_lowercase().contains("year");
+        periods::find(&text).into_iter().next().filter(|_| is_named)
+    };
+    let first = day(&filter.value);
+    Some(match filter.op {
+        FilterOp::Eq | FilterOp::Like => {
+            let period = first.or_else(|| {
+                let text = filter.value.as_str()?.trim_end_matches(['%', '-']);
+                periods::find(text).into_iter().next().filter(|_| found.column.is_date())
+            })?;
+            (period.from, period.to)
+        }
+        FilterOp::Gt | FilterOp::Gte => (first?.from, NO_END.to_owned()),
+        FilterOp::Lt => (NO_BEGINNING.to_owned(), first?.from),
+        FilterOp::Lte => (NO_BEGINNING.to_owned(), first?.to),
+        FilterOp::Between => {
+            let list = filter.value.as_array()?;
+            (day(list.first()?)?.from, day(list.get(1)?)?.to)
+        }
+        FilterOp::Neq | FilterOp::In => return None,
+    })
+}
+
+/// The tables whose dates, as far as they are known, lie all outside of what conditions on them want; or, where a step has no
+/// condition on a date, all of its tables that lie outside of what the question wants, where none lies inside.
+fn list_outside(view: &PlanView<'_>, step: &Step, intervals: &[Interval]) -> Vec<SenseFinding> {
+    let tables: Vec<(&TableMeaning, Vec<(String, String)>)> = (view.tables())
+        .filter(|(source, _)| step.tables.contains(&source.id))
+        .map(|(_, table)| (table, list_spans(table)))
+        .filter(|(_, spans)| !spans.is_empty())
+        .collect();
+    let reaches = |spans: &[(String, String)], from: &str, to: &str| {
+        spans.iter().any(|(first, last)| measure_overlap((first, last), (from, to)) >= MIN_OVERLAP)
+    };
+    let tell = |table: &TableMeaning, spans: &[(String, String)], from: &str, to: &str| {
+        let (first, last) = &spans[0];
+        let message =
+            format!("{} holds days from {first} to {last}, and too little from {from} to before {to}", table.id);
+        SenseFinding::new(SenseCode::OutsideData, Some(step.number), message)
+    };
+    let mut found = Vec::new();
+    let own: Vec<&Interval> = intervals.iter().filter(|interval| interval.step == step.number).collect();
+    for interval in &own {
+        let limited = tables.iter().find(|(table, _)| table.id == interval.table);
+        if let Some((table, spans)) = limited.filter(|(_, spans)| !reaches(spans, &interval.from, &interval.to)) {
+            found.push(tell(table, spans, &interval.from, &interval.to));
+        }
+    }
+    for period in view.question.periods.iter().filter(|_| own.is_empty()) {
+        if let Some((table, spans)) = tables.first()
+            && !tables.iter().any(|(_, spans)| reaches(spans, &period.from, &period.to))
+        {
+            found.push(tell(table, spans, &period.from, &period.to));
+        }
+    }
+    found
+}
+
+/// The share of the days from one to before another that lie between the first and the last day of a column; of a period
+/// without a beginning or an end whether there are any.
+fn measure_overlap((first, last): (&str, &str), (from, to): (&str, &str)) -> f64 {
+    if last < from || to <= first {
+        return 0.0;
+    }
+    // A day as a number: months are taken as equally long.
+    let day = |text: &str| -> Option<f64> {
+        let number = |range: std::ops::Range<usize>| text.get(range)?.parse::<f64>().ok();
+        Some(number(0..4)? * 365.25 + (number(5..7)? - 1.0) * 30.44 + number(8..10).unwrap_or(1.0))
+    };
+    let is_open = from.starts_with("0000") || to.starts_with("9999");
+    match (day(first), day(last), day(from), day(to)) {
+        // What is kept by month stands under the first of its days.
+        (Some(first), Some(last), Some(from), Some(to)) if !is_open && to > from => {
+            ((last + 31.0).min(to) - first.max(from)) / (to - from)
+        }
+        _ => 1.0,
+    }
+}
+
+/// From when to when the dates of a table reach, column by column.
+fn list_spans(table: &TableMeaning) -> Vec<(String, String)> {
+    let day = |text: &String| text.get(..10).unwrap_or(text).to_owned();
+    table
+        .columns
+        .iter()
+        .filter_map(|column| column.span.as_ref())
+        .map(|(first, last)| (day(first), day(last)))
+        .collect()
+}

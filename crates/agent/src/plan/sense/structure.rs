@@ -1,0 +1,137 @@
+//! Whether the tables of a step are connected, and whether what an operation changes was asked for.
+
+use super::{
+    Report, SenseCode, SenseFinding,
+    view::PlanView,
+    vocabulary::{alike, stems},
+};
+use crate::{
+    meaning::TableMeaning,
+    plan::{Step, query::Aggregation},
+};
+
+pub(super) fn check(view: &PlanView<'_>, report: &mut Report) {
+    for step in view.steps {
+        report.check(check_joins(view, step));
+        report.check(check_repeats(view, step));
+    }
+    let mut writes = false;
+    for source in &view.sources {
+        let Some(operation) = &source.operation else { continue };
+        let changes = operation.writes == Some(true);
+        writes |= changes || operation.writes.is_none();
+        let asked = view.question.words.is_empty() || view.question.asks_for_change;
+        report.check((changes && !asked).then(|| {
+            let message = format!(
+                "{} changes something, and the question asks for no change: take it out, and read from a source that holds the data",
+                source.id
+            );
+            SenseFinding::new(SenseCode::Writes, Some(source.step), message)
+        }));
+    }
+    report.check((view.question.asks_for_change && !writes).then(|| {
+        let message =
+            "the question asks for a change, and no step calls an operation that makes it: search for one, or decline";
+        SenseFinding::new(SenseCode::NoChange, None, message)
+    }));
+}
+
+/// Tables of one database that one step reads are joined by keys, bridges included, or by columns of one name.
+fn check_joins(view: &PlanView<'_>, step: &Step) -> Option<SenseFinding> {
+    let tables: Vec<&TableMeaning> =
+        view.tables().filter(|(source, _)| step.tables.contains(&source.id)).map(|(_, table)| table).collect();
+    let first = tables.first()?;
+    let mut joined: Vec<&TableMeaning> = vec![first];
+    let mut open: Vec<&TableMeaning> =
+        tables.iter().skip(1).copied().filter(|table| table.database == first.database).collect();
+    while let Some(at) = open.iter().position(|table| joined.iter().any(|other| is_joined(table, other))) {
+        joined.push(open.swap_remove(at));
+    }
+    let table = open.first()?;
+    let ways = joined
+        .iter()
+        .filter_map(|other| Some((other, view.meanings.bridges(&table.database, &other.name, &table.name)?)));
+    let shortest = ways.min_by_key(|(_, between)| between.len());
+    let (message, nearest) = match shortest {
+        Some((_, between)) if between.is_empty() => return None,
+        Some((other, between)) => {
+            let nearest = between.iter().map(|name| format!("{}.{name}", table.database)).collect();
+            (
+                format!(
+                    "{} and {} are joined over {}: name it among the tables",
+                    other.id,
+                    table.id,
+                    between.join(", ")
+                ),
+                nearest,
+            )
+        }
+        None => (
+            format!(
+                "no key joins {} to the other tables of the step: leave it out, or read it in a step of its own",
+                table.id
+            ),
+            Vec::new(),
+        ),
+    };
+    Some(SenseFinding::new(SenseCode::NotJoined, Some(step.number), message).near(nearest))
+}
+
+/// What is summed has each of its rows once: every other table of the step is one that keys lead to from it. Two tables that only
+/// refer to the same third one multiply each other.
+fn check_repeats(view: &PlanView<'_>, step: &Step) -> Option<SenseFinding> {
+    let sums =
+        step.compute.iter().filter(|measure| matches!(measure.aggregation, Some(Aggregation::Sum | Aggregation::Avg)));
+    let mut measured = sums.filter_map(|measure| view.find_column(step, measure.column.as_deref()?));
+    let own: Vec<&TableMeaning> =
+        view.tables().filter(|(source, _)| step.tables.contains(&source.id)).map(|(_, table)| table).collect();
+    let repeated = measured.find_map(|found| {
+        let mut reached: Vec<&TableMeaning> = vec![found.table];
+        let leads = |from: &TableMeaning, to: &TableMeaning| {
+            from.columns.iter().any(|column| column.refers.as_ref().is_some_and(|(table, _)| *table == to.name))
+        };
+        while let Some(next) = own.iter().find(|table| {
+            !reached.iter().any(|known| known.id == table.id) && reached.iter().any(|known| leads(known, table))
+        }) {
+            reached.push(next);
+        }
+        let other = own.iter().find(|table| {
+            let is_reached = reached.iter().any(|known| known.id == table.id);
+            // A table without keys says nothing of how often its rows are there.
+            !is_reached
+                && table.database == found.table.database
+                && table.columns.iter().any(|column| column.refers.is_some())
+        })?;
+        Some((found, *other))
+    });
+    repeated.map(|(found, other)| {
+        let message = format!(
+            "joined with {}, a row of {} is there several times, and what is computed of {} is wrong: use the tables that lead \
+             from one to the other, or compute it in a step of its own",
+            other.id, found.table.id, found.column.name
+        );
+        SenseFinding::new(SenseCode::WrongMeasure, Some(step.number), message)
+    })
+}
+
+/// Whether a declared key leads from one to the other, or columns of the same name stand for one.
+pub(super) fn is_joined(a: &TableMeaning, b: &TableMeaning) -> bool {
+    let refers = |from: &TableMeaning, to: &TableMeaning| {
+        from.columns.iter().any(|column| column.refers.as_ref().is_some_and(|(table, _)| *table == to.name))
+    };
+    if refers(a, b) || refers(b, a) {
+        return true;
+    }
+    // Where keys are not declared, a column says by its name what it refers to.
+    let declares = |table: &TableMeaning| table.columns.iter().any(|column| column.refers.is_some());
+    let is_key = |name: &str| {
+        stems(name).len() > 1
+            && stems(name)
+                .last()
+                .is_some_and(|last| ["id", "code", "cd", "key", "no"].iter().any(|word| alike(word, last)))
+    };
+    let shares = |a: &TableMeaning, b: &TableMeaning| {
+        a.columns.iter().any(|column| is_key(&column.name) && b.column(&column.name).is_some())
+    };
+    (!declares(a) || !declares(b)) && shares(a, b)
+}

@@ -1,0 +1,265 @@
+//! A plan as it is compared with a question: the sources that it uses and what they mean, and what its steps say.
+
+use prospector_connect::filter::FilterCondition;
+use prospector_core::record::ResourceKind;
+
+use super::{
+    question::Question,
+    vocabulary::{Cover, Vocabulary, stems},
+};
+use crate::{
+    meaning::{ColumnMeaning, DefinedTerm, Meanings, OperationMeaning, TableMeaning},
+    plan::{Draft, Step},
+};
+
+/// So many characters of a question are looked up for what they define.
+const MAX_QUESTION_CHARS: usize = 1_000;
+
+/// A table, an operation, a document or a skill that steps use.
+pub(super) struct Source {
+    pub(super) kind: ResourceKind,
+    pub(super) id: String,
+    pub(super) words: Vocabulary,
+    pub(super) table: Option<TableMeaning>,
+    pub(super) operation: Option<OperationMeaning>,
+    /// The number of the first step that uses it.
+    pub(super) step: u32,
+}
+
+/// A definition that the plan rests on.
+pub(super) struct UsedTerm {
+    pub(super) term: DefinedTerm,
+    pub(super) stems: Vec<String>,
+    /// Its short form, where the definition gives one: `(ROAS)`.
+    pub(super) short: Option<String>,
+    /// The stems of the words of the definition that say something, in order.
+    pub(super) says: Vec<String>,
+    /// Whether the definition says how to compute something.
+    pub(super) is_formula: bool,
+}
+
+/// A column as a structured field names it.
+#[derive(Clone, Copy)]
+pub(super) struct Found<'a> {
+    pub(super) table: &'a TableMeaning,
+    pub(super) column: &'a ColumnMeaning,
+}
+
+pub(super) struct PlanView<'a> {
+    pub(super) question: Question,
+    pub(super) steps: &'a [Step],
+    pub(super) sources: Vec<Source>,
+    pub(super) terms: Vec<UsedTerm>,
+    /// What the catalog defines of what the question names, whether the plan uses it or not.
+    pub(super) defined: Vec<UsedTerm>,
+    /// What else it defines that may be about it.
+    pub(super) related: Vec<UsedTerm>,
+    pub(super) meanings: &'a dyn Meanings,
+    /// Whether any step says in fields what it computes.
+    pub(super) is_structured: bool,
+    /// The stems of the goals of steps that use a source or compute something.
+    pub(super) said: Vec<String>,
+}
+
+impl<'a> PlanView<'a> {
+    pub(super) fn new(text: &str, draft: &'a Draft, meanings: &'a dyn Meanings) -> Self {
+        let question = Question::parse(text);
+        let steps = draft.plan.steps.as_slice();
+        let facts = draft.discovered_context.facts.iter();
+        let terms = facts.map(|fact| UsedTerm::new(&fact.term, &fact.definition, &fact.source)).collect();
+        let known = if text.trim().is_empty() {
+            Vec::new()
+        } else {
+            meanings.definitions(prospector_text::cut::line(text, MAX_QUESTION_CHARS).as_str())
+        };
+        let known = known.iter().map(|known| UsedTerm::new(&known.term, &known.definition, &known.source));
+        let (defined, related) = known.partition(|term| term.place(&question).is_some());
+        let works = steps.iter().filter(|step| uses_sources(step) || computes(step));
+        PlanView {
+            sources: list_sources(steps, meanings),
+            terms,
+            defined,
+            related,
+            is_structured: steps.iter().any(computes),
+            said: works.flat_map(|step| stems(&step.goal)).collect(),
+            steps,
+            meanings,
+            question,
+        }
+    }
+
+    /// The best that the sources of the plan do for a word.
+    pub(super) fn cover(&self, stem: &str) -> Cover {
+        self.sources.iter().map(|source| source.words.cover(stem)).max().unwrap_or(Cover::None)
+    }
+
+    pub(super) fn tables(&self) -> impl Iterator<Item = (&Source, &TableMeaning)> {
+        self.sources.iter().filter_map(|source| Some((source, source.table.as_ref()?)))
+    }
+
+    /// The column that a structured field names: in full, with its table, or alone where only one table of the step has it.
+    pub(super) fn find_column(&self, step: &Step, name: &str) -> Option<Found<'_>> {
+        let named = self.tables().filter_map(|(source, table)| {
+            let full = strip_prefix(name, &format!("{}.", source.id));
+            let column = full.or_else(|| strip_prefix(name, &format!("{}.", table.name)))?;
+            Some(Found { table, column: table.column(column)? })
+        });
+        if let Some(found) = named.max_by_key(|found| (step.tables.contains(&found.table.id), found.table.id.len())) {
+            return Some(found);
+        }
+        let mut own = self.tables().filter(|(source, _)| step.tables.contains(&source.id));
+        own.find_map(|(_, table)| Some(Found { table, column: table.column(name)? }))
+    }
+
+    /// The conditions of all steps, with the column where it is one.
+    pub(super) fn filters(&self) -> impl Iterator<Item = (&Step, &FilterCondition, Option<Found<'_>>)> {
+        let all = self.steps.iter().flat_map(|step| step.filter.iter().map(move |filter| (step, filter)));
+        all.map(|(step, filter)| (step, filter, self.find_column(step, &filter.column)))
+    }
+
+    /// The columns that structured fields name.
+    pub(super) fn fields(&self) -> Vec<Found<'_>> {
+        let of = |step: &'a Step| list_fields(step).into_iter().filter_map(move |name| self.find_column(step, name));
+        self.steps.iter().flat_map(of).collect()
+    }
+
+    /// Whether a step says a word in its goal, or a condition holds it as a value.
+    pub(super) fn says(&self, stem: &str) -> bool {
+        self.said.iter().any(|said| said == stem) || self.filters_hold(stem)
+    }
+
+    /// Whether a condition has the word in its value.
+    pub(super) fn filters_hold(&self, stem: &str) -> bool {
+        self.filters().any(|(_, filter, _)| stems(&filter.value.to_string()).iter().any(|value| value == stem))
+    }
+}
+
+impl UsedTerm {
+    pub(super) fn new(term: &str, definition: &str, source: &str) -> Self {
+        let term = DefinedTerm { term: term.to_owned(), definition: definition.to_owned(), source: source.to_owned() };
+        let lower = definition.to_lowercase();
+        let short = definition.split_once('(').and_then(|(_, rest)| rest.split_once(')')).map(|(short, _)| short);
+        let short =
+            short.filter(|short| short.len() > 1 && short.chars().all(|c| c.is_alphabetic() && c.is_uppercase()));
+        UsedTerm {
+            stems: stems(&term.term),
+            short: short.map(|short| stems(short).concat()),
+            says: stems_of_content(strip_subject(&term.definition)),
+            is_formula: FORMULAS.iter().any(|word| lower.contains(word)),
+            term,
+        }
+    }
+
+    /// Where a question names the term: all of its words side by side, or its initials. A single word that is no
+    /// abbreviation names nothing for certain.
+    pub(super) fn place(&self, question: &Question) -> Option<(usize, usize)> {
+        let count = self.stems.len();
+        let is_short = self.term.term.chars().filter(|c| c.is_uppercase()).count() > 1;
+        if count == 0 {
+            return None;
+        }
+        if count > 1 || is_short {
+            let mut windows = question.words.windows(count);
+            let is_term = |window: &[String]| self.stems.iter().all(|stem| window.contains(stem));
+            if let Some(at) = windows.position(is_term) {
+                return Some((at, count));
+            }
+        }
+        let short = self.short.as_ref()?;
+        let is_own = self.stems.iter().filter_map(|stem| stem.chars().next()).eq(short.chars());
+        let at = question.words.iter().position(|word| word == short).filter(|_| is_own || short.len() > 2)?;
+        Some((at, 1))
+    }
+}
+
+/// What definitions say that tell how something is computed.
+const FORMULAS: [&str; 8] =
+    ["divided by", "sum of", "number of", "average of", "mean of", " less ", " minus ", "share of"];
+
+/// A definition without what it defines: `the number of ..` of `The refund rate is the number of ..`.
+fn strip_subject(definition: &str) -> &str {
+    const VERBS: [&str; 5] = [" is ", " are ", " means ", " = ", ": "];
+    let cut = VERBS.iter().filter_map(|verb| definition.find(verb).map(|at| at + verb.len())).min();
+    cut.filter(|at| *at < 80).map_or(definition, |at| &definition[at..])
+}
+
+/// The stems of the words that say something.
+pub(super) fn stems_of_content(text: &str) -> Vec<String> {
+    let words = prospector_text::periods::words(text).into_iter();
+    let lower = words.map(str::to_lowercase).filter(|word| !prospector_text::requests::is_about_nothing(word));
+    lower.flat_map(|word| stems(word.trim_end_matches("'s").trim_end_matches("’s"))).collect()
+}
+
+/// Whether a step says in fields what it computes.
+pub(super) fn computes(step: &Step) -> bool {
+    !(step.compute.is_empty() && step.filter.is_empty() && step.group_by.is_empty())
+}
+
+/// Whether a step reads what an earlier one left: a condition or a column that names one of its inputs.
+pub(super) fn reads_input(step: &Step) -> bool {
+    let names_input = |text: &str| step.inputs.iter().any(|input| text.starts_with(input.as_str()));
+    step.tables.is_empty() && !step.inputs.is_empty()
+        || step.filter.iter().any(|filter| filter.value.as_str().is_some_and(names_input))
+        || list_fields(step).into_iter().any(names_input)
+}
+
+pub(super) fn uses_sources(step: &Step) -> bool {
+    let Step { tables, operations, documents, skills, .. } = step;
+    [tables, operations, documents, skills].into_iter().any(|names| !names.is_empty())
+}
+
+/// The names of columns and measures in the structured fields of a step.
+pub(super) fn list_fields(step: &Step) -> Vec<&str> {
+    let measures = step.compute.iter().filter_map(|measure| measure.column.as_deref());
+    let filters = step.filter.iter().map(|filter| filter.column.as_str());
+    let groups = step.group_by.iter().map(|group| group.column.as_str());
+    let orders = step.order.iter().map(|order| order.by.as_str());
+    measures.chain(filters).chain(groups).chain(orders).collect()
+}
+
+fn strip_prefix<'n>(name: &'n str, prefix: &str) -> Option<&'n str> {
+    name.get(..prefix.len()).filter(|start| start.eq_ignore_ascii_case(prefix)).map(|_| &name[prefix.len()..])
+}
+
+fn list_sources(steps: &[Step], meanings: &dyn Meanings) -> Vec<Source> {
+    let mut sources: Vec<Source> = Vec::new();
+    for step in steps {
+        let kinds = [
+            (ResourceKind::Table, &step.tables),
+            (ResourceKind::Operation, &step.operations),
+            (ResourceKind::Document, &step.documents),
+            (ResourceKind::Skill, &step.skills),
+        ];
+        for (kind, name) in kinds.into_iter().flat_map(|(kind, names)| names.iter().map(move |name| (kind, name))) {
+            if sources.iter().any(|known| known.kind == kind && known.id.eq_ignore_ascii_case(name)) {
+                continue;
+            }
+            sources.extend(read_source(kind, name, step.number, meanings));
+        }
+    }
+    sources
+}
+
+fn read_source(kind: ResourceKind, name: &str, step: u32, meanings: &dyn Meanings) -> Option<Source> {
+    let (mut table, mut operation) = (None, None);
+    let (id, words) = match kind {
+        ResourceKind::Table => {
+            let found = meanings.table(name)?;
+            let words = Vocabulary::of_table(&found);
+            let id = found.id.clone();
+            table = Some(found);
+            (id, words)
+        }
+        ResourceKind::Operation => {
+            let found = meanings.operation(name)?;
+            let words = Vocabulary::of_operation(&found);
+            operation = Some(found);
+            (name.to_owned(), words)
+        }
+        ResourceKind::Document | ResourceKind::Skill => {
+            (name.to_owned(), Vocabulary::of_subject(name, &meanings.subject(name)?))
+        }
+        ResourceKind::Database | ResourceKind::Column | ResourceKind::Api | ResourceKind::Fact => return None,
+    };
+    Some(Source { kind, id, words, table, operation, step })
+}

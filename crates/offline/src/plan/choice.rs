@@ -1,0 +1,28 @@
+//! What a plan uses of what was found.
+
+use super::evidence::{Definition, NamedHit, TableHit};
+
+/// What the plan uses.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Choice<'a> {
+    pub(super) facts: Vec<&'a Definition>,
+    pub(super) tables: Vec<&'a TableHit>,
+    pub(super) operations: Vec<&'a NamedHit>,
+    pub(super) documents: Vec<&'a NamedHit>,
+    pub(super) skills: Vec<&'a NamedHit>,
+}
+
+impl Choice<'_> {
+    pub(super) fn is_empty(&self) -> bool {
+        self.facts.is_empty()
+            && self.tables.is_empty()
+            && self.operations.is_empty()
+            && self.documents.is_empty()
+            && self.skills.is_empty()
+    }
+}
+
+/// Whether a join such as `invoices.customer_id = customers.id` is one of this table.
+pub(super) fn mentions(join: &str, table: &str) -> bool {
+    join.split('=').any(|side| side.trim().rsplit_once('.').is_some_and(|(name, _)| name == table))
+}

@@ -1,0 +1,50 @@
+//! What a step computes, in words, for its goal.
+
+use prospector_agent::plan::{Step, query::Group};
+use prospector_connect::filter::{FilterCondition, FilterOp};
+
+/// What a step computes, in words.
+pub(super) fn describe(step: &Step) -> String {
+    let bare = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
+    let mut said = String::new();
+    let measures: Vec<String> = (step.compute.iter())
+        .filter_map(|measure| {
+            let aggregation = measure.aggregation?.as_str();
+            Some(
+                measure
+                    .column
+                    .as_deref()
+                    .map_or(aggregation.to_owned(), |column| format!("{aggregation} of {}", bare(column))),
+            )
+        })
+        .collect();
+    if !measures.is_empty() {
+        said.push_str(&format!(": {}", measures.join(", ")));
+    }
+    if !step.filter.is_empty() {
+        let one = |filter: &FilterCondition| {
+            let value = filter.value.as_str().map_or_else(|| filter.value.to_string(), str::to_owned);
+            let sign = match filter.op {
+                FilterOp::Eq => "is",
+                FilterOp::Neq => "is not",
+                FilterOp::Gt => ">",
+                FilterOp::Gte => ">=",
+                FilterOp::Lt => "<",
+                FilterOp::Lte => "<=",
+                FilterOp::Between => "between",
+                FilterOp::In => "in",
+                FilterOp::Like => "like",
+            };
+            format!("{} {sign} {value}", bare(&filter.column))
+        };
+        said.push_str(&format!(", where {}", step.filter.iter().map(one).collect::<Vec<_>>().join(" and ")));
+    }
+    if !step.group_by.is_empty() {
+        let one = |group: &Group| match group.part {
+            Some(part) => format!("{} of {}", part.as_str().replace('_', " "), bare(&group.column)),
+            None => bare(&group.column),
+        };
+        said.push_str(&format!(", grouped by {}", step.group_by.iter().map(one).collect::<Vec<_>>().join(", ")));
+    }
+    said
+}
