@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use prospector_core::Kind;
 
@@ -165,10 +166,20 @@ pub(crate) struct CalibrationArgs {
     pub(crate) negatives: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) corpus: CorpusArgs,
+    /// Learn the level of relevance from which on the hits hold all that this share of questions needs, such as 0.9
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    pub(crate) guarantee: Option<f64>,
     /// Judge this many hits of each question
     #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) hits: u32,
     /// Only the first N questions of each file
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,
+}
+
+/// A share between 0 and 1, neither of them.
+fn share(text: &str) -> anyhow::Result<f64> {
+    let share: f64 = text.parse().with_context(|| format!("`{text}` is not a number"))?;
+    anyhow::ensure!(share > 0.0 && share < 1.0, "it must lie between 0 and 1, such as 0.9");
+    Ok(share)
 }

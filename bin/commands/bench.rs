@@ -51,7 +51,8 @@ async fn bench_calibration(args: &CalibrationArgs, settings: &Settings) -> anyho
     let negatives = args.negatives.as_deref().map(|path| questions::read(path, args.limit, false)).transpose()?;
     let corpus = corpus(args.corpus.records.as_deref(), settings).await?;
     let hits = args.hits.try_into()?;
-    let report = calibration::measure(&corpus, &questions, negatives.as_deref(), args.corpus.kind, hits)?;
+    let report =
+        calibration::measure(&corpus, &questions, negatives.as_deref(), args.corpus.kind, hits, args.guarantee)?;
     print(&report, &report.table(), args.corpus.json)
 }
 

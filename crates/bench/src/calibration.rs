@@ -4,6 +4,8 @@
 //! says that nothing matches well. What it does not show: whether a hit that nobody marked as needed might be of use too,
 //! so that the true share is at least the one reported.
 
+mod guarantee;
+
 use prospector_core::Kind;
 use prospector_search::{Query, SearchError};
 use serde::Serialize;
@@ -15,6 +17,9 @@ use crate::{
     table::Table,
     targets::{Target, target_of},
 };
+
+pub use guarantee::Guarantee;
+use guarantee::Judged;
 
 /// The upper ends of the bins of relevance.
 const BINS: [f64; 11] = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0];
@@ -31,6 +36,8 @@ pub struct Report {
     /// The mean distance of relevance from the share that is right, over the bins.
     expected_calibration_error: f64,
     bins: Vec<Bin>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    guarantee: Option<Guarantee>,
 }
 
 /// What became of a set of questions.
@@ -54,7 +61,8 @@ struct Bin {
 }
 
 /// Asks every question, and the negatives: questions that nothing here answers. Of each question at most `hits` hits are
-/// judged; `kind` is searched alone where it is given.
+/// judged; `kind` is searched alone where it is given. For the share `guarantee` of questions, a level of relevance is learned
+/// from which on the hits hold all that they need.
 ///
 /// # Errors
 /// When a search fails.
@@ -64,15 +72,23 @@ pub fn measure(
     negatives: Option<&[Question]>,
     kind: Option<Kind>,
     hits: usize,
+    guarantee: Option<f64>,
 ) -> Result<Report, SearchError> {
     let mut judged: Vec<(f64, bool)> = Vec::new();
     let mut kept = 0;
+    let mut by_question: Vec<Judged> = Vec::new();
     for question in questions {
         let kinds = question.kinds(kind);
         let needed: Vec<Target> = question.gold.iter().filter_map(|name| corpus.names.resolve(name, &kinds)).collect();
-        let found = search(corpus, question, kinds, hits)?;
-        kept += usize::from(!found.is_empty());
-        judged.extend(found.into_iter().map(|(target, relevance)| (relevance, needed.contains(&target))));
+        let (found, is_weak) = search(corpus, question, kinds, hits)?;
+        let found = found.into_iter().map(|(target, relevance)| (relevance, needed.contains(&target)));
+        let own: Vec<(f64, bool)> = found.collect();
+        if !is_weak {
+            kept += usize::from(!own.is_empty());
+            judged.extend(&own);
+        }
+        // What nobody has is needed all the same.
+        by_question.push(Judged { hits: own, needs: question.gold.len().max(needed.len()) });
     }
     let negatives = match negatives {
         Some(negatives) => {
@@ -82,7 +98,8 @@ pub fn measure(
             kinds.dedup();
             let mut kept = 0;
             for question in negatives {
-                kept += usize::from(!search(corpus, question, kinds.clone(), hits)?.is_empty());
+                let (found, is_weak) = search(corpus, question, kinds.clone(), hits)?;
+                kept += usize::from(!is_weak && !found.is_empty());
             }
             Some(Questions::of(kept, negatives.len()))
         }
@@ -98,29 +115,27 @@ pub fn measure(
         hits: judged.len(),
         expected_calibration_error: round(error / judged.len().max(1) as f64),
         bins,
+        guarantee: guarantee.map(|share| Guarantee::learn(&by_question, share)),
     })
 }
 
-/// The things that a search finds, each once, with the relevance of its best hit; none where nothing matches well.
+/// The things that a search finds, each once, with the relevance of its best hit, and whether they are only what comes nearest.
 fn search(
     corpus: &Corpus,
     question: &Question,
     kinds: Vec<Kind>,
     limit: usize,
-) -> Result<Vec<(Target, f64)>, SearchError> {
+) -> Result<(Vec<(Target, f64)>, bool), SearchError> {
     let query = Query { text: question.query.clone(), kinds, limit, ..Query::default() };
     let mut found: Vec<(Target, f64)> = Vec::new();
     let answer = corpus.index.search(&query)?;
-    if answer.is_weak {
-        return Ok(found);
-    }
     for hit in answer.hits {
         let target = target_of(&hit);
         if !found.iter().any(|(known, _)| *known == target) {
             found.push((target, f64::from(hit.relevance.get())));
         }
     }
-    Ok(found)
+    Ok((found, answer.is_weak))
 }
 
 /// Relevance and whether it was right, sorted into the bins; empty ones are left out.
@@ -168,6 +183,9 @@ impl Report {
         text += &format!("own questions kept {:.3} of {}\n", self.own.kept, self.own.questions);
         if let Some(negatives) = &self.negatives {
             text += &format!("negatives rejected {:.3} of {}\n", negatives.rejected, negatives.questions);
+        }
+        if let Some(guarantee) = &self.guarantee {
+            text += &guarantee.line();
         }
         text
     }

@@ -48,7 +48,7 @@ mod tools;
 pub mod values;
 
 pub use describe::describe;
-pub use discovery::{Entry, KnownValues, SchemaDiscovery};
+pub use discovery::{Entry, SchemaDiscovery};
 pub use error::SchemaError;
 pub use model::Database;
 pub use render::data_type;

@@ -8,6 +8,7 @@ use prospector_connect::table::{Column, ColumnType, Table};
 use prospector_connect::{ConnectError, Connector};
 use prospector_core::record::{ColumnValues, MAX_VALUE_CHARS, ParentValues};
 
+pub use crate::discovery::KnownValues;
 use crate::{Database, naming::is_named};
 
 /// Of a column so many values are kept where nothing else is said.

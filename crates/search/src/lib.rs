@@ -44,6 +44,7 @@ pub mod ranking;
 mod recipe;
 mod refresh;
 mod safetensors;
+mod search;
 mod static_table;
 mod sums;
 #[cfg(any(feature = "fastembed", feature = "fastembed-dynamic"))]

@@ -20,7 +20,8 @@ use prospector_core::record::{Record, Relevance};
 use rayon::prelude::*;
 
 use crate::{
-    SearchError, analyze, index::Snapshot, meaning::Question, ranking::Ranker, recipe, values::Matches, vectors::Quantized,
+    SearchError, analyze, index::Snapshot, meaning::Question, ranking::Ranker, recipe, values::Matches,
+    vectors::Quantized,
 };
 use by_place::ByPlace;
 use calibrate::Evidence;

@@ -246,7 +246,7 @@ impl<'a> Fields<'a> {
                     self.what,
                     other.describe()
                 );
-                self.fail(placed.line, reason, format!("write `{key}: {most}`"));
+                self.fail(placed.line, reason, "write such a number, or leave the key out");
                 None
             }
         }

@@ -182,7 +182,11 @@ impl<'a> Question<'a> {
             weights: terms.iter().map(|(term, weight)| (term.as_str(), *weight)).collect(),
             total: terms.iter().map(|(_, weight)| weight).sum::<f32>().max(f32::EPSILON),
             pairs: terms.windows(2).map(|pair| (pair[0].0.as_str(), pair[1].0.as_str())).collect(),
-            actions: if kind == Kind::Operation { Actions::of_question(asked.question.text) } else { Actions::default() },
+            actions: if kind == Kind::Operation {
+                Actions::of_question(asked.question.text)
+            } else {
+                Actions::default()
+            },
         }
     }
 

@@ -118,7 +118,7 @@ fn check_count(view: &PlanView<'_>) -> Option<SenseFinding> {
             distinct && column.is_some_and(|found| super::vocabulary::stems(&found.column.name).contains(counts))
         })
     });
-    let from_earlier = view.steps.iter().any(|step| computes(step) && !!super::view::reads_input(step));
+    let from_earlier = view.steps.iter().any(|step| computes(step) && super::view::reads_input(step));
     if homes.iter().any(is_there) || by_key || (from_earlier && view.steps.len() > 1) {
         return None;
     }
@@ -259,7 +259,7 @@ fn check_average(view: &PlanView<'_>) -> Option<SenseFinding> {
         let divides = measure.expression.as_deref().is_some_and(|text| text.contains('/'));
         measure.aggregation == Some(Aggregation::Avg) || divides
     });
-    let divides_later = view.steps.iter().any(|step| step.compute.is_empty() && !!super::view::reads_input(step));
+    let divides_later = view.steps.iter().any(|step| step.compute.is_empty() && super::view::reads_input(step));
     (asked && !is_average && !divides_later).then(|| {
         let message =
             "the question asks for an average, and no step computes one: use avg(..), or divide a sum by a count";

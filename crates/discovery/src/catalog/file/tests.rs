@@ -41,8 +41,8 @@ fn tables_to_pin_are_named_or_searched_for() {
     check(
         "context_preload: {seed_patterns: [a], max_tables: 0}\ninstructions: [a]\n",
         &[
-            "error: catalog.yaml:1: `max_tables` of context_preload must be a whole number from 1 on, not the number 0 \
-             (write `max_tables: 50`)",
+            "error: catalog.yaml:1: `max_tables` of context_preload must be a whole number from 1 to 10000, not the number 0 \
+             (write such a number, or leave the key out)",
             "error: catalog.yaml:2: `instructions` must be a text (write `instructions: |` and the text below it)",
         ],
     );
