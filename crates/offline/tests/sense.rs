@@ -442,6 +442,6 @@ async fn the_stand_in_plans_what_is_needed_or_says_that_it_is_not() {
         report.join("\n")
     );
     // What is reached: counts may only be tightened.
-    assert!(complete >= 33, "{complete} of 40\n{}", report.join("\n"));
+    assert!(complete >= 34, "{complete} of 40\n{}", report.join("\n"));
     assert!(unsaid <= 4, "{unsaid}\n{}", report.join("\n"));
 }

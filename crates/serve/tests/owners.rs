@@ -266,6 +266,17 @@ async fn answers_to_ben(server: &Running, made: &Made) -> Vec<(String, u16, Stri
     answers
 }
 
+/// The questions of an answer that lists open ones, sorted: their order is that of the seconds in which they were asked.
+fn open_questions((asked, _, said): &(String, u16, String)) -> Option<Vec<String>> {
+    let lists = ["open_questions", "get_unresolved_facts"].iter().any(|name| asked.contains(name));
+    let said: Value = serde_json::from_str(said).ok().filter(|_| lists)?;
+    let items =
+        [&said, &said["items"], &said["result"]["structuredContent"]["items"]].into_iter().find_map(Value::as_array)?;
+    let mut questions: Vec<String> = items.iter().map(|item| item["question"].to_string()).collect();
+    questions.sort();
+    Some(questions)
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_another_made_is_as_if_it_were_not_there() {
     let (without, with) = (world(support::offline()).await, world(support::offline()).await);
@@ -274,7 +285,10 @@ async fn what_another_made_is_as_if_it_were_not_there() {
     let found = answers_to_ben(&with, &made).await;
     assert_eq!(expected.len(), found.len());
     for (expected, found) in expected.iter().zip(&found) {
-        assert_eq!((expected.1, &expected.2), (found.1, &found.2), "{}", found.0);
+        match (open_questions(expected), open_questions(found)) {
+            (Some(expected), Some(found)) => assert_eq!(expected, found),
+            _ => assert_eq!((expected.1, &expected.2), (found.1, &found.2), "{}", found.0),
+        }
         assert!(!found.2.contains(SECRET) && !found.2.contains("blarg"), "{found:?}");
     }
     let refused: BTreeSet<u16> = found.iter().map(|(_, status, _)| *status).collect();
