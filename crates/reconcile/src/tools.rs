@@ -125,6 +125,11 @@ impl ReconcileState {
     }
 }
 
+/// Of a tool that takes none.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct NoArgs {}
+
 struct ProposeMatch(Arc<ReconcileState>);
 
 #[derive(Deserialize, JsonSchema)]
@@ -178,18 +183,14 @@ impl Tool for ProposeMatch {
 
 struct InferRules(Arc<ReconcileState>);
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct InferArgs {}
-
 impl Tool for InferRules {
     const NAME: &'static str = "infer_rules";
     const DESCRIPTION: &'static str = "Finds which columns agree in the pairs that the user confirmed (exactly, within a tolerance, within days, by similar text, one text naming the other) and suggests rules.";
     const EFFECT: Effect = Effect::Writes { repeatable: true };
-    type Args = InferArgs;
+    type Args = NoArgs;
     type Output = Value;
 
-    async fn call(&self, InferArgs {}: InferArgs) -> Result<Value, ToolError> {
+    async fn call(&self, NoArgs {}: NoArgs) -> Result<Value, ToolError> {
         let (known, subsets) = self.0.find_proposals()?;
         if known.confirmed.len() < MIN_CONFIRMED {
             let message = format!("{} pairs are confirmed, and {MIN_CONFIRMED} are the least", known.confirmed.len());
@@ -369,18 +370,14 @@ impl Tool for RunSample {
 
 struct RunFull(Arc<ReconcileState>);
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct FullArgs {}
-
 impl Tool for RunFull {
     const NAME: &'static str = "run_full";
     const DESCRIPTION: &'static str = "Runs the recipe over all rows, writes everything into files, and shows counts and some of each kind with evidence.";
     const EFFECT: Effect = Effect::Writes { repeatable: true };
-    type Args = FullArgs;
+    type Args = NoArgs;
     type Output = Value;
 
-    async fn call(&self, FullArgs {}: FullArgs) -> Result<Value, ToolError> {
+    async fn call(&self, NoArgs {}: NoArgs) -> Result<Value, ToolError> {
         let recipe = self.0.recipe()?;
         if !self.0.findings().is_approved {
             return Err(first("the user has not approved the run", "validate the recipe, ask, and call approve_run"));

@@ -1,6 +1,7 @@
 //! Periods in a text: days, months, quarters, years, and what begins or ends with them.
 
-const MONTHS: [&str; 12] = [
+/// The names of the months, in lower case and in their order.
+pub const MONTHS: [&str; 12] = [
     "january",
     "february",
     "march",

@@ -1,5 +1,7 @@
 //! Periods in a question: years, quarters, months, and ranges of them.
 
+use prospector_text::periods::MONTHS;
+
 use super::text::Word;
 
 /// From the first day, up to but not including the second one.
@@ -28,21 +30,6 @@ pub(super) enum Unit {
     Month,
     Day,
 }
-
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
 
 impl Unit {
     /// The unit that a word names.

@@ -3,20 +3,14 @@
 use std::sync::Arc;
 
 use prospector_core::tool::{Effect, Tool, ToolError};
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{MIN_CONFIRMED, ReconcileState, record};
+use super::{MIN_CONFIRMED, NoArgs, ReconcileState, record};
 use crate::{
     judgement::{Approval, read_approval, read_judgement},
     propose::Pair,
     value::first,
 };
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct NoArgs {}
 
 pub(super) struct ConfirmPairs(pub(super) Arc<ReconcileState>);
 

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use prospector_text::periods::MONTHS;
 use prospector_text::stop_words::{OF_QUERIES, OF_TABLE_QUERIES};
 
 use super::fold::{Word, join, key, words};
@@ -19,20 +20,8 @@ const MAX_QUOTED_BYTES: usize = 200;
 const QUOTES: [(char, char); 7] =
     [('"', '"'), ('\'', '\''), ('`', '`'), ('“', '”'), ('‘', '’'), ('«', '»'), ('„', '“')];
 
-/// Words with a capital that name no value: of the calendar, and of what is written rather than asked for.
-const NO_NAMES: [&str; 38] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
+/// Words with a capital that name no value, beside the months: of the calendar, and of what is written rather than asked for.
+const NO_NAMES: [&str; 26] = [
     "jan",
     "feb",
     "mar",
@@ -60,6 +49,11 @@ const NO_NAMES: [&str; 38] = [
     "url",
     "pdf",
 ];
+
+/// Whether a word names no value though it has a capital.
+fn names_nothing(word: &str) -> bool {
+    MONTHS.contains(&word) || NO_NAMES.contains(&word)
+}
 
 /// How a phrase is written, from what says most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -227,7 +221,7 @@ impl<'a> Question<'a> {
 
     fn is_literal(&self, words: &Range<usize>) -> bool {
         let own = &self.words[words.clone()];
-        if own.iter().all(|word| NO_NAMES.contains(&word.folded.as_str()) || is_common(&word.folded)) {
+        if own.iter().all(|word| names_nothing(&word.folded) || is_common(&word.folded)) {
             return false;
         }
         let written = self.text_of(words);
@@ -237,9 +231,7 @@ impl<'a> Question<'a> {
             Form::Code => {
                 begins_with(written, char::is_alphabetic) && written.chars().filter(char::is_ascii_digit).count() >= 3
             }
-            Form::Name => {
-                written.chars().count() >= 3 && !own.iter().any(|word| NO_NAMES.contains(&word.folded.as_str()))
-            }
+            Form::Name => written.chars().count() >= 3 && !own.iter().any(|word| names_nothing(&word.folded)),
             Form::Plain | Form::Number => false,
         }
     }
