@@ -30,6 +30,7 @@ use values::{kind, mode, platform};
     after_long_help = "EXAMPLES\n  \
         planner init                                    write a small catalog.yaml here\n  \
         planner plan \"Revenue per country by quarter\"    plan a question\n  \
+        planner run plan.json                           run a plan step by step\n  \
         planner ask \"Revenue per country in 2024\"       answer a question from the data\n  \
         planner chat                                    ask one question after the other\n  \
         planner search \"refund\" --kind document          look for something\n  \
@@ -87,6 +88,8 @@ pub(crate) const QUERY_WORKER: &str = "query-worker";
 pub(crate) enum Command {
     /// Plan how the catalog answers a question
     Plan(PlanArgs),
+    /// Run a plan step by step, and print what each step found
+    Run(RunArgs),
     /// Answer a question from the data and the documents of the catalog
     Ask(AskArgs),
     /// Ask one question after the other
@@ -139,6 +142,9 @@ pub(crate) struct PlanArgs {
     /// The set of tools: one for each thing to do, or six that take ids of any kind
     #[arg(long, value_enum, default_value_t)]
     pub(crate) profile: ProfileName,
+    /// Run the plan too, where it is verified, and print what each step found
+    #[arg(long)]
+    pub(crate) run: bool,
     /// Say nothing on standard error but problems
     #[arg(long, short)]
     pub(crate) quiet: bool,
@@ -156,9 +162,32 @@ impl PlanArgs {
             limits: answering.limits,
             prompt: None,
             profile: answering.profile,
+            run: false,
             quiet: answering.quiet,
         }
     }
+}
+
+/// `planner run`
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// The plan, as `planner plan` prints it or somebody wrote it; `-` for standard input [default: that of --resume]
+    pub(crate) plan: Option<PathBuf>,
+    /// Go on with an earlier run: steps that are the same are taken from it; `last` is the latest
+    #[arg(long, value_name = "RUN")]
+    pub(crate) resume: Option<String>,
+    /// Stop after this step
+    #[arg(long, value_name = "N")]
+    pub(crate) until: Option<u32>,
+    /// Tell what differs from an earlier run; `last` is the latest
+    #[arg(long, value_name = "RUN")]
+    pub(crate) compare: Option<String>,
+    /// As JSON with queries, rows and what each step rests on, or as a text
+    #[arg(long, value_enum, default_value_t = FormatName::Json, value_name = "FORMAT")]
+    pub(crate) format: FormatName,
+    /// Say nothing on standard error but problems
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
 }
 
 /// How questions are answered.

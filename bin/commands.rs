@@ -12,6 +12,7 @@ mod mcp;
 mod plan;
 mod query_worker;
 mod reconcile;
+mod run;
 mod serve;
 mod sql;
 
@@ -26,10 +27,14 @@ pub(crate) use mcp::mcp;
 pub(crate) use plan::plan;
 pub(crate) use query_worker::query_worker;
 pub(crate) use reconcile::reconcile;
+pub(crate) use run::run;
 pub(crate) use serve::serve;
 pub(crate) use sql::sql;
 
-use std::sync::Arc;
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use anyhow::Context as _;
 use prospector_agent::Models;
@@ -42,8 +47,12 @@ use prospector_llm::{
 };
 use prospector_offline::Offline;
 use prospector_search::Index;
+use tokio_util::sync::CancellationToken;
 
 use crate::{output, progress::Progress, settings};
+
+/// What a shell calls a program that an interrupt has ended.
+const INTERRUPTED: i32 = 130;
 
 /// What a catalog is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,4 +142,28 @@ fn model(settings: &settings::Settings, name: &str) -> anyhow::Result<Arc<dyn Ch
         return Ok(Arc::new(Offline));
     }
     Ok(connect(name, &settings.providers)?)
+}
+
+/// The folder of the state.
+fn state(settings: &settings::Settings) -> anyhow::Result<PathBuf> {
+    if let Some(state) = &settings.state {
+        return Ok(state.clone());
+    }
+    Ok(settings.catalog()?.parent().unwrap_or(Path::new("")).join(".prospector"))
+}
+
+/// Is cancelled when the user interrupts. Who interrupts again does not want to wait: that ends the program, and leaves
+/// the state whole, as any end does.
+fn interrupts() -> CancellationToken {
+    let cancel = CancellationToken::new();
+    let interrupted = cancel.clone();
+    tokio::spawn(async move {
+        if tokio::signal::ctrl_c().await.is_ok() {
+            interrupted.cancel();
+            if tokio::signal::ctrl_c().await.is_ok() {
+                std::process::exit(INTERRUPTED);
+            }
+        }
+    });
+    cancel
 }

@@ -73,6 +73,7 @@ async fn run(command: Command, settings: &Settings) -> anyhow::Result<Exit> {
         Command::Refresh(args) => commands::refresh(args, settings).await,
         Command::Mcp(args) => commands::mcp(args, settings).await,
         Command::Serve(args) => commands::serve(args, settings).await,
+        Command::Run(args) => commands::run(args, settings).await,
         Command::Check(args) => commands::check(args, settings).await,
         Command::Init(args) => commands::init(&args),
         Command::Bench(args) => commands::bench(args.command, settings).await,

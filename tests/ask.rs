@@ -94,6 +94,11 @@ fn questions_about_data_get_correct_figures() {
         "How many reviews have a rating of at least 4?",
         "SELECT COUNT(*) FROM music_store.reviews WHERE rating IN (4, 5)",
     );
+    // What is kept by month stands under its first day.
+    check(
+        "What was the total spend_usd in December 2025?",
+        "SELECT SUM(spend_usd) FROM ad_spend.ad_spend WHERE month = '2025-12-01'",
+    );
 }
 
 /// A question that goes on from the one before gets what the whole question would get, and says how it was understood.
@@ -156,6 +161,8 @@ fn what_it_cannot_do_it_says() {
     check("How many tickets were opened in 2025?", "not its rows");
     check("How many unicorns are there in Brazil?", "is called `unicorns`");
     check("How many customers bought a vinyl record?", "`bought");
+    // The only table that names revenue begins in October.
+    check("What is our total revenue in 2025?", "less than half of the period");
 }
 
 #[test]

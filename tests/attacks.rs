@@ -13,8 +13,6 @@
 mod support;
 
 use std::{
-    io::{BufRead, BufReader},
-    process::{Child, Command, Stdio},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -26,7 +24,7 @@ use std::{
 use prospector_test_support::provider::{FakeProvider, KEY, Turn};
 use serde_json::{Value, json};
 
-use support::{Estate, receive, send};
+use support::{Estate, serving::Server};
 
 /// Longer than any health check takes on a busy machine, and shorter than any of the attacks would hold the server.
 const MAX_HEALTH_CHECK: Duration = Duration::from_secs(10);
@@ -43,50 +41,13 @@ const MAX_ANSWER_BYTES: usize = 10_000;
 /// Doublings of a table's rows in one statement.
 const DOUBLINGS: usize = 40;
 
-/// A server that may have 4 GB.
-struct Server {
-    child: Child,
-    address: String,
-}
+/// What the whole process of the server may have.
+const MEMORY_KIB: u64 = 4 << 20;
 
-impl Server {
-    fn start(estate: &Estate, provider: &str) -> Server {
-        let planner = estate.planner();
-        let mut command = Command::new("sh");
-        command.env_clear();
-        for (name, value) in planner.get_envs() {
-            command.env(name, value.unwrap());
-        }
-        let mut child = command
-            .env("ANTHROPIC_API_KEY", KEY)
-            .env("ANTHROPIC_BASE_URL", provider)
-            .args(["-c", "ulimit -v 4194304; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_planner")])
-            .args(["serve", "--listen", "127.0.0.1:0", "--model", "claude-haiku-4-5"])
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
-        let line = lines.find(|line| line.contains("listening on http://")).expect("it does not listen");
-        let address = line.split("http://").nth(1).unwrap().split(' ').next().unwrap().to_owned();
-        thread::spawn(move || lines.for_each(drop));
-        Server { child, address }
-    }
-
-    fn ask(&self, method: &str, path: &str, body: &str) -> (u16, String) {
-        ask(&self.address, method, path, body)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn ask(address: &str, method: &str, path: &str, body: &str) -> (u16, String) {
-    receive(send(address, method, path, "", body))
+/// A server whose model is behind that address.
+fn start(estate: &Estate, provider: &str) -> Server {
+    let settings = [("ANTHROPIC_API_KEY", KEY), ("ANTHROPIC_BASE_URL", provider)];
+    Server::with_memory(MEMORY_KIB, estate, &settings, &["--model", "claude-haiku-4-5"])
 }
 
 /// Each with the database that it is for; without one it is computed over several.
@@ -189,7 +150,7 @@ async fn others_are_answered_while_requests_ask_for_more_than_there_is() {
     }
     let fake = FakeProvider::start(script).await;
     let provider = fake.settings().anthropic_base_url.unwrap();
-    let server = Arc::new(tokio::task::block_in_place(|| Server::start(&estate, &provider)));
+    let server = Arc::new(tokio::task::block_in_place(|| start(&estate, &provider)));
     let usual = json!({"ids": ["music_store.customers"]}).to_string();
     let expected = server.ask("POST", "/v1/tools/describe", &usual);
     assert_eq!(expected.0, 200, "{}", expected.1);
@@ -223,9 +184,9 @@ async fn others_are_answered_while_requests_ask_for_more_than_there_is() {
     };
     tokio::task::block_in_place(|| {
         for part in queries.chunks(AT_ONCE) {
-            let address = server.address.clone();
+            let client = server.clone();
             let asked = json!({"question": "How much is that?"}).to_string();
-            let asked = thread::spawn(move || ask(&address, "POST", "/v1/ask", &asked));
+            let asked = thread::spawn(move || client.ask("POST", "/v1/ask", &asked));
             for (tool, arguments) in searches() {
                 let (status, said) = server.ask("POST", &format!("/v1/tools/{tool}"), &arguments.to_string());
                 assert!(matches!(status, 200 | 400 | 404 | 413 | 422), "{tool}: {status} {said}");

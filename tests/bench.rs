@@ -4,7 +4,7 @@
 
 mod support;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use support::Estate;
 
 /// Three questions whose answers are known.
@@ -126,4 +126,33 @@ fn wrong_usage_is_told() {
     check(&["--replay", "nowhere.jsonl"], "cannot read the runs nowhere.jsonl");
     check(&["--estate", "nowhere"], "cannot read the queries nowhere/queries.jsonl");
     check(&["--queries", "q", "--replay", "r"], "cannot be used with");
+}
+
+#[test]
+fn answers_are_compared_with_the_rows_that_are_known() {
+    let estate = Estate::copy();
+    let line = |id: &str, question: &str, country: &str| {
+        let sql = format!("SELECT COUNT(*) FROM music_store.customers WHERE country_cd = '{country}'");
+        json!({"id": id, "question": question, "sql": sql}).to_string()
+    };
+    let asked = "How many customers are there in Brazil?";
+    let questions = [
+        line("right", asked, "BR"),
+        line("wrong", asked, "CL"),
+        line("declined", "How many unicorns were vaccinated?", "BR"),
+        json!({"id": "left out", "question": asked, "sql": "SELECT nothing FROM nowhere"}).to_string(),
+    ];
+    estate.write("questions.jsonl", questions.join("\n"));
+    let (queries, out) = (estate.path("questions.jsonl"), estate.path("answers.jsonl"));
+    let (queries, out) = (queries.display().to_string(), out.display().to_string());
+    let report = estate.run(["bench", "answers", "--queries", &queries, "--out", &out, "--json"]).json(0);
+    for (name, expected) in
+        [("questions", 4), ("right", 1), ("wrong", 1), ("wrong_and_traced", 1), ("declined", 1), ("left_out", 1)]
+    {
+        assert_eq!(report[name], expected, "{name}: {report:#}");
+    }
+    let answers = std::fs::read_to_string(out).unwrap();
+    let verdicts: Vec<Value> =
+        answers.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["verdict"].clone()).collect();
+    assert_eq!(verdicts, ["right", "wrong", "declined"]);
 }

@@ -3,83 +3,16 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+#[path = "../crates/reconcile/tests/support/ledger.rs"]
+mod ledger;
 mod support;
 
-use std::{
-    io::{BufRead, BufReader},
-    net::TcpStream,
-    process::{Child, Command, Stdio},
-    sync::mpsc,
-    thread,
-    time::Duration,
-};
+use std::{thread, time::Duration};
 
 use prospector_test_support::provider::{FakeProvider, KEY, Turn};
 use serde_json::{Value, json};
 
-use support::{Estate, VIP, receive, send};
-
-const TOKEN: &str = "open-sesame-0123456789";
-
-struct Server {
-    child: Child,
-    address: String,
-    said: mpsc::Receiver<String>,
-}
-
-impl Server {
-    fn new(estate: &Estate, settings: &[(&str, &str)], args: &[&str]) -> Self {
-        let planner = estate.planner();
-        let mut command = Command::new(planner.get_program());
-        command.env_clear();
-        for (name, value) in planner.get_envs() {
-            command.env(name, value.unwrap());
-        }
-        command.envs(settings.iter().copied()).env("PROSPECTOR_TOKEN", TOKEN);
-        command.args(["serve", "--listen", "127.0.0.1:0"]).args(args);
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-        let (sender, said) = mpsc::channel();
-        let errors = BufReader::new(child.stderr.take().unwrap());
-        thread::spawn(move || errors.lines().map_while(Result::ok).for_each(|line| drop(sender.send(line))));
-        let mut server = Server { child, address: String::new(), said };
-        let line = server.until("listening on http://");
-        server.address = line.split("http://").nth(1).unwrap().split(' ').next().unwrap().to_owned();
-        server
-    }
-
-    /// Waits for a line on standard error.
-    fn until(&self, wanted: &str) -> String {
-        loop {
-            let line = self.said.recv_timeout(Duration::from_secs(60)).expect("it does not say so");
-            assert!(!line.contains(TOKEN), "{line}");
-            if line.contains(wanted) {
-                return line;
-            }
-        }
-    }
-
-    fn send(&self, method: &str, path: &str, headers: &str, body: &str) -> TcpStream {
-        let headers = format!("authorization: Bearer {TOKEN}\r\n{headers}");
-        let stream = send(&self.address, method, path, &headers, body);
-        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-        stream
-    }
-
-    fn ask(&self, method: &str, path: &str, body: &str) -> (u16, String) {
-        receive(self.send(method, path, "", body))
-    }
-
-    fn signal(&self) {
-        Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
+use support::{Estate, VIP, receive, serving::Server};
 
 #[test]
 fn it_plans_for_who_has_the_token_and_ends_when_it_is_told_to() {
@@ -170,6 +103,36 @@ fn the_transformer_reads_the_index_while_it_is_served() {
     });
     assert!(begun, "nothing was read");
     assert_eq!(server.ask("GET", "/v1/search?q=customers", "").0, 200);
+}
+
+#[test]
+fn a_reconciliation_outlives_the_server() {
+    const ROWS: usize = 40;
+    let [invoices, payments] = ledger::plain_csv(ROWS);
+    let estate = Estate::new("databases:\n- {name: ledger, path: invoices.csv}\n- {name: bank, path: payments.csv}\n")
+        .with("invoices.csv", invoices)
+        .with("payments.csv", payments);
+    let say = |path: &str, said: Value| {
+        let server = Server::new(&estate, &[], &[]);
+        let (status, body) = server.ask("POST", path, &said.to_string());
+        assert_eq!(status, 200, "{body}");
+        server.kill();
+        serde_json::from_str::<Value>(&body).unwrap()
+    };
+    let what = "Match ledger.invoices with bank.payments.";
+    let begun = say("/v1/workflows", json!({"workflow": "reconcile", "message": what}));
+    let path = format!("/v1/workflows/{}", begun["handle"].as_str().unwrap());
+    assert_eq!(say(&path, json!({"message": "all"}))["phase"], "validation");
+    let done = say(&path, json!({"message": "yes"}));
+    assert_eq!((&done["state"], &done["completed"]), (&json!("over"), &json!(true)), "{done:#}");
+    let server = Server::new(&estate, &[], &[]);
+    let (status, rows) = server.ask("GET", &format!("{path}/files/matched.jsonl"), "");
+    assert_eq!(status, 200, "{rows}");
+    let rows: Value = serde_json::from_str(&rows).unwrap();
+    let number = |value: &Value| value.as_str().unwrap().parse::<usize>().unwrap();
+    let pairs = rows["items"].as_array().unwrap();
+    assert!(pairs.len() == ROWS * 9 / 10, "{rows}");
+    assert!(pairs.iter().all(|pair| number(&pair["left"]) + 6_000 == number(&pair["right"])), "{rows}");
 }
 
 #[test]

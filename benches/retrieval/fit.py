@@ -30,6 +30,8 @@ FEATURES = {
     "operation": {"pairs": 0.3, "action": 0.1, "description_said": 0.1},
     "document": {"pairs": 0.3, "missing": 0.3, "meaning": 1.5},
 }
+# Of a question that is nothing but the name of a value no set has enough to learn from: what holds the value is the answer.
+FIXED = {"table": {"value_alone": 1.0}}
 STEPS = [0.3, 0.1, 0.05]
 LOSS = 3.0
 KINDS = {"schema": "table", "api": "operation", "tools": "operation", "docs": "document"}
@@ -87,6 +89,7 @@ def read(path, name, names, limit, groups):
     head = json.loads(data[:end])
     rows = np.frombuffer(data, dtype="<f4", offset=end + 1).reshape(-1, len(head["features"]) + 2)
     columns = [2 + head["features"].index(feature) for feature in ["base", *names]]
+    fixed = [(2 + head["features"].index(feature), weight) for feature, weight in FIXED.get(head["kind"], {}).items()]
     found, at = {}, 0
     for question in head["questions"]:
         own = rows[at : at + question["candidates"]]
@@ -94,7 +97,9 @@ def read(path, name, names, limit, groups):
         if question["needed"] and len(own):
             family = (question["dataset"] or name).split("-")[0]
             group = found.setdefault(family, Group(family, name))
-            group.questions.append((own[:, columns], own[:, 0], own[:, 1], question["needed"]))
+            values = own[:, columns]
+            values[:, 0] += sum(own[:, column] * weight for column, weight in fixed)
+            group.questions.append((values, own[:, 0], own[:, 1], question["needed"]))
     for group in found.values():
         if len(group.questions) > limit:
             group.questions = random.Random(1).sample(group.questions, limit)
@@ -166,6 +171,7 @@ def main():
                 print(f"| {kind} | {family} | {group.name} | {len(group.questions)} | {before:.3f} | {after:.3f} |", flush=True)
         weights = ascend(groups, list(limits.values()))
         model[kind] = {name: weight for name, weight in zip(["base", *limits], weights.tolist()) if weight}
+        model[kind] |= FIXED.get(kind, {})
     text = json.dumps(model, indent=2) + "\n"
     print(text)
     if arguments.out:

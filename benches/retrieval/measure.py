@@ -65,8 +65,8 @@ def main():
     sets = catalogs(arguments.root.resolve())
     binary = str(pathlib.Path(arguments.planner).resolve())
 
-    print("| set | ranker | recall@1 | recall@5 | strict@5 | recall@10 | strict@10 | MRR | nDCG@10 | p50 ms | p99 ms |")
-    print("|---|---|" + "---:|" * 9)
+    print("| set | ranker | recall@1 | recall@5 | strict@5 | recall@10 | strict@10 | strict@15 | MRR | nDCG@10 | p50 ms | p99 ms |")
+    print("|---|---|" + "---:|" * 10)
     reliability = {}
     with tempfile.TemporaryDirectory() as temporary:
         for at, (name, yaml, queries) in enumerate(sets):
@@ -76,7 +76,7 @@ def main():
             common = ["--queries", str(queries), "--embedder", arguments.embedder]
             report = planner(binary, folder, "retrieval", *common)
             for ranked in report["rankers"]:
-                measures = ["recall@1", "recall@5", "strict_recall@5", "recall@10", "strict_recall@10", "mrr", "ndcg@10"]
+                measures = ["recall@1", "recall@5", "strict_recall@5", "recall@10", "strict_recall@10", "strict_recall@15", "mrr", "ndcg@10"]
                 cells = [f"{ranked[measure]:.3f}" for measure in measures]
                 cells += [f"{ranked['latency_ms'][share]:.2f}" for share in ("p50", "p99")]
                 print(f"| {name} | {ranked['ranker']} | " + " | ".join(cells) + " |", flush=True)

@@ -31,6 +31,8 @@ pub(crate) enum BenchCommand {
     Plans(PlansArgs),
     /// Run queries whose answers are known, and write the answers for a comparison
     Sql(SqlBenchArgs),
+    /// Ask questions whose rows are known, and count the answers that rest on these
+    Answers(AnswersBenchArgs),
 }
 
 /// `planner bench sql`
@@ -42,6 +44,23 @@ pub(crate) struct SqlBenchArgs {
     /// Write the answers to this file, one JSON object a line
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+}
+
+/// `planner bench answers`
+#[derive(Debug, Args)]
+pub(crate) struct AnswersBenchArgs {
+    /// The questions over the catalog, one a line: {"id", "question", "sql", "database"?}
+    #[arg(long, value_name = "FILE")]
+    pub(crate) queries: PathBuf,
+    /// The model [default: offline]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// Write the answers to this file, one JSON object a line
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print JSON instead of a sentence
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// What is planned over, and by whom.
@@ -150,6 +169,12 @@ pub(crate) struct FeaturesArgs {
     /// The file to write: a line of JSON, then rows of little-endian float32
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
+    /// Write what the relevance of the best hits is judged by instead, as lines of JSON
+    #[arg(long)]
+    pub(crate) evidence: bool,
+    /// Do not have the transformer read the records first
+    #[arg(long)]
+    pub(crate) unread: bool,
     /// Only the first N questions
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,

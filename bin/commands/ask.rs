@@ -1,8 +1,6 @@
 //! `planner ask`: a question answered from data and documents. JSON on standard output, as everywhere; `--format text`
 //! prints the answer alone. What happens meanwhile is told on standard error.
 
-use std::path::{Path, PathBuf};
-
 use prospector_agent::{
     Limits, Models, Planner, Request,
     ask::{Answered, AskOutcome},
@@ -14,10 +12,7 @@ use prospector_core::Owner;
 use prospector_llm::purpose::Mode;
 use tokio_util::sync::CancellationToken;
 
-use super::{
-    Opening, models, open,
-    plan::{interrupts, tell},
-};
+use super::{Opening, interrupts, models, open, plan::tell, state};
 use crate::{
     Exit,
     cli::{AnsweringArgs, AskArgs, FormatName},
@@ -64,14 +59,6 @@ pub(super) async fn session(name: Option<&str>, settings: &Settings) -> anyhow::
     let Some(name) = name else { return Ok(Session::unkept()) };
     anyhow::ensure!(!name.trim().is_empty(), "the name of the session is empty");
     Ok(Session::open(&state(settings)?, &Owner::local(), name.trim()).await?)
-}
-
-/// The folder of the state.
-pub(super) fn state(settings: &Settings) -> anyhow::Result<PathBuf> {
-    if let Some(state) = &settings.state {
-        return Ok(state.clone());
-    }
-    Ok(settings.catalog()?.parent().unwrap_or(Path::new("")).join(".prospector"))
 }
 
 /// The models that find out and write.

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::Context as _;
+use prospector_agent::Planner;
 use prospector_bench::{
     BenchError, Corpus, calibration, chart,
     estate::{EstateSource, Notice, OptionsFn, Setup},
@@ -13,11 +14,12 @@ use prospector_offline::Offline;
 use prospector_search::ranking::Ranker;
 use serde::Serialize;
 
-use super::{Opening, capabilities, embedder, model, open, options, with_advice};
+use super::{Opening, capabilities, embedder, model, models, open, options, with_advice};
 use crate::{
     Exit,
     cli::{
-        BenchCommand, CalibrationArgs, EstatesArgs, FeaturesArgs, PlansArgs, RetrievalArgs, SqlBenchArgs, TokensArgs,
+        AnswersBenchArgs, BenchCommand, CalibrationArgs, EstatesArgs, FeaturesArgs, PlansArgs, RetrievalArgs,
+        SqlBenchArgs, TokensArgs,
     },
     output,
     settings::Settings,
@@ -35,12 +37,13 @@ pub(crate) async fn bench(command: BenchCommand, settings: &Settings) -> anyhow:
         BenchCommand::Tokens(args) => bench_tokens(&args, settings).await,
         BenchCommand::Plans(args) => bench_plans(&args, settings).await,
         BenchCommand::Sql(args) => bench_sql(&args, settings).await,
+        BenchCommand::Answers(args) => bench_answers(&args, settings).await,
     }
 }
 
 async fn bench_retrieval(args: &RetrievalArgs, settings: &Settings) -> anyhow::Result<Exit> {
     let questions = questions::read(&args.queries, args.limit, true)?;
-    let corpus = corpus(args.corpus.records.as_deref(), settings).await?;
+    let corpus = corpus(args.corpus.records.as_deref(), settings).await?.deepen()?;
     let rankers = args.ranker.0.map_or(Ranker::ALL.to_vec(), |ranker| vec![ranker]);
     let report = retrieval::measure(&corpus, &questions, args.corpus.kind, &rankers)?;
     print(&report, &report.table(), args.corpus.json)
@@ -49,7 +52,7 @@ async fn bench_retrieval(args: &RetrievalArgs, settings: &Settings) -> anyhow::R
 async fn bench_calibration(args: &CalibrationArgs, settings: &Settings) -> anyhow::Result<Exit> {
     let questions = questions::read(&args.queries, args.limit, true)?;
     let negatives = args.negatives.as_deref().map(|path| questions::read(path, args.limit, false)).transpose()?;
-    let corpus = corpus(args.corpus.records.as_deref(), settings).await?;
+    let corpus = corpus(args.corpus.records.as_deref(), settings).await?.deepen()?;
     let hits = args.hits.try_into()?;
     let report =
         calibration::measure(&corpus, &questions, negatives.as_deref(), args.corpus.kind, hits, args.guarantee)?;
@@ -59,7 +62,9 @@ async fn bench_calibration(args: &CalibrationArgs, settings: &Settings) -> anyho
 async fn bench_features(args: &FeaturesArgs, settings: &Settings) -> anyhow::Result<Exit> {
     let questions = questions::read(&args.queries, args.limit, false)?;
     let corpus = corpus(args.records.as_deref(), settings).await?;
-    retrieval::features::write(&corpus, &questions, args.kind, &args.out)?;
+    let corpus = if args.unread { corpus } else { corpus.deepen()? };
+    let write = if args.evidence { retrieval::evidence::write } else { retrieval::features::write };
+    write(&corpus, &questions, args.kind, &args.out)?;
     Ok(Exit::Good)
 }
 
@@ -97,13 +102,23 @@ async fn bench_sql(args: &SqlBenchArgs, settings: &Settings) -> anyhow::Result<E
     print(&report, &report.table(), false)
 }
 
+async fn bench_answers(args: &AnswersBenchArgs, settings: &Settings) -> anyhow::Result<Exit> {
+    let questions = sql::answers::read(&args.queries)?;
+    let models = models(settings, Some(args.model.as_deref().unwrap_or(Offline::NAME)), None)?;
+    let (catalog, _) = open(settings, Opening::Use).await?;
+    let engine = catalog.engine();
+    let (report, answers) = sql::answers::measure(&Planner::new(catalog, models), &engine, &questions).await?;
+    write(args.out.as_deref(), &answers)?;
+    print(&report, &report.table(), args.json)
+}
+
 /// The records of the file, or of the catalog.
 async fn corpus(records: Option<&Path>, settings: &Settings) -> anyhow::Result<Corpus> {
     if let Some(path) = records {
         return Ok(Corpus::from_file(path, embedder::open(settings)?)?);
     }
     let (catalog, _) = open(settings, Opening::Use).await?;
-    Ok(Corpus::from_catalog(&catalog)?)
+    Ok(Corpus::from_catalog(&catalog))
 }
 
 /// What the flags say. A bench costs nothing where nobody names a model: then it is the offline one.

@@ -12,8 +12,9 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    ask::{Asker, answering_models, open_planner, session, state},
+    ask::{Asker, answering_models, open_planner, session},
     plan::plan_until,
+    state,
 };
 use crate::{Exit, cli::ChatArgs, output, settings::Settings, visible::visible};
 use line::Lines;

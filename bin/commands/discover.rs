@@ -13,7 +13,7 @@ use prospector_search::RefreshReport;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Opening, ask::state, capabilities, open, open_index, with_advice};
+use super::{Opening, capabilities, open, open_index, state, with_advice};
 use crate::{
     Exit,
     cli::{CallArgs, FormatName, PromptArgs, RefreshArgs, SearchArgs, ToolsArgs},

@@ -2,7 +2,7 @@
 
 use prospector_discovery::review::{FactError, Review, ReviewedFact};
 
-use super::{Opening, ask::state, open};
+use super::{Opening, open, state};
 use crate::{
     Exit,
     cli::{FactsArgs, FactsCommand},

@@ -1,17 +1,22 @@
 //! `planner plan`
 
+use std::sync::Arc;
+
 use prospector_agent::{
     Planner, Request,
     event::Event,
     plan::{Ended, Plan},
 };
+use prospector_executor::{Executor, RunOptions};
 use tokio_util::sync::CancellationToken;
 
-use super::{Opening, models, open};
-use crate::{Exit, cli::PlanArgs, output, settings::Settings};
-
-/// What a shell calls a program that an interrupt has ended.
-const INTERRUPTED: i32 = 130;
+use super::{Opening, interrupts, models, open, run};
+use crate::{
+    Exit,
+    cli::{FormatName, PlanArgs},
+    output,
+    settings::Settings,
+};
 
 /// Plans a question.
 pub(crate) async fn plan(args: PlanArgs, settings: &Settings) -> anyhow::Result<Exit> {
@@ -40,7 +45,8 @@ pub(super) async fn plan_until(
             tell(&event);
         }
     };
-    let planner = Planner::new(catalog, models).with_profile(args.profile.into());
+    let catalog = Arc::new(catalog);
+    let planner = Planner::new(catalog.clone(), models).with_profile(args.profile.into());
     let request = Request {
         mode: args.mode,
         limits: Some(limits),
@@ -50,27 +56,17 @@ pub(super) async fn plan_until(
         ..Request::new(question)
     };
     let outcome = planner.plan(request).await;
+    if args.run && exit(&outcome.plan) == Exit::Good {
+        let cancel = cancel.clone();
+        let mut run = Executor::new(catalog).run(outcome.plan, RunOptions { cancel, ..RunOptions::default() }).await;
+        run::keep(&mut run, settings)?;
+        return run::print(&run, FormatName::Json);
+    }
     output::json(&outcome.plan)?;
     if let Some(failure) = &outcome.failure {
         output::say(&format!("error: {failure}"));
     }
     Ok(exit(&outcome.plan))
-}
-
-/// Is cancelled when the user interrupts. Who interrupts again does not want to wait: that ends the program, and leaves
-/// the state whole, as any end does.
-pub(super) fn interrupts() -> CancellationToken {
-    let cancel = CancellationToken::new();
-    let interrupted = cancel.clone();
-    tokio::spawn(async move {
-        if tokio::signal::ctrl_c().await.is_ok() {
-            interrupted.cancel();
-            if tokio::signal::ctrl_c().await.is_ok() {
-                std::process::exit(INTERRUPTED);
-            }
-        }
-    });
-    cancel
 }
 
 fn exit(plan: &Plan) -> Exit {

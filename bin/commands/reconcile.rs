@@ -1,11 +1,10 @@
 //! `planner reconcile`: a workflow in phases that matches the records of two sources, with the user. What the model says is
 //! told on standard error; the report on standard output is JSON.
 
-use std::{collections::VecDeque, path::Path, sync::Arc, time::Duration};
+use std::{collections::VecDeque, path::Path, sync::Arc};
 
 use anyhow::Context as _;
 use prospector_agent::{
-    Limits,
     agent_loop::AgentLoop,
     event::{Event, Observe},
     plan::Ended,
@@ -15,25 +14,12 @@ use prospector_discovery::{
     prompt::{Instructions, PromptBuilder},
 };
 use prospector_reconcile::{RECONCILE, reconcile_tools};
+use prospector_serve::OfferedWorkflow;
 use prospector_workflow::{Conversation, TurnOutcome, UserWords, Workflow, WorkflowReport};
 use tokio_util::sync::CancellationToken;
 
-use super::{
-    Opening,
-    ask::state,
-    chat::line::Lines,
-    models, open,
-    plan::{interrupts, tell},
-};
+use super::{Opening, chat::line::Lines, interrupts, models, open, plan::tell, state};
 use crate::{Exit, cli::ReconcileArgs, output, settings::Settings};
-
-/// A tool call may take so long: a recipe over all rows has several queries.
-const CALL_TIME: Duration = Duration::from_secs(300);
-
-/// What one turn may usually cost.
-const ROUNDS: u32 = 30;
-const CALLS: u32 = 60;
-const RUN_TIME: Duration = Duration::from_secs(1_800);
 
 /// Runs the workflow to its end, or to the end of what the user says.
 pub(crate) async fn reconcile(args: ReconcileArgs, settings: &Settings) -> anyhow::Result<Exit> {
@@ -56,8 +42,7 @@ pub(crate) async fn reconcile(args: ReconcileArgs, settings: &Settings) -> anyho
     let prompt = PromptBuilder::new(&catalog, &tools, instructions).build(&models.info, what.unwrap_or_default());
     let name = models.chat.name();
     anyhow::ensure!(prompt.with_tools, "the model {name} cannot call tools, and a workflow needs them");
-    let usual = Limits { rounds: ROUNDS, calls: CALLS, run_time: RUN_TIME, call_time: CALL_TIME, ..models.limits() };
-    let limits = settings.limits(&args.limits, usual)?;
+    let limits = settings.limits(&args.limits, Conversation::usual_limits(models.limits()))?;
     let (events, talkative) = (args.events, !args.quiet);
     let observe = move |event: Event| {
         if events {
@@ -78,6 +63,11 @@ pub(crate) async fn reconcile(args: ReconcileArgs, settings: &Settings) -> anyho
         _ if report.completed => Exit::Good,
         _ => Exit::NotVerified,
     })
+}
+
+/// The workflow as a server offers it.
+pub(super) fn offer() -> OfferedWorkflow {
+    OfferedWorkflow { name: "reconcile", definition: RECONCILE, tools: Arc::new(reconcile_tools) }
 }
 
 /// The workflow of a file, or the one that comes with the program; `known` are the tools that it may name.

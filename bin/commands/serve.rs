@@ -5,6 +5,7 @@ use std::{path::Path, sync::Arc, time::Duration};
 use anyhow::Context as _;
 use prospector_agent::extraction::extract_facts_with;
 use prospector_discovery::{Catalog, CatalogOptions, Profile};
+use prospector_engine::options::SubsetMemory;
 use prospector_serve::{Limits, Opened, Options, ServeError, Server, Tokens, error::OpenError};
 use tokio_util::sync::CancellationToken;
 
@@ -47,8 +48,9 @@ pub(crate) async fn serve(args: ServeArgs, settings: &Settings) -> anyhow::Resul
         ..usual
     };
     let guarded = !tokens.is_none();
-    let state = Some(super::ask::state(settings)?);
-    let options = Options { tokens, hosts: args.host_names, origins: args.origins, state, limits };
+    let state = Some(super::state(settings)?);
+    let workflows = vec![super::reconcile::offer()];
+    let options = Options { tokens, hosts: args.host_names, origins: args.origins, state, workflows, limits };
     let stop = signals()?;
     let models = (args.model.as_deref(), args.summary_model.as_deref());
     let opening = open(models, args.profile.into(), options, settings);
@@ -84,7 +86,7 @@ pub(super) async fn open(
     let path = settings.catalog()?.to_owned();
     let (state, home, embedder) = (settings.state.clone(), settings.home.clone(), embedder::open(settings)?);
     let (cluster, workers) = (settings.engine()?, settings.workers()?);
-    let index = super::ask::state(settings)?.join("index");
+    let (index, subsets) = (super::state(settings)?.join("index"), SubsetMemory::default());
     let opener = move |fresh: bool| -> Opened {
         let options = CatalogOptions {
             state: state.clone(),
@@ -94,6 +96,7 @@ pub(super) async fn open(
             fresh,
             cluster: cluster.clone(),
             workers: Some(workers.clone()),
+            subsets: subsets.clone(),
             ..CatalogOptions::default()
         };
         let opened = tokio::runtime::Handle::current().block_on(Catalog::open(&path, options));

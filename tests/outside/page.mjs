@@ -300,6 +300,73 @@ try {
     check(nameless === 0, `${nameless} controls have no name`);
     await context.close();
   }
+  // Markdown becomes elements, and nothing that data says becomes markup.
+  {
+    const { context, page, wrong } = await fresh();
+    await page.goto(url);
+    const html = (text) => page.evaluate(async (text) => {
+      const { markdown } = await import("/assets/markdown.js");
+      const box = document.createElement("div");
+      box.append(...markdown(text));
+      return box.innerHTML;
+    }, text);
+    check(await html("# One\n\nTwo **three** `four`") === "<h3>One</h3><p>Two <strong>three</strong> <code>four</code></p>", "words");
+    check(await html("1. a\n2. b\n   - c\n\nd") === '<ol start="1"><li>a</li><li>b<ul><li>c</li></ul></li></ol><p>d</p>', "lists");
+    check(/<th scope="col">a<\/th>.*<td>1<\/td><td>2<\/td>/.test(await html("| a | b |\n|---|--:|\n| 1 | 2 |")), "tables");
+    check(await html("> a\n> b") === "<blockquote><p>a<br>b</p></blockquote>", "quotes");
+    check(/<pre[^>]*>&lt;b&gt; \*\*x\*\*<\/pre>/.test(await html("```html\n<b> **x**\n```")), "code as it stands");
+    check(/^<p>see <a href="https:\/\/x.example\/" [^>]*noopener[^>]*>it<\/a> \[Q1\]<\/p>$/.test(await html("see [it](https://x.example/) [Q1]")), "links");
+    for (const text of ["<img src=x onerror=alert(1)>", "<script>alert(1)</script>", "[x](javascript:alert(1))", "![x](https://x.example/)",
+      '[x](https://x.example/"onclick=alert(1))', "**<b onclick=alert(1)>**", "| <i> |\n|---|\n| <img src=x> |", "[".repeat(50_000), "> ".repeat(20_000)]) {
+      const made = await html(text);
+      check(!/<(img|script|i|b)[ >]|javascript:[^<]*"|onclick="/.test(made), `${text.slice(0, 40)} became ${made.slice(0, 200)}`);
+    }
+    check(await page.evaluate(async () => {
+      const { markdown } = await import("/assets/markdown.js");
+      const began = performance.now();
+      for (const part of ["*a", "[a", "`a", "|-", "- ", "**a*", "> - "]) markdown(part.repeat(50_000)), markdown(`${part}\n`.repeat(5_000));
+      return performance.now() - began < 10_000;
+    }), "no text takes long");
+    assert.deepEqual(wrong, []);
+    await context.close();
+  }
+  // Records are matched in a conversation, which a reload does not end.
+  {
+    const folder = mkdtempSync(join(tmpdir(), "prospector-"));
+    const rows = Array.from({ length: 40 }, (_, at) => [1_000 + at, `Customer ${String.fromCharCode(65 + at % 26)}${at * 7 % 40}`, (at * 137 % 900 + 10.25).toFixed(2)]);
+    writeFileSync(join(folder, "invoices.csv"), `invoice_id,customer,total\n${rows.map((row) => row.join(",")).join("\n")}\n`);
+    writeFileSync(join(folder, "payments.csv"), `payment_id,payer,amount\n${rows.slice(4).map(([id, ...rest]) => [id + 5_000, ...rest].join(",")).join("\n")}\n`);
+    writeFileSync(join(folder, "catalog.yaml"), "databases:\n- {name: ledger, path: invoices.csv}\n- {name: bank, path: payments.csv}\n");
+    const matching = await serve({ PROSPECTOR_CATALOG: join(folder, "catalog.yaml") });
+    const { context, page, wrong } = await fresh({ at: matching.url });
+    await page.goto(matching.url);
+    await page.locator("#counts button").first().waitFor();
+    await page.locator("input[value=reconcile]").check({ force: true });
+    check(await page.locator("#mode").isHidden(), "a workflow has no mode");
+    const say = async (text, turns) => {
+      await page.locator("#question").fill(text);
+      await page.locator("#send").click();
+      await page.waitForFunction((turns) => !document.getElementById("send").disabled && document.querySelectorAll(".talk .told").length === turns, turns);
+    };
+    await say("Match ledger.invoices with bank.payments.", 1);
+    check((await page.locator(".talk .told").first().textContent()).includes("p1"), "pairs are shown");
+    check(await page.locator("#send").textContent() === "Reply", "the user may reply");
+    await shot(page, "12-reconcile");
+    await page.reload();
+    await page.locator(".talk .told").first().waitFor();
+    await page.waitForFunction(() => document.getElementById("send").textContent === "Reply");
+    await say("all", 2);
+    await say("yes, run it", 3);
+    check(await page.locator(".verdict.good").count() === 1, "it is completed");
+    await page.locator(".result details summary", { hasText: "matched" }).first().click();
+    await page.locator(".result details[open] tbody tr").first().waitFor();
+    check(await page.locator(".result details[open] tbody tr").count() >= 30, "the rows are there");
+    await shot(page, "13-reconciled");
+    assert.deepEqual(wrong, []);
+    await context.close();
+    matching.server.removeAllListeners("exit");
+    matching.server.kill();
+  }
   // With a token: the page asks for it, and keeps it in this tab alone.
   {
     const guarded = await serve({ PROSPECTOR_TOKEN: TOKEN });

@@ -3,6 +3,9 @@
 // Each test uses a part of this.
 #![allow(dead_code)]
 
+#[cfg(unix)]
+pub(crate) mod serving;
+
 use std::{
     ffi::OsStr,
     fs,

@@ -5,6 +5,7 @@ mod goal;
 mod instructions;
 mod ledger;
 mod summary;
+mod tables;
 mod tools;
 mod trace;
 

@@ -3,20 +3,21 @@
 mod goal;
 mod instructions;
 mod parse;
-pub mod query;
 pub mod sense;
 mod verify;
 
-use prospector_connect::filter::FilterCondition;
+use prospector_connect::{
+    filter::FilterCondition,
+    query::{self, Group, Measure, Order},
+};
 use prospector_llm::purpose::Mode;
 use serde::{Deserialize, Serialize};
 
 pub use crate::metrics::{CallRecord, Durations, Ended, Metrics, RoundEnd, RoundRecord, ToolMetrics};
 pub use goal::PlanOutcome;
 pub use instructions::INSTRUCTIONS;
-use query::{Group, Measure, Order};
 use sense::Sense;
-pub use verify::{complete_names, verify, verify_names};
+pub use verify::{complete_names, verify, verify_names, verify_plan};
 
 /// What the things of a catalog mean, as far as a plan is judged by it.
 pub mod meaning {
@@ -180,4 +181,12 @@ pub struct Plan {
     pub metrics: Metrics,
     /// Why the run ended.
     pub ended: Ended,
+}
+
+impl Plan {
+    /// The question, and the plan as it was before it was verified.
+    pub fn into_draft(self) -> (String, Draft) {
+        let Plan { question, reasoning, discovered_context, plan, clarifications, .. } = self;
+        (question, Draft { reasoning, discovered_context, plan, clarifications })
+    }
 }

@@ -60,6 +60,9 @@ pub struct NotCalled {
 }
 
 impl ApiDiscovery {
+    /// The name of the tool that calls operations: `api`, `operation` and `arguments` say which.
+    pub const INVOKE_TOOL: &'static str = InvokeOperation::NAME;
+
     /// The tool `invoke_operation`, for the APIs of these names that are REST or GraphQL; nothing where there are none.
     pub fn calling(self: &Arc<Self>, apis: &[String], caller: Arc<dyn Caller>) -> Toolset {
         let is_callable = |name: &&String| self.apis().iter().any(|a| a.name == **name && a.kind != ApiKind::Mcp);

@@ -200,6 +200,8 @@ struct SearchOperationsArgs {
 struct FoundOperation {
     api: String,
     operation: String,
+    /// `GET` and `QUERY` read; the others may change something.
+    method: String,
     relevance: Relevance,
     #[serde(skip_serializing_if = "String::is_empty")]
     description: String,
@@ -226,13 +228,17 @@ impl Tool for SearchOperations {
         let found = self.index.find(query).await?;
         // An index that is shared may hold what this catalog does not have, or no longer has.
         let known = |api: &str, operation: &str| {
-            self.discovery.apis().iter().any(|a| a.name == api && a.operations.iter().any(|o| o.name == operation))
+            let api = self.discovery.apis().iter().find(|known| known.name == api)?;
+            api.operations.iter().find(|known| known.name == operation)
         };
-        let hits = found.hits.into_iter().filter(|hit| known(&hit.parent, &hit.name)).map(|hit| FoundOperation {
-            api: hit.parent,
-            operation: hit.name,
-            relevance: hit.relevance,
-            description: cut::sentences(&hit.description, SHORT),
+        let hits = found.hits.into_iter().filter_map(|hit| {
+            Some(FoundOperation {
+                method: known(&hit.parent, &hit.name)?.method.clone(),
+                api: hit.parent,
+                operation: hit.name,
+                relevance: hit.relevance,
+                description: cut::sentences(&hit.description, SHORT),
+            })
         });
         Ok(Page::of_search(hits.collect(), found.is_weak, found.nearest))
     }
@@ -375,6 +381,7 @@ paths:
             let answer = tools().call("search_operations", json!({"query": query, "limit": 1})).await.unwrap();
             let first = &answer.json()[0];
             assert_eq!((first["api"].as_str(), first["operation"].as_str()), (Some("shop"), Some("getWeather")));
+            assert_eq!(first["method"], "GET");
             assert!(first["relevance"].as_f64().is_some_and(|relevance| relevance > 0.0 && relevance <= 1.0));
             assert_eq!(answer.reveals().iter().map(|r| r.id.as_str()).collect::<Vec<_>>(), ["shop", "shop.getWeather"]);
         }

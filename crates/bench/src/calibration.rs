@@ -126,7 +126,7 @@ fn search(
     kinds: Vec<Kind>,
     limit: usize,
 ) -> Result<(Vec<(Target, f64)>, bool), SearchError> {
-    let query = Query { text: question.query.clone(), kinds, limit, ..Query::default() };
+    let query = Query { text: Query::fitting(&question.query).to_owned(), kinds, limit, ..Query::default() };
     let mut found: Vec<(Target, f64)> = Vec::new();
     let answer = corpus.index.search(&query)?;
     for hit in answer.hits {

@@ -35,17 +35,21 @@ impl Corpus {
     pub fn from_file(path: &Path, embedder: Option<Arc<dyn Embedder>>) -> Result<Corpus, BenchError> {
         let records = records::read(path)?;
         let index = Index::in_memory(records.clone(), embedder)?;
-        index.deepen(&|_, _| ())?;
         Ok(Corpus::new(index, &records))
     }
 
-    /// A catalog and its own index, read by its transformer.
+    /// A catalog and its own index.
+    pub fn from_catalog(catalog: &Catalog) -> Corpus {
+        Corpus::new(catalog.index.clone(), &catalog_records(catalog))
+    }
+
+    /// Has the shipped transformer read all records, where it can.
     ///
     /// # Errors
-    /// When the index cannot be read or written.
-    pub fn from_catalog(catalog: &Catalog) -> Result<Corpus, BenchError> {
-        catalog.index.deepen(&|_, _| ())?;
-        Ok(Corpus::new(catalog.index.clone(), &catalog_records(catalog)))
+    /// When the index is damaged or cannot be written.
+    pub fn deepen(self) -> Result<Corpus, BenchError> {
+        self.index.deepen(&|_, _| ())?;
+        Ok(self)
     }
 }
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::averages::round;
 
 /// The depths at which recall is measured.
-const DEPTHS: [usize; 3] = [1, 5, 10];
+const DEPTHS: [usize; 4] = [1, 5, 10, 15];
 
 /// The depth of nDCG.
 const GAIN_DEPTH: usize = 10;
@@ -19,8 +19,8 @@ const GAIN_DEPTH: usize = 10;
 /// The measures of one question, or their means over many.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Scores {
-    pub(crate) recall: [f64; 3],
-    pub(crate) strict: [f64; 3],
+    pub(crate) recall: [f64; DEPTHS.len()],
+    pub(crate) strict: [f64; DEPTHS.len()],
     pub(crate) mrr: f64,
     pub(crate) ndcg: f64,
 }
@@ -65,16 +65,18 @@ impl Scores {
     }
 
     /// Names and values, in the order in which they are reported.
-    pub(crate) fn entries(&self) -> [(&'static str, f64); 8] {
-        let [r1, r5, r10] = self.recall;
-        let [s1, s5, s10] = self.strict;
+    pub(crate) fn entries(&self) -> [(&'static str, f64); 10] {
+        let [r1, r5, r10, r15] = self.recall;
+        let [s1, s5, s10, s15] = self.strict;
         [
             ("recall@1", r1),
             ("recall@5", r5),
             ("recall@10", r10),
+            ("recall@15", r15),
             ("strict_recall@1", s1),
             ("strict_recall@5", s5),
             ("strict_recall@10", s10),
+            ("strict_recall@15", s15),
             ("mrr", self.mrr),
             ("ndcg@10", self.ndcg),
         ]
@@ -120,9 +122,9 @@ mod tests {
 
     #[test]
     fn the_first_place_is_worth_everything() {
-        let all = Scores { recall: [1.0; 3], strict: [1.0; 3], mrr: 1.0, ndcg: 1.0 };
+        let all = Scores { recall: [1.0; 4], strict: [1.0; 4], mrr: 1.0, ndcg: 1.0 };
         check(&[(Some(0), 1.0)], all);
-        check(&[], Scores { strict: [0.0; 3], ..Scores::default() });
+        check(&[], Scores { strict: [0.0; 4], ..Scores::default() });
     }
 
     #[test]
@@ -133,13 +135,14 @@ mod tests {
         let ideal = 1.0 + 1.0 / 3.0_f64.log2() + 0.5;
         check(
             &[(Some(1), 1.0), (None, 1.0), (Some(4), 1.0)],
-            Scores { recall: [0.0, 2.0 / 3.0, 2.0 / 3.0], strict: [0.0; 3], mrr: 0.5, ndcg: gain / ideal },
+            Scores { recall: [0.0, 2.0 / 3.0, 2.0 / 3.0, 2.0 / 3.0], strict: [0.0; 4], mrr: 0.5, ndcg: gain / ideal },
         );
     }
 
     #[test]
-    fn the_eleventh_place_counts_for_the_reciprocal_rank_only() {
-        check(&[(Some(10), 1.0)], Scores { mrr: 1.0 / 11.0, ..Scores::default() });
+    fn the_eleventh_place_is_among_the_first_fifteen_only() {
+        let fifteen = [0.0, 0.0, 0.0, 1.0];
+        check(&[(Some(10), 1.0)], Scores { recall: fifteen, strict: fifteen, mrr: 1.0 / 11.0, ..Scores::default() });
     }
 
     #[test]
@@ -149,8 +152,8 @@ mod tests {
         check(
             &[(Some(1), 3.0), (Some(0), 1.0)],
             Scores {
-                recall: [0.5, 1.0, 1.0],
-                strict: [0.0, 1.0, 1.0],
+                recall: [0.5, 1.0, 1.0, 1.0],
+                strict: [0.0, 1.0, 1.0, 1.0],
                 mrr: 1.0,
                 ndcg: (1.0 + 3.0 * third) / (3.0 + third),
             },
@@ -161,7 +164,7 @@ mod tests {
     fn means_are_over_questions() {
         let mean =
             Scores::mean(&[Scores::of(&[(Some(0), 1.0)]), Scores::of(&[(Some(2), 1.0)]), Scores::of(&[(None, 1.0)])]);
-        assert_eq!(mean.recall, [0.3333, 0.6667, 0.6667]);
+        assert_eq!(mean.recall, [0.3333, 0.6667, 0.6667, 0.6667]);
         assert_eq!(mean.mrr, 0.4444);
         assert_eq!(serde_json::to_value(mean).unwrap()["strict_recall@5"], 0.6667);
     }

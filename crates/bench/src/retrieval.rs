@@ -3,6 +3,7 @@
 //! What it does not show: whether a model asks well, and what the floor keeps back (`planner bench calibration`). Sections
 //! of documents count as their documents.
 
+pub mod evidence;
 pub mod features;
 
 use std::time::{Duration, Instant};
@@ -106,7 +107,8 @@ fn ask(
 ) -> Result<(Scores, Duration), SearchError> {
     let kinds = question.kinds(kind);
     let limit = if kinds.first().is_none_or(|kind| *kind == Kind::Document) { MAX_SECTIONS } else { MAX_HITS };
-    let mut query = Query { text: question.query.clone(), kinds: kinds.clone(), limit, ranker, ..Query::default() };
+    let text = Query::fitting(&question.query).to_owned();
+    let mut query = Query { text, kinds: kinds.clone(), limit, ranker, ..Query::default() };
     let mut ranking: Vec<Target> = Vec::new();
     for hit in corpus.index.rank(&query)? {
         let target = target_of(&hit);

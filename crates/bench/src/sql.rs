@@ -1,11 +1,13 @@
 //! Queries whose answers are known: each is run as `execute_sql` runs it, but for the caps on what is shown.
 
+pub mod answers;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use futures::StreamExt;
 use prospector_engine::Engine;
-use prospector_engine::outcome::Way;
+use prospector_engine::query::Way;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -9,7 +9,7 @@
 //! use prospector_connect::rows::SampleRequest;
 //! use prospector_connect::source::SourceKind;
 //! use prospector_connect::table::ColumnType;
-//! use prospector_connect::{Source, open};
+//! use prospector_connect::{source::Source, open};
 //!
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let folder = tempfile::tempdir()?;
@@ -68,6 +68,7 @@ mod mongo;
 mod mysql;
 mod open;
 mod postgres;
+pub mod query;
 pub mod rows;
 mod server;
 mod service;
@@ -83,4 +84,4 @@ mod tally;
 pub use connector::Connector;
 pub use error::ConnectError;
 pub use open::open;
-pub use source::Source;
+pub(crate) use source::Source;

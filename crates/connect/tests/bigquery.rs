@@ -17,7 +17,7 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use prospector_connect::filter::{FilterCondition, FilterOp};
 use prospector_connect::rows::{MAX_ANSWER_BYTES, MAX_CELL_BYTES, Rows, SampleRequest, SqlQuery};
 use prospector_connect::source::{Access, BigquerySource};
-use prospector_connect::{ConnectError, Connector, Source, open};
+use prospector_connect::{ConnectError, Connector, open, source::Source};
 use serde_json::{Value, json};
 
 /// A service, and what it was asked.

@@ -245,6 +245,6 @@ async fn a_change_of_the_tables_is_seen_and_a_secret_is_not() {
     assert!(connector(&open, &[]).describe().await.unwrap_err().to_string().contains("no key is given"));
     for wrong in ["dynamodb://a:b@x?endpoint=file:///x", "dynamodb://a:b@x?endpint=http://x", "dynamodb://a:b@X_Y"] {
         let server = prospector_connect::source::Server::new(wrong, &[]).unwrap();
-        assert!(prospector_connect::open(&prospector_connect::Source::Server(server)).is_err(), "{wrong}");
+        assert!(prospector_connect::open(&prospector_connect::source::Source::Server(server)).is_err(), "{wrong}");
     }
 }

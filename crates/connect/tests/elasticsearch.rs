@@ -15,7 +15,7 @@ use axum::{Json, Router};
 use prospector_connect::filter::{FilterCondition, FilterOp};
 use prospector_connect::rows::{MAX_CELL_BYTES, SampleRequest};
 use prospector_connect::source::{Access, ElasticsearchSource};
-use prospector_connect::{ConnectError, Connector, Source, open};
+use prospector_connect::{ConnectError, Connector, open, source::Source};
 use serde_json::{Value, json};
 use support::check_filters;
 

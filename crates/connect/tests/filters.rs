@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use prospector_connect::rows::MAX_CELL_BYTES;
 use prospector_connect::source::SourceKind;
-use prospector_connect::{ConnectError, Connector, Source, open};
+use prospector_connect::{ConnectError, Connector, open, source::Source};
 use serde_json::json;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection};

@@ -15,7 +15,7 @@ use datafusion::{
 use prospector_connect::rows::SampleRequest;
 use prospector_connect::source::SourceKind;
 use prospector_connect::table::Table;
-use prospector_connect::{ConnectError, Connector, Source, open};
+use prospector_connect::{ConnectError, Connector, open, source::Source};
 use prospector_core::Problem;
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;

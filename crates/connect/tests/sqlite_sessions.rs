@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use prospector_connect::error::Cause;
 use prospector_connect::rows::{MAX_ANSWER_BYTES, MAX_CELL_BYTES, Rows, SqlQuery};
 use prospector_connect::source::SourceKind;
-use prospector_connect::{ConnectError, Connector, Source, open};
+use prospector_connect::{ConnectError, Connector, open, source::Source};
 use serde_json::json;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection};

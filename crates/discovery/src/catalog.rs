@@ -35,7 +35,7 @@ use prospector_core::record::Record;
 use prospector_core::tool::Toolset;
 use prospector_core::{Owner, Problem};
 use prospector_documents::{DocumentDiscovery, refresh::Refreshed};
-use prospector_engine::options::{Cluster, EngineOptions, Workers};
+use prospector_engine::options::{Cluster, EngineOptions, SubsetMemory, Workers};
 use prospector_engine::{Engine, Source};
 use prospector_facts::{FactDiscovery, model::Keeping};
 use prospector_schema::SchemaDiscovery;
@@ -78,6 +78,8 @@ pub struct CatalogOptions<'a> {
     /// The processes that plan and compute such queries; this process where there are none. Share one among all catalogs of
     /// a program.
     pub workers: Option<Workers>,
+    /// The memory for what sessions of queries load. Share one among all catalogs of a program.
+    pub subsets: SubsetMemory,
     /// Told what is done of how many: of `sources`, then of `documents`, then of `records`; from several threads.
     pub progress: &'a (dyn Fn(&'static str, usize, usize) + Sync),
 }
@@ -92,6 +94,7 @@ impl Default for CatalogOptions<'_> {
             fresh: false,
             cluster: None,
             workers: None,
+            subsets: SubsetMemory::default(),
             progress: &|_, _, _| (),
         }
     }
@@ -113,6 +116,8 @@ pub struct Catalog {
     pub index: Index,
     /// What its owner wants every model to know and to keep to; mostly empty.
     pub instructions: String,
+    /// Whether its owner lets the clients of a server run queries of their own.
+    pub queries: bool,
     /// Tables worth pinning in a prompt.
     pub(crate) preload: Preload,
     /// What opening it changed in the index.
@@ -166,6 +171,7 @@ impl Catalog {
                 scratch: Some(state.join("scratch")),
                 cluster: options.cluster.clone(),
                 workers: options.workers.clone(),
+                subsets: options.subsets.clone(),
                 ..EngineOptions::default()
             },
             prompts: Arc::default(),
@@ -178,6 +184,7 @@ impl Catalog {
             facts,
             index,
             instructions: file.instructions,
+            queries: file.queries,
             preload: file.context_preload.preload.clone(),
             refreshed: RefreshReport::default(),
             documents_refreshed,
@@ -250,6 +257,7 @@ impl Catalog {
             facts: Arc::new(self.facts.seen_by(owner, keeping)),
             index: self.index.clone(),
             instructions: self.instructions.clone(),
+            queries: self.queries,
             preload: self.preload.clone(),
             refreshed: self.refreshed.clone(),
             documents_refreshed: self.documents_refreshed,

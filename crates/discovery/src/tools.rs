@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use prospector_api::ApiDiscovery;
 use prospector_core::record::ResourceKind;
 use prospector_core::tool::{Answer, Effect, Tool, ToolError, ToolErrorCode, ToolSpec, Toolset};
 use prospector_engine::Engine;
@@ -65,6 +66,10 @@ impl DiscoveryTools {
 
     /// The name of the tool that shows results of queries again, where [`DiscoveryTools::with_engine`] added it.
     pub const RESULTS_TOOL: &'static str = Engine::RESULTS_TOOL;
+
+    /// The name of the tool that calls operations, where the catalog allows it: its arguments are `api`, `operation` and
+    /// `arguments`, its answer has `answer`.
+    pub const INVOKE_TOOL: &'static str = ApiDiscovery::INVOKE_TOOL;
 
     /// The tools of a profile that this catalog has something for.
     pub fn new(catalog: &Catalog, profile: Profile) -> Self {

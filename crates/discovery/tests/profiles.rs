@@ -69,7 +69,9 @@ fn missing(value: &Value, text: &str) -> Vec<String> {
     let mut all = BTreeSet::new();
     leaves(value, &mut all);
     let quoted = |leaf: &String| Value::from(leaf.as_str()).to_string().trim_matches('"').to_owned();
-    all.into_iter().filter(|leaf| !text.contains(leaf.as_str()) && !text.contains(&quoted(leaf))).collect()
+    // A sentence that others follow ends in another sign.
+    let holds = |leaf: &String| text.contains(leaf.trim_end_matches('.')) || text.contains(&quoted(leaf));
+    all.into_iter().filter(|leaf| !holds(leaf)).collect()
 }
 
 async fn called(tools: &DiscoveryTools, name: &str, arguments: &Value) -> Answer {
@@ -106,7 +108,8 @@ async fn the_compact_profile_reaches_what_the_full_one_reaches() {
         all.retain(|leaf| !leaf.starts_with("20") && !leaf.starts_with('.') && leaf.parse::<u32>().is_err());
         let lost: Vec<&String> = all
             .iter()
-            .filter(|leaf| !shown.contains(Value::from(leaf.as_str()).to_string().trim_matches('"')))
+            // A sentence that others follow ends in another sign.
+            .filter(|leaf| !shown.contains(Value::from(leaf.trim_end_matches('.')).to_string().trim_matches('"')))
             .collect();
         assert!(lost.is_empty(), "{} {translated} lost {lost:?} of {}", route.compact, whole.json());
         let revealed = answer.reveals();

@@ -6,7 +6,7 @@
 
 use std::{
     collections::BTreeMap,
-    path::Path,
+    path::{Path, absolute},
     sync::atomic::{AtomicUsize, Ordering},
     time::UNIX_EPOCH,
 };
@@ -36,6 +36,9 @@ pub struct Snapshot {
 /// What was read of one file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct FileRecord {
+    /// How it was called.
+    #[serde(default)]
+    place: String,
     bytes: u64,
     /// Nanoseconds since 1970.
     modified: Option<u64>,
@@ -119,7 +122,7 @@ pub(crate) fn load(
     for (item, one) in items.iter().zip(loaded) {
         documents.extend(one.document);
         problems.extend(one.problems);
-        after.files.extend(one.record.map(|record| (item.place(), record)));
+        after.files.extend(one.record.map(|record| (key(item), record)));
     }
     let refreshed = compare(before, &after);
     *snapshot = after;
@@ -160,8 +163,13 @@ fn load_one(item: &Item, before: &Snapshot) -> Loaded {
         Place::Inline { text, format } => {
             let (converted, mut problems) = formats::convert(&item.place(), text.clone().into_bytes(), *format);
             let document = item.describe(*format, converted, None, &mut problems);
-            let record =
-                FileRecord { bytes: text.len() as u64, modified: None, hash: hash(text.as_bytes()), made: None };
+            let record = FileRecord {
+                place: item.place(),
+                bytes: text.len() as u64,
+                modified: None,
+                hash: hash(text.as_bytes()),
+                made: None,
+            };
             Loaded { document: Some(document), problems, record: Some(record) }
         }
         Place::File(path) | Place::Copy { path, .. } if !path.exists() => {
@@ -173,21 +181,32 @@ fn load_one(item: &Item, before: &Snapshot) -> Loaded {
     }
 }
 
+/// By what a file is known from one refresh to the next, whatever the folder from which its path counts.
+fn key(item: &Item) -> String {
+    match &item.place {
+        Place::File(path) => absolute(path).unwrap_or_else(|_| path.clone()).display().to_string(),
+        Place::Inline { .. } | Place::Copy { .. } => item.place(),
+    }
+}
+
 fn load_file(item: &Item, path: &Path, before: &Snapshot) -> Result<Loaded, Problem> {
     let place = item.place();
     let stat = read::stat(path)?;
     let modified = nanoseconds(stat);
-    let old = before.files.get(&place);
-    let current = old.filter(|_| before.version == VERSION);
+    let old = before.files.get(&key(item));
+    // What was said of it names it as it was called then.
+    let is_called_so =
+        |old: &&FileRecord| old.place == place || old.made.as_ref().is_none_or(|made| made.problems.is_empty());
+    let current = old.filter(|_| before.version == VERSION).filter(is_called_so);
     let same = |old: &&FileRecord| old.bytes == stat.bytes && old.modified == modified && modified.is_some();
     if let Some(old) = current.filter(same)
         && let Some(made) = &old.made
     {
-        return Ok(describe(item, stat, made.clone(), old.clone()));
+        return Ok(describe(item, stat, made.clone(), FileRecord { place, ..old.clone() }));
     }
     let bytes = file_bytes(path)?;
     let hash = old.filter(same).map_or_else(|| hash(&bytes), |old| old.hash.clone());
-    let record = FileRecord { bytes: stat.bytes, modified, hash, made: None };
+    let record = FileRecord { place: place.clone(), bytes: stat.bytes, modified, hash, made: None };
     if let Some(made) = current.filter(|old| old.hash == record.hash).and_then(|old| old.made.clone()) {
         return Ok(describe(item, stat, made.clone(), FileRecord { made: Some(made), ..record }));
     }
@@ -226,6 +245,15 @@ fn nanoseconds(stat: FileStat) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_is_the_same_wherever_its_path_counts_from() {
+        let (relative, mut snapshot) = (Path::new("tests/files"), Snapshot::default());
+        for (root, unchanged) in [(relative.to_owned(), false), (absolute(relative).unwrap(), true)] {
+            let (_, found, _) = DocumentDiscovery::refresh(&[DocumentSource::path(root)], &mut snapshot, &|_, _| ());
+            assert_eq!((found.unchanged > 0, found.added == 0, found.removed), (unchanged, unchanged, 0), "{found:?}");
+        }
+    }
 
     #[test]
     fn a_file_over_which_a_parser_panics_costs_itself() {

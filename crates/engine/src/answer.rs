@@ -65,6 +65,9 @@ pub(crate) enum QueryResult {
         executed: Way,
         #[serde(flatten)]
         shown: ShownRows,
+        /// What makes the answer doubtful, as far as a few small queries can tell.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        warnings: Vec<String>,
     },
     Failed(#[schemars(with = "FailureFields")] Failure),
 }
@@ -111,7 +114,10 @@ impl ToolOutput for QueryAnswer {
         let mut parts = vec![("question", Part::Text(&mut self.question))];
         parts.extend(self.sql.as_mut().map(|sql| ("sql", Part::Text(sql))));
         match &mut self.result {
-            QueryResult::Rows { shown, .. } => parts.extend(shown.parts()),
+            QueryResult::Rows { shown, warnings, .. } => {
+                parts.extend(shown.parts());
+                parts.push(("warnings", Part::entries(warnings)));
+            }
             QueryResult::Failed(failure) => {
                 parts.push(("message", Part::Text(&mut failure.message)));
                 parts.extend(failure.suggestion.as_mut().map(|text| ("suggestion", Part::Text(text))));

@@ -6,25 +6,28 @@ mod asked;
 mod finish;
 mod joins;
 mod names;
+mod relations;
 mod request;
 mod write;
 
 use prospector_connect::filter::FilterCondition;
+use prospector_connect::query::Aggregation;
 use prospector_connect::table::Table;
 use serde::Serialize;
 
 use crate::engine::column;
 use crate::source::Source;
 use crate::{Engine, Failure, FailureCode};
-use arithmetic::Arithmetic;
+pub(crate) use arithmetic::Arithmetic;
 pub(crate) use asked::{AskedQuery, AskedStatement};
 use finish::Finish;
 use joins::Tree;
-use names::Names;
-pub(crate) use request::QueryRequest;
-use request::{Aggregation, Measure};
+pub(crate) use joins::tree as join_tables;
+pub(crate) use names::Names;
+pub(crate) use relations::Relations;
+pub(crate) use request::{Calculation, Dimension, Measure, QueryRequest};
 pub(crate) use write::Class;
-use write::Writer;
+pub(crate) use write::Writer;
 
 /// A query and its SQL.
 #[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
@@ -51,26 +54,40 @@ pub(crate) fn invalid(message: impl Into<String>) -> Failure {
 pub(crate) fn build(engine: &Engine, request: &QueryRequest) -> Result<BuiltQuery, Failure> {
     let request = &complete(engine, request)?;
     let (source, root) = engine.table(&request.database, &request.table)?;
-    let names = Names::new(source, root, &request.calculations)?;
-    let mut query = request.clone();
-    (query.database, query.table) = (source.name.clone(), root.name.clone());
+    let root = source.tables.iter().position(|table| table.name == root.name).unwrap_or(0);
+    let query =
+        QueryRequest { database: source.name.clone(), table: source.tables[root].name.clone(), ..request.clone() };
+    let (query, columns, sql) = write_query(&Relations::of(source), root, query)?;
+    Ok(BuiltQuery { query, dialect: source.dialect().as_str(), sql, columns })
+}
+
+/// The request with every name filled in, the columns of its answer, and its SQL, over tables of which `root` needs no name.
+///
+/// # Errors
+/// Those of [`build`].
+pub(crate) fn write_query(
+    relations: &Relations<'_>,
+    root: usize,
+    mut query: QueryRequest,
+) -> Result<(QueryRequest, Vec<String>, String), Failure> {
+    let names = Names::new(relations, root, &query.calculations)?;
     if query.measures.is_empty() && query.dimensions.is_empty() {
         return Err(invalid("there is neither a measure nor a dimension")
             .advise("name a column as a dimension, or count rows with {\"aggregation\": \"count\"}"));
     }
     let outputs = names::outputs(&mut query, &names)?;
     let (after, before): (Vec<&FilterCondition>, Vec<&FilterCondition>) =
-        request.filters.iter().partition(|filter| outputs.iter().any(|output| output.is_computed(&filter.column)));
+        query.filters.iter().partition(|filter| outputs.iter().any(|output| output.is_computed(&filter.column)));
 
-    let tree = tree(source, &names, &query, &before)?;
+    let tree = tree(relations, &names, &query, &before)?;
     for measure in &query.measures {
-        check_measure(&names, &tree, source, measure)?;
+        check_measure(&names, &tree, relations, measure)?;
     }
-    let writer = Writer { dialect: source.dialect() };
-    let grouped = group_query(&writer, source, &names, &tree, &query, &before)?;
+    let writer = Writer { dialect: relations.dialect };
+    let grouped = group_query(&writer, relations, &names, &tree, &query, &before)?;
     let sql = Finish { writer: &writer, query: &query, outputs: &outputs }.sql(&after, &grouped)?;
     let columns = outputs.into_iter().map(|output| output.name).collect();
-    Ok(BuiltQuery { query, dialect: source.dialect().as_str(), sql, columns })
+    Ok((query, columns, sql))
 }
 
 /// The request with what it leaves to be understood: the table, where only one has all the columns; what the top is of, where
@@ -99,7 +116,7 @@ fn complete(engine: &Engine, request: &QueryRequest) -> Result<QueryRequest, Fai
 
 /// The tables that are needed, joined.
 fn tree(
-    source: &Source,
+    relations: &Relations<'_>,
     names: &Names<'_>,
     query: &QueryRequest,
     filters: &[&FilterCondition],
@@ -116,11 +133,14 @@ fn tree(
     for filter in filters {
         needed.extend(names.tables(&filter.column)?);
     }
-    joins::tree(source, names.root, &needed, &query.via)
+    for (column, _) in &relations.within {
+        needed.extend(names.tables(column)?);
+    }
+    joins::tree(relations, names.root, &needed, &query.via)
 }
 
 /// Whether joining leaves every row that the measure takes in just once.
-fn check_measure(names: &Names<'_>, tree: &Tree, source: &Source, measure: &Measure) -> Result<(), Failure> {
+fn check_measure(names: &Names<'_>, tree: &Tree, relations: &Relations<'_>, measure: &Measure) -> Result<(), Failure> {
     if matches!(measure.aggregation, Aggregation::Min | Aggregation::Max | Aggregation::CountDistinct) {
         return Ok(());
     }
@@ -130,7 +150,7 @@ fn check_measure(names: &Names<'_>, tree: &Tree, source: &Source, measure: &Meas
     };
     let repeated = tables.iter().find_map(|table| Some((*table, tree.repeats(*table)?)));
     let Some((table, other)) = repeated else { return Ok(()) };
-    let (table, other) = (&source.tables[table].name, &source.tables[other].name);
+    let (table, other) = (&relations.tables[table].name, &relations.tables[other].name);
     let message =
         format!("joined with {other}, a row of {table} is there several times: {} would be wrong", measure.name());
     Err(Failure::new(FailureCode::RepeatedRows, message).advise(format!(
@@ -141,7 +161,7 @@ fn check_measure(names: &Names<'_>, tree: &Tree, source: &Source, measure: &Meas
 /// The query that groups.
 fn group_query(
     writer: &Writer,
-    source: &Source,
+    relations: &Relations<'_>,
     names: &Names<'_>,
     tree: &Tree,
     query: &QueryRequest,
@@ -158,32 +178,48 @@ fn group_query(
         if let (Some(name), Aggregation::Sum | Aggregation::Avg) = (&measure.column, measure.aggregation)
             && names.class(name)? != Class::Number
         {
-            let message = format!("`{name}` holds no numbers: it has no {}", measure.aggregation.word());
+            let message = format!("`{name}` holds no numbers: it has no {}", measure.aggregation.as_str());
             return Err(Failure::new(FailureCode::TypeMismatch, message).advise("count it, or take min or max"));
         }
         let made = writer.aggregate(value.as_deref(), measure.aggregation)?;
         list.push(format!("{made} AS {}", writer.quote(&measure.name())));
     }
-    let mut sql = format!("SELECT {}\nFROM {} AS t{}", list.join(", "), writer.table(source, names.root), names.root);
-    for step in &tree.steps {
-        let pairs = step
-            .pairs
-            .iter()
-            .map(|(from, to)| format!("t{}.{} = t{}.{}", step.from, writer.quote(from), step.to, writer.quote(to)));
-        let on: Vec<String> = pairs.collect();
-        sql += &format!("\nLEFT JOIN {} AS t{} ON {}", writer.table(source, step.to), step.to, on.join(" AND "));
-    }
-    let mut clauses = Vec::new();
-    for filter in filters {
-        let value = names.write(writer, &filter.column)?;
-        clauses.push(writer.clause(&value, names.class(&filter.column)?, filter)?);
-    }
-    if !clauses.is_empty() {
-        sql += &format!("\nWHERE {}", clauses.join(" AND "));
-    }
+    let mut sql = format!("SELECT {}\nFROM {} AS t{}", list.join(", "), relations.write(names.root), names.root);
+    sql += &write_joins(writer, relations, tree);
+    sql += &write_conditions(writer, names, relations, filters)?;
     if !query.dimensions.is_empty() {
         let places: Vec<String> = (1..=query.dimensions.len()).map(|at| at.to_string()).collect();
         sql += &format!("\nGROUP BY {}", places.join(", "));
     }
     Ok(sql)
+}
+
+/// The joins behind the first table.
+pub(crate) fn write_joins(writer: &Writer, relations: &Relations<'_>, tree: &Tree) -> String {
+    let mut sql = String::new();
+    for step in &tree.steps {
+        let pairs = (step.pairs.iter())
+            .map(|(from, to)| format!("t{}.{} = t{}.{}", step.from, writer.quote(from), step.to, writer.quote(to)));
+        let on: Vec<String> = pairs.collect();
+        sql += &format!("\nLEFT JOIN {} AS t{} ON {}", relations.write(step.to), step.to, on.join(" AND "));
+    }
+    sql
+}
+
+/// The conditions on columns.
+pub(crate) fn write_conditions(
+    writer: &Writer,
+    names: &Names<'_>,
+    relations: &Relations<'_>,
+    filters: &[&FilterCondition],
+) -> Result<String, Failure> {
+    let mut clauses = Vec::new();
+    for filter in filters {
+        let value = names.write(writer, &filter.column)?;
+        clauses.push(writer.clause(&value, names.class(&filter.column)?, filter)?);
+    }
+    for (column, set) in &relations.within {
+        clauses.push(format!("{} IN ({set})", names.write(writer, column)?));
+    }
+    Ok(if clauses.is_empty() { String::new() } else { format!("\nWHERE {}", clauses.join(" AND ")) })
 }

@@ -6,10 +6,12 @@ use prospector_connect::filter::FilterCondition;
 use prospector_connect::rows::SqlQuery;
 use prospector_connect::table::{Column, Table};
 use prospector_core::name::nearest;
+use sqlparser::ast::{ObjectName, Query};
 
 use crate::guard::{CheckedQuery, examine};
 use crate::history::History;
 use crate::joined::Statement;
+use crate::limits::Limits;
 use crate::options::EngineOptions;
 use crate::outcome::{Outcome, Way};
 use crate::scope::{self, LoadedSubset, MAX_LOADED, Scope, StoredSubset, Subset};
@@ -25,8 +27,8 @@ const FIRST: usize = 10;
 pub struct Engine {
     pub(crate) sources: Arc<[Arc<Source>]>,
     options: Arc<EngineOptions>,
-    scope: Scope,
-    pub(crate) history: History,
+    pub(crate) scope: Arc<Scope>,
+    pub(crate) history: Arc<History>,
 }
 
 /// What is to be done for a query.
@@ -48,7 +50,7 @@ impl Engine {
     /// An engine over these sources with options: worker processes, a cluster, a scratch folder, limits.
     pub fn with(sources: Vec<Source>, options: EngineOptions) -> Arc<Self> {
         let sources = sources.into_iter().map(Arc::new).collect();
-        let (options, scope, history) = (Arc::new(options), Scope::default(), History::default());
+        let (options, scope, history) = (Arc::new(options), Arc::default(), Arc::default());
         Arc::new(Engine { sources, options, scope, history })
     }
 
@@ -56,7 +58,18 @@ impl Engine {
     /// nothing; a server makes one for each of its clients.
     pub fn session(&self) -> Arc<Self> {
         let (sources, options) = (self.sources.clone(), self.options.clone());
-        Arc::new(Engine { sources, options, scope: Scope::default(), history: History::default() })
+        Arc::new(Engine { sources, options, scope: Arc::default(), history: Arc::default() })
+    }
+
+    /// The session of another engine over these sources and options: with what it has answered, and with what it has
+    /// loaded of the tables that are here too. The other engine goes on with the same.
+    pub fn adopt(&self, session: &Engine) -> Arc<Self> {
+        session.scope.retain(|database, table| {
+            let named = |source: &&Arc<Source>| source.name == database;
+            self.sources.iter().find(named).is_some_and(|source| source.tables.iter().any(|known| known.name == table))
+        });
+        let (sources, options) = (self.sources.clone(), self.options.clone());
+        Arc::new(Engine { sources, options, scope: session.scope.clone(), history: session.history.clone() })
     }
 
     /// The names of the databases, in the order of the sources.
@@ -91,7 +104,7 @@ impl Engine {
         let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
         let rows = source.connector.rows(&table.name, &names, &subset.conditions, subset.limit).await;
         let mut rows = rows.map_err(|error| advice::explain_source(&error, &[]))?;
-        let most = self.options.limits.source_bytes;
+        let most = self.limits().source_bytes;
         if joined::measure::rows(&rows) > most {
             let message = format!("the rows would take more than {} MB", most >> 20);
             return Err(Failure::new(FailureCode::TooLarge, message)
@@ -107,12 +120,26 @@ impl Engine {
             batch,
             share: None,
         };
-        self.scope.keep(held, &self.options.subsets)?;
+        self.hold(held)?;
         let truncated = std::mem::take(&mut rows.has_more);
         rows.rows.truncate(FIRST);
         rows.has_more = row_count > FIRST;
         let (database, table) = (source.name.clone(), table.name.clone());
         Ok(LoadedSubset { alias, database, table, row_count, truncated, columns, first: rows })
+    }
+
+    /// Holds rows for this session.
+    pub(crate) fn hold(&self, subset: StoredSubset) -> Result<(), Failure> {
+        self.scope.keep(subset, &self.options.subsets)
+    }
+
+    /// What is held under that alias.
+    pub(crate) fn subset(&self, alias: &str) -> Option<Arc<StoredSubset>> {
+        self.scope.find(alias)
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.options.limits
     }
 
     /// Forgets what was loaded under that alias, and returns whether there was such a subset.
@@ -263,6 +290,21 @@ fn plan(view: &View, sql: &str, only: Option<usize>, options: &EngineOptions) ->
 }
 
 impl Plan {
+    /// The dialect that the statement is written in.
+    pub(crate) fn dialect(&self) -> Dialect {
+        self.native.as_ref().map_or(Dialect::Joined, |(source, _)| self.view[*source].dialect())
+    }
+
+    /// The statement.
+    pub(crate) fn query(&self) -> &Query {
+        &self.checked.query
+    }
+
+    /// The tables that it reads, with the names as they are written.
+    pub(crate) fn reads(&self) -> impl Iterator<Item = (&ObjectName, &Table)> {
+        self.found.iter().map(|found| (&found.written, &self.view[found.source].tables[found.table]))
+    }
+
     /// The statement, to be computed by DataFusion.
     fn statement<'a>(&'a self, sql: &'a str) -> Statement<'a> {
         Statement { sql, view: &self.view, checked: &self.checked, found: &self.found }

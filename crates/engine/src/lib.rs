@@ -17,7 +17,7 @@
 //! for (name, text) in [("shop", "id,total\n1,9.50\n2,12.00\n"), ("crm", "order_id,customer\n1,Ada\n2,Bob\n")] {
 //!     let path = folder.path().join(format!("{name}_rows.csv"));
 //!     std::fs::write(&path, text)?;
-//!     let connector = open(&prospector_connect::Source::files(SourceKind::Csv, vec![path]))?;
+//!     let connector = open(&prospector_connect::source::Source::files(SourceKind::Csv, vec![path]))?;
 //!     let (tables, _) = connector.describe().await?;
 //!     sources.push(Source { name: name.into(), tables, functions: Vec::new(), connector });
 //! }
@@ -43,6 +43,7 @@ mod answer;
 mod build;
 mod cluster;
 mod column;
+mod doubt;
 mod engine;
 mod execution;
 mod failure;
@@ -53,9 +54,10 @@ mod joined;
 mod limits;
 mod native;
 pub mod options;
-pub mod outcome;
+mod outcome;
 mod place;
 mod position;
+pub mod query;
 mod rewrite;
 pub mod scope;
 mod source;

@@ -150,8 +150,22 @@ impl Scope {
         Ok(())
     }
 
+    /// The subset of that name.
+    pub(crate) fn find(&self, alias: &str) -> Option<Arc<StoredSubset>> {
+        self.held.read().ok()?.get(&alias.to_lowercase()).cloned()
+    }
+
     pub(crate) fn forget(&self, alias: &str) -> bool {
         self.held.write().is_ok_and(|mut all| all.remove(&alias.to_lowercase()).is_some())
+    }
+
+    /// Forgets those whose database and table are not kept.
+    pub(crate) fn retain(&self, keeps: impl Fn(&str, &str) -> bool) {
+        let Ok(mut all) = self.held.write() else { return };
+        all.retain(|_, held| {
+            let table = held.origin.get(held.database.len() + 1..).unwrap_or_default();
+            keeps(&held.database, table)
+        });
     }
 
     /// All of them as they are now, as one more source and what its tables hold.

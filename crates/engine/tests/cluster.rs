@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use prospector_engine::options::EngineOptions;
-use prospector_engine::outcome::Way;
+use prospector_engine::query::Way;
 use prospector_engine::worker::{Worker, Workers, serve_worker};
 use prospector_engine::{Engine, FailureCode};
 use prospector_test_support::ballista::{self, Ballista};

@@ -224,7 +224,14 @@ fn decide(
     let best = order(asked, &mut candidates);
     let Some(top) = candidates.first().cloned() else {
         out.confidence = best;
-        out.clarification = Some(unknown(asked, terms));
+        match asked.shape {
+            // Who asks for data asks for no definition, and nothing is unclear yet.
+            Shape::Request => {
+                out.needs_clarification = false;
+                out.note = Some("it uses no term that is defined; search the tables for what it asks".to_owned());
+            }
+            Shape::Define | Shape::Ask => out.clarification = Some(unknown(asked, terms)),
+        }
         return out;
     };
     let topic: Vec<&Candidate> = candidates.iter().skip(1).filter(|c| one_topic(asked, &top, c)).collect();
@@ -308,10 +315,14 @@ fn find_related(top: &Candidate, candidates: &[Candidate]) -> Vec<Related> {
     out
 }
 
+/// What becomes of a reply.
+const KEEP: &str = "add_fact keeps the reply.";
+
 fn unknown(asked: &Question, terms: impl FnOnce() -> Vec<String>) -> String {
-    let ask = "Ask; add_fact keeps the reply.";
     if asked.shape != Shape::Define {
-        return format!("Nothing known answers this. {ask}");
+        return format!(
+            "Nothing that is written down answers this. If it is about data, search the tables, else ask; {KEEP}"
+        );
     }
     let mut terms = terms();
     terms.sort_unstable();
@@ -329,5 +340,5 @@ fn unknown(asked: &Question, terms: impl FnOnce() -> Vec<String>) -> String {
     } else {
         format!(" Nearest known terms: {}.", near.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", "))
     };
-    format!("Nothing known defines `{}`.{near} {ask}", cut::words(&asked.term, 100))
+    format!("Nothing known defines `{}`.{near} Ask; {KEEP}", cut::words(&asked.term, 100))
 }

@@ -8,11 +8,10 @@ mod ledger;
 
 use std::{
     collections::BTreeMap,
-    path::Path,
     sync::{Arc, Mutex},
 };
 
-use ledger::Ledger;
+use ledger::{Ledger, plain_csv};
 use prospector_agent::{
     Limits,
     agent_loop::{AgentLoop, Tools},
@@ -25,11 +24,12 @@ use prospector_offline::Offline;
 use prospector_reconcile::{reconcile_tools, reconcile_workflow};
 use prospector_workflow::{Conversation, UserWords, WorkflowReport};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 /// So many rows a side, and where only the phases matter.
 const ROWS: usize = 300;
-const FEW_ROWS: usize = 80;
+const FEW_ROWS: usize = 40;
 
 /// What the user says, in order; the last is said again and again.
 const USER: [&str; 3] = ["Match ledger.invoices with bank.payments.", "all", "yes to all"];
@@ -62,8 +62,39 @@ impl Failing {
     }
 }
 
-/// The tools of the catalog, one of which fails.
-struct Registry(DiscoveryTools, Failing);
+/// What tools answered to which arguments: noted while they work, or given in their place.
+#[derive(Clone, Default)]
+struct Answers {
+    known: Arc<Mutex<BTreeMap<(String, String), Value>>>,
+    are_given: bool,
+}
+
+impl Answers {
+    /// The same, given from now on.
+    fn given(&self) -> Answers {
+        Answers { are_given: true, ..self.clone() }
+    }
+
+    /// The answer of a tool, from what is known or from the tool.
+    async fn of(
+        &self,
+        tool: &str,
+        arguments: Value,
+        work: impl AsyncFnOnce(Value) -> Result<Answer, ToolError>,
+    ) -> Result<Answer, ToolError> {
+        let key = (tool.to_owned(), arguments.to_string());
+        if self.are_given {
+            let answer = self.known.lock().unwrap().get(&key).cloned();
+            return Ok(Answer::new(answer.unwrap_or_else(|| panic!("{key:?} was never called")), Vec::new()));
+        }
+        let answer = work(arguments).await?;
+        self.known.lock().unwrap().insert(key, answer.json().clone());
+        Ok(answer)
+    }
+}
+
+/// The tools of the catalog, some of which fail.
+struct Registry(DiscoveryTools, Failing, Answers);
 
 impl Tools for Registry {
     fn specs(&self) -> Vec<ToolSpec> {
@@ -72,12 +103,12 @@ impl Tools for Registry {
 
     async fn call(&self, name: &str, arguments: Value) -> Result<Answer, ToolError> {
         self.1.strike(name)?;
-        self.0.call(name, arguments).await
+        self.2.of(name, arguments, async |arguments| self.0.call(name, arguments).await).await
     }
 }
 
-/// A tool of the workflow that fails.
-struct Own(ToolSpec, Toolset, Failing);
+/// A tool of the workflow that may fail.
+struct Own(ToolSpec, Toolset, Failing, Answers);
 
 impl Callable for Own {
     fn spec(&self) -> &ToolSpec {
@@ -94,50 +125,64 @@ impl Callable for Own {
 
     fn call(&self, args: Value, _: usize) -> BoxFuture<'_, Result<Answer, ToolError>> {
         Box::pin(async move {
-            self.2.strike(&self.0.name)?;
-            self.1.call(&self.0.name, args).await
+            let name = self.0.name.as_str();
+            self.2.strike(name)?;
+            self.3.of(name, args, async |args| self.1.call(name, args).await).await
         })
     }
 }
 
-/// Runs the workflow over so many rows a side.
-async fn go(folder: &Path, rows: usize, failing: Failing) -> (WorkflowReport, Vec<Ended>, Ledger, Vec<Event>) {
-    let ledger = Ledger::new(rows);
-    std::fs::write(folder.join("invoices.csv"), ledger.invoices_csv()).unwrap();
-    std::fs::write(folder.join("payments.csv"), ledger.payments_csv()).unwrap();
-    let file = folder.join("catalog.yaml");
-    std::fs::write(&file, "databases:\n- {name: ledger, path: invoices.csv}\n- {name: bank, path: payments.csv}\n")
-        .unwrap();
-    let (catalog, _) = Catalog::open(&file, CatalogOptions::default()).await.unwrap();
-    let engine = catalog.engine();
-    let tools = Registry(DiscoveryTools::new(&catalog, Profile::Compact).with_engine(&engine), failing.clone());
-    let words = UserWords::default();
-    let inner = reconcile_tools(&engine, folder.join("reconcile"), words.clone());
-    let mut own = inner.clone();
-    for tool in failing.tools {
-        if let Some(spec) = inner.specs().into_iter().find(|spec| spec.name == *tool) {
-            own = own.with_callable(tool, Arc::new(Own(spec, inner.clone(), failing.clone())));
-        }
+/// Two files to match, and the catalog over them.
+struct Estate {
+    folder: TempDir,
+    catalog: Catalog,
+}
+
+impl Estate {
+    async fn new([invoices, payments]: [String; 2]) -> Estate {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+        write("invoices.csv", &invoices);
+        write("payments.csv", &payments);
+        write("catalog.yaml", "databases:\n- {name: ledger, path: invoices.csv}\n- {name: bank, path: payments.csv}\n");
+        let opened = Catalog::open(&folder.path().join("catalog.yaml"), CatalogOptions::default()).await;
+        Estate { catalog: opened.unwrap().0, folder }
     }
-    let known = Conversation::tool_names(&tools, &own);
-    let known: Vec<&str> = known.iter().map(String::as_str).collect();
-    let workflow = reconcile_workflow(&known).unwrap();
-    let limits = Limits { rounds: 40, calls: 100, ..Limits::default() };
-    let mut conversation = Conversation::new(Arc::new(workflow), own, words, Prompt::new(Vec::new()), limits);
-    let (mut ended, events) = (Vec::new(), Mutex::new(Vec::new()));
-    for turn in 0..12 {
-        if conversation.is_over() {
-            break;
+
+    /// Runs the workflow, with these failures and these answers.
+    async fn go(&self, failing: Failing, answers: &Answers) -> (WorkflowReport, Vec<Ended>, Vec<Event>) {
+        let engine = self.catalog.engine();
+        let tools = DiscoveryTools::new(&self.catalog, Profile::Compact).with_engine(&engine);
+        let tools = Registry(tools, failing.clone(), answers.clone());
+        let words = UserWords::default();
+        let inner = reconcile_tools(&engine, self.folder.path().join("reconcile"), words.clone());
+        let mut own = inner.clone();
+        for tool in TOOLS {
+            if let Some(spec) = inner.specs().into_iter().find(|spec| spec.name == tool) {
+                let failing = Own(spec, inner.clone(), failing.clone(), answers.clone());
+                own = own.with_callable(tool, Arc::new(failing));
+            }
         }
-        let observe = |event| events.lock().unwrap().push(event);
-        let said = USER[turn.min(USER.len() - 1)];
-        let cancel = CancellationToken::new();
-        let agent = AgentLoop { model: &Offline, tools: &tools, names: &catalog };
-        let told = conversation.turn(Some(said), &agent, &cancel, &observe).await;
-        assert!(!told.text.contains("hunter2"), "{}", told.text);
-        ended.push(told.ended);
+        let known = Conversation::tool_names(&tools, &own);
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        let workflow = reconcile_workflow(&known).unwrap();
+        let limits = Limits { rounds: 40, calls: 100, ..Limits::default() };
+        let mut conversation = Conversation::new(Arc::new(workflow), own, words, Prompt::new(Vec::new()), limits);
+        let (mut ended, events) = (Vec::new(), Mutex::new(Vec::new()));
+        for turn in 0..12 {
+            if conversation.is_over() {
+                break;
+            }
+            let observe = |event| events.lock().unwrap().push(event);
+            let said = USER[turn.min(USER.len() - 1)];
+            let cancel = CancellationToken::new();
+            let agent = AgentLoop { model: &Offline, tools: &tools, names: &self.catalog };
+            let told = conversation.turn(Some(said), &agent, &cancel, &observe).await;
+            assert!(!told.text.contains("hunter2"), "{}", told.text);
+            ended.push(told.ended);
+        }
+        (conversation.report(), ended, events.into_inner().unwrap())
     }
-    (conversation.report(), ended, ledger, events.into_inner().unwrap())
 }
 
 fn entered(report: &WorkflowReport) -> Vec<&str> {
@@ -172,12 +217,13 @@ const ALL: [&str; 8] =
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_files_are_matched_from_examples() {
-    let folder = tempfile::tempdir().unwrap();
-    let (report, ended, ledger, events) = go(folder.path(), ROWS, Failing::new(&[], 0, false)).await;
+    let ledger = Ledger::new(ROWS);
+    let estate = Estate::new([ledger.invoices_csv(), ledger.payments_csv()]).await;
+    let (report, ended, events) = estate.go(Failing::new(&[], 0, false), &Answers::default()).await;
     assert!(report.completed, "{report:#?}");
     assert_eq!(entered(&report), ALL);
     assert!(ended.iter().all(|ended| *ended == Ended::Completed));
-    let run = folder.path().join("reconcile/run-1");
+    let run = estate.folder.path().join("reconcile/run-1");
     let lines = |name: &str| -> Vec<Value> {
         let text = std::fs::read_to_string(run.join(format!("{name}.jsonl"))).unwrap();
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -205,11 +251,13 @@ async fn two_files_are_matched_from_examples() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_tool_that_fails_is_tried_again_and_then_the_policy_of_its_phase_decides() {
     // Each fails once: all recover.
-    let folder = tempfile::tempdir().unwrap();
-    let (report, ..) = go(folder.path(), FEW_ROWS, Failing::new(&TOOLS, 1, false)).await;
+    let (estate, answers) = (Estate::new(plain_csv(FEW_ROWS)).await, Answers::default());
+    let (report, ..) = estate.go(Failing::new(&TOOLS, 1, false), &answers).await;
     assert!(report.completed, "{report:#?}");
     assert_eq!(entered(&report), ALL);
     assert!(TOOLS.iter().all(|tool| report.metrics.tools[*tool].failed > 0), "{:?}", report.metrics);
+    // From here on the tools that work answer what they have answered: it is the policies that are looked at.
+    let answers = answers.given();
     // Once more than its phase answers, given the retries of that: the user is told; or back, and on from there; or the end.
     let policies = [
         (2, Then::Told),
@@ -226,9 +274,8 @@ async fn a_tool_that_fails_is_tried_again_and_then_the_policy_of_its_phase_decid
     ];
     for (at, (retries, then)) in policies.into_iter().enumerate() {
         let tool = TOOLS[at];
-        let folder = tempfile::tempdir().unwrap();
-        let (report, ended, ..) =
-            go(folder.path(), FEW_ROWS, Failing::new(std::slice::from_ref(&TOOLS[at]), retries + 2, true)).await;
+        let failing = Failing::new(std::slice::from_ref(&TOOLS[at]), retries + 2, true);
+        let (report, ended, _) = estate.go(failing, &answers).await;
         let phases = entered(&report);
         match then {
             Then::Told => {
@@ -247,9 +294,8 @@ async fn a_tool_that_fails_is_tried_again_and_then_the_policy_of_its_phase_decid
         assert!(!serde_json::to_string(&report).unwrap().contains("hunter2"));
     }
     // For ever: it ends all the same.
-    let folder = tempfile::tempdir().unwrap();
-    let (report, ended, ..) = go(folder.path(), FEW_ROWS, Failing::new(&["load_scoped"], usize::MAX, false)).await;
+    let (report, ended, _) = estate.go(Failing::new(&["load_scoped"], usize::MAX, false), &answers).await;
     assert!(!report.completed && report.phase == "scoping", "{ended:?}");
-    let (report, ended, ..) = go(folder.path(), FEW_ROWS, Failing::new(&["propose_match"], usize::MAX, false)).await;
+    let (report, ended, _) = estate.go(Failing::new(&["propose_match"], usize::MAX, false), &answers).await;
     assert!(!report.completed && report.stopped.is_some_and(|why| why.contains("for the 7th time")), "{ended:?}");
 }

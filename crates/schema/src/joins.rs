@@ -5,7 +5,7 @@ use std::{
     fmt,
 };
 
-use prospector_connect::table::Table;
+use prospector_connect::table::{ForeignKey, Table};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
@@ -27,12 +27,29 @@ pub struct Join {
 }
 
 /// A key between two tables: the pairs of columns that are equal. In JSON and for a model it is one text,
-/// `a.x = b.x and a.y = b.y`.
+/// `a.x = b.x and a.y = b.y`, with ` (n:m)` or ` (inferred)` behind it where that is so.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, JsonSchema)]
 #[schemars(with = "String")]
 pub struct KeyJoin {
     /// The pairs, each column as `table.column`.
     pub pairs: Vec<(String, String)>,
+    /// What else there is to know of it.
+    pub nature: KeyNature,
+}
+
+/// How sure a key is, and how many rows match one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum KeyNature {
+    /// Declared: each row of the table that refers matches one row at most.
+    #[default]
+    Declared,
+    /// Declared, but the columns that are referred to are not the whole primary key: several rows may match one, both ways.
+    Several,
+    /// Not declared; the names of the columns say so.
+    Inferred {
+        /// How many of a hundred values of the referring column are in the other, where that is known.
+        matching: Option<u8>,
+    },
 }
 
 impl fmt::Display for KeyJoin {
@@ -40,7 +57,12 @@ impl fmt::Display for KeyJoin {
         for (at, (from, to)) in self.pairs.iter().enumerate() {
             write!(f, "{}{from} = {to}", if at == 0 { "" } else { " and " })?;
         }
-        Ok(())
+        match self.nature {
+            KeyNature::Declared => Ok(()),
+            KeyNature::Several => f.write_str(" (n:m)"),
+            KeyNature::Inferred { matching: None } => f.write_str(" (inferred)"),
+            KeyNature::Inferred { matching: Some(share) } => write!(f, " (inferred, {share} % match)"),
+        }
     }
 }
 
@@ -72,6 +94,14 @@ struct Key {
     columns: Vec<(String, String)>,
     /// Whether the table that declares it is the one at hand, not the neighbour.
     own: bool,
+    nature: KeyNature,
+}
+
+/// Whether the columns that a key refers to may have the same values in several rows.
+fn nature_of(key: &ForeignKey, target: &Table) -> KeyNature {
+    let mut primary = target.columns.iter().filter(|column| column.primary_key).peekable();
+    let is_whole = primary.peek().is_none() || primary.all(|column| key.references.contains(&column.name));
+    if is_whole { KeyNature::Declared } else { KeyNature::Several }
 }
 
 impl JoinGraph {
@@ -87,8 +117,9 @@ impl JoinGraph {
                 let columns: Vec<(String, String)> =
                     key.columns.iter().cloned().zip(key.references.iter().cloned()).collect();
                 let back = columns.iter().map(|(own, other)| (other.clone(), own.clone())).collect();
-                edges[from].entry(to).or_default().push(Key { columns, own: true });
-                edges[to].entry(from).or_default().push(Key { columns: back, own: false });
+                let nature = nature_of(key, &tables[to]);
+                edges[from].entry(to).or_default().push(Key { columns, own: true, nature });
+                edges[to].entry(from).or_default().push(Key { columns: back, own: false, nature });
             }
         }
         JoinGraph { edges, likely: likely_keys::neighbours(tables) }
@@ -113,9 +144,16 @@ impl JoinGraph {
                 let (own, other) = (format!("{}.{own}", a.1), format!("{}.{other}", b.1));
                 if key.own { (own, other) } else { (other, own) }
             };
-            KeyJoin { pairs: key.columns.iter().map(pair).collect() }
+            KeyJoin { pairs: key.columns.iter().map(pair).collect(), nature: key.nature }
         };
         keys.iter().map(join).collect()
+    }
+
+    /// The columns over which two tables seem to join that no declared key joins, as `(column of a, column of b)`.
+    pub(crate) fn likely_key(&self, a: (usize, &Table), b: (usize, &Table)) -> Option<(String, String)> {
+        let is_declared = self.edges[a.0].contains_key(&b.0);
+        let seems_so = self.likely[a.0].contains(&b.0) && !is_declared;
+        if !seems_so { None } else { likely_keys::columns(a.1, b.1) }
     }
 
     /// The joins of a path of tables, over the first key that each two of them declare.
@@ -242,5 +280,21 @@ mod tests {
         let graph = JoinGraph::new(&tables);
         assert_eq!(graph.keys((1, "b"), (0, "a"))[0].to_string(), "a.x = b.x and a.y = b.y");
         assert_eq!(graph.joins(&[1, 0], &tables)[1], Join { from: "b.y".into(), to: "a.y".into() });
+    }
+
+    #[test]
+    fn a_key_says_where_it_is_no_key() {
+        let mut tables = vec![
+            table("votes", &["id*", "state", "contestant_id"]),
+            table("areas", &["code*", "state"]),
+            table("contestants", &["id*"]),
+        ];
+        tables[0].foreign_keys = vec![key("state", "areas", "state")];
+        let graph = JoinGraph::new(&tables);
+        assert_eq!(graph.keys((0, "votes"), (1, "areas"))[0].to_string(), "votes.state = areas.state (n:m)");
+        let likely = graph.likely_key((0, &tables[0]), (2, &tables[2]));
+        assert_eq!(likely, Some(("contestant_id".to_owned(), "id".to_owned())));
+        assert_eq!(graph.likely_key((2, &tables[2]), (0, &tables[0])), Some(("id".into(), "contestant_id".into())));
+        assert_eq!(graph.likely_key((0, &tables[0]), (1, &tables[1])), None);
     }
 }

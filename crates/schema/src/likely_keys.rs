@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use prospector_connect::table::Table;
+use prospector_connect::table::{Column, Table};
 use prospector_text::{identifiers, stem::strip_plural};
 
 /// The words that a column which refers to something ends in.
@@ -71,6 +71,37 @@ pub(crate) fn neighbours(tables: &[Table]) -> Vec<BTreeSet<usize>> {
         }
     }
     neighbours
+}
+
+/// The columns over which two tables seem to join: one that names the other table and its primary key, or a key column of the
+/// same name. None where that is not one pair.
+pub(crate) fn columns(a: &Table, b: &Table) -> Option<(String, String)> {
+    let named = |from: &Table, to: &Table| {
+        let mut keys = to.columns.iter().filter(|column| column.primary_key);
+        let (key, None) = (keys.next()?, keys.next()) else { return None };
+        let target = words(&to.name);
+        let names = |column: &&Column| {
+            let words = words(&column.name);
+            let Some((last, stem)) = words.split_last() else { return false };
+            !stem.is_empty() && KEY_WORDS.contains(&last.as_str()) && target.ends_with(stem)
+        };
+        let mut naming = from.columns.iter().filter(names).filter(|column| column.column_type == key.column_type);
+        let (column, None) = (naming.next()?, naming.next()) else { return None };
+        Some((column.name.clone(), key.name.clone()))
+    };
+    if let Some(found) = named(a, b) {
+        return Some(found);
+    }
+    if let Some((theirs, ours)) = named(b, a) {
+        return Some((ours, theirs));
+    }
+    let is_key = |column: &&Column| {
+        let words = words(&column.name);
+        words.len() > 1 && words.last().is_some_and(|last| KEY_WORDS.contains(&last.as_str()))
+    };
+    let mut shared = a.columns.iter().filter(is_key).filter_map(|column| Some((column, b.column(&column.name)?)));
+    let ((ours, theirs), None) = (shared.next()?, shared.next()) else { return None };
+    Some((ours.name.clone(), theirs.name.clone()))
 }
 
 /// The words of an identifier, in lower case and the singular.

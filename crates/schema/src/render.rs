@@ -43,19 +43,31 @@ pub fn data_type(table: &Table, column: &Column) -> String {
 /// What a hit says of a table: its description, and its first columns where there is room for them.
 pub(crate) fn brief(table: &Table) -> String {
     let description = cut::line(&table.description, SHOWN);
+    let named = brief_columns(table);
     if description.chars().count() >= SHORT || table.columns.is_empty() {
         return description;
     }
-    let mut text = if description.is_empty() { "columns".to_owned() } else { format!("{description}; columns") };
-    for (at, column) in table.columns.iter().enumerate() {
-        let separator = if at == 0 { " " } else { ", " };
-        if text.chars().count() + separator.len() + column.name.chars().count() + 3 > SHOWN {
-            return text + if at == 0 { "…" } else { ", …" };
-        }
-        text += separator;
-        text += &column.name;
+    let start = if description.is_empty() { "columns".to_owned() } else { format!("{description}; columns") };
+    let names: Vec<&str> = table.columns[..named].iter().map(|column| column.name.as_str()).collect();
+    match (named, named == table.columns.len()) {
+        (0, _) => format!("{start}…"),
+        (_, true) => format!("{start} {}", names.join(", ")),
+        (_, false) => format!("{start} {}, …", names.join(", ")),
     }
-    text
+}
+
+/// How many of its first columns [`brief`] names.
+pub(crate) fn brief_columns(table: &Table) -> usize {
+    let description = cut::line(&table.description, SHOWN).chars().count();
+    if description >= SHORT {
+        return 0;
+    }
+    let mut length = if description == 0 { "columns".len() } else { description + "; columns".len() };
+    let fits = |(at, column): &(usize, &Column)| {
+        length += if *at == 0 { 1 } else { 2 } + column.name.chars().count();
+        length + 3 <= SHOWN
+    };
+    table.columns.iter().enumerate().take_while(fits).count()
 }
 
 /// The whole description where [`brief`] cuts it, what is said of the columns, and what is said of the database.

@@ -219,7 +219,7 @@ impl Index {
     /// [`SearchError::Damaged`], or why the folder cannot be read.
     pub fn check(&self) -> Result<(), SearchError> {
         self.snapshot()?;
-        self.inner.values.values().map(drop)
+        self.inner.values.check()
     }
 
     /// How many records there are; none where it is damaged.

@@ -13,32 +13,36 @@ mod clauses;
 pub(crate) mod features;
 mod lookup;
 pub(crate) mod model;
+mod named;
+mod preselect;
 mod query_scores;
+
+use std::collections::HashMap;
 
 use prospector_core::Kind;
 use prospector_core::record::{Record, Relevance};
-use rayon::prelude::*;
 
 use crate::{
     SearchError, analyze, index::Snapshot, meaning::Question, ranking::Ranker, recipe, values::Matches,
     vectors::Quantized,
 };
 use by_place::ByPlace;
-use calibrate::Evidence;
+use calibrate::{Answerability, JUDGED, List, Need};
 use features::{Candidate, Features, MAX_CANDIDATES};
+use preselect::{Bounded, by_score, preselect};
 use query_scores::QueryScores;
 
 /// Up to this many records of a kind are all scored in full; of more, those with the best preliminary score.
 const MAX_SCORED: usize = 20_000;
+
+/// No vectors are nearer than this; what is stored of them is rounded.
+const MAX_COSINE: f32 = 1.05;
 
 /// How many records are scored in full then.
 const PRESELECTED: usize = 1_500;
 
 /// How many of the best records pull the operations that look their ids up.
 const LOOKUP_SOURCES: usize = 10;
-
-/// How many hits the last one is measured against.
-const GAP_DEPTH: usize = 10;
 
 /// A question that is nothing but the name of a value is answered by where it stands: so likely, at most.
 const VALUE_ANSWERS: f32 = 0.9;
@@ -124,6 +128,13 @@ struct Scored {
     answerable: f32,
 }
 
+/// How a kind's records rank, and the nearness by the shipped transformer of those of which it is known.
+struct Scores {
+    /// See [`first_pass`].
+    list: Vec<(f32, usize)>,
+    near: HashMap<usize, f32>,
+}
+
 fn score(
     snapshot: &Snapshot,
     kind: Kind,
@@ -135,13 +146,91 @@ fn score(
     let query = QueryScores::of(snapshot, kind, asked.question.text)?;
     let scores = match ranker {
         Ranker::Full => full(snapshot, kind, asked, &query, within, limit)?,
-        Ranker::Lexical | Ranker::Dense | Ranker::Rrf => baselines::scores(snapshot, kind, &query, within, ranker),
+        Ranker::Lexical | Ranker::Dense | Ranker::Rrf => {
+            let list = baselines::scores(snapshot, kind, &query, within, ranker);
+            Scores { list, near: HashMap::new() }
+        }
     };
-    let mut scored = judge(snapshot, kind, &query, &scores, limit);
+    let Some(evidence) = gather(snapshot, kind, asked.question, &query, &scores, limit) else {
+        return Ok(Scored { hits: Vec::new(), answerable: 0.0 });
+    };
+    let is_read = evidence.is_read;
+    let top = scores.list.first().map_or(0.0, |(score, _)| *score);
+    let mut answerable =
+        if top <= 0.0 { 0.0 } else { calibrate::judge_answerability(kind, is_read, &evidence.answerability) };
     if kind == Kind::Table {
-        scored.answerable = scored.answerable.max(VALUE_ANSWERS * asked.values.certainty());
+        answerable = answerable.max(VALUE_ANSWERS * asked.values.certainty());
     }
-    Ok(scored)
+    let hit =
+        |(place, need): &(usize, Need)| Hit { place: *place, probability: calibrate::judge_need(kind, is_read, need) };
+    Ok(Scored { hits: evidence.needs.iter().map(hit).collect(), answerable })
+}
+
+/// What relevance is judged by.
+pub(crate) struct Evidence {
+    /// Whether the shipped transformer has read the best ones.
+    pub(crate) is_read: bool,
+    pub(crate) answerability: Answerability,
+    /// The best places, and what says whether each is needed.
+    needs: Vec<(usize, Need)>,
+}
+
+/// What is known of the best `limit`; `None` where there are none.
+fn gather(
+    snapshot: &Snapshot,
+    kind: Kind,
+    question: &Question<'_>,
+    query: &QueryScores,
+    scores: &Scores,
+    limit: usize,
+) -> Option<Evidence> {
+    let kind_index = snapshot.kind_index(kind);
+    let best = &scores.list[..scores.list.len().min(limit.max(MAX_CANDIDATES))];
+    let (_, first) = *best.first()?;
+    let shown: Vec<f32> = best.iter().map(|(score, _)| *score).collect();
+    let near: Vec<Option<f32>> = best.iter().map(|(_, place)| scores.near.get(place).copied()).collect();
+    let few = calibrate::few(kind, kind_index.docs.len(), query.trust());
+    let wishes = if recipe::of(kind).clauses { clauses::split(question.text, kind).len() } else { 1 };
+    let list = List { scores: &shown, near: &near, few, wishes };
+    let most = |value: &dyn Fn(usize) -> f32| {
+        best.iter().take(JUDGED).map(|(_, place)| value(*place)).reduce(f32::max).unwrap_or(0.0)
+    };
+    let answerability = Answerability {
+        strength: most(&|place| query.strength(place)),
+        cosine: most(&|place| query.body_similarity(snapshot, kind, place)),
+        centroid: query.centroid(kind_index.docs[first].parent).map_or(0.0, |near| near * query.trust()),
+        few,
+        known: query.known_share(),
+        missing: query.missing(first),
+        near: if list.is_read() { list.nearest() } else { 0.0 },
+    };
+    let needs = list.needs(limit).into_iter().zip(best).map(|(need, (_, place))| (*place, need)).collect();
+    let answerability = if query.vector().is_some() { answerability } else { answerability.without_vectors() };
+    Some(Evidence { is_read: list.is_read(), answerability, needs })
+}
+
+/// What relevance is judged by, and the records with what each is judged by.
+type JudgedRecords = (Evidence, Vec<(Record, Need)>);
+
+/// What relevance is judged by, for the best `limit` records; `None` where there are none.
+pub(crate) fn evidence(
+    snapshot: &Snapshot,
+    kind: Kind,
+    asked: RankQuery<'_>,
+    limit: usize,
+) -> Result<Option<JudgedRecords>, SearchError> {
+    if snapshot.kind_index(kind).docs.is_empty() {
+        return Ok(None);
+    }
+    let query = QueryScores::of(snapshot, kind, asked.question.text)?;
+    let scores = full(snapshot, kind, asked, &query, None, limit)?;
+    let Some(mut evidence) = gather(snapshot, kind, asked.question, &query, &scores, limit) else { return Ok(None) };
+    let read = |(place, need): (usize, Need)| {
+        let address = snapshot.kind_index(kind).docs[place].address;
+        Ok((snapshot.lexical.record(&snapshot.searcher, address)?, need))
+    };
+    let hits = std::mem::take(&mut evidence.needs).into_iter().map(read).collect::<Result<_, SearchError>>()?;
+    Ok(Some((evidence, hits)))
 }
 
 /// Whether a word occurs in what the records of any kind say.
@@ -178,22 +267,26 @@ pub(crate) fn candidates(
 }
 
 /// Says of each candidate how near the question is by the shipped transformer; of none, where it has not read all of them yet.
+/// Tells which it was.
 fn add_meaning(
     snapshot: &Snapshot,
     kind: Kind,
     question: &Question<'_>,
     candidates: &mut [Candidate],
-) -> Result<(), SearchError> {
+) -> Result<bool, SearchError> {
     let docs = &snapshot.kind_index(kind).docs;
     let hashes: Vec<u64> = candidates.iter().map(|candidate| docs[candidate.place].hash).collect();
-    let Some(near) = question.similarities(&hashes)? else { return Ok(()) };
+    let Some(near) = question.similarities(&hashes)? else { return Ok(false) };
     let nearest = near.iter().copied().fold(f32::MIN, f32::max);
-    candidates.iter_mut().zip(near).for_each(|(candidate, near)| candidate.features.meaning = near - nearest);
-    Ok(())
+    for (candidate, near) in candidates.iter_mut().zip(near) {
+        candidate.features.near = near;
+        candidate.features.meaning = near - nearest;
+    }
+    Ok(true)
 }
 
 /// The order of the first pass, with the candidates put in order by all that is known of them: as many of the best as are shown
-/// and as [`judge`] looks at, best first, and the others behind them in no order.
+/// and as relevance is judged by, best first, and the others behind them in no order.
 fn full(
     snapshot: &Snapshot,
     kind: Kind,
@@ -201,29 +294,25 @@ fn full(
     query: &QueryScores,
     within: Option<u32>,
     limit: usize,
-) -> Result<Vec<(f32, usize)>, SearchError> {
+) -> Result<Scores, SearchError> {
     let depth = limit.max(MAX_CANDIDATES);
-    let mut scores = first_pass(snapshot, kind, asked, query, within, depth)?;
-    let Some(weights) = model::weights(kind) else { return Ok(scores) };
-    let top = scores.first().map_or(0.0, |(score, _)| score.max(f32::EPSILON));
-    let mut candidates = features::candidates(snapshot, kind, asked, query, &scores, weights)?;
-    if weights.meaning != 0.0 {
-        add_meaning(snapshot, kind, asked.question, &mut candidates)?;
-    }
-    let weighed = candidates.iter().map(|found| {
-        // The less else a question says, the more its values count.
-        let value = asked.values.certainty() * found.features.value;
-        (found.place, top * (model::score(weights, &found.features) + value))
-    });
-    let weighed: Vec<(usize, f32)> = weighed.collect();
+    let mut list = first_pass(snapshot, kind, asked, query, within, depth)?;
+    let Some(weights) = model::weights(kind) else { return Ok(Scores { list, near: HashMap::new() }) };
+    let top = list.first().map_or(0.0, |(score, _)| score.max(f32::EPSILON));
+    let mut candidates = features::candidates(snapshot, kind, asked, query, &list, weights)?;
+    let is_read = weights.meaning != 0.0 && add_meaning(snapshot, kind, asked.question, &mut candidates)?;
+    let read = candidates.iter().filter(|_| is_read);
+    let near = read.map(|candidate| (candidate.place, candidate.features.near)).collect();
+    let score = |found: &Candidate| (found.place, top * model::score(weights, &found.features));
+    let weighed: Vec<(usize, f32)> = candidates.iter().map(score).collect();
     let lowest = weighed.iter().map(|(_, score)| *score).fold(f32::MAX, f32::min);
     let weighed = ByPlace::new(snapshot.kind_index(kind).docs.len(), weighed);
-    for (score, place) in &mut scores {
+    for (score, place) in &mut list {
         // What is no candidate stays behind all that are.
         *score = weighed.get(*place).unwrap_or_else(|| score.min(lowest));
     }
-    sort_best(&mut scores, depth);
-    Ok(scores)
+    sort_best(&mut list, depth);
+    Ok(Scores { list, near })
 }
 
 /// The scores of the recipe: the best `depth` of them, best first, and the others behind them in no order.
@@ -288,11 +377,6 @@ fn sort_best(scores: &mut [(f32, usize)], count: usize) {
     scores[..count].sort_unstable_by(by_score);
 }
 
-/// Best first, and what scores the same in the order of the places.
-fn by_score(a: &(f32, usize), b: &(f32, usize)) -> std::cmp::Ordering {
-    b.0.total_cmp(&a.0).then(a.1.cmp(&b.1))
-}
-
 /// The records that are scored in full.
 fn places(
     snapshot: &Snapshot,
@@ -309,18 +393,23 @@ fn places(
         return (0..kind_index.docs.len()).collect();
     }
     let recipe = recipe::of(kind);
-    let mut cheap: Vec<(f32, usize)> = (0..kind_index.docs.len())
-        .into_par_iter()
-        .with_min_len(4_096)
-        .map(|place| {
-            let parent = kind_index.docs[place].parent;
-            let near = query.body_similarity(snapshot, kind, place);
-            (query.lexical(place) + recipe.dense * near + query.parent_score(&recipe, parent), place)
-        })
-        .collect();
-    let keep = PRESELECTED.min(cheap.len() - 1);
-    cheap.select_nth_unstable_by(keep, by_score);
-    let mut places: Vec<usize> = cheap[..keep].iter().map(|(_, place)| *place).collect();
+    let score = |place: usize| {
+        let parent = kind_index.docs[place].parent;
+        let near = query.body_similarity(snapshot, kind, place);
+        query.lexical(place) + recipe.dense * near + query.parent_score(&recipe, parent)
+    };
+    let all: Vec<u32>;
+    let parents = if recipe.coverage > 0.0 || recipe.centroid > 0.0 {
+        let best = query.best_of_parents(kind_index);
+        let bound =
+            |(at, best): (usize, &f32)| best + recipe.dense * MAX_COSINE + query.parent_score(&recipe, at as u32);
+        let bounds = best.iter().enumerate().map(bound);
+        bounds.zip(&kind_index.parents).map(|(bound, parent)| Bounded { bound, members: &parent.members }).collect()
+    } else {
+        all = (0..kind_index.docs.len() as u32).collect();
+        vec![Bounded { bound: f32::MAX, members: &all }]
+    };
+    let mut places = preselect(parents, PRESELECTED, score);
     for clause in clauses {
         places.extend(clause.best(100));
     }
@@ -341,30 +430,4 @@ fn feedback(snapshot: &Snapshot, kind: Kind, query: &QueryScores, best: &[(f32, 
     }
     crate::vectors::normalize(&mut expanded);
     Some(Quantized::new(&expanded))
-}
-
-/// How likely each of the best records is to be needed.
-fn judge(snapshot: &Snapshot, kind: Kind, query: &QueryScores, scores: &[(f32, usize)], limit: usize) -> Scored {
-    let Some(&(top, first)) = scores.first() else { return Scored { hits: Vec::new(), answerable: 0.0 } };
-    let last = scores.get(GAP_DEPTH).or(scores.last()).map_or(0.0, |(score, _)| *score);
-    // A list that is shorter than the depth ends at nothing.
-    let last = if scores.len() > GAP_DEPTH { last } else { last.min(0.0) };
-    let kind_index = snapshot.kind_index(kind);
-    let few = calibrate::few(kind, kind_index.docs.len(), query.trust());
-    let second = scores.get(1).map_or(last, |(score, _)| *score);
-    let evidence = |score: f32, place: usize| Evidence {
-        strength: query.strength(place),
-        cosine: query.vector().map(|_| query.body_similarity(snapshot, kind, place)),
-        centroid: query.centroid(kind_index.docs[place].parent).map(|near| near * query.trust()),
-        few,
-        margin: (score - if place == first { second } else { top }) / top.max(f32::EPSILON),
-        gap: (score - last) / top.max(f32::EPSILON),
-    };
-    let answerable = if top <= 0.0 { 0.0 } else { calibrate::answerable(kind, &evidence(top, first)) };
-    let hits = scores
-        .iter()
-        .take(limit)
-        .map(|&(score, place)| Hit { place, probability: calibrate::needed(kind, &evidence(score, place)) })
-        .collect();
-    Scored { hits, answerable }
 }

@@ -1,9 +1,22 @@
 //! The ways to rank, from half of the recipe to all of it, so that what each part is worth can be measured, and the names of what
 //! the learned part weighs.
 
+use prospector_core::record::Hit;
 use serde::{Deserialize, Serialize};
 
+pub use crate::rank::calibrate::{ANSWERABILITY, NEED};
 pub use crate::rank::features::NAMES;
+
+/// What relevance is judged by: for learning its weights.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RelevanceEvidence {
+    /// Whether the shipped transformer has read the best ones.
+    pub is_read: bool,
+    /// What says whether anything answers the question, in the order of [`ANSWERABILITY`].
+    pub answerability: Vec<f32>,
+    /// The hits, best first, and what says whether each is needed, in the order of [`NEED`].
+    pub hits: Vec<(Hit, Vec<f32>)>,
+}
 
 /// How records are put in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use prospector_core::Kind;
 use prospector_core::name::nearest;
-use prospector_core::record::{Hit, MissingLiteral, Record, Relevance};
+use prospector_core::record::{ColumnValues, Hit, MissingLiteral, Record, Relevance};
 use prospector_core::work::compute;
 
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
     length::check_length,
     meaning::Question,
     rank,
-    ranking::Ranker,
+    ranking::{Ranker, RelevanceEvidence},
     values::{Matches, Values},
 };
 
@@ -100,10 +100,39 @@ impl Index {
         let asked = rank::RankQuery { question: &question, values: &named.matches };
         let candidates = caught(|| rank::candidates(&snapshot, kind, asked))?;
         snapshot.faults.check()?;
-        let pair = |(record, features): (Record, rank::features::Features)| {
-            (hit(rank::Ranked { record, relevance: Relevance::default() }, &named), features.values().to_vec())
-        };
+        let pair =
+            |(record, features): (Record, rank::features::Features)| (plain_hit(record), features.values().to_vec());
         Ok(candidates.into_iter().map(pair).collect())
+    }
+
+    /// The values that are known of each of these tables, as `(parent, table)`: by column, in alphabetical order, at most
+    /// `limit` of a column. Nothing of a table of which none are known, or where they cannot be read.
+    pub async fn find_examples(&self, tables: Vec<(String, String)>, limit: usize) -> Vec<Vec<ColumnValues>> {
+        let index = self.clone();
+        compute(move || match index.inner.values.values().ok().flatten() {
+            Some(values) => values.of_tables(&tables, limit),
+            None => vec![Vec::new(); tables.len()],
+        })
+        .await
+    }
+
+    /// What the relevance of the best `limit` records of a kind is judged by; `None` where there are none. For learning how.
+    ///
+    /// # Errors
+    /// As [`Index::search`].
+    pub fn evidence(&self, text: &str, kind: Kind, limit: usize) -> Result<Option<RelevanceEvidence>, SearchError> {
+        check_length(text)?;
+        let snapshot = self.snapshot()?;
+        let named = self.find_values(&Query { text: text.to_owned(), kinds: vec![kind], ..Query::default() })?;
+        let question = Question::new(text, self.inner.meanings.as_ref());
+        let asked = rank::RankQuery { question: &question, values: &named.matches };
+        let found = caught(|| rank::evidence(&snapshot, kind, asked, limit.clamp(1, MAX_HITS)))?;
+        snapshot.faults.check()?;
+        Ok(found.map(|(evidence, hits)| RelevanceEvidence {
+            is_read: evidence.is_read,
+            answerability: evidence.answerability.values().to_vec(),
+            hits: hits.into_iter().map(|(record, need)| (plain_hit(record), need.values().to_vec())).collect(),
+        }))
     }
 
     /// The values that a question about tables names.
@@ -144,6 +173,11 @@ impl Index {
 /// Most relevant first; a stable sort keeps the order of the ranking where the relevance is the same.
 fn by_relevance(a: &rank::Ranked, b: &rank::Ranked) -> std::cmp::Ordering {
     b.relevance.get().total_cmp(&a.relevance.get())
+}
+
+/// A hit whose relevance nobody asks for.
+fn plain_hit(record: Record) -> Hit {
+    hit(rank::Ranked { record, relevance: Relevance::default() }, &QueryValues::default())
 }
 
 fn hit(ranked: rank::Ranked, named: &QueryValues) -> Hit {

@@ -19,6 +19,7 @@ use crate::{
     changes::{Changes, Follower, Lists},
     error::{OpenError, ServeError},
     listing::{self, Entry},
+    query_sessions::QueryEngine,
     view::CatalogView,
 };
 
@@ -40,10 +41,11 @@ const IDLE_AFTER_ERROR: Duration = Duration::from_secs(600);
 
 /// One state of the catalog, and what has been made of it for each owner. Their number is that of the tokens.
 struct State {
-    catalog: Catalog,
+    catalog: Arc<Catalog>,
     profile: Profile,
     keeping: Keeping,
     entries: Arc<[Entry]>,
+    queries: Arc<QueryEngine>,
     generation: u64,
     problems: usize,
     views: Mutex<HashMap<Owner, Arc<CatalogView>>>,
@@ -51,11 +53,12 @@ struct State {
 
 impl State {
     fn new(opened: (Catalog, Vec<Problem>), profile: Profile, keeping: Keeping, generation: u64) -> Self {
-        let (catalog, problems) = opened;
+        let (catalog, problems) = (Arc::new(opened.0), opened.1);
         State {
             profile,
             keeping,
             entries: listing::entries(&catalog).into(),
+            queries: Arc::new(QueryEngine::new(&catalog, generation)),
             catalog,
             generation,
             problems: problems.len(),
@@ -74,6 +77,7 @@ impl State {
             tools: DiscoveryTools::new(&catalog, self.profile),
             catalog,
             entries: self.entries.clone(),
+            queries: self.queries.clone(),
             generation: self.generation,
             problems: self.problems,
             map: Mutex::default(),

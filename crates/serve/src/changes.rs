@@ -23,7 +23,7 @@ impl Lists {
         view.entries.hash(&mut resources);
         view.facts().hash(&mut resources);
         let mut tools = DefaultHasher::new();
-        for spec in view.tools.specs() {
+        for spec in view.specs() {
             (spec.name, spec.description, spec.input_schema.to_string()).hash(&mut tools);
         }
         // With nothing in the catalog there is nothing to plan.

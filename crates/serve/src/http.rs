@@ -5,9 +5,11 @@ mod guard;
 mod held;
 mod page;
 mod places;
+mod queries;
 mod reply;
 mod route;
 mod routes;
+mod workflows;
 
 use std::{
     convert::Infallible,

@@ -4,6 +4,7 @@
 mod changes;
 mod fields;
 mod prompts;
+mod queries;
 mod resources;
 mod tools;
 mod transport;
@@ -26,8 +27,9 @@ use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
         CacheScope, CallToolRequestParams, CallToolResponse, GetPromptRequestParams, GetPromptResponse, Implementation,
-        ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-        ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
+        InitializeRequestParams, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+        PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+        ServerConfig, SubscriptionFilter, Tool,
     },
     service::{NotificationContext, RequestContext, ServerInitializeError, SubscriptionContext},
     transport::streamable_http_server::{
@@ -37,7 +39,7 @@ use rmcp::{
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
-use crate::{error::ServeError, server::Server, view::CatalogView};
+use crate::{error::ServeError, query_sessions::QuerySession, server::Server, view::CatalogView};
 
 pub(crate) use transport::before;
 
@@ -49,11 +51,22 @@ pub(crate) struct Handler {
     server: Arc<Server>,
     owner: Owner,
     session: changes::Session,
+    /// What the queries of this connection load and answer, where the connection lasts.
+    queries: QuerySession,
+    /// Whether it is spoken over HTTP, where later revisions have no session: each request has a handler of its own then.
+    is_over_http: bool,
 }
 
 impl Handler {
-    fn new(server: &Arc<Server>, owner: Owner) -> Self {
-        Handler { server: server.clone(), owner, session: changes::Session::default() }
+    fn new(server: &Arc<Server>, owner: Owner, is_over_http: bool) -> Self {
+        let (session, queries) = (changes::Session::default(), QuerySession::default());
+        Handler { server: server.clone(), owner, session, queries, is_over_http }
+    }
+
+    /// Whether the client is served by this handler for one request alone.
+    fn is_sessionless(&self, context: &RequestContext<RoleServer>) -> bool {
+        let is_older = |client: &InitializeRequestParams| client.protocol_version < ProtocolVersion::V_2026_07_28;
+        self.is_over_http && !context.peer.peer_info().is_some_and(|client| is_older(&client))
     }
 
     /// The catalog as this client sees it.
@@ -81,7 +94,7 @@ pub(crate) fn service(server: &Arc<Server>, sessions: &Arc<LocalSessionManager>)
     config.cancellation_token = server.closed.clone();
     let server = server.clone();
     let handler = move || match transport::asking() {
-        Some(owner) => Ok(Handler::new(&server, owner)),
+        Some(owner) => Ok(Handler::new(&server, owner, true)),
         None => Err(std::io::Error::other("it is not known who asks")),
     };
     StreamableHttpService::new(handler, sessions.clone(), config)
@@ -119,7 +132,7 @@ async fn pipe(
     stop: CancellationToken,
 ) -> Result<(), ServeError> {
     let ended = server.closed.clone();
-    let handler = Handler::new(server, Owner::local());
+    let handler = Handler::new(server, Owner::local(), false);
     let running = rmcp::service::serve_server_with_ct(handler, (input, output), ended.clone());
     let running = tokio::select! {
         running = running => running,
@@ -189,14 +202,15 @@ impl ServerHandler for Handler {
     async fn list_tools(
         &self,
         _request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let all = async { Ok(ListToolsResult::with_all_items(tools::all(&self.view()))) };
+        let is_sessionless = self.is_sessionless(&context);
+        let all = async { Ok(ListToolsResult::with_all_items(tools::all(&self.view(), is_sessionless))) };
         Ok(catch_panics("tools/list", all).await?.with_cache_scope(CacheScope::Private))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        tools::all(&self.view()).into_iter().find(|tool| tool.name == name)
+        tools::all(&self.view(), false).into_iter().find(|tool| tool.name == name)
     }
 
     async fn call_tool(
@@ -204,7 +218,8 @@ impl ServerHandler for Handler {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        catch_panics("tools/call", tools::call(&self.server, &self.owner, request, context)).await.map(Into::into)
+        let own = (!self.is_sessionless(&context)).then_some(&self.queries);
+        catch_panics("tools/call", tools::call(&self.server, &self.owner, own, request, context)).await.map(Into::into)
     }
 
     async fn list_resources(

@@ -48,7 +48,7 @@ fn bounds(name: &str) -> [f64; SECONDS.len()] {
 }
 
 /// Every metric, with its type and what it says.
-const HELP: [(&str, &str, &str); 17] = [
+const HELP: [(&str, &str, &str); 18] = [
     ("prospector_requests_total", "counter", "Requests by route and status."),
     ("prospector_request_seconds", "histogram", "Time to the head of the answer by route."),
     ("prospector_refused_total", "counter", "Requests that were refused, by reason."),
@@ -64,6 +64,7 @@ const HELP: [(&str, &str, &str); 17] = [
     ("prospector_runs", "gauge", "Plans and answers under way."),
     ("prospector_tokens_total", "counter", "Tokens of models, by kind."),
     ("prospector_mcp_sessions", "gauge", "Sessions of MCP clients."),
+    ("prospector_query_sessions", "gauge", "Sessions of queries over HTTP."),
     ("prospector_records", "gauge", "Records in the index."),
     ("prospector_catalog_generation", "gauge", "How often the catalog was opened."),
 ];
@@ -71,6 +72,7 @@ const HELP: [(&str, &str, &str); 17] = [
 /// What is not counted here, but known elsewhere.
 pub(crate) struct Gauges {
     pub(crate) sessions: usize,
+    pub(crate) query_sessions: usize,
     pub(crate) records: usize,
     pub(crate) generation: u64,
 }
@@ -118,7 +120,7 @@ impl Metrics {
         let task = task.as_str();
         self.count("prospector_runs_total", format!("task=\"{task}\",outcome=\"{outcome}\""));
         self.observe("prospector_run_seconds", format!("task=\"{task}\""), time.as_secs_f64());
-        let kind = cost.classification.map_or("plan", Classification::as_str);
+        let kind = cost.classification.map_or(task, Classification::as_str);
         let labels = format!("task=\"{task}\",classification=\"{kind}\"");
         let spent = &cost.metrics;
         self.observe("prospector_run_model_calls", labels.clone(), spent.model_calls.into());
@@ -154,6 +156,7 @@ impl Metrics {
                 "prospector_connections" => line("", self.connections_now.load(Ordering::Relaxed).to_string()),
                 "prospector_runs" => line("", self.runs().to_string()),
                 "prospector_mcp_sessions" => line("", gauges.sessions.to_string()),
+                "prospector_query_sessions" => line("", gauges.query_sessions.to_string()),
                 "prospector_records" => line("", gauges.records.to_string()),
                 "prospector_catalog_generation" => line("", gauges.generation.to_string()),
                 "prospector_tokens_total" => {

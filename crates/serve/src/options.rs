@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use crate::Tokens;
+use crate::{Tokens, offered::OfferedWorkflow};
 
 /// How a server is to serve: who may ask, under which names, and how much.
 #[derive(Debug, Clone, Default)]
@@ -15,6 +15,8 @@ pub struct Options {
     pub origins: Vec<String>,
     /// Where conversations are kept; nowhere, if it is not given.
     pub state: Option<PathBuf>,
+    /// The workflows that clients may begin. They are kept in the state folder too.
+    pub workflows: Vec<OfferedWorkflow>,
     /// How much of everything.
     pub limits: Limits,
 }
@@ -42,7 +44,7 @@ pub struct Limits {
     pub runs: usize,
     /// Those of one owner; more are refused with 429.
     pub runs_per_owner: Option<usize>,
-    /// Sessions of MCP clients at once; more are refused with 503.
+    /// Sessions of MCP clients at once, and as many sessions of queries over HTTP; more are refused with 503.
     pub sessions: usize,
     /// Those of one owner; more are refused with 429.
     pub sessions_per_owner: Option<usize>,
@@ -58,6 +60,8 @@ pub struct Limits {
     pub call_time: Duration,
     /// How long a plan or an answer may take; then it is cancelled.
     pub run_time: Duration,
+    /// How long a turn of a workflow may take; then it is cancelled, and counts as not taken.
+    pub turn_time: Duration,
     /// Rounds with the model for a plan or an answer, which a request may ask for; what is usual, where it is not given.
     pub rounds: Option<u32>,
     /// The same for tool calls.
@@ -96,6 +100,7 @@ impl Default for Limits {
             body_time: Duration::from_secs(15),
             call_time: Duration::from_secs(60),
             run_time: Duration::from_secs(300),
+            turn_time: Duration::from_secs(1_800),
             rounds: None,
             calls: None,
             calls_at_once: None,

@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 
 use crate::{
     error::{Refusal, RefusalCode},
+    options::Limited,
     pages::Long,
+    query_sessions::QuerySession,
     server::Server,
 };
 
@@ -22,12 +24,23 @@ pub(crate) struct Called {
 }
 
 impl Server {
-    /// Calls a tool for this owner, listed or not. Of an answer that had to be cut, more is kept under a handle.
-    pub(crate) async fn call(&self, owner: &Owner, name: &str, arguments: Value) -> Result<Called, ToolError> {
+    /// Calls a tool for this owner, listed or not; one that runs queries, in this session, or in one that is over with the
+    /// call. Of an answer that had to be cut, more is kept under a handle.
+    pub(crate) async fn call(
+        &self,
+        owner: &Owner,
+        queries: Option<&QuerySession>,
+        name: &str,
+        arguments: Value,
+    ) -> Result<Called, ToolError> {
         let view = self.catalog.view(owner);
         let limit = self.options.limits.call_time;
         let work = async {
-            let answer = view.call(name, arguments).await?;
+            let answer = match (view.runs_queries(name), queries) {
+                (false, _) => view.tools.call(name, arguments).await?,
+                (true, Some(session)) => session.call(&view.queries, &view.catalog, name, arguments).await?,
+                (true, None) => QuerySession::default().call(&view.queries, &view.catalog, name, arguments).await?,
+            };
             if view.tools.effect(name).is_some_and(|effect| !effect.is_read_only()) {
                 self.catalog.look();
             }
@@ -50,6 +63,14 @@ impl Server {
         let known = !matches!(&answered, Err(ToolError::Respond { code: ToolErrorCode::UnknownTool, .. }));
         self.metrics.tool_called(if known { name } else { "unknown" }, answered.is_ok());
         answered
+    }
+
+    /// Begins a session of queries for this owner; its handle.
+    pub(crate) fn begin_queries(&self, owner: &Owner) -> Result<String, Refusal> {
+        let limits = &self.options.limits;
+        let most = (limits.sessions, self.share(Limited::Sessions));
+        let begun = self.query_sessions.begin(owner, most, limits.session_idle);
+        begun.inspect_err(|_| self.metrics.count_refusal("query_sessions"))
     }
 
     /// What a handle of this owner stands for: a plan, or a page of a long answer.

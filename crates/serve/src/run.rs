@@ -41,16 +41,19 @@ pub(crate) struct RunEvent {
 pub(crate) enum Task {
     Plan,
     Ask,
+    /// A turn of a workflow.
+    Workflow,
 }
 
 impl Task {
-    /// Every task.
-    pub(crate) const ALL: [Task; 2] = [Task::Plan, Task::Ask];
+    /// What can be done with a question alone.
+    pub(crate) const OF_QUESTIONS: [Task; 2] = [Task::Plan, Task::Ask];
 
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Task::Plan => "plan",
             Task::Ask => "ask",
+            Task::Workflow => "workflow",
         }
     }
 }
@@ -87,6 +90,8 @@ pub(crate) struct Run {
     pub(crate) owner: Owner,
     pub(crate) task: Task,
     pub(crate) question: String,
+    /// The handle of the workflow that it is a turn of.
+    pub(crate) workflow: Option<String>,
     pub(crate) cancel: CancellationToken,
     events: Mutex<Vec<RunEvent>>,
     /// How many events there are, and whether there will be more.
@@ -104,6 +109,7 @@ impl Run {
             owner,
             task,
             question,
+            workflow: None,
             cancel: CancellationToken::new(),
             events: Mutex::default(),
             seen: watch::Sender::new((0, false)),
@@ -111,6 +117,11 @@ impl Run {
             reason: OnceLock::new(),
             followers: AtomicUsize::new(0),
         }
+    }
+
+    /// The same as a turn of a workflow.
+    pub(crate) fn of_workflow(self, workflow: &str) -> Self {
+        Run { workflow: Some(workflow.to_owned()), ..self }
     }
 
     /// Stops it, and says why. One that has ended stays as it is.
@@ -251,8 +262,9 @@ impl Run {
             self.record("error", failure.to_json());
         }
         let mut result = serde_json::to_value(result).unwrap_or_default();
+        // A workflow has a handle of its own.
         if let Some(fields) = result.as_object_mut() {
-            fields.insert("handle".into(), self.handle.clone().into());
+            fields.entry("handle").or_insert_with(|| self.handle.clone().into());
         }
         self.record(name, result.clone());
         End { result: Arc::new(result), failure, cost }

@@ -1,7 +1,11 @@
-//! How questions are begun, and seen through to their end.
+//! How questions and turns of workflows are begun, and seen through to their end.
 
-use std::{sync::Arc, time::Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
+use futures::future::BoxFuture;
 use prospector_agent::{Planner, event::Event};
 use prospector_core::Owner;
 use serde_json::json;
@@ -18,6 +22,20 @@ use crate::{
     view::CatalogView,
 };
 
+/// What a run takes until it has ended: its part of what all have, and the conversation that it goes on with.
+pub(crate) struct Admission {
+    _permit: OwnedSemaphorePermit,
+    _share: Share,
+    _turn: Option<Turn>,
+}
+
+impl Admission {
+    /// With the right to go on with a conversation.
+    pub(crate) fn with_turn(self, turn: Option<Turn>) -> Self {
+        Admission { _turn: turn, ..self }
+    }
+}
+
 impl Server {
     /// Begins with a question of this owner; it goes on by itself, and is followed through what is returned.
     pub(crate) fn start(self: &Arc<Self>, owner: &Owner, task: Task, asked: Question) -> Result<Arc<Run>, Refusal> {
@@ -26,6 +44,21 @@ impl Server {
             let message = "a plan has no session, no platform, no formatting and no follow-up questions";
             return Err(Refusal::invalid(message).advise("leave them out, or ask"));
         }
+        let admission = self.admit(owner)?;
+        let turn = asked.session.as_deref().map(|session| self.sessions.take(owner, session)).transpose()?;
+        let run = Arc::new(Run::new(self.runs.handle(), owner.clone(), task, asked.question.clone()));
+        let (server, inner) = (self.clone(), run.clone());
+        let work: BoxFuture<'static, End> = match task {
+            Task::Plan => Box::pin(async move { server.plan(&inner, &asked).await }),
+            Task::Ask => Box::pin(async move { server.ask(&inner, &asked).await }),
+            Task::Workflow => return Err(Refusal::invalid("a turn of a workflow is no question")),
+        };
+        self.launch(run.clone(), admission.with_turn(turn), self.options.limits.run_time, work);
+        Ok(run)
+    }
+
+    /// Takes what a run needs of what all have, and of what this owner may have.
+    pub(crate) fn admit(&self, owner: &Owner) -> Result<Admission, Refusal> {
         if self.closing.is_cancelled() {
             return Err(
                 Refusal::new(RefusalCode::Closing, "the server is shutting down").advise("ask again in a moment")
@@ -42,34 +75,34 @@ impl Server {
             let message = format!("{most} questions of yours are being answered already");
             return Err(Refusal::new(RefusalCode::TooManyRequests, message).advise("ask again in a moment"));
         };
-        let turn = asked.session.as_deref().map(|session| self.sessions.take(owner, session)).transpose()?;
-        let run = Arc::new(Run::new(self.runs.handle(), owner.clone(), task, asked.question.clone()));
-        self.runs.keep(&run.handle, owner, run.clone());
-        run.record("started", json!({"handle": run.handle, "task": task.as_str(), "question": run.question}));
-        tokio::spawn(self.clone().go(run.clone(), asked, (permit, share), turn));
-        Ok(run)
+        Ok(Admission { _permit: permit, _share: share, _turn: None })
+    }
+
+    /// Keeps a run under its handle and has its work done, which may take so long.
+    pub(crate) fn launch(
+        self: &Arc<Self>,
+        run: Arc<Run>,
+        admission: Admission,
+        time: Duration,
+        work: BoxFuture<'static, End>,
+    ) {
+        self.runs.keep(&run.handle, &run.owner, run.clone());
+        let mut started = json!({"handle": run.handle, "task": run.task.as_str(), "question": run.question});
+        if let Some(workflow) = &run.workflow {
+            started["workflow"] = workflow.as_str().into();
+        }
+        run.record("started", started);
+        tokio::spawn(self.clone().go(run, admission, time, work));
     }
 
     /// Sees a run through, whatever happens in it.
-    async fn go(
-        self: Arc<Self>,
-        run: Arc<Run>,
-        asked: Question,
-        permits: (OwnedSemaphorePermit, Share),
-        turn: Option<Turn>,
-    ) {
+    async fn go(self: Arc<Self>, run: Arc<Run>, admission: Admission, time: Duration, work: BoxFuture<'static, End>) {
         let began = Instant::now();
         self.metrics.run_began(run.task);
-        let (server, inner) = (self.clone(), run.clone());
-        let mut work = tokio::spawn(async move {
-            match inner.task {
-                Task::Plan => server.plan(&inner, &asked).await,
-                Task::Ask => server.ask(&inner, &asked).await,
-            }
-        });
+        let mut work = tokio::spawn(work);
         let end = tokio::select! {
             ended = &mut work => ended,
-            () = tokio::time::sleep(self.options.limits.run_time) => {
+            () = tokio::time::sleep(time) => {
                 run.stop("it took too long");
                 work.await
             }
@@ -91,10 +124,11 @@ impl Server {
         if end.result["metrics"].is_object() {
             done["metrics"] = end.result["metrics"].clone();
         }
+        // Whoever hears of the end may go on with the conversation at once.
+        drop(admission);
         run.record("done", done);
         self.metrics.run_ended(run.task, outcome, began.elapsed(), &end.cost);
         run.over(end);
-        drop((permits, turn));
     }
 
     async fn plan(&self, run: &Run, asked: &Question) -> End {

@@ -3,17 +3,22 @@
 use std::sync::{Arc, Mutex};
 
 use prospector_core::record::ResourceKind;
-use prospector_core::tool::{Answer, ToolError};
+use prospector_core::tool::{Answer, Effect, ToolError, ToolSpec};
 use prospector_discovery::{Catalog, DiscoveryTools};
 use serde_json::Value;
 
-use crate::listing::{Entry, KINDS, Part, first_line};
+use crate::{
+    listing::{Entry, KINDS, Part, first_line},
+    query_sessions::QueryEngine,
+};
 
 /// One state of the catalog, as one owner sees it.
 pub(crate) struct CatalogView {
     pub(crate) catalog: Arc<Catalog>,
     /// The tools of the profile that is served.
     pub(crate) tools: DiscoveryTools,
+    /// What runs the queries of clients, and of workflows.
+    pub(crate) queries: Arc<QueryEngine>,
     /// What there is, facts apart, which may be added at any time.
     pub(crate) entries: Arc<[Entry]>,
     /// Which state this is, from 1.
@@ -25,9 +30,27 @@ pub(crate) struct CatalogView {
 }
 
 impl CatalogView {
-    /// Calls a tool, of whichever profile.
-    pub(crate) async fn call(&self, name: &str, arguments: Value) -> Result<Answer, ToolError> {
-        self.tools.call(name, arguments).await
+    /// Every tool that is listed, by its name.
+    pub(crate) fn specs(&self) -> Vec<ToolSpec> {
+        let mut specs = self.tools.specs();
+        specs.extend(self.queries.specs());
+        specs.sort_by(|one, other| one.name.cmp(&other.name));
+        specs
+    }
+
+    /// What a call of a tool does besides answering, where there is such a tool.
+    pub(crate) fn effect(&self, name: &str) -> Option<Effect> {
+        self.tools.effect(name).or_else(|| self.queries.effect(name))
+    }
+
+    /// The JSON Schema of what a tool answers, where there is such a tool.
+    pub(crate) fn output_schema(&self, name: &str) -> Option<Value> {
+        self.tools.output_schema(name).or_else(|| self.queries.output_schema(name))
+    }
+
+    /// Whether a tool of that name runs queries, and is called in a session.
+    pub(crate) fn runs_queries(&self, name: &str) -> bool {
+        self.tools.effect(name).is_none() && self.queries.has(name)
     }
 
     /// The facts that are known by now.

@@ -5,10 +5,13 @@
 
 mod support;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use prospector_agent::Models;
-use prospector_serve::{Limits, Options, ROUTES};
+use prospector_serve::{Limits, OfferedWorkflow, Options, ROUTES};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 
@@ -60,6 +63,14 @@ fn requests() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
         read("/v1/sessions"),
         ("POST", "/v1/sessions", vec!["/v1/sessions"]),
         ("GET", "/v1/sessions/{name}", vec!["/v1/sessions/mine", "/v1/sessions/other"]),
+        ("POST", "/v1/query-sessions", vec!["/v1/query-sessions"]),
+        ("DELETE", "/v1/query-sessions/{handle}", vec!["/v1/query-sessions/QUERIES", "/v1/query-sessions/nonsense"]),
+        read("/v1/workflows"),
+        ("POST", "/v1/workflows", vec!["/v1/workflows {\"workflow\": \"other\"}"]),
+        ("GET", "/v1/workflows/{handle}", vec!["/v1/workflows/WORKFLOW"]),
+        ("POST", "/v1/workflows/{handle}", vec!["/v1/workflows/WORKFLOW {\"message\": \"all\"}"]),
+        ("DELETE", "/v1/workflows/{handle}", vec!["/v1/workflows/WORKFLOW"]),
+        ("GET", "/v1/workflows/{handle}/files/{name}", vec!["/v1/workflows/WORKFLOW/files/matched.jsonl"]),
         ("GET", "/v1/runs/{handle}", vec!["/v1/runs/RUN", "/v1/runs/RUNNING"]),
         ("DELETE", "/v1/runs/{handle}", vec!["/v1/runs/RUN", "/v1/runs/RUNNING"]),
         ("GET", "/v1/runs/{handle}/events", vec!["/v1/runs/RUN/events", "/v1/runs/RUNNING/events"]),
@@ -126,7 +137,9 @@ fn methods() -> Vec<(&'static str, &'static str, Vec<Value>)> {
 async fn world(models: Models) -> Running {
     let folder = estate();
     let state = Some(folder.path().join(".prospector"));
-    Running::over(folder, models, Options { state, ..two(Limits::default()) }).await
+    let tools = Arc::new(prospector_reconcile::reconcile_tools);
+    let reconcile = OfferedWorkflow { name: "reconcile", definition: prospector_reconcile::RECONCILE, tools };
+    Running::over(folder, models, Options { state, workflows: vec![reconcile], ..two(Limits::default()) }).await
 }
 
 async fn ask(server: &Running, token: &str, method: &str, path: &str, body: &str) -> Said {
@@ -152,7 +165,17 @@ async fn made_by_ann(server: &Running) -> Made {
         assert_eq!(ask(server, ANN, "POST", "/v1/ask", &asked).await.status, 200);
     }
     let session = server.session(ANN).await.id;
-    let made: Made = [("RUN", text(&plan["handle"])), ("RESULT", text(&cut["handle"])), ("SESSION", session)].into();
+    let queries = ask(server, ANN, "POST", "/v1/query-sessions", "").await.json();
+    let begin = json!({"workflow": "reconcile", "message": SECRET}).to_string();
+    let workflow = ask(server, ANN, "POST", "/v1/workflows", &begin).await.json();
+    let made: Made = [
+        ("RUN", text(&plan["handle"])),
+        ("RESULT", text(&cut["handle"])),
+        ("SESSION", session),
+        ("QUERIES", text(&queries["session"])),
+        ("WORKFLOW", text(&workflow["handle"])),
+    ]
+    .into();
     for (what, path) in [("RUN", "/v1/runs/"), ("RUN", "/v1/results/"), ("RESULT", "/v1/results/")] {
         assert_eq!(ask(server, ANN, "GET", &format!("{path}{}", made[what]), "").await.status, 200, "{path}");
     }
@@ -165,6 +188,8 @@ fn nothing_made() -> Made {
     [
         ("RUN", handle("run")),
         ("RESULT", handle("result")),
+        ("QUERIES", handle("queries")),
+        ("WORKFLOW", handle("workflow")),
         ("SESSION", "01234567-89ab-cdef-0123-456789abcdef".to_owned()),
     ]
     .into()
@@ -176,6 +201,8 @@ fn filled(text: &str, made: &Made) -> String {
     text.replace("RUNNING", "run_ffffffffffffffffffffffffffffffff")
         .replace("RUN", &made["RUN"])
         .replace("RESULT", &made["RESULT"])
+        .replace("QUERIES", &made["QUERIES"])
+        .replace("WORKFLOW", &made["WORKFLOW"])
 }
 
 /// What was said, without what differs from one time to the next: handles, times, folders, and how much was measured.
@@ -294,7 +321,8 @@ async fn what_another_made_is_as_if_it_were_not_there() {
     let refused: BTreeSet<u16> = found.iter().map(|(_, status, _)| *status).collect();
     assert!(refused.contains(&404) && refused.contains(&410) && !refused.contains(&403), "{refused:?}");
     // Ann still has everything.
-    for path in [format!("/v1/runs/{}", made["RUN"]), format!("/v1/results/{}", made["RESULT"])] {
+    let workflow = format!("/v1/workflows/{}", made["WORKFLOW"]);
+    for path in [format!("/v1/runs/{}", made["RUN"]), format!("/v1/results/{}", made["RESULT"]), workflow] {
         assert_eq!(ask(&with, ANN, "GET", &path, "").await.status, 200, "{path}");
     }
     assert_eq!(

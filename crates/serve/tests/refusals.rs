@@ -19,8 +19,8 @@ fn guarded() -> Options {
         tokens: Tokens::none().with(TOKEN).unwrap(),
         hosts: vec!["desk.example".into()],
         origins: vec!["https://friend.example".into()],
-        state: None,
         limits: short(),
+        ..Options::default()
     }
 }
 

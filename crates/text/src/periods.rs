@@ -40,6 +40,31 @@ impl Period {
     }
 }
 
+/// What holds a smaller share of a period holds another one.
+pub const MIN_OVERLAP: f64 = 0.5;
+
+/// The share of the days from one to before another, `YYYY-MM-DD`, that lie between the first and the last day of what is kept; of
+/// a period without a beginning or an end, or where a day cannot be read, whether there are any.
+pub fn measure_overlap((first, last): (&str, &str), (from, to): (&str, &str)) -> f64 {
+    if last < from || to <= first {
+        return 0.0;
+    }
+    let is_open = from.starts_with("0000") || to.starts_with("9999");
+    match (count_days(first), count_days(last), count_days(from), count_days(to)) {
+        // What is kept by month stands under the first of its days.
+        (Some(first), Some(last), Some(from), Some(to)) if !is_open && to > from => {
+            ((last + 31.0).min(to) - first.max(from)) / (to - from)
+        }
+        _ => 1.0,
+    }
+}
+
+/// A day as a number: months are taken as equally long.
+fn count_days(text: &str) -> Option<f64> {
+    let number = |range: std::ops::Range<usize>| text.get(range)?.parse::<f64>().ok();
+    Some(number(0..4)? * 365.25 + (number(5..7)? - 1.0) * 30.44 + number(8..10).unwrap_or(1.0))
+}
+
 /// The words of a text, hyphens inside words kept: `2025-Q4` is one.
 pub fn words(text: &str) -> Vec<&str> {
     text.split(|c: char| !c.is_alphanumeric() && c != '-' && c != '_' && c != '\'' && c != '’')
@@ -129,6 +154,9 @@ fn read(words: &[&str]) -> Option<(String, String, usize)> {
     {
         return Some(months(year * 12 + (quarter - 1) * 3, 3, taken));
     }
+    if let Some(day) = read_day(words) {
+        return Some(day);
+    }
     if let Some(month) = MONTHS.iter().position(|month| *month == first)
         && let Some((year, taken)) = year_after(1)
     {
@@ -148,6 +176,24 @@ fn read(words: &[&str]) -> Option<(String, String, usize)> {
     let day: u32 = day.parse().ok().filter(|day| (1..=31).contains(day))?;
     // The day after need not be one of the calendar: it is only compared with.
     Some((format!("{year:04}-{month:02}-{day:02}"), format!("{year:04}-{month:02}-{:02}", day + 1), 1))
+}
+
+/// `3 march 2024`, `3rd of march 2024` or `march 3 2024`.
+fn read_day(words: &[&str]) -> Option<(String, String, usize)> {
+    let number = |word: &&str| {
+        let digits = ["st", "nd", "rd", "th"].iter().find_map(|end| word.strip_suffix(end)).unwrap_or(word);
+        digits.parse::<u32>().ok().filter(|day| digits.len() <= 2 && (1..=31).contains(day))
+    };
+    let month = |word: &&str| MONTHS.iter().position(|month| month == word);
+    let rest: Vec<&str> = words.iter().take(5).copied().collect();
+    let skip = usize::from(rest.get(1) == Some(&"of"));
+    let (day, month, taken) = match (number(rest.first()?), rest.get(1 + skip).and_then(month)) {
+        (Some(day), Some(month)) => (day, month, 2 + skip),
+        _ => (rest.get(1).and_then(number)?, month(rest.first()?)?, 2),
+    };
+    let year = read_year(rest.get(taken)?)?;
+    let day_of = |day: u32| format!("{year:04}-{:02}-{day:02}", month + 1);
+    Some((day_of(day), day_of(day + 1), taken + 1))
 }
 
 fn read_year(word: &str) -> Option<i32> {
@@ -171,6 +217,15 @@ mod tests {
     }
 
     #[test]
+    fn a_month_that_stands_under_its_first_day_is_whole() {
+        let year = ("2025-01-01", "2026-01-01");
+        assert!(measure_overlap(("2025-10-01", "2025-12-31"), year) < MIN_OVERLAP);
+        assert!(measure_overlap(("2023-01-01", "2025-12-01"), ("2025-12-01", "2026-01-01")) > 0.9);
+        assert!(measure_overlap(("2025-10-01", "2025-12-31"), ("2025-01-01", "9999-01-01")) > 0.9);
+        assert!(measure_overlap(("2024-01-01", "2024-12-31"), year) < 0.1);
+    }
+
+    #[test]
     fn periods_are_found_however_they_are_written() {
         check("invoices in 2024", &[("2024-01-01", "2025-01-01")]);
         check("the third quarter of 2024", &[("2024-07-01", "2024-10-01")]);
@@ -178,6 +233,8 @@ mod tests {
         check("in December 2025", &[("2025-12-01", "2026-01-01")]);
         check("2025-03", &[("2025-03-01", "2025-04-01")]);
         check("on 2025-03-09", &[("2025-03-09", "2025-03-10")]);
+        check("on 3 March 2024, not March 4th, 2024", &[("2024-03-03", "2024-03-04"), ("2024-03-04", "2024-03-05")]);
+        check("the 5th of May 2024, and 45 March 2024", &[("2024-05-05", "2024-05-06"), ("2024-03-01", "2024-04-01")]);
         check("since 2024", &[("2024-01-01", "9999-01-01")]);
         check("before the year 2024", &[("2024-01-01", "2025-01-01")]);
         check("before March 2024", &[("0000-01-01", "2024-03-01")]);

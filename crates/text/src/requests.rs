@@ -136,6 +136,23 @@ const ASKING: &[&str] = &[
     "always",
     "usually",
     "currently",
+    "common",
+    "commonly",
+    "main",
+    "mainly",
+    "either",
+    "unique",
+    "likely",
+    "specific",
+    "particular",
+    "corresponding",
+    "respective",
+    "respectively",
+    "located",
+    "hey",
+    "hi",
+    "hello",
+    "thanks",
     "still",
     "already",
     "yet",
@@ -285,8 +302,48 @@ const CHANGES: &[&str] = &[
 const CHANGES_OF_SOMETHING: &[&str] = &[
     "open", "order", "request", "record", "rate", "book", "set", "post", "put", "charge", "place", "start", "stop",
     "issue", "update", "change", "edit", "register", "reset", "block", "reserve", "schedule", "pay", "buy", "generate",
-    "refund", "move", "transfer", "archive", "close",
+    "refund", "move", "transfer", "archive", "close", "report",
 ];
+
+/// What a verb does to a thing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// It is there afterwards.
+    Make,
+    /// It is gone afterwards.
+    Remove,
+}
+
+impl Change {
+    /// The words for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Change::Make => "make something",
+            Change::Remove => "remove something",
+        }
+    }
+}
+
+/// What a lower-case verb does to a thing; `None` of any other word, and of verbs that change a thing which stays.
+///
+/// ```
+/// use prospector_text::requests::{Change, change_of};
+///
+/// assert_eq!(change_of("delete"), Some(Change::Remove));
+/// assert_eq!(change_of("generate"), Some(Change::Make));
+/// assert_eq!(change_of("rename"), None);
+/// ```
+pub fn change_of(verb: &str) -> Option<Change> {
+    const MAKES: [&str; 10] =
+        ["create", "add", "insert", "generate", "issue", "open", "register", "subscribe", "upload", "publish"];
+    const REMOVES: [&str; 9] =
+        ["delete", "remove", "erase", "cancel", "revoke", "close", "unsubscribe", "destroy", "discard"];
+    match verb {
+        verb if MAKES.contains(&verb) => Some(Change::Make),
+        verb if REMOVES.contains(&verb) => Some(Change::Remove),
+        _ => None,
+    }
+}
 
 const DETERMINERS: &[&str] = &["a", "an", "the", "my", "our", "this", "that", "these", "those", "all", "each", "every"];
 
@@ -310,7 +367,14 @@ pub fn is_about_nothing(word: &str) -> bool {
 /// assert!(!asks_for_change("How many orders were cancelled?"));
 /// ```
 pub fn asks_for_change(request: &str) -> bool {
-    let lower = request.to_lowercase();
+    request.split(['.', '!', '?', ';', '\n']).take(MAX_SENTENCES).any(begins_with_change)
+}
+
+/// So many sentences of a request are looked at.
+const MAX_SENTENCES: usize = 20;
+
+fn begins_with_change(sentence: &str) -> bool {
+    let lower = sentence.to_lowercase();
     let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     const OPENINGS: &[&[&str]] = &[
         &["can", "you"],
@@ -321,7 +385,17 @@ pub fn asks_for_change(request: &str) -> bool {
         &["i", "would", "like", "to"],
         &["we", "need", "to"],
         &["i", "need", "to"],
+        &["i", "d", "like", "to"],
+        &["i", "have", "to"],
+        &["help", "me"],
+        &["let", "s"],
         &["please"],
+        &["and"],
+        &["also"],
+        &["then"],
+        &["additionally"],
+        &["finally"],
+        &["now"],
     ];
     let mut rest = words.as_slice();
     while let Some(opening) = OPENINGS.iter().find(|opening| rest.starts_with(opening)) {

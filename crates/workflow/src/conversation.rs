@@ -1,6 +1,6 @@
 //! A workflow with a user: one turn after the other, until it is over.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use prospector_agent::{
     Limits, Request,
@@ -13,7 +13,7 @@ use prospector_core::tool::Toolset;
 use prospector_discovery::prompt::Prompt;
 use prospector_llm::{LlmError, Message, purpose::Utterance};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::RwLock;
 use tokio_util::sync::CancellationToken;
 
@@ -28,6 +28,14 @@ use crate::{
 /// Characters of a tool's answer in an earlier turn that are kept where the conversation grows too long. What later phases need
 /// is shown when they begin.
 const MAX_RESULT_CHARS: usize = 600;
+
+/// What one turn may usually cost.
+const ROUNDS: u32 = 30;
+const CALLS: u32 = 60;
+const RUN_TIME: Duration = Duration::from_secs(1_800);
+
+/// A tool call may take so long: a tool may have several queries.
+const CALL_TIME: Duration = Duration::from_secs(300);
 
 /// A workflow and its conversation so far.
 pub struct Conversation {
@@ -91,6 +99,21 @@ impl Conversation {
             metrics: Metrics::default(),
             ended: Ended::Completed,
         }
+    }
+
+    /// The usual limits of one turn, which may hold a whole phase; `model` are those that suit the model.
+    pub fn usual_limits(model: Limits) -> Limits {
+        Limits { rounds: ROUNDS, calls: CALLS, run_time: RUN_TIME, call_time: CALL_TIME, ..model }
+    }
+
+    /// The phases that were entered and everything that was made, word by word: the same again where the same was done over
+    /// the same data, whichever of several calls ended first.
+    pub fn findings(&self) -> String {
+        let machine = self.standing.machine();
+        let texts = machine.made.iter().map(|made| json!([made.name, made.key, made.value]).to_string());
+        let mut made: Vec<String> = texts.collect();
+        made.sort();
+        format!("{}\n{}", json!(machine.log), made.join("\n"))
     }
 
     /// The names of all tools that a workflow over this registry may have.

@@ -24,6 +24,8 @@ mod goal;
 mod machine;
 mod product;
 mod read;
+pub mod record;
+pub mod store;
 mod tools;
 mod words;
 

@@ -9,7 +9,7 @@ use prospector_llm::{
 };
 use serde_json::{Value, json};
 
-use super::{instructions::FINISH, ledger::Ledger, trace::trace};
+use super::{instructions::FINISH, ledger::Ledger, tables::insert_tables, trace::trace};
 use crate::{
     agent_loop::{Goal, Judgement, Reply},
     answer::Tracing,
@@ -36,9 +36,10 @@ impl AnswerGoal {
         AnswerGoal { question, mode, ledger, answer: None, previous, begins_at, asked_again: false }
     }
 
-    /// Traces a text.
+    /// Traces a text; also returns it with its marks, and with the rows of the results that it names to be shown.
     pub(crate) fn trace(&self, text: &str) -> (Tracing, String) {
-        trace(text, &self.question, &self.ledger.questions, &self.ledger.texts)
+        let (tracing, marked) = trace(text, &self.question, &self.ledger.questions, &self.ledger.texts);
+        (tracing, insert_tables(&marked, &self.ledger.questions))
     }
 
     /// Whether there is a definition or a query behind a text, or it asks for what is missing.

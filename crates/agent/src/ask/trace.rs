@@ -5,10 +5,14 @@
 //! row, or of two results of one row. What was derived says so. A number of the question, of a query or of a text that a
 //! tool showed is no claim about data. That a number is found does not prove that the sentence around it is true.
 
+mod count;
+
 use std::sync::LazyLock;
 
 use regex::Regex;
 use serde_json::Value;
+
+use count::find_count;
 
 use crate::answer::{Claim, DataQuestion, Tracing};
 
@@ -30,7 +34,9 @@ pub(crate) fn trace(answer: &str, question: &str, ran: &[DataQuestion], texts: &
             marked.push('\n');
             continue;
         }
-        if !is_item {
+        // A heading between the line that cites and the list that it stands for changes nothing.
+        let is_heading = trimmed.starts_with('#') || (trimmed.starts_with("**") && trimmed.ends_with("**"));
+        if !is_item && !is_heading {
             inherited.clear();
         }
         for sentence in sentences(line) {
@@ -50,7 +56,7 @@ pub(crate) fn trace(answer: &str, question: &str, ran: &[DataQuestion], texts: &
                 // The line before a list carries its references for all of it.
                 inherited.append(&mut claim.claim.references.clone());
             }
-            if claim.factual || !claim.claim.references.is_empty() {
+            if claim.factual || !claim.claim.references.is_empty() || !claim.claim.problems.is_empty() {
                 claim.claim.text = sentence.trim().to_owned();
                 tracing.claims.push(claim.claim);
             }
@@ -93,9 +99,15 @@ fn check(sentence: &str, question: &str, ran: &[DataQuestion], texts: &str, inhe
                 .iter()
                 .any(|source| contains_number(&source.sql, text) || contains_number(&source.question, text))
     };
+    for table in TABLE.captures_iter(sentence) {
+        match ran.iter().find(|ran| ran.id == table[1]) {
+            Some(found) if found.error.is_none() => {}
+            Some(_) | None => claim.problems.push(format!("there is no result {} to be shown", &table[1])),
+        }
+    }
     let mut factual = false;
     for number in numbers(&REFERENCE.replace_all(sentence, " ")) {
-        let of_data = find(&number, &sources);
+        let of_data = find(&number, &sources).or_else(|| find_count(&number, sentence, &sources));
         // What was said outright need not be derived.
         if !matches!(of_data, Some(Found::Value)) && said(&number.text) {
             continue;
@@ -116,6 +128,8 @@ fn check(sentence: &str, question: &str, ran: &[DataQuestion], texts: &str, inhe
 }
 
 static REFERENCE: LazyLock<Regex> = LazyLock::new(|| regex(r"\[(?:t\d+\.)?Q\d+(?:\s*[,;]\s*Q\d+)*\]"));
+/// Where the rows of a result are to be put.
+pub(super) static TABLE: LazyLock<Regex> = LazyLock::new(|| regex(r"\{\{\s*(Q\d+)\s*\}\}"));
 static ONE: LazyLock<Regex> = LazyLock::new(|| regex(r"Q\d+"));
 static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
     regex(
@@ -409,6 +423,36 @@ mod tests {
         check("Portugal is 38.0 % below Brazil [Q1].", &[]);
         let (tracing, _) = trace("Together 2,500 [Q1].", "", &ran(), "");
         assert_eq!(tracing.claims[0].derived, ["2,500 is the sum of revenue in Q1"]);
+    }
+
+    #[test]
+    fn a_line_carries_its_reference_over_blank_lines_and_headings() {
+        check("By country [Q1].\n\n| Brazil | 1234.5 |\n| Portugal | 765.5 |", &[]);
+        check("By country [Q1]:\n\n### The list\n\n- Brazil: 1234.5", &[]);
+        check("By country [Q1].\n\nNothing else.\n\n- Brazil: 1234.5", &["cites no query"]);
+        check("All of them:\n\n{{Q1}}", &[]);
+        check("All of them:\n\n{{Q8}}", &["no result Q8"]);
+    }
+
+    #[test]
+    fn what_a_sentence_counts_itself_is_no_invention() {
+        let codes = DataQuestion {
+            id: "Q1".into(),
+            columns: vec!["state".into(), "code".into()],
+            rows: (1..15)
+                .map(|n| vec![json!("NY"), json!(1_000 * n)])
+                .chain([vec![json!("TX"), json!(20_000)]])
+                .collect(),
+            ..DataQuestion::default()
+        };
+        let check = |answer: &str, is_traced: bool| {
+            let (tracing, _) = trace(answer, "", std::slice::from_ref(&codes), "");
+            assert_eq!(tracing.ok, is_traced, "{answer}");
+        };
+        check("All 14 NY area codes tie [Q1].", true);
+        check("There are 2 states, NY and TX [Q1].", true);
+        check("All 13 NY area codes tie [Q1].", false);
+        check("All 14 area codes of NYC tie [Q1].", false);
     }
 
     #[test]

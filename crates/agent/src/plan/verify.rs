@@ -4,8 +4,9 @@
 use std::collections::HashSet;
 
 use prospector_core::record::{Resource, ResourceKind};
+use prospector_discovery::Catalog;
 
-use super::{DiscoveredContext, Draft, Failure, PlanFact, Step, Verification, sense::check_sense};
+use super::{DiscoveredContext, Draft, Failure, Plan, PlanFact, Step, Verification, sense::check_sense};
 use crate::names::Names;
 
 /// Checks a draft against what exists, against what was `seen` in the run that made it (`None` for a plan whose run is over),
@@ -17,6 +18,17 @@ pub fn verify(question: &str, draft: &Draft, names: &dyn Names, seen: Option<&Ha
         outcome.ok &= outcome.sense.ok;
     }
     outcome
+}
+
+/// Checks a plan whose run is over, or that somebody wrote: what it leaves out is filled in, and the values of its tables are
+/// read first. Returns its question and the plan as it was checked.
+pub async fn verify_plan(plan: Plan, catalog: &Catalog) -> (String, Draft, Verification) {
+    let (question, mut draft) = plan.into_draft();
+    complete_names(&mut draft, catalog);
+    let tables: Vec<String> = draft.plan.steps.iter().flat_map(|step| step.tables.clone()).collect();
+    catalog.schema.read_values(&tables).await;
+    let verification = verify(&question, &draft, catalog, None);
+    (question, draft, verification)
 }
 
 /// Checks the names and the order of the steps alone.
@@ -182,7 +194,8 @@ impl Check<'_> {
         let stored = self.names.resolve(ResourceKind::Fact, &fact.term);
         let id = stored.clone().unwrap_or_else(|| fact.term.clone());
         if self.seen.is_some() {
-            if !self.was_seen(ResourceKind::Fact, &id) && !self.was_seen(ResourceKind::Fact, &fact.term) {
+            let is_seen = [&id, &fact.term].into_iter().any(|name| self.was_seen(ResourceKind::Fact, name));
+            if !is_seen && !self.is_in_description(&fact.source) {
                 let nearest = self.names.nearest(ResourceKind::Fact, &fact.term);
                 self.fail(place, &fact.term, "no discovery call of this run returned this fact", nearest);
             }
@@ -197,6 +210,13 @@ impl Check<'_> {
             let reason = format!("this fact is not stored, and its source `{}` does not exist", fact.source);
             self.fail(place, &fact.term, &reason, nearest);
         }
+    }
+
+    /// Whether a source is something whose description this run was shown.
+    fn is_in_description(&self, source: &str) -> bool {
+        let place = source.split('#').next().unwrap_or_default();
+        let kinds = [ResourceKind::Document, ResourceKind::Table, ResourceKind::Column, ResourceKind::Operation];
+        kinds.into_iter().any(|kind| self.names.resolve(kind, place).is_some_and(|id| self.was_seen(kind, &id)))
     }
 
     /// A database was seen with any of its tables, an API with any of its operations.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use prospector_connect::filter::{FilterCondition, FilterOp};
 use prospector_connect::rows::{Rows, SqlQuery};
-use prospector_connect::{ConnectError, Connector, Source, open};
+use prospector_connect::{ConnectError, Connector, open, source::Source};
 use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;

@@ -11,7 +11,7 @@ use std::{
 };
 
 use futures::{StreamExt, stream};
-use prospector_connect::{ConnectError, Connector, Source, open};
+use prospector_connect::{ConnectError, Connector, open, source::Source};
 use prospector_core::Problem;
 use prospector_core::record::Record;
 use prospector_schema::{Database, Entry, SchemaDiscovery, describe};

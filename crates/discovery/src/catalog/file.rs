@@ -32,14 +32,26 @@ pub(super) struct CatalogFile {
     pub(super) context_preload: PreloadEntry,
     /// What the owner wants every model to know.
     pub(super) instructions: String,
+    /// Whether the clients of a server may run queries.
+    pub(super) queries: bool,
     pub(super) fetch: FetchEntry,
     pub(super) web_search: Option<WebSearchEntry>,
 }
 
 /// The keys that hold lists of entries.
 const LISTS: [&str; 5] = [Databases::KEY, Apis::KEY, Documents::KEY, Facts::KEY, Skills::KEY];
-const KEYS: &[&str] =
-    &["databases", "apis", "documents", "facts", "skills", "context_preload", "instructions", "fetch", "web_search"];
+const KEYS: &[&str] = &[
+    "databases",
+    "apis",
+    "documents",
+    "facts",
+    "skills",
+    "context_preload",
+    "instructions",
+    "queries",
+    "fetch",
+    "web_search",
+];
 
 /// Reads the text of a catalog file.
 ///
@@ -70,6 +82,7 @@ pub(super) fn parse(
     let mut take = |key: &str| lists.remove(key).unwrap_or_default();
     let (fetch, web_search) = (top.take("fetch"), top.take("web_search"));
     let (context_preload, instructions) = (top.take("context_preload"), top.take("instructions"));
+    let queries = top.flag("queries").unwrap_or_default();
     let reader = &mut EntryReader { file: &file, lookup, problems: &mut problems };
     let catalog = CatalogFile {
         databases: read_all(reader, take(Databases::KEY), Databases::read),
@@ -79,6 +92,7 @@ pub(super) fn parse(
         skills: read_all(reader, take(Skills::KEY), Skills::read),
         context_preload: context_preload.map(|entry| preload::read(reader, entry)).unwrap_or_default(),
         instructions: instructions.map(|entry| instructions::read(reader, entry)).unwrap_or_default(),
+        queries,
         fetch: fetch.and_then(|entry| FetchEntry::read(reader, entry)).unwrap_or_default(),
         web_search: web_search.and_then(|entry| WebSearchEntry::read(reader, entry)),
     };

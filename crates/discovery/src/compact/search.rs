@@ -98,7 +98,7 @@ impl Search {
     async fn with_joins(&self, query: String, found: Answer, max_tokens: usize) -> Result<Answer, ToolError> {
         let Some(hits) = found.whole::<Page<SearchHit>>() else { return Ok(found) };
         let tables = hits.items.iter().filter(|hit| hit.kind == Kind::Table).count();
-        if tables < 2 || !self.targets.has("search_tables") {
+        if tables == 0 || !self.targets.has("search_tables") {
             return Ok(found);
         }
         let fields = json!({"query": query, "limit": tables});
@@ -108,8 +108,11 @@ impl Search {
             shown.items.iter().map(|table| (format!("{}.{}", table.database, table.table), table)).collect();
         let with_keys = hits.items.iter().map(|hit| {
             let table = joined.get(&hit.id).filter(|_| hit.kind == Kind::Table);
+            let described = table.filter(|table| !table.columns.is_empty()).map(|table| table.describe());
+            let description = described.unwrap_or_else(|| hit.description.clone());
             JoinedHit {
-                hit: hit.clone(),
+                columns: table.map_or_else(Vec::new, |table| table.reveals()),
+                hit: SearchHit { description, ..hit.clone() },
                 joins: table.map_or_else(Vec::new, |table| table.joins.clone()),
                 database: table.map_or_else(String::new, |table| table.database.clone()),
             }
@@ -126,6 +129,9 @@ struct JoinedHit {
     hit: SearchHit,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     joins: Vec<KeyJoin>,
+    /// What the line of a table reveals.
+    #[serde(skip)]
+    columns: Vec<Resource>,
     /// Of a table that was found with keys.
     #[serde(skip)]
     database: String,
@@ -144,7 +150,7 @@ impl ToolOutput for JoinedHit {
     fn reveals(&self) -> Vec<Resource> {
         let ends = self.joins.iter().flat_map(|join| &join.pairs).flat_map(|(from, to)| [from, to]);
         let columns = ends.map(|end| Resource::new(ResourceKind::Column, format!("{}.{end}", self.database)));
-        self.hit.reveals().into_iter().chain(columns).collect()
+        self.hit.reveals().into_iter().chain(self.columns.iter().cloned()).chain(columns).collect()
     }
 
     fn parts(&mut self) -> Vec<(&str, Part<'_>)> {

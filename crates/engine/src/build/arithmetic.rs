@@ -1,6 +1,10 @@
 //! Arithmetic over names: it is parsed, and written anew; nothing of the text itself reaches a source.
 
-use sqlparser::ast::{BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, UnaryOperator, Value};
+use prospector_connect::query::Aggregation;
+use sqlparser::ast::{
+    BinaryOperator, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, UnaryOperator,
+    Value,
+};
 use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::Token;
@@ -19,6 +23,8 @@ pub(crate) enum Arithmetic {
     Negative(Box<Arithmetic>),
     Two(char, Box<Arithmetic>, Box<Arithmetic>),
     Call(&'static str, Vec<Arithmetic>),
+    /// A function over rows; without anything, they are counted.
+    Aggregate(Aggregation, Option<Box<Arithmetic>>),
 }
 
 /// The functions, with how many arguments they take at least and at most.
@@ -30,6 +36,29 @@ impl Arithmetic {
     /// # Errors
     /// What of it is no arithmetic.
     pub(crate) fn parse(text: &str) -> Result<Self, Failure> {
+        Arithmetic::read(text, false)
+    }
+
+    /// Reads an expression in which functions over rows may stand: `sum(a * b) / count(*)`.
+    ///
+    /// # Errors
+    /// What of it is no arithmetic.
+    pub(crate) fn parse_measure(text: &str) -> Result<Self, Failure> {
+        Arithmetic::read(text, true)
+    }
+
+    /// Whether a function over rows stands in it.
+    pub(crate) fn has_aggregate(&self) -> bool {
+        match self {
+            Arithmetic::Aggregate(..) => true,
+            Arithmetic::Number(_) | Arithmetic::Name(_) => false,
+            Arithmetic::Negative(inner) => inner.has_aggregate(),
+            Arithmetic::Two(_, left, right) => left.has_aggregate() || right.has_aggregate(),
+            Arithmetic::Call(_, arguments) => arguments.iter().any(Arithmetic::has_aggregate),
+        }
+    }
+
+    fn read(text: &str, is_measure: bool) -> Result<Self, Failure> {
         let wrong = |reason: String| {
             let shown: String = text.chars().take(100).collect();
             invalid(format!("`{shown}` is no calculation: {reason}")).advise(
@@ -45,7 +74,7 @@ impl Arithmetic {
         if parser.peek_token().token != Token::EOF {
             return Err(wrong(format!("there is `{}` after its end", parser.peek_token())));
         }
-        read(&parsed).map_err(|error| wrong(error.to_string()))
+        read(&parsed, is_measure).map_err(|error| wrong(error.to_string()))
     }
 
     /// The names in it.
@@ -56,6 +85,25 @@ impl Arithmetic {
             Arithmetic::Negative(inner) => inner.names(),
             Arithmetic::Two(_, left, right) => [left.names(), right.names()].concat(),
             Arithmetic::Call(_, arguments) => arguments.iter().flat_map(Arithmetic::names).collect(),
+            Arithmetic::Aggregate(_, over) => over.iter().flat_map(|over| over.names()).collect(),
+        }
+    }
+
+    /// The text that is read as the same, with each name as `write_name` has it.
+    ///
+    /// # Errors
+    /// Those of `write_name`, and a function over rows.
+    pub(crate) fn spell(&self, write_name: &impl Fn(&str) -> Result<String, Failure>) -> Result<String, Failure> {
+        match self {
+            Arithmetic::Two(sign, left, right) => {
+                Ok(format!("({} {sign} {})", left.spell(write_name)?, right.spell(write_name)?))
+            }
+            Arithmetic::Negative(inner) => Ok(format!("(- {})", inner.spell(write_name)?)),
+            Arithmetic::Call(name, arguments) => {
+                let arguments: Vec<String> = arguments.iter().map(|a| a.spell(write_name)).collect::<Result<_, _>>()?;
+                Ok(format!("{name}({})", arguments.join(", ")))
+            }
+            Arithmetic::Number(_) | Arithmetic::Name(_) | Arithmetic::Aggregate(..) => self.write(write_name),
         }
     }
 
@@ -79,6 +127,10 @@ impl Arithmetic {
                 let arguments: Vec<String> = arguments.iter().map(|a| a.write(write_name)).collect::<Result<_, _>>()?;
                 format!("{name}({})", arguments.join(", "))
             }
+            Arithmetic::Aggregate(aggregation, _) => {
+                let message = format!("{} cannot stand inside another function over rows", aggregation.as_str());
+                return Err(invalid(message).advise("compute it in a step of its own"));
+            }
         })
     }
 }
@@ -98,7 +150,8 @@ enum NotTaken {
     Call(String),
 }
 
-fn read(expression: &Expr) -> Result<Arithmetic, NotTaken> {
+fn read(expression: &Expr, is_measure: bool) -> Result<Arithmetic, NotTaken> {
+    let read = |expression: &Expr| read(expression, is_measure);
     Ok(match expression {
         Expr::Nested(inner) => read(inner)?,
         Expr::Value(value) => match &value.value {
@@ -124,6 +177,9 @@ fn read(expression: &Expr) -> Result<Arithmetic, NotTaken> {
         }
         Expr::Function(function) => {
             let name = function.name.to_string().to_uppercase();
+            if let Some(aggregation) = Aggregation::find(&name).filter(|_| is_measure) {
+                return read_aggregate(function, aggregation);
+            }
             let known = FUNCTIONS.iter().find(|(known, ..)| *known == name);
             let (name, least, most) = known.ok_or_else(|| NotTaken::Function(name.clone()))?;
             let FunctionArguments::List(list) = &function.args else {
@@ -143,6 +199,29 @@ fn read(expression: &Expr) -> Result<Arithmetic, NotTaken> {
             return Err(NotTaken::Part(other.to_string().chars().take(60).collect()));
         }
     })
+}
+
+/// `sum(a * b)`, `count(*)`, `count(distinct a)`.
+fn read_aggregate(function: &Function, aggregation: Aggregation) -> Result<Arithmetic, NotTaken> {
+    let wrong = || NotTaken::Call(function.name.to_string());
+    let FunctionArguments::List(list) = &function.args else { return Err(wrong()) };
+    if function.over.is_some() || function.filter.is_some() || !list.clauses.is_empty() {
+        return Err(wrong());
+    }
+    let aggregation = match (list.duplicate_treatment, aggregation) {
+        (Some(DuplicateTreatment::Distinct), Aggregation::Count) => Aggregation::CountDistinct,
+        (None, aggregation) => aggregation,
+        (Some(_), _) => return Err(wrong()),
+    };
+    match list.args.as_slice() {
+        [] | [FunctionArg::Unnamed(FunctionArgExpr::Wildcard)] if aggregation == Aggregation::Count => {
+            Ok(Arithmetic::Aggregate(aggregation, None))
+        }
+        [FunctionArg::Unnamed(FunctionArgExpr::Expr(inner))] => {
+            Ok(Arithmetic::Aggregate(aggregation, Some(Box::new(read(inner, false)?))))
+        }
+        _ => Err(wrong()),
+    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
-use crate::source::Source;
+use super::Relations;
 use crate::{Failure, FailureCode};
 
 /// What a step costs that finds one row at most, and one that may find several.
@@ -46,12 +46,12 @@ impl Tree {
     }
 }
 
-/// Every key of the source, as a step either way.
-fn steps(source: &Source) -> HashMap<usize, Vec<Step>> {
+/// Every declared key, as a step either way.
+fn steps(relations: &Relations<'_>) -> HashMap<usize, Vec<Step>> {
     let places: HashMap<&str, usize> =
-        source.tables.iter().enumerate().map(|(at, table)| (table.name.as_str(), at)).collect();
+        relations.tables.iter().enumerate().map(|(at, table)| (table.name.as_str(), at)).collect();
     let mut all: HashMap<usize, Vec<Step>> = HashMap::new();
-    for (from, table) in source.tables.iter().enumerate() {
+    for (from, table) in relations.tables.iter().enumerate() {
         let own: Vec<&str> = table.columns.iter().filter(|c| c.primary_key).map(|c| c.name.as_str()).collect();
         for key in &table.foreign_keys {
             let Some(&to) = places.get(key.table.as_str()).filter(|to| **to != from) else { continue };
@@ -70,12 +70,12 @@ fn steps(source: &Source) -> HashMap<usize, Vec<Step>> {
 ///
 /// # Errors
 /// Where there is no way, or several that are as good.
-pub(crate) fn tree(source: &Source, root: usize, needed: &[usize], via: &[String]) -> Result<Tree, Failure> {
+pub(crate) fn tree(relations: &Relations<'_>, root: usize, needed: &[usize], via: &[String]) -> Result<Tree, Failure> {
     if needed.iter().all(|table| *table == root) {
         return Ok(Tree::default());
     }
-    let steps = steps(source);
-    let name = |table: usize| &source.tables[table].name;
+    let steps = steps(relations);
+    let name = |table: usize| &relations.tables[table].name;
     let is_wanted = |step: &Step| {
         let columns = step
             .pairs

@@ -2,18 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use prospector_connect::table::Table;
+use prospector_connect::query::Aggregation;
 use prospector_core::name::nearest;
 
-use super::request::{Aggregation, Calculation, QueryRequest};
+use super::request::{Calculation, QueryRequest};
 use super::write::{Class, Writer};
-use super::{Arithmetic, column, invalid};
-use crate::source::Source;
+use super::{Arithmetic, Relations, column, invalid};
 use crate::{Failure, FailureCode};
 
-/// The columns of a source as a request names them.
+/// The columns of the tables as a request names them.
 pub(crate) struct Names<'a> {
-    source: &'a Source,
+    relations: &'a Relations<'a>,
     /// The table that needs no name.
     pub(crate) root: usize,
     calculations: BTreeMap<String, Arithmetic>,
@@ -42,8 +41,11 @@ pub(crate) fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'
 }
 
 impl<'a> Names<'a> {
-    pub(crate) fn new(source: &'a Source, root: &Table, calculations: &[Calculation]) -> Result<Self, Failure> {
-        let at = source.tables.iter().position(|table| table.name == root.name).unwrap_or(0);
+    pub(crate) fn new(
+        relations: &'a Relations<'a>,
+        root: usize,
+        calculations: &[Calculation],
+    ) -> Result<Self, Failure> {
         let mut parsed = BTreeMap::new();
         for calculation in calculations {
             let made = Arithmetic::parse(&calculation.expression)?;
@@ -51,25 +53,25 @@ impl<'a> Names<'a> {
                 return Err(invalid(format!("two calculations are called `{}`", calculation.name)));
             }
         }
-        Ok(Names { source, root: at, calculations: parsed })
+        Ok(Names { relations, root, calculations: parsed })
     }
 
     /// The table and the column of that name.
     fn column(&self, name: &str) -> Result<(usize, &'a prospector_connect::table::Column), Failure> {
-        let root = &self.source.tables[self.root];
+        let root = &self.relations.tables[self.root];
         let missing = match column(root, name) {
             Ok(found) => return Ok((self.root, found)),
             Err(missing) => missing,
         };
         let Some((table, last)) = name.rsplit_once('.') else {
-            let elsewhere = self.source.tables.iter().filter(|table| table.column(name).is_some()).take(3);
+            let elsewhere = self.relations.tables.iter().filter(|table| table.column(name).is_some()).take(3);
             let elsewhere: Vec<String> = elsewhere.map(|table| format!("`{}.{name}`", table.name)).collect();
             return Err(match elsewhere.as_slice() {
                 [] => missing,
                 some => missing.advise(format!("did you mean {}?", some.join(", "))),
             });
         };
-        let tables = &self.source.tables;
+        let tables = &self.relations.tables;
         let exact = tables.iter().position(|known| known.name == table);
         let at = exact.or_else(|| tables.iter().position(|known| known.name.eq_ignore_ascii_case(table)));
         let at = at.ok_or_else(|| {
@@ -131,7 +133,7 @@ pub(crate) fn outputs(query: &mut QueryRequest, names: &Names<'_>) -> Result<Vec
             (None, Aggregation::Count) | (Some(_), _) => Class::Number,
             (None, other) => {
                 return Err(
-                    invalid(format!("{} needs a column", other.word())).advise("only rows can be counted without")
+                    invalid(format!("{} needs a column", other.as_str())).advise("only rows can be counted without")
                 );
             }
         };

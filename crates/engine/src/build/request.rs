@@ -2,13 +2,14 @@
 //! `month(ordered_at)`, and a top a number.
 
 use prospector_connect::filter::FilterCondition;
+use prospector_connect::query::{Aggregation, DatePart};
 use schemars::JsonSchema;
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 /// A query without SQL.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct QueryRequest {
     /// The database.
@@ -68,37 +69,12 @@ pub(crate) struct Measure {
 
 impl Measure {
     pub(crate) fn name(&self) -> String {
-        let word = self.aggregation.word();
+        let word = self.aggregation.as_str();
         let usual = || match &self.column {
             Some(column) => format!("{word}_{}", bare(column)),
             None => word.to_owned(),
         };
         self.name.clone().unwrap_or_else(usual)
-    }
-}
-
-/// A function over the rows of a group.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Aggregation {
-    Sum,
-    Avg,
-    Min,
-    Max,
-    Count,
-    CountDistinct,
-}
-
-impl Aggregation {
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Aggregation::Sum => "sum",
-            Aggregation::Avg => "avg",
-            Aggregation::Min => "min",
-            Aggregation::Max => "max",
-            Aggregation::Count => "count",
-            Aggregation::CountDistinct => "count_distinct",
-        }
     }
 }
 
@@ -123,43 +99,11 @@ pub(crate) struct Dimension {
 impl Dimension {
     pub(crate) fn name(&self) -> String {
         let usual = || match (self.part, self.bin) {
-            (Some(part), _) => format!("{}_{}", bare(&self.column), part.word()),
+            (Some(part), _) => format!("{}_{}", bare(&self.column), part.as_str()),
             (None, Some(_)) => format!("{}_bin", bare(&self.column)),
             (None, None) => bare(&self.column).to_owned(),
         };
         self.name.clone().unwrap_or_else(usual)
-    }
-}
-
-/// A part of a date: `month` is 1 to 12, `year_month` is `2025-03`, `year_quarter` is `2025-Q1`, `date` is `2025-03-09`,
-/// `weekday` is 0 for Sunday to 6.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum DatePart {
-    Year,
-    Quarter,
-    Month,
-    Day,
-    Weekday,
-    Hour,
-    YearQuarter,
-    YearMonth,
-    Date,
-}
-
-impl DatePart {
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            DatePart::Year => "year",
-            DatePart::Quarter => "quarter",
-            DatePart::Month => "month",
-            DatePart::Day => "day",
-            DatePart::Weekday => "weekday",
-            DatePart::Hour => "hour",
-            DatePart::YearQuarter => "year_quarter",
-            DatePart::YearMonth => "year_month",
-            DatePart::Date => "date",
-        }
     }
 }
 
@@ -204,7 +148,7 @@ fn measures<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Measure>, D::Error
             let column = (column != "*").then(|| column.to_owned());
             Measure { column, aggregation, name: None }
         };
-        match (word.and_then(|word| aggregation(&word)), column.strip_prefix("distinct ")) {
+        match (word.and_then(|word| Aggregation::find(&word)), column.strip_prefix("distinct ")) {
             (Some(Aggregation::Count), Some(column)) => of(Aggregation::CountDistinct, column.trim()),
             (Some(found), _) => of(found, column),
             (None, _) if text.eq_ignore_ascii_case("count") => of(Aggregation::Count, "*"),
@@ -228,13 +172,6 @@ fn tops<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Top>, D::Error> {
         None => Top::deserialize(value).map_err(Error::custom),
     };
     list(from)?.into_iter().map(count).collect()
-}
-
-fn aggregation(word: &str) -> Option<Aggregation> {
-    match word {
-        "average" | "mean" => Some(Aggregation::Avg),
-        word => serde_json::from_value(Value::String(word.to_owned())).ok(),
-    }
 }
 
 /// `SUM(total)` as `sum` and `total`.

@@ -1,12 +1,12 @@
 //! How each dialect writes identifiers, values, parts of dates, bins and conditions.
 
 use prospector_connect::filter::{FilterCondition, FilterOp, Test};
+use prospector_connect::query::{Aggregation, DatePart};
 use prospector_connect::table::ColumnType;
 use serde_json::Value;
 
 use super::invalid;
-use super::request::{Aggregation, DatePart, Dimension};
-use crate::source::Source;
+use super::request::Dimension;
 use crate::{Dialect, Failure, FailureCode, native};
 
 /// What a column holds.
@@ -38,11 +38,6 @@ pub(crate) struct Writer {
 impl Writer {
     pub(crate) fn quote(&self, name: &str) -> String {
         native::quote(self.dialect, name)
-    }
-
-    /// The name of a table.
-    pub(crate) fn table(&self, source: &Source, at: usize) -> String {
-        native::write_table(self.dialect, &source.tables[at].name)
     }
 
     /// A text as a literal.
@@ -151,8 +146,8 @@ impl Writer {
         Ok(match (aggregation, value) {
             (Aggregation::Count, None) => "COUNT(*)".to_owned(),
             (Aggregation::CountDistinct, Some(value)) => format!("COUNT(DISTINCT {value})"),
-            (other, Some(value)) => format!("{}({value})", other.word().to_uppercase()),
-            (other, None) => return Err(invalid(format!("{} needs a column", other.word()))),
+            (other, Some(value)) => format!("{}({value})", other.as_str().to_uppercase()),
+            (other, None) => return Err(invalid(format!("{} needs a column", other.as_str()))),
         })
     }
 

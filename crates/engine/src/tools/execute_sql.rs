@@ -57,8 +57,10 @@ impl Tool for ExecuteSql {
         }
         let each = MAX_CHARACTERS / queries.len();
         let answered = join_all(queries.into_iter().map(|query| async move {
-            let result = match self.0.run(&query.sql, query.database.as_deref(), MAX_ROWS).await {
+            let database = query.database.as_deref();
+            let result = match self.0.run(&query.sql, database, MAX_ROWS).await {
                 Ok(outcome) => QueryResult::Rows {
+                    warnings: self.0.find_doubts(&query.sql, database, Some(&outcome.rows)).await,
                     databases: outcome.databases,
                     tables: outcome.tables,
                     executed: outcome.way,

@@ -39,6 +39,9 @@ pub(super) struct BuiltAnswer {
     sql: String,
     #[serde(flatten)]
     shown: ShownRows,
+    /// What makes the answer doubtful, as far as a few small queries can tell.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
 }
 
 impl Tool for QueryDatasource {
@@ -52,6 +55,7 @@ impl Tool for QueryDatasource {
     async fn call(&self, AskedQuery(request): AskedQuery) -> Result<BuiltAnswer, ToolError> {
         let built = build(&self.0, &request)?;
         let mut outcome = self.0.run(&built.sql, Some(&built.query.database), MAX_ROWS).await?;
+        let warnings = self.0.find_doubts(&built.sql, Some(&built.query.database), Some(&outcome.rows)).await;
         if outcome.rows.columns.len() == built.columns.len() {
             outcome.rows.columns = built.columns;
         }
@@ -59,7 +63,7 @@ impl Tool for QueryDatasource {
         if shown.has_more {
             shown.next = Some("there are more rows: add filters or a top, or fewer dimensions".to_owned());
         }
-        Ok(BuiltAnswer { databases: outcome.databases, tables: outcome.tables, sql: built.sql, shown })
+        Ok(BuiltAnswer { databases: outcome.databases, tables: outcome.tables, sql: built.sql, shown, warnings })
     }
 }
 
@@ -77,6 +81,7 @@ impl ToolOutput for BuiltAnswer {
     fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
         let mut parts = vec![("sql", Part::Text(&mut self.sql))];
         parts.extend(self.shown.parts());
+        parts.push(("warnings", Part::entries(&mut self.warnings)));
         parts
     }
 }

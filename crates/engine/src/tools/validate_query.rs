@@ -32,6 +32,9 @@ pub(super) struct Validation {
     executes: Option<Way>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     databases: Vec<String>,
+    /// What in the query matches nothing or counts rows twice, as far as a few small queries can tell.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
     #[serde(flatten)]
     #[schemars(with = "Option<FailureFields>")]
     failure: Option<Failure>,
@@ -39,30 +42,41 @@ pub(super) struct Validation {
 
 impl Tool for ValidateQuery {
     const NAME: &'static str = "validate_query";
-    const DESCRIPTION: &'static str = "Says whether a query would run, and what is wrong with it; nothing is executed.";
+    const DESCRIPTION: &'static str =
+        "Says whether a query would run, what is wrong with it, and what in it matches nothing.";
     const EFFECT: Effect = Effect::Reads;
     type Args = Args;
     type Output = Validation;
 
     async fn call(&self, args: Args) -> Result<Validation, ToolError> {
-        let validated = match args.sql {
-            AskedStatement::Sql(sql) => self.0.validate(&sql, args.database.as_deref()).await,
+        let (sql, database) = match args.sql {
+            AskedStatement::Sql(sql) => (sql, args.database),
             AskedStatement::Request(request) => match build(&self.0, &request) {
-                Ok(built) => self.0.validate(&built.sql, Some(&built.query.database)).await,
-                Err(failure) => Err(failure),
+                Ok(built) => (built.sql, Some(built.query.database)),
+                Err(failure) => return Ok(Validation::of_failure(failure)),
             },
         };
-        Ok(match validated {
-            Ok((way, databases)) => Validation { valid: true, executes: Some(way), databases, failure: None },
-            Err(failure) => Validation { valid: false, executes: None, databases: Vec::new(), failure: Some(failure) },
+        Ok(match self.0.validate(&sql, database.as_deref()).await {
+            Ok((way, databases)) => {
+                let warnings = self.0.find_doubts(&sql, database.as_deref(), None).await;
+                Validation { valid: true, executes: Some(way), databases, warnings, failure: None }
+            }
+            Err(failure) => Validation::of_failure(failure),
         })
+    }
+}
+
+impl Validation {
+    fn of_failure(failure: Failure) -> Self {
+        Validation { valid: false, executes: None, databases: Vec::new(), warnings: Vec::new(), failure: Some(failure) }
     }
 }
 
 impl ToolOutput for Validation {
     fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
-        let Some(failure) = &mut self.failure else { return Vec::new() };
-        let mut parts = vec![("message", Part::Text(&mut failure.message))];
+        let mut parts = vec![("warnings", Part::entries(&mut self.warnings))];
+        let Some(failure) = &mut self.failure else { return parts };
+        parts.push(("message", Part::Text(&mut failure.message)));
         parts.extend(failure.suggestion.as_mut().map(|text| ("suggestion", Part::Text(text))));
         parts
     }

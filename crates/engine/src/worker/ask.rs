@@ -264,7 +264,7 @@ mod tests {
     use std::sync::Arc;
 
     use prospector_connect::source::SourceKind;
-    use prospector_connect::{Source as Place, open};
+    use prospector_connect::{open, source::Source as Place};
 
     use super::*;
     use crate::Dialect;

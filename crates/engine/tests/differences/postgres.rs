@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use prospector_connect::source::Server;
-use prospector_connect::{Connector, Source as Place, open};
+use prospector_connect::{Connector, open, source::Source as Place};
 use serde_json::Value;
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, Row};
 use tempfile::TempDir;

@@ -10,7 +10,7 @@ use std::ptr::null_mut;
 use async_trait::async_trait;
 use libsqlite3_sys as ffi;
 use prospector_connect::source::SourceKind;
-use prospector_connect::{Source as Place, open};
+use prospector_connect::{open, source::Source as Place};
 use sqlx::{ConnectOptions, Connection};
 use tempfile::TempDir;
 

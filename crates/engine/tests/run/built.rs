@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use prospector_connect::source::SourceKind;
-use prospector_connect::{Connector, Source as Place, open};
+use prospector_connect::{Connector, open, source::Source as Place};
 use prospector_engine::{Engine, tools};
 use prospector_test_support::server;
 use serde_json::{Value, json};

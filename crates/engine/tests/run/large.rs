@@ -1,6 +1,6 @@
 //! Files of more rows than a source sends are scanned where they lie.
 
-use prospector_engine::outcome::Way;
+use prospector_engine::query::Way;
 use serde_json::json;
 
 use crate::tables::{self, ORDERS, VISITS};

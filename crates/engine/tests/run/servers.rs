@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use prospector_connect::source::Server;
-use prospector_connect::{Connector, Source as Place, open};
+use prospector_connect::{Connector, open, source::Source as Place};
 use prospector_engine::{Engine, FailureCode, Source};
 use prospector_test_support::server;
 use serde_json::json;
@@ -36,13 +36,14 @@ impl Console {
         }
     }
 
-    /// The numbers of the connections that run a statement with that mark.
+    /// The numbers of the connections that run a statement with that mark, the only one of its time.
     async fn running(&mut self, mark: &str) -> Vec<i64> {
         match self {
             Console::Postgres(connection) => {
+                // The statement itself is seen while it is planned; then rows are fetched from its cursor.
                 let sql = format!(
-                    "SELECT pid::bigint FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%{mark}%' \
-                     AND pid <> pg_backend_pid()"
+                    "SELECT pid::bigint FROM pg_stat_activity WHERE state = 'active' AND pid <> pg_backend_pid() \
+                     AND datname = current_database() AND (query LIKE '%{mark}%' OR query LIKE 'FETCH FORWARD %')"
                 );
                 let rows = sqlx::query(AssertSqlSafe(sql)).fetch_all(connection).await.unwrap();
                 rows.iter().map(|row| row.get(0)).collect()

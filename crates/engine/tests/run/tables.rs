@@ -9,7 +9,7 @@ use datafusion::arrow::datatypes::Int64Type;
 use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::file::properties::WriterProperties;
 use prospector_connect::source::SourceKind;
-use prospector_connect::{Connector, Source as Place, open};
+use prospector_connect::{Connector, open, source::Source as Place};
 use prospector_engine::Source;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use prospector_connect::source::{Server, SourceKind};
-use prospector_connect::{Connector, Source as Place, open};
+use prospector_connect::{Connector, open, source::Source as Place};
 use prospector_engine::{Engine, Source};
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use prospector_engine::options::{EngineOptions, Limits};
-use prospector_engine::outcome::Way;
+use prospector_engine::query::Way;
 use prospector_engine::scope::Subset;
 use prospector_engine::worker::{Worker, Workers};
 use prospector_engine::{Engine, FailureCode};

@@ -1,7 +1,8 @@
 //! What a step computes, in words, for its goal.
 
-use prospector_agent::plan::{Step, query::Group};
+use prospector_agent::plan::Step;
 use prospector_connect::filter::{FilterCondition, FilterOp};
+use prospector_connect::query::Group;
 
 /// What a step computes, in words.
 pub(super) fn describe(step: &Step) -> String {

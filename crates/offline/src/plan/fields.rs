@@ -5,11 +5,13 @@ use prospector_agent::{
     plan::meaning::{ColumnMeaning, TableMeaning},
     plan::{
         Step,
-        query::{Aggregation, DatePart, Group, Measure, Order},
         sense::question::{Concept, Grouping, Question, alike, stems},
     },
 };
-use prospector_connect::filter::{FilterCondition, FilterOp};
+use prospector_connect::{
+    filter::{FilterCondition, FilterOp},
+    query::{Aggregation, DatePart, Group, Measure, Order},
+};
 use prospector_text::periods;
 use serde_json::{Value, json};
 
@@ -301,7 +303,7 @@ impl<'a> Filler<'a> {
             several => (FilterOp::In, json!(several)),
         };
         if values.len() > 1 {
-            step.group_by.push(Group { column: id(*place), part: None });
+            step.group_by.push(Group { column: id(*place), part: None, name: None });
         }
         step.filter.push(FilterCondition { column: id(*place), op, value });
     }
@@ -365,18 +367,26 @@ impl<'a> Filler<'a> {
                         ("year", _) => DatePart::Year,
                         _ => DatePart::Date,
                     };
-                    groups.extend(
-                        self.find_dates().into_iter().map(|place| Group { column: id(place), part: Some(part) }),
-                    );
+                    groups.extend(self.find_dates().into_iter().map(|place| Group {
+                        column: id(place),
+                        part: Some(part),
+                        name: None,
+                    }));
                 }
-                Grouping::Of(stems) => {
-                    groups.extend(self.find_dimension(stems).map(|place| Group { column: id(place), part: None }))
-                }
+                Grouping::Of(stems) => groups.extend(self.find_dimension(stems).map(|place| Group {
+                    column: id(place),
+                    part: None,
+                    name: None,
+                })),
             }
         }
         if groups.is_empty() && self.question.ranks.is_some() {
             let subject = self.question.concepts.iter().take(2).map(|concept| concept.stem.clone()).collect::<Vec<_>>();
-            groups.extend(self.find_dimension(&subject).map(|place| Group { column: id(place), part: None }));
+            groups.extend(self.find_dimension(&subject).map(|place| Group {
+                column: id(place),
+                part: None,
+                name: None,
+            }));
         }
         for group in groups {
             if !step.group_by.contains(&group) {

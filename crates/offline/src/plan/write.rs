@@ -2,12 +2,19 @@
 
 use prospector_agent::plan::{
     Draft,
-    sense::{SenseCode, check_sense},
+    sense::{
+        SenseCode, check_sense,
+        question::{Concept, Question},
+    },
 };
 
 use super::{choose::choose, draft::write_choice, evidence::Evidence};
 
-/// Writes the plan. What makes no sense after a second look is no plan, and is declined.
+/// So many things a question may name for the first of them to be what it is about.
+const MAX_CONCEPTS_WITH_SUBJECT: usize = 6;
+
+/// Writes the plan. What is about something else after a second look is no plan, and is declined; a plan that lacks a part says so
+/// when it is verified.
 pub(super) fn write(evidence: &Evidence) -> Draft {
     let choice = choose(evidence);
     if choice.is_empty() {
@@ -17,7 +24,8 @@ pub(super) fn write(evidence: &Evidence) -> Draft {
     let sense = check_sense(&evidence.question, &draft, evidence);
     let has_second_look = !evidence.objections.is_empty() || !evidence.refused.is_empty();
     let is_hopeless = sense.findings.iter().any(|finding| match finding.code {
-        SenseCode::NotCovered | SenseCode::OutsideData | SenseCode::Writes | SenseCode::NoChange => true,
+        SenseCode::OutsideData | SenseCode::Writes | SenseCode::NoChange => true,
+        SenseCode::NotCovered => misses_subject(&evidence.question, &sense.not_covered),
         SenseCode::NotNeeded
         | SenseCode::DefinitionNotNeeded
         | SenseCode::DefinitionNotMet
@@ -35,6 +43,20 @@ pub(super) fn write(evidence: &Evidence) -> Draft {
         return decline(evidence, &sense.not_covered);
     }
     draft
+}
+
+/// Whether what a question is about, or more than half of what it names, is nowhere.
+fn misses_subject(question: &str, missing: &[String]) -> bool {
+    let concepts = Question::parse(question).concepts;
+    // A name is a value, and a verb says what happens: nothing that was found has to hold them.
+    let is_noun = |concept: &Concept| {
+        !concept.is_name && !["ing", "ed", "ly"].iter().any(|end| concept.text.ends_with(end) && concept.text.len() > 4)
+    };
+    let is_missing = |concept: &Concept| missing.contains(&concept.text);
+    let count = concepts.iter().filter(|concept| is_noun(concept) && is_missing(concept)).count();
+    let subject = concepts.iter().find(|concept| is_noun(concept));
+    let subject = subject.filter(|_| concepts.len() <= MAX_CONCEPTS_WITH_SUBJECT);
+    count * 2 > concepts.len() || subject.is_some_and(is_missing)
 }
 
 /// The honest plan when nothing fits.

@@ -6,6 +6,8 @@ mod meaning;
 mod places;
 mod reader;
 
+use prospector_text::periods::{MIN_OVERLAP, measure_overlap};
+
 use super::{
     period::{Period, Unit},
     text::{stem, words},
@@ -100,7 +102,30 @@ fn stop<T>(reason: impl Into<String>) -> Result<T, Stop> {
 pub(super) fn read(known: &TurnState, database: &str) -> Result<Intent, Stop> {
     let tables = known.tables.iter().filter(|table| table.database == database).collect();
     let mut reader = Reader { known, tables, words: words(&known.question), mentions: Vec::new() };
-    reader.intent()
+    let intent = reader.intent()?;
+    check_periods(&reader, &intent)?;
+    Ok(intent)
+}
+
+/// A figure of a period is not computed of a table that holds less than half of it.
+fn check_periods(reader: &Reader<'_>, intent: &Intent) -> Result<(), Stop> {
+    for filter in &intent.filters {
+        let Test::During(period) = &filter.test else { continue };
+        let table = reader.tables[filter.place.0];
+        let column = &table.columns[filter.place.1];
+        let held = (column.min.as_str(), column.max.as_str());
+        // A point in time may be kept as a number.
+        let is_day = |text: &str| text.as_bytes().get(4) == Some(&b'-');
+        let is_known = column.is_date() && is_day(held.0) && is_day(held.1);
+        if is_known && measure_overlap(held, (&period.from, &period.to)) < MIN_OVERLAP {
+            // Without the days themselves: an answer that ran no query cites none for a figure.
+            return stop(format!(
+                "{}.{} holds less than half of the period that is asked for; the columns of {} tell the first and the last day",
+                table.name, column.name, table.name
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Whether a word is plainly no value to look for.

@@ -47,7 +47,9 @@ pub(super) struct Column {
     pub(super) names: Vec<Vec<String>>,
     /// Values and what they mean.
     pub(super) codes: Vec<(String, Vec<Vec<String>>)>,
+    /// The least and the greatest of its values, where they were read.
     pub(super) min: String,
+    pub(super) max: String,
 }
 
 impl Column {
@@ -219,7 +221,7 @@ impl TurnState {
     }
 
     fn definition(&mut self, value: &Value) {
-        if value["needs_clarification"].as_bool().unwrap_or(true) {
+        if value["needs_clarification"].as_bool().unwrap_or(true) || value["answer"].is_null() {
             return;
         }
         let definition = Definition {
@@ -293,6 +295,7 @@ fn read_column(value: &Value, samples: &Value) -> Column {
         }),
         data_type: text(&value["type"]),
         min: text(&value["statistics"]["min"]),
+        max: text(&value["statistics"]["max"]),
         name,
         names,
         codes,

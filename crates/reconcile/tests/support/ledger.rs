@@ -211,3 +211,18 @@ fn mistyped(text: &str, dice: &mut Dice) -> String {
     }
     letters.into_iter().collect()
 }
+
+/// Invoices and payments as CSV that agree in customer and amount; one of ten invoices has no payment. Few columns, so that a
+/// recipe is quickly inferred and run.
+pub(crate) fn plain_csv(rows: usize) -> [String; 2] {
+    let mut invoices = String::from("invoice_id,customer,amount\n");
+    let mut payments = String::from("payment_id,payer,paid\n");
+    for at in 0..rows {
+        let (customer, amount) = (format!("Customer {}", at * 7 % rows), 10.25 + (at * 137 % 900) as f64);
+        invoices.push_str(&format!("{},{customer},{amount:.2}\n", 1_000 + at));
+        if at % 10 != 9 {
+            payments.push_str(&format!("{},{customer},{amount:.2}\n", 7_000 + at));
+        }
+    }
+    [invoices, payments]
+}

@@ -68,6 +68,18 @@ pub struct TableHit {
     /// What it holds; empty of a hit that is unlikely.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub description: String,
+    /// The number of rows, of a likely hit whose rows can be queried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub row_count: Option<u64>,
+    /// What is needed to write SQL, of a likely hit whose rows can be queried: its columns, those of a wide table that fit.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub columns: Vec<HitColumn>,
+    /// How many columns it has beyond `columns`, where there are some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub more_columns: Option<usize>,
+    /// The columns that the description names.
+    #[serde(skip)]
+    pub(super) named: Vec<String>,
     /// The keys that join it to other hits of its database.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub joins: Vec<KeyJoin>,
@@ -77,6 +89,25 @@ pub struct TableHit {
     /// Whether it only joins other hits.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub via: bool,
+}
+
+/// A column as a hit shows it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema)]
+pub struct HitColumn {
+    /// Its name.
+    pub name: String,
+    /// The source's word for its type.
+    #[serde(rename = "type", skip_serializing_if = "String::is_empty")]
+    pub data_type: String,
+    /// Whether it is part of the primary key.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub primary_key: bool,
+    /// Some of its values.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub examples: Vec<String>,
+    /// Whether its texts are numbers.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub holds_numbers: bool,
 }
 
 /// The answer of `search_tables`: the hits, best first, then the tables that connect them.

@@ -1,6 +1,7 @@
 //! The tools of this kind, one file each, and how their arguments find what they name.
 
 mod answers;
+mod detail;
 mod get_sample_values;
 mod get_table_relationships;
 mod get_table_schema;

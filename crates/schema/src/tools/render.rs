@@ -6,15 +6,18 @@ use prospector_core::tool::{Cut, Page};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::answers::{TableHit, TableSchema};
+use super::{
+    answers::{HitColumn, TableHit, TableSchema},
+    wide,
+};
 
 /// What a table says besides its columns.
 #[derive(Serialize)]
 struct Besides<'a> {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     row_count_estimated: bool,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    other_columns: &'a [String],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    other_columns: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     columns_total: Option<usize>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -71,7 +74,7 @@ pub(super) fn table(table: &TableSchema, cut: &Cut) -> String {
     }
     let besides = Besides {
         row_count_estimated: table.row_count_estimated,
-        other_columns: &table.other_columns,
+        other_columns: wide::collapse(&table.other_columns),
         columns_total: table.columns_total,
         truncated: table.truncated,
         next: table.next,
@@ -93,6 +96,70 @@ fn describe(text: &mut String, description: &str) {
     }
 }
 
+impl TableHit {
+    /// What a model is told of it: its description, and either its rows and columns with types and values or the names of the
+    /// first ones.
+    ///
+    /// ```text
+    /// One row an invoice; rows=3; columns id INTEGER key, status TEXT 'open' 'paid', power TEXT (numbers) '95' '100'
+    /// ```
+    pub fn describe(&self) -> String {
+        if self.columns.is_empty() {
+            return self.description.clone();
+        }
+        let mut parts = Vec::new();
+        let said = match self.named.is_empty() {
+            true => self.description.as_str(),
+            // The names follow with their types.
+            false => self.description.rfind("columns ").map_or("", |at| self.description[..at].trim_end_matches("; ")),
+        };
+        let said = said.trim_end_matches('.');
+        parts.extend(Some(said).filter(|said| !said.is_empty()).map(str::to_owned));
+        parts.extend(self.row_count.map(|rows| format!("rows={rows}")));
+        let mut columns: Vec<String> = collapse(&self.columns);
+        columns.extend(self.more_columns.map(|more| format!("{more} more")));
+        parts.push(format!("columns {}", columns.join(", ")));
+        parts.join("; ")
+    }
+}
+
+/// The columns in one line each, with runs of alike ones as `measure_01..measure_24 REAL`.
+fn collapse(columns: &[HitColumn]) -> Vec<String> {
+    let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+    let is_plain = |column: &HitColumn| !column.primary_key && column.examples.is_empty();
+    let of_run = |run: &std::ops::Range<usize>| {
+        let run = &columns[run.clone()];
+        run.iter().all(|column| is_plain(column) && column.data_type == run[0].data_type)
+    };
+    let mut told = Vec::new();
+    for run in wide::runs(&names) {
+        let (first, last) = (&columns[run.start], &columns[run.end - 1]);
+        if run.len() > 1 && of_run(&run) {
+            told.push(format!("{}..{} {}", first.name, last.name, first.data_type).trim_end().to_owned());
+        } else {
+            told.extend(columns[run].iter().map(column_line));
+        }
+    }
+    told
+}
+
+fn column_line(column: &HitColumn) -> String {
+    let mut text = column.name.clone();
+    if !column.data_type.is_empty() {
+        text.push_str(&format!(" {}", column.data_type));
+    }
+    if column.primary_key {
+        text.push_str(" key");
+    }
+    if column.holds_numbers {
+        text.push_str(" (numbers)");
+    }
+    for value in &column.examples {
+        text.push_str(&format!(" '{value}'"));
+    }
+    text
+}
+
 /// A hit without the keys, which stand below all of them.
 #[derive(Serialize)]
 struct Row<'a> {
@@ -111,7 +178,8 @@ pub(super) fn hits(page: &Page<TableHit>) -> String {
     let whole = Cut::default();
     let (mut rows, mut joins) = (Vec::new(), Map::new());
     for hit in &page.items {
-        let TableHit { database, table, relevance, description, joins: own, matched_values, via } = hit;
+        let TableHit { database, table, relevance, joins: own, matched_values, via, .. } = hit;
+        let description = &hit.describe();
         let row =
             Row { table: format!("{database}.{table}"), relevance: *relevance, description, matched_values, via: *via };
         rows.push(page.first_cut().unwrap_or(&whole).json(&row));
@@ -142,7 +210,10 @@ mod tests {
     use prospector_core::tool::ToolOutput;
 
     use super::{super::answers::ColumnSchema, *};
-    use crate::{joins::KeyJoin, profile::ColumnValues};
+    use crate::{
+        joins::{KeyJoin, KeyNature},
+        profile::ColumnValues,
+    };
 
     #[test]
     fn a_table_is_a_line_for_each_column() {
@@ -188,13 +259,54 @@ mod tests {
     }
 
     #[test]
+    fn a_likely_hit_shows_what_is_needed_to_write_sql() {
+        let column = |name: &str, examples: &[&str]| HitColumn {
+            name: name.into(),
+            data_type: "TEXT".into(),
+            examples: examples.iter().map(|value| (*value).to_owned()).collect(),
+            ..HitColumn::default()
+        };
+        let mut columns = vec![
+            HitColumn { primary_key: true, ..column("id", &[]) },
+            column("city", &["Oslo ", "Bergen"]),
+            HitColumn { holds_numbers: true, ..column("power", &["95"]) },
+        ];
+        columns.extend((8..12).map(|n| column(&format!("m_{n:02}"), &[])));
+        let mut hit = TableHit {
+            database: "shop".into(),
+            table: "cars".into(),
+            relevance: Relevance::new(0.9),
+            description: "Cars; columns id, city, power, …".into(),
+            row_count: Some(3),
+            columns,
+            more_columns: Some(2),
+            named: vec!["id".into(), "city".into(), "power".into()],
+            joins: Vec::new(),
+            matched_values: Vec::new(),
+            via: false,
+        };
+        let told = "Cars; rows=3; columns id TEXT key, city TEXT 'Oslo ' 'Bergen', power TEXT (numbers) '95', \
+                    m_08..m_11 TEXT, 2 more";
+        assert_eq!(hit.describe(), told);
+        let reveals = hit.reveals();
+        assert!(reveals.iter().any(|resource| resource.id == "shop.cars.m_09"), "{reveals:?}");
+        hit.columns.clear();
+        assert_eq!(hit.describe(), "Cars; columns id, city, power, …");
+    }
+
+    #[test]
     fn a_key_between_two_hits_is_shown_once() {
-        let join = KeyJoin { pairs: vec![("invoices.customer_id".into(), "customers.id".into())] };
+        let pairs = vec![("invoices.customer_id".into(), "customers.id".into())];
+        let join = KeyJoin { pairs, nature: KeyNature::Declared };
         let hit = |table: &str, relevance: f32, via: bool| TableHit {
             database: "shop".into(),
             table: table.into(),
             relevance: Relevance::new(relevance),
             description: String::new(),
+            row_count: None,
+            columns: Vec::new(),
+            more_columns: None,
+            named: Vec::new(),
             joins: vec![join.clone()],
             matched_values: Vec::new(),
             via,

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use prospector_connect::table::Table;
 use prospector_core::Kind;
-use prospector_core::record::{Hit, Relevance, Resource, ValueMatch};
+use prospector_core::record::{ColumnValues, Hit, Relevance, Resource, ValueMatch};
 use prospector_core::tool::{Budget, Cut, Effect, Page, Part, Text, Tool, ToolError, ToolOutput};
 use prospector_search::{Index, Query};
 use schemars::JsonSchema;
@@ -11,11 +12,12 @@ use serde::Deserialize;
 
 use super::{
     answers::{TableHit, TableHits},
-    column, database, find_database, table,
+    column, database, detail, find_database, table,
 };
 use crate::{
     discovery::{PreparedDatabase, SchemaDiscovery},
-    joins::KeyJoin,
+    joins::{KeyJoin, KeyNature},
+    render::{brief, brief_columns},
 };
 
 /// How many hits are shown where the call does not say, and at most.
@@ -23,10 +25,17 @@ const HITS: usize = 5;
 const MAX_HITS: usize = 50;
 
 /// How many keys a hit lists.
-const MAX_JOINS: usize = 6;
+const MAX_JOINS: usize = 12;
 
-/// Of a hit that is less likely than this there is the name alone, and no key but those that make it a bridge.
+/// Of a hit that is less likely than this there are the name and the keys to likely ones alone.
 const UNLIKELY: f32 = 0.1;
+
+/// Of so many hits that are at least so likely there is what is needed to write SQL.
+const MAX_DETAILED: usize = 3;
+const DETAILED: f32 = 0.25;
+
+/// So many values of a column are read: they are the examples, and say which share of two columns matches.
+const MAX_EXAMPLES: usize = 1_000;
 
 /// A bridge between hits that are less likely than this to be both needed is not worth its tokens.
 const BOTH_NEEDED: f32 = 0.25;
@@ -56,8 +65,10 @@ impl ToolOutput for TableHit {
         let ends = self.joins.iter().flat_map(|join| &join.pairs).flat_map(|(from, to)| [from, to]);
         let named = self.matched_values.iter();
         let named = named.map(|found| column(&self.database, &format!("{}.{}", found.table, found.column)));
+        let shown = self.columns.iter().map(|column| &column.name).chain(&self.named);
         [database(&self.database), table(&self.database, &self.table)]
             .into_iter()
+            .chain(shown.map(|name| column(&self.database, &format!("{}.{name}", self.table))))
             .chain(ends.map(|end| column(&self.database, end)))
             .chain(named)
             .collect()
@@ -66,6 +77,7 @@ impl ToolOutput for TableHit {
     fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
         vec![
             ("description", Part::Text(&mut self.description)),
+            ("columns", Part::entries(&mut self.columns)),
             ("joins", Part::entries(&mut self.joins)),
             ("matched_values", Part::entries(&mut self.matched_values)),
         ]
@@ -107,8 +119,15 @@ impl Tool for SearchTables {
         };
         let limit = args.limit.unwrap_or(HITS).clamp(1, MAX_HITS);
         let query = Query { text: args.query, kinds: vec![Kind::Table], parent, limit, ..Query::default() };
+        let question = query.text.clone();
         let found = self.index.find(query).await?;
-        let items = complete(&self.discovery, found.hits);
+        let places = with_bridges(&self.discovery, found.hits);
+        let known: Vec<(String, String)> = places.iter().map(Place::names).collect();
+        let examples = match places.iter().any(Place::has_rows) {
+            true => self.index.find_examples(known, MAX_EXAMPLES).await,
+            false => Vec::new(),
+        };
+        let items = hits(&places, &examples, &question);
         let missing = found.missing.iter().map(ToString::to_string);
         Ok(TableHits(Page::of_search(items, found.is_weak, found.nearest).remark(missing)))
     }
@@ -123,8 +142,24 @@ struct Place<'a> {
     via: bool,
 }
 
-/// The hits, then the tables that bridge those of one database, with the keys between them all.
-fn complete(discovery: &SchemaDiscovery, hits: Vec<Hit>) -> Vec<TableHit> {
+impl Place<'_> {
+    fn table(&self) -> &Table {
+        &self.known.database.tables[self.table]
+    }
+
+    /// The database and the table.
+    fn names(&self) -> (String, String) {
+        (self.known.database.name.clone(), self.table().name.clone())
+    }
+
+    /// Whether rows of it can be had.
+    fn has_rows(&self) -> bool {
+        self.known.connector.as_ref().is_some_and(|connector| connector.has_data())
+    }
+}
+
+/// The hits, then the tables that bridge those of one database.
+fn with_bridges(discovery: &SchemaDiscovery, hits: Vec<Hit>) -> Vec<Place<'_>> {
     let mut places: Vec<Place<'_>> = (hits.iter())
         .filter_map(|hit| {
             let known = discovery.find(&hit.parent)?;
@@ -135,33 +170,78 @@ fn complete(discovery: &SchemaDiscovery, hits: Vec<Hit>) -> Vec<TableHit> {
     let mut bridges = bridges(&places);
     bridges.sort_by(|a, b| b.relevance.get().total_cmp(&a.relevance.get()));
     places.extend(bridges);
-    let described = |at: usize, place: &Place<'_>| at == 0 || place.relevance.get() >= UNLIKELY;
-    let joined: Vec<&Place<'_>> = (places.iter().enumerate())
-        .filter_map(|(at, place)| (place.via || described(at, place)).then_some(place))
-        .collect();
-    let joins = |at: usize, place: &Place<'_>| -> Vec<KeyJoin> {
-        if !place.via && !described(at, place) {
-            return Vec::new();
-        }
-        let known = place.known;
-        let name = |at: usize| (at, known.database.tables[at].name.as_str());
-        let others = joined.iter().filter(|other| std::ptr::eq(other.known, known));
-        others.flat_map(|other| known.joins.keys(name(place.table), name(other.table))).take(MAX_JOINS).collect()
-    };
-    (places.iter().enumerate())
-        .map(|(at, place)| TableHit {
-            database: place.known.database.name.clone(),
-            table: place.known.database.tables[place.table].name.clone(),
+    places
+}
+
+/// What is shown of these tables, with the keys between them all. Of the likely ones whose rows can be had, what is needed to
+/// write SQL; `examples` are the values that are known of each.
+fn hits(places: &[Place<'_>], examples: &[Vec<ColumnValues>], question: &str) -> Vec<TableHit> {
+    let mut detailed = 0;
+    let hit = |(at, place): (usize, &Place<'_>)| {
+        let table = place.table();
+        let is_described = at == 0 || place.relevance.get() >= UNLIKELY;
+        let is_detailed = is_described
+            && !place.via
+            && place.has_rows()
+            && (at == 0 || place.relevance.get() >= DETAILED)
+            && detailed < MAX_DETAILED;
+        detailed += usize::from(is_detailed);
+        let values = examples.get(at).map(Vec::as_slice).unwrap_or_default();
+        let (columns, left_out) = match is_detailed {
+            true => detail::columns(&place.known.database, table, question, values),
+            false => (Vec::new(), 0),
+        };
+        let (database, name) = place.names();
+        let named = table.columns.iter().take(if is_described { brief_columns(table) } else { 0 });
+        TableHit {
+            database,
+            table: name,
             relevance: place.relevance,
-            description: match described(at, place) {
-                true => crate::render::brief(&place.known.database.tables[place.table]),
-                false => String::new(),
-            },
-            joins: joins(at, place),
+            description: if is_described { brief(table) } else { String::new() },
+            row_count: table.row_count.filter(|_| is_detailed),
+            columns,
+            more_columns: (left_out > 0).then_some(left_out),
+            named: named.map(|column| column.name.clone()).collect(),
+            joins: joins(places, at, examples),
             matched_values: place.values.clone(),
             via: place.via,
-        })
-        .collect()
+        }
+    };
+    places.iter().enumerate().map(hit).collect()
+}
+
+/// Whether more is said of a table than its name.
+fn is_likely(at: usize, place: &Place<'_>) -> bool {
+    at == 0 || place.via || place.relevance.get() >= UNLIKELY
+}
+
+/// The keys between a table and the others, one of which is likely at least: all that are declared, and what the names of
+/// columns say where none is.
+fn joins(places: &[Place<'_>], at: usize, examples: &[Vec<ColumnValues>]) -> Vec<KeyJoin> {
+    let place = &places[at];
+    let graph = &place.known.joins;
+    let mut found = Vec::new();
+    for (other_at, other) in places.iter().enumerate() {
+        let is_told = is_likely(at, place) || is_likely(other_at, other);
+        if other_at == at || !std::ptr::eq(other.known, place.known) || !is_told {
+            continue;
+        }
+        let (ours, theirs) = (place.table(), other.table());
+        found.extend(graph.keys((place.table, &ours.name), (other.table, &theirs.name)));
+        // Each way the same text, so that it is shown once.
+        let (first, second) = if place.table < other.table { (at, other_at) } else { (other_at, at) };
+        let (a, b) = (&places[first], &places[second]);
+        if let Some((own, its)) = graph.likely_key((a.table, a.table()), (b.table, b.table())) {
+            let values = |at: usize, column: &str| {
+                examples.get(at)?.iter().find(|known| known.column == column).map(|known| known.values.as_slice())
+            };
+            let matching = values(first, &own).zip(values(second, &its)).and_then(|(a, b)| detail::share(a, b));
+            let pair = (format!("{}.{own}", a.table().name), format!("{}.{its}", b.table().name));
+            found.push(KeyJoin { pairs: vec![pair], nature: KeyNature::Inferred { matching } });
+        }
+    }
+    found.truncate(MAX_JOINS);
+    found
 }
 
 /// The bridge tables between the hits of each database.
@@ -210,7 +290,9 @@ mod tests {
             relevance: Relevance::new(*relevance),
             values: Vec::new(),
         };
-        let items = complete(&discovery(), hits.iter().map(hit).collect());
+        let discovery = discovery();
+        let places = with_bridges(&discovery, hits.iter().map(hit).collect());
+        let items = super::hits(&places, &[], "");
         let shown: Vec<(String, Vec<String>)> = (items.iter())
             .map(|item| {
                 let via = if item.via { "via " } else { "" };
@@ -260,6 +342,7 @@ mod tests {
     #[test]
     fn a_bridge_to_a_poor_hit_is_left_out_and_so_is_what_is_gone() {
         check(&[("customers", 0.6), ("products", 0.4)], &[("customers", &[]), ("products", &[])]);
+        check(&[("customers", 0.9), ("invoices", 0.05)], &[("customers", &[BOUGHT]), ("invoices", &[BOUGHT])]);
         check(&[("customers", 1.0), ("dropped", 1.0)], &[("customers", &[])]);
     }
 }

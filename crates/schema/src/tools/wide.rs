@@ -2,6 +2,7 @@
 //! the names, of very many only the first; the answer says how many there are and how to get them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ops::Range;
 
 use prospector_connect::table::{Column, Table};
 use prospector_core::tool::ToolError;
@@ -56,7 +57,9 @@ pub(super) fn fitting(table: &Table, question: &str) -> Chosen {
         return Chosen { whole: (0..count).collect(), named: Vec::new(), is_partial: false };
     }
     let referring: HashSet<&str> = table.foreign_keys.iter().flat_map(|key| &key.columns).map(String::as_str).collect();
-    let is_key = |column: &Column| column.primary_key || referring.contains(column.name.as_str());
+    let is_key = |column: &Column| {
+        column.primary_key || referring.contains(column.name.as_str()) || is_title(&table.name, &column.name)
+    };
     let mut whole: Vec<usize> = (0..count).filter(|at| is_key(&table.columns[*at])).take(KEYS).collect();
     let scores = scores(table, question);
     let least = scores.iter().copied().fold(0.0, f64::max) * MIN_SHARE_OF_BEST;
@@ -70,13 +73,62 @@ pub(super) fn fitting(table: &Table, question: &str) -> Chosen {
     whole.extend(matching);
     let mut room = NAMES;
     let rest = (0..count).filter(|at| !whole.contains(at)).take_while(|at| {
-        let size = table.columns[*at].name.len() + 2;
+        // Those of a run but the first and the last are not written.
+        let is_inner = *at > 0 && *at + 1 < count && {
+            let name = |at: usize| table.columns[at].name.as_str();
+            follows(name(*at - 1), name(*at)) && follows(name(*at), name(*at + 1))
+        };
+        let size = if is_inner { 0 } else { table.columns[*at].name.len() + 2 };
         let fits = size <= room;
         room = room.saturating_sub(size);
         fits
     });
     let named = rest.collect();
     Chosen { whole, named, is_partial: true }
+}
+
+/// Whether a column says what a row is called: `name`, or `title` and `product_name` of products.
+fn is_title(table: &str, column: &str) -> bool {
+    let all = words(column);
+    let Some((last, stem)) = all.split_last() else { return false };
+    let is_word = matches!(last.as_str(), "name" | "title" | "label");
+    is_word && (stem.is_empty() || words(table).iter().any(|word| word.trim_end_matches('s') == stem.concat()))
+}
+
+/// Whether a name has the next number of a run after another: `measure_02` after `measure_01`.
+fn follows(name: &str, next: &str) -> bool {
+    let split = |name: &str| {
+        let start = name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+        let (stem, digits) = name.split_at(start);
+        digits.parse::<u32>().ok().map(|number| (stem.to_owned(), number))
+    };
+    match (split(name), split(next)) {
+        (Some((a, before)), Some((b, after))) => !a.is_empty() && a == b && before.checked_add(1) == Some(after),
+        _ => false,
+    }
+}
+
+/// The runs among names, in order: each name is in one, alone or with those that count on from it, three at least.
+pub(super) fn runs(names: &[&str]) -> Vec<Range<usize>> {
+    let mut found: Vec<Range<usize>> = Vec::new();
+    let mut at = 0;
+    while at < names.len() {
+        let more = names[at..].windows(2).take_while(|pair| follows(pair[0], pair[1])).count();
+        let length = if more >= 2 { more + 1 } else { 1 };
+        found.push(at..at + length);
+        at += length;
+    }
+    found
+}
+
+/// The names with runs of them as `measure_01..measure_24`.
+pub(super) fn collapse(names: &[String]) -> Vec<String> {
+    let all: Vec<&str> = names.iter().map(String::as_str).collect();
+    let told = |run: Range<usize>| match run.len() {
+        1 => names[run.start].clone(),
+        _ => format!("{}..{}", names[run.start], names[run.end - 1]),
+    };
+    runs(&all).into_iter().map(told).collect()
 }
 
 /// How well each column fits: the words of the question in its name count twice as much as in its description, and the
@@ -182,6 +234,32 @@ mod tests {
         let words = (10_000..70_000).map(|n| word(n) + " ");
         let question: String = words.chain(["measure 19999".to_owned()]).collect();
         assert_eq!(fitting(&table_of("wide", &names), &question).whole[0], 19_999);
+    }
+
+    #[test]
+    fn runs_of_names_are_told_by_their_ends() {
+        let check = |names: &[&str], expected: &[&str]| {
+            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            assert_eq!(collapse(&names), expected);
+        };
+        check(&["m_08", "m_09", "m_10", "m_11", "x", "q1", "q2"], &["m_08..m_11", "x", "q1", "q2"]);
+        check(&["m1", "m2", "n3", "n4", "n5", "7", "8", "9"], &["m1", "m2", "n3..n5", "7", "8", "9"]);
+        check(&["year_4294967295", "year_4294967296"], &["year_4294967295", "year_4294967296"]);
+        let table = wide();
+        let chosen = fitting(&table, "");
+        assert_eq!(chosen.whole.len() + chosen.named.len(), 200, "the names of a run take little room");
+    }
+
+    #[test]
+    fn what_a_row_is_called_is_always_shown() {
+        for (table, column, expected) in [
+            ("products", "name", true),
+            ("products", "product_name", true),
+            ("products", "file_name", false),
+            ("t", "title", true),
+        ] {
+            assert_eq!(is_title(table, column), expected, "{table}.{column}");
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use prospector_core::Kind;
 
-use super::{by_score, query_scores::QueryScores};
+use super::{preselect::by_score, query_scores::QueryScores};
 use crate::{index::Snapshot, ranking::Ranker};
 
 /// The constant of reciprocal rank fusion, as its authors chose it.

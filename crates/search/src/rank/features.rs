@@ -8,12 +8,8 @@ use std::collections::{HashMap, HashSet};
 use prospector_core::Kind;
 use prospector_text::sentences;
 
-use super::{RankQuery, action::Actions, by_place::ByPlace, calibrate::few, query_scores::QueryScores};
-use crate::{
-    SearchError, analyze,
-    index::Snapshot,
-    lexical::{MAX_IDF, Outline},
-};
+use super::{RankQuery, action::Actions, by_place::ByPlace, calibrate::few, named::numbers, query_scores::QueryScores};
+use crate::{SearchError, analyze, index::Snapshot, lexical::Outline};
 
 /// How many candidates are weighed, beside those that the best of them join to.
 pub(super) const MAX_CANDIDATES: usize = 100;
@@ -27,49 +23,29 @@ const VALUE_PULLS: f32 = 0.5;
 /// At most this many columns of a candidate are read.
 const MAX_MEMBERS: usize = 200;
 
-macro_rules! features {
-    ($($name:ident: $says:literal,)*) => {
-        /// The names of the features, in their order.
-        pub const NAMES: &[&str] = &[$(stringify!($name)),*];
-
-        /// What is known of one candidate.
-        #[derive(Debug, Clone, Copy, Default)]
-        pub(crate) struct Features {
-            $(#[doc = $says] pub(crate) $name: f32,)*
-        }
-
-        impl Features {
-            /// The values, in the order of [`NAMES`].
-            pub(crate) fn values(&self) -> [f32; NAMES.len()] {
-                [$(self.$name),*]
-            }
-
-            /// The features of these values, which are in the order of [`NAMES`].
-            pub(super) const fn new([$($name),*]: [f32; NAMES.len()]) -> Self {
-                Features { $($name),* }
-            }
-        }
-    };
-}
-
-features! {
-    base: "The score of the first pass, over the best.",
-    strength: "BM25 over the weights of all terms of the question.",
-    body: "The cosine of the question with its text.",
-    name: "The cosine of the question with what names it.",
-    coverage: "What the members of its parent cover of the question together, over the best parent, as far as that can be trusted.",
-    centroid: "How near its parent is to the question, as far as that can be trusted.",
-    members_said: "How much of the question the parts hold whose names it says whole.",
-    pulled: "How far the best thing that it joins to is above it in the first pass.",
-    bridged: "How far the second best thing that it joins to is above it.",
-    missing: "The weight of the weightiest term that it does not hold, over the greatest weight.",
-    pairs: "How many terms that are neighbours in the question are neighbours in its name or description.",
-    description_said: "How much of its first sentence the question says.",
-    action: "1 where it does what the question asks to be done, -1 where it does something else, 0 where nobody knows.",
-    value: "How much the values that it holds of the question say for it.",
-    few: "How small the catalog is: from 1 for nothing to 0 for endless.",
-    meaning: "The cosine of the question with its text by the shipped transformer, less that of the nearest candidate; 0 for all as \
-              long as one of them has no vector.",
+numbers! {
+    /// What is known of one candidate.
+    pub(crate) Features, NAMES {
+        base: "The score of the first pass, over the best.",
+        strength: "BM25 over the weights of all terms of the question.",
+        body: "The cosine of the question with its text.",
+        name: "The cosine of the question with what names it.",
+        coverage: "What the members of its parent cover of the question together, over the best parent, as far as that can be trusted.",
+        centroid: "How near its parent is to the question, as far as that can be trusted.",
+        members_said: "How much of the question the parts hold whose names it says whole.",
+        pulled: "How far the best thing that it joins to is above it in the first pass.",
+        bridged: "How far the second best thing that it joins to is above it.",
+        missing: "The weight of the weightiest term that it does not hold, over the greatest weight.",
+        pairs: "How many terms that are neighbours in the question are neighbours in its name or description.",
+        description_said: "How much of its first sentence the question says.",
+        action: "1 where it does what the question asks to be done, -1 where it does something else, 0 where nobody knows.",
+        value: "How much the values that it holds of the question say for it.",
+        value_alone: "The same, times how likely it is that the question is nothing but the name of a value.",
+        few: "How small the catalog is: from 1 for nothing to 0 for endless.",
+        meaning: "The cosine of the question with its text by the shipped transformer, less that of the nearest candidate; 0 for all as \
+                  long as one of them has no vector.",
+        near: "That cosine itself.",
+    }
 }
 
 /// What every feature counts, when all of them are asked for.
@@ -148,6 +124,7 @@ struct Question<'a> {
     base: ByPlace,
     /// What the values say for each place that holds some.
     values: HashMap<usize, f32>,
+    certainty: f32,
     few: f32,
     /// Its terms, and their weights.
     weights: HashMap<&'a str, f32>,
@@ -178,6 +155,7 @@ impl<'a> Question<'a> {
             query,
             base: ByPlace::new(records, scores.iter().map(|(score, place)| (*place, score / top))),
             values: HashMap::new(),
+            certainty: asked.values.certainty(),
             few: few(kind, records, query.trust()),
             weights: terms.iter().map(|(term, weight)| (term.as_str(), *weight)).collect(),
             total: terms.iter().map(|(_, weight)| weight).sum::<f32>().max(f32::EPSILON),
@@ -217,7 +195,7 @@ impl<'a> Question<'a> {
             members_said: if counts.members_said != 0.0 { self.members_said(outline, style) } else { 0.0 },
             pulled: joined.first().copied().unwrap_or(0.0),
             bridged: joined.get(1).copied().unwrap_or(0.0),
-            missing: if counts.missing != 0.0 { self.missing(place) } else { 0.0 },
+            missing: if counts.missing != 0.0 { query.missing(place) } else { 0.0 },
             pairs: self.pairs_said(&name, &first_sentence),
             description_said: self.share_said(&first_sentence),
             action: match kind {
@@ -225,8 +203,10 @@ impl<'a> Question<'a> {
                 Kind::Operation | Kind::Table | Kind::Document | Kind::Fact | Kind::Skill => 0.0,
             },
             value: value(&place),
+            value_alone: self.certainty * value(&place),
             few: self.few,
             meaning: 0.0,
+            near: 0.0,
         }
     }
 
@@ -234,13 +214,6 @@ impl<'a> Question<'a> {
     fn share_said(&self, terms: &[String]) -> f32 {
         let said = terms.iter().filter(|term| self.weights.contains_key(term.as_str())).count();
         said as f32 / terms.len().max(1) as f32
-    }
-
-    /// The weight of the weightiest term that a record does not hold, over the greatest weight.
-    fn missing(&self, place: usize) -> f32 {
-        let terms = self.query.terms().iter().enumerate();
-        let missing = terms.filter(|(at, _)| !self.query.holds(place, *at)).map(|(_, (_, weight))| *weight);
-        missing.fold(0.0, f32::max) / MAX_IDF
     }
 
     fn pairs_said(&self, name: &[String], first_sentence: &[String]) -> f32 {

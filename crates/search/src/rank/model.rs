@@ -44,7 +44,8 @@ fn parse(text: &str) -> Result<Model, ModelError> {
 /// # Errors
 /// [`SearchError::Ranker`].
 pub(crate) fn check() -> Result<(), SearchError> {
-    MODEL.as_ref().map(drop).map_err(|error| SearchError::Ranker { reason: error.to_string() })
+    MODEL.as_ref().map(drop).map_err(|error| SearchError::Ranker { reason: error.to_string() })?;
+    super::calibrate::check().map_err(|error| SearchError::Ranker { reason: error.to_string() })
 }
 
 /// Whether the nearness by the shipped transformer counts for a kind.

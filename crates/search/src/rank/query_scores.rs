@@ -6,6 +6,7 @@ use crate::{
     SearchError, analyze,
     dense::QueryVectors,
     index::Snapshot,
+    kind_index::KindIndex,
     lexical::MAX_IDF,
     recipe::{self, Recipe},
 };
@@ -18,8 +19,12 @@ const FEW_PARENTS: f32 = 10.0;
 
 /// What one question says of each record and of each parent.
 pub(super) struct QueryScores {
-    /// BM25 over the best, by place.
+    /// BM25, by place.
     lexical: Vec<f32>,
+    /// The best of them.
+    best: f32,
+    /// Where it is not 0.
+    matched: Vec<u32>,
     /// The best BM25 score, over the weights of all terms of the question.
     strength: f32,
     /// How much of the question the members of a parent cover together, over the best.
@@ -29,6 +34,8 @@ pub(super) struct QueryScores {
     asked: Option<QueryVectors>,
     /// The terms of the question, and their weights.
     terms: Vec<(String, f32)>,
+    /// The share of their weights that stands anywhere.
+    known: f32,
     /// Which of the first [`MAX_NOTED`] terms a record holds: one bit each, by place.
     held: Vec<u64>,
 }
@@ -50,11 +57,14 @@ impl QueryScores {
         let count = kind_index.docs.len();
         let mut scores = QueryScores {
             lexical: vec![0.0; count],
+            best: 0.0,
+            matched: Vec::new(),
             strength: 0.0,
             coverage: vec![0.0; kind_index.parents.len()],
             centroids: None,
             asked: None,
             terms: Vec::new(),
+            known: 0.0,
             held: vec![0; count],
         };
         let mut total = 0.0;
@@ -91,9 +101,13 @@ impl QueryScores {
             let is_value = frequency == 0 && (is_number || analyze::is_span_of_time(&term));
             let weight = if is_value { 0.0 } else { weight };
             total += weight;
+            scores.known += if frequency > 0 { weight } else { 0.0 };
             scores.terms.push((term, weight));
             for place in touched.drain(..) {
                 let score = std::mem::take(&mut of_term[place]);
+                if scores.lexical[place] == 0.0 {
+                    scores.matched.push(place as u32);
+                }
                 scores.lexical[place] += score;
                 let parent = kind_index.docs[place].parent;
                 let held = &mut held_by[parent as usize];
@@ -110,29 +124,50 @@ impl QueryScores {
                 scores.coverage[parent as usize] += held.best * surprise(elsewhere, size, count);
             }
         }
-        let best = divide_by_best(&mut scores.lexical);
-        divide_by_best(&mut scores.coverage);
+        scores.finish(snapshot, kind, text, total)?;
+        Ok(scores)
+    }
+
+    /// Puts in what is relative to the best and to `total`, the weights of all terms, and the vectors.
+    fn finish(&mut self, snapshot: &Snapshot, kind: Kind, text: &str, total: f32) -> Result<(), SearchError> {
+        let recipe = recipe::of(kind);
+        let scored = self.matched.iter().map(|place| self.lexical[*place as usize]);
+        self.best = scored.fold(0.0, f32::max);
+        divide_by_best(&mut self.coverage);
         if total > 0.0 {
-            scores.strength = best / total;
+            self.strength = self.best / total;
+            self.known /= total;
         }
         if let Some(dense) = &snapshot.dense {
             let asked = QueryVectors::new(dense.query(kind, text)?);
             if recipe.centroid > 0.0 {
-                scores.centroids = Some(kind_index.centroids(&snapshot.vectors, dense.dimensions(), &asked.whole));
+                self.centroids =
+                    Some(snapshot.kind_index(kind).centroids(&snapshot.vectors, dense.dimensions(), &asked.whole));
             }
-            scores.asked = Some(asked);
+            self.asked = Some(asked);
         }
-        Ok(scores)
+        Ok(())
     }
 
     /// BM25 over the best record's.
     pub(super) fn lexical(&self, place: usize) -> f32 {
-        self.lexical[place]
+        let score = self.lexical[place];
+        if score > 0.0 { score / self.best } else { 0.0 }
+    }
+
+    /// The best BM25 score of the members of each parent, over the best record's.
+    pub(super) fn best_of_parents(&self, kind_index: &KindIndex) -> Vec<f32> {
+        let mut best = vec![0.0_f32; kind_index.parents.len()];
+        for place in self.matched.iter().map(|place| *place as usize) {
+            let of_parent = &mut best[kind_index.docs[place].parent as usize];
+            *of_parent = of_parent.max(self.lexical(place));
+        }
+        best
     }
 
     /// BM25 over the weights of all terms of the question: how much of it the record holds, and how prominently.
     pub(super) fn strength(&self, place: usize) -> f32 {
-        self.strength * self.lexical[place]
+        self.strength * self.lexical(place)
     }
 
     /// The question's vector.
@@ -168,8 +203,19 @@ impl QueryScores {
     }
 
     /// Whether a record holds a term of the question.
-    pub(super) fn holds(&self, place: usize, term: usize) -> bool {
+    fn holds(&self, place: usize, term: usize) -> bool {
         term < MAX_NOTED && self.held[place] & (1 << term) != 0
+    }
+
+    /// The weight of the weightiest term that a record does not hold, over the greatest weight.
+    pub(super) fn missing(&self, place: usize) -> f32 {
+        let missing = self.terms.iter().enumerate().filter(|(at, _)| !self.holds(place, *at));
+        missing.map(|(_, (_, weight))| *weight).fold(0.0, f32::max) / MAX_IDF
+    }
+
+    /// The share of the question, by the weight of its terms, that stands in any record.
+    pub(super) fn known_share(&self) -> f32 {
+        self.known
     }
 
     /// How much of the question the members of a parent cover together, over the best.
@@ -197,9 +243,9 @@ impl QueryScores {
 
     /// The places with the best BM25 scores.
     pub(super) fn best(&self, limit: usize) -> Vec<usize> {
-        let mut best: Vec<usize> = (0..self.lexical.len()).filter(|place| self.lexical[*place] > 0.0).collect();
+        let mut best: Vec<usize> = self.matched.iter().map(|place| *place as usize).collect();
         if best.len() > limit {
-            best.select_nth_unstable_by(limit, |a, b| self.lexical[*b].total_cmp(&self.lexical[*a]));
+            best.select_nth_unstable_by(limit, |a, b| self.lexical[*b].total_cmp(&self.lexical[*a]).then(a.cmp(b)));
             best.truncate(limit);
         }
         best
@@ -215,13 +261,12 @@ fn surprise(holders_elsewhere: usize, size: usize, count: usize) -> f32 {
     if p < 1.0 { (by_chance.ln() / p.ln()).clamp(0.0, 1.0) } else { 0.0 }
 }
 
-/// Divides by the best, and returns it.
-fn divide_by_best(values: &mut [f32]) -> f32 {
+/// Divides by the best.
+fn divide_by_best(values: &mut [f32]) {
     let best = values.iter().copied().fold(0.0, f32::max);
     if best > 0.0 {
         values.iter_mut().for_each(|value| *value /= best);
     }
-    best
 }
 
 /// How well one parent serves all clauses: the mean of its coverage over the clauses, of the parent that is best at it.

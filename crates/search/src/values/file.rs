@@ -58,6 +58,19 @@ impl ValuesFile {
         values.map_err(SearchError::Damaged)
     }
 
+    /// Whether what was read of the file last was whole, as long as it looks the same. Nothing is read for this.
+    ///
+    /// # Errors
+    /// [`SearchError::Damaged`].
+    pub(crate) fn check(&self) -> Result<(), SearchError> {
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let look = self.path.as_deref().and_then(look_at);
+        let known = last.as_ref().filter(|known| known.look == look);
+        known.map_or(Ok(()), |known| {
+            known.values.as_ref().map(drop).map_err(|damage| SearchError::Damaged(damage.clone()))
+        })
+    }
+
     /// Reads every byte of the file.
     ///
     /// # Errors

@@ -10,7 +10,7 @@
 
 use std::collections::BTreeSet;
 
-use prospector_core::record::ParentValues;
+use prospector_core::record::{ColumnValues, ParentValues};
 use serde::{Deserialize, Serialize};
 
 use super::fold::{join, words};
@@ -194,6 +194,31 @@ impl Values {
         (0..self.head.entries).filter_map(|at| self.entry(at))
     }
 
+    /// The values of the columns of each of these tables, as `(parent, table)`, in alphabetical order, at most `limit` of a
+    /// column. All values are gone through once.
+    pub(crate) fn of_tables(&self, tables: &[(String, String)], limit: usize) -> Vec<Vec<ColumnValues>> {
+        let owner = |column: &Column| {
+            let parent = &self.head.parents[column.parent].name;
+            tables.iter().position(|(known, table)| known == parent && *table == column.table)
+        };
+        let owners: Vec<Option<usize>> = self.head.columns.iter().map(owner).collect();
+        let mut values: Vec<Vec<String>> = vec![Vec::new(); owners.len()];
+        if owners.iter().any(Option::is_some) {
+            for entry in self.entries() {
+                if owners[entry.column].is_some() && values[entry.column].len() < limit {
+                    values[entry.column].push(entry.value.to_owned());
+                }
+            }
+        }
+        let mut found = vec![Vec::new(); tables.len()];
+        for ((column, owner), mut values) in self.head.columns.iter().zip(owners).zip(values) {
+            let Some(owner) = owner else { continue };
+            values.sort_unstable();
+            found[owner].push(ColumnValues { table: column.table.clone(), column: column.column.clone(), values });
+        }
+        found
+    }
+
     fn hash_at(&self, at: usize) -> u64 {
         self.number(self.begins[0] + at * ENTRY)
     }
@@ -226,8 +251,6 @@ fn partition(count: usize, before: impl Fn(usize) -> bool) -> usize {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use prospector_core::record::ColumnValues;
-
     use super::*;
 
     /// Values of `parent`, each `table.column: value; value`.
@@ -263,6 +286,14 @@ pub(super) mod tests {
         assert!(values.holds_word(0, "ivoire") && !values.holds_word(0, "peru"));
         assert!(!values.holds_word(1, "brazil"), "of what is not whole nothing is said");
         assert_eq!(values.fingerprint(), "then");
+        let of = |parent: &str, table: &str| -> Vec<String> {
+            let found = values.of_tables(&[(parent.into(), table.into())], 9);
+            found.into_iter().flatten().flat_map(|column| column.values).collect()
+        };
+        assert_eq!(of("world", "country"), ["Brazil", "Côte d'Ivoire"]);
+        assert_eq!(of("shop", "customer"), ["Brazil"]);
+        assert_eq!(of("shop", "country"), Vec::<String>::new());
+        assert_eq!(values.of_tables(&[("world".into(), "city".into())], 1)[0][0].values.len(), 1);
     }
 
     #[test]

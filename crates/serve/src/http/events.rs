@@ -36,13 +36,16 @@ pub(crate) fn last_seen(headers: &HeaderMap) -> Result<usize, Refusal> {
 
 /// The events of a run after one of them.
 pub(crate) fn of(server: &Server, run: &Arc<Run>, after: usize) -> Response {
-    let follower = run.follow(after, server.options.limits.linger);
+    let limits = &server.options.limits;
+    // A turn of a workflow goes on when its client has gone: what comes of it is kept.
+    let linger = if run.workflow.is_some() { limits.turn_time } else { limits.linger };
+    let follower = run.follow(after, linger);
     let events = stream::unfold(follower, |mut follower: Follower| async move {
         let (number, happened) = follower.next().await?;
         let event = Event::default().id(number.to_string()).event(&happened.name).data(happened.data.to_string());
         Some((Ok::<_, Infallible>(event), follower))
     });
-    let alive = KeepAlive::new().interval(server.options.limits.heartbeat).text("alive");
+    let alive = KeepAlive::new().interval(limits.heartbeat).text("alive");
     let mut response = Sse::new(events).keep_alive(alive).into_response();
     // A proxy is not to hold it back.
     response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));

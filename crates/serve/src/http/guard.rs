@@ -99,7 +99,8 @@ pub(crate) async fn authorize(State(shared): State<Shared>, mut request: Request
             (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, DELETE"),
             (
                 header::ACCESS_CONTROL_ALLOW_HEADERS,
-                "authorization, content-type, last-event-id, mcp-protocol-version, mcp-session-id, mcp-method, mcp-name",
+                "authorization, content-type, last-event-id, mcp-protocol-version, mcp-session-id, mcp-method, mcp-name, \
+             prospector-session",
             ),
         ];
         return (StatusCode::NO_CONTENT, allowed).into_response();

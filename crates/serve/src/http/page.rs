@@ -11,13 +11,15 @@ use crate::error::Refusal;
 const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// Every file beside the page itself.
-const ASSETS: [(&str, &str, &str); 8] = [
+const ASSETS: [(&str, &str, &str); 10] = [
     ("style.css", "text/css; charset=utf-8", include_str!("../page/style.css")),
     ("main.js", JAVASCRIPT, include_str!("../page/main.js")),
     ("api.js", JAVASCRIPT, include_str!("../page/api.js")),
     ("dom.js", JAVASCRIPT, include_str!("../page/dom.js")),
     ("answer.js", JAVASCRIPT, include_str!("../page/answer.js")),
+    ("markdown.js", JAVASCRIPT, include_str!("../page/markdown.js")),
     ("plan.js", JAVASCRIPT, include_str!("../page/plan.js")),
+    ("workflow.js", JAVASCRIPT, include_str!("../page/workflow.js")),
     ("catalog.js", JAVASCRIPT, include_str!("../page/catalog.js")),
     ("icon.svg", "image/svg+xml", include_str!("../page/icon.svg")),
 ];

@@ -63,27 +63,26 @@ impl IntoResponse for Refusal {
 /// The status that goes with the word of a tool that failed.
 fn status_of(code: ToolErrorCode) -> StatusCode {
     match code {
-        ToolErrorCode::InvalidArguments => StatusCode::BAD_REQUEST,
-        ToolErrorCode::NotFound | ToolErrorCode::UnknownTool => StatusCode::NOT_FOUND,
-        ToolErrorCode::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-        ToolErrorCode::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
-        ToolErrorCode::Timeout => StatusCode::GATEWAY_TIMEOUT,
-        ToolErrorCode::NotCalled
-        | ToolErrorCode::WrongPhase
-        | ToolErrorCode::NotYet
-        | ToolErrorCode::Over
-        | ToolErrorCode::Refused
+        ToolErrorCode::InvalidArguments
         | ToolErrorCode::Syntax
         | ToolErrorCode::UnknownDatabase
         | ToolErrorCode::UnknownTable
         | ToolErrorCode::UnknownColumn
         | ToolErrorCode::UnknownFunction
         | ToolErrorCode::TypeMismatch
-        | ToolErrorCode::Memory
         | ToolErrorCode::RepeatedRows
         | ToolErrorCode::AmbiguousJoin
         | ToolErrorCode::NoJoin
-        | ToolErrorCode::Elsewhere
+        | ToolErrorCode::Elsewhere => StatusCode::BAD_REQUEST,
+        ToolErrorCode::Refused => StatusCode::FORBIDDEN,
+        ToolErrorCode::NotFound | ToolErrorCode::UnknownTool => StatusCode::NOT_FOUND,
+        ToolErrorCode::TooLarge | ToolErrorCode::Memory => StatusCode::PAYLOAD_TOO_LARGE,
+        ToolErrorCode::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        ToolErrorCode::Timeout => StatusCode::GATEWAY_TIMEOUT,
+        ToolErrorCode::NotCalled
+        | ToolErrorCode::WrongPhase
+        | ToolErrorCode::NotYet
+        | ToolErrorCode::Over
         | ToolErrorCode::Failed => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }

@@ -2,10 +2,10 @@
 
 use axum::{
     middleware,
-    routing::{MethodRouter, any_service, get, post},
+    routing::{MethodRouter, any_service, delete, get, post},
 };
 
-use super::{page, routes};
+use super::{page, queries, routes, workflows};
 use crate::{mcp, shared::Shared};
 
 /// What makes the handler of a route.
@@ -31,7 +31,7 @@ impl Route {
 }
 
 /// Every route. What belongs to somebody is given to its owner alone; `tests/owners.rs` goes through this list.
-pub const ROUTES: [Route; 21] = [
+pub const ROUTES: [Route; 26] = [
     Route::new("/", &["GET"], |_| get(page::index)),
     Route::new("/assets/{name}", &["GET"], |_| get(page::asset)),
     Route::new("/healthz", &["GET"], |_| get(routes::healthy)),
@@ -41,6 +41,8 @@ pub const ROUTES: [Route; 21] = [
     Route::new("/v1/about", &["GET"], |_| get(routes::about)),
     Route::new("/v1/tools", &["GET"], |_| get(routes::tools)),
     Route::new("/v1/tools/{name}", &["POST"], |_| post(routes::call)),
+    Route::new("/v1/query-sessions", &["POST"], |_| post(queries::begin)),
+    Route::new("/v1/query-sessions/{handle}", &["DELETE"], |_| delete(queries::end)),
     Route::new("/v1/search", &["GET"], |_| get(routes::search)),
     Route::new("/v1/catalog", &["GET"], |_| get(routes::catalog)),
     Route::new("/v1/catalog/{kind}/{*id}", &["GET"], |_| get(routes::thing)),
@@ -48,6 +50,11 @@ pub const ROUTES: [Route; 21] = [
     Route::new("/v1/ask", &["POST"], |_| post(routes::ask)),
     Route::new("/v1/sessions", &["GET", "POST"], |_| get(routes::sessions).post(routes::new_session)),
     Route::new("/v1/sessions/{name}", &["GET"], |_| get(routes::session)),
+    Route::new("/v1/workflows", &["GET", "POST"], |_| get(workflows::list).post(workflows::begin)),
+    Route::new("/v1/workflows/{handle}", &["GET", "POST", "DELETE"], |_| {
+        get(workflows::one).post(workflows::proceed).delete(workflows::remove)
+    }),
+    Route::new("/v1/workflows/{handle}/files/{name}", &["GET"], |_| get(workflows::file)),
     Route::new("/v1/runs/{handle}", &["GET", "DELETE"], |_| get(routes::run).delete(routes::cancel)),
     Route::new("/v1/runs/{handle}/events", &["GET"], |_| get(routes::events)),
     Route::new("/v1/results/{handle}", &["GET"], |_| get(routes::result)),

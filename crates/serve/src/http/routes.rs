@@ -13,7 +13,7 @@ use prospector_core::record::ResourceKind;
 use prospector_core::{Kind, Owner};
 use serde_json::{Value, json};
 
-use super::{events, reply::Reply};
+use super::{events, queries, reply::Reply};
 use crate::{
     error::{Refusal, RefusalCode},
     listing::KINDS,
@@ -57,7 +57,8 @@ pub(crate) async fn openapi() -> Response {
 pub(crate) async fn metrics(State(shared): State<Shared>) -> Response {
     let (records, generation) = shared.server.catalog.size();
     let sessions = shared.sessions.sessions.read().await.len();
-    let gauges = Gauges { sessions, records, generation };
+    let query_sessions = shared.server.query_sessions.count();
+    let gauges = Gauges { sessions, query_sessions, records, generation };
     let text = shared.server.metrics.text(&gauges);
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response()
 }
@@ -65,6 +66,11 @@ pub(crate) async fn metrics(State(shared): State<Shared>) -> Response {
 /// `GET /v1/about`
 pub(crate) async fn about(State(shared): State<Shared>, Extension(owner): Extension<Owner>) -> Reply {
     let view = shared.server.catalog.view(&owner);
+    let options = &shared.server.options;
+    let workflows: Vec<&str> = match options.state.is_some() {
+        true => options.workflows.iter().map(|offered| offered.name).collect(),
+        false => Vec::new(),
+    };
     Ok(Json(json!({
         "version": env!("CARGO_PKG_VERSION"),
         "model": shared.server.models.chat.name(),
@@ -72,14 +78,15 @@ pub(crate) async fn about(State(shared): State<Shared>, Extension(owner): Extens
         "records": view.catalog.index.len(),
         "problems": view.problems,
         "things": view.counts(),
-        "tasks": Task::ALL.map(Task::as_str),
+        "tasks": Task::OF_QUESTIONS.map(Task::as_str),
         "sessions": shared.server.options.state.is_some(),
+        "workflows": workflows,
     })))
 }
 
 /// `GET /v1/tools`
 pub(crate) async fn tools(State(shared): State<Shared>, Extension(owner): Extension<Owner>) -> Reply {
-    Ok(Json(json!({"items": shared.server.catalog.view(&owner).tools.specs()})))
+    Ok(Json(json!({"items": shared.server.catalog.view(&owner).specs()})))
 }
 
 /// `POST /v1/tools/{name}`: the body is the arguments.
@@ -94,11 +101,11 @@ pub(crate) async fn call(
     if !arguments.is_object() {
         return Err(Refusal::invalid("the arguments are no JSON object"));
     }
-    Ok(Json(call_tool(&shared, &owner, &name, arguments).await?))
-}
-
-async fn call_tool(shared: &Shared, owner: &Owner, name: &str, arguments: Value) -> Result<Value, Refusal> {
-    let called = shared.server.call(owner, name, arguments).await?;
+    let session = match headers.get(queries::SESSION) {
+        Some(handle) => Some(shared.server.query_sessions.get(handle.to_str().unwrap_or_default(), &owner)?),
+        None => queries::check_sessionless(&shared.server.catalog.view(&owner), &name).map(|()| None)?,
+    };
+    let called = shared.server.call(&owner, session.as_deref(), &name, arguments).await?;
     let mut said = json!({"answer": called.answer.json()});
     if !called.answer.notes().is_empty() {
         said["notes"] = json!(called.answer.notes());
@@ -106,7 +113,7 @@ async fn call_tool(shared: &Shared, owner: &Owner, name: &str, arguments: Value)
     if let Some(handle) = called.handle {
         said["handle"] = handle.into();
     }
-    Ok(said)
+    Ok(Json(said))
 }
 
 /// `GET /v1/search?q=&kind=&limit=`: over all kinds, whatever the profile.
@@ -325,7 +332,7 @@ pub(crate) async fn no_such_method() -> Refusal {
 }
 
 /// A body as JSON.
-fn json(headers: &HeaderMap, body: &Bytes) -> Result<Value, Refusal> {
+pub(super) fn json(headers: &HeaderMap, body: &Bytes) -> Result<Value, Refusal> {
     let media = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if !media.split(';').next().is_some_and(|essence| essence.trim().eq_ignore_ascii_case("application/json")) {
         return Err(Refusal::new(RefusalCode::UnsupportedMediaType, "the body is to be application/json"));
@@ -335,7 +342,7 @@ fn json(headers: &HeaderMap, body: &Bytes) -> Result<Value, Refusal> {
 }
 
 /// Refuses a parameter that is not known: it would be silently ignored.
-fn only(query: &HashMap<String, String>, known: &[&str]) -> Result<(), Refusal> {
+pub(super) fn only(query: &HashMap<String, String>, known: &[&str]) -> Result<(), Refusal> {
     match query.keys().find(|name| !known.contains(&name.as_str())) {
         None => Ok(()),
         Some(name) => Err(Refusal::invalid(format!("there is no parameter `{name}`"))
@@ -343,7 +350,7 @@ fn only(query: &HashMap<String, String>, known: &[&str]) -> Result<(), Refusal> 
     }
 }
 
-fn number(query: &HashMap<String, String>, name: &str, default: usize) -> Result<usize, Refusal> {
+pub(super) fn number(query: &HashMap<String, String>, name: &str, default: usize) -> Result<usize, Refusal> {
     match query.get(name).filter(|text| !text.is_empty()) {
         None => Ok(default),
         Some(text) => {

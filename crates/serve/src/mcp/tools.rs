@@ -18,10 +18,11 @@ use serde_json::{Value, json};
 
 use super::{
     fields::{AskFields, FetchFields, PlanFields},
-    invalid_params,
+    invalid_params, queries,
 };
 use crate::{
     error::{Refusal, RefusalCode},
+    query_sessions::QuerySession,
     question::Question,
     run::{Run, Task},
     server::Server,
@@ -35,13 +36,18 @@ const FETCH: &str = "fetch";
 /// What is said of progress has at most so many characters.
 const MAX_LINE_CHARS: usize = 200;
 
-/// Every tool, in one order: those of the profile by name, then those of the server.
-pub(super) fn all(view: &CatalogView) -> Vec<Tool> {
-    let mut tools: Vec<Tool> = (view.tools.specs().into_iter())
+/// Every tool, in one order: those of the catalog by name, then those of the server. A client without a session is told how
+/// it names one of queries.
+pub(super) fn all(view: &CatalogView, is_sessionless: bool) -> Vec<Tool> {
+    let mut tools: Vec<Tool> = (view.specs().into_iter())
         .map(|spec| {
-            let effect = view.tools.effect(&spec.name).unwrap_or(Effect::CallsOut);
-            let output = view.tools.output_schema(&spec.name).unwrap_or_default();
-            tool(spec.name, spec.description, object(spec.input_schema), effect, output)
+            let effect = view.effect(&spec.name).unwrap_or(Effect::CallsOut);
+            let mut output = view.output_schema(&spec.name).unwrap_or_default();
+            let mut input = spec.input_schema;
+            if is_sessionless && view.runs_queries(&spec.name) {
+                queries::add_session(&mut input, &mut output);
+            }
+            tool(spec.name, spec.description, object(input), effect, output)
         })
         .collect();
     if !view.catalog.is_empty() {
@@ -128,17 +134,26 @@ fn fetch_schema() -> JsonObject {
 pub(super) async fn call(
     server: &Arc<Server>,
     owner: &Owner,
+    own: Option<&QuerySession>,
     request: CallToolRequestParams,
     context: RequestContext<RoleServer>,
 ) -> Result<CallToolResult, ErrorData> {
-    let arguments = Value::Object(request.arguments.unwrap_or_default());
+    let mut arguments = Value::Object(request.arguments.unwrap_or_default());
     match request.name.as_ref() {
         PLAN => run(server, owner, Task::Plan, arguments, context).await,
         ASK => run(server, owner, Task::Ask, arguments, context).await,
         FETCH => Ok(fetch(server, owner, &arguments)),
         name => {
+            let named = match own {
+                Some(_) => None,
+                None => match queries::take_session(server, owner, name, &mut arguments) {
+                    Ok(named) => named,
+                    Err(refusal) => return Ok(failure(&refusal)),
+                },
+            };
+            let session = own.or(named.as_ref().map(|(_, session)| &**session));
             let called = tokio::select! {
-                called = server.call(owner, name, arguments) => called,
+                called = server.call(owner, session, name, arguments) => called,
                 () = context.ct.cancelled() => return Ok(failure(&Refusal::new(RefusalCode::Cancelled, "the client cancelled it"))),
             };
             match called {
@@ -152,6 +167,10 @@ pub(super) async fn call(
                     if let Some(handle) = called.handle {
                         text.push_str(&format!("\nThe whole answer: {FETCH} with handle {handle}"));
                         fields.insert("handle".into(), handle.into());
+                    }
+                    if let Some((handle, _)) = named {
+                        text.push_str(&format!("\nThe session of queries, for the next call: {handle}"));
+                        fields.insert(queries::SESSION.into(), handle.into());
                     }
                     Ok(result(text, fields, false))
                 }

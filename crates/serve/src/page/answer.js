@@ -1,6 +1,7 @@
 // An answer: its words, the queries and rows that it rests on, and what may be asked next.
 
 import { count, el, many, shown } from "./dom.js";
+import { markdown } from "./markdown.js";
 import { cost, facts } from "./plan.js";
 
 const MOST_ROWS = 200;
@@ -9,7 +10,7 @@ const MOST_ROWS = 200;
 export function answer(found, open, again) {
   return [
     verdict(found),
-    el("p", { class: "reason" }, found.answer),
+    el("div", { class: "reason text" }, markdown(found.answer)),
     part("What it rests on", found.questions.length ? el("div", {}, found.questions.map(query)) : null),
     part("Facts it rests on", facts(found.premises ?? [], open)),
     part("To be clarified", list(found.clarifications)),

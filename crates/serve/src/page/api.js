@@ -58,10 +58,10 @@ export const post = async (path) => (await request(path, { method: "POST" })).js
 export const cancel = (handle) => request(`/v1/runs/${encodeURIComponent(handle)}`, { method: "DELETE" });
 export const thing = (kind, id) => get(`/v1/catalog/${encodeURIComponent(kind)}/${id.split("/").map(encodeURIComponent).join("/")}`);
 
-/** Begins a task and tells every event of it. */
-export function begin(task, asked, tell, signal) {
+/** Begins something at a path and tells every event of it. */
+export function begin(path, asked, tell, signal) {
   const body = { method: "POST", body: JSON.stringify(asked), signal };
-  return follow(() => request(`/v1/${task}`, body, {
+  return follow(() => request(path, body, {
     "content-type": "application/json", accept: "text/event-stream",
   }), null, tell, signal);
 }

@@ -4,13 +4,19 @@ import { begin, cancel, get, post, Refused, resume } from "./api.js";
 import { browse, open, PLURALS, ready } from "./catalog.js";
 import { answer } from "./answer.js";
 import { count, el, find, many } from "./dom.js";
+import { markdown } from "./markdown.js";
 import { plan } from "./plan.js";
+import { workflow } from "./workflow.js";
 
-const TASKS = { plan: "Plan", ask: "Answer" };
+const TASKS = { plan: "Plan", ask: "Answer", reconcile: "Reconcile" };
 
 const SESSION = "prospector-session";
 
 let running = null;
+/** The run that can be stopped, the workflows that there are, and the one that is gone on with, as it stands. */
+let run = null;
+let workflows = [];
+let current = null;
 let conversations = false;
 let tools = 0;
 
@@ -24,7 +30,9 @@ async function about() {
       el("button", { type: "button", onclick: () => browse(kind) },
         el("strong", {}, count(number)), el("span", {}, number === 1 ? kind : PLURALS[kind]))));
     conversations = said.sessions;
-    choices(said.tasks);
+    workflows = said.workflows;
+    choices([...said.tasks, ...workflows]);
+    if (current) choose(current.workflow);
   } catch (error) {
     find("about").textContent = error.message;
   }
@@ -41,6 +49,13 @@ function choices(tasks) {
   label();
 }
 
+/** Sets what is to be done. */
+function choose(name) {
+  const input = document.querySelector(`input[name=task][value="${CSS.escape(name)}"]`);
+  if (input) input.checked = true;
+  label();
+}
+
 /** The conversation of this tab. */
 async function conversation() {
   if (!sessionStorage.getItem(SESSION)) sessionStorage.setItem(SESSION, (await post("/v1/sessions")).session);
@@ -49,7 +64,48 @@ async function conversation() {
 }
 
 const task = () => document.querySelector("input[name=task]:checked")?.value ?? "plan";
-const label = () => { find("send").textContent = TASKS[task()] ?? "Send"; };
+const isWorkflow = () => workflows.includes(task());
+function label() {
+  const goesOn = isWorkflow() && current?.workflow === task();
+  find("send").textContent = goesOn ? "Reply" : TASKS[task()] ?? task();
+  find("mode").parentElement.hidden = isWorkflow();
+  find("fresh").hidden = isWorkflow() ? !goesOn : !sessionStorage.getItem(SESSION);
+}
+
+/** Shows where a workflow stands. */
+function stand(state) {
+  current = state.state === "over" ? null : state;
+  find("run-title").textContent = state.turns[0]?.said ?? state.pending ?? state.workflow;
+  find("result").replaceChildren(...workflow(state, () => converse({})));
+  label();
+}
+
+/** Takes a turn of a workflow: begins one, or goes on with the one that is shown. */
+function converse(said) {
+  const state = current;
+  const signal = start(state?.turns[0]?.said ?? said.message ?? state?.pending ?? "…");
+  if (state) {
+    const turns = [...state.turns, { said: said.message ?? state.pending }];
+    find("result").replaceChildren(...workflow({ ...state, state: "running", turns }));
+  }
+  find("question").value = "";
+  const path = state ? `/v1/workflows/${encodeURIComponent(state.handle)}` : "/v1/workflows";
+  const asked = state ? said : { workflow: task(), ...said };
+  let stands = false;
+  const note = (tell) => (name, data) => {
+    stands ||= name === "workflow";
+    tell(name, data);
+  };
+  go(async (tell) => {
+    try {
+      await begin(path, asked, note(tell), signal);
+    } finally {
+      // A turn that was not taken leaves everything as it was.
+      if (!stands && state && !signal.aborted) stand(state);
+    }
+    find("question").focus();
+  });
+}
 
 function status(text, kind = "") {
   find("status").textContent = text;
@@ -117,9 +173,12 @@ const written = () => find("timeline").querySelectorAll("li.writing").forEach((i
 /** What each event shows. */
 const TELL = {
   started(data) {
-    find("run-title").textContent = data.question;
-    location.replace(`#${data.handle}`);
+    run = data.handle;
+    if (!data.workflow) find("run-title").textContent = data.question;
+    location.replace(`#${data.workflow ?? data.handle}`);
   },
+  phase(data) { line("round", `Phase ${data.name}`, data.reason ? el("p", { class: "why" }, data.reason) : null); },
+  resumed(data) { line("thinking", `Reading back ${many(data.turns, "turn")}…`); },
   round(data) { line("round", `Round ${data.number}`); },
   text(data) {
     const last = find("timeline").lastElementChild;
@@ -161,7 +220,8 @@ const TELL = {
     line(data.ok ? "tool done" : "tool failed", data.ok ? "Checked: all of it holds." : `Checked: ${count(data.failed)} of it do not hold.`);
   },
   plan(data) { find("result").replaceChildren(...plan(data, open)); },
-  answer(data) { find("result").replaceChildren(el("p", { class: "reason" }, data.text)); },
+  answer(data) { if (!current) find("result").replaceChildren(el("div", { class: "reason text" }, markdown(data.text))); },
+  workflow: (data) => stand(data),
   answered(data) { find("result").replaceChildren(...answer(data, open, again)); },
   error(data) { status(data.message ?? "it failed", "bad"); },
   done(data) {
@@ -195,17 +255,28 @@ find("ask").addEventListener("submit", (event) => {
   event.preventDefault();
   const question = find("question").value.trim();
   if (!question) return;
+  if (isWorkflow()) {
+    if (current?.workflow !== task()) current = null;
+    converse({ message: question });
+    return;
+  }
+  current = null;
   const asked = { question };
   if (find("mode").value) asked.mode = find("mode").value;
   const signal = start(question);
   go(async (tell) => {
     if (task() === "ask" && conversations) asked.session = await conversation();
-    await begin(task(), asked, tell, signal);
+    await begin(`/v1/${task()}`, asked, tell, signal);
   });
 });
 find("fresh").addEventListener("click", () => {
-  sessionStorage.removeItem(SESSION);
-  find("fresh").hidden = true;
+  if (isWorkflow()) {
+    current = null;
+    history.replaceState(null, "", location.pathname);
+  } else {
+    sessionStorage.removeItem(SESSION);
+  }
+  label();
   find("question").focus();
 });
 find("question").addEventListener("keydown", (event) => {
@@ -215,18 +286,27 @@ find("question").addEventListener("keydown", (event) => {
   }
 });
 find("stop").addEventListener("click", () => {
-  const handle = location.hash.slice(1);
-  if (handle) cancel(handle).catch((error) => status(error.message, "bad"));
+  if (run) cancel(run).catch((error) => status(error.message, "bad"));
 });
 
-find("fresh").hidden = !sessionStorage.getItem(SESSION);
 ready();
 about();
 // A page that is loaded again goes on with what it showed.
 const handle = decodeURIComponent(location.hash.slice(1));
 if (/^run_[0-9a-f]{32}$/.test(handle)) {
   const signal = start("…");
+  run = handle;
   go((tell) => resume(handle, tell, signal));
+} else if (/^workflow_[0-9a-f]{32}$/.test(handle)) {
+  const signal = start("…");
+  go(async (tell) => {
+    const state = await get(`/v1/workflows/${handle}`);
+    stand(state);
+    choose(state.workflow);
+    status("");
+    find("trail").hidden = !state.run;
+    if (state.run) await resume(run = state.run, tell, signal);
+  });
 } else {
   find("question").focus();
 }

@@ -1,12 +1,17 @@
 //! Whether everything that the question names is in something that the plan uses.
 
+use prospector_connect::{
+    query::{Aggregation, Group},
+    table::ColumnType,
+};
+
 use super::{
     Report, SenseCode, SenseFinding,
     question::{Concept, Grouping},
     view::{PlanView, computes},
     vocabulary::{Cover, alike},
 };
-use crate::plan::query::Aggregation;
+use crate::meaning::ColumnMeaning;
 
 pub(super) fn check(view: &PlanView<'_>, report: &mut Report) {
     for concept in &view.question.concepts {
@@ -18,6 +23,7 @@ pub(super) fn check(view: &PlanView<'_>, report: &mut Report) {
     }
     report.check(check_count(view));
     report.check(check_average(view));
+    report.check(check_amount(view));
     report.check(check_negation(view));
     report.check(check_data(view));
     report.check(check_currency(view));
@@ -46,6 +52,15 @@ pub(super) fn check_declined(view: &PlanView<'_>, report: &mut Report) {
     }));
 }
 
+/// Whether a table of the plan has texts and nothing is known of any of its values.
+fn has_unknown_texts(view: &PlanView<'_>) -> bool {
+    view.tables().any(|(_, table)| {
+        let is_text = |column: &ColumnMeaning| matches!(column.column_type, ColumnType::Text | ColumnType::Other);
+        table.columns.iter().any(is_text)
+            && table.columns.iter().all(|column| column.values.is_empty() && column.span.is_none())
+    })
+}
+
 fn names(term: &super::view::UsedTerm, concept: &Concept) -> bool {
     term.stems.iter().any(|stem| alike(stem, &concept.stem)) || term.short.as_ref() == Some(&concept.stem)
 }
@@ -53,6 +68,11 @@ fn names(term: &super::view::UsedTerm, concept: &Concept) -> bool {
 fn is_covered(view: &PlanView<'_>, concept: &Concept) -> bool {
     let stem = &concept.stem;
     if view.cover(stem) > Cover::None || view.filters_hold(stem) {
+        return true;
+    }
+    // A name is a value. What an operation is called with is said nowhere before the call, and what a table holds only where its
+    // values are known.
+    if concept.is_name && (view.sources.iter().any(|source| source.operation.is_some()) || has_unknown_texts(view)) {
         return true;
     }
     // A term that the plan uses, and its short form.
@@ -127,6 +147,21 @@ fn check_count(view: &PlanView<'_>) -> Option<SenseFinding> {
     Some(SenseFinding::new(SenseCode::WrongMeasure, None, message).near(homes))
 }
 
+/// Who has the most of an amount is not found by counting rows.
+fn check_amount(view: &PlanView<'_>) -> Option<SenseFinding> {
+    const AMOUNTS: [&str; 8] = ["revenue", "sale", "spend", "amount", "turnover", "income", "profit", "money"];
+    let counts = view.question.counts.as_deref()?;
+    let is_amount = AMOUNTS.iter().any(|word| super::vocabulary::stems(word).iter().any(|stem| alike(stem, counts)));
+    let mut measures = view.steps.iter().flat_map(|step| &step.compute).peekable();
+    let only_counts = measures.peek().is_some()
+        && measures.all(|measure| matches!(measure.aggregation, Some(Aggregation::Count | Aggregation::CountDistinct)));
+    (is_amount && only_counts && view.question.ranks.is_some()).then(|| {
+        let message =
+            format!("the question ranks by `{counts}`, and the plan only counts rows: sum what it is made of");
+        SenseFinding::new(SenseCode::WrongMeasure, None, message)
+    })
+}
+
 /// Whether a table is called by this word alone.
 fn is_home(id: &str, stem: &str) -> bool {
     let name = id.rsplit('.').next().unwrap_or(id);
@@ -169,8 +204,10 @@ fn check_data(view: &PlanView<'_>) -> Option<SenseFinding> {
 /// What is ranked or grouped by has to be known to each step that computes; where it has a table of its own, a number that stands
 /// for it is no answer.
 fn check_subject(view: &PlanView<'_>) -> Option<SenseFinding> {
-    let ranked =
-        view.question.ranks.and_then(|_| view.question.concepts.first()).map(|concept| vec![concept.stem.clone()]);
+    // `How much was refunded to the ten customers with ...` ranks customers.
+    let ranks = |concept: &&Concept| !concept.text.ends_with("ed");
+    let ranked = view.question.ranks.and_then(|_| view.question.concepts.iter().find(ranks));
+    let ranked = ranked.map(|concept| vec![concept.stem.clone()]);
     let grouped = view.question.groupings.iter().filter_map(|grouping| match grouping {
         Grouping::Of(stems) if view.question.ranks.is_none() => Some(stems.clone()),
         Grouping::Of(_) | Grouping::Unit(_) => None,
@@ -274,7 +311,7 @@ fn check_grouping(view: &PlanView<'_>, grouping: &Grouping) -> Option<SenseFindi
     let words_of = |name: &str| super::vocabulary::stems(name);
     let (is_made, wanted) = match grouping {
         Grouping::Unit(unit) => {
-            let fits = |group: &crate::plan::query::Group, step| match group.part {
+            let fits = |group: &Group, step| match group.part {
                 Some(part) => part.as_str().split('_').any(|word| word == unit) || part.as_str() == "date",
                 None => view.find_column(step, &group.column).is_none_or(|found| {
                     found.column.is_date() || words_of(&found.column.name).iter().any(|word| alike(word, unit))
@@ -284,8 +321,14 @@ fn check_grouping(view: &PlanView<'_>, grouping: &Grouping) -> Option<SenseFindi
         }
         Grouping::Of(stems) => {
             let is_called = |found: &super::view::Found<'_>| {
+                // What refers to a table says what its rows are there for: `support_rep_id`.
+                let refers = view
+                    .tables()
+                    .flat_map(|(_, table)| &table.columns)
+                    .filter(|column| column.refers.as_ref().is_some_and(|(table, _)| *table == found.table.name));
                 let names = [&found.column.name, &found.table.name, &found.column.description];
-                let told: Vec<String> = names.iter().flat_map(|name| words_of(name)).collect();
+                let names = names.into_iter().chain(refers.map(|column| &column.name));
+                let told: Vec<String> = names.flat_map(|name| words_of(name)).collect();
                 stems.iter().any(|stem| told.iter().any(|word| alike(word, stem)))
             };
             let measured = view.steps.iter().flat_map(|step| &step.compute).any(|measure| {

@@ -1,13 +1,16 @@
 //! Whether the structured fields of steps fit the schema, and the values where those are known.
 
-use prospector_connect::filter::{FilterCondition, FilterOp};
+use prospector_connect::{
+    filter::{FilterCondition, FilterOp},
+    query::Aggregation,
+};
 use serde_json::Value;
 
 use super::{
     Report, SenseCode, SenseFinding,
     view::{Found, PlanView, list_fields},
 };
-use crate::plan::{Step, query::Aggregation};
+use crate::plan::Step;
 
 pub(super) fn check(view: &PlanView<'_>, report: &mut Report) {
     for (at, step) in view.steps.iter().enumerate() {

@@ -10,9 +10,6 @@ use super::{
 };
 use crate::{meaning::TableMeaning, plan::Step};
 
-/// A table that holds less of a period holds another one.
-const MIN_OVERLAP: f64 = 0.5;
-
 /// The days that conditions on one column let through.
 struct Interval {
     step: u32,
@@ -130,7 +127,7 @@ fn list_outside(view: &PlanView<'_>, step: &Step, intervals: &[Interval]) -> Vec
         .filter(|(_, spans)| !spans.is_empty())
         .collect();
     let reaches = |spans: &[(String, String)], from: &str, to: &str| {
-        spans.iter().any(|(first, last)| measure_overlap((first, last), (from, to)) >= MIN_OVERLAP)
+        spans.iter().any(|(first, last)| periods::measure_overlap((first, last), (from, to)) >= periods::MIN_OVERLAP)
     };
     let tell = |table: &TableMeaning, spans: &[(String, String)], from: &str, to: &str| {
         let (first, last) = &spans[0];
@@ -154,27 +151,6 @@ fn list_outside(view: &PlanView<'_>, step: &Step, intervals: &[Interval]) -> Vec
         }
     }
     found
-}
-
-/// The share of the days from one to before another that lie between the first and the last day of a column; of a period
-/// without a beginning or an end whether there are any.
-fn measure_overlap((first, last): (&str, &str), (from, to): (&str, &str)) -> f64 {
-    if last < from || to <= first {
-        return 0.0;
-    }
-    // A day as a number: months are taken as equally long.
-    let day = |text: &str| -> Option<f64> {
-        let number = |range: std::ops::Range<usize>| text.get(range)?.parse::<f64>().ok();
-        Some(number(0..4)? * 365.25 + (number(5..7)? - 1.0) * 30.44 + number(8..10).unwrap_or(1.0))
-    };
-    let is_open = from.starts_with("0000") || to.starts_with("9999");
-    match (day(first), day(last), day(from), day(to)) {
-        // What is kept by month stands under the first of its days.
-        (Some(first), Some(last), Some(from), Some(to)) if !is_open && to > from => {
-            ((last + 31.0).min(to) - first.max(from)) / (to - from)
-        }
-        _ => 1.0,
-    }
 }
 
 /// From when to when the dates of a table reach, column by column.

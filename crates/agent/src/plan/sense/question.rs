@@ -3,7 +3,7 @@
 use prospector_text::{
     codes,
     periods::{self, Period},
-    requests,
+    requests::{self, Change, change_of},
 };
 
 pub use super::vocabulary::{alike, stems};
@@ -57,6 +57,8 @@ pub struct Question {
     pub compares: bool,
     /// Whether it calls something a table.
     pub names_tables: bool,
+    /// What it asks to be done, where it asks for a change and its verb says which.
+    pub changes: Option<Change>,
     /// Whether it speaks of what did not happen.
     pub negates: bool,
     /// Whether it compares with another time.
@@ -112,6 +114,7 @@ impl Question {
         let mut question = Question {
             words: words.iter().map(|word| stems(word).concat()).collect(),
             asks_for_change: requests::asks_for_change(text),
+            changes: lower.iter().find_map(|word| change_of(word)).filter(|_| requests::asks_for_change(text)),
             negates: has(&["never", "without", "neither"]),
             is_relative: has(&["previous", "last", "ago", "growth", "change", "churned", "year-over-year"]),
             ranks: if has(&HIGHEST) { Some(true) } else { has(&LOWEST).then_some(false) },

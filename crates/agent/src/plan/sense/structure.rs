@@ -1,13 +1,16 @@
 //! Whether the tables of a step are connected, and whether what an operation changes was asked for.
 
+use prospector_connect::query::Aggregation;
+use prospector_text::{identifiers, requests};
+
 use super::{
     Report, SenseCode, SenseFinding,
     view::PlanView,
     vocabulary::{alike, stems},
 };
 use crate::{
-    meaning::TableMeaning,
-    plan::{Step, query::Aggregation},
+    meaning::{OperationMeaning, TableMeaning},
+    plan::Step,
 };
 
 pub(super) fn check(view: &PlanView<'_>, report: &mut Report) {
@@ -20,6 +23,7 @@ pub(super) fn check(view: &PlanView<'_>, report: &mut Report) {
         let Some(operation) = &source.operation else { continue };
         let changes = operation.writes == Some(true);
         writes |= changes || operation.writes.is_none();
+        report.check(check_kind_of_change(view, &source.id, operation, source.step));
         let asked = view.question.words.is_empty() || view.question.asks_for_change;
         report.check((changes && !asked).then(|| {
             let message = format!(
@@ -34,6 +38,25 @@ pub(super) fn check(view: &PlanView<'_>, report: &mut Report) {
             "the question asks for a change, and no step calls an operation that makes it: search for one, or decline";
         SenseFinding::new(SenseCode::NoChange, None, message)
     }));
+}
+
+/// What asks for something to be taken away is not done by an operation that makes something, nor the other way round.
+fn check_kind_of_change(
+    view: &PlanView<'_>,
+    id: &str,
+    operation: &OperationMeaning,
+    step: u32,
+) -> Option<SenseFinding> {
+    let asked = view.question.changes?;
+    let done = identifiers::words(&operation.name).iter().find_map(|word| requests::change_of(word))?;
+    (asked != done).then(|| {
+        let message = format!(
+            "the question asks to {}, and {id} is there to {}: search for the operation that does it, or decline",
+            asked.as_str(),
+            done.as_str()
+        );
+        SenseFinding::new(SenseCode::NoChange, Some(step), message)
+    })
 }
 
 /// Tables of one database that one step reads are joined by keys, bridges included, or by columns of one name.

@@ -1,7 +1,7 @@
 //! The entries of `databases`: a file, a server, or a service.
 
-use prospector_connect::Source;
 use prospector_connect::source::Server;
+use prospector_connect::source::Source;
 
 use super::{
     services,

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use prospector_connect::Source;
+use prospector_connect::source::Source;
 use prospector_connect::source::SourceKind;
 use prospector_core::Problem;
 use prospector_core::name::nearest;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use prospector_connect::Source;
+use prospector_connect::source::Source;
 use prospector_connect::source::{Access, BigquerySource, ElasticsearchSource};
 use prospector_core::Problem;
 

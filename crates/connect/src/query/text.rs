@@ -1,9 +1,9 @@
 //! The short texts for what a step computes: `sum(db.t.c) as name`, `db.t.c >= 5`, `quarter(db.t.day)`, `name desc`.
 
-use prospector_connect::filter::{FilterCondition, FilterOp};
 use serde_json::{Value, json};
 
 use super::{Aggregation, DatePart, Group, Measure, Order};
+use crate::filter::{FilterCondition, FilterOp};
 
 /// Why a text is not taken; the message is what a model is told.
 #[derive(Debug, thiserror::Error)]
@@ -26,10 +26,7 @@ pub(super) enum NotRead {
 pub(super) fn read_measure(text: &str) -> Result<Measure, NotRead> {
     let text = text.trim();
     let wrong = || NotRead::Measure(text.to_owned());
-    let (body, name) = match split_word(text, "as") {
-        Some((body, name)) => (body, Some(name.trim_matches(['"', '`']).to_owned())),
-        None => (text, None),
-    };
+    let (body, name) = split_name(text);
     if let Some((function, inner)) = read_call(body)
         && let Some(aggregation) = read_aggregation(function, inner)
     {
@@ -101,19 +98,19 @@ pub(super) fn read_filter(text: &str) -> Result<FilterCondition, NotRead> {
     Err(wrong())
 }
 
-/// `db.t.c`, or a part of a date.
+/// `db.t.c`, or a part of a date, and what it is called.
 pub(super) fn read_group(text: &str) -> Result<Group, NotRead> {
-    let text = text.trim();
-    let wrong = || NotRead::Group(text.to_owned());
+    let wrong = || NotRead::Group(text.trim().to_owned());
+    let (text, name) = split_name(text.trim());
     if let Some((function, inner)) = read_call(text) {
         let part =
             DatePart::ALL.into_iter().find(|part| part.as_str().eq_ignore_ascii_case(function)).ok_or_else(wrong)?;
-        return Ok(Group { column: clean(inner), part: Some(part) });
+        return Ok(Group { column: clean(inner), part: Some(part), name });
     }
     if !is_name(text) {
         return Err(wrong());
     }
-    Ok(Group { column: clean(text), part: None })
+    Ok(Group { column: clean(text), part: None, name })
 }
 
 /// `name`, `name desc`.
@@ -132,6 +129,14 @@ pub(super) fn read_order(text: &str) -> Result<Order, NotRead> {
     }
 }
 
+/// A text, and what stands behind the last `as`.
+fn split_name(text: &str) -> (&str, Option<String>) {
+    match split_word(text, "as") {
+        Some((body, name)) => (body, Some(name.trim_matches(['"', '`']).to_owned())),
+        None => (text, None),
+    }
+}
+
 /// `name(inner)` and nothing after it.
 fn read_call(text: &str) -> Option<(&str, &str)> {
     let (function, rest) = text.trim().split_once('(')?;
@@ -143,11 +148,10 @@ fn read_call(text: &str) -> Option<(&str, &str)> {
 
 fn read_aggregation(function: &str, inner: &str) -> Option<Aggregation> {
     let distinct = inner.trim().to_lowercase().starts_with("distinct ");
-    Some(match function.to_lowercase().as_str() {
-        "count" if distinct => Aggregation::CountDistinct,
-        "average" | "mean" => Aggregation::Avg,
-        name => Aggregation::ALL.into_iter().find(|known| known.as_str() == name)?,
-    })
+    match Aggregation::find(function)? {
+        Aggregation::Count if distinct => Some(Aggregation::CountDistinct),
+        found => Some(found),
+    }
 }
 
 /// The texts on both sides of the last such word that stands alone.
@@ -238,6 +242,8 @@ mod tests {
     fn groups_and_orders_are_read() {
         assert_eq!(json!(read_group("quarter(a.b.c)").unwrap()), json!({"column": "a.b.c", "part": "quarter"}));
         assert_eq!(json!(read_group("a.b.c").unwrap()), json!({"column": "a.b.c"}));
+        let named = json!({"column": "a.b.c", "part": "year_month", "name": "month"});
+        assert_eq!(json!(read_group("year_month(a.b.c) AS month").unwrap()), named);
         assert!(read_group("era(a.b.c)").is_err());
         assert_eq!(json!(read_order("total DESC").unwrap()), json!({"by": "total", "descending": true}));
         assert!(read_order("total up").is_err());

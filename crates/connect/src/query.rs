@@ -1,10 +1,14 @@
-//! What a step computes, said so that it can be checked and run: measures, conditions, groups, an order, a limit. A model may
+//! What is computed over tables, said so that it can be checked and run: measures, conditions, groups, an order, a limit. A model may
 //! write each as an object or as a short text, such as `sum(db.table.column) as name`; a plan that is printed holds objects.
 
 mod text;
 
-use prospector_connect::filter::FilterCondition;
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
+
+use crate::filter::FilterCondition;
 
 /// What is computed over rows, or over what was computed.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -51,9 +55,13 @@ pub struct Group {
     /// A part of a date: see [`DatePart`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<DatePart>,
+    /// What it is called, as the column if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
 }
 
-/// A part of a date.
+/// A part of a date: `month` is 1 to 12, `year_month` is `2025-03`, `year_quarter` is `2025-Q1`, `date` is `2025-03-09`,
+/// `weekday` is 0 for Sunday to 6.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DatePart {
@@ -99,6 +107,14 @@ impl Aggregation {
         Aggregation::CountDistinct,
     ];
 
+    /// The one that a word means, whatever its case: its own, `average` or `mean`.
+    pub fn find(word: &str) -> Option<Self> {
+        match word.to_lowercase().as_str() {
+            "average" | "mean" => Some(Aggregation::Avg),
+            word => Aggregation::ALL.into_iter().find(|known| known.as_str() == word),
+        }
+    }
+
     /// The word for it in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -142,6 +158,35 @@ impl DatePart {
     }
 }
 
+// A list of words: with a description for each, as the derived schemas have it, they would cost a model many tokens.
+impl JsonSchema for Aggregation {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Aggregation".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "string", "enum": Aggregation::ALL.map(Aggregation::as_str)})
+    }
+}
+
+impl JsonSchema for DatePart {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "DatePart".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "string", "enum": DatePart::ALL.map(DatePart::as_str)})
+    }
+}
+
 /// An object, or a text that says the same.
 #[derive(Deserialize)]
 #[serde(untagged)]
@@ -163,18 +208,34 @@ where
     written.unwrap_or_default().into_iter().map(one).collect()
 }
 
-pub(super) fn read_measures<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Measure>, D::Error> {
+/// Reads measures, each an object or a text such as `sum(db.table.column) as name`.
+///
+/// # Errors
+/// What cannot be read, and how it is written.
+pub fn read_measures<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Measure>, D::Error> {
     read_all(from, text::read_measure)
 }
 
-pub(super) fn read_filters<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<FilterCondition>, D::Error> {
+/// Reads conditions, each an object or a text such as `db.table.column >= 5`.
+///
+/// # Errors
+/// What cannot be read, and how it is written.
+pub fn read_filters<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<FilterCondition>, D::Error> {
     read_all(from, text::read_filter)
 }
 
-pub(super) fn read_groups<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Group>, D::Error> {
+/// Reads groups, each an object or a text such as `quarter(db.table.day)`.
+///
+/// # Errors
+/// What cannot be read, and how it is written.
+pub fn read_groups<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Group>, D::Error> {
     read_all(from, text::read_group)
 }
 
-pub(super) fn read_orders<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Order>, D::Error> {
+/// Reads orders, each an object or a text such as `total desc`.
+///
+/// # Errors
+/// What cannot be read, and how it is written.
+pub fn read_orders<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Order>, D::Error> {
     read_all(from, text::read_order)
 }

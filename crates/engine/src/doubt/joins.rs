@@ -1,0 +1,180 @@
+//! Joins that match nothing, lose rows, have no condition, or use other columns than the declared keys.
+
+use std::collections::BTreeSet;
+
+use prospector_connect::table::ForeignKey;
+use sqlparser::ast::Expr;
+
+use super::Case;
+use super::alike::{Difference, examples, find_alike, number, quote};
+use super::select::{Key, Part};
+
+pub(super) async fn examine(case: &mut Case<'_>) {
+    let parts = case.parts;
+    for part in parts {
+        let count = part.tables.len();
+        let pairs: Vec<(usize, usize)> = (0..count).flat_map(|b| (0..b).map(move |a| (a, b))).collect();
+        for (a, b) in pairs {
+            let keys: Vec<&Key> = part.keys_between(a, b).collect();
+            if keys.is_empty() {
+                let doubt = cross(case, part, a, b);
+                case.tell(doubt);
+                continue;
+            }
+            case.tell(other_columns(part, a, b, &keys));
+            if case.is_empty {
+                let doubt = match_nothing(case, part, a, b, &keys).await;
+                case.tell(doubt);
+            }
+            if part.tables[b].is_optional {
+                let doubt = lose(case, part, a, b, &keys).await;
+                case.tell(doubt);
+            }
+        }
+    }
+}
+
+/// Two tables that nothing connects, not even through others.
+fn cross(case: &Case<'_>, part: &Part<'_>, a: usize, b: usize) -> Option<String> {
+    if part.is_crossed || !part.is_plain {
+        return None;
+    }
+    let mut reached = BTreeSet::from([a]);
+    loop {
+        let before = reached.len();
+        let touched = part.links.iter().filter(|link| link.iter().any(|table| reached.contains(table)));
+        let more: Vec<usize> = touched.flatten().copied().collect();
+        reached.extend(more);
+        if reached.len() == before {
+            break;
+        }
+    }
+    let has_one = |at: usize| part.tables[at].table.row_count.is_some_and(|rows| rows <= 1);
+    if reached.contains(&b) || has_one(a) || has_one(b) || case.found.iter().any(|told| told.contains("every row of")) {
+        return None;
+    }
+    // A condition that could not be read may connect them.
+    let (a, b) = (&part.tables[a].table.name, &part.tables[b].table.name);
+    Some(format!("no condition joins `{a}` and `{b}`: every row of one stands with every row of the other"))
+}
+
+/// The columns of a declared key that a join leaves aside.
+fn other_columns(part: &Part<'_>, a: usize, b: usize, keys: &[&Key]) -> Option<String> {
+    let (left, right) = (part.tables[a].table, part.tables[b].table);
+    if std::ptr::eq(left, right) {
+        let is_key = |expr: &Expr| part.column(expr).is_some_and(|(_, column)| column.primary_key);
+        let is_itself = |key: &&Key| key.left.1.to_string().ends_with(&last_name(&key.right.1)) && is_key(&key.left.1);
+        let keyed = left.columns.iter().filter(|column| column.primary_key).count();
+        let key = keys.iter().copied().find(is_itself).filter(|_| keyed == 1)?;
+        return Some(format!("the join on `{}` joins each row of `{}` with itself", key.condition(), left.name));
+    }
+    let declared = |from: usize, to: usize| {
+        let to = part.tables[to].table.name.as_str();
+        part.tables[from].table.foreign_keys.iter().filter(move |key| key.table.eq_ignore_ascii_case(to))
+    };
+    let is_used = |from: usize, key: &ForeignKey| {
+        keys.iter().any(|used| {
+            let Some((own, (_, other))) = used.sides(from) else { return false };
+            let named = |expr: &Expr, names: &[String]| match part.column(expr) {
+                Some((_, column)) => names.iter().any(|name| name.eq_ignore_ascii_case(&column.name)),
+                // Of an expression nobody knows what it makes of a key.
+                None => true,
+            };
+            named(own, &key.columns) && named(other, &key.references)
+        })
+    };
+    let all: Vec<(usize, &ForeignKey)> =
+        declared(a, b).map(|key| (a, key)).chain(declared(b, a).map(|key| (b, key))).collect();
+    // A third table may be what connects them.
+    if all.is_empty() || all.iter().any(|(from, key)| is_used(*from, key)) || part.keys.len() > keys.len() {
+        return None;
+    }
+    let (from, key) = all.first()?;
+    let owner = &part.tables[*from].table.name;
+    let pairs = key.columns.iter().zip(&key.references);
+    let told: Vec<String> = pairs.map(|(own, other)| format!("{owner}.{own} = {}.{other}", key.table)).collect();
+    let used: Vec<String> = keys.iter().map(|key| key.condition()).collect();
+    Some(format!("the join on `{}` is no declared key; declared is `{}`", used.join(" AND "), told.join(" AND ")))
+}
+
+/// A column with the point before it.
+fn last_name(expr: &Expr) -> String {
+    match expr {
+        Expr::CompoundIdentifier(parts) => parts.last().map(|name| format!(".{name}")).unwrap_or_default(),
+        other => other.to_string(),
+    }
+}
+
+fn pair(part: &Part<'_>, a: usize, b: usize, keys: &[&Key]) -> String {
+    let condition: Vec<String> = keys.iter().map(|key| key.condition()).collect();
+    format!("{} JOIN {} ON {}", part.tables[a].written, part.tables[b].written, condition.join(" AND "))
+}
+
+/// A join without a match, and why.
+async fn match_nothing(case: &Case<'_>, part: &Part<'_>, a: usize, b: usize, keys: &[&Key]) -> Option<String> {
+    if case.probe.any(&pair(part, a, b, keys), "1 = 1").await? {
+        return None;
+    }
+    let key = keys.first()?;
+    let (left, right) = (&key.left, &key.right);
+    let (ours, _) = case.probe.values(&part.tables[left.0].written, &left.1.to_string()).await?;
+    let (theirs, _) = case.probe.values(&part.tables[right.0].written, &right.1.to_string()).await?;
+    let (ours_label, theirs_label) = (part.label(&left.1), part.label(&right.1));
+    let start = format!("the join on `{}` matches no row", key.condition());
+    for (values, label) in [(&ours, &ours_label), (&theirs, &theirs_label)] {
+        if values.is_empty() {
+            return Some(format!("{start}: {label} holds no value at all"));
+        }
+    }
+    let alike = ours.iter().take(500).find_map(|value| {
+        let (other, difference) = find_alike(value, &theirs)?;
+        Some((value, other, difference))
+    });
+    if let Some((ours, theirs, difference)) = alike {
+        let (blank, label) = match theirs.trim() == theirs {
+            true => (ours.as_str(), &ours_label),
+            false => (theirs, &theirs_label),
+        };
+        return Some(match difference {
+            Difference::Leading | Difference::Trailing => {
+                format!("{start}: {label} holds {}, {}; join on TRIM()", quote(blank), difference.describe())
+            }
+            _ => format!("{start}: {} on one side is {} on the other", quote(ours), quote(theirs)),
+        });
+    }
+    let are_numbers = |values: &[String]| values.iter().all(|value| number(value).is_some());
+    let why = if are_numbers(&ours) == are_numbers(&theirs) { "have no value in common" } else { "hold other things" };
+    let examples = format!("{ours_label} has {}, {theirs_label} {}", examples(&ours), examples(&theirs));
+    Some(format!("{start}: both {why}; {examples}"))
+}
+
+/// Rows without a match that LEFT JOIN keeps and WHERE drops, or that COUNT(*) counts.
+async fn lose(case: &Case<'_>, part: &Part<'_>, a: usize, b: usize, keys: &[&Key]) -> Option<String> {
+    let (kept, optional) = (&part.tables[a], &part.tables[b]);
+    let dropping = part.required.iter().find(|(at, condition, is_where)| {
+        let text = condition.to_string().to_uppercase();
+        *at == b && *is_where && !["NULL", "COALESCE", "NOT "].iter().any(|word| text.contains(word))
+    });
+    let counts = part.aggregates.iter().any(|call| call.name == "count" && call.argument.is_none());
+    let is_counted = counts && !part.groups.is_empty() && part.tables.len() == 2 && dropping.is_none();
+    if dropping.is_none() && !is_counted {
+        return None;
+    }
+    let conditions: Vec<String> = keys.iter().map(|key| key.condition()).collect();
+    let on = conditions.join(" AND ");
+    let (_, (_, other)) = keys.first()?.sides(a)?;
+    let filter = part.filter(a).map(|filter| format!(" AND {filter}")).unwrap_or_default();
+    let unmatched = format!("{} LEFT JOIN {} ON {on}", kept.written, optional.written);
+    let lost = case.probe.count(&unmatched, Some(&format!("{other} IS NULL{filter}"))).await?;
+    let (kept, other) = (&kept.table.name, &optional.table.name);
+    let rows = if lost == 1 { "row".to_owned() } else { "rows".to_owned() };
+    let doubt = match dropping {
+        Some((_, condition, _)) => format!(
+            "LEFT JOIN keeps {lost} {rows} of `{kept}` without `{other}`, and `{condition}` in WHERE drops them; put it into ON to keep them"
+        ),
+        None => format!(
+            "COUNT(*) is 1, not 0, for {lost} {rows} of `{kept}` without `{other}`; count a column of `{other}`"
+        ),
+    };
+    (lost > 0).then_some(doubt)
+}

@@ -1,0 +1,129 @@
+//! Queries that are written as data: measures, conditions, groups and an order over tables of any databases and over what a
+//! session has loaded. [`Engine::compile`] writes the SQL; rows that were answered are kept with [`Engine::keep`] for the next.
+
+mod combine;
+mod compile;
+mod joint;
+mod measure;
+
+use prospector_connect::filter::FilterCondition;
+use prospector_connect::query::{Group, Measure, Order};
+use prospector_connect::rows::Rows;
+use prospector_connect::table::{Column, ColumnType, Table};
+use serde_json::Value;
+
+pub use crate::outcome::{Outcome, Way};
+use crate::scope::{self, StoredSubset};
+use crate::{Engine, Failure, FailureCode, joined};
+pub use combine::{Combination, CombinedColumn};
+
+/// What is computed over tables.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct TableQuery {
+    /// `database.table`, or the alias of what was loaded or kept.
+    pub tables: Vec<String>,
+    /// The columns of the rows, where nothing is computed and nothing is grouped; all of the first table where it is empty.
+    pub columns: Vec<String>,
+    /// What is computed.
+    pub compute: Vec<Measure>,
+    /// Conditions on columns, or on measures by their names.
+    pub filter: Vec<FilterCondition>,
+    /// Columns whose values must be among those of a column that was loaded or kept.
+    pub within: Vec<Within>,
+    /// What is grouped by.
+    pub group_by: Vec<Group>,
+    /// What rows are ordered by, most important first.
+    pub order: Vec<Order>,
+    /// At most so many rows.
+    pub limit: Option<usize>,
+}
+
+/// A column whose values must be among those of another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Within {
+    /// The column, `database.table.column`.
+    pub column: String,
+    /// What was loaded or kept under that alias.
+    pub alias: String,
+    /// Its column.
+    pub of: String,
+}
+
+/// The SQL of a [`TableQuery`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CompiledQuery {
+    /// The text for [`Engine::run`].
+    pub sql: String,
+    /// The one database that it reads, in whose SQL it is written; none where it is in DataFusion's.
+    pub database: Option<String>,
+    /// What the columns of the answer are called.
+    pub columns: Vec<String>,
+    /// How many of them, the first, are groups: together they are different in each row.
+    pub groups: usize,
+}
+
+impl Engine {
+    /// Keeps rows under an alias, as [`Engine::load`] does with those of a table. `keys` are the columns that are together
+    /// different in each row; `origin` says where the rows are from, as `database.table` or in other words.
+    ///
+    /// # Errors
+    /// An alias that is no plain name, columns of one name, or rows that take too much memory.
+    pub fn keep(&self, alias: &str, rows: &Rows, keys: &[String], origin: &str) -> Result<(), Failure> {
+        let alias = scope::alias(alias)?;
+        let mut columns: Vec<Column> = Vec::new();
+        for (at, name) in rows.columns.iter().enumerate() {
+            if columns.iter().any(|column| column.name.eq_ignore_ascii_case(name)) {
+                let message = format!("two columns are called `{name}`");
+                return Err(
+                    Failure::new(FailureCode::InvalidArguments, message).advise("give one of them another name")
+                );
+            }
+            let column_type = type_of(rows.rows.iter().filter_map(|row| row.get(at)));
+            columns.push(Column {
+                name: name.to_lowercase(),
+                column_type,
+                nullable: true,
+                primary_key: keys.iter().any(|key| key.eq_ignore_ascii_case(name)),
+                ..Column::default()
+            });
+        }
+        let most = self.limits().source_bytes;
+        if joined::measure::rows(rows) > most {
+            let message = format!("the rows would take more than {} MB", most >> 20);
+            return Err(Failure::new(FailureCode::TooLarge, message).advise("ask for fewer columns or rows"));
+        }
+        let batch = scope::batch(&columns, &rows.rows);
+        let batch = batch.map_err(|error| Failure::new(FailureCode::Failed, error.to_string()))?;
+        let database = origin.split_once('.').map_or(origin, |(database, _)| database).to_owned();
+        self.hold(StoredSubset {
+            table: Table { name: alias, columns, ..Table::default() },
+            database,
+            origin: origin.to_owned(),
+            batch,
+            share: None,
+        })
+    }
+}
+
+/// The type that holds all of the values.
+fn type_of<'a>(values: impl Iterator<Item = &'a Value>) -> ColumnType {
+    let mut found = None;
+    for value in values {
+        let own = match value {
+            Value::Null => continue,
+            Value::Bool(_) => ColumnType::Boolean,
+            Value::Number(number) if number.is_i64() => ColumnType::Integer,
+            Value::Number(_) => ColumnType::Float,
+            Value::String(_) | Value::Array(_) | Value::Object(_) => return ColumnType::Text,
+        };
+        found = match (found, own) {
+            (None, own) => Some(own),
+            (Some(before), own) if before == own => Some(own),
+            (Some(ColumnType::Integer), ColumnType::Float) | (Some(ColumnType::Float), ColumnType::Integer) => {
+                Some(ColumnType::Float)
+            }
+            (Some(_), _) => return ColumnType::Text,
+        };
+    }
+    found.unwrap_or(ColumnType::Text)
+}

@@ -1,0 +1,84 @@
+//! Comparing two runs, step by step and row by row.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde_json::Value;
+
+use crate::{
+    comparison::{Change, Comparison, Difference, StepComparison},
+    record::{Run, StepRun},
+};
+
+/// So many differing rows of a step are told.
+const MAX_DIFFERENCES: usize = 20;
+
+impl Comparison {
+    /// What differs in `now` from `before`, step by step.
+    pub fn of(before: &Run, now: &Run) -> Self {
+        let find = |run: &'_ Run, number: u32| run.steps.iter().position(|step| step.step.number == number);
+        let mut numbers: Vec<u32> = before.steps.iter().chain(&now.steps).map(|step| step.step.number).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let each = |number| {
+            let (old, new) =
+                (find(before, number).map(|at| &before.steps[at]), find(now, number).map(|at| &now.steps[at]));
+            compare_steps(number, old, new)
+        };
+        Comparison { with: before.id.clone(), steps: numbers.into_iter().map(each).collect() }
+    }
+}
+
+fn compare_steps(number: u32, old: Option<&StepRun>, new: Option<&StepRun>) -> StepComparison {
+    let mut compared = StepComparison {
+        number,
+        rows_before: old.and_then(|step| step.row_count),
+        rows_now: new.and_then(|step| step.row_count),
+        ..StepComparison::default()
+    };
+    let (old, new) = match (old, new) {
+        (Some(old), Some(new)) => (old, new),
+        (None, _) => return StepComparison { change: Change::Added, ..compared },
+        (_, None) => return StepComparison { change: Change::Removed, ..compared },
+    };
+    if old.columns == new.columns && old.rows == new.rows && old.row_count == new.row_count {
+        return compared;
+    }
+    compared.change = Change::Changed;
+    let groups = if old.columns.get(..old.groups) == new.columns.get(..new.groups) { new.groups } else { 0 };
+    let (old_rows, new_rows) = (by_group(old, groups), by_group(new, groups));
+    let values = |step: &StepRun, row: &[Value]| -> BTreeMap<String, Value> {
+        step.columns.iter().cloned().zip(row.iter().cloned()).skip(groups).collect()
+    };
+    let before: HashMap<String, &[Value]> = old_rows.iter().map(|(key, _, row)| (key.clone(), *row)).collect();
+    let after: HashMap<String, &[Value]> = new_rows.iter().map(|(key, _, row)| (key.clone(), *row)).collect();
+    for (key, shown, row) in &new_rows {
+        let earlier = before.get(key).map(|row| values(old, row));
+        let own = values(new, row);
+        if earlier.as_ref() != Some(&own) {
+            compared.differences.push(Difference { row: shown.clone(), before: earlier, now: Some(own) });
+        }
+    }
+    for (key, shown, row) in &old_rows {
+        if !after.contains_key(key) {
+            compared.differences.push(Difference { row: shown.clone(), before: Some(values(old, row)), now: None });
+        }
+    }
+    compared.differences.truncate(MAX_DIFFERENCES);
+    compared
+}
+
+/// The rows by their groups, or by their place where there are none: a key, what is shown of it, and the row.
+fn by_group(step: &StepRun, groups: usize) -> Vec<(String, Vec<Value>, &[Value])> {
+    let each = |(at, row): (usize, &'_ Vec<Value>)| {
+        let shown = if groups == 0 { vec![Value::from(at + 1)] } else { row.iter().take(groups).cloned().collect() };
+        (Value::Array(shown.clone()).to_string(), shown)
+    };
+    step.rows
+        .iter()
+        .enumerate()
+        .map(|(at, row)| {
+            let (key, shown) = each((at, row));
+            (key, shown, row.as_slice())
+        })
+        .collect()
+}

@@ -1,0 +1,173 @@
+//! The steps of a plan, one after the other.
+
+use std::sync::Arc;
+
+use prospector_agent::{
+    ask::{DerivationStep, StepKind},
+    plan::{Draft, Plan, Step, verify_plan},
+};
+use prospector_discovery::Catalog;
+use prospector_engine::Engine;
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    comparison::Comparison,
+    input::Inputs,
+    record::{Run, StepRun, StepStatus, Stop},
+    step::StepRunner,
+    unapplied::list_unapplied,
+};
+
+/// Runs plans over a catalog.
+pub struct Executor {
+    catalog: Arc<Catalog>,
+    engine: Arc<Engine>,
+    /// Whether what steps found stays there.
+    stays: bool,
+}
+
+/// How a plan is run.
+#[derive(Default)]
+pub struct RunOptions<'a> {
+    /// The last step that is run, by its number; all of them without it.
+    pub until: Option<u32>,
+    /// An earlier run: steps that are the same, over inputs that are the same, are taken from it.
+    pub resume: Option<Run>,
+    /// An earlier run that this one is compared with.
+    pub compare: Option<Run>,
+    /// Ends the run before its next step, and what a source does for the present one.
+    pub cancel: CancellationToken,
+    /// Told of each step when it is done.
+    pub observe: Option<&'a (dyn Fn(&StepRun) + Sync)>,
+}
+
+impl Executor {
+    /// Runs plans over this catalog, in one session of its engine for each.
+    pub fn new(catalog: Arc<Catalog>) -> Self {
+        let engine = catalog.engine();
+        Executor { catalog, engine, stays: false }
+    }
+
+    /// Runs plans over this catalog in a session of its engine, which keeps what their steps found.
+    pub fn in_session(catalog: Arc<Catalog>, engine: Arc<Engine>) -> Self {
+        Executor { catalog, engine, stays: true }
+    }
+
+    /// Runs the steps in order. Nothing is run of a plan that names what does not exist; one that makes no sense for its
+    /// question is run, and its run is not `ok`.
+    pub async fn run(&self, plan: Plan, options: RunOptions<'_>) -> Run {
+        let (question, draft, verification) = verify_plan(plan, &self.catalog).await;
+        let mut run = Run {
+            question,
+            discovered_context: draft.discovered_context.clone(),
+            plan: draft.plan.clone(),
+            verification,
+            ..Run::default()
+        };
+        if run.verification.failed.is_empty() {
+            self.run_steps(&draft, &options, &mut run).await;
+        } else {
+            run.stopped = Some(Stop::NotVerified);
+        }
+        run.result = run.steps.iter().rev().find(|step| step.has_rows()).map(|step| step.step.number);
+        run.derivation = derive(&run.steps);
+        run.unapplied = list_unapplied(&draft.plan.steps, &run.steps);
+        run.ok = run.stopped.is_none() && run.verification.ok && run.unapplied.is_empty();
+        run.comparison = options.compare.as_ref().map(|earlier| Comparison::of(earlier, &run));
+        run
+    }
+
+    async fn run_steps(&self, draft: &Draft, options: &RunOptions<'_>, run: &mut Run) {
+        let engine = if self.stays { self.engine.clone() } else { self.engine.session() };
+        let mut inputs = Inputs::new(engine.clone());
+        let runner = StepRunner {
+            catalog: &self.catalog,
+            engine: &engine,
+            question: &run.question,
+            facts: &draft.discovered_context.facts,
+        };
+        for step in &draft.plan.steps {
+            if options.cancel.is_cancelled() {
+                run.stopped = Some(Stop::Cancelled);
+                return;
+            }
+            let known = options.resume.as_ref().and_then(|earlier| find_same(earlier, step, &run.steps));
+            let mut done = match known {
+                Some(known) => StepRun { reused: true, ..known.clone() },
+                None => tokio::select! {
+                    done = runner.run(step, &inputs) => done,
+                    () = options.cancel.cancelled() => {
+                        run.stopped = Some(Stop::Cancelled);
+                        return;
+                    }
+                },
+            };
+            if let Err(failure) = inputs.keep(&done) {
+                done.fail(failure.code.to_string(), failure.message, failure.suggestion);
+            }
+            if let Some(observe) = options.observe {
+                observe(&done);
+            }
+            let (failed, number) = (done.status == StepStatus::Failed, done.step.number);
+            run.steps.push(done);
+            if failed {
+                run.stopped = Some(Stop::Failed);
+                return;
+            }
+            if options.until == Some(number) && draft.plan.steps.last().is_some_and(|last| last.number != number) {
+                run.stopped = Some(Stop::Asked);
+                return;
+            }
+        }
+    }
+}
+
+/// The same step of an earlier run, where all that it uses was taken from there too.
+fn find_same<'a>(earlier: &'a Run, step: &Step, done: &[StepRun]) -> Option<&'a StepRun> {
+    let known = earlier.steps.iter().find(|known| known.step == *step && known.status == StepStatus::Done)?;
+    let is_from_there = |input: &String| done.iter().any(|done| done.reused && done.step.outputs.contains(input));
+    step.inputs.iter().all(is_from_there).then_some(known)
+}
+
+/// Premises and queries, each with what it rests on.
+fn derive(steps: &[StepRun]) -> Vec<DerivationStep> {
+    let mut derivation: Vec<DerivationStep> = Vec::new();
+    // What each step left, by the ids of its parts.
+    let mut left: Vec<(&StepRun, Vec<String>)> = Vec::new();
+    let (mut premises, mut queries) = (0, 0);
+    for step in steps {
+        let used =
+            left.iter().filter(|(earlier, _)| earlier.step.outputs.iter().any(|name| step.step.inputs.contains(name)));
+        let used: Vec<String> = used.flat_map(|(_, ids)| ids.clone()).collect();
+        let mut own = Vec::new();
+        for premise in &step.premises {
+            premises += 1;
+            own.push(format!("P{premises}"));
+            derivation.push(DerivationStep {
+                id: format!("P{premises}"),
+                kind: StepKind::Premise,
+                text: premise.definition.clone(),
+                source: premise.source.clone(),
+                confidence: Some(premise.confidence),
+                ..DerivationStep::default()
+            });
+        }
+        if let Some(sql) = &step.sql {
+            queries += 1;
+            let problems = step.error.iter().map(|error| error.message.clone());
+            derivation.push(DerivationStep {
+                id: format!("Q{queries}"),
+                kind: StepKind::Query,
+                text: step.step.goal.clone(),
+                source: sql.clone(),
+                rests_on: used.iter().chain(&own).cloned().collect(),
+                problems: problems.collect(),
+                ..DerivationStep::default()
+            });
+            own.push(format!("Q{queries}"));
+        }
+        // A step without a part of its own passes on what it was given.
+        left.push((step, if own.is_empty() { used } else { own }));
+    }
+    derivation
+}

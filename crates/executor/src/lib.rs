@@ -1,0 +1,48 @@
+//! Runs a plan: its steps in order, each result a table that later steps use, until the last one or one that fails.
+//!
+//! A step that computes becomes a query of the engine (see [`prospector_engine::query`]); one that only has inputs puts them
+//! side by side; documents give premises, skills give instructions for whoever writes the answer, operations are called where
+//! the catalog allows it. What a plan leaves open is read in the plainest way, and a note says how.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use prospector_discovery::{Catalog, CatalogOptions};
+//! use prospector_executor::{Executor, RunOptions, read_plan};
+//!
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let folder = tempfile::tempdir()?;
+//! let file = folder.path().join("catalog.yaml");
+//! std::fs::write(folder.path().join("orders.csv"), "order_id,country,total\n1,PT,9.50\n2,PT,1\n3,BR,4\n")?;
+//! std::fs::write(&file, "databases:\n- path: orders.csv\n")?;
+//! let (catalog, _) = Catalog::open(&file, CatalogOptions::default()).await?;
+//!
+//! let plan = read_plan(r#"{"question": "total of orders by country", "plan": {"steps": [{
+//!     "number": 1, "goal": "Sum the totals by country", "tables": ["orders.orders"],
+//!     "compute": ["sum(orders.orders.total) as total"], "group_by": ["orders.orders.country"],
+//!     "order": ["total desc"]}]}}"#)?;
+//! let run = Executor::new(Arc::new(catalog)).run(plan, RunOptions::default()).await;
+//! let result = run.result_step().ok_or("there is no result")?;
+//! assert_eq!(result.rows, [["PT".into(), serde_json::json!(10.5)], ["BR".into(), serde_json::json!(4.0)]]);
+//! # Ok(()) }
+//! ```
+//!
+//! What it is not: it makes no plan, it asks no model, and it writes to no source.
+
+mod compare;
+pub mod comparison;
+mod executor;
+mod input;
+mod read;
+pub mod record;
+mod step;
+pub mod store;
+mod text;
+mod tool;
+mod unapplied;
+
+pub use executor::{Executor, RunOptions};
+pub use read::{ReadError, read_plan};
+pub use record::Run;
+pub use store::Store;
+pub use tool::tools;

@@ -1,0 +1,125 @@
+//! Runs in the state folder, one file each.
+
+use std::path::{Path, PathBuf};
+
+use prospector_core::Owner;
+use prospector_state::{checksum, create_folder, replace};
+
+use crate::Run;
+
+/// So many runs of one owner are kept; beyond that the oldest are removed.
+const MAX_RUNS: usize = 50;
+
+/// The runs of one owner.
+#[derive(Debug, Clone)]
+pub struct Store {
+    folder: PathBuf,
+}
+
+/// A run could not be read or kept.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// There is no such run.
+    #[error("there is no run `{id}`{}", list_known(.known))]
+    NotFound {
+        /// What it was called.
+        id: String,
+        /// The latest that there are.
+        known: Vec<String>,
+    },
+    /// The file is damaged.
+    #[error("the run in {} is damaged: {reason}; run the plan again", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// It cannot be kept.
+    #[error("cannot keep the run in {}: {obstacle}", path.display())]
+    NotKept {
+        /// The file.
+        path: PathBuf,
+        /// What is in the way.
+        obstacle: String,
+    },
+}
+
+fn list_known(ids: &[String]) -> String {
+    if ids.is_empty() { ": none is kept".to_owned() } else { format!("; the latest are {}", ids.join(", ")) }
+}
+
+impl Store {
+    /// The runs of that owner in a state folder.
+    pub fn new(state: &Path, owner: &Owner) -> Self {
+        let runs = state.join("runs");
+        let folder = if owner.is_local() {
+            runs
+        } else {
+            // Whatever an id is made of, the folder is one level.
+            runs.join(&blake3::hash(owner.id().as_bytes()).to_hex()[..16])
+        };
+        Store { folder }
+    }
+
+    /// Keeps a run under its id, which it gives it where it has none.
+    ///
+    /// # Errors
+    /// Where the file cannot be written.
+    pub fn keep(&self, run: &mut Run) -> Result<(), StoreError> {
+        if run.id.is_empty() {
+            run.id = self.free_id();
+        }
+        let path = self.path(&run.id);
+        let not_kept = |obstacle: String| StoreError::NotKept { path: path.clone(), obstacle };
+        create_folder(&self.folder).map_err(|error| not_kept(error.to_string()))?;
+        let bytes = serde_json::to_vec(&run).map_err(|error| not_kept(error.to_string()))?;
+        replace(&path, &checksum::seal(&bytes)).map_err(|error| not_kept(error.to_string()))?;
+        for id in self.ids().into_iter().skip(MAX_RUNS) {
+            let _ = std::fs::remove_file(self.path(&id));
+        }
+        Ok(())
+    }
+
+    /// The run of that id; `last` is the latest.
+    ///
+    /// # Errors
+    /// Where there is none, or it is damaged.
+    pub fn read(&self, id: &str) -> Result<Run, StoreError> {
+        let ids = self.ids();
+        let found = if id == "last" { ids.first() } else { ids.iter().find(|known| *known == id) };
+        let not_found = || StoreError::NotFound { id: id.to_owned(), known: ids.iter().take(3).cloned().collect() };
+        let path = self.path(found.ok_or_else(not_found)?);
+        let damaged = |reason: String| StoreError::Damaged { path: path.clone(), reason };
+        let bytes = std::fs::read(&path).map_err(|error| damaged(error.to_string()))?;
+        let bytes = checksum::unseal(&bytes).map_err(|error| damaged(error.to_string()))?;
+        serde_json::from_slice(bytes).map_err(|error| damaged(error.to_string()))
+    }
+
+    /// The ids of the runs, the latest first.
+    pub fn ids(&self) -> Vec<String> {
+        let files = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let name = |file: std::fs::DirEntry| Some(file.file_name().to_str()?.strip_suffix(".json")?.to_owned());
+        let mut ids: Vec<String> = files.filter_map(name).collect();
+        // They begin with the time.
+        ids.sort_by(|a, b| b.cmp(a));
+        ids
+    }
+
+    fn path(&self, id: &str) -> PathBuf {
+        self.folder.join(format!("{id}.json"))
+    }
+
+    /// The time, and a number where several runs begin in one second.
+    fn free_id(&self) -> String {
+        let now = chrono::Utc::now().format("%Y%m%d-%H%M%S");
+        let mut number = 1;
+        loop {
+            let id = format!("{now}-{number}");
+            if !self.path(&id).exists() {
+                return id;
+            }
+            number += 1;
+        }
+    }
+}

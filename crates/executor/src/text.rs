@@ -1,0 +1,109 @@
+//! A run for people.
+
+use prospector_connect::rows::Rows;
+use serde_json::Value;
+
+use crate::record::{MAX_SHOWN, Run, StepRun, StepStatus, Stop};
+
+/// So many characters of a cell.
+const MAX_CELL: usize = 40;
+
+impl Run {
+    /// The steps in a line each, the result as a table, and what has to be known about it.
+    pub fn text(&self) -> String {
+        let mut lines: Vec<String> = self.steps.iter().flat_map(StepRun::lines).collect();
+        for failure in &self.verification.failed {
+            lines.push(format!("not run: {} `{}`: {}", failure.place, failure.name, failure.reason));
+        }
+        if let Some(step) = self.result_step() {
+            lines.push(String::new());
+            lines.extend(table(&Rows {
+                columns: step.columns.clone(),
+                rows: step.rows.clone(),
+                has_more: step.has_more,
+            }));
+        }
+        for finding in &self.verification.sense.findings {
+            lines.push(format!("doubtful: {}", finding.message));
+        }
+        lines.extend(self.unapplied.iter().map(|text| format!("doubtful: {text}")));
+        match self.stopped {
+            Some(Stop::Failed) => lines.push(match self.id.is_empty() {
+                true => "The run stopped there.".to_owned(),
+                false => format!("The run stopped there. Mend the plan and go on with --resume {}.", self.id),
+            }),
+            Some(Stop::Asked) => {
+                lines.push(format!("The run stopped there, as asked. Go on with --resume {}.", self.id))
+            }
+            Some(Stop::Cancelled) => lines.push("The run was interrupted.".to_owned()),
+            Some(Stop::NotVerified) | None => {}
+        }
+        for step in self.comparison.iter().flat_map(|comparison| &comparison.steps) {
+            let count = |rows: Option<usize>| rows.map_or("no".to_owned(), |rows| rows.to_string());
+            lines.push(format!(
+                "step {}: {} ({} rows before, {} now, {} differ)",
+                step.number,
+                step.change.as_str(),
+                count(step.rows_before),
+                count(step.rows_now),
+                step.differences.len()
+            ));
+        }
+        lines.join("\n")
+    }
+}
+
+impl StepRun {
+    fn lines(&self) -> Vec<String> {
+        let found = match (self.status, self.row_count) {
+            (StepStatus::Failed, _) => "failed".to_owned(),
+            (StepStatus::Done, Some(1)) => "1 row".to_owned(),
+            (StepStatus::Done, Some(rows)) => format!("{rows} rows"),
+            (StepStatus::Done, None) if !self.premises.is_empty() => format!("{} premises", self.premises.len()),
+            (StepStatus::Done, None) if self.instructions.is_some() => "instructions".to_owned(),
+            (StepStatus::Done, None) => "nothing to run".to_owned(),
+        };
+        let reused = if self.reused { ", taken from the earlier run" } else { "" };
+        let mut lines = vec![format!("{}. {} ({found}{reused})", self.step.number, self.step.goal)];
+        lines.extend(self.notes.iter().map(|note| format!("   {note}")));
+        if let Some(error) = &self.error {
+            let advice = error.suggestion.as_ref().map(|text| format!(" ({text})")).unwrap_or_default();
+            lines.push(format!("   {}{advice}", error.message));
+        }
+        lines
+    }
+}
+
+/// The first rows in columns.
+fn table(rows: &Rows) -> Vec<String> {
+    let cell = |value: &Value| {
+        let text = match value {
+            Value::Null => String::new(),
+            Value::String(text) => text.clone(),
+            // What a sum of binary fractions is off by says nothing.
+            Value::Number(number) if number.is_f64() => {
+                number.as_f64().map(|it| (it * 1e9).round() / 1e9).unwrap_or_default().to_string()
+            }
+            other => other.to_string(),
+        };
+        let text = text.replace(['\n', '\r', '\t'], " ");
+        match text.char_indices().nth(MAX_CELL) {
+            Some((end, _)) => format!("{}…", &text[..end]),
+            None => text,
+        }
+    };
+    let mut cells: Vec<Vec<String>> = vec![rows.columns.clone()];
+    cells.extend(rows.rows.iter().take(MAX_SHOWN).map(|row| row.iter().map(cell).collect()));
+    let width =
+        |at: usize| cells.iter().filter_map(|row| row.get(at)).map(|text| text.chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..rows.columns.len()).map(width).collect();
+    let line = |row: &Vec<String>| {
+        let padded = row.iter().zip(&widths).map(|(text, width)| format!("{text:width$}"));
+        padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    let mut lines: Vec<String> = cells.iter().map(line).collect();
+    if rows.rows.len() > MAX_SHOWN || rows.has_more {
+        lines.push(format!("... {MAX_SHOWN} of {} rows are shown", rows.rows.len()));
+    }
+    lines
+}

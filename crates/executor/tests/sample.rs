@@ -1,0 +1,131 @@
+//! Plans as a language model wrote them for questions over the sample estate, run step by step: what they find is what a query
+//! written by hand finds.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::{fs, path::Path, sync::Arc};
+
+use prospector_discovery::{Catalog, CatalogOptions};
+use prospector_executor::{Executor, RunOptions, read_plan};
+use serde_json::Value;
+
+/// The name of the plan, the columns of its result that count, and the query.
+const PLANS: [(&str, &[&str], &str); 10] = [
+    (
+        "vip_spending",
+        &["quarter", "spending", "customers"],
+        "WITH paid AS (SELECT * FROM music_store.invoices WHERE stat_cd = 'P' AND invoice_date LIKE '2025%'),
+         vip AS (SELECT customer_id FROM paid JOIN music_store.customers USING (customer_id) WHERE cust_seg <> 'STF'
+             GROUP BY customer_id HAVING SUM(total) >= 45
+             AND COUNT(DISTINCT (CAST(strftime('%m', invoice_date) AS INTEGER) + 2) / 3) >= 3)
+         SELECT '2025-Q' || ((CAST(strftime('%m', invoice_date) AS INTEGER) + 2) / 3), SUM(total), COUNT(DISTINCT customer_id)
+         FROM paid JOIN vip USING (customer_id) GROUP BY 1 ORDER BY 1",
+    ),
+    (
+        "artists_germany",
+        &["name", "revenue"],
+        "SELECT a.name, SUM(l.unit_price * l.invln_qty) FROM music_store.invoices i
+         JOIN music_store.invoice_lines l USING (invoice_id) JOIN music_store.tracks t USING (track_id)
+         JOIN music_store.albums b USING (album_id) JOIN music_store.artists a USING (artist_id)
+         WHERE i.bill_cntry = 'DE' AND i.stat_cd = 'P' AND i.invoice_date LIKE '2025%' GROUP BY 1 ORDER BY 2 DESC LIMIT 5",
+    ),
+    (
+        "return_on_ad_spend",
+        &["return_on_ad_spend"],
+        "SELECT (SELECT SUM(revenue_usd) FROM web_metrics.web_metrics WHERE channel = 'paid_search'
+             AND date BETWEEN '2025-12-01' AND '2025-12-31')
+         / (SELECT SUM(spend_usd) FROM ad_spend.ad_spend WHERE channel = 'paid_search' AND month = '2025-12-01')",
+    ),
+    (
+        "channels",
+        &["channel", "month", "spend", "revenue"],
+        "SELECT COALESCE(s.channel, r.channel), COALESCE(s.month, r.month), s.spend, r.revenue FROM
+         (SELECT channel, to_char(month, '%Y-%m') AS month, SUM(spend_usd) AS spend FROM ad_spend.ad_spend
+             WHERE month >= '2025-10-01' GROUP BY 1, 2) s
+         FULL JOIN (SELECT channel, to_char(date, '%Y-%m') AS month, SUM(revenue_usd) AS revenue
+             FROM web_metrics.web_metrics WHERE date >= '2025-10-01' GROUP BY 1, 2) r
+         ON s.channel = r.channel AND s.month = r.month ORDER BY 1, 2",
+    ),
+    (
+        "order_value",
+        &["country", "average_order_value"],
+        "SELECT c.name, AVG(i.total) FROM music_store.invoices i JOIN music_store.countries c ON c.country_cd = i.bill_cntry
+         WHERE i.stat_cd = 'P' AND i.invoice_date LIKE '2025%' GROUP BY 1 ORDER BY 2 DESC",
+    ),
+    (
+        "top_customers_refunds",
+        &["customer_id", "revenue", "refunded"],
+        "SELECT t.customer_id, t.revenue, (SELECT SUM(r.amount) FROM music_store.refunds r
+             JOIN music_store.invoices i USING (invoice_id)
+             WHERE i.customer_id = t.customer_id AND r.refund_stat = 'approved')
+         FROM (SELECT customer_id, SUM(total) AS revenue FROM music_store.invoices WHERE stat_cd = 'P'
+             GROUP BY 1 ORDER BY 2 DESC LIMIT 10) t ORDER BY 2 DESC",
+    ),
+    (
+        "euro",
+        &["rate"],
+        "SELECT rate FROM exchange_rates.exchange_rates WHERE quote_ccy = 'EUR' AND rate_date = '2024-03-04'",
+    ),
+    (
+        "genre_share",
+        &["genre", "percent"],
+        "SELECT g.name, 100.0 * SUM(l.unit_price * l.invln_qty) / SUM(SUM(l.unit_price * l.invln_qty)) OVER ()
+         FROM music_store.invoices i JOIN music_store.invoice_lines l USING (invoice_id)
+         JOIN music_store.tracks t USING (track_id) JOIN music_store.genres g USING (genre_id)
+         WHERE i.stat_cd = 'P' AND i.invoice_date LIKE '2025%' GROUP BY 1 ORDER BY 2 DESC",
+    ),
+    (
+        "support",
+        &["employee_id", "customers"],
+        "SELECT support_rep_id, COUNT(*) FROM music_store.customers GROUP BY 1 ORDER BY 2 DESC, 1",
+    ),
+    (
+        "warehouses",
+        &["code", "city", "parcels"],
+        "SELECT w.code, w.city, COUNT(*) FROM music_store.shipments s JOIN warehouses.warehouses w ON w.code = s.whse_cd
+         GROUP BY 1, 2 ORDER BY 1",
+    ),
+];
+
+#[tokio::test]
+async fn what_a_plan_finds_is_what_a_query_by_hand_finds() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let state = tempfile::tempdir().unwrap();
+    let options = CatalogOptions { state: Some(state.path().to_owned()), ..CatalogOptions::default() };
+    let (catalog, _) = Catalog::open(&root.join("catalog/catalog.yaml"), options).await.unwrap();
+    let catalog = Arc::new(catalog);
+    let (engine, executor) = (catalog.engine(), Executor::new(catalog));
+    let plans = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/plans");
+    for (name, columns, sql) in PLANS {
+        let text = fs::read_to_string(plans.join(format!("{name}.json"))).unwrap();
+        let run = executor.run(read_plan(&text).unwrap(), RunOptions::default()).await;
+        assert_eq!(run.stopped, None, "{name}: {}", run.text());
+        assert!(run.unapplied.is_empty(), "{name}: {:?}", run.unapplied);
+        let result = run.result_step().unwrap();
+        let places: Vec<usize> =
+            columns.iter().map(|column| result.columns.iter().position(|own| own == column).unwrap()).collect();
+        let own: Vec<Vec<Value>> =
+            result.rows.iter().map(|row| places.iter().map(|at| row[*at].clone()).collect()).collect();
+        let expected =
+            engine.run(sql, None, 1_000).await.unwrap_or_else(|failure| panic!("{name}: {failure}")).rows.rows;
+        assert!(!expected.is_empty(), "{name}");
+        assert_eq!(own.len(), expected.len(), "{name}");
+        for (own, expected) in own.iter().zip(&expected) {
+            assert!(own.iter().zip(expected).all(|(a, b)| is_same(a, b)), "{name}: {own:?} for {expected:?}");
+        }
+        // Every query of the run can be run again by itself, but those over what other steps left.
+        for step in run.steps.iter().filter(|step| step.step.inputs.is_empty()) {
+            let Some(sql) = &step.sql else { continue };
+            let again = engine.run(sql, step.database.as_deref(), 50_000).await.unwrap();
+            assert_eq!(again.rows.rows, step.rows, "{name}: {sql}");
+        }
+        assert!(run.derivation.last().is_some_and(|last| !last.source.is_empty()), "{name}");
+    }
+}
+
+fn is_same(a: &Value, b: &Value) -> bool {
+    match (a.as_f64(), b.as_f64()) {
+        (Some(a), Some(b)) => (a - b).abs() <= 1e-6 * a.abs().max(1.0),
+        _ => a == b,
+    }
+}

@@ -1,0 +1,133 @@
+//! The columns of a hit, as far as they are needed to write SQL: types, keys and a few values.
+
+use prospector_connect::table::{ColumnType, Table};
+use prospector_core::mark::clean;
+use prospector_core::record::ColumnValues;
+
+use super::{answers::HitColumn, wide};
+use crate::{Database, render::data_type};
+
+/// So many values of a column are shown, the shortest ones, and those that are longer than this in characters are not.
+const MAX_SHOWN: usize = 3;
+const MAX_SHOWN_CHARS: usize = 24;
+
+/// All columns of a hit together take so many characters, about a quarter as many tokens.
+const MAX_CHARS: usize = 900;
+
+/// So many values are compared to say that texts are numbers, or which share of two columns matches.
+const MIN_COMPARED: usize = 3;
+
+/// The columns of a table, of a wide one those that fit the question, as far as there is room; and how many are left out.
+pub(super) fn columns(
+    database: &Database,
+    table: &Table,
+    question: &str,
+    values: &[ColumnValues],
+) -> (Vec<HitColumn>, usize) {
+    let mut room = MAX_CHARS;
+    let mut shown = Vec::new();
+    for at in wide::fitting(table, question).whole {
+        let column = &table.columns[at];
+        let known = values.iter().find(|known| known.column == column.name).map(|known| known.values.as_slice());
+        let known = known.filter(|_| !database.is_personal(&table.name, &column.name)).unwrap_or_default();
+        let holds_numbers = column.column_type == ColumnType::Text && are_numbers(known);
+        let column = HitColumn {
+            name: column.name.clone(),
+            data_type: data_type(table, column),
+            primary_key: column.primary_key,
+            examples: examples(known),
+            holds_numbers,
+        };
+        let size = width(&column);
+        if size > room {
+            break;
+        }
+        room -= size;
+        shown.push(column);
+    }
+    let left_out = table.columns.len() - shown.len();
+    (shown, left_out)
+}
+
+/// How many characters a column takes.
+fn width(column: &HitColumn) -> usize {
+    let examples: usize = column.examples.iter().map(|value| value.chars().count() + 3).sum();
+    column.name.chars().count() + column.data_type.chars().count() + examples + 3
+}
+
+/// A few of the values: those with blanks at their ends first, since nobody expects them, then the shortest.
+fn examples(values: &[String]) -> Vec<String> {
+    let mut sorted: Vec<&String> =
+        values.iter().filter(|value| value.chars().count() <= MAX_SHOWN_CHARS && !value.trim().is_empty()).collect();
+    sorted.sort_by_key(|value| (value.trim() == value.as_str(), value.chars().count()));
+    sorted.truncate(MAX_SHOWN);
+    sorted.into_iter().map(|value| clean(value, MAX_SHOWN_CHARS)).collect()
+}
+
+/// Whether texts are numbers, but for a few.
+fn are_numbers(values: &[String]) -> bool {
+    let is_number = |value: &&String| value.trim().parse::<f64>().is_ok_and(f64::is_finite);
+    let numbers = values.iter().filter(is_number).count();
+    values.len() >= MIN_COMPARED && numbers * 10 >= values.len() * 8
+}
+
+/// How many of a hundred values of a column are in another.
+pub(super) fn share(values: &[String], others: &[String]) -> Option<u8> {
+    if values.len() < MIN_COMPARED || others.is_empty() {
+        return None;
+    }
+    let found = values.iter().filter(|value| others.binary_search(value).is_ok()).count();
+    u8::try_from(found * 100 / values.len()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use prospector_connect::source::SourceKind;
+
+    use super::*;
+    use crate::testing::table as table_of;
+
+    fn values(column: &str, values: &[&str]) -> ColumnValues {
+        let values = values.iter().map(|value| (*value).to_owned()).collect();
+        ColumnValues { table: "cars".into(), column: column.into(), values }
+    }
+
+    fn cars() -> Table {
+        let mut cars = table_of("cars", &["id*", "City TEXT", "Power TEXT", "owner TEXT"]);
+        cars.columns[1..].iter_mut().for_each(|column| column.column_type = ColumnType::Text);
+        cars
+    }
+
+    #[test]
+    fn a_column_shows_its_type_and_a_few_values() {
+        let database = Database { personal: vec!["cars.owner".into()], ..Database::new("d", SourceKind::Sqlite) };
+        let long = "x".repeat(40);
+        let known = [
+            values("City", &["Aberdeen ", "Bergen", "Oslo", "Tromso", &long]),
+            values("Power", &["100", "95", "n/a", "130", "70", "60"]),
+            values("owner", &["Ada", "Bob", "Cyd"]),
+        ];
+        let (columns, left_out) = columns(&database, &cars(), "", &known);
+        assert_eq!(left_out, 0);
+        let shown: Vec<(String, bool)> =
+            columns.iter().map(|column| (column.examples.join("|"), column.holds_numbers)).collect();
+        let expected = [("", false), ("Aberdeen |Oslo|Bergen", false), ("95|70|60", true), ("", false)];
+        assert_eq!(shown, expected.map(|(text, numbers)| (text.to_owned(), numbers)));
+    }
+
+    #[test]
+    fn what_there_is_no_room_for_is_counted() {
+        let names: Vec<String> = (0..300).map(|n| format!("a_long_name_of_a_column_{n}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let (columns, left_out) = columns(&Database::new("d", SourceKind::Sqlite), &table_of("w", &names), "", &[]);
+        assert!(!columns.is_empty() && columns.len() + left_out == 300);
+        assert!(columns.iter().map(width).sum::<usize>() <= MAX_CHARS);
+    }
+
+    #[test]
+    fn the_share_of_values_that_match() {
+        let all = |values: &[&str]| values.iter().map(|value| (*value).to_owned()).collect::<Vec<_>>();
+        assert_eq!(share(&all(&["a", "b", "c", "d"]), &all(&["a", "b", "c"])), Some(75));
+        assert_eq!(share(&all(&["a"]), &all(&["a"])), None);
+    }
+}

@@ -1,0 +1,78 @@
+// A workflow with its user: what was said so far, where it stands, and what it has written.
+
+import { get } from "./api.js";
+import { count, el, shown, table } from "./dom.js";
+import { markdown } from "./markdown.js";
+import { cost } from "./plan.js";
+
+/** Rows of a file that are shown at once. */
+const ROWS = 200;
+
+const STATES = {
+  waiting: "It waits for you", running: "It is at work", interrupted: "A turn broke off", over: "It is over",
+};
+
+/** Everything of a workflow; `retry` takes a turn again that broke off. */
+export function workflow(state, retry) {
+  const done = state.state === "over";
+  return [
+    el("p", { class: `verdict ${done ? (state.completed ? "good" : "bad") : ""}` },
+      el("span", { class: "mark" }, done ? (state.completed ? "✓ Completed" : "✗ Stopped") : `– ${STATES[state.state] ?? state.state}`),
+      el("span", {}, [state.workflow, !done && state.phase ? `phase ${state.phase}` : null, state.stopped].filter(Boolean).join(" · "))),
+    el("ol", { class: "talk", "aria-label": "What was said" }, state.turns.flatMap((turn) => [
+      turn.said ? el("li", { class: "said" }, el("span", { class: "away" }, "You: "), turn.said) : null,
+      turn.answer ? el("li", { class: "told text" }, markdown(turn.answer)) : null,
+    ])),
+    state.state === "interrupted" ? el("p", {},
+      "The last turn broke off and counts as not taken. ",
+      el("button", { type: "button", class: "quiet", onclick: retry }, "Try it again")) : null,
+    written(state),
+    cost(state.metrics),
+  ].filter(Boolean);
+}
+
+/** What was written in the end. */
+function written(state) {
+  const result = state.products?.result;
+  if (!result?.files) return null;
+  return el("section", {}, el("h3", {}, "Result"),
+    result.counts ? shown(result.counts) : null,
+    result.files.map((name) => file(state.handle, name)));
+}
+
+/** A row of a file without what is nested in it: a record by its columns, evidence in words. */
+function flat({ row, evidence, ...rest }) {
+  const words = (seen) => `${seen.columns}${seen.differs ? ` (${seen.left} / ${seen.right})` : ""}`;
+  return { ...rest, ...row, ...(evidence ? { evidence: evidence.map(words).join("; ") } : {}) };
+}
+
+/** A file, read when it is opened and as far as is asked for. */
+function file(handle, name) {
+  const rows = [];
+  const place = el("div", {});
+  const more = el("button", { type: "button", class: "quiet", onclick: read, hidden: true }, "More rows");
+  const title = name.replace(/\.jsonl$/, "").replaceAll("_", " ");
+  let next = 0;
+  let reading = false;
+  async function read() {
+    if (reading || next === null) return;
+    reading = true;
+    try {
+      const part = await get(`/v1/workflows/${encodeURIComponent(handle)}/files/${encodeURIComponent(name)}?offset=${next}&limit=${ROWS}`);
+      rows.push(...part.items.map(flat));
+      next = part.next ?? null;
+      const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+      const parts = [];
+      for (let from = 0; from < rows.length; from += ROWS) parts.push(table(columns, rows.slice(from, from + ROWS)));
+      place.replaceChildren(...(rows.length ? parts : [el("p", { class: "status" }, "None.")]));
+      more.textContent = `More rows (${count(rows.length)} are shown)`;
+      more.hidden = next === null;
+    } catch (error) {
+      place.append(el("p", { class: "status bad" }, error.message));
+    }
+    reading = false;
+  }
+  const node = el("details", {}, el("summary", {}, title), place, more);
+  node.addEventListener("toggle", () => { if (node.open && !rows.length) read(); });
+  return node;
+}

@@ -1,0 +1,219 @@
+//! Conversations of workflows on disk: a file each, by owner and handle, which is replaced at once.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use prospector_core::Owner;
+use prospector_state::{checksum, create_folder, remove_leftovers, replace};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::record::TurnRecord;
+
+/// The folder of the local user, whose id is empty.
+const LOCAL: &str = "local";
+
+/// A conversation of more bytes is not kept.
+const MAX_BYTES: usize = 16 << 20;
+
+/// An owner has at most so many.
+const MAX_KEPT: usize = 100;
+
+/// A conversation as it is kept.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct WorkflowRecord {
+    /// The workflow.
+    pub workflow: String,
+    /// The turns that were taken.
+    pub turns: Vec<TurnRecord>,
+    /// What the user said and was not answered yet: the turn is being taken, or it broke off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pending: Option<String>,
+    /// What was found in the turns, as [`crate::Conversation::findings`] says it.
+    #[serde(default)]
+    pub found: String,
+    /// The report after the last turn; null before the first.
+    #[serde(default)]
+    pub report: Value,
+    /// Whether nothing more will happen.
+    #[serde(default)]
+    pub is_over: bool,
+}
+
+/// A conversation could not be kept, or read.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// There is none of that handle.
+    #[error("there is no conversation `{handle}`")]
+    Missing {
+        /// The handle.
+        handle: String,
+    },
+    /// A file or a folder could not be used.
+    #[error("cannot {act} {}: {source}", path.display())]
+    File {
+        /// What was attempted.
+        act: &'static str,
+        /// The file or the folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file is there, and is no conversation.
+    #[error("{} is damaged; remove it", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It has become too long.
+    #[error("the conversation takes more than {} MB", MAX_BYTES >> 20)]
+    TooLarge,
+    /// There are as many as an owner may have, and none of them is over.
+    #[error("{MAX_KEPT} conversations are kept already, and none of them is over")]
+    TooMany,
+}
+
+/// The conversations of one owner.
+#[derive(Debug, Clone)]
+pub struct WorkflowStore {
+    folder: PathBuf,
+}
+
+impl WorkflowStore {
+    /// Those of an owner, in a folder for the conversations of all. Nothing is made before it is needed.
+    pub fn new(folder: &Path, owner: &Owner) -> Self {
+        let name = match owner.id() {
+            "" => LOCAL.to_owned(),
+            // Whatever an id may hold, it is no path.
+            id => id.bytes().map(|byte| format!("{byte:02x}")).collect(),
+        };
+        WorkflowStore { folder: folder.join(name) }
+    }
+
+    /// The folder for what the tools of a conversation write.
+    pub fn files(&self, handle: &str) -> PathBuf {
+        self.folder.join(handle)
+    }
+
+    fn path(&self, handle: &str) -> PathBuf {
+        self.folder.join(format!("{handle}.json"))
+    }
+
+    /// Keeps a conversation in the place of what was kept of it.
+    ///
+    /// # Errors
+    /// [`StoreError::TooLarge`] and [`StoreError::File`]; what was kept before stays.
+    pub fn write(&self, handle: &str, record: &WorkflowRecord) -> Result<(), StoreError> {
+        let path = self.path(handle);
+        let fail = |act, path: &Path, source| StoreError::File { act, path: path.to_owned(), source };
+        create_folder(&self.folder).map_err(|source| fail("make", &self.folder, source))?;
+        let bytes = serde_json::to_vec(record).map_err(|error| fail("write", &path, io::Error::other(error)))?;
+        if bytes.len() > MAX_BYTES {
+            return Err(StoreError::TooLarge);
+        }
+        remove_leftovers(&self.folder);
+        replace(&path, &checksum::seal(&bytes)).map_err(|source| fail("write", &path, source))
+    }
+
+    /// The conversation of a handle.
+    ///
+    /// # Errors
+    /// [`StoreError::Missing`], [`StoreError::Damaged`] and [`StoreError::File`].
+    pub fn read(&self, handle: &str) -> Result<WorkflowRecord, StoreError> {
+        let path = self.path(handle);
+        let bytes = fs::read(&path).map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound => StoreError::Missing { handle: handle.to_owned() },
+            _ => StoreError::File { act: "read", path: path.clone(), source },
+        })?;
+        let content = checksum::unseal(&bytes).ok();
+        content.and_then(|content| serde_json::from_slice(content).ok()).ok_or(StoreError::Damaged { path })
+    }
+
+    /// The handles, the one that was gone on with last first.
+    pub fn handles(&self) -> Vec<String> {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let mut found: Vec<_> = entries
+            .filter_map(|entry| {
+                let name = entry.file_name().into_string().ok()?;
+                Some((entry.metadata().ok()?.modified().ok()?, name.strip_suffix(".json")?.to_owned()))
+            })
+            .collect();
+        found.sort_by(|one, other| other.cmp(one));
+        found.into_iter().map(|(_, handle)| handle).collect()
+    }
+
+    /// Makes room for one more: of those that are over, the oldest goes where there are as many as may be kept.
+    ///
+    /// # Errors
+    /// [`StoreError::TooMany`] where none is over.
+    pub fn make_room(&self) -> Result<(), StoreError> {
+        let handles = self.handles();
+        if handles.len() < MAX_KEPT {
+            return Ok(());
+        }
+        let is_needless = |handle: &&String| self.read(handle).map_or(true, |record| record.is_over);
+        let oldest = handles.iter().rev().find(is_needless).ok_or(StoreError::TooMany)?;
+        self.remove(oldest)
+    }
+
+    /// Removes a conversation, with what its tools wrote.
+    ///
+    /// # Errors
+    /// [`StoreError::Missing`] and [`StoreError::File`].
+    pub fn remove(&self, handle: &str) -> Result<(), StoreError> {
+        let (path, files) = (self.path(handle), self.files(handle));
+        fs::remove_file(&path).map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound => StoreError::Missing { handle: handle.to_owned() },
+            _ => StoreError::File { act: "remove", path, source },
+        })?;
+        match fs::remove_dir_all(&files) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                Err(StoreError::File { act: "remove", path: files, source })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_conversation_is_its_owners_until_it_is_removed() -> Result<(), StoreError> {
+        let folder = std::env::temp_dir().join(format!("prospector-workflows-{}", std::process::id()));
+        let (own, other) =
+            (WorkflowStore::new(&folder, &Owner::local()), WorkflowStore::new(&folder, &Owner::new("../local", "x")));
+        let record = WorkflowRecord { workflow: "w".into(), pending: Some("go".into()), ..Default::default() };
+        own.write("workflow_1", &record)?;
+        assert_eq!(own.read("workflow_1")?.pending.as_deref(), Some("go"));
+        assert!(matches!(other.read("workflow_1"), Err(StoreError::Missing { .. })) && other.handles().is_empty());
+        assert_eq!(own.handles(), ["workflow_1"]);
+        let path = own.path("workflow_1");
+        let mut bytes = fs::read(&path).unwrap_or_default();
+        bytes.push(b' ');
+        assert!(fs::write(&path, bytes).is_ok());
+        assert!(matches!(own.read("workflow_1"), Err(StoreError::Damaged { .. })));
+        own.remove("workflow_1")?;
+        assert!(matches!(own.remove("workflow_1"), Err(StoreError::Missing { .. })));
+        assert!(fs::remove_dir_all(&folder).is_ok());
+        Ok(())
+    }
+
+    #[test]
+    fn the_oldest_that_is_over_makes_room() -> Result<(), StoreError> {
+        let folder = std::env::temp_dir().join(format!("prospector-room-{}", std::process::id()));
+        let store = WorkflowStore::new(&folder, &Owner::local());
+        for at in 0..MAX_KEPT {
+            store.write(&format!("workflow_{at}"), &WorkflowRecord::default())?;
+        }
+        assert!(matches!(store.make_room(), Err(StoreError::TooMany)));
+        store.write("workflow_7", &WorkflowRecord { is_over: true, ..Default::default() })?;
+        store.make_room()?;
+        assert!(store.handles().len() == MAX_KEPT - 1 && store.read("workflow_7").is_err());
+        assert!(fs::remove_dir_all(&folder).is_ok());
+        Ok(())
+    }
+}
