@@ -31,7 +31,8 @@ fn it_plans_for_who_has_the_token_and_ends_when_it_is_told_to() {
 #[tokio::test(flavor = "multi_thread")]
 async fn another_model_writes_the_answer_and_what_may_follow() {
     let said = "Brazil has 69 customers [Q1].";
-    let fake = FakeProvider::start([Turn::text(said), Turn::text("[\"How many in Chile?\", \"By year?\"]")]).await;
+    let written = format!("{said}\n\nNext: How many in Chile?\nNext: By year?");
+    let fake = FakeProvider::start([Turn::text(&written)]).await;
     let base = fake.settings().anthropic_base_url.unwrap();
     let settings = [("ANTHROPIC_API_KEY", KEY), ("ANTHROPIC_BASE_URL", base.as_str())];
     let args = ["--model", "offline", "--summary-model", "claude-haiku-4-5"];

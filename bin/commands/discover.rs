@@ -86,7 +86,7 @@ fn show(called: Result<Answer, ToolError>, format: FormatName) -> anyhow::Result
 pub(crate) async fn tools(args: ToolsArgs, settings: &Settings) -> anyhow::Result<Exit> {
     let (catalog, _) = open(settings, Opening::Use).await?;
     let tools = DiscoveryTools::new(&catalog, args.profile.into());
-    let tools = if args.queries { tools.with_engine(&catalog.engine()) } else { tools };
+    let tools = if args.queries { tools.with_queries(&catalog.engine()) } else { tools };
     output::json(&tools.specs())?;
     Ok(Exit::Good)
 }

@@ -194,9 +194,8 @@ async fn an_answer_with_its_summary_and_what_may_follow() {
         ]),
         // A figure that no row has is sent back.
         Turn::text("There are 999 customers [Q1]."),
-        Turn::text("There are 720 customers [Q1]."),
-        Turn::text("There are 720 customers [Q1]."),
-        Turn::text(json!(["How many of them are in Germany?"]).to_string()),
+        Turn::text("There are 720 customers [Q1].\nNext: How many of them are in Germany?"),
+        Turn::text("There are 720 customers [Q1].\nNext: How many of them are in Germany?"),
     ];
     let args = ["ask", "How many customers are there?", "--summary-model", "claude-haiku-4-5"];
     check("ask.txt", &transcript(&args, "", script).await);

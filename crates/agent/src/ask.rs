@@ -1,6 +1,7 @@
 //! Answering a question: data and knowledge in the loop, an answer whose claims are traced, and what may be asked next.
 
 mod derivation;
+mod follow_ups;
 mod goal;
 mod instructions;
 mod ledger;
@@ -30,7 +31,9 @@ use crate::{
     session::Session,
 };
 use derivation::derive;
-use goal::{AnswerGoal, find_clarifications};
+use follow_ups::split_follow_ups;
+use goal::{AcceptedText, AnswerGoal, find_clarifications};
+use instructions::FOLLOW_UPS;
 use summary::Material;
 use tools::AskTools;
 
@@ -47,11 +50,11 @@ pub struct AskOutcome {
 }
 
 impl<T: Tools> AgentLoop<'_, T> {
-    /// Answers a question as the next turn of a session, which keeps it. The last event is always [`Event::Done`]; the calls
-    /// for a summary and for follow-up questions come on top of the rounds.
+    /// Answers a question as the next turn of a session, which keeps it. The last event is always [`Event::Done`]; the call
+    /// for a summary comes on top of the rounds.
     ///
     /// `prompt` is made with [`ASK_INSTRUCTIONS`]; what the platform wants is added to it here. `summary` is the model that
-    /// writes the answer and the follow-up questions; where there is none, the model of the loop does.
+    /// writes the answer and what may be asked next; where there is none, the model of the loop does.
     pub async fn answer(
         &self,
         prompt: Prompt,
@@ -60,7 +63,7 @@ impl<T: Tools> AgentLoop<'_, T> {
         summary: Option<&dyn ChatModel>,
     ) -> AskOutcome {
         let mode = request.mode.unwrap_or_else(|| session.mode(&request.question));
-        let prompt = with_format(prompt, &request.format_instruction());
+        let prompt = with_format(prompt, &form_instruction(request));
         let context = request.limits().context_tokens as usize;
         let room = context.saturating_sub(prompt.tokens.total + QUESTION_TOKENS).min(context / 2);
         let room = u32::try_from(room).unwrap_or(u32::MAX);
@@ -83,9 +86,9 @@ impl<T: Tools> AgentLoop<'_, T> {
             steps.summarize(model, &goal, &mut text).await;
         }
         (request.observe)(Event::Answer { text: text.marked.clone(), best_effort: text.best_effort });
-        let mut follow_ups = Vec::new();
-        if request.follow_ups && is_whole {
-            follow_ups = steps.suggest_follow_ups(summary.unwrap_or(self.model), &goal, &text).await;
+        let follow_ups = if request.follow_ups && is_whole { text.follow_ups } else { Vec::new() };
+        if !follow_ups.is_empty() {
+            (request.observe)(Event::Followups { questions: follow_ups.clone() });
         }
         let premises = goal.ledger.used_premises(&request.question, &text.marked);
         let derivation = match mode {
@@ -131,10 +134,17 @@ fn with_format(mut prompt: Prompt, format: &str) -> Prompt {
     prompt
 }
 
+/// What a model is told of the form of the text: the platform's, and that what may be asked next is wanted.
+fn form_instruction(request: &Request<'_>) -> String {
+    let format = request.format_instruction();
+    if request.follow_ups { format!("{format}\n{FOLLOW_UPS}") } else { format.into_owned() }
+}
+
 /// The text of an answer, with a mark on each sentence that could not be traced.
 struct AnswerText {
     marked: String,
     tracing: Tracing,
+    follow_ups: Vec<String>,
     /// Whether the run ended before the model had an answer.
     best_effort: bool,
 }
@@ -142,11 +152,11 @@ struct AnswerText {
 impl AnswerText {
     /// The last answer of a run; without one, what was found until it ended.
     fn new(goal: &mut AnswerGoal, ended: Ended) -> AnswerText {
-        if let Some((marked, tracing)) = goal.answer.take() {
-            return AnswerText { marked, tracing, best_effort: false };
+        if let Some(AcceptedText { marked, tracing, follow_ups }) = goal.answer.take() {
+            return AnswerText { marked, tracing, follow_ups, best_effort: false };
         }
         let (tracing, marked) = goal.trace(&describe_findings(ended, &goal.ledger.list_findings()));
-        AnswerText { marked, tracing, best_effort: true }
+        AnswerText { marked, tracing, follow_ups: Vec::new(), best_effort: true }
     }
 }
 
@@ -191,23 +201,17 @@ impl Steps<'_> {
     async fn summarize(&mut self, model: &dyn ChatModel, goal: &AnswerGoal, text: &mut AnswerText) {
         let material = material(self.request, goal, text);
         let tokens = self.request.limits().output_tokens;
-        let format = self.request.format_instruction();
+        let format = form_instruction(self.request);
         let step = summary::summarize(model, &material, &format, tokens);
         let Some(written) = self.call("summary", model, step).await else { return };
-        let (tracing, marked) = goal.trace(&written);
+        let (written, follow_ups) = split_follow_ups(&written);
+        let (tracing, marked) = goal.trace(written);
         if tracing.ok || !text.tracing.ok {
             (text.tracing, text.marked) = (tracing, marked);
         }
-    }
-
-    async fn suggest_follow_ups(&mut self, model: &dyn ChatModel, goal: &AnswerGoal, text: &AnswerText) -> Vec<String> {
-        let material = material(self.request, goal, text);
-        let questions =
-            self.call("follow_ups", model, summary::suggest_follow_ups(model, &material)).await.unwrap_or_default();
-        if !questions.is_empty() {
-            (self.request.observe)(Event::Followups { questions: questions.clone() });
+        if !follow_ups.is_empty() {
+            text.follow_ups = follow_ups;
         }
-        questions
     }
 
     async fn call<R>(

@@ -152,6 +152,9 @@ pub struct Verification {
     pub checked: usize,
     /// What does not hold.
     pub failed: Vec<Failure>,
+    /// What the plan would be better without, and may have: definitions that nothing is known to say.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Failure>,
     /// Whether it makes sense.
     #[serde(default)]
     pub sense: Sense,

@@ -105,7 +105,7 @@ impl Planner {
     /// The tools that an answer is found with. Their queries run in one session of an engine, which lives as long as the
     /// planner.
     fn query_tools(&self) -> &DiscoveryTools {
-        self.query_tools.get_or_init(|| self.tools().clone().with_engine(&self.catalog.engine()))
+        self.query_tools.get_or_init(|| self.tools().clone().with_queries(&self.catalog.engine()))
     }
 
     /// Plans a question. It always ends within the limits of the request, with a reason.

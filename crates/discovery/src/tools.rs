@@ -50,6 +50,7 @@ const FAMILIES: [Family; 6] = [
 /// [`DiscoveryTools::call`].
 #[derive(Clone)]
 pub struct DiscoveryTools {
+    profile: Profile,
     tools: Toolset,
     /// Those of the other profile, which can be called and are not listed.
     unlisted: Toolset,
@@ -88,13 +89,14 @@ impl DiscoveryTools {
             Profile::Compact => (compact, full),
         };
         // Whatever the profile: what may be called, the catalog says.
-        DiscoveryTools { tools: tools.merge(calls), unlisted, absent, targets: Some(targets) }
+        DiscoveryTools { profile, tools: tools.merge(calls), unlisted, absent, targets: Some(targets) }
     }
 
     /// Only the one search over all kinds, which needs nothing but the index: see [`Catalog::open_index`].
     pub fn of_index(index: &Index) -> Self {
         let tools = Toolset::new().with(SearchAll { index: index.clone() });
-        DiscoveryTools { tools, unlisted: Toolset::new(), absent: Toolset::new(), targets: None }
+        let (unlisted, absent) = (Toolset::new(), Toolset::new());
+        DiscoveryTools { profile: Profile::Full, tools, unlisted, absent, targets: None }
     }
 
     /// These, and those that run queries in that session of an engine, as [`Catalog::engine`] makes one; they are not
@@ -106,6 +108,18 @@ impl DiscoveryTools {
         } else {
             self.tools = self.tools.merge(tools);
         }
+        self
+    }
+
+    /// These, and what a question is answered with in that session of an engine. In the compact profile only those are listed
+    /// that run queries in SQL: the rest of what [`DiscoveryTools::with_engine`] adds can be called, and what it tells is told
+    /// by the tools of the profile.
+    pub fn with_queries(mut self, engine: &Arc<Engine>) -> Self {
+        if self.profile == Profile::Full || engine.is_empty() {
+            return self.with_engine(engine);
+        }
+        self.unlisted = self.unlisted.merge(prospector_engine::tools(engine));
+        self.tools = self.tools.merge(engine.sql_tools());
         self
     }
 

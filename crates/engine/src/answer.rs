@@ -14,6 +14,9 @@ use crate::outcome::Way;
 /// At most so many rows.
 pub(crate) const MAX_ROWS: usize = 50;
 
+/// Of a single column, which is a list and not a table, at most so many.
+pub(crate) const MAX_VALUES: usize = 200;
+
 /// At most so many characters of a value.
 const MAX_CELL: usize = 500;
 
@@ -131,12 +134,13 @@ impl ToolOutput for QueryAnswer {
 pub(crate) fn cut_to_show(rows: Rows, characters: usize) -> ShownRows {
     let mut left = characters.saturating_sub(rows.columns.iter().map(|name| name.chars().count() + 4).sum());
     let (mut kept, mut has_more, mut cut) = (Vec::new(), rows.has_more, 0);
+    let most = if rows.columns.len() == 1 { MAX_VALUES } else { MAX_ROWS };
     for mut row in rows.rows {
         for cell in &mut row {
             cut += usize::from(shorten(cell));
         }
         let size: usize = row.iter().map(|cell| cell.to_string().chars().count() + 2).sum();
-        if kept.len() == MAX_ROWS || size > left {
+        if kept.len() == most || size > left {
             has_more = true;
             break;
         }
@@ -191,8 +195,10 @@ mod tests {
 
     use super::*;
 
-    fn check(rows: usize, cell: &str, expected: (usize, bool)) {
-        let rows = Rows { columns: vec!["a".into()], rows: vec![vec![json!(cell)]; rows], has_more: false };
+    fn check(rows: usize, columns: &[&str], cell: &str, expected: (usize, bool)) {
+        let row = vec![json!(cell); columns.len()];
+        let columns = columns.iter().map(|name| (*name).to_owned()).collect();
+        let rows = Rows { columns, rows: vec![row; rows], has_more: false };
         let shown = cut_to_show(rows, MAX_CHARACTERS);
         assert_eq!((shown.row_count, shown.has_more), expected);
         assert_eq!(shown.next.is_some(), shown.has_more || cell.chars().count() > MAX_CELL);
@@ -201,9 +207,11 @@ mod tests {
 
     #[test]
     fn an_answer_has_room_for_so_much() {
-        check(50, "x", (50, false));
-        check(51, "x", (50, true));
-        check(10, &"ü".repeat(600), (10, false));
-        check(40, &"ü".repeat(600), (19, true));
+        check(50, &["a", "b"], "x", (50, false));
+        check(51, &["a", "b"], "x", (50, true));
+        check(200, &["a"], "x", (200, false));
+        check(201, &["a"], "x", (200, true));
+        check(10, &["a"], &"ü".repeat(600), (10, false));
+        check(40, &["a"], &"ü".repeat(600), (19, true));
     }
 }

@@ -28,3 +28,15 @@ pub fn tools(engine: &Arc<Engine>) -> Toolset {
         .with(sources::ListSources(engine.clone()))
         .with(sources::GetSourcePreview(engine.clone()))
 }
+
+impl Engine {
+    /// Those of [`tools`] that run queries in SQL, check them, show their results again and say which SQL a source speaks: all
+    /// that a language model needs beside tools that tell what there is.
+    pub fn sql_tools(self: &Arc<Self>) -> Toolset {
+        Toolset::new()
+            .with(execute_sql::ExecuteSql(self.clone()))
+            .with(validate_query::ValidateQuery(self.clone()))
+            .with(previous::GetPreviousResults(self.clone()))
+            .with(sources::ListSources(self.clone()))
+    }
+}

@@ -42,15 +42,6 @@ pub enum Purpose {
         /// The answer as it was drafted.
         draft: String,
     },
-    /// Two or three questions that could be asked next, as a JSON array of texts.
-    FollowUps {
-        /// The question that was answered.
-        question: String,
-        /// Its answer.
-        answer: String,
-        /// The SQL of the queries that the answer rests on.
-        statements: Vec<String>,
-    },
     /// The next step in a phase of a workflow: calls, or a text for the user.
     Phase {
         /// The name of the workflow.

@@ -62,9 +62,6 @@ fn respond(request: &ChatRequest) -> ChatResponse {
         }
         // The draft was written from the rows: nothing can be said better.
         Purpose::Summarize { draft } => say(draft.clone()),
-        Purpose::FollowUps { question, answer, statements } => {
-            say(text_to_sql::follow_ups(question, answer, statements))
-        }
         Purpose::Phase { workflow: _, phase, begins_at, said } => {
             reconcile::answer(request, phase.as_deref(), *begins_at, said)
         }

@@ -69,7 +69,7 @@ pub(crate) fn answer(
             return ChatResponse { calls, ..ChatResponse::default() };
         }
     }
-    said(write_answer(&known, has("execute_sql")))
+    said(add_next(&known, write_answer(&known, has("execute_sql"))))
 }
 
 /// The same with the question in full, where it goes on from the one before.
@@ -466,17 +466,13 @@ fn uncapital(text: &str) -> String {
     chars.next().map_or(String::new(), |first| first.to_lowercase().chain(chars).collect())
 }
 
-/// What could be asked next, as a JSON array, by what the queries did.
-pub(crate) fn follow_ups(question: &str, answer: &str, statements: &[String]) -> String {
-    let has_dates = [question, answer].into_iter().chain(statements.iter().map(String::as_str));
-    let has_dates = has_dates.into_iter().any(|text| text.contains("_date"));
-    let question = follow_up::understood_as(answer).unwrap_or(question).trim().trim_end_matches(['?', '.']);
+/// What could be asked next about rows with dates, as the last lines of an answer.
+fn add_next(known: &TurnState, answer: String) -> String {
+    let question = known.question.trim().trim_end_matches(['?', '.']);
     let lower = question.to_lowercase();
-    let mut found = Vec::new();
-    for unit in ["year", "quarter"] {
-        if !lower.contains(" by ") && !lower.contains(" per ") && has_dates && found.len() < 2 {
-            found.push(format!("{question} by {unit}?"));
-        }
+    let has_dates = lower.contains("_date") || answer.contains("_date");
+    if known.result.is_none() || !has_dates || [" by ", " per "].iter().any(|word| lower.contains(word)) {
+        return answer;
     }
-    serde_json::to_string(&found).unwrap_or_default()
+    format!("{answer}\n\nNext: {question} by year?\nNext: {question} by quarter?")
 }

@@ -58,7 +58,7 @@ impl State {
             profile,
             keeping,
             entries: listing::entries(&catalog).into(),
-            queries: Arc::new(QueryEngine::new(&catalog, generation)),
+            queries: Arc::new(QueryEngine::new(&catalog, profile, generation)),
             catalog,
             generation,
             problems: problems.len(),

@@ -11,7 +11,7 @@ use prospector_core::{
     Owner,
     tool::{Answer, Effect, ToolError, ToolErrorCode, ToolSpec, Toolset},
 };
-use prospector_discovery::{Catalog, DiscoveryTools};
+use prospector_discovery::{Catalog, DiscoveryTools, Profile};
 use prospector_engine::Engine;
 use serde_json::Value;
 
@@ -24,6 +24,8 @@ const PREFIX: &str = "queries_";
 pub(crate) struct QueryEngine {
     pub(crate) engine: Arc<Engine>,
     tools: Toolset,
+    /// Those of them that are listed, beside what leaves something in a session.
+    listed: Toolset,
     /// Whether clients may run queries of their own, and there is something to query.
     pub(crate) is_open: bool,
     /// Which state it is, from 1.
@@ -31,15 +33,22 @@ pub(crate) struct QueryEngine {
 }
 
 impl QueryEngine {
-    pub(crate) fn new(catalog: &Arc<Catalog>, generation: u64) -> Self {
+    pub(crate) fn new(catalog: &Arc<Catalog>, profile: Profile, generation: u64) -> Self {
         let engine = catalog.engine();
         let (tools, is_open) = (tools_of(catalog, &engine), catalog.queries && !engine.is_empty());
-        QueryEngine { engine, tools, is_open, generation }
+        let listed = match profile {
+            Profile::Full => tools.clone(),
+            // What there is, and what its rows look like, the tools of the profile tell.
+            Profile::Compact => engine.sql_tools().merge(prospector_executor::tools(catalog, &engine)),
+        };
+        QueryEngine { engine, tools, listed, is_open, generation }
     }
 
-    /// The tools that a client may call.
+    /// The tools that a client is told of.
     pub(crate) fn specs(&self) -> Vec<ToolSpec> {
-        if self.is_open { self.tools.specs() } else { Vec::new() }
+        let is_listed = |name: &str| self.listed.has(name) || self.effect(name).is_some_and(|it| !it.is_read_only());
+        let specs = self.is_open.then(|| self.tools.specs()).unwrap_or_default();
+        specs.into_iter().filter(|spec| is_listed(&spec.name)).collect()
     }
 
     /// Whether a tool of that name runs queries, whoever may call it.

@@ -9,7 +9,7 @@ use prospector_llm::{
 };
 use serde_json::{Value, json};
 
-use super::{instructions::FINISH, ledger::Ledger, tables::insert_tables, trace::trace};
+use super::{follow_ups::split_follow_ups, instructions::FINISH, ledger::Ledger, tables::insert_tables, trace::trace};
 use crate::{
     agent_loop::{Goal, Judgement, Reply},
     answer::Tracing,
@@ -22,12 +22,21 @@ pub(crate) struct AnswerGoal {
     pub(crate) question: String,
     pub(crate) mode: Mode,
     pub(crate) ledger: Ledger,
-    /// The last text that was an answer, with its marks.
-    pub(crate) answer: Option<(String, Tracing)>,
+    /// The last text that was an answer.
+    pub(crate) answer: Option<AcceptedText>,
     /// The turn before, and the place of the question in the messages.
     previous: Option<PreviousTurn>,
     begins_at: usize,
     asked_again: bool,
+}
+
+/// A text that was an answer.
+pub(crate) struct AcceptedText {
+    /// With a mark on each sentence that could not be traced.
+    pub(crate) marked: String,
+    pub(crate) tracing: Tracing,
+    /// What its last lines say could be asked next.
+    pub(crate) follow_ups: Vec<String>,
 }
 
 impl AnswerGoal {
@@ -97,12 +106,13 @@ impl Goal for AnswerGoal {
     }
 
     fn judge(&mut self, reply: Reply<'_>, observe: &Observe<'_>) -> Judgement {
-        let (tracing, marked) = self.trace(reply.text);
+        let (text, follow_ups) = split_follow_ups(reply.text);
+        let (tracing, marked) = self.trace(text);
         let failed = tracing.claims.iter().filter(|claim| !claim.problems.is_empty()).count();
-        let complaint = self.find_fault(reply.text, &tracing, reply.cut);
+        let complaint = self.find_fault(text, &tracing, reply.cut);
         observe(Event::Verified { ok: tracing.ok, failed });
-        if !reply.text.trim().is_empty() {
-            self.answer = Some((marked, tracing));
+        if !text.trim().is_empty() {
+            self.answer = Some(AcceptedText { marked, tracing, follow_ups });
         }
         match complaint {
             None => Judgement::Accepted,

@@ -1,4 +1,4 @@
-//! The two steps after the data: a summary by a model that may be smaller, and follow-up questions.
+//! What a model writes beside the loop: the answer anew, by one that may be smaller, and the memory of earlier turns.
 
 use prospector_core::mark::as_data;
 use prospector_llm::{
@@ -8,7 +8,7 @@ use prospector_llm::{
 };
 use serde_json::{Value, json};
 
-use super::instructions::{CONDENSE, FOLLOW_UPS, SUMMARIZE, form};
+use super::instructions::{CONDENSE, SUMMARIZE, form};
 use crate::{answer::DataQuestion, spans};
 
 /// Rows of each result that are summarized.
@@ -17,9 +17,6 @@ const MAX_ROWS: usize = 50;
 const MAX_DRAFT_CHARS: usize = 4_000;
 /// The tokens of a summary of earlier turns.
 const MAX_CONDENSED_TOKENS: u32 = 400;
-/// Follow-up questions, and characters of each.
-const MAX_FOLLOW_UPS: usize = 3;
-const MAX_FOLLOW_UP_CHARS: usize = 160;
 
 /// What is summarized.
 pub(crate) struct Material<'a> {
@@ -69,21 +66,6 @@ pub(crate) async fn condense(model: &dyn ChatModel, turns: &str) -> Result<(Stri
     ask_model(model, Purpose::Unspecified, system, as_data(turns), MAX_CONDENSED_TOKENS).await
 }
 
-/// Two or three questions that could be asked next.
-pub(crate) async fn suggest_follow_ups(
-    model: &dyn ChatModel,
-    material: &Material<'_>,
-) -> Result<(Vec<String>, Usage), LlmError> {
-    let system = vec![SystemBlock { text: FOLLOW_UPS.to_owned(), cache: true }];
-    let purpose = Purpose::FollowUps {
-        question: material.question.to_owned(),
-        answer: material.draft.to_owned(),
-        statements: material.results().map(|result| result.sql.clone()).collect(),
-    };
-    let (text, usage) = ask_model(model, purpose, system, material.text(), 300).await?;
-    Ok((parse_questions(&text), usage))
-}
-
 async fn ask_model(
     model: &dyn ChatModel,
     purpose: Purpose,
@@ -95,33 +77,4 @@ async fn ask_model(
     let request = ChatRequest { purpose, system, messages, tools: Vec::new(), max_output_tokens };
     let response = spans::complete(model, &request).await?;
     Ok((response.text, response.usage))
-}
-
-/// The questions of a JSON array among whatever else, or of the lines.
-fn parse_questions(text: &str) -> Vec<String> {
-    let array = text.find('[').zip(text.rfind(']')).filter(|(begin, end)| begin < end);
-    let parsed = array.and_then(|(begin, end)| serde_json::from_str::<Vec<String>>(&text[begin..=end]).ok());
-    let found = parsed.unwrap_or_else(|| {
-        let lines = text.lines().map(|line| line.trim_start_matches(|c: char| !c.is_alphabetic()).trim());
-        lines.filter(|line| line.ends_with('?')).map(str::to_owned).collect()
-    });
-    let usable = |question: &String| !question.trim().is_empty() && question.chars().count() <= MAX_FOLLOW_UP_CHARS;
-    found.into_iter().map(|question| question.trim().to_owned()).filter(usable).take(MAX_FOLLOW_UPS).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(text: &str, expected: &[&str]) {
-        assert_eq!(parse_questions(text), expected, "{text}");
-    }
-
-    #[test]
-    fn questions_are_found_in_an_array_or_in_lines() {
-        check("[\"By year?\", \"By country?\"]", &["By year?", "By country?"]);
-        check("Here:\n```json\n[\"A?\",\"B?\",\"C?\",\"D?\"]\n```", &["A?", "B?", "C?"]);
-        check("1. By year?\n2. By country?\nThat is all.", &["By year?", "By country?"]);
-        check("nothing", &[]);
-    }
 }

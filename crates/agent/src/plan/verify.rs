@@ -183,7 +183,8 @@ impl Check<'_> {
         }
     }
 
-    /// A fact is a stored one, or a definition that stands in a source of the catalog.
+    /// A fact is a stored one, or a definition that stands in a source of the catalog. Any other is no resource that a step
+    /// would miss: it is warned of.
     fn fact(&mut self, fact: &PlanFact) {
         let place = "discovered_context.facts";
         self.outcome.checked += 1;
@@ -197,7 +198,7 @@ impl Check<'_> {
             let is_seen = [&id, &fact.term].into_iter().any(|name| self.was_seen(ResourceKind::Fact, name));
             if !is_seen && !self.is_in_description(&fact.source) {
                 let nearest = self.names.nearest(ResourceKind::Fact, &fact.term);
-                self.fail(place, &fact.term, "no discovery call of this run returned this fact", nearest);
+                self.warn(place, &fact.term, "no discovery call of this run returned this fact", nearest);
             }
             return;
         }
@@ -208,7 +209,7 @@ impl Check<'_> {
         if stored.is_none() && !stands {
             let nearest = self.names.nearest(ResourceKind::Document, source);
             let reason = format!("this fact is not stored, and its source `{}` does not exist", fact.source);
-            self.fail(place, &fact.term, &reason, nearest);
+            self.warn(place, &fact.term, &reason, nearest);
         }
     }
 
@@ -239,13 +240,16 @@ impl Check<'_> {
     }
 
     fn fail(&mut self, place: &str, name: &str, reason: &str, nearest: Vec<String>) {
-        self.outcome.failed.push(Failure {
-            place: place.to_owned(),
-            name: name.to_owned(),
-            reason: reason.to_owned(),
-            nearest,
-        });
+        self.outcome.failed.push(failure(place, name, reason, nearest));
     }
+
+    fn warn(&mut self, place: &str, name: &str, reason: &str, nearest: Vec<String>) {
+        self.outcome.warnings.push(failure(place, name, reason, nearest));
+    }
+}
+
+fn failure(place: &str, name: &str, reason: &str, nearest: Vec<String>) -> Failure {
+    Failure { place: place.to_owned(), name: name.to_owned(), reason: reason.to_owned(), nearest }
 }
 
 #[cfg(test)]
@@ -352,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fact_of_a_finished_plan_needs_a_source_that_exists() {
+    fn a_fact_that_nothing_is_known_to_say_is_warned_of() {
         let draft = |source: &str| Draft {
             discovered_context: DiscoveredContext {
                 facts: vec![PlanFact {
@@ -366,7 +370,9 @@ mod tests {
             clarifications: vec!["c".into()],
             ..Draft::default()
         };
-        assert!(verify("", &draft("rules#VIP"), &World, None).ok);
-        assert!(!verify("", &draft("hearsay"), &World, None).ok);
+        assert_eq!(verify("", &draft("rules#VIP"), &World, None).warnings, []);
+        let doubtful = verify("", &draft("hearsay"), &World, None);
+        assert_eq!((doubtful.ok, doubtful.warnings.len()), (true, 1), "{doubtful:?}");
+        assert_eq!(verify("", &draft("hearsay"), &World, Some(&HashSet::new())).warnings.len(), 1);
     }
 }

@@ -4,7 +4,7 @@ use std::future::Future;
 
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::{Serialize, de::DeserializeOwned};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::error::ToolError;
 use super::output::ToolOutput;
@@ -218,5 +218,25 @@ fn slim(schema: &mut Value, root: bool) {
     }
     if let Some(items) = object.get_mut("items") {
         slim(items, false);
+    }
+    list_constants(object);
+}
+
+/// A choice of described texts, as a list of them whose description says what each means: half the tokens.
+fn list_constants(schema: &mut Map<String, Value>) {
+    let Some(variants) = schema.get("oneOf").and_then(Value::as_array) else { return };
+    let names: Vec<Value> = variants.iter().filter_map(|variant| variant.get("const").cloned()).collect();
+    if names.len() != variants.len() || !names.iter().all(Value::is_string) {
+        return;
+    }
+    let meaning =
+        |variant: &Value| Some(format!("{}: {}", variant["const"].as_str()?, variant["description"].as_str()?));
+    let parts = schema.get("description").and_then(Value::as_str).map(str::to_owned).into_iter();
+    let description: Vec<String> = parts.chain(variants.iter().filter_map(meaning)).collect();
+    schema.remove("oneOf");
+    schema.insert("type".into(), json!("string"));
+    schema.insert("enum".into(), Value::Array(names));
+    if !description.is_empty() {
+        schema.insert("description".into(), json!(description.join("\n")));
     }
 }

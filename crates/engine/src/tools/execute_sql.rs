@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::Engine;
-use crate::answer::{MAX_CHARACTERS, MAX_ROWS, QueryAnswer, QueryResult, cut_to_show};
+use crate::answer::{MAX_CHARACTERS, MAX_VALUES, QueryAnswer, QueryResult, cut_to_show};
 
 /// So many queries are run at once.
 const MAX_QUERIES: usize = 10;
@@ -43,7 +43,7 @@ impl Engine {
 impl Tool for ExecuteSql {
     const NAME: &'static str = "execute_sql";
     const DESCRIPTION: &'static str = "Runs read-only SQL queries, over one database or several, and shows up to 50 rows \
-        of each.";
+        of each, or 200 values of a single column.";
     const MORE: &'static str = "select fewer columns or rows, or call again with a larger max_tokens";
     const EFFECT: Effect = Effect::Reads;
     type Args = Args;
@@ -58,7 +58,7 @@ impl Tool for ExecuteSql {
         let each = MAX_CHARACTERS / queries.len();
         let answered = join_all(queries.into_iter().map(|query| async move {
             let database = query.database.as_deref();
-            let result = match self.0.run(&query.sql, database, MAX_ROWS).await {
+            let result = match self.0.run(&query.sql, database, MAX_VALUES).await {
                 Ok(outcome) => QueryResult::Rows {
                     warnings: self.0.find_doubts(&query.sql, database, Some(&outcome.rows)).await,
                     databases: outcome.databases,

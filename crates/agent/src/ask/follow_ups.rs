@@ -1,0 +1,57 @@
+//! What could be asked next: the last lines of an answer, which are no part of it.
+
+use super::instructions::NEXT;
+
+/// Follow-up questions, and characters of each.
+const MAX_FOLLOW_UPS: usize = 3;
+const MAX_FOLLOW_UP_CHARS: usize = 160;
+
+/// The text without its last lines `Next: ...?`, and the questions of these.
+pub(crate) fn split_follow_ups(text: &str) -> (&str, Vec<String>) {
+    let mut rest = text.trim_end();
+    let mut questions = Vec::new();
+    loop {
+        let (before, line) = rest.rsplit_once('\n').unwrap_or(("", rest));
+        let Some(question) = read_next(line) else { break };
+        questions.push(question);
+        rest = before.trim_end();
+    }
+    let usable = |question: &String| !question.is_empty() && question.chars().count() <= MAX_FOLLOW_UP_CHARS;
+    let questions = questions.into_iter().rev().filter(usable).take(MAX_FOLLOW_UPS).collect();
+    (rest, questions)
+}
+
+/// The question of such a line, whatever marks of a list or of bold stand around its beginning.
+fn read_next(line: &str) -> Option<String> {
+    let (head, question) = line.trim().trim_start_matches(['-', '*', '>', '_', ' ']).split_once(':')?;
+    let is_next = head.trim_matches(['*', '_', ' ']).eq_ignore_ascii_case(NEXT);
+    is_next.then(|| question.trim_matches(['*', '_', '`', ' ']).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, answer: &str, questions: &[&str]) {
+        let (rest, found) = split_follow_ups(text);
+        assert_eq!(
+            (rest, found.iter().map(String::as_str).collect::<Vec<_>>().as_slice()),
+            (answer, questions),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn the_last_lines_are_what_could_be_asked_next() {
+        check(
+            "There are 3 [Q1].\n\nNext: By year?\nNext: By country?\n",
+            "There are 3 [Q1].",
+            &["By year?", "By country?"],
+        );
+        check("There are 3 [Q1].\n- **Next:** By year?", "There are 3 [Q1].", &["By year?"]);
+        check("Next: the rest [Q1].\nThere are 3 [Q1].", "Next: the rest [Q1].\nThere are 3 [Q1].", &[]);
+        check("3 [Q1].\nNext: A?\nNext: B?\nNext: C?\nNext: D?\nNext:", "3 [Q1].", &["A?", "B?", "C?"]);
+        check("nothing", "nothing", &[]);
+        check("", "", &[]);
+    }
+}
