@@ -47,6 +47,10 @@ fn to_compact(calls: Vec<Call>, search: &ToolSpec) -> Vec<Call> {
 
 /// The items of a list, whole or cut; none of one that only tells what comes nearest.
 pub(crate) fn items(value: &Value) -> impl Iterator<Item = &Value> {
-    let items = value.as_array().or_else(|| value["items"].as_array());
-    items.filter(|_| value["weak"] != true).into_iter().flatten()
+    nearest_items(value).filter(|_| value["weak"] != true)
+}
+
+/// The items of a list, also of one that only tells what comes nearest.
+pub(crate) fn nearest_items(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().or_else(|| value["items"].as_array()).into_iter().flatten()
 }

@@ -17,7 +17,7 @@ use std::collections::HashSet;
 use prospector_agent::plan::sense::question::{Concept, Question};
 use prospector_llm::{ChatRequest, ChatResponse, Message, message::ToolCall, purpose::Objection};
 use prospector_search::Query;
-use prospector_text::{periods, requests, stop_words};
+use prospector_text::{periods, stop_words};
 use serde_json::{Value, json};
 
 use crate::{
@@ -137,9 +137,7 @@ fn second_look(evidence: &Evidence) -> Vec<Call> {
         calls.push(search_tables(&definitions.join(" "), MAX_HITS / 2));
     }
     calls.extend(rank_tables(evidence).into_iter().take(MAX_READ).map(|table| schema(table, &evidence.question)));
-    let asks_for_change = requests::asks_for_change(&evidence.question);
-    let operations = evidence.operations.iter().filter(|hit| hit.relevance >= choose::MIN_RELEVANCE || asks_for_change);
-    for operation in operations.take(2) {
+    for operation in evidence.operations.iter().take(2) {
         calls.push(("get_operation_details", json!({"api": operation.parent, "operation": operation.name})));
     }
     calls

@@ -66,6 +66,8 @@ pub(crate) struct Ranking {
     pub(crate) records: Vec<Ranked>,
     /// How likely it is that anything of this kind answers the question.
     pub(crate) answerable: f32,
+    /// Whether any of the best holds a word of the question.
+    pub(crate) holds_words: bool,
 }
 
 /// The best `limit` records of a kind, of one parent where it is given.
@@ -78,7 +80,7 @@ pub(crate) fn rank(
     ranker: Ranker,
 ) -> Result<Ranking, SearchError> {
     let kind_index = snapshot.kind_index(kind);
-    let mut ranking = Ranking { records: Vec::new(), answerable: 0.0 };
+    let mut ranking = Ranking { records: Vec::new(), answerable: 0.0, holds_words: false };
     if kind_index.docs.is_empty() {
         return Ok(ranking);
     }
@@ -108,6 +110,7 @@ pub(crate) fn rank(
         scored.hits.retain(|hit| !exact.contains(&hit.place));
     }
     ranking.answerable = ranking.answerable.max(scored.answerable);
+    ranking.holds_words = scored.holds_words;
     let mut ceiling = 1.0_f32;
     for hit in scored.hits.into_iter().take(limit.saturating_sub(exact.len())) {
         // A hit is never said to be more relevant than one that ranks before it.
@@ -126,6 +129,7 @@ struct Scored {
     /// Best first.
     hits: Vec<Hit>,
     answerable: f32,
+    holds_words: bool,
 }
 
 /// How a kind's records rank, and the nearness by the shipped transformer of those of which it is known.
@@ -152,7 +156,7 @@ fn score(
         }
     };
     let Some(evidence) = gather(snapshot, kind, asked.question, &query, &scores, limit) else {
-        return Ok(Scored { hits: Vec::new(), answerable: 0.0 });
+        return Ok(Scored { hits: Vec::new(), answerable: 0.0, holds_words: false });
     };
     let is_read = evidence.is_read;
     let top = scores.list.first().map_or(0.0, |(score, _)| *score);
@@ -163,7 +167,8 @@ fn score(
     }
     let hit =
         |(place, need): &(usize, Need)| Hit { place: *place, probability: calibrate::judge_need(kind, is_read, need) };
-    Ok(Scored { hits: evidence.needs.iter().map(hit).collect(), answerable })
+    let holds_words = evidence.answerability.strength > 0.0;
+    Ok(Scored { hits: evidence.needs.iter().map(hit).collect(), answerable, holds_words })
 }
 
 /// What relevance is judged by.

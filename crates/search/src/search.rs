@@ -18,10 +18,10 @@ use crate::{
     values::{Matches, Values},
 };
 
-/// Of what only comes nearest, a hit of less relevance is not shown: nothing speaks for it.
-const MIN_RELEVANCE: f32 = 0.05;
+/// Of what only comes nearest, at most so many hits are shown.
+const MAX_WEAK: usize = 5;
 
-/// Nor is one that is less likely than the best by this factor.
+/// Nor is one shown that is less likely than the best by this factor.
 const MIN_SHARE_OF_BEST: f32 = 0.1;
 
 /// Literals are looked for in the databases of the best hit and of those that are at least so likely, over the best.
@@ -48,9 +48,14 @@ impl Index {
     pub fn search(&self, query: &Query) -> Result<Found, SearchError> {
         let limit = query.limit.clamp(1, MAX_HITS);
         let named = self.find_values(query)?;
-        let (mut good, mut poor) = (Vec::new(), Vec::new());
+        let (mut good, mut weak, mut rest) = (Vec::new(), Vec::new(), Vec::new());
         for ranking in self.rankings(query, limit.max(3), &named)? {
-            let list = if ranking.answerable >= rank::calibrate::FLOOR { &mut good } else { &mut poor };
+            let list = match ranking.answerable >= rank::calibrate::FLOOR {
+                true => &mut good,
+                false if ranking.holds_words => &mut weak,
+                // Nothing speaks for them: their names are told, where those of others do not come nearer.
+                false => &mut rest,
+            };
             list.extend(ranking.records);
         }
         if !good.is_empty() {
@@ -59,15 +64,16 @@ impl Index {
             let missing = named.missing(&hits);
             return Ok(Found { hits, is_weak: false, nearest: Vec::new(), missing });
         }
-        poor.sort_by(by_relevance);
-        let mut ids: Vec<String> = poor.iter().map(|ranked| ranked.record.id.clone()).collect();
+        weak.sort_by(by_relevance);
+        rest.sort_by(by_relevance);
+        let mut ids: Vec<String> = weak.iter().chain(&rest).map(|ranked| ranked.record.id.clone()).collect();
         // For a single word, a likeness of letters says more than one of meaning.
         if query.text.split_whitespace().count() == 1 {
             ids = nearest(&query.text, ids.iter().map(String::as_str), 3);
         }
         ids.truncate(3);
-        let worst = poor.first().map_or(0.0, |best| best.relevance.get() * MIN_SHARE_OF_BEST).max(MIN_RELEVANCE);
-        let shown = poor.into_iter().take_while(|ranked| ranked.relevance.get() >= worst).take(limit);
+        let worst = weak.first().map_or(0.0, |best| best.relevance.get() * MIN_SHARE_OF_BEST);
+        let shown = weak.into_iter().take_while(|ranked| ranked.relevance.get() >= worst).take(limit.min(MAX_WEAK));
         let hits: Vec<Hit> = shown.map(|ranked| hit(ranked, &named)).collect();
         ids.retain(|id| hits.iter().all(|hit| hit.id != *id));
         let missing = named.missing(&hits);

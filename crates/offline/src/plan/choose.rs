@@ -10,8 +10,9 @@ use super::{
     evidence::{Definition, Evidence, NamedHit, TableHit},
 };
 
-/// An operation, document or skill below this is not looked at.
-pub(super) const MIN_RELEVANCE: f64 = 0.1;
+/// A document or skill below this is not looked at. Operations have no such limit: their names and descriptions are short, and
+/// whether they hold what the question names is checked.
+const MIN_RELEVANCE: f64 = 0.1;
 
 /// A table whose columns nobody could read is used from here on.
 const MIN_UNREAD_RELEVANCE: f64 = 0.33;
@@ -29,6 +30,9 @@ const FACT_COST: f64 = 0.2;
 
 /// What it costs to leave out what would help, by an earlier complaint.
 const IGNORED_COST: f64 = 8.0;
+
+/// What a plan without steps costs, however little the question names.
+const MIN_COST_OF_NOTHING: f64 = 60.0;
 
 /// After so many changes the choice stands.
 const MAX_CHANGES: usize = 16;
@@ -84,8 +88,7 @@ fn list_candidates(evidence: &Evidence) -> Vec<Candidate<'_>> {
     let is_read = |hit: &&TableHit| is_known(hit) && !refused(&hit.id());
     let tables = evidence.tables.iter().filter(is_read).map(Candidate::Table);
     let likely = |hit: &&NamedHit| hit.relevance >= MIN_RELEVANCE;
-    let operations =
-        evidence.operations.iter().filter(likely).filter(|hit| !refused(&format!("{}.{}", hit.parent, hit.name)));
+    let operations = evidence.operations.iter().filter(|hit| !refused(&format!("{}.{}", hit.parent, hit.name)));
     let documents = evidence.documents.iter().filter(likely).filter(|hit| !refused(&hit.parent));
     let skills = evidence.skills.iter().filter(likely).filter(|hit| !refused(&hit.name));
     facts
@@ -131,9 +134,14 @@ fn judge(evidence: &Evidence, candidates: &[Candidate<'_>], used: &[bool]) -> f6
     let ignored =
         lacks.filter(|objection| !choice.tables.iter().any(|hit| objection.missing.contains(&hit.id()))).count();
     let complaints = complaints + IGNORED_COST * ignored as f64;
-    // Of a plan without steps nothing is covered.
-    let nothing = if plan.plan.steps.is_empty() { 60.0 } else { 0.0 };
+    let nothing = if plan.plan.steps.is_empty() { cost_of_nothing(&evidence.question) } else { 0.0 };
     sources + complaints + nothing - bonus
+}
+
+/// Of a plan without steps nothing is covered.
+fn cost_of_nothing(question: &str) -> f64 {
+    let concepts = Question::parse(question).concepts.len() as f64;
+    MIN_COST_OF_NOTHING.max((concepts + 1.0) * weigh_complaint(SenseCode::NotCovered))
 }
 
 fn weigh_complaint(code: SenseCode) -> f64 {

@@ -5,7 +5,7 @@ use prospector_llm::{Message, message::ToolCall, purpose::Objection};
 use serde_json::Value;
 
 use super::table::read_table;
-use crate::calls::items;
+use crate::calls::{items, nearest_items};
 
 /// A definition that was resolved.
 #[derive(Debug, Clone, PartialEq)]
@@ -166,7 +166,10 @@ impl Evidence {
                     }
                 }
             }
-            "search_operations" => self.operations.extend(items(value).map(|item| read_hit(item, "api", "operation"))),
+            // Whether one of few words holds what the question names is checked; how many of its words it shares says little.
+            "search_operations" => {
+                self.operations.extend(nearest_items(value).map(|item| read_hit(item, "api", "operation")))
+            }
             "search_documents" => {
                 self.documents.extend(items(value).map(|item| NamedHit {
                     description: text(item, "excerpt"),

@@ -8,10 +8,13 @@ use prospector_agent::plan::{
     },
 };
 
-use super::{choose::choose, draft::write_choice, evidence::Evidence};
+use super::{choice::Choice, choose::choose, draft::write_choice, evidence::Evidence};
 
 /// So many things a question may name for the first of them to be what it is about.
 const MAX_CONCEPTS_WITH_SUBJECT: usize = 6;
+
+/// So many nouns may be missing for each that operations hold; such a plan says what it lacks when it is verified.
+const MAX_MISSED: usize = 2;
 
 /// Writes the plan. What is about something else after a second look is no plan, and is declined; a plan that lacks a part says so
 /// when it is verified.
@@ -25,7 +28,7 @@ pub(super) fn write(evidence: &Evidence) -> Draft {
     let has_second_look = !evidence.objections.is_empty() || !evidence.refused.is_empty();
     let is_hopeless = sense.findings.iter().any(|finding| match finding.code {
         SenseCode::OutsideData | SenseCode::Writes | SenseCode::NoChange => true,
-        SenseCode::NotCovered => misses_subject(&evidence.question, &sense.not_covered),
+        SenseCode::NotCovered => misses_subject(&evidence.question, &sense.not_covered, &choice),
         SenseCode::NotNeeded
         | SenseCode::DefinitionNotNeeded
         | SenseCode::DefinitionNotMet
@@ -45,18 +48,22 @@ pub(super) fn write(evidence: &Evidence) -> Draft {
     draft
 }
 
-/// Whether what a question is about, or more than half of what it names, is nowhere.
-fn misses_subject(question: &str, missing: &[String]) -> bool {
+/// Whether what a question is about is nowhere. Tables have columns, so what they do not name they do not hold, and the first of
+/// a few nouns, or more than half of many, say what is asked. Operations are told in a line: there it takes that none of the nouns
+/// stands in any, or that more than two are missing for each that does.
+fn misses_subject(question: &str, missing: &[String], choice: &Choice<'_>) -> bool {
     let concepts = Question::parse(question).concepts;
     // A name is a value, and a verb says what happens: nothing that was found has to hold them.
-    let is_noun = |concept: &Concept| {
+    let is_noun = |concept: &&Concept| {
         !concept.is_name && !["ing", "ed", "ly"].iter().any(|end| concept.text.ends_with(end) && concept.text.len() > 4)
     };
-    let is_missing = |concept: &Concept| missing.contains(&concept.text);
-    let count = concepts.iter().filter(|concept| is_noun(concept) && is_missing(concept)).count();
-    let subject = concepts.iter().find(|concept| is_noun(concept));
-    let subject = subject.filter(|_| concepts.len() <= MAX_CONCEPTS_WITH_SUBJECT);
-    count * 2 > concepts.len() || subject.is_some_and(is_missing)
+    let is_missing = |concept: &&Concept| missing.contains(&concept.text);
+    let (missed, held): (Vec<&Concept>, Vec<&Concept>) = concepts.iter().filter(is_noun).partition(is_missing);
+    if choice.tables.is_empty() && !choice.operations.is_empty() {
+        return missed.len() > MAX_MISSED * held.len();
+    }
+    let subject = concepts.iter().find(is_noun).filter(|_| concepts.len() <= MAX_CONCEPTS_WITH_SUBJECT);
+    missed.len() * 2 > concepts.len() || subject.is_some_and(|subject| is_missing(&subject))
 }
 
 /// The honest plan when nothing fits.
