@@ -7,6 +7,7 @@ use prospector_core::record::ResourceKind;
 use prospector_core::tool::{Answer, Effect, Tool, ToolError, ToolErrorCode, ToolSpec, Toolset};
 use prospector_engine::Engine;
 use prospector_search::Index;
+use prospector_semantics::SemanticModel;
 use serde_json::Value;
 
 use crate::{
@@ -22,7 +23,7 @@ struct Family {
 }
 
 /// Every family, in one visible list. A tool whose kind is not configured is not listed.
-const FAMILIES: [Family; 6] = [
+const FAMILIES: [Family; 7] = [
     Family {
         configured: |catalog| catalog.schema.databases().len() > 0,
         tools: |catalog| catalog.schema.tools(&catalog.index),
@@ -40,6 +41,7 @@ const FAMILIES: [Family; 6] = [
         configured: |catalog| !catalog.skills.skills().is_empty(),
         tools: |catalog| catalog.skills.tools(&catalog.index),
     },
+    Family { configured: |catalog| !catalog.metrics.metrics().is_empty(), tools: |catalog| catalog.metrics.tools() },
     Family {
         configured: |catalog| !catalog.is_empty(),
         tools: |catalog| Toolset::new().with(SearchAll { index: catalog.index.clone() }),
@@ -66,6 +68,9 @@ impl DiscoveryTools {
 
     /// The name of the tool that shows results of queries again, where [`DiscoveryTools::with_engine`] added it.
     pub const RESULTS_TOOL: &'static str = Engine::RESULTS_TOOL;
+
+    /// The name of the tool that computes metrics, where [`DiscoveryTools::with_engine`] added it.
+    pub const METRICS_TOOL: &'static str = SemanticModel::QUERY_TOOL;
 
     /// The name of the tool that calls operations, where the catalog allows it: its arguments are `api`, `operation` and
     /// `arguments`, its answer has `answer`.
@@ -101,10 +106,15 @@ impl DiscoveryTools {
     /// among the tools of a profile. Nothing is added where there is no source with rows.
     pub fn with_engine(mut self, engine: &Arc<Engine>) -> Self {
         let tools = prospector_engine::tools(engine);
+        let metrics = self.targets.as_ref().map(|targets| targets.metrics.clone()).unwrap_or_default();
+        let (queries, has_metrics) = (metrics.query_tools(engine), !metrics.metrics().is_empty());
         if engine.is_empty() {
-            self.absent = self.absent.merge(tools);
+            self.absent = self.absent.merge(tools).merge(queries);
+        } else if has_metrics {
+            self.tools = self.tools.merge(tools).merge(queries);
         } else {
             self.tools = self.tools.merge(tools);
+            self.absent = self.absent.merge(queries);
         }
         self
     }

@@ -36,11 +36,12 @@ const ERROR: usize = 60;
 const MORE: &str = "call again with a larger max_tokens";
 
 /// The forms of ids, and the tool that the full set has where there are such things.
-const IDS: [(&str, &str); 5] = [
+const IDS: [(&str, &str); 6] = [
     ("list_databases", "database, database.table, database.table#col* (these columns), database.table>table (joins), "),
     ("list_apis", "api, api.operation, api.operation#part, "),
     ("list_documents", "document, document#section, "),
     ("list_skills", "skill, skill#file, "),
+    ("list_metrics", "metric, "),
     ("list_known_facts", "a fact's term"),
 ];
 
@@ -165,7 +166,8 @@ impl Describe {
             | Target::Section { .. }
             | Target::Skill(_)
             | Target::File { .. }
-            | Target::Fact(_) => Ok(shown),
+            | Target::Fact(_)
+            | Target::Metric(_) => Ok(shown),
         }
     }
 }

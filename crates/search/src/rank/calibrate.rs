@@ -175,8 +175,8 @@ type Model = BTreeMap<Kind, (Weights, Option<Weights>)>;
 static MODEL: LazyLock<Result<Model, ModelError>> = LazyLock::new(|| parse(include_str!("../../model/relevance.json")));
 
 fn weights(kind: Kind, is_read: bool) -> Option<&'static Weights> {
-    // Facts are few and short, as skills are.
-    let kind = if kind == Kind::Fact { Kind::Skill } else { kind };
+    // Facts and metrics are few and short, as skills are.
+    let kind = if matches!(kind, Kind::Fact | Kind::Metric) { Kind::Skill } else { kind };
     let (unread, read) = MODEL.as_ref().ok()?.get(&kind)?;
     Some(read.as_ref().filter(|_| is_read).unwrap_or(unread))
 }
