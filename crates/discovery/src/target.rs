@@ -176,7 +176,7 @@ impl TargetResolver {
             }
             Target::Skill(name) => ("get_skill", json!({"name": name})),
             Target::File { skill, target } => ("resolve_skill_link", json!({"name": skill, "target": target})),
-            Target::Metric(name) => ("get_metric", json!({"name": name})),
+            Target::Metric(name) => (SemanticModel::SHOW_TOOL, json!({"name": name})),
             Target::Fact(term) => return self.show_fact(term, max_tokens).await,
         };
         self.call(tool, args, max_tokens).await

@@ -48,6 +48,19 @@ const FAMILIES: [Family; 7] = [
     },
 ];
 
+/// The tools that run queries in a session of an engine, and compute metrics where there are some.
+fn query_tools(metrics: &Arc<SemanticModel>, engine: &Arc<Engine>) -> Toolset {
+    let tools = prospector_engine::tools(engine);
+    if metrics.metrics().is_empty() { tools } else { tools.merge(metrics.query_tools(engine)) }
+}
+
+impl Catalog {
+    /// The tools that run queries in a session of its engine, and compute its metrics.
+    pub fn query_tools(&self, session: &Arc<Engine>) -> Toolset {
+        query_tools(&self.metrics, session)
+    }
+}
+
 /// The tools of a catalog. The planner's loop, the command line and every server call them through
 /// [`DiscoveryTools::call`].
 #[derive(Clone)]
@@ -68,6 +81,11 @@ impl DiscoveryTools {
 
     /// The name of the tool that shows results of queries again, where [`DiscoveryTools::with_engine`] added it.
     pub const RESULTS_TOOL: &'static str = Engine::RESULTS_TOOL;
+
+    /// The name of the tool that lists metrics, and of the one that shows a metric, where the catalog has some.
+    pub const LIST_METRICS: &'static str = SemanticModel::LIST_TOOL;
+    /// See [`DiscoveryTools::LIST_METRICS`].
+    pub const SHOW_METRIC: &'static str = SemanticModel::SHOW_TOOL;
 
     /// The name of the tool that computes metrics, where [`DiscoveryTools::with_engine`] added it.
     pub const METRICS_TOOL: &'static str = SemanticModel::QUERY_TOOL;
@@ -105,16 +123,15 @@ impl DiscoveryTools {
     /// These, and those that run queries in that session of an engine, as [`Catalog::engine`] makes one; they are not
     /// among the tools of a profile. Nothing is added where there is no source with rows.
     pub fn with_engine(mut self, engine: &Arc<Engine>) -> Self {
-        let tools = prospector_engine::tools(engine);
         let metrics = self.targets.as_ref().map(|targets| targets.metrics.clone()).unwrap_or_default();
-        let (queries, has_metrics) = (metrics.query_tools(engine), !metrics.metrics().is_empty());
+        let tools = query_tools(&metrics, engine);
         if engine.is_empty() {
-            self.absent = self.absent.merge(tools).merge(queries);
-        } else if has_metrics {
-            self.tools = self.tools.merge(tools).merge(queries);
+            self.absent = self.absent.merge(tools);
         } else {
             self.tools = self.tools.merge(tools);
-            self.absent = self.absent.merge(queries);
+            if metrics.metrics().is_empty() {
+                self.absent = self.absent.merge(metrics.query_tools(engine));
+            }
         }
         self
     }

@@ -155,12 +155,12 @@ impl FactDiscovery {
     /// The records to index, one for each fact.
     pub fn records(&self) -> Vec<Record> {
         let mut seen = HashSet::new();
-        let facts = self.snapshot().into_iter().chain(self.listed());
+        let facts = self.snapshot().into_iter().chain(self.list_catalog());
         facts.map(|fact| record(&fact)).filter(|record| seen.insert(record.id.clone())).collect()
     }
 
     /// Those of the catalog; metrics are listed by themselves.
-    fn listed(&self) -> impl Iterator<Item = Fact> {
+    fn list_catalog(&self) -> impl Iterator<Item = Fact> {
         self.shared.catalog.iter().filter(|fact| fact.origin != Origin::Metric).cloned()
     }
 
@@ -273,7 +273,7 @@ impl FactDiscovery {
     pub async fn facts(&self) -> Result<Vec<Fact>, FactError> {
         self.refresh().await?;
         let mut facts = self.snapshot();
-        facts.extend(self.listed());
+        facts.extend(self.list_catalog());
         facts.sort_by_cached_key(|fact| (fact.term.to_lowercase(), fact.origin, fact.scope.clone()));
         Ok(facts)
     }

@@ -50,6 +50,7 @@ pub(crate) fn check(declared: Declarations, sources: &[Tables<'_>]) -> (Declarat
             kept.entities.push(entity);
         });
     }
+    checker.times_elsewhere();
     for join in declared.joins {
         let outcome = checker.join(&join);
         let what = format!("join of `{}` to `{}`", join.from, join.to);
@@ -76,7 +77,7 @@ impl Checker<'_> {
         match outcome {
             Ok(()) => push(&mut self.kept),
             Err(Wrong { reason, advice }) => {
-                self.problems.push(Problem::error(place, format!("{what}: {reason}")).advise(advice));
+                self.problems.push(Problem::error(place, format!("{reason}, in {what}")).advise(advice));
             }
         }
     }
@@ -90,7 +91,7 @@ impl Checker<'_> {
 
     fn entity(&self, entity: &mut Entity) -> Result<(), Wrong> {
         if let Some(other) = self.kept.entities.iter().find(|other| other.name.eq_ignore_ascii_case(&entity.name)) {
-            return Err(wrong(format!("there is another at {}", other.place), "give one of them another name"));
+            return Err(wrong(format!("another of that name is at {}", other.place), "give one of them another name"));
         }
         let Some((table, _)) = self.table(entity) else {
             let name = format!("{}.{}", entity.database, entity.table);
@@ -103,12 +104,26 @@ impl Checker<'_> {
         for column in &entity.key {
             find_column(table, column)?;
         }
-        if let Some(time) = &entity.time {
+        if let Some(time) = entity.time.as_ref().filter(|time| !time.contains('.')) {
             check_time(table, time)?;
         }
         let spelled = table.name.clone();
         entity.table = spelled;
         Ok(())
+    }
+
+    /// Times that are columns of other entities, once all of these are there.
+    fn times_elsewhere(&mut self) {
+        for at in 0..self.kept.entities.len() {
+            let entity = &self.kept.entities[at];
+            let Some((other, column)) = entity.time.as_ref().and_then(|time| time.split_once('.')) else { continue };
+            let outcome = self.find(other).and_then(|(_, table, _)| check_time(table, column));
+            if let Err(Wrong { reason, advice }) = outcome {
+                let reason = format!("{reason}, in the time of entity `{}`", entity.name);
+                self.problems.push(Problem::error(&entity.place, reason).advise(advice));
+                self.kept.entities[at].time = None;
+            }
+        }
     }
 
     fn find(&self, name: &str) -> Result<(&Entity, &Table, Dialect), Wrong> {
@@ -152,7 +167,7 @@ impl Checker<'_> {
     fn dimension(&self, dimension: &Dimension) -> Result<(), Wrong> {
         if let Some(other) = self.kept.dimensions.iter().find(|other| other.name.eq_ignore_ascii_case(&dimension.name))
         {
-            return Err(wrong(format!("there is another at {}", other.place), "name all of its columns in one"));
+            return Err(wrong(format!("another of that name is at {}", other.place), "name all of its columns in one"));
         }
         if dimension.columns.is_empty() {
             return Err(wrong("it has no column", "write `column: entity.column`"));
@@ -316,7 +331,7 @@ impl Checker<'_> {
                 }
                 let other = known.iter().find(|(name, _)| *name == word);
                 if let Some((_, place)) = other {
-                    let reason = format!("metric `{}`: `{synonym}` also means what stands at {place}", metric.name);
+                    let reason = format!("`{synonym}` also means what stands at {place}, in metric `{}`", metric.name);
                     shared.push(Problem::warning(&metric.place, reason).advise("leave it out at one of them"));
                 }
                 let is_free = other.is_none();

@@ -93,7 +93,7 @@ impl SemanticModel {
         for name in &query.dimensions {
             match Grain::find(name).filter(|_| self.dimension(name).is_none()) {
                 Some(grain) if planner.grain.is_none_or(|known| known == grain) => planner.grain = Some(grain),
-                _ => dimensions.push(self.grouped(name)?),
+                _ => dimensions.push(self.group_by(name)?),
             }
         }
         let mut columns = Vec::new();
@@ -114,7 +114,7 @@ impl SemanticModel {
                 }
                 having.push(FilterCondition { column: metric.name.clone(), ..filter.clone() });
             } else {
-                let dimension = self.grouped(&filter.column)?;
+                let dimension = self.group_by(&filter.column)?;
                 filters.push(DimensionFilter { dimension, condition: filter.clone() });
             }
         }
@@ -172,7 +172,7 @@ impl SemanticModel {
     }
 
     /// A dimension by its name, or `entity.column`, or a period of one of dates: `month(entity.column)`.
-    fn grouped(&self, text: &str) -> Result<GroupedDimension, Failure> {
+    fn group_by(&self, text: &str) -> Result<GroupedDimension, Failure> {
         let text = text.trim();
         let call = text.strip_suffix(')').and_then(|text| text.split_once('('));
         let (grain, name) = match call.and_then(|(word, inner)| Some((Grain::find(word)?, inner.trim()))) {
@@ -209,7 +209,7 @@ impl SemanticModel {
     /// The column of the answer that an order means.
     fn spell_order(&self, order: &Order, dimensions: &[GroupedDimension], grain: Option<Grain>) -> Order {
         let metric = self.metric(&order.by).map(|metric| metric.name.clone());
-        let dimension = self.grouped(&order.by).ok().map(|dimension| dimension.name);
+        let dimension = self.group_by(&order.by).ok().map(|dimension| dimension.name);
         let dimension = dimension.filter(|name| dimensions.iter().any(|known| known.name == *name));
         let time = grain.filter(|_| fold(&order.by) == TIME).map(|grain| grain.as_str().to_owned());
         let by = time.or(dimension).or(metric).unwrap_or_else(|| order.by.clone());

@@ -16,6 +16,11 @@ impl SemanticModel {
     /// The name of the tool that computes metrics, where there is an engine.
     pub const QUERY_TOOL: &'static str = QueryMetrics::NAME;
 
+    /// The names of the tools that list metrics, and that show one.
+    pub const LIST_TOOL: &'static str = ListMetrics::NAME;
+    /// See [`SemanticModel::LIST_TOOL`].
+    pub const SHOW_TOOL: &'static str = GetMetric::NAME;
+
     /// The tools that list and show metrics.
     pub fn tools(self: &Arc<Self>) -> Toolset {
         Toolset::new().with(ListMetrics(self.clone())).with(GetMetric(self.clone()))

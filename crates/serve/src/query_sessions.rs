@@ -63,7 +63,7 @@ impl QueryEngine {
 
 /// The tools that run queries and plans in a session.
 fn tools_of(catalog: &Arc<Catalog>, session: &Arc<Engine>) -> Toolset {
-    prospector_engine::tools(session).merge(prospector_executor::tools(catalog, session))
+    catalog.query_tools(session).merge(prospector_executor::tools(catalog, session))
 }
 
 /// One session, over whichever state of the catalog is served.

@@ -9,6 +9,7 @@ use prospector_core::tokens::estimate;
 use prospector_core::tool::{
     Answer, BoxFuture, Budget, Callable, Cut, Effect, Text, ToolError, ToolOutput, ToolSpec, compact, output_schema,
 };
+use prospector_semantics::SemanticModel;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value, json};
@@ -41,7 +42,7 @@ const IDS: [(&str, &str); 6] = [
     ("list_apis", "api, api.operation, api.operation#part, "),
     ("list_documents", "document, document#section, "),
     ("list_skills", "skill, skill#file, "),
-    ("list_metrics", "metric, "),
+    (SemanticModel::LIST_TOOL, "metric, "),
     ("list_known_facts", "a fact's term"),
 ];
 

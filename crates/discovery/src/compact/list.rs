@@ -9,6 +9,7 @@ use prospector_core::tool::{
     output_schema,
 };
 use prospector_facts::Fact;
+use prospector_semantics::SemanticModel;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value, json};
@@ -24,7 +25,7 @@ const KINDS: [(&str, &str); 7] = [
     ("apis", "list_apis"),
     ("documents", "list_documents"),
     ("skills", "list_skills"),
-    ("metrics", "list_metrics"),
+    ("metrics", SemanticModel::LIST_TOOL),
     ("facts", "list_known_facts"),
     ("open_questions", "get_unresolved_facts"),
 ];
@@ -38,7 +39,7 @@ const OF: [(&str, &str); 4] = [
 ];
 const FILTERS: [(&str, &str); 4] = [
     ("list_api_operations", "a tag of operations"),
-    ("list_metrics", "a text in metrics"),
+    (SemanticModel::LIST_TOOL, "a text in metrics"),
     ("list_known_facts", "a text in facts"),
     ("get_table_relationships", "a table to join to"),
 ];

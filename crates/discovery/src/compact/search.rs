@@ -8,6 +8,7 @@ use prospector_core::tool::{
     Answer, BoxFuture, Budget, Callable, Cut, Effect, Page, Part, Tool, ToolError, ToolOutput, ToolSpec, output_schema,
 };
 use prospector_schema::{TableHit, TableHits, joins::KeyJoin};
+use prospector_semantics::SemanticModel;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -53,7 +54,7 @@ impl Search {
             ("operation", "API operations", "search_operations"),
             ("document", "documents", "search_documents"),
             ("skill", "skills", "search_skills"),
-            ("metric", "metrics", "list_metrics"),
+            ("metric", "metrics", SemanticModel::LIST_TOOL),
         ];
         let there = tools.iter().filter(|(_, _, tool)| targets.has(tool)).map(|(_, name, _)| format!("{name}, "));
         let joins = if targets.has("search_tables") { ", with join keys" } else { "" };

@@ -5,6 +5,8 @@ use prospector_core::{
     tokens,
 };
 
+use prospector_semantics::SemanticModel;
+
 use crate::{Catalog, DiscoveryTools};
 
 /// At most this many tokens, by the cheap estimate; of a larger catalog the first names are shown. With more, a prompt
@@ -27,7 +29,7 @@ pub(super) fn text(catalog: &Catalog, tools: &DiscoveryTools) -> String {
         ("APIs (operations)", apis, listed("list_apis")),
         ("documents", documents, listed("list_documents")),
         ("skills", skills, listed("list_skills")),
-        ("metrics", metrics, listed("list_metrics")),
+        ("metrics", metrics, listed(SemanticModel::LIST_TOOL)),
         ("known facts", facts, listed("list_known_facts")),
     ];
     limit_groups(groups.into_iter().filter(|(_, names, _)| !names.is_empty()).collect())

@@ -120,15 +120,15 @@ fn write_monday(dialect: Dialect, value: &str, class: Class) -> String {
     }
 }
 
-/// A number for the period that a date lies in, and by how much that of the next one is greater.
-pub(super) fn write_number(writer: &Writer, value: &str, class: Class, grain: Grain) -> (String, u32) {
+/// A number for the period that a date lies in; that of the next one is greater by 1, of a week by 7.
+pub(super) fn write_number(writer: &Writer, value: &str, class: Class, grain: Grain) -> String {
     let part = |part| writer.part(value, class, part);
     match grain {
-        Grain::Day => (write_day_number(writer.dialect, value), 1),
-        Grain::Week => (write_day_number(writer.dialect, &write_monday(writer.dialect, value, class)), 7),
-        Grain::Month => (format!("({} * 12 + {})", part(DatePart::Year), part(DatePart::Month)), 1),
-        Grain::Quarter => (format!("({} * 4 + {})", part(DatePart::Year), part(DatePart::Quarter)), 1),
-        Grain::Year => (part(DatePart::Year), 1),
+        Grain::Day => write_day_number(writer.dialect, value),
+        Grain::Week => write_day_number(writer.dialect, &write_monday(writer.dialect, value, class)),
+        Grain::Month => format!("({} * 12 + {})", part(DatePart::Year), part(DatePart::Month)),
+        Grain::Quarter => format!("({} * 4 + {})", part(DatePart::Year), part(DatePart::Quarter)),
+        Grain::Year => part(DatePart::Year),
     }
 }
 

@@ -15,6 +15,8 @@ pub(super) struct PartWriter<'a> {
     pub(super) writer: Writer,
     pub(super) scope: &'a Scope<'a>,
     pub(super) query: &'a AggregateQuery,
+    /// All parts of it.
+    pub(super) parts: &'a [Part],
     /// The days that count; any of the stretches of each.
     pub(super) days: &'a [Vec<Days>],
 }
@@ -151,19 +153,12 @@ impl PartWriter<'_> {
 
     /// Of each period in which there are rows, what has come together up to it.
     fn write_cumulative(&self, part: &Part, span: Span, grain: Grain) -> Result<String, Failure> {
-        let (time, class) = self.time(part)?;
-        let label = |grain| write_label(&self.writer, &time, class, grain);
-        let (number, step) = write_number(&self.writer, &time, class, grain);
-        let mut own = vec![format!("{} AS period_key", label(grain))];
         let reach = match span {
             Span::Whole => String::new(),
-            Span::ToDate(whole) if whole.holds(grain) => {
-                own.push(format!("{} AS whole_key", label(whole)));
-                " AND r.whole_key = s.whole_key".to_owned()
-            }
+            Span::ToDate(whole) if whole.holds(grain) => " AND r.whole_key = s.whole_key".to_owned(),
             Span::Trailing(count, unit) if unit.count(grain).is_some() => {
-                own.push(format!("{number} AS place_key"));
-                let back = u64::from(count) * u64::from(unit.count(grain).unwrap_or(1)) * u64::from(step);
+                let step = if grain == Grain::Week { 7 } else { 1 };
+                let back = u64::from(count) * u64::from(unit.count(grain).unwrap_or(1)) * step;
                 format!(" AND r.place_key > s.place_key - {back}")
             }
             Span::ToDate(unit) | Span::Trailing(_, unit) => {
@@ -172,11 +167,12 @@ impl PartWriter<'_> {
                     .advise(format!("ask for it with the grain {unit}, or a finer one")));
             }
         };
-        let (mut list, groups) = (self.dimensions(part)?, self.groups());
-        let named = groups.len().min(list.len());
-        list = name_all(&list, &groups[..named]);
-        list.extend(own.iter().cloned());
-        let mut outer: Vec<String> = groups[..named].iter().map(|name| format!("r.{name}")).collect();
+        let dimensions = self.dimensions(part)?;
+        let groups = self.groups();
+        let names = &groups[..dimensions.len()];
+        let mut list = name_all(&dimensions, names);
+        list.extend(self.period_keys(part, span, grain)?);
+        let mut outer: Vec<String> = names.iter().map(|name| format!("r.{name}")).collect();
         outer.push(format!("s.period_key AS {}", self.writer.quote(grain.as_str())));
         for (at, value) in &part.aggregates {
             let asked = &self.query.aggregates[*at];
@@ -186,19 +182,44 @@ impl PartWriter<'_> {
             outer.push(format!("{} AS {name}", self.writer.aggregate(Some(&format!("r.{name}")), asked.aggregation)?));
         }
         let mut rows = self.conditions(part, Times::Ends)?;
-        rows.push(format!("{time} IS NOT NULL"));
-        let mut periods = self.days_of(part, Times::All)?;
-        periods.push(format!("{time} IS NOT NULL"));
-        let from = self.from(part);
+        rows.push(format!("{} IS NOT NULL", self.time(part)?.0));
+        // What is beside it may have rows in other periods.
+        let periods = |part: &Part| -> Result<String, Failure> {
+            let keys = self.period_keys(part, span, grain)?.join(", ");
+            let mut clauses = self.days_of(part, Times::All)?;
+            clauses.push(format!("{} IS NOT NULL", self.time(part)?.0));
+            Ok(format!("SELECT {keys}\n{}{}", self.from(part), write_where(&clauses)))
+        };
+        let mut periods: Vec<String> = self.parts.iter().map(periods).collect::<Result<_, _>>()?;
+        periods.sort();
+        periods.dedup();
+        let periods = match periods.as_slice() {
+            [only] => only.replacen("SELECT ", "SELECT DISTINCT ", 1),
+            several => several.join("\nUNION\n"),
+        };
         Ok(format!(
-            "SELECT {}\nFROM (SELECT DISTINCT {}\n{from}{}) AS s\nJOIN (SELECT {}\n{from}{}) AS r ON r.period_key <= s.period_key{reach}{}",
+            "SELECT {}\nFROM (\n{periods}\n) AS s\nJOIN (\nSELECT {}\n{}{}\n) AS r ON r.period_key <= s.period_key{reach}{}",
             outer.join(", "),
-            own.join(", "),
-            write_where(&periods),
             list.join(", "),
+            self.from(part),
             write_where(&rows),
-            group_by(named + 1)
+            group_by(names.len() + 1)
         ))
+    }
+
+    /// What tells periods apart, and how far one is from another.
+    fn period_keys(&self, part: &Part, span: Span, grain: Grain) -> Result<Vec<String>, Failure> {
+        let (time, class) = self.time(part)?;
+        let label = |grain| write_label(&self.writer, &time, class, grain);
+        let mut keys = vec![format!("{} AS period_key", label(grain))];
+        match span {
+            Span::Whole => {}
+            Span::ToDate(whole) => keys.push(format!("{} AS whole_key", label(whole))),
+            Span::Trailing(..) => {
+                keys.push(format!("{} AS place_key", write_number(&self.writer, &time, class, grain)));
+            }
+        }
+        Ok(keys)
     }
 
     fn conditions(&self, part: &Part, times: Times) -> Result<Vec<String>, Failure> {
