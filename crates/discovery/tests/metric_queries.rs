@@ -177,3 +177,94 @@ async fn what_would_count_twice_or_does_not_exist_is_refused() {
     refused(r#"{"metrics": ["units"], "filters": ["item.qty = 'many'"]}"#, "is no number");
     refused(r#"{"metrics": []}"#, "the metrics are revenue");
 }
+
+/// What dbt declares is computed as it says, and what has no counterpart is told with its place.
+#[tokio::test]
+async fn a_semantic_manifest_of_dbt_is_imported() {
+    let folder = tempfile::tempdir().unwrap();
+    write_sqlite(&folder.path().join("shop.db"), DATA).await;
+    std::fs::write(folder.path().join("manifest.json"), include_str!("metric_queries/semantic_manifest.json")).unwrap();
+    let file = folder.path().join("catalog.yaml");
+    let catalog =
+        "databases:\n- {name: shop, path: shop.db, type: sqlite}\nmetrics:\n- {path: manifest.json, database: shop}\n";
+    std::fs::write(&file, catalog).unwrap();
+    let (catalog, problems) = Catalog::open(&file, CatalogOptions::default()).await.unwrap();
+    let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    let expected = [
+        ("semantic_models.gone", "there is no table `no_such_table`"),
+        ("metrics.growth", "the `offset_window` of an input"),
+        ("metrics.median", "the aggregate `median`"),
+        ("metrics.conversion", "metrics of the type `conversion`"),
+    ];
+    assert_eq!(told.len(), expected.len(), "{told:#?}");
+    for (place, reason) in expected {
+        assert!(told.iter().any(|line| line.contains(place) && line.contains(reason)), "{place}: {told:#?}");
+    }
+    let engine = catalog.engine();
+    for (asked, expected) in [
+        (r#"{"metrics": ["paid revenue", "order_count", "cents"]}"#, "94.500000 | 11.000000 | 9450.000000"),
+        (r#"{"metrics": ["average"], "filters": ["country = 'FR'"]}"#, "4.416667"),
+        (r#"{"metrics": ["revenue"], "filters": ["order__status = 'V'"]}"#, "null"),
+        (
+            r#"{"metrics": ["running_total"], "grain": "quarter", "filters": ["time = 2024-Q2"]}"#,
+            "2024-Q2 | 196.500000",
+        ),
+        (r#"{"metrics": ["held"], "filters": ["time = 2024-Q1"]}"#, "220.000000"),
+    ] {
+        let query: MetricQuery = serde_json::from_str(asked).unwrap();
+        let (compiled, _) =
+            catalog.metrics.compile(&engine, &query).unwrap_or_else(|failure| panic!("{asked}: {failure}"));
+        let found = engine.run(&compiled.sql, compiled.database.as_deref(), 10).await.unwrap();
+        let found: Vec<String> = found.rows.rows.iter().map(|row| spell(row)).collect();
+        assert_eq!(found, [expected], "{asked}");
+    }
+}
+
+/// A wrong entry is told with its line and the nearest right name, and costs no other.
+#[tokio::test]
+async fn what_is_declared_wrong_is_told_where_it_stands() {
+    let folder = tempfile::tempdir().unwrap();
+    write_sqlite(&folder.path().join("shop.db"), DATA).await;
+    let file = folder.path().join("catalog.yaml");
+    let lines = [
+        ("databases:", ""),
+        ("- {name: shop, path: shop.db, type: sqlite}", ""),
+        ("entities:", ""),
+        ("- {name: order, table: shop.orders, time: day}", ""),
+        ("- {name: customer, table: shop.custmers}", "did you mean `shop.customers`"),
+        ("- {name: item, table: shop.items, time: qty}", "`qty` holds no dates"),
+        ("- {name: product, table: shop.products}", ""),
+        ("joins:", ""),
+        ("- {from: order.status, to: product.name}", "`product` may have several rows for one"),
+        ("dimensions:", ""),
+        ("- {name: genre, column: product.gender}", "did you mean `genre`"),
+        ("metrics:", ""),
+        ("- {name: revenue, entity: order, aggregate: sum, expression: totl}", "did you mean `total`"),
+        ("- {name: orders, entity: order, aggregate: cuont}", "did you mean `count`"),
+        (
+            "- {name: many, entity: order, aggregate: count, filter: \"id IN (SELECT id FROM orders)\"}",
+            "there is a query in it",
+        ),
+        ("- {name: channels, entity: order, aggregate: sum, expression: channel}", "`channel` holds no numbers"),
+        ("- {name: half, kind: derived, expression: whole / 2}", "there is no metric `whole`"),
+        ("- {name: round, kind: derived, expression: square * 2}", "`square` is wrong itself, or computed of this"),
+        ("- {name: square, kind: derived, expression: round * 2}", "`round` is wrong itself, or computed of this"),
+        ("- {name: paid, entity: order, aggregate: count, filtr: x}", "did you mean `filter`"),
+        ("- {name: all_orders, entity: order, aggregate: count, synonyms: [everything]}", ""),
+        (
+            "- {name: largest, entity: order, aggregate: max, expression: total, synonyms: [everything]}",
+            "`everything` also means",
+        ),
+    ];
+    std::fs::write(&file, lines.map(|(line, _)| line).join("\n")).unwrap();
+    let (catalog, problems) = Catalog::open(&file, CatalogOptions::default()).await.unwrap();
+    let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    for (at, (line, expected)) in lines.iter().enumerate().filter(|(_, (_, expected))| !expected.is_empty()) {
+        let place = format!("catalog.yaml:{}", at + 1);
+        let found = told.iter().any(|told| told.contains(&format!("{place}:")) && told.contains(expected));
+        assert!(found, "{line}: {told:#?}");
+    }
+    assert_eq!(told.len(), lines.iter().filter(|(_, expected)| !expected.is_empty()).count(), "{told:#?}");
+    let names: Vec<&str> = catalog.metrics.metrics().iter().map(|metric| metric.name.as_str()).collect();
+    assert_eq!(names, ["all_orders", "largest"]);
+}

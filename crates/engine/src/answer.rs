@@ -81,6 +81,16 @@ pub(crate) struct FailureFields {
     suggestion: Option<String>,
 }
 
+impl QueryAnswer {
+    /// Why there are no rows.
+    pub fn failure(&self) -> Option<&Failure> {
+        match &self.result {
+            QueryResult::Rows { .. } => None,
+            QueryResult::Failed(failure) => Some(failure),
+        }
+    }
+}
+
 impl ToolOutput for QueryAnswer {
     fn reveals(&self) -> Vec<Resource> {
         match &self.result {

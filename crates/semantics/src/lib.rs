@@ -38,6 +38,7 @@
 //! What it is not: it reads no catalog file, opens no source and spells no dialect. The engine writes and runs the SQL.
 
 mod check;
+pub mod import;
 pub mod model;
 mod query;
 mod semantic_model;

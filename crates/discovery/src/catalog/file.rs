@@ -3,7 +3,7 @@
 use std::{collections::HashMap, path::Path};
 
 use prospector_core::Problem;
-use prospector_semantics::model::{Dimension, Entity, Join, Metric};
+use prospector_semantics::model::{Dimension, Entity, Join};
 
 use super::{
     apis::{ApiEntry, Apis},
@@ -14,7 +14,7 @@ use super::{
     error::CatalogError,
     facts::{FactEntry, Facts},
     instructions,
-    metrics::{self, Metrics},
+    metrics::{self, MetricEntry, Metrics},
     node::{Fields, Placed},
     preload::{self, PreloadEntry},
     section::Section,
@@ -34,7 +34,7 @@ pub(super) struct CatalogFile {
     pub(super) entities: Vec<Entity>,
     pub(super) joins: Vec<Join>,
     pub(super) dimensions: Vec<Dimension>,
-    pub(super) metrics: Vec<Metric>,
+    pub(super) metrics: Vec<MetricEntry>,
     pub(super) context_preload: PreloadEntry,
     /// What the owner wants every model to know.
     pub(super) instructions: String,

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use prospector_connect::query::Aggregation;
+use prospector_core::Problem;
 use prospector_core::name::nearest;
 use prospector_core::record::Record;
 use prospector_engine::query::aggregate::{Grain, Span};
@@ -12,11 +13,12 @@ use prospector_schema::SchemaDiscovery;
 use prospector_semantics::model::{
     Declarations, Dimension, DimensionColumn, Entity, Join, Measure, Metric, MetricKind, SemiAdditive,
 };
-use prospector_semantics::{SemanticModel, Tables};
+use prospector_semantics::{SemanticModel, Tables, import::read_dbt};
 
 use super::{
     entry::{EntryReader, plain, require_plain},
     node::{Fields, Placed},
+    paths::nearest_file,
     section::{Folders, Opening, Section},
 };
 
@@ -36,15 +38,37 @@ pub(super) struct Metrics {
     pub(super) schema: Arc<SchemaDiscovery>,
 }
 
+/// A metric, or a file that has some.
+#[derive(Debug)]
+pub(super) enum MetricEntry {
+    Declared(Box<Metric>),
+    Imported(ImportEntry),
+}
+
+/// A file of another tool.
+#[derive(Debug)]
+pub(super) struct ImportEntry {
+    line: u64,
+    path: String,
+    /// The database that its tables are in; found by their names without it.
+    database: Option<String>,
+}
+
 impl Section for Metrics {
     const KEY: &'static str = "metrics";
-    type Entry = Metric;
+    type Entry = MetricEntry;
     type Discovery = SemanticModel;
     type Extra = ();
 
-    fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<Metric> {
+    fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<MetricEntry> {
         let file = reader.file;
         let mut fields = reader.fields(format!("metrics[{at}]"), entry, &METRIC_KEYS)?;
+        if fields.has("path") {
+            let path = require_plain(&mut fields, "path", "a semantic_manifest.json of dbt");
+            let database = plain(&mut fields, "database");
+            let entry = ImportEntry { line: fields.line(), path: path?, database };
+            return (!fields.has_failed()).then_some(MetricEntry::Imported(entry));
+        }
         let place = format!("{file}:{}", fields.line());
         let metric = Metric {
             name: require_plain(&mut fields, "name", "what it is called").unwrap_or_default(),
@@ -57,14 +81,18 @@ impl Section for Metrics {
             source: plain(&mut fields, "source").unwrap_or_default(),
             place,
         };
-        (!fields.has_failed()).then_some(metric)
+        (!fields.has_failed()).then(|| MetricEntry::Declared(Box::new(metric)))
     }
 
-    fn files(_: &[Metric], _: &Folders<'_>) -> Option<Vec<PathBuf>> {
-        Some(Vec::new())
+    fn files(entries: &[MetricEntry], folders: &Folders<'_>) -> Option<Vec<PathBuf>> {
+        let imported = entries.iter().filter_map(|entry| match entry {
+            MetricEntry::Imported(import) => Some(folders.base.join(&import.path)),
+            MetricEntry::Declared(_) => None,
+        });
+        Some(imported.collect())
     }
 
-    async fn load(self, metrics: Vec<Metric>, opening: &mut Opening<'_>) -> (Arc<SemanticModel>, ()) {
+    async fn load(self, entries: Vec<MetricEntry>, opening: &mut Opening<'_>) -> (Arc<SemanticModel>, ()) {
         let databases: Vec<_> = self.schema.databases().collect();
         let tables = |database: &&prospector_schema::Database| (database.name.clone(), database.kind.dialect());
         let named: Vec<(String, prospector_connect::sql::Dialect)> = databases.iter().map(tables).collect();
@@ -72,8 +100,18 @@ impl Section for Metrics {
             .map(|(database, (name, dialect))| Tables { database: name, dialect: *dialect, tables: &database.tables })
             .collect();
         let Metrics { entities, joins, dimensions, .. } = &self;
-        let declared =
-            Declarations { entities: entities.clone(), joins: joins.clone(), dimensions: dimensions.clone(), metrics };
+        let mut declared = Declarations {
+            entities: entities.clone(),
+            joins: joins.clone(),
+            dimensions: dimensions.clone(),
+            metrics: Vec::new(),
+        };
+        for entry in entries {
+            match entry {
+                MetricEntry::Declared(metric) => declared.metrics.push(*metric),
+                MetricEntry::Imported(import) => declared.extend(read_file(&import, &sources, opening)),
+            }
+        }
         let (model, problems) = SemanticModel::check(declared, &sources);
         opening.problems.extend(problems);
         (Arc::new(model), ())
@@ -81,6 +119,26 @@ impl Section for Metrics {
 
     fn records(model: &SemanticModel) -> Vec<Record> {
         model.records()
+    }
+}
+
+/// What a file of another tool declares.
+fn read_file(import: &ImportEntry, sources: &[Tables<'_>], opening: &mut Opening<'_>) -> Declarations {
+    let path = opening.folders.base.join(&import.path);
+    match std::fs::read_to_string(&path) {
+        Ok(text) => {
+            let (found, problems) = read_dbt(&text, &path.display().to_string(), import.database.as_deref(), sources);
+            opening.problems.extend(problems);
+            found
+        }
+        Err(error) => {
+            let near = nearest_file(&path);
+            let advice = near.map_or("correct the path".into(), |name| format!("did you mean `{name}`?"));
+            let problem =
+                Problem::error(opening.place(import.line), format!("cannot read {}: {error}", path.display()));
+            opening.problems.push(problem.advise(advice));
+            Declarations::default()
+        }
     }
 }
 
@@ -102,7 +160,7 @@ pub(super) fn define_terms(model: &SemanticModel) -> Vec<Fact> {
     model.metrics().iter().flat_map(of).collect()
 }
 
-const METRIC_KEYS: [&str; 21] = [
+const METRIC_KEYS: [&str; 23] = [
     "name",
     "kind",
     "entity",
@@ -124,6 +182,8 @@ const METRIC_KEYS: [&str; 21] = [
     "description",
     "synonyms",
     "source",
+    "path",
+    "database",
 ];
 
 /// How a metric is computed: as `kind` says, or as its keys do.

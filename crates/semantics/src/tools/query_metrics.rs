@@ -84,7 +84,10 @@ impl Tool for QueryMetrics {
         };
         let (question, database) = (query.describe(), compiled.database.as_deref());
         let answer = self.engine.answer(&question, &compiled.sql, database, shape).await;
-        Ok(MetricAnswer::Run { answer, metrics: cited })
+        match answer.failure() {
+            Some(failure) => Err(failure.clone().into()),
+            None => Ok(MetricAnswer::Run { answer, metrics: cited }),
+        }
     }
 }
 

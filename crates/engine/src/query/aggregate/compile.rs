@@ -222,10 +222,14 @@ impl AnswerWriter<'_> {
             .collect();
         if self.query.order.is_empty() {
             let by = |by: &str, descending| Order { by: by.to_owned(), descending };
-            let largest = self.query.columns.first().map(|column| by(&column.name, true));
+            if groups.is_empty() {
+                return Ok(Vec::new());
+            }
+            let dimensions = self.query.dimensions.iter().map(|dimension| by(&dimension.name, false));
+            let largest = self.query.columns.first().filter(|_| !self.query.dimensions.is_empty());
             let period = self.query.grain.map(|grain| by(grain.as_str(), false));
-            let order = period.into_iter().chain(largest).chain(groups.iter().map(|name| by(name, false)));
-            return Ok(if groups.is_empty() { Vec::new() } else { order.collect() });
+            let first = period.into_iter().chain(largest.map(|column| by(&column.name, true)));
+            return Ok(first.chain(dimensions).collect());
         }
         for order in &self.query.order {
             if !columns.iter().any(|column| column.eq_ignore_ascii_case(&order.by)) {
