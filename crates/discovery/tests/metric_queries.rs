@@ -1,4 +1,4 @@
-//! Questions over metrics against SQL written by hand: in one database, over two sources, and on PostgreSQL. What is
+//! Questions over metrics against SQL written by hand: in one database, over two sources, and on servers. What is
 //! declared stands in `metric_queries/catalog.yaml`, the rows in `data.sql`, the questions with their SQL in `cases.txt`.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
@@ -141,6 +141,26 @@ async fn on_postgresql_every_answer_is_that_of_sql_by_hand() {
     let mut own = url.clone();
     own.set_path("metric_queries");
     let mut connection = sqlx::PgConnection::connect(own.as_str()).await.unwrap();
+    sqlx::raw_sql(DATA).execute(&mut connection).await.unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let lookup = |name: &str| (name == "SHOP").then(|| own.to_string());
+    let catalog = declare("databases:\n- {name: shop, url: \"${SHOP}\"}", |_| "shop");
+    let options = CatalogOptions { environment: &lookup, ..CatalogOptions::default() };
+    check(folder.path(), &catalog, options, true).await;
+}
+
+#[tokio::test]
+#[ignore = "needs a MariaDB server: see .ci/services"]
+async fn on_mariadb_every_answer_is_that_of_sql_by_hand() {
+    let Some(url) = server("PROSPECTOR_TEST_MARIADB") else { return };
+    let plain = |url: &str| url.replacen("mariadb://", "mysql://", 1);
+    let mut connection = sqlx::MySqlConnection::connect(&plain(url.as_str())).await.unwrap();
+    for statement in ["DROP DATABASE IF EXISTS metric_queries", "CREATE DATABASE metric_queries"] {
+        sqlx::raw_sql(statement).execute(&mut connection).await.unwrap();
+    }
+    let mut own = url.clone();
+    own.set_path("metric_queries");
+    let mut connection = sqlx::MySqlConnection::connect(&plain(own.as_str())).await.unwrap();
     sqlx::raw_sql(DATA).execute(&mut connection).await.unwrap();
     let folder = tempfile::tempdir().unwrap();
     let lookup = |name: &str| (name == "SHOP").then(|| own.to_string());
