@@ -2,6 +2,7 @@
 
 mod bench;
 mod limits;
+mod metrics;
 mod values;
 
 use std::{net::SocketAddr, path::PathBuf};
@@ -14,6 +15,7 @@ use prospector_llm::purpose::Mode;
 
 pub(crate) use bench::*;
 pub(crate) use limits::LimitArgs;
+pub(crate) use metrics::{MetricsArgs, MetricsCommand};
 pub(crate) use values::{EmbedderName, FormatName, ProfileName, PromptName, TransformerName};
 use values::{kind, mode, platform};
 
@@ -100,6 +102,8 @@ pub(crate) enum Command {
     Call(CallArgs),
     /// Run one read-only SQL query over the databases of the catalog
     Sql(SqlArgs),
+    /// Look at the metrics of the catalog, and compute them
+    Metrics(MetricsArgs),
     /// List the discovery tools with their schemas
     Tools(ToolsArgs),
     /// Search tables, operations, documents, facts and skills

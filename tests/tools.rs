@@ -53,6 +53,7 @@ fn rows() -> Vec<Row> {
         ),
         row("get_document_section", json!({"name": "business_rules", "section": "VIP customer"}), "VIP customer")
             .wrong("section", "VIP custmer", "VIP customer"),
+        row("get_metric", json!({"name": "revenue"}), "stat_cd = 'P'").wrong("name", "gross_revenu", "gross_revenue"),
         row("get_operation_details", json!({"api": "shop", "operation": "issueGiftCard"}), "recipient").wrong(
             "operation",
             "isueGiftCard",
@@ -77,6 +78,7 @@ fn rows() -> Vec<Row> {
         row("list_databases", json!({}), "web_metrics"),
         row("list_documents", json!({}), "refund_policy"),
         row("list_known_facts", json!({}), "fiscal year"),
+        row("list_metrics", json!({}), "net_revenue"),
         row("list_skill_links", json!({"name": "quarterly-report"}), "references/").wrong(
             "name",
             "quartely-report",

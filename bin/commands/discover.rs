@@ -50,7 +50,8 @@ pub(crate) async fn search(args: SearchArgs, settings: &Settings) -> anyhow::Res
     answer("search", arguments, Some(Profile::Full), FormatName::Json, settings).await
 }
 
-async fn answer(
+/// What a tool answers.
+pub(super) async fn answer(
     tool: &str,
     arguments: Value,
     profile: Option<Profile>,

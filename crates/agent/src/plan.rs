@@ -52,6 +52,9 @@ pub struct DiscoveredContext {
     pub documents: Vec<String>,
     /// Names of skills.
     pub skills: Vec<String>,
+    /// Names of metrics.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub metrics: Vec<String>,
 }
 
 /// One step. Names are those that discovery shows.
@@ -80,6 +83,9 @@ pub struct Step {
     /// Names of skills.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub skills: Vec<String>,
+    /// Names of metrics that are computed; `filter`, `group_by`, `order` and `limit` are over their dimensions.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub metrics: Vec<String>,
     /// What is computed: [`Measure`].
     #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "query::read_measures")]
     pub compute: Vec<Measure>,

@@ -75,11 +75,13 @@ fn targets_used(plan: &Plan) -> BTreeSet<Target> {
     add(Kind::Table, &context.tables);
     add(Kind::Document, &context.documents);
     add(Kind::Skill, &context.skills);
+    add(Kind::Metric, &context.metrics);
     for step in &plan.plan.steps {
         add(Kind::Table, &step.tables);
         add(Kind::Operation, &step.operations);
         add(Kind::Document, &step.documents);
         add(Kind::Skill, &step.skills);
+        add(Kind::Metric, &step.metrics);
     }
     used
 }
@@ -91,6 +93,7 @@ fn target(resource: &Resource) -> Option<Target> {
         ResourceKind::Document => Kind::Document,
         ResourceKind::Skill => Kind::Skill,
         ResourceKind::Fact => Kind::Fact,
+        ResourceKind::Metric => Kind::Metric,
         ResourceKind::Database | ResourceKind::Column | ResourceKind::Api => return None,
     };
     Some((kind, resource.id.clone()))

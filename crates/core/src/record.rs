@@ -22,11 +22,13 @@ pub enum Kind {
     Fact,
     /// A skill: instructions for a task.
     Skill,
+    /// A metric: a figure and how it is computed.
+    Metric,
 }
 
 impl Kind {
     /// Every kind, in the order in which kinds are listed anywhere.
-    pub const ALL: [Kind; 5] = [Kind::Table, Kind::Operation, Kind::Document, Kind::Fact, Kind::Skill];
+    pub const ALL: [Kind; 6] = [Kind::Table, Kind::Operation, Kind::Document, Kind::Fact, Kind::Skill, Kind::Metric];
 
     /// The name used in JSON, on the command line and in the index.
     pub fn as_str(self) -> &'static str {
@@ -36,6 +38,7 @@ impl Kind {
             Kind::Document => "document",
             Kind::Fact => "fact",
             Kind::Skill => "skill",
+            Kind::Metric => "metric",
         }
     }
 
@@ -60,7 +63,7 @@ pub struct Record {
     pub id: String,
     /// What it is.
     pub kind: Kind,
-    /// The database, API or document that it belongs to; the scope for facts; empty for skills.
+    /// The database, API or document that it belongs to; the scope for facts; the entity of a metric; empty for skills.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub parent: String,
     /// Its own name, without the parent.

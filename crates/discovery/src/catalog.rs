@@ -12,6 +12,7 @@ mod evidence;
 mod facts;
 mod file;
 mod instructions;
+mod metrics;
 mod names;
 mod node;
 mod paths;
@@ -41,6 +42,7 @@ use prospector_facts::{FactDiscovery, model::Keeping};
 use prospector_schema::SchemaDiscovery;
 use prospector_search::embed::Embedder;
 use prospector_search::{Index, RefreshReport};
+use prospector_semantics::SemanticModel;
 use prospector_skills::SkillDiscovery;
 use prospector_state::create_folder;
 
@@ -54,6 +56,7 @@ use self::{
     environment::Environment,
     evidence::CatalogEvidence,
     facts::Facts,
+    metrics::Metrics,
     preload::Preload,
     section::{Folders, Opening, Section},
     skills::Skills,
@@ -112,6 +115,8 @@ pub struct Catalog {
     pub skills: Arc<SkillDiscovery>,
     /// Facts.
     pub facts: Arc<FactDiscovery>,
+    /// Metrics, and what they are over.
+    pub metrics: Arc<SemanticModel>,
     /// One index over all of it.
     pub index: Index,
     /// What its owner wants every model to know and to keep to; mostly empty.
@@ -164,7 +169,11 @@ impl Catalog {
         let (index, unreadable) = state::open_index(&state, options.embedder.clone())?;
         let web_search = file.web_search.map(|entry| opening.web.search(entry));
         let evidence = CatalogEvidence::new(&schema, &documents, &index, web_search);
-        let (facts, ()) = Facts { evidence }.load(file.facts, &mut opening).await;
+        let (entities, joins, dimensions) = (file.entities, file.joins, file.dimensions);
+        let metrics = Metrics { entities, joins, dimensions, schema: schema.clone() };
+        let (metrics, ()) = metrics.load(file.metrics, &mut opening).await;
+        let terms = metrics::define_terms(&metrics);
+        let (facts, ()) = Facts { evidence, terms }.load(file.facts, &mut opening).await;
 
         let mut catalog = Catalog {
             engine: EngineOptions {
@@ -182,6 +191,7 @@ impl Catalog {
             documents,
             skills,
             facts,
+            metrics,
             index,
             instructions: file.instructions,
             queries: file.queries,
@@ -255,6 +265,7 @@ impl Catalog {
             documents: self.documents.clone(),
             skills: self.skills.clone(),
             facts: Arc::new(self.facts.seen_by(owner, keeping)),
+            metrics: self.metrics.clone(),
             index: self.index.clone(),
             instructions: self.instructions.clone(),
             queries: self.queries,
@@ -289,6 +300,7 @@ impl Catalog {
             Documents::records(&self.documents),
             Facts::records(&self.facts),
             Skills::records(&self.skills),
+            Metrics::records(&self.metrics),
         ]
         .concat()
     }

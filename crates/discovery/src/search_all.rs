@@ -7,6 +7,9 @@ use prospector_search::{Index, Query};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// So many metrics are shown beside everything else.
+const MAX_METRICS: usize = 3;
+
 /// `search`: one search over all kinds.
 pub(crate) struct SearchAll {
     pub(crate) index: Index,
@@ -48,13 +51,21 @@ impl Tool for SearchAll {
         if args.query.trim().is_empty() {
             return Err(ToolError::invalid("query is empty", Some("say what you look for".into())));
         }
-        let query = Query {
-            text: args.query,
-            kinds: args.kinds.unwrap_or_default(),
-            limit: args.limit.unwrap_or(8).clamp(1, 100),
-            ..Query::default()
-        };
-        let found = self.index.find(query).await?;
+        let limit = args.limit.unwrap_or(8).clamp(1, 100);
+        let kinds = args.kinds.unwrap_or_default();
+        // Metrics come beside what else there is, and take no place of it.
+        let beside = if kinds.is_empty() { MAX_METRICS } else { 0 };
+        let query = Query { text: args.query, kinds, limit: limit + beside, ..Query::default() };
+        let mut found = self.index.find(query).await?;
+        if beside > 0 {
+            let (mut metrics, mut others) = (0, 0);
+            found.hits.retain(|hit| {
+                let (count, most) =
+                    if hit.kind == Kind::Metric { (&mut metrics, beside) } else { (&mut others, limit) };
+                *count += 1;
+                *count <= most
+            });
+        }
         let hits = found.hits.into_iter().map(|hit| SearchHit {
             kind: hit.kind,
             id: hit.id,
@@ -74,6 +85,7 @@ impl ToolOutput for SearchHit {
             Kind::Operation => (ResourceKind::Operation, self.id.as_str()),
             Kind::Fact => (ResourceKind::Fact, self.id.as_str()),
             Kind::Skill => (ResourceKind::Skill, self.id.as_str()),
+            Kind::Metric => (ResourceKind::Metric, self.id.as_str()),
             // Of a section, its document.
             Kind::Document => (ResourceKind::Document, self.id.split('#').next().unwrap_or(&self.id)),
         };

@@ -7,6 +7,7 @@ use prospector_core::record::ResourceKind;
 use prospector_core::tool::{Answer, Effect, Tool, ToolError, ToolErrorCode, ToolSpec, Toolset};
 use prospector_engine::Engine;
 use prospector_search::Index;
+use prospector_semantics::SemanticModel;
 use serde_json::Value;
 
 use crate::{
@@ -22,7 +23,7 @@ struct Family {
 }
 
 /// Every family, in one visible list. A tool whose kind is not configured is not listed.
-const FAMILIES: [Family; 6] = [
+const FAMILIES: [Family; 7] = [
     Family {
         configured: |catalog| catalog.schema.databases().len() > 0,
         tools: |catalog| catalog.schema.tools(&catalog.index),
@@ -40,11 +41,35 @@ const FAMILIES: [Family; 6] = [
         configured: |catalog| !catalog.skills.skills().is_empty(),
         tools: |catalog| catalog.skills.tools(&catalog.index),
     },
+    Family { configured: |catalog| !catalog.metrics.metrics().is_empty(), tools: |catalog| catalog.metrics.tools() },
     Family {
         configured: |catalog| !catalog.is_empty(),
         tools: |catalog| Toolset::new().with(SearchAll { index: catalog.index.clone() }),
     },
 ];
+
+/// The tools that run queries in a session of an engine, and compute metrics where there are some.
+fn query_tools(metrics: &Arc<SemanticModel>, engine: &Arc<Engine>) -> Toolset {
+    let tools = prospector_engine::tools(engine);
+    if metrics.metrics().is_empty() { tools } else { tools.merge(metrics.query_tools(engine)) }
+}
+
+/// Those of them that the tools of the compact profile do not stand for.
+fn compact_query_tools(metrics: &Arc<SemanticModel>, engine: &Arc<Engine>) -> Toolset {
+    query_tools(metrics, engine).without(&prospector_engine::tools(engine)).merge(engine.sql_tools())
+}
+
+impl Catalog {
+    /// The tools that run queries in a session of its engine, and compute its metrics.
+    pub fn query_tools(&self, session: &Arc<Engine>) -> Toolset {
+        query_tools(&self.metrics, session)
+    }
+
+    /// Those of [`Catalog::query_tools`] that are listed beside the tools of the compact profile, which stand for the others.
+    pub fn compact_query_tools(&self, session: &Arc<Engine>) -> Toolset {
+        compact_query_tools(&self.metrics, session)
+    }
+}
 
 /// The tools of a catalog. The planner's loop, the command line and every server call them through
 /// [`DiscoveryTools::call`].
@@ -67,6 +92,14 @@ impl DiscoveryTools {
 
     /// The name of the tool that shows results of queries again, where [`DiscoveryTools::with_engine`] added it.
     pub const RESULTS_TOOL: &'static str = Engine::RESULTS_TOOL;
+
+    /// The name of the tool that lists metrics, and of the one that shows a metric, where the catalog has some.
+    pub const LIST_METRICS: &'static str = SemanticModel::LIST_TOOL;
+    /// See [`DiscoveryTools::LIST_METRICS`].
+    pub const SHOW_METRIC: &'static str = SemanticModel::SHOW_TOOL;
+
+    /// The name of the tool that computes metrics, where [`DiscoveryTools::with_engine`] added it.
+    pub const METRICS_TOOL: &'static str = SemanticModel::QUERY_TOOL;
 
     /// The name of the tool that calls operations, where the catalog allows it: its arguments are `api`, `operation` and
     /// `arguments`, its answer has `answer`.
@@ -102,11 +135,15 @@ impl DiscoveryTools {
     /// These, and those that run queries in that session of an engine, as [`Catalog::engine`] makes one; they are not
     /// among the tools of a profile. Nothing is added where there is no source with rows.
     pub fn with_engine(mut self, engine: &Arc<Engine>) -> Self {
-        let tools = prospector_engine::tools(engine);
+        let metrics = self.targets.as_ref().map(|targets| targets.metrics.clone()).unwrap_or_default();
+        let tools = query_tools(&metrics, engine);
         if engine.is_empty() {
             self.absent = self.absent.merge(tools);
         } else {
             self.tools = self.tools.merge(tools);
+            if metrics.metrics().is_empty() {
+                self.absent = self.absent.merge(metrics.query_tools(engine));
+            }
         }
         self
     }
@@ -118,8 +155,9 @@ impl DiscoveryTools {
         if self.profile == Profile::Full || engine.is_empty() {
             return self.with_engine(engine);
         }
-        self.unlisted = self.unlisted.merge(prospector_engine::tools(engine));
-        self.tools = self.tools.merge(engine.sql_tools());
+        let metrics = self.targets.as_ref().map(|targets| targets.metrics.clone()).unwrap_or_default();
+        self.unlisted = self.unlisted.merge(query_tools(&metrics, engine));
+        self.tools = self.tools.merge(compact_query_tools(&metrics, engine));
         self
     }
 

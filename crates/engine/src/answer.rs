@@ -46,16 +46,16 @@ impl ShownRows {
     }
 }
 
-/// The answer to one query, with its id among the last answers.
+/// The answer to one query as it is shown, with its id among the last answers.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct QueryAnswer {
-    pub id: String,
-    /// Only where an earlier answer is shown again.
+pub struct QueryAnswer {
+    pub(crate) id: String,
+    /// Only where the caller does not know it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub sql: Option<String>,
-    pub question: String,
+    pub(crate) sql: Option<String>,
+    pub(crate) question: String,
     #[serde(flatten)]
-    pub result: QueryResult,
+    pub(crate) result: QueryResult,
 }
 
 /// Rows, or why there are none.
@@ -82,6 +82,16 @@ pub(crate) struct FailureFields {
     error: String,
     message: String,
     suggestion: Option<String>,
+}
+
+impl QueryAnswer {
+    /// Why there are no rows.
+    pub fn failure(&self) -> Option<&Failure> {
+        match &self.result {
+            QueryResult::Rows { .. } => None,
+            QueryResult::Failed(failure) => Some(failure),
+        }
+    }
 }
 
 impl ToolOutput for QueryAnswer {

@@ -22,7 +22,7 @@ pub(crate) use arithmetic::Arithmetic;
 pub(crate) use asked::{AskedQuery, AskedStatement};
 use finish::Finish;
 use joins::Tree;
-pub(crate) use joins::tree as join_tables;
+pub(crate) use joins::{Tree as JoinTree, tree as join_tables};
 pub(crate) use names::Names;
 pub(crate) use relations::Relations;
 pub(crate) use request::{Calculation, Dimension, Measure, QueryRequest};

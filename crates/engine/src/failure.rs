@@ -20,7 +20,8 @@ pub struct Failure {
 }
 
 impl Failure {
-    pub(crate) fn new(code: FailureCode, message: impl Into<String>) -> Self {
+    /// A failure of that kind, without advice.
+    pub fn new(code: FailureCode, message: impl Into<String>) -> Self {
         Failure { code, message: message.into(), suggestion: None }
     }
 
@@ -29,7 +30,9 @@ impl Failure {
         Failure::new(FailureCode::Refused, message)
     }
 
-    pub(crate) fn advise(mut self, advice: impl Into<String>) -> Self {
+    /// Adds what to do instead.
+    #[must_use]
+    pub fn advise(mut self, advice: impl Into<String>) -> Self {
         self.suggestion = Some(advice.into());
         self
     }

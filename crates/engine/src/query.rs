@@ -1,6 +1,7 @@
 //! Queries that are written as data: measures, conditions, groups and an order over tables of any databases and over what a
 //! session has loaded. [`Engine::compile`] writes the SQL; rows that were answered are kept with [`Engine::keep`] for the next.
 
+pub mod aggregate;
 mod combine;
 mod compile;
 mod joint;
@@ -12,6 +13,7 @@ use prospector_connect::rows::Rows;
 use prospector_connect::table::{Column, ColumnType, Table};
 use serde_json::Value;
 
+pub use crate::answer::QueryAnswer;
 pub use crate::outcome::{Outcome, Way};
 use crate::scope::{self, StoredSubset};
 use crate::{Engine, Failure, FailureCode, joined};

@@ -1,6 +1,7 @@
 //! One step: what it names decides what is done.
 
 mod call;
+mod metrics;
 mod premise;
 mod query;
 

@@ -10,7 +10,7 @@ use prospector_executor::{Executor, RunOptions, read_plan};
 use serde_json::Value;
 
 /// The name of the plan, the columns of its result that count, and the query.
-const PLANS: [(&str, &[&str], &str); 10] = [
+const PLANS: [(&str, &[&str], &str); 11] = [
     (
         "vip_spending",
         &["quarter", "spending", "customers"],
@@ -45,6 +45,17 @@ const PLANS: [(&str, &[&str], &str); 10] = [
          FULL JOIN (SELECT channel, to_char(date, '%Y-%m') AS month, SUM(revenue_usd) AS revenue
              FROM web_metrics.web_metrics WHERE date >= '2025-10-01' GROUP BY 1, 2) r
          ON s.channel = r.channel AND s.month = r.month ORDER BY 1, 2",
+    ),
+    (
+        "net_revenue",
+        &["quarter", "net_revenue"],
+        "WITH sold AS (SELECT '2025-Q' || ((CAST(strftime('%m', invoice_date) AS INTEGER) + 2) / 3) AS quarter,
+             SUM(total) - SUM(tax_amt) AS amount FROM music_store.invoices
+             WHERE stat_cd = 'P' AND invoice_date LIKE '2025%' GROUP BY 1),
+         back AS (SELECT '2025-Q' || ((CAST(strftime('%m', decided_on) AS INTEGER) + 2) / 3) AS quarter,
+             SUM(amount - tax_amt) AS amount FROM music_store.refunds
+             WHERE refund_stat = 'approved' AND decided_on LIKE '2025%' GROUP BY 1)
+         SELECT sold.quarter, sold.amount - back.amount FROM sold JOIN back ON sold.quarter = back.quarter ORDER BY 1",
     ),
     (
         "order_value",

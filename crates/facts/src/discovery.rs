@@ -155,8 +155,13 @@ impl FactDiscovery {
     /// The records to index, one for each fact.
     pub fn records(&self) -> Vec<Record> {
         let mut seen = HashSet::new();
-        let facts = self.snapshot().into_iter().chain(self.shared.catalog.iter().cloned());
+        let facts = self.snapshot().into_iter().chain(self.list_catalog());
         facts.map(|fact| record(&fact)).filter(|record| seen.insert(record.id.clone())).collect()
+    }
+
+    /// Those of the catalog; metrics are listed by themselves.
+    fn list_catalog(&self) -> impl Iterator<Item = Fact> {
+        self.shared.catalog.iter().filter(|fact| fact.origin != Origin::Metric).cloned()
     }
 
     /// The answer to a question, or what has to be clarified. A question without an answer is kept as unresolved.
@@ -268,7 +273,7 @@ impl FactDiscovery {
     pub async fn facts(&self) -> Result<Vec<Fact>, FactError> {
         self.refresh().await?;
         let mut facts = self.snapshot();
-        facts.extend(self.shared.catalog.iter().cloned());
+        facts.extend(self.list_catalog());
         facts.sort_by_cached_key(|fact| (fact.term.to_lowercase(), fact.origin, fact.scope.clone()));
         Ok(facts)
     }

@@ -17,6 +17,8 @@ pub enum Origin {
     Catalog,
     /// It was extracted from a text.
     Extracted,
+    /// A metric is declared so; it is listed among the metrics, and not among the facts.
+    Metric,
 }
 
 impl Origin {
@@ -26,6 +28,7 @@ impl Origin {
             Origin::User => "user",
             Origin::Catalog => "catalog",
             Origin::Extracted => "extracted",
+            Origin::Metric => "metric",
         }
     }
 

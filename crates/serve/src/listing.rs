@@ -5,13 +5,14 @@ use prospector_discovery::Catalog;
 use serde::Serialize;
 
 /// The kinds that are listed, in order. Columns are shown in their tables.
-pub(crate) const KINDS: [ResourceKind; 7] = [
+pub(crate) const KINDS: [ResourceKind; 8] = [
     ResourceKind::Database,
     ResourceKind::Table,
     ResourceKind::Api,
     ResourceKind::Operation,
     ResourceKind::Document,
     ResourceKind::Skill,
+    ResourceKind::Metric,
     ResourceKind::Fact,
 ];
 
@@ -49,6 +50,9 @@ pub(crate) fn entries(catalog: &Catalog) -> Vec<Entry> {
     }
     for document in catalog.documents.documents() {
         add(ResourceKind::Document, document.name.clone(), &document.description);
+    }
+    for metric in catalog.metrics.metrics() {
+        add(ResourceKind::Metric, metric.name.clone(), &catalog.metrics.define(metric));
     }
     for skill in catalog.skills.skills() {
         add(ResourceKind::Skill, skill.name.clone(), &skill.description);

@@ -39,7 +39,7 @@ impl QueryEngine {
         let listed = match profile {
             Profile::Full => tools.clone(),
             // What there is, and what its rows look like, the tools of the profile tell.
-            Profile::Compact => engine.sql_tools().merge(prospector_executor::tools(catalog, &engine)),
+            Profile::Compact => catalog.compact_query_tools(&engine).merge(prospector_executor::tools(catalog, &engine)),
         };
         QueryEngine { engine, tools, listed, is_open, generation }
     }
@@ -72,7 +72,7 @@ impl QueryEngine {
 
 /// The tools that run queries and plans in a session.
 fn tools_of(catalog: &Arc<Catalog>, session: &Arc<Engine>) -> Toolset {
-    prospector_engine::tools(session).merge(prospector_executor::tools(catalog, session))
+    catalog.query_tools(session).merge(prospector_executor::tools(catalog, session))
 }
 
 /// One session, over whichever state of the catalog is served.

@@ -60,6 +60,9 @@ impl Meanings for Catalog {
             let tags = document.tags.join(" ");
             return Some(format!("{} {} {tags} {}", document.name, document.description, headings.join(" ")));
         }
+        if let Some(metric) = self.metrics.metric(name) {
+            return Some(format!("{} {} {}", metric.name, metric.synonyms.join(" "), metric.description));
+        }
         self.skills.resolve(name).map(|skill| format!("{} {}", skill.name, skill.description))
     }
 

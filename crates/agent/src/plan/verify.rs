@@ -42,6 +42,7 @@ pub fn verify_names(draft: &Draft, names: &dyn Names, seen: Option<&HashSet<Reso
     check.names("discovered_context.apis", ResourceKind::Api, &context.apis);
     check.names("discovered_context.documents", ResourceKind::Document, &context.documents);
     check.names("discovered_context.skills", ResourceKind::Skill, &context.skills);
+    check.names("discovered_context.metrics", ResourceKind::Metric, &context.metrics);
     check.steps(&draft.plan.steps);
     if draft.plan.steps.is_empty() && draft.clarifications.is_empty() {
         check.fail("plan.steps", "", "there are no steps, and no clarification says why", Vec::new());
@@ -92,6 +93,7 @@ pub(super) fn spell_names(draft: &mut Draft, names: &dyn Names) {
     spell(ResourceKind::Api, &mut context.apis);
     spell(ResourceKind::Document, &mut context.documents);
     spell(ResourceKind::Skill, &mut context.skills);
+    spell(ResourceKind::Metric, &mut context.metrics);
     for step in &mut draft.plan.steps {
         spell(ResourceKind::Database, &mut step.databases);
         spell(ResourceKind::Table, &mut step.tables);
@@ -99,6 +101,7 @@ pub(super) fn spell_names(draft: &mut Draft, names: &dyn Names) {
         spell(ResourceKind::Operation, &mut step.operations);
         spell(ResourceKind::Document, &mut step.documents);
         spell(ResourceKind::Skill, &mut step.skills);
+        spell(ResourceKind::Metric, &mut step.metrics);
         // Whether a step changes something is for the catalog to say.
         if let Some(meanings) = names.meanings() {
             let changes = |id: &String| meanings.operation(id).is_some_and(|operation| operation.writes == Some(true));
@@ -117,6 +120,7 @@ pub(super) fn list_seen(context: &mut DiscoveredContext, seen: &HashSet<Resource
             ResourceKind::Api => &mut context.apis,
             ResourceKind::Document => &mut context.documents,
             ResourceKind::Skill => &mut context.skills,
+            ResourceKind::Metric => &mut context.metrics,
             ResourceKind::Database | ResourceKind::Column | ResourceKind::Operation | ResourceKind::Fact => continue,
         };
         if !list.contains(&resource.id) {
@@ -151,6 +155,7 @@ impl Check<'_> {
                 ("operations", ResourceKind::Operation, &step.operations),
                 ("documents", ResourceKind::Document, &step.documents),
                 ("skills", ResourceKind::Skill, &step.skills),
+                ("metrics", ResourceKind::Metric, &step.metrics),
             ] {
                 self.names(&format!("{place}.{field}"), kind, names);
             }
@@ -203,9 +208,8 @@ impl Check<'_> {
             return;
         }
         let source = fact.source.split('#').next().unwrap_or_default();
-        let stands = [ResourceKind::Document, ResourceKind::Table, ResourceKind::Column]
-            .into_iter()
-            .any(|kind| self.names.resolve(kind, source).is_some());
+        let kinds = [ResourceKind::Document, ResourceKind::Table, ResourceKind::Column, ResourceKind::Metric];
+        let stands = kinds.into_iter().any(|kind| self.names.resolve(kind, source).is_some());
         if stored.is_none() && !stands {
             let nearest = self.names.nearest(ResourceKind::Document, source);
             let reason = format!("this fact is not stored, and its source `{}` does not exist", fact.source);
@@ -216,7 +220,13 @@ impl Check<'_> {
     /// Whether a source is something whose description this run was shown.
     fn is_in_description(&self, source: &str) -> bool {
         let place = source.split('#').next().unwrap_or_default();
-        let kinds = [ResourceKind::Document, ResourceKind::Table, ResourceKind::Column, ResourceKind::Operation];
+        let kinds = [
+            ResourceKind::Document,
+            ResourceKind::Table,
+            ResourceKind::Column,
+            ResourceKind::Operation,
+            ResourceKind::Metric,
+        ];
         kinds.into_iter().any(|kind| self.names.resolve(kind, place).is_some_and(|id| self.was_seen(kind, &id)))
     }
 
@@ -231,7 +241,8 @@ impl Check<'_> {
             | ResourceKind::Operation
             | ResourceKind::Document
             | ResourceKind::Skill
-            | ResourceKind::Fact => None,
+            | ResourceKind::Fact
+            | ResourceKind::Metric => None,
         };
         let is_member = |resource: &Resource| {
             Some(resource.kind) == member && resource.id.strip_prefix(id).is_some_and(|rest| rest.starts_with('.'))

@@ -52,6 +52,13 @@ impl Toolset {
         self.tools.get(name).or_else(|| self.tools.get(self.aliases.get(name)?))
     }
 
+    /// Leaves out the tools that another set has.
+    pub fn without(mut self, other: &Toolset) -> Self {
+        self.tools.retain(|name, _| !other.tools.contains_key(name));
+        self.aliases.retain(|_, name| !other.tools.contains_key(name));
+        self
+    }
+
     /// Adds all tools of another set.
     pub fn merge(mut self, other: Toolset) -> Self {
         self.tools.extend(other.tools);

@@ -19,6 +19,7 @@ use super::{
     documents::Documents,
     facts::Facts,
     file::CatalogFile,
+    metrics::Metrics,
     paths::MAX_WATCHED,
     section::{Folders, Section},
     skills::Skills,
@@ -75,6 +76,7 @@ pub(super) fn fingerprint(
         Documents::files(&file.documents, folders)?,
         Skills::files(&file.skills, folders)?,
         Facts::files(&file.facts, folders)?,
+        Metrics::files(&file.metrics, folders)?,
     ]
     .concat();
     if watched.len() > MAX_WATCHED {

@@ -18,6 +18,8 @@ pub(super) const STORE: &str = "facts.sqlite";
 /// The facts, with what they may be looked up in.
 pub(super) struct Facts {
     pub(super) evidence: CatalogEvidence,
+    /// What metrics mean.
+    pub(super) terms: Vec<Fact>,
 }
 
 #[derive(Debug)]
@@ -50,7 +52,7 @@ impl Section for Facts {
     }
 
     async fn load(self, entries: Vec<FactEntry>, opening: &mut Opening<'_>) -> (Arc<FactDiscovery>, ()) {
-        let known = entries.into_iter().map(fact).collect();
+        let known = entries.into_iter().map(fact).chain(self.terms).collect();
         let store = opening.folders.state.join(STORE);
         let (facts, problems) = FactDiscovery::open(Some(store), known, Some(Arc::new(self.evidence))).await;
         opening.problems.extend(problems);

@@ -3,6 +3,7 @@
 use std::{collections::HashMap, path::Path};
 
 use prospector_core::Problem;
+use prospector_semantics::model::{Dimension, Entity, Join};
 
 use super::{
     apis::{ApiEntry, Apis},
@@ -13,6 +14,7 @@ use super::{
     error::CatalogError,
     facts::{FactEntry, Facts},
     instructions,
+    metrics::{self, MetricEntry, Metrics},
     node::{Fields, Placed},
     preload::{self, PreloadEntry},
     section::Section,
@@ -29,6 +31,10 @@ pub(super) struct CatalogFile {
     pub(super) documents: Vec<DocumentEntry>,
     pub(super) facts: Vec<FactEntry>,
     pub(super) skills: Vec<SkillEntry>,
+    pub(super) entities: Vec<Entity>,
+    pub(super) joins: Vec<Join>,
+    pub(super) dimensions: Vec<Dimension>,
+    pub(super) metrics: Vec<MetricEntry>,
     pub(super) context_preload: PreloadEntry,
     /// What the owner wants every model to know.
     pub(super) instructions: String,
@@ -39,13 +45,27 @@ pub(super) struct CatalogFile {
 }
 
 /// The keys that hold lists of entries.
-const LISTS: [&str; 5] = [Databases::KEY, Apis::KEY, Documents::KEY, Facts::KEY, Skills::KEY];
+const LISTS: [&str; 9] = [
+    Databases::KEY,
+    Apis::KEY,
+    Documents::KEY,
+    Facts::KEY,
+    Skills::KEY,
+    metrics::ENTITIES,
+    metrics::JOINS,
+    metrics::DIMENSIONS,
+    Metrics::KEY,
+];
 const KEYS: &[&str] = &[
     "databases",
     "apis",
     "documents",
     "facts",
     "skills",
+    "entities",
+    "joins",
+    "dimensions",
+    "metrics",
     "context_preload",
     "instructions",
     "queries",
@@ -90,6 +110,10 @@ pub(super) fn parse(
         documents: read_all(reader, take(Documents::KEY), Documents::read),
         facts: read_all(reader, take(Facts::KEY), Facts::read),
         skills: read_all(reader, take(Skills::KEY), Skills::read),
+        entities: read_all(reader, take(metrics::ENTITIES), metrics::read_entity),
+        joins: read_all(reader, take(metrics::JOINS), metrics::read_join),
+        dimensions: read_all(reader, take(metrics::DIMENSIONS), metrics::read_dimension),
+        metrics: read_all(reader, take(Metrics::KEY), Metrics::read),
         context_preload: context_preload.map(|entry| preload::read(reader, entry)).unwrap_or_default(),
         instructions: instructions.map(|entry| instructions::read(reader, entry)).unwrap_or_default(),
         queries,

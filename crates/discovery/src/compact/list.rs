@@ -9,6 +9,7 @@ use prospector_core::tool::{
     output_schema,
 };
 use prospector_facts::Fact;
+use prospector_semantics::SemanticModel;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value, json};
@@ -18,12 +19,13 @@ use crate::target::{Target, TargetResolver};
 
 pub(super) const NAME: &str = "list";
 
-/// The words that `of` takes besides names, and the tool that each stands for. Those of the first five stand for all.
-const KINDS: [(&str, &str); 6] = [
+/// The words that `of` takes besides names, and the tool that each stands for. All but the last stand for all.
+const KINDS: [(&str, &str); 7] = [
     ("databases", "list_databases"),
     ("apis", "list_apis"),
     ("documents", "list_documents"),
     ("skills", "list_skills"),
+    ("metrics", SemanticModel::LIST_TOOL),
     ("facts", "list_known_facts"),
     ("open_questions", "get_unresolved_facts"),
 ];
@@ -35,8 +37,9 @@ const OF: [(&str, &str); 4] = [
     ("get_document_section", "sections of a document"),
     ("list_skill_links", "links of a skill"),
 ];
-const FILTERS: [(&str, &str); 3] = [
+const FILTERS: [(&str, &str); 4] = [
     ("list_api_operations", "a tag of operations"),
+    (SemanticModel::LIST_TOOL, "a text in metrics"),
     ("list_known_facts", "a text in facts"),
     ("get_table_relationships", "a table to join to"),
 ];
@@ -94,7 +97,8 @@ impl List {
                     suggestion: None,
                 });
             }
-            let fields = if *word == "facts" { json!({"contains": filter}) } else { without_filter(word, filter)? };
+            let holds = matches!(*word, "facts" | "metrics");
+            let fields = if holds { json!({"contains": filter}) } else { without_filter(word, filter)? };
             return self.targets.call(tool, paged(fields), max_tokens).await;
         }
         match self.targets.find(of).into_iter().next() {
@@ -128,7 +132,8 @@ impl List {
                 | Target::Operation { .. }
                 | Target::Section { .. }
                 | Target::File { .. }
-                | Target::Fact(_),
+                | Target::Fact(_)
+                | Target::Metric(_),
             ) => Err(ToolError::invalid(format!("there is nothing to list in `{of}`"), Some("call describe".into()))),
             None => Err(self.targets.unknown(of)),
         }
@@ -136,7 +141,7 @@ impl List {
 
     /// The first of every kind.
     async fn everything(&self, max_tokens: usize) -> Result<Answer, ToolError> {
-        let kinds: Vec<&(&str, &str)> = KINDS[..5].iter().filter(|(_, tool)| self.targets.has(tool)).collect();
+        let kinds: Vec<&(&str, &str)> = KINDS[..6].iter().filter(|(_, tool)| self.targets.has(tool)).collect();
         let asked = kinds.len();
         let mut all = Vec::new();
         for (word, tool) in kinds {

@@ -1,5 +1,6 @@
 //! How the compact profile reaches what each tool of the full one reaches.
 
+use prospector_semantics::SemanticModel;
 use serde_json::{Map, Value};
 
 /// One tool of the full profile, and the call of the compact one that gives the same.
@@ -16,12 +17,13 @@ pub struct Route {
 
 /// Every tool of the full profile, by name.
 #[rustfmt::skip]
-pub const ROUTES: [Route; 25] = [
+pub const ROUTES: [Route; 27] = [
     route("add_fact",                "add_fact",     r#"{"term": "$term", "definition": "$definition", "source": "$source",
                                                          "confidence": "$confidence", "reasoning": "$reasoning", "scope": "$scope"}"#),
     route("extract_facts_from_text", "resolve_fact", r#"{"text": "$text"}"#),
     route("get_document",            "describe",     r#"{"ids": ["$name"]}"#),
     route("get_document_section",    "describe",     r#"{"ids": ["$name#$section"]}"#),
+    route(SemanticModel::SHOW_TOOL,  "describe",     r#"{"ids": ["$name"]}"#),
     route("get_operation_details",   "describe",     r##"{"ids": ["$api.$operation{#$part}"]}"##),
     route("get_sample_values",       "sample",       r#"{"column": "$database.$table.$column", "contains": "$contains", "limit": "$limit"}"#),
     route("get_skill",               "describe",     r#"{"ids": ["$name"]}"#),
@@ -33,6 +35,7 @@ pub const ROUTES: [Route; 25] = [
     route("list_databases",          "list",         r#"{"of": "databases", "limit": "$limit", "offset": "$offset"}"#),
     route("list_documents",          "list",         r#"{"of": "documents", "limit": "$limit", "offset": "$offset"}"#),
     route("list_known_facts",        "list",         r#"{"of": "facts", "filter": "$contains", "limit": "$limit", "offset": "$offset"}"#),
+    route(SemanticModel::LIST_TOOL,  "list",         r#"{"of": "metrics", "filter": "$contains", "limit": "$limit", "offset": "$offset"}"#),
     route("list_skill_links",        "list",         r#"{"of": "$name"}"#),
     route("list_skills",             "list",         r#"{"of": "skills", "limit": "$limit", "offset": "$offset"}"#),
     route("list_tables",             "list",         r#"{"of": "$database", "limit": "$limit", "offset": "$offset"}"#),

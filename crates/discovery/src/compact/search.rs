@@ -8,6 +8,7 @@ use prospector_core::tool::{
     Answer, BoxFuture, Budget, Callable, Cut, Effect, Page, Part, Tool, ToolError, ToolOutput, ToolSpec, output_schema,
 };
 use prospector_schema::{TableHit, TableHits, joins::KeyJoin};
+use prospector_semantics::SemanticModel;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -43,6 +44,7 @@ enum Wanted {
     Document,
     Fact,
     Skill,
+    Metric,
 }
 
 impl Search {
@@ -52,6 +54,7 @@ impl Search {
             ("operation", "API operations", "search_operations"),
             ("document", "documents", "search_documents"),
             ("skill", "skills", "search_skills"),
+            ("metric", "metrics", SemanticModel::LIST_TOOL),
         ];
         let there = tools.iter().filter(|(_, _, tool)| targets.has(tool)).map(|(_, name, _)| format!("{name}, "));
         let joins = if targets.has("search_tables") { ", with join keys" } else { "" };
@@ -83,7 +86,7 @@ impl Search {
             Some(Wanted::Operation) => "search_operations",
             Some(Wanted::Document) => "search_documents",
             Some(Wanted::Skill) => "search_skills",
-            Some(Wanted::Fact) | None => "search",
+            Some(Wanted::Fact | Wanted::Metric) | None => "search",
         };
         if own != "search" && self.targets.has(own) {
             let fields = json!({"query": query, "limit": limit, "database": database});

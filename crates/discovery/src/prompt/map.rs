@@ -5,6 +5,8 @@ use prospector_core::{
     tokens,
 };
 
+use prospector_semantics::SemanticModel;
+
 use crate::{Catalog, DiscoveryTools};
 
 /// At most this many tokens, by the cheap estimate; of a larger catalog the first names are shown. With more, a prompt
@@ -18,6 +20,7 @@ pub(super) fn text(catalog: &Catalog, tools: &DiscoveryTools) -> String {
     let apis = catalog.apis.apis().iter().map(|api| counted(&api.name, api.operations.len())).collect();
     let documents = catalog.documents.documents().iter().map(|document| clean_name(&document.name)).collect();
     let skills = catalog.skills.skills().iter().map(|skill| clean_name(&skill.name)).collect();
+    let metrics = catalog.metrics.metrics().iter().map(|metric| clean_name(&metric.name)).collect();
     let facts: Vec<String> = catalog.facts.records().iter().map(|fact| clean_name(&fact.name)).collect();
     let specs = tools.specs();
     let listed = |tool: &'static str| if specs.iter().any(|spec| spec.name == tool) { tool } else { "list" };
@@ -26,6 +29,7 @@ pub(super) fn text(catalog: &Catalog, tools: &DiscoveryTools) -> String {
         ("APIs (operations)", apis, listed("list_apis")),
         ("documents", documents, listed("list_documents")),
         ("skills", skills, listed("list_skills")),
+        ("metrics", metrics, listed(SemanticModel::LIST_TOOL)),
         ("known facts", facts, listed("list_known_facts")),
     ];
     limit_groups(groups.into_iter().filter(|(_, names, _)| !names.is_empty()).collect())

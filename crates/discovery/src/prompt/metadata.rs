@@ -74,6 +74,15 @@ pub(super) fn pieces(catalog: &Catalog) -> Vec<Piece> {
             id: fact.id,
         });
     }
+    for metric in catalog.metrics.metrics() {
+        pieces.push(Piece {
+            kind: Kind::Metric,
+            id: metric.name.clone(),
+            group: "Metrics:".into(),
+            text: format!("  {}: {}", metric.name, catalog.metrics.define(metric)),
+            reveals: vec![Resource::new(ResourceKind::Metric, metric.name.clone())],
+        });
+    }
     for skill in catalog.skills.skills() {
         pieces.push(Piece {
             kind: Kind::Skill,

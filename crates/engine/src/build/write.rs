@@ -191,7 +191,7 @@ impl Writer {
         }
     }
 
-    fn part(&self, value: &str, class: Class, part: DatePart) -> String {
+    pub(crate) fn part(&self, value: &str, class: Class, part: DatePart) -> String {
         match self.dialect {
             Dialect::Sqlite => sqlite_part(value, part),
             Dialect::Mysql => mysql_part(value, part),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use futures::future::join_all;
+use prospector_connect::rows::Rows;
 use prospector_core::tool::{Effect, Page, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -38,6 +39,42 @@ struct Query {
 impl Engine {
     /// The name of the tool that runs queries, each of them an entry of its argument `queries` with `question` and `sql`.
     pub const QUERY_TOOL: &'static str = ExecuteSql::NAME;
+
+    /// The answer to a query as a model is shown it, kept among the last ones. `shape` may change the rows before.
+    pub async fn answer(
+        &self,
+        question: &str,
+        sql: &str,
+        database: Option<&str>,
+        shape: impl FnOnce(&mut Rows) + Send,
+    ) -> QueryAnswer {
+        let result = self.run_to_show(sql, database, MAX_CHARACTERS, shape).await;
+        let (question, sql) = (question.to_owned(), Some(sql.to_owned()));
+        self.history.keep(QueryAnswer { id: String::new(), sql, question, result })
+    }
+
+    async fn run_to_show(
+        &self,
+        sql: &str,
+        database: Option<&str>,
+        characters: usize,
+        shape: impl FnOnce(&mut Rows) + Send,
+    ) -> QueryResult {
+        match self.run(sql, database, MAX_VALUES).await {
+            Ok(mut outcome) => {
+                let warnings = self.find_doubts(sql, database, Some(&outcome.rows)).await;
+                shape(&mut outcome.rows);
+                QueryResult::Rows {
+                    warnings,
+                    databases: outcome.databases,
+                    tables: outcome.tables,
+                    executed: outcome.way,
+                    shown: cut_to_show(outcome.rows, characters),
+                }
+            }
+            Err(failure) => QueryResult::Failed(failure),
+        }
+    }
 }
 
 impl Tool for ExecuteSql {
@@ -57,17 +94,7 @@ impl Tool for ExecuteSql {
         }
         let each = MAX_CHARACTERS / queries.len();
         let answered = join_all(queries.into_iter().map(|query| async move {
-            let database = query.database.as_deref();
-            let result = match self.0.run(&query.sql, database, MAX_VALUES).await {
-                Ok(outcome) => QueryResult::Rows {
-                    warnings: self.0.find_doubts(&query.sql, database, Some(&outcome.rows)).await,
-                    databases: outcome.databases,
-                    tables: outcome.tables,
-                    executed: outcome.way,
-                    shown: cut_to_show(outcome.rows, each),
-                },
-                Err(failure) => QueryResult::Failed(failure),
-            };
+            let result = self.0.run_to_show(&query.sql, query.database.as_deref(), each, |_| ()).await;
             QueryAnswer { id: String::new(), sql: Some(query.sql), question: query.question, result }
         }))
         .await;

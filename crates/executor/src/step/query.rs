@@ -24,6 +24,7 @@ impl StepRunner<'_> {
             (step.inputs.iter()).filter_map(|name| inputs.find(name)).filter(|input| input.alias.is_some()).collect();
         let tables = self.list_tables(step);
         let outcome = match (tables.is_empty(), given.as_slice()) {
+            _ if !step.metrics.is_empty() => self.query_metrics(step, done).await,
             (true, []) => Ok(()),
             (true, given) => self.query_inputs(step, inputs, given, done).await,
             (false, given) => self.query_tables(step, inputs, tables, given, done).await,
@@ -175,7 +176,7 @@ impl StepRunner<'_> {
         self.execute(&compiled, done).await
     }
 
-    async fn execute(&self, query: &CompiledQuery, done: &mut StepRun) -> Result<(), Failure> {
+    pub(super) async fn execute(&self, query: &CompiledQuery, done: &mut StepRun) -> Result<(), Failure> {
         done.sql = Some(query.sql.clone());
         done.database.clone_from(&query.database);
         let outcome = self.engine.run(&query.sql, query.database.as_deref(), MAX_ROWS).await?;

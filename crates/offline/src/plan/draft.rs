@@ -39,6 +39,7 @@ pub(super) fn write_choice(evidence: &Evidence, choice: &Choice<'_>) -> Draft {
             apis,
             documents,
             skills: choice.skills.iter().map(|hit| hit.name.clone()).collect(),
+            metrics: Vec::new(),
         },
         plan: Steps { steps },
         clarifications: evidence.unclear.iter().cloned().collect(),

@@ -175,10 +175,16 @@ type Model = BTreeMap<Kind, (Weights, Option<Weights>)>;
 static MODEL: LazyLock<Result<Model, ModelError>> = LazyLock::new(|| parse(include_str!("../../model/relevance.json")));
 
 fn weights(kind: Kind, is_read: bool) -> Option<&'static Weights> {
-    // Facts are few and short, as skills are.
-    let kind = if kind == Kind::Fact { Kind::Skill } else { kind };
-    let (unread, read) = MODEL.as_ref().ok()?.get(&kind)?;
+    let (unread, read) = MODEL.as_ref().ok()?.get(&judge_as(kind))?;
     Some(read.as_ref().filter(|_| is_read).unwrap_or(unread))
+}
+
+/// The kind whose weights count: facts and metrics are few and short, as skills are.
+fn judge_as(kind: Kind) -> Kind {
+    match kind {
+        Kind::Fact | Kind::Metric => Kind::Skill,
+        Kind::Table | Kind::Operation | Kind::Document | Kind::Skill => kind,
+    }
 }
 
 /// That the weights that ship can be used; otherwise why not.
@@ -216,7 +222,7 @@ fn parse(text: &str) -> Result<Model, ModelError> {
         .map(|(kind, named)| Ok((kind, (weigh(named.unread)?, named.read.map(weigh).transpose()?))))
         .collect();
     let all = all?;
-    let missing = Kind::ALL.into_iter().find(|kind| *kind != Kind::Fact && !all.contains_key(kind));
+    let missing = Kind::ALL.into_iter().map(judge_as).find(|kind| !all.contains_key(kind));
     missing.map_or(Ok(all), |kind| Err(ModelError::Kind(kind)))
 }
 

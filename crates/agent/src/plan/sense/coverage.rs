@@ -186,6 +186,7 @@ fn check_data(view: &PlanView<'_>) -> Option<SenseFinding> {
             && operations.any(|source| source.words.cover(&concept.stem) == Cover::Name)
     });
     let reads = has(ResourceKind::Table)
+        || has(ResourceKind::Metric)
         || is_only
         || (!computes && (has(ResourceKind::Operation) || has(ResourceKind::Skill)));
     if (question.wants_data() || computes) && !reads {

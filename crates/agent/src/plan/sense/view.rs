@@ -204,8 +204,8 @@ pub(super) fn reads_input(step: &Step) -> bool {
 }
 
 pub(super) fn uses_sources(step: &Step) -> bool {
-    let Step { tables, operations, documents, skills, .. } = step;
-    [tables, operations, documents, skills].into_iter().any(|names| !names.is_empty())
+    let Step { tables, operations, documents, skills, metrics, .. } = step;
+    [tables, operations, documents, skills, metrics].into_iter().any(|names| !names.is_empty())
 }
 
 /// The names of columns and measures in the structured fields of a step.
@@ -229,6 +229,7 @@ fn list_sources(steps: &[Step], meanings: &dyn Meanings) -> Vec<Source> {
             (ResourceKind::Operation, &step.operations),
             (ResourceKind::Document, &step.documents),
             (ResourceKind::Skill, &step.skills),
+            (ResourceKind::Metric, &step.metrics),
         ];
         for (kind, name) in kinds.into_iter().flat_map(|(kind, names)| names.iter().map(move |name| (kind, name))) {
             if sources.iter().any(|known| known.kind == kind && known.id.eq_ignore_ascii_case(name)) {
@@ -256,7 +257,7 @@ fn read_source(kind: ResourceKind, name: &str, step: u32, meanings: &dyn Meaning
             operation = Some(found);
             (name.to_owned(), words)
         }
-        ResourceKind::Document | ResourceKind::Skill => {
+        ResourceKind::Document | ResourceKind::Skill | ResourceKind::Metric => {
             (name.to_owned(), Vocabulary::of_subject(name, &meanings.subject(name)?))
         }
         ResourceKind::Database | ResourceKind::Column | ResourceKind::Api | ResourceKind::Fact => return None,

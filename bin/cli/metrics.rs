@@ -1,0 +1,52 @@
+//! The flags of `planner metrics`.
+
+use clap::{Args, Subcommand};
+
+use super::FormatName;
+
+/// `planner metrics`
+#[derive(Debug, Args)]
+pub(crate) struct MetricsArgs {
+    /// What to do with them
+    #[command(subcommand)]
+    pub(crate) command: MetricsCommand,
+}
+
+/// What to do with metrics.
+#[derive(Debug, Subcommand)]
+pub(crate) enum MetricsCommand {
+    /// List them
+    List,
+    /// Show how one is computed, and what it can be told by
+    Show {
+        /// Its name, or a synonym
+        name: String,
+    },
+    /// Compute some
+    Query {
+        /// Their names, or synonyms
+        #[arg(required = true)]
+        metrics: Vec<String>,
+        /// A dimension, entity.column, or month(entity.column); may be given several times
+        #[arg(long, value_name = "DIMENSION")]
+        by: Vec<String>,
+        /// A condition such as "country = 'DE'", "time = 2025-Q4" or "revenue > 100"; may be given several times
+        #[arg(long, value_name = "CONDITION")]
+        filter: Vec<String>,
+        /// A row for each day, week, month, quarter or year
+        #[arg(long, value_name = "GRAIN")]
+        grain: Option<String>,
+        /// Such as "revenue desc"; may be given several times
+        #[arg(long, value_name = "ORDER")]
+        order: Vec<String>,
+        /// At most so many rows
+        #[arg(long, value_name = "N")]
+        limit: Option<usize>,
+        /// Only the SQL; nothing is run
+        #[arg(long)]
+        dry_run: bool,
+        /// As JSON, or as the text that a model is shown
+        #[arg(long, value_enum, default_value_t = FormatName::Json, value_name = "FORMAT")]
+        format: FormatName,
+    },
+}

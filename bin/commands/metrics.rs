@@ -1,0 +1,35 @@
+//! `planner metrics`: the metrics of the catalog are listed, shown and computed, by the tools that a model calls.
+
+use prospector_discovery::DiscoveryTools;
+use serde_json::{Value, json};
+
+use super::discover::answer;
+use crate::{
+    Exit,
+    cli::{FormatName, MetricsArgs, MetricsCommand},
+    settings::Settings,
+};
+
+/// So many are listed.
+const MAX_LISTED: usize = 1_000;
+
+/// `planner metrics`
+pub(crate) async fn metrics(args: MetricsArgs, settings: &Settings) -> anyhow::Result<Exit> {
+    let (tool, arguments, format) = match args.command {
+        MetricsCommand::List => {
+            (DiscoveryTools::LIST_METRICS, json!({"limit": MAX_LISTED, "max_tokens": 100_000}), FormatName::Json)
+        }
+        MetricsCommand::Show { name } => (DiscoveryTools::SHOW_METRIC, json!({"name": name}), FormatName::Json),
+        MetricsCommand::Query { metrics, by, filter, grain, order, limit, dry_run, format } => {
+            let mut asked = json!({
+                "metrics": metrics, "dimensions": by, "filters": filter, "grain": grain, "order": order,
+                "limit": limit, "dry_run": dry_run,
+            });
+            if let Some(fields) = asked.as_object_mut() {
+                fields.retain(|_, value| *value != Value::Null);
+            }
+            (DiscoveryTools::METRICS_TOOL, asked, format)
+        }
+    };
+    answer(tool, arguments, None, format, settings).await
+}

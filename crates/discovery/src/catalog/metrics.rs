@@ -1,0 +1,395 @@
+//! The semantic layer of a catalog: entities, joins, dimensions and metrics, written into it or imported.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use prospector_connect::query::Aggregation;
+use prospector_core::Problem;
+use prospector_core::name::nearest;
+use prospector_core::record::Record;
+use prospector_engine::query::aggregate::{Grain, Span};
+use prospector_facts::{Fact, model::Origin};
+use prospector_schema::SchemaDiscovery;
+use prospector_semantics::model::{
+    Declarations, Dimension, DimensionColumn, Entity, Join, Measure, Metric, MetricKind, SemiAdditive,
+};
+use prospector_semantics::{SemanticModel, Tables, import::read_dbt};
+
+use super::{
+    entry::{EntryReader, plain, require_plain},
+    node::{Fields, Placed},
+    paths::nearest_file,
+    section::{Folders, Opening, Section},
+};
+
+/// The keys of the catalog file that hold what metrics are over.
+pub(super) const ENTITIES: &str = "entities";
+pub(super) const JOINS: &str = "joins";
+pub(super) const DIMENSIONS: &str = "dimensions";
+
+/// How sure a metric is as a definition: a document that says it in its own words is surer.
+const CONFIDENCE: f64 = 0.9;
+
+/// The metrics, with what they are over.
+pub(super) struct Metrics {
+    pub(super) entities: Vec<Entity>,
+    pub(super) joins: Vec<Join>,
+    pub(super) dimensions: Vec<Dimension>,
+    pub(super) schema: Arc<SchemaDiscovery>,
+}
+
+/// A metric, or a file that has some.
+#[derive(Debug)]
+pub(super) enum MetricEntry {
+    Declared(Box<Metric>),
+    Imported(ImportEntry),
+}
+
+/// A file of another tool.
+#[derive(Debug)]
+pub(super) struct ImportEntry {
+    line: u64,
+    path: String,
+    /// The database that its tables are in; found by their names without it.
+    database: Option<String>,
+}
+
+impl Section for Metrics {
+    const KEY: &'static str = "metrics";
+    type Entry = MetricEntry;
+    type Discovery = SemanticModel;
+    type Extra = ();
+
+    fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<MetricEntry> {
+        let file = reader.file;
+        let mut fields = reader.fields(format!("metrics[{at}]"), entry, &METRIC_KEYS)?;
+        if fields.has("path") {
+            let path = require_plain(&mut fields, "path", "a semantic_manifest.json of dbt");
+            let database = plain(&mut fields, "database");
+            let entry = ImportEntry { line: fields.line(), path: path?, database };
+            return (!fields.has_failed()).then_some(MetricEntry::Imported(entry));
+        }
+        let place = format!("{file}:{}", fields.line());
+        let metric = Metric {
+            name: require_plain(&mut fields, "name", "what it is called").unwrap_or_default(),
+            kind: read_kind(&mut fields)?,
+            unit: plain(&mut fields, "unit").unwrap_or_default(),
+            format: plain(&mut fields, "format").unwrap_or_default(),
+            owner: plain(&mut fields, "owner").unwrap_or_default(),
+            description: plain(&mut fields, "description").unwrap_or_default(),
+            synonyms: fields.texts("synonyms"),
+            source: plain(&mut fields, "source").unwrap_or_default(),
+            place,
+        };
+        (!fields.has_failed()).then(|| MetricEntry::Declared(Box::new(metric)))
+    }
+
+    fn files(entries: &[MetricEntry], folders: &Folders<'_>) -> Option<Vec<PathBuf>> {
+        let imported = entries.iter().filter_map(|entry| match entry {
+            MetricEntry::Imported(import) => Some(folders.base.join(&import.path)),
+            MetricEntry::Declared(_) => None,
+        });
+        Some(imported.collect())
+    }
+
+    async fn load(self, entries: Vec<MetricEntry>, opening: &mut Opening<'_>) -> (Arc<SemanticModel>, ()) {
+        let databases: Vec<_> = self.schema.databases().collect();
+        let tables = |database: &&prospector_schema::Database| (database.name.clone(), database.kind.dialect());
+        let named: Vec<(String, prospector_connect::sql::Dialect)> = databases.iter().map(tables).collect();
+        let sources: Vec<Tables<'_>> = (databases.iter().zip(&named))
+            .map(|(database, (name, dialect))| Tables { database: name, dialect: *dialect, tables: &database.tables })
+            .collect();
+        let Metrics { entities, joins, dimensions, .. } = &self;
+        let mut declared = Declarations {
+            entities: entities.clone(),
+            joins: joins.clone(),
+            dimensions: dimensions.clone(),
+            metrics: Vec::new(),
+        };
+        for entry in entries {
+            match entry {
+                MetricEntry::Declared(metric) => declared.metrics.push(*metric),
+                MetricEntry::Imported(import) => declared.extend(read_file(&import, &sources, opening)),
+            }
+        }
+        let (model, problems) = SemanticModel::check(declared, &sources);
+        opening.problems.extend(problems);
+        (Arc::new(model), ())
+    }
+
+    fn records(model: &SemanticModel) -> Vec<Record> {
+        model.records()
+    }
+}
+
+/// What a file of another tool declares.
+fn read_file(import: &ImportEntry, sources: &[Tables<'_>], opening: &mut Opening<'_>) -> Declarations {
+    let path = opening.folders.base.join(&import.path);
+    match std::fs::read_to_string(&path) {
+        Ok(text) => {
+            let (found, problems) = read_dbt(&text, &path.display().to_string(), import.database.as_deref(), sources);
+            opening.problems.extend(problems);
+            found
+        }
+        Err(error) => {
+            let near = nearest_file(&path);
+            let advice = near.map_or("correct the path".into(), |name| format!("did you mean `{name}`?"));
+            let problem =
+                Problem::error(opening.place(import.line), format!("cannot read {}: {error}", path.display()));
+            opening.problems.push(problem.advise(advice));
+            Declarations::default()
+        }
+    }
+}
+
+/// Each name and synonym of a metric as a term with its definition.
+pub(super) fn define_terms(model: &SemanticModel) -> Vec<Fact> {
+    let of = |metric: &Metric| {
+        let definition = model.define(metric);
+        let source = format!("{}#{}", metric.name, metric.place);
+        let own = metric.name.replace('_', " ");
+        let terms = std::iter::once(own).chain(metric.synonyms.iter().cloned());
+        let fact = move |term: String| {
+            let mut fact = Fact::new(term, definition.clone(), Origin::Metric);
+            fact.source = source.clone();
+            fact.confidence = CONFIDENCE;
+            fact
+        };
+        terms.map(fact).collect::<Vec<_>>()
+    };
+    model.metrics().iter().flat_map(of).collect()
+}
+
+const METRIC_KEYS: [&str; 23] = [
+    "name",
+    "kind",
+    "entity",
+    "aggregate",
+    "expression",
+    "filter",
+    "time",
+    "grain",
+    "semi_additive",
+    "per",
+    "numerator",
+    "denominator",
+    "metric",
+    "window",
+    "to_date",
+    "unit",
+    "format",
+    "owner",
+    "description",
+    "synonyms",
+    "source",
+    "path",
+    "database",
+];
+
+/// How a metric is computed: as `kind` says, or as its keys do.
+fn read_kind(fields: &mut Fields<'_>) -> Option<MetricKind> {
+    let given = fields.text("kind");
+    if let Some((word, line)) = &given
+        && !MetricKind::WORDS.contains(&word.as_str())
+    {
+        let near = nearest(word, MetricKind::WORDS, 1).pop().unwrap_or_else(|| "simple".to_owned());
+        let advice = format!("did you mean `{near}`? kinds are {}", MetricKind::WORDS.join(", "));
+        fields.fail(*line, format!("there is no kind of metric `{word}`"), advice);
+        return None;
+    }
+    let kind = given.map(|(word, _)| word).unwrap_or_else(|| {
+        let word = if fields.has("numerator") {
+            "ratio"
+        } else if fields.has("metric") {
+            "cumulative"
+        } else if fields.has("entity") || fields.has("aggregate") || !fields.has("expression") {
+            "simple"
+        } else {
+            "derived"
+        };
+        word.to_owned()
+    });
+    match kind.as_str() {
+        "ratio" => {
+            let numerator = require_plain(fields, "numerator", "the metric that is divided");
+            let denominator = require_plain(fields, "denominator", "the metric that it is divided by");
+            Some(MetricKind::Ratio { numerator: numerator?, denominator: denominator? })
+        }
+        "derived" => {
+            let expression = require_plain(fields, "expression", "arithmetic over metrics");
+            Some(MetricKind::Derived { expression: expression? })
+        }
+        "cumulative" => {
+            let metric = require_plain(fields, "metric", "the metric that comes together");
+            let span = read_span(fields)?;
+            Some(MetricKind::Cumulative { metric: metric?, span })
+        }
+        _ => read_measure(fields).map(MetricKind::Simple),
+    }
+}
+
+fn read_measure(fields: &mut Fields<'_>) -> Option<Measure> {
+    let entity = require_plain(fields, "entity", "what its rows are");
+    let word = fields.text("aggregate");
+    let line = fields.line();
+    let aggregation = match &word {
+        None => {
+            fields.fail(line, "`aggregate` is missing: how rows are put together", "write `aggregate: sum`");
+            None
+        }
+        Some((word, line)) => {
+            let found = Aggregation::find(word);
+            if found.is_none() {
+                let words = Aggregation::ALL.map(Aggregation::as_str);
+                let near = nearest(word, words, 1).pop().unwrap_or_else(|| "sum".to_owned());
+                let advice = format!("did you mean `{near}`? there are {}", words.join(", "));
+                fields.fail(*line, format!("there is no aggregate `{word}`"), advice);
+            }
+            found
+        }
+    };
+    let per = read_texts(fields, "per");
+    let semi_additive = fields.text("semi_additive").and_then(|(word, line)| match word.as_str() {
+        "last" => Some(SemiAdditive { is_first: false, per }),
+        "first" => Some(SemiAdditive { is_first: true, per }),
+        other => {
+            fields.fail(
+                line,
+                format!("`semi_additive` is last or first, not `{other}`"),
+                "write `semi_additive: last`",
+            );
+            None
+        }
+    });
+    Some(Measure {
+        expression: plain(fields, "expression"),
+        filters: read_texts(fields, "filter"),
+        time: plain(fields, "time"),
+        grain: read_grain(fields, "grain"),
+        semi_additive,
+        entity: entity?,
+        aggregation: aggregation?,
+    })
+}
+
+/// How far back a cumulative metric reaches.
+fn read_span(fields: &mut Fields<'_>) -> Option<Span> {
+    let window = fields.text("window");
+    let to_date = read_grain(fields, "to_date");
+    match (window, to_date) {
+        (None, None) => Some(Span::Whole),
+        (None, Some(grain)) => Some(Span::ToDate(grain)),
+        (Some((_, line)), Some(_)) => {
+            fields.fail(line, "it has both a `window` and a `to_date`", "leave one of them out");
+            None
+        }
+        (Some((text, line)), None) => {
+            let parts = text.trim().split_once(' ');
+            let read = parts.and_then(|(count, unit)| {
+                Some((count.parse::<u32>().ok().filter(|count| (1..=10_000).contains(count))?, Grain::find(unit)?))
+            });
+            if read.is_none() {
+                fields.fail(line, format!("`{text}` is no window"), "write such as `window: 3 months`");
+            }
+            read.map(|(count, unit)| Span::Trailing(count, unit))
+        }
+    }
+}
+
+fn read_grain(fields: &mut Fields<'_>, key: &str) -> Option<Grain> {
+    let (word, line) = fields.text(key)?;
+    let found = Grain::find(&word);
+    if found.is_none() {
+        let words = Grain::ALL.map(Grain::as_str);
+        let near = nearest(&word, words, 1).pop().unwrap_or_else(|| "day".to_owned());
+        let advice = format!("did you mean `{near}`? there are {}", words.join(", "));
+        fields.fail(line, format!("there is no grain `{word}`"), advice);
+    }
+    found
+}
+
+/// A list of texts, or one by itself.
+fn read_texts(fields: &mut Fields<'_>, key: &str) -> Vec<String> {
+    if fields.is_list(key) { fields.texts(key) } else { plain(fields, key).into_iter().collect() }
+}
+
+/// Reads an entity.
+pub(super) fn read_entity(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<Entity> {
+    let file = reader.file;
+    let keys = ["name", "table", "key", "time", "grain", "description"];
+    let mut fields = reader.fields(format!("entities[{at}]"), entry, &keys)?;
+    let name = require_plain(&mut fields, "name", "what expressions call it");
+    let table = require_plain(&mut fields, "table", "the table that has a row for each");
+    let line = fields.line();
+    let split = table.as_deref().and_then(|table| table.split_once('.'));
+    let split = split.map(|(database, table)| (database.to_owned(), table.to_owned()));
+    if let (Some(table), None) = (&table, &split) {
+        fields.fail(line, format!("`{table}` names no database"), "write `table: database.table`");
+    }
+    let (key, time) = (read_texts(&mut fields, "key"), plain(&mut fields, "time"));
+    let grain = read_grain(&mut fields, "grain");
+    let description = plain(&mut fields, "description").unwrap_or_default();
+    let failed = fields.has_failed();
+    let (database, table) = split?;
+    let entity =
+        Entity { name: name?, database, table, key, time, grain, description, place: format!("{file}:{line}") };
+    (!failed).then_some(entity)
+}
+
+/// Reads a join.
+pub(super) fn read_join(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<Join> {
+    let file = reader.file;
+    let mut fields = reader.fields(format!("joins[{at}]"), entry, &["from", "to"])?;
+    let line = fields.line();
+    let mut side = |key: &str| -> Option<(String, Vec<String>)> {
+        let named = read_texts(&mut fields, key);
+        let split: Option<Vec<(&str, &str)>> = named.iter().map(|name| name.split_once('.')).collect();
+        let split = split.filter(|names| !names.is_empty() && names.iter().all(|(entity, _)| *entity == names[0].0));
+        if split.is_none() {
+            fields.fail(
+                line,
+                format!("`{key}` names no columns of one entity"),
+                format!("write `{key}: entity.column`"),
+            );
+        }
+        split.map(|names| (names[0].0.to_owned(), names.iter().map(|(_, column)| (*column).to_owned()).collect()))
+    };
+    let (from, to) = (side("from"), side("to"));
+    let ((from, columns), (to, references)) = (from?, to?);
+    let join = Join { from, columns, to, references, place: format!("{file}:{line}") };
+    (!fields.has_failed()).then_some(join)
+}
+
+/// Reads a dimension.
+pub(super) fn read_dimension(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<Dimension> {
+    let file = reader.file;
+    let keys = ["name", "column", "columns", "entity", "expression", "via", "description", "synonyms"];
+    let mut fields = reader.fields(format!("dimensions[{at}]"), entry, &keys)?;
+    let line = fields.line();
+    let name = require_plain(&mut fields, "name", "what it is called");
+    let mut named = fields.texts("columns");
+    named.extend(plain(&mut fields, "column"));
+    let mut columns = Vec::new();
+    for column in named {
+        match column.split_once('.') {
+            Some((entity, column)) => {
+                columns.push(DimensionColumn { entity: entity.to_owned(), expression: column.to_owned() });
+            }
+            None => fields.fail(line, format!("`{column}` names no entity"), "write `entity.column`"),
+        }
+    }
+    match (plain(&mut fields, "entity"), plain(&mut fields, "expression")) {
+        (Some(entity), Some(expression)) => columns.push(DimensionColumn { entity, expression }),
+        (None, None) => {}
+        _ => fields.fail(line, "`entity` and `expression` belong together", "write both, or a `column`"),
+    }
+    let dimension = Dimension {
+        name: name?,
+        columns,
+        via: read_texts(&mut fields, "via"),
+        description: plain(&mut fields, "description").unwrap_or_default(),
+        synonyms: fields.texts("synonyms"),
+        place: format!("{file}:{line}"),
+    };
+    (!fields.has_failed()).then_some(dimension)
+}

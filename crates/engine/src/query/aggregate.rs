@@ -1,0 +1,18 @@
+//! Aggregates over several tables, side by side. Each is computed by itself, over its own rows, and only then put beside the
+//! others, so that a row of one is never counted for another.
+
+mod compile;
+mod expression;
+mod part;
+mod period;
+mod request;
+mod scope;
+mod write;
+
+pub use compile::read_formula;
+pub use expression::{ExpressionName, read_expression};
+pub use period::Grain;
+pub use request::{
+    Aggregate, AggregateQuery, DimensionFilter, Formula, GroupedDimension, NamedJoin, NamedTable, OutputColumn,
+    OverTime, Place, Span,
+};

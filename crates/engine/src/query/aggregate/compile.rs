@@ -1,0 +1,294 @@
+//! From an [`AggregateQuery`] to its SQL: the parts, stacked and folded into a row a group, and what is computed of them.
+
+use prospector_connect::query::{Aggregation, Order};
+use prospector_core::name::nearest;
+
+use super::part::{Part, plan_parts};
+use super::period::{Grain, read_days};
+use super::request::{AggregateQuery, Formula, OverTime};
+use super::scope::Scope;
+use super::write::{PartWriter, class_of, write_where};
+use crate::build::{Arithmetic, Class, Writer, invalid};
+use crate::query::CompiledQuery;
+use crate::{Dialect, Engine, Failure, FailureCode};
+
+impl Engine {
+    /// Writes the SQL of a query over aggregates: over one database in its own, over several in DataFusion's. Tables are
+    /// joined along declared keys. No row is counted more than once, or the query fails.
+    ///
+    /// # Errors
+    /// An unknown name, a dimension that no key leads to or only one that repeats rows, or a value that does not fit.
+    pub fn compile_aggregates(&self, query: &AggregateQuery) -> Result<CompiledQuery, Failure> {
+        check_names(query)?;
+        let mut scope = Scope::new(self, query)?;
+        let parts = plan_parts(&scope, query)?;
+        let mut sources: Vec<usize> = parts.iter().flat_map(Part::tables).map(|table| scope.source(table)).collect();
+        sources.sort_unstable();
+        sources.dedup();
+        let only = match sources.as_slice() {
+            [only] => Some(&self.sources[*only]),
+            _ => None,
+        };
+        let dialect = only.map_or(Dialect::Joined, |source| source.dialect());
+        scope.relations.dialect = dialect;
+        let days: Vec<_> = query.period.iter().map(read_days).collect::<Result<_, _>>()?;
+        let parts_writer = PartWriter { writer: Writer { dialect }, scope: &scope, query, parts: &parts, days: &days };
+        let written: Vec<String> = parts.iter().map(|part| parts_writer.write(part)).collect::<Result<_, _>>()?;
+        let writer = AnswerWriter { writer: Writer { dialect }, scope: &scope, query };
+        let sql = writer.write(&parts, &written)?;
+        let columns = writer.groups().into_iter().chain(query.columns.iter().map(|column| column.name.clone()));
+        Ok(CompiledQuery {
+            sql,
+            database: only.map(|source| source.name.clone()),
+            columns: columns.collect(),
+            groups: writer.groups().len(),
+        })
+    }
+}
+
+/// Whether there is something to compute, and no two columns are called alike.
+fn check_names(query: &AggregateQuery) -> Result<(), Failure> {
+    if query.aggregates.is_empty() || query.columns.is_empty() {
+        return Err(invalid("there is nothing to compute"));
+    }
+    let groups = query.dimensions.iter().map(|dimension| dimension.name.as_str());
+    let groups: Vec<&str> = groups.chain(query.grain.map(Grain::as_str)).collect();
+    let columns = query.columns.iter().map(|column| column.name.as_str());
+    let aggregates = query.aggregates.iter().map(|aggregate| aggregate.name.as_str());
+    for names in
+        [groups.iter().copied().chain(columns).collect::<Vec<_>>(), groups.iter().copied().chain(aggregates).collect()]
+    {
+        for (at, name) in names.iter().enumerate() {
+            if names[..at].iter().any(|other| other.eq_ignore_ascii_case(name)) {
+                return Err(invalid(format!("two columns of the answer are called `{name}`"))
+                    .advise("ask for each of them once"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Writes the query around the parts.
+struct AnswerWriter<'a> {
+    writer: Writer,
+    scope: &'a Scope<'a>,
+    query: &'a AggregateQuery,
+}
+
+impl AnswerWriter<'_> {
+    /// The names of what is grouped by.
+    fn groups(&self) -> Vec<String> {
+        let dimensions = self.query.dimensions.iter().map(|dimension| dimension.name.clone());
+        dimensions.chain(self.query.grain.map(|grain| grain.as_str().to_owned())).collect()
+    }
+
+    fn quote_all(&self, names: &[String]) -> Vec<String> {
+        names.iter().map(|name| self.writer.quote(name)).collect()
+    }
+
+    fn write(&self, parts: &[Part], written: &[String]) -> Result<String, Failure> {
+        let is_plain = |column: &super::OutputColumn| match column.formula {
+            Formula::Aggregate(at) => self.query.aggregates[at].name == column.name,
+            Formula::Computed { .. } => false,
+        };
+        let in_order = (self.query.columns.iter().enumerate())
+            .all(|(place, column)| column.formula == Formula::Aggregate(place) && is_plain(column));
+        let order = self.order()?;
+        match written {
+            [only] if in_order && self.query.columns.len() == self.query.aggregates.len() => {
+                self.finish(&format!("(\n{only}\n)"), "", &order, only)
+            }
+            _ => {
+                let mut with: Vec<String> =
+                    written.iter().enumerate().map(|(at, sql)| format!("part_{at} AS (\n{sql}\n)")).collect();
+                let folded = match written {
+                    [_] => "part_0".to_owned(),
+                    _ => {
+                        with.push(format!("stacked AS (\n{}\n)", self.stack(parts)));
+                        with.push(format!("folded AS (\n{}\n)", self.fold()));
+                        "folded".to_owned()
+                    }
+                };
+                let mut list: Vec<String> = self.quote_all(&self.groups());
+                for column in &self.query.columns {
+                    list.push(format!("{} AS {}", self.formula(&column.formula)?, self.writer.quote(&column.name)));
+                }
+                let whole = format!("SELECT {}\nFROM {folded}", list.join(", "));
+                let with = format!("WITH {}\n", with.join(",\n"));
+                self.finish(&format!("(\n{whole}\n)"), &with, &order, &whole)
+            }
+        }
+    }
+
+    /// The rows of all parts below each other, each with nothing for the aggregates of the others.
+    fn stack(&self, parts: &[Part]) -> String {
+        let groups = self.quote_all(&self.groups());
+        let select = |(at, part): (usize, &Part)| {
+            let own: Vec<usize> = part.aggregates.iter().map(|(place, _)| *place).collect();
+            let values = self.query.aggregates.iter().enumerate().map(|(place, aggregate)| {
+                let name = self.writer.quote(&aggregate.name);
+                if own.contains(&place) { name } else { format!("{} AS {name}", self.nothing(parts, place)) }
+            });
+            let list: Vec<String> = groups.iter().cloned().chain(values).collect();
+            format!("SELECT {} FROM part_{at}", list.join(", "))
+        };
+        parts.iter().enumerate().map(select).collect::<Vec<_>>().join("\nUNION ALL\n")
+    }
+
+    /// A value that is none, of the type of an aggregate: NULL by itself has no type in PostgreSQL.
+    fn nothing(&self, parts: &[Part], place: usize) -> &'static str {
+        let value = parts.iter().flat_map(|part| &part.aggregates).find(|(at, _)| *at == place);
+        let class = value.and_then(|(_, value)| self.scope.class(value.as_ref()?));
+        match (self.query.aggregates[place].aggregation, class) {
+            (Aggregation::Min | Aggregation::Max, Some(Class::Date)) => "CAST(NULL AS DATE)",
+            (Aggregation::Min | Aggregation::Max, Some(Class::Text)) => "NULLIF('', '')",
+            _ => "NULLIF(0, 0)",
+        }
+    }
+
+    /// The stacked rows of each group in one: of each aggregate at most one has a value.
+    fn fold(&self) -> String {
+        let groups = self.quote_all(&self.groups());
+        let values = self.query.aggregates.iter().map(|aggregate| {
+            let name = self.writer.quote(&aggregate.name);
+            format!("MAX({name}) AS {name}")
+        });
+        let list: Vec<String> = groups.iter().cloned().chain(values).collect();
+        let sql = format!("SELECT {}\nFROM stacked", list.join(", "));
+        if groups.is_empty() { sql } else { format!("{sql}\nGROUP BY {}", groups.join(", ")) }
+    }
+
+    /// A column of the answer. Where nothing was counted there are none.
+    fn formula(&self, formula: &Formula) -> Result<String, Failure> {
+        match formula {
+            Formula::Aggregate(at) => {
+                let aggregate = &self.query.aggregates[*at];
+                let name = self.writer.quote(&aggregate.name);
+                Ok(match aggregate.aggregation {
+                    Aggregation::Count | Aggregation::CountDistinct => format!("COALESCE({name}, 0)"),
+                    Aggregation::Sum | Aggregation::Avg | Aggregation::Min | Aggregation::Max => name,
+                })
+            }
+            Formula::Computed { .. } => {
+                let mut read = Vec::new();
+                let written = self.compute(formula, &mut read)?;
+                read.sort_unstable();
+                read.dedup();
+                // What nothing is known of is unknown, and not 0.
+                let known: Vec<String> = (read.iter())
+                    .map(|at| format!("{} IS NOT NULL", self.writer.quote(&self.query.aggregates[*at].name)))
+                    .collect();
+                Ok(format!("CASE WHEN {} THEN {written} END", known.join(" OR ")))
+            }
+        }
+    }
+
+    /// What is computed of others. A sum without rows counts as 0 there.
+    fn compute(&self, formula: &Formula, read: &mut Vec<usize>) -> Result<String, Failure> {
+        match formula {
+            Formula::Aggregate(at) => {
+                read.push(*at);
+                let aggregate = &self.query.aggregates[*at];
+                let name = self.writer.quote(&aggregate.name);
+                let is_additive = !matches!(aggregate.over_time, OverTime::At { .. });
+                Ok(match aggregate.aggregation {
+                    Aggregation::Sum if is_additive => format!("COALESCE({name}, 0)"),
+                    Aggregation::Count | Aggregation::CountDistinct => format!("COALESCE({name}, 0)"),
+                    Aggregation::Sum | Aggregation::Avg | Aggregation::Min | Aggregation::Max => name,
+                })
+            }
+            Formula::Computed { text, of } => {
+                let mut parts = Vec::new();
+                for (name, formula) in of {
+                    parts.push((name, self.compute(formula, read)?));
+                }
+                Arithmetic::parse(text)?.write(&|name| {
+                    let found = parts.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+                    found.map(|(_, written)| written.clone()).ok_or_else(|| {
+                        Failure::new(FailureCode::UnknownColumn, format!("`{text}` names `{name}`, which is not there"))
+                    })
+                })
+            }
+        }
+    }
+
+    /// What rows are ordered by, where there is more than one.
+    fn order(&self) -> Result<Vec<Order>, Failure> {
+        let groups = self.groups();
+        let columns: Vec<&str> = groups
+            .iter()
+            .map(String::as_str)
+            .chain(self.query.columns.iter().map(|column| column.name.as_str()))
+            .collect();
+        if self.query.order.is_empty() {
+            let by = |by: &str, descending| Order { by: by.to_owned(), descending };
+            if groups.is_empty() {
+                return Ok(Vec::new());
+            }
+            let dimensions = self.query.dimensions.iter().map(|dimension| by(&dimension.name, false));
+            let largest = self.query.columns.first().filter(|_| !self.query.dimensions.is_empty());
+            let period = self.query.grain.map(|grain| by(grain.as_str(), false));
+            let first = period.into_iter().chain(largest.map(|column| by(&column.name, true)));
+            return Ok(first.chain(dimensions).collect());
+        }
+        for order in &self.query.order {
+            if !columns.iter().any(|column| column.eq_ignore_ascii_case(&order.by)) {
+                return Err(unknown_column(&order.by, &columns));
+            }
+        }
+        Ok(self.query.order.clone())
+    }
+
+    /// The whole query, with the conditions on its columns, the order and the limit.
+    fn finish(&self, rows: &str, with: &str, order: &[Order], plain: &str) -> Result<String, Failure> {
+        let groups = self.groups();
+        let mut conditions = Vec::new();
+        for condition in &self.query.having {
+            let columns = self.query.columns.iter().map(|column| column.name.as_str());
+            let name = columns.clone().find(|name| name.eq_ignore_ascii_case(&condition.column));
+            let name = name.ok_or_else(|| unknown_column(&condition.column, &columns.collect::<Vec<_>>()))?;
+            let value = format!("q.{}", self.writer.quote(name));
+            conditions.push(self.writer.clause(&value, class_of(&condition.value), condition)?);
+        }
+        let mut sql = match conditions.is_empty() && order.is_empty() {
+            true => format!("{with}{plain}"),
+            false => format!("{with}SELECT * FROM {rows} AS q{}", write_where(&conditions)),
+        };
+        let by = |order: &Order| {
+            let known = groups.iter().map(String::as_str).chain(self.query.columns.iter().map(|c| c.name.as_str()));
+            let name = known.into_iter().find(|name| name.eq_ignore_ascii_case(&order.by)).unwrap_or(&order.by);
+            let value = format!("q.{}", self.writer.quote(name));
+            format!("({value} IS NULL), {value}{}", if order.descending { " DESC" } else { "" })
+        };
+        if !order.is_empty() {
+            sql += &format!("\nORDER BY {}", order.iter().map(by).collect::<Vec<_>>().join(", "));
+        }
+        if let Some(limit) = self.query.limit {
+            sql += &format!("\nLIMIT {limit}");
+        }
+        Ok(sql)
+    }
+}
+
+fn unknown_column(name: &str, columns: &[&str]) -> Failure {
+    let near = nearest(name, columns.iter().copied(), 3);
+    let failure = Failure::new(FailureCode::UnknownColumn, format!("there is no column `{name}` in the answer"));
+    match near.is_empty() {
+        true => failure.advise(format!("the columns are {}", columns.join(", "))),
+        false => failure.advise(format!("did you mean {}?", near.join(", "))),
+    }
+}
+
+/// The names in arithmetic over aggregates.
+///
+/// # Errors
+/// What of it is no arithmetic.
+pub fn read_formula(text: &str) -> Result<Vec<String>, Failure> {
+    let mut names: Vec<String> = Vec::new();
+    for name in Arithmetic::parse(text)?.names() {
+        if !names.iter().any(|known| known.eq_ignore_ascii_case(name)) {
+            names.push(name.to_owned());
+        }
+    }
+    Ok(names)
+}

@@ -1,0 +1,242 @@
+//! SQL over the columns of a row, as a catalog has it: it is parsed, its names are looked up, and it is written anew.
+
+use std::ops::ControlFlow;
+
+use sqlparser::ast::{
+    Expr, FunctionArguments, Ident, ObjectNamePart, Query, SelectItem, SetExpr, Statement, Visit, Visitor,
+    visit_expressions_mut,
+};
+
+use crate::build::invalid;
+use crate::{Dialect, Failure, FailureCode};
+
+/// A longer text is no expression of a catalog.
+const MAX_EXPRESSION_CHARS: usize = 2_000;
+
+/// Functions over rows, which an expression over one row does not call.
+const AGGREGATES: [&str; 7] = ["sum", "count", "avg", "min", "max", "median", "total"];
+
+/// A name in an expression: a column, perhaps with the name of its table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExpressionName {
+    /// The name of the table, where it is written.
+    pub table: Option<String>,
+    /// The column.
+    pub column: String,
+}
+
+/// The names of columns in an expression over one row, in the SQL of a dialect.
+///
+/// # Errors
+/// What of it is no expression over one row.
+pub fn read_expression(dialect: Dialect, text: &str) -> Result<Vec<ExpressionName>, Failure> {
+    Expression::parse(dialect, text)?.names()
+}
+
+/// SQL over the columns of a row.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Expression {
+    expr: Expr,
+    text: String,
+}
+
+impl Expression {
+    /// Reads an expression.
+    ///
+    /// # Errors
+    /// What of it is no expression over one row.
+    pub(super) fn parse(dialect: Dialect, text: &str) -> Result<Self, Failure> {
+        let wrong = |reason: &str| {
+            let shown: String = text.chars().take(100).collect();
+            invalid(format!("`{shown}` is no expression over the columns of a row: {reason}"))
+        };
+        if text.len() > MAX_EXPRESSION_CHARS {
+            return Err(wrong("it is too long"));
+        }
+        let statements = prospector_connect::sql::parse_text(dialect.grammar(), &format!("SELECT {text}"))
+            .map_err(|error| wrong(&error.to_string()).advise("write it as it would stand behind SELECT"))?;
+        let expr = match statements.as_slice() {
+            [Statement::Query(query)] => only_item(query),
+            _ => None,
+        };
+        let expr = expr.ok_or_else(|| wrong("there is more than one value"))?;
+        if let ControlFlow::Break(reason) = expr.visit(&mut OneRow) {
+            return Err(wrong(reason).advise("aggregates and subqueries are said outside of it"));
+        }
+        Ok(Expression { expr, text: text.trim().to_owned() })
+    }
+
+    /// The names in it.
+    ///
+    /// # Errors
+    /// A name of more than two parts.
+    pub(super) fn names(&self) -> Result<Vec<ExpressionName>, Failure> {
+        let mut names = Vec::new();
+        self.clone().replace(&mut |name| {
+            names.push(name);
+            Ok(None)
+        })?;
+        Ok(names)
+    }
+
+    /// The name, where it is nothing else.
+    pub(super) fn only_name(&self) -> Option<ExpressionName> {
+        match &self.expr {
+            Expr::Identifier(column) => Some(ExpressionName { table: None, column: column.value.clone() }),
+            Expr::CompoundIdentifier(parts) => match parts.as_slice() {
+                [table, column] => {
+                    Some(ExpressionName { table: Some(table.value.clone()), column: column.value.clone() })
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// As it was written.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Its SQL, with the alias of a table and the column there for each name.
+    ///
+    /// # Errors
+    /// Those of `find`.
+    pub(super) fn write(
+        &self,
+        dialect: Dialect,
+        find: &mut impl FnMut(&ExpressionName) -> Result<(String, String), Failure>,
+    ) -> Result<String, Failure> {
+        let quote = match dialect {
+            Dialect::Mysql | Dialect::Bigquery => '`',
+            Dialect::Postgres | Dialect::Sqlite | Dialect::Joined => '"',
+        };
+        let mut written = self.clone();
+        written.replace(&mut |name| {
+            let (alias, column) = find(&name)?;
+            Ok(Some(Expr::CompoundIdentifier(vec![Ident::new(alias), Ident::with_quote(quote, column)])))
+        })?;
+        Ok(match written.expr {
+            Expr::CompoundIdentifier(_) | Expr::Function(_) | Expr::Case { .. } | Expr::Nested(_) | Expr::Value(_) => {
+                written.expr.to_string()
+            }
+            other => format!("({other})"),
+        })
+    }
+
+    fn replace(
+        &mut self,
+        with: &mut impl FnMut(ExpressionName) -> Result<Option<Expr>, Failure>,
+    ) -> Result<(), Failure> {
+        let outcome = visit_expressions_mut(&mut self.expr, |expr| {
+            let name = match expr {
+                Expr::Identifier(column) => ExpressionName { table: None, column: column.value.clone() },
+                Expr::CompoundIdentifier(parts) => match parts.as_slice() {
+                    [table, column] => {
+                        ExpressionName { table: Some(table.value.clone()), column: column.value.clone() }
+                    }
+                    _ => {
+                        let failure = Failure::new(FailureCode::UnknownColumn, format!("`{expr}` names no column"));
+                        return ControlFlow::Break(failure.advise("write `column`, or `entity.column`"));
+                    }
+                },
+                _ => return ControlFlow::Continue(()),
+            };
+            match with(name) {
+                Ok(Some(other)) => *expr = other,
+                Ok(None) => {}
+                Err(failure) => return ControlFlow::Break(failure),
+            }
+            ControlFlow::Continue(())
+        });
+        match outcome {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(failure) => Err(failure),
+        }
+    }
+}
+
+/// The value behind a SELECT that has nothing else.
+fn only_item(query: &Query) -> Option<Expr> {
+    let SetExpr::Select(select) = query.body.as_ref() else { return None };
+    match select.projection.as_slice() {
+        [SelectItem::UnnamedExpr(expr)] if query.to_string() == format!("SELECT {expr}") => Some(expr.clone()),
+        _ => None,
+    }
+}
+
+/// Finds what is not about one row.
+struct OneRow;
+
+impl Visitor for OneRow {
+    type Break = &'static str;
+
+    fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<&'static str> {
+        ControlFlow::Break("there is a query in it")
+    }
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<&'static str> {
+        let Expr::Function(function) = expr else { return ControlFlow::Continue(()) };
+        if function.over.is_some() {
+            return ControlFlow::Break("there is a window function in it");
+        }
+        let count = match &function.args {
+            FunctionArguments::List(list) => list.args.len(),
+            FunctionArguments::None | FunctionArguments::Subquery(_) => 0,
+        };
+        let name = match function.name.0.as_slice() {
+            [ObjectNamePart::Identifier(name)] => name.value.to_lowercase(),
+            _ => String::new(),
+        };
+        match count <= 1 && AGGREGATES.contains(&name.as_str()) {
+            true => ControlFlow::Break("there is an aggregate in it"),
+            false => ControlFlow::Continue(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: Option<&str>) {
+        let written = Expression::parse(Dialect::Sqlite, text).and_then(|expression| {
+            expression.write(Dialect::Sqlite, &mut |name| {
+                Ok((name.table.clone().unwrap_or_else(|| "t0".to_owned()), name.column.clone()))
+            })
+        });
+        assert_eq!(written.as_deref().ok(), expected, "{text}");
+    }
+
+    #[test]
+    fn names_are_replaced_and_the_rest_stays() {
+        check("total", Some("t0.\"total\""));
+        check("unit_price * qty", Some("(t0.\"unit_price\" * t0.\"qty\")"));
+        check("o.status = 'P''s'", Some("(o.\"status\" = 'P''s')"));
+        check("\"Odd \"\" name\"", Some("t0.\"Odd \"\" name\""));
+        check("CASE WHEN a > 1 THEN b END", Some("CASE WHEN t0.\"a\" > 1 THEN t0.\"b\" END"));
+        check("coalesce(a, 0)", Some("coalesce(t0.\"a\", 0)"));
+        check("a IN (1, 2) AND b IS NULL", Some("(t0.\"a\" IN (1, 2) AND t0.\"b\" IS NULL)"));
+    }
+
+    #[test]
+    fn what_is_not_about_one_row_is_refused() {
+        for text in [
+            "",
+            "a, b",
+            "a FROM t",
+            "a; DROP TABLE t",
+            "sum(a)",
+            "a + max(b)",
+            "(SELECT 1)",
+            "a IN (SELECT b FROM c)",
+            "row_number() OVER (ORDER BY a)",
+            "a AS b",
+            "*",
+            "x.y.z",
+        ] {
+            check(text, None);
+        }
+        check("max(a, b)", Some("max(t0.\"a\", t0.\"b\")"));
+    }
+}

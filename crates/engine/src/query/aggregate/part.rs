@@ -1,0 +1,199 @@
+//! Which aggregates are computed together: those over the same rows, in one query that counts each row once.
+
+use prospector_connect::filter::FilterCondition;
+use prospector_connect::query::Aggregation;
+
+use super::request::{Aggregate, AggregateQuery, GroupedDimension, OverTime};
+use super::scope::{Placed, Scope};
+use crate::build::{Class, JoinTree, invalid, join_tables};
+use crate::{Failure, FailureCode};
+
+/// Aggregates over the same rows of one table.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Part {
+    /// The table whose rows are aggregated.
+    pub(super) root: usize,
+    pub(super) tree: JoinTree,
+    /// The aggregates, by their places in the query, with what of each row they take.
+    pub(super) aggregates: Vec<(usize, Option<Placed>)>,
+    /// What it is grouped by, in the order of the query.
+    pub(super) dimensions: Vec<Placed>,
+    /// Conditions on the rows: those of the aggregates, and those of the query.
+    pub(super) conditions: Vec<Placed>,
+    pub(super) filters: Vec<(Placed, FilterCondition)>,
+    pub(super) time: Option<Placed>,
+    pub(super) over_time: OverTime,
+    /// What has a time of its own each, where the aggregates are not additive.
+    pub(super) per: Vec<Placed>,
+}
+
+impl Part {
+    /// Whether aggregates of the other can be computed along with its own.
+    fn is_over_same_rows(&self, other: &Part) -> bool {
+        let Part { root, tree, aggregates: _, dimensions, conditions, filters, time, over_time, per } = self;
+        *root == other.root
+            && *tree == other.tree
+            && *dimensions == other.dimensions
+            && *conditions == other.conditions
+            && *filters == other.filters
+            && *time == other.time
+            && *over_time == other.over_time
+            && *per == other.per
+    }
+
+    /// The tables that it reads.
+    pub(super) fn tables(&self) -> Vec<usize> {
+        std::iter::once(self.root).chain(self.tree.steps.iter().map(|step| step.to)).collect()
+    }
+}
+
+/// The aggregates of a query in as few parts as may be.
+///
+/// # Errors
+/// A name that is unknown, a dimension that cannot be reached, or rows that would count more than once.
+pub(super) fn plan_parts(scope: &Scope<'_>, query: &AggregateQuery) -> Result<Vec<Part>, Failure> {
+    let mut parts: Vec<Part> = Vec::new();
+    for (at, aggregate) in query.aggregates.iter().enumerate() {
+        let mut part = plan_part(scope, query, at, aggregate)?;
+        match parts.iter_mut().find(|known| known.is_over_same_rows(&part)) {
+            Some(known) => known.aggregates.append(&mut part.aggregates),
+            None => parts.push(part),
+        }
+    }
+    Ok(parts)
+}
+
+fn plan_part(scope: &Scope<'_>, query: &AggregateQuery, at: usize, aggregate: &Aggregate) -> Result<Part, Failure> {
+    let root = scope.table(&aggregate.table)?;
+    let place = |text: &String| scope.place(root, text);
+    let value = aggregate.expression.as_ref().map(place).transpose()?;
+    let conditions: Vec<Placed> = aggregate.filters.iter().map(place).collect::<Result<_, _>>()?;
+    let per: Vec<Placed> = match &aggregate.over_time {
+        OverTime::At { per, .. } => per.iter().map(place).collect::<Result<_, _>>()?,
+        OverTime::Additive | OverTime::Cumulative(_) => Vec::new(),
+    };
+    check_value(scope, aggregate, value.as_ref())?;
+    let time = plan_time(scope, query, aggregate, root)?;
+    let mut needed = vec![root];
+    for placed in value.iter().chain(&conditions).chain(&per).chain(&time) {
+        needed.extend(scope.tables(placed)?);
+    }
+    // What does not change where a row is there several times.
+    let is_safe = matches!(aggregate.aggregation, Aggregation::Min | Aggregation::Max | Aggregation::CountDistinct);
+    let mut via = Vec::new();
+    let mut choose = |dimension: &GroupedDimension| -> Result<Placed, Failure> {
+        let own: Vec<String> = dimension.via.iter().map(|name| scope.spell(root, name)).collect::<Result<_, _>>()?;
+        let placed = choose_place(scope, aggregate, root, dimension, &own, is_safe)?;
+        needed.extend(scope.tables(&placed)?);
+        via.extend(own);
+        Ok(placed)
+    };
+    let dimensions: Vec<Placed> = query.dimensions.iter().map(&mut choose).collect::<Result<_, _>>()?;
+    let mut filters = Vec::new();
+    for filter in &query.filters {
+        filters.push((choose(&filter.dimension)?, filter.condition.clone()));
+    }
+    let tree = join_tables(&scope.relations, root, &needed, &via)?;
+    if let (false, Some(other)) = (is_safe, tree.repeats(root)) {
+        return Err(explain_repeats(scope, aggregate, root, other));
+    }
+    let over_time = aggregate.over_time.clone();
+    Ok(Part { root, tree, aggregates: vec![(at, value)], dimensions, conditions, filters, time, over_time, per })
+}
+
+/// What is summed or averaged is a number; only rows are counted without anything.
+fn check_value(scope: &Scope<'_>, aggregate: &Aggregate, value: Option<&Placed>) -> Result<(), Failure> {
+    let word = aggregate.aggregation.as_str();
+    let Some(value) = value else {
+        return match aggregate.aggregation {
+            Aggregation::Count => Ok(()),
+            _ => Err(invalid(format!("{} is a {word} of nothing", aggregate.name)).advise("give it an expression")),
+        };
+    };
+    match (aggregate.aggregation, scope.class(value)) {
+        (Aggregation::Sum | Aggregation::Avg, Some(Class::Text | Class::Date)) => {
+            let message = format!("`{}` holds no numbers: it has no {word}", value.expression.text());
+            Err(Failure::new(FailureCode::TypeMismatch, message).advise("count it, or take min or max"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The time of an aggregate, where it is asked for or needed.
+fn plan_time(
+    scope: &Scope<'_>,
+    query: &AggregateQuery,
+    aggregate: &Aggregate,
+    root: usize,
+) -> Result<Option<Placed>, Failure> {
+    let is_asked = query.grain.is_some() || !query.period.is_empty();
+    if !is_asked && !matches!(aggregate.over_time, OverTime::At { .. }) {
+        return Ok(None);
+    }
+    let Some(time) = &aggregate.time else {
+        return Err(invalid(format!("{} has no time", aggregate.name))
+            .advise("ask for it without a period, or name the column of its time in the catalog"));
+    };
+    let placed = scope.place(root, time)?;
+    match scope.class(&placed) {
+        Some(Class::Date | Class::Text) => Ok(Some(placed)),
+        Some(Class::Number | Class::Boolean) | None => {
+            let message = format!("the time of {}, `{time}`, is no column of dates", aggregate.name);
+            Err(Failure::new(FailureCode::TypeMismatch, message).advise("name a column of dates in the catalog"))
+        }
+    }
+}
+
+/// The place of a dimension that the fewest joins lead to, without counting a row more than once.
+fn choose_place(
+    scope: &Scope<'_>,
+    aggregate: &Aggregate,
+    root: usize,
+    dimension: &GroupedDimension,
+    via: &[String],
+    is_safe: bool,
+) -> Result<Placed, Failure> {
+    let mut best: Option<(bool, usize, Placed)> = None;
+    let mut first = None;
+    for place in &dimension.places {
+        let found = scope.table(&place.table).and_then(|home| {
+            let placed = scope.place(home, &place.expression)?;
+            let tree = join_tables(&scope.relations, root, &scope.tables(&placed)?, via)?;
+            match tree.repeats(root) {
+                Some(other) if !is_safe => Err(explain_repeats(scope, aggregate, root, other)),
+                repeats => Ok((repeats.is_some(), tree.steps.len(), placed)),
+            }
+        });
+        match found {
+            Ok(found) => {
+                let is_better = |known: &(bool, usize, Placed)| (found.0, found.1) < (known.0, known.1);
+                if best.as_ref().is_none_or(is_better) {
+                    best = Some(found);
+                }
+            }
+            Err(failure) => {
+                first.get_or_insert(failure);
+            }
+        }
+    }
+    best.map(|(_, _, placed)| placed).ok_or_else(|| {
+        let failure = first.unwrap_or_else(|| invalid("it stands nowhere"));
+        let Failure { code, message, suggestion } = failure;
+        let mut failure =
+            Failure::new(code, format!("{} cannot be told by {}: {message}", aggregate.name, dimension.name));
+        failure.suggestion = suggestion;
+        failure
+    })
+}
+
+fn explain_repeats(scope: &Scope<'_>, aggregate: &Aggregate, root: usize, other: usize) -> Failure {
+    let name = |table: usize| &scope.relations.tables[table].name;
+    let message = format!(
+        "joined with {}, a row of {} is there several times, and {} would count it each time",
+        name(other),
+        name(root),
+        aggregate.name
+    );
+    Failure::new(FailureCode::RepeatedRows, message)
+        .advise(format!("take a metric over {}, or another dimension", name(other)))
+}

@@ -1,0 +1,259 @@
+//! Periods: how each dialect computes them from a date, and which days the text of one covers.
+
+use std::borrow::Cow;
+
+use prospector_connect::filter::{FilterCondition, FilterOp};
+use prospector_connect::query::DatePart;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::build::{Class, Writer, invalid};
+use crate::{Dialect, Failure};
+
+/// How long a period is. Weeks begin on Mondays and are called by that day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Grain {
+    /// `2025-12-31`
+    Day,
+    /// `2025-12-29`
+    Week,
+    /// `2025-12`
+    Month,
+    /// `2025-Q4`
+    Quarter,
+    /// `2025`
+    Year,
+}
+
+impl Grain {
+    /// All of them, the finest first.
+    pub const ALL: [Grain; 5] = [Grain::Day, Grain::Week, Grain::Month, Grain::Quarter, Grain::Year];
+
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Grain::Day => "day",
+            Grain::Week => "week",
+            Grain::Month => "month",
+            Grain::Quarter => "quarter",
+            Grain::Year => "year",
+        }
+    }
+
+    /// The one that a word means, also in its plural.
+    pub fn find(word: &str) -> Option<Self> {
+        let word = word.trim().to_lowercase();
+        Grain::ALL.into_iter().find(|grain| word.strip_suffix('s').unwrap_or(&word) == grain.as_str())
+    }
+
+    /// Whether periods of this grain are made up of whole ones of the other.
+    pub fn holds(self, finer: Grain) -> bool {
+        match finer {
+            Grain::Day => true,
+            Grain::Week => self == Grain::Week,
+            Grain::Month | Grain::Quarter | Grain::Year => self >= finer,
+        }
+    }
+
+    /// How many periods of the other grain one of this has, where that is always the same.
+    pub(super) fn count(self, finer: Grain) -> Option<u32> {
+        match (self, finer) {
+            (one, other) if one == other => Some(1),
+            (Grain::Week, Grain::Day) => Some(7),
+            (Grain::Quarter, Grain::Month) => Some(3),
+            (Grain::Year, Grain::Month) => Some(12),
+            (Grain::Year, Grain::Quarter) => Some(4),
+            _ => None,
+        }
+    }
+}
+
+impl std::fmt::Display for Grain {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+// A list of words: with a description for each, as the derived schema has it, it would cost a model many tokens.
+impl JsonSchema for Grain {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Grain".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "string", "enum": Grain::ALL.map(Grain::as_str)})
+    }
+}
+
+/// The period that a date lies in, as the answer shows it; its order is that of time.
+pub(super) fn write_label(writer: &Writer, value: &str, class: Class, grain: Grain) -> String {
+    let part = match grain {
+        Grain::Day => DatePart::Date,
+        Grain::Month => DatePart::YearMonth,
+        Grain::Quarter => DatePart::YearQuarter,
+        Grain::Year => DatePart::Year,
+        Grain::Week => return write_monday(writer.dialect, value, class),
+    };
+    writer.part(value, class, part)
+}
+
+fn write_monday(dialect: Dialect, value: &str, class: Class) -> String {
+    let is_date = class == Class::Date;
+    match dialect {
+        Dialect::Sqlite => format!("date({value}, '-6 days', 'weekday 1')"),
+        Dialect::Mysql => format!("DATE_FORMAT(DATE_SUB({value}, INTERVAL WEEKDAY({value}) DAY), '%Y-%m-%d')"),
+        Dialect::Bigquery => format!("FORMAT_DATE('%Y-%m-%d', DATE_TRUNC(CAST({value} AS DATE), ISOWEEK))"),
+        Dialect::Postgres => {
+            let value = if is_date { value.to_owned() } else { format!("CAST({value} AS timestamp)") };
+            format!("to_char(date_trunc('week', {value}), 'YYYY-MM-DD')")
+        }
+        Dialect::Joined => {
+            let value = if is_date { value.to_owned() } else { format!("CAST({value} AS TIMESTAMP)") };
+            format!("to_char(date_trunc('week', {value}), '%Y-%m-%d')")
+        }
+    }
+}
+
+/// A number for the period that a date lies in; that of the next one is greater by 1, of a week by 7.
+pub(super) fn write_number(writer: &Writer, value: &str, class: Class, grain: Grain) -> String {
+    let part = |part| writer.part(value, class, part);
+    match grain {
+        Grain::Day => write_day_number(writer.dialect, value),
+        Grain::Week => write_day_number(writer.dialect, &write_monday(writer.dialect, value, class)),
+        Grain::Month => format!("({} * 12 + {})", part(DatePart::Year), part(DatePart::Month)),
+        Grain::Quarter => format!("({} * 4 + {})", part(DatePart::Year), part(DatePart::Quarter)),
+        Grain::Year => part(DatePart::Year),
+    }
+}
+
+fn write_day_number(dialect: Dialect, value: &str) -> String {
+    match dialect {
+        Dialect::Sqlite => format!("CAST(julianday(date({value})) - 2440587.5 AS INTEGER)"),
+        Dialect::Postgres => format!("(CAST({value} AS date) - CAST('1970-01-01' AS date))"),
+        Dialect::Mysql => format!("TO_DAYS({value})"),
+        Dialect::Bigquery => format!("UNIX_DATE(CAST({value} AS DATE))"),
+        Dialect::Joined => format!("CAST(CAST({value} AS DATE) AS INTEGER)"),
+    }
+}
+
+/// From the first day on, and up to the second, which is not among them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Days {
+    pub(super) from: Option<String>,
+    pub(super) until: Option<String>,
+}
+
+/// The days that a condition on time covers: any of these stretches.
+///
+/// # Errors
+/// A value that is no period, or a comparison that makes no stretch of days.
+pub(super) fn read_days(condition: &FilterCondition) -> Result<Vec<Days>, Failure> {
+    let whole = |value: &Value| -> Result<(String, String), Failure> {
+        let text = match value {
+            Value::String(text) => text.trim().to_owned(),
+            other => other.to_string(),
+        };
+        read_period(&text).ok_or_else(|| {
+            invalid(format!("`{text}` is no period"))
+                .advise("write a year, quarter, month or day: 2025, 2025-Q4, 2025-12, 2025-12-31")
+        })
+    };
+    let one = |from: Option<String>, until: Option<String>| Ok(vec![Days { from, until }]);
+    let value = &condition.value;
+    match (condition.op, value) {
+        (FilterOp::Eq, value) => whole(value).and_then(|(from, until)| one(Some(from), Some(until))),
+        (FilterOp::Gte, value) => one(Some(whole(value)?.0), None),
+        (FilterOp::Gt, value) => one(Some(whole(value)?.1), None),
+        (FilterOp::Lt, value) => one(None, Some(whole(value)?.0)),
+        (FilterOp::Lte, value) => one(None, Some(whole(value)?.1)),
+        (FilterOp::Between, Value::Array(ends)) if ends.len() == 2 => {
+            one(Some(whole(&ends[0])?.0), Some(whole(&ends[1])?.1))
+        }
+        (FilterOp::In, Value::Array(values)) if !values.is_empty() => {
+            let days = |value| whole(value).map(|(from, until)| Days { from: Some(from), until: Some(until) });
+            values.iter().map(days).collect()
+        }
+        (FilterOp::Between | FilterOp::In | FilterOp::Neq | FilterOp::Like, _) => {
+            Err(invalid("time can be compared with eq, gt, gte, lt, lte, between and in")
+                .advise("name the periods that count"))
+        }
+    }
+}
+
+/// The first day of a period, and the first after it.
+pub(super) fn read_period(text: &str) -> Option<(String, String)> {
+    let day = |year: u32, month: u32, day: u32| format!("{year:04}-{month:02}-{day:02}");
+    let number = |text: &str, digits: usize| -> Option<u32> {
+        (text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit())).then(|| text.parse().ok())?
+    };
+    let months = |year: u32, first: u32, count: u32| {
+        let last = first + count;
+        let end = if last > 12 { day(year + 1, last - 12, 1) } else { day(year, last, 1) };
+        Some((day(year, first, 1), end))
+    };
+    let mut parts = text.split('-');
+    let year = number(parts.next()?, 4).filter(|year| (1..9999).contains(year))?;
+    match (parts.next(), parts.next(), parts.next()) {
+        (None, None, None) => months(year, 1, 12),
+        (Some(quarter), None, None) if quarter.starts_with(['Q', 'q']) => {
+            let quarter = number(&quarter[1..], 1).filter(|quarter| (1..=4).contains(quarter))?;
+            months(year, quarter * 3 - 2, 3)
+        }
+        (Some(month), None, None) => months(year, number(month, 2).filter(|month| (1..=12).contains(month))?, 1),
+        (Some(month), Some(of_month), None) => {
+            let month = number(month, 2).filter(|month| (1..=12).contains(month))?;
+            let days = days_in(year, month);
+            let of_month = number(of_month, 2).filter(|day| (1..=days).contains(day))?;
+            let next = if of_month < days { day(year, month, of_month + 1) } else { months(year, month, 1)?.1 };
+            Some((day(year, month, of_month), next))
+        }
+        _ => None,
+    }
+}
+
+fn days_in(year: u32, month: u32) -> u32 {
+    match month {
+        4 | 6 | 9 | 11 => 30,
+        2 if year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)) => 29,
+        2 => 28,
+        _ => 31,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: Option<(&str, &str)>) {
+        let expected = expected.map(|(from, until)| (from.to_owned(), until.to_owned()));
+        assert_eq!(read_period(text), expected, "{text}");
+    }
+
+    #[test]
+    fn a_period_is_its_first_day_and_the_first_after_it() {
+        check("2025", Some(("2025-01-01", "2026-01-01")));
+        check("2025-Q4", Some(("2025-10-01", "2026-01-01")));
+        check("2025-q1", Some(("2025-01-01", "2025-04-01")));
+        check("2025-12", Some(("2025-12-01", "2026-01-01")));
+        check("2024-02-29", Some(("2024-02-29", "2024-03-01")));
+        check("2025-12-31", Some(("2025-12-31", "2026-01-01")));
+        for wrong in ["", "25", "2025-13", "2025-Q5", "2025-02-29", "2025-1-1", "last year", "2025-12-31-1", "20é5"] {
+            check(wrong, None);
+        }
+    }
+
+    #[test]
+    fn a_grain_holds_whole_periods_of_a_finer_one() {
+        let holds = |one: Grain| Grain::ALL.into_iter().filter(|other| one.holds(*other)).collect::<Vec<_>>();
+        assert_eq!(holds(Grain::Day), [Grain::Day]);
+        assert_eq!(holds(Grain::Week), [Grain::Day, Grain::Week]);
+        assert_eq!(holds(Grain::Quarter), [Grain::Day, Grain::Month, Grain::Quarter]);
+        assert_eq!(Grain::find(" Months"), Some(Grain::Month));
+    }
+}

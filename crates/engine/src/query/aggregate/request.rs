@@ -1,0 +1,161 @@
+//! What is asked: aggregates, what they are grouped by, and what is computed of them.
+
+use prospector_connect::filter::FilterCondition;
+use prospector_connect::query::{Aggregation, Order};
+
+use super::period::Grain;
+
+/// Aggregates over several tables, by the same dimensions.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct AggregateQuery {
+    /// The tables that aggregates and dimensions name. Others are only passed through.
+    pub tables: Vec<NamedTable>,
+    /// Joins that no schema declares.
+    pub joins: Vec<NamedJoin>,
+    /// What is aggregated, by names that differ from each other and from those of the dimensions.
+    pub aggregates: Vec<Aggregate>,
+    /// What all of it is grouped by.
+    pub dimensions: Vec<GroupedDimension>,
+    /// The periods that all of it is grouped by, each aggregate by its own time; the column is called as the grain.
+    pub grain: Option<Grain>,
+    /// Conditions on dimensions.
+    pub filters: Vec<DimensionFilter>,
+    /// Conditions on the time of each aggregate, as values with days or periods: `2025-03-09`, `2025-12`, `2025-Q4`, `2025`.
+    pub period: Vec<FilterCondition>,
+    /// The columns of the answer beside the dimensions and the period.
+    pub columns: Vec<OutputColumn>,
+    /// Conditions on columns of the answer.
+    pub having: Vec<FilterCondition>,
+    /// The columns of the answer that it is ordered by. Without any: by the period, or from the largest of the first column
+    /// on.
+    pub order: Vec<Order>,
+    /// At most so many rows.
+    pub limit: Option<usize>,
+}
+
+/// A table under a name of its own.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct NamedTable {
+    /// What expressions call it.
+    pub name: String,
+    /// The database.
+    pub database: String,
+    /// The table in it.
+    pub table: String,
+    /// The columns that are together different in each row; those of the primary key where there are none.
+    pub key: Vec<String>,
+}
+
+/// Columns of one table that name a row of another.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct NamedJoin {
+    /// The name of the table that refers.
+    pub from: String,
+    /// Its columns.
+    pub columns: Vec<String>,
+    /// The name of the table that is referred to.
+    pub to: String,
+    /// The columns there, one for each, which are together different in each row.
+    pub references: Vec<String>,
+}
+
+/// Something computed over the rows of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Aggregate {
+    /// What it is called.
+    pub name: String,
+    /// The name of the table.
+    pub table: String,
+    /// How rows are aggregated.
+    pub aggregation: Aggregation,
+    /// What is aggregated, in SQL over `column` of the table and `name.column` of others; without it, rows are counted.
+    pub expression: Option<String>,
+    /// Conditions on the rows, in such SQL.
+    pub filters: Vec<String>,
+    /// The column that says when: `column` or `name.column`.
+    pub time: Option<String>,
+    /// How it adds up over time.
+    pub over_time: OverTime,
+}
+
+/// How an aggregate adds up over time.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum OverTime {
+    /// All rows of a period count.
+    #[default]
+    Additive,
+    /// Of each period only the rows of one time count: a balance, a stock.
+    At {
+        /// The first time of the period in the place of its last.
+        is_first: bool,
+        /// Expressions that each have a time of their own, such as the account of a balance.
+        per: Vec<String>,
+    },
+    /// The rows of earlier periods count too.
+    Cumulative(Span),
+}
+
+/// How far back a cumulative aggregate reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Span {
+    /// To the beginning.
+    Whole,
+    /// Over so many periods, the current one among them.
+    Trailing(u32, Grain),
+    /// To the beginning of the current period of that grain.
+    ToDate(Grain),
+}
+
+/// What is grouped by.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct GroupedDimension {
+    /// What it is called.
+    pub name: String,
+    /// Where it stands. An aggregate takes the one that the fewest joins lead to.
+    pub places: Vec<Place>,
+    /// The period of a date.
+    pub grain: Option<Grain>,
+    /// Columns of the joins to take where there are several, as `name.column`.
+    pub via: Vec<String>,
+}
+
+/// Where a dimension stands.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Place {
+    /// The name of the table.
+    pub table: String,
+    /// A column of it, or SQL over its columns.
+    pub expression: String,
+}
+
+/// A condition on a dimension, whether it is grouped by or not.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DimensionFilter {
+    /// The dimension.
+    pub dimension: GroupedDimension,
+    /// The condition; its column is not read.
+    pub condition: FilterCondition,
+}
+
+/// A column of the answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OutputColumn {
+    /// What it is called.
+    pub name: String,
+    /// How it is computed.
+    pub formula: Formula,
+}
+
+/// What a column of the answer is computed of.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Formula {
+    /// The aggregate at that place.
+    Aggregate(usize),
+    /// Arithmetic over names, and what each of them is.
+    Computed {
+        /// `a / b`
+        text: String,
+        /// `a` and `b`
+        of: Vec<(String, Formula)>,
+    },
+}

@@ -1,0 +1,183 @@
+//! The tables that a query over aggregates may read, with the keys that lead from one to another.
+
+use std::collections::BTreeMap;
+
+use prospector_connect::table::{Column, ForeignKey, Table};
+use prospector_core::name::nearest;
+
+use super::expression::{Expression, ExpressionName};
+use super::request::{AggregateQuery, NamedTable};
+use crate::build::{Class, Relations};
+use crate::{Dialect, Engine, Failure, FailureCode};
+
+/// An expression over the rows of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Placed {
+    /// The table whose columns need no name.
+    pub(super) home: usize,
+    pub(super) expression: Expression,
+}
+
+/// The tables of all databases that are named, and how they are named.
+pub(super) struct Scope<'a> {
+    /// All of them as `database.table`.
+    pub(super) relations: Relations<'a>,
+    /// The place of the database of each table among the sources.
+    sources: Vec<usize>,
+    /// The dialect of each table's source.
+    dialects: Vec<Dialect>,
+    /// What each name means, by its letters in lower case.
+    names: BTreeMap<String, Result<usize, Failure>>,
+}
+
+impl Scope<'_> {
+    pub(super) fn new(engine: &Engine, query: &AggregateQuery) -> Result<Self, Failure> {
+        let (mut tables, mut owners, mut sources, mut dialects) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut first: BTreeMap<usize, usize> = BTreeMap::new();
+        for named in &query.tables {
+            // Whether it is there is said where it is used.
+            let Ok(at) = engine.source(&named.database) else { continue };
+            if first.contains_key(&at) {
+                continue;
+            }
+            first.insert(at, tables.len());
+            let source = &engine.sources[at];
+            for table in &source.tables {
+                let full = |table: &str| format!("{}.{table}", source.name);
+                let keys = table.foreign_keys.iter();
+                let keys = keys.map(|key| ForeignKey { table: full(&key.table), ..key.clone() });
+                tables.push(Table { name: full(&table.name), foreign_keys: keys.collect(), ..table.clone() });
+                owners.push((source.name.clone(), table.name.clone()));
+                sources.push(at);
+                dialects.push(source.dialect());
+            }
+        }
+        let mut names = BTreeMap::new();
+        for named in &query.tables {
+            let found = find_table(engine, &first, named);
+            if let (Ok(at), false) = (&found, named.key.is_empty()) {
+                for column in &mut tables[*at].columns {
+                    column.primary_key = named.key.iter().any(|key| key.eq_ignore_ascii_case(&column.name));
+                }
+            }
+            names.insert(named.name.to_lowercase(), found);
+        }
+        let relations =
+            Relations { tables: tables.into(), dialect: Dialect::Joined, owners: Some(owners), within: Vec::new() };
+        let mut scope = Scope { relations, sources, dialects, names };
+        scope.add_joins(query)?;
+        Ok(scope)
+    }
+
+    fn add_joins(&mut self, query: &AggregateQuery) -> Result<(), Failure> {
+        for join in &query.joins {
+            // A table without rows joins nothing.
+            let (Ok(from), Ok(to)) = (self.table(&join.from), self.table(&join.to)) else { continue };
+            let spell = |table: usize, columns: &[String]| -> Result<Vec<String>, Failure> {
+                columns.iter().map(|name| Ok(self.column(table, name)?.name.clone())).collect()
+            };
+            let (columns, references) = (spell(from, &join.columns)?, spell(to, &join.references)?);
+            let key = ForeignKey { columns, table: self.relations.tables[to].name.clone(), references };
+            let keys = &mut self.relations.tables.to_mut()[from].foreign_keys;
+            if !keys.contains(&key) {
+                keys.push(key);
+            }
+        }
+        Ok(())
+    }
+
+    /// The table of that name.
+    ///
+    /// # Errors
+    /// The nearest names; why a table that is declared cannot be read.
+    pub(super) fn table(&self, name: &str) -> Result<usize, Failure> {
+        self.names.get(&name.to_lowercase()).cloned().unwrap_or_else(|| {
+            let near = nearest(name, self.names.keys().map(String::as_str), 3);
+            let failure = Failure::new(FailureCode::UnknownTable, format!("there is no entity `{name}`"));
+            Err(if near.is_empty() { failure } else { failure.advise(format!("did you mean {}?", near.join(", "))) })
+        })
+    }
+
+    pub(super) fn dialect(&self, table: usize) -> Dialect {
+        self.dialects[table]
+    }
+
+    /// The place of the database of a table among the sources.
+    pub(super) fn source(&self, table: usize) -> usize {
+        self.sources[table]
+    }
+
+    fn column(&self, table: usize, name: &str) -> Result<&Column, Failure> {
+        let table = &self.relations.tables[table];
+        table.column(name).ok_or_else(|| {
+            let near = nearest(name, table.columns.iter().map(|column| column.name.as_str()), 3);
+            let failure = Failure::new(FailureCode::UnknownColumn, format!("{} has no column `{name}`", table.name));
+            if near.is_empty() { failure } else { failure.advise(format!("did you mean {}?", near.join(", "))) }
+        })
+    }
+
+    /// Reads an expression over the rows of a table.
+    ///
+    /// # Errors
+    /// What of it is no expression, or is unknown.
+    pub(super) fn place(&self, home: usize, text: &str) -> Result<Placed, Failure> {
+        let placed = Placed { home, expression: Expression::parse(self.dialect(home), text)? };
+        self.tables(&placed)?;
+        Ok(placed)
+    }
+
+    fn find(&self, home: usize, name: &ExpressionName) -> Result<(usize, &Column), Failure> {
+        let table = name.table.as_ref().map_or(Ok(home), |name| self.table(name))?;
+        Ok((table, self.column(table, &name.column)?))
+    }
+
+    /// The tables that it reads.
+    ///
+    /// # Errors
+    /// An unknown name.
+    pub(super) fn tables(&self, placed: &Placed) -> Result<Vec<usize>, Failure> {
+        let names = placed.expression.names()?;
+        let mut tables = vec![placed.home];
+        for name in &names {
+            tables.push(self.find(placed.home, name)?.0);
+        }
+        Ok(tables)
+    }
+
+    /// What it holds, where that is known: of a column.
+    pub(super) fn class(&self, placed: &Placed) -> Option<Class> {
+        let name = placed.expression.only_name()?;
+        let (_, column) = self.find(placed.home, &name).ok()?;
+        Some(Class::from_type(column.column_type))
+    }
+
+    /// Its SQL.
+    ///
+    /// # Errors
+    /// An unknown name.
+    pub(super) fn write(&self, dialect: Dialect, placed: &Placed) -> Result<String, Failure> {
+        placed.expression.write(dialect, &mut |name| {
+            let (table, column) = self.find(placed.home, name)?;
+            Ok((format!("t{table}"), column.name.clone()))
+        })
+    }
+
+    /// `name.column` as the relations have it.
+    ///
+    /// # Errors
+    /// An unknown name.
+    pub(super) fn spell(&self, home: usize, name: &str) -> Result<String, Failure> {
+        let (table, column) = match name.rsplit_once('.') {
+            Some((table, column)) => (self.table(table)?, column),
+            None => (home, name),
+        };
+        Ok(format!("{}.{}", self.relations.tables[table].name, self.column(table, column)?.name))
+    }
+}
+
+fn find_table(engine: &Engine, first: &BTreeMap<usize, usize>, named: &NamedTable) -> Result<usize, Failure> {
+    let at = engine.source(&named.database)?;
+    let (source, table) = engine.table(&named.database, &named.table)?;
+    let own = source.tables.iter().position(|known| known.name == table.name).unwrap_or(0);
+    Ok(first.get(&at).copied().unwrap_or(0) + own)
+}

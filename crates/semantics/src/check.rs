@@ -1,0 +1,385 @@
+//! Whether what is declared holds together: every name exists, every expression can be read. What does not is left out, with
+//! a problem where it stands.
+
+use std::collections::BTreeSet;
+
+use prospector_connect::query::Aggregation;
+use prospector_connect::sql::Dialect;
+use prospector_connect::table::{ColumnType, Table};
+use prospector_core::Problem;
+use prospector_core::name::nearest;
+use prospector_engine::query::aggregate::{read_expression, read_formula};
+
+use crate::model::{Declarations, Dimension, DimensionColumn, Entity, Join, Measure, Metric, MetricKind};
+
+/// The tables of a database, as its source describes them.
+#[derive(Debug, Clone, Copy)]
+pub struct Tables<'a> {
+    /// The name of the database.
+    pub database: &'a str,
+    /// The SQL that its expressions are written in.
+    pub dialect: Dialect,
+    /// Its tables.
+    pub tables: &'a [Table],
+}
+
+/// What is wrong, and what to do.
+struct Wrong {
+    reason: String,
+    advice: String,
+}
+
+fn wrong(reason: impl Into<String>, advice: impl Into<String>) -> Wrong {
+    Wrong { reason: reason.into(), advice: advice.into() }
+}
+
+fn suggest<'n>(name: &str, known: impl Iterator<Item = &'n str> + Clone) -> String {
+    let near = nearest(name, known, 3);
+    match near.as_slice() {
+        [] => "correct the name".to_owned(),
+        near => format!("did you mean {}?", near.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// What of the declarations holds, and what is wrong with the rest.
+pub(crate) fn check(declared: Declarations, sources: &[Tables<'_>]) -> (Declarations, Vec<Problem>) {
+    let mut checker = Checker { sources, kept: Declarations::default(), problems: Vec::new() };
+    for mut entity in declared.entities {
+        let outcome = checker.entity(&mut entity);
+        checker.keep(outcome, &entity.place.clone(), &format!("entity `{}`", entity.name), |kept| {
+            kept.entities.push(entity);
+        });
+    }
+    checker.times_elsewhere();
+    for join in declared.joins {
+        let outcome = checker.join(&join);
+        let what = format!("join of `{}` to `{}`", join.from, join.to);
+        checker.keep(outcome, &join.place.clone(), &what, |kept| kept.joins.push(join));
+    }
+    for dimension in declared.dimensions {
+        let outcome = checker.dimension(&dimension);
+        let what = format!("dimension `{}`", dimension.name);
+        checker.keep(outcome, &dimension.place.clone(), &what, |kept| kept.dimensions.push(dimension));
+    }
+    checker.metrics(declared.metrics);
+    checker.drop_shared_synonyms();
+    (checker.kept, checker.problems)
+}
+
+struct Checker<'a> {
+    sources: &'a [Tables<'a>],
+    kept: Declarations,
+    problems: Vec<Problem>,
+}
+
+impl Checker<'_> {
+    fn keep(&mut self, outcome: Result<(), Wrong>, place: &str, what: &str, push: impl FnOnce(&mut Declarations)) {
+        match outcome {
+            Ok(()) => push(&mut self.kept),
+            Err(Wrong { reason, advice }) => {
+                self.problems.push(Problem::error(place, format!("{reason}, in {what}")).advise(advice));
+            }
+        }
+    }
+
+    fn table(&self, entity: &Entity) -> Option<(&Table, Dialect)> {
+        let source = self.sources.iter().find(|source| source.database.eq_ignore_ascii_case(&entity.database))?;
+        let exact = source.tables.iter().find(|table| table.name == entity.table);
+        let found = exact.or_else(|| source.tables.iter().find(|table| table.name.eq_ignore_ascii_case(&entity.table)));
+        found.map(|table| (table, source.dialect))
+    }
+
+    fn entity(&self, entity: &mut Entity) -> Result<(), Wrong> {
+        if let Some(other) = self.kept.entities.iter().find(|other| other.name.eq_ignore_ascii_case(&entity.name)) {
+            return Err(wrong(format!("another of that name is at {}", other.place), "give one of them another name"));
+        }
+        let Some((table, _)) = self.table(entity) else {
+            let name = format!("{}.{}", entity.database, entity.table);
+            let full = |source: &Tables<'_>| {
+                source.tables.iter().map(|table| format!("{}.{}", source.database, table.name)).collect::<Vec<_>>()
+            };
+            let all: Vec<String> = self.sources.iter().flat_map(full).collect();
+            return Err(wrong(format!("there is no table `{name}`"), suggest(&name, all.iter().map(String::as_str))));
+        };
+        for column in &entity.key {
+            find_column(table, column)?;
+        }
+        if let Some(time) = entity.time.as_ref().filter(|time| !time.contains('.')) {
+            check_time(table, time)?;
+        }
+        let spelled = table.name.clone();
+        entity.table = spelled;
+        Ok(())
+    }
+
+    /// Times that are columns of other entities, once all of these are there.
+    fn times_elsewhere(&mut self) {
+        for at in 0..self.kept.entities.len() {
+            let entity = &self.kept.entities[at];
+            let Some((other, column)) = entity.time.as_ref().and_then(|time| time.split_once('.')) else { continue };
+            let outcome = self.find(other).and_then(|(_, table, _)| check_time(table, column));
+            if let Err(Wrong { reason, advice }) = outcome {
+                let reason = format!("{reason}, in the time of entity `{}`", entity.name);
+                self.problems.push(Problem::error(&entity.place, reason).advise(advice));
+                self.kept.entities[at].time = None;
+            }
+        }
+    }
+
+    fn find(&self, name: &str) -> Result<(&Entity, &Table, Dialect), Wrong> {
+        let entities = &self.kept.entities;
+        let found = entities.iter().find(|entity| entity.name.eq_ignore_ascii_case(name));
+        let known = found.and_then(|entity| self.table(entity).map(|(table, dialect)| (entity, table, dialect)));
+        known.ok_or_else(|| {
+            let advice = suggest(name, entities.iter().map(|entity| entity.name.as_str()));
+            wrong(format!("there is no entity `{name}`"), advice)
+        })
+    }
+
+    fn join(&self, join: &Join) -> Result<(), Wrong> {
+        let (_, table, _) = self.find(&join.from)?;
+        let (entity, target, _) = self.find(&join.to)?;
+        if join.columns.is_empty() || join.columns.len() != join.references.len() {
+            return Err(wrong("its columns are not paired", "name as many columns on both sides"));
+        }
+        for column in &join.columns {
+            find_column(table, column)?;
+        }
+        for column in &join.references {
+            find_column(target, column)?;
+        }
+        let own: BTreeSet<String> = match entity.key.is_empty() {
+            true => target.columns.iter().filter(|column| column.primary_key).map(|c| c.name.to_lowercase()).collect(),
+            false => entity.key.iter().map(|column| column.to_lowercase()).collect(),
+        };
+        let named: BTreeSet<String> = join.references.iter().map(|column| column.to_lowercase()).collect();
+        if own.is_empty() || !own.is_subset(&named) {
+            let key =
+                if own.is_empty() { "it has none".to_owned() } else { own.into_iter().collect::<Vec<_>>().join(", ") };
+            return Err(wrong(
+                format!("`{}` may have several rows for one, and they would be counted each time", join.to),
+                format!("join to the key of `{}` ({key}), or declare its `key`", join.to),
+            ));
+        }
+        Ok(())
+    }
+
+    fn dimension(&self, dimension: &Dimension) -> Result<(), Wrong> {
+        if let Some(other) = self.kept.dimensions.iter().find(|other| other.name.eq_ignore_ascii_case(&dimension.name))
+        {
+            return Err(wrong(format!("another of that name is at {}", other.place), "name all of its columns in one"));
+        }
+        if dimension.columns.is_empty() {
+            return Err(wrong("it has no column", "write `column: entity.column`"));
+        }
+        for DimensionColumn { entity, expression } in &dimension.columns {
+            self.expression(entity, expression)?;
+        }
+        for column in &dimension.via {
+            let Some((entity, column)) = column.split_once('.') else {
+                return Err(wrong(format!("`{column}` in `via` names no entity"), "write `entity.column`"));
+            };
+            find_column(self.find(entity)?.1, column)?;
+        }
+        Ok(())
+    }
+
+    /// Whether each name of an expression over the rows of an entity is a column.
+    fn expression(&self, entity: &str, text: &str) -> Result<(), Wrong> {
+        let (_, home, dialect) = self.find(entity)?;
+        let names = read_expression(dialect, text).map_err(|failure| {
+            wrong(failure.message, failure.suggestion.unwrap_or_else(|| "write it as behind SELECT".to_owned()))
+        })?;
+        for name in names {
+            let table = name.table.as_ref().map_or(Ok(home), |entity| self.find(entity).map(|(_, table, _)| table))?;
+            find_column(table, &name.column)?;
+        }
+        Ok(())
+    }
+
+    fn measure(&self, measure: &Measure) -> Result<(), Wrong> {
+        let (entity, table, _) = self.find(&measure.entity)?;
+        for text in measure.expression.iter().chain(&measure.filters) {
+            self.expression(&measure.entity, text)?;
+        }
+        let word = measure.aggregation.as_str();
+        match &measure.expression {
+            None if measure.aggregation != Aggregation::Count => {
+                return Err(wrong(format!("there is nothing to take the {word} of"), "give it an `expression`"));
+            }
+            Some(text) if matches!(measure.aggregation, Aggregation::Sum | Aggregation::Avg) => {
+                let is_text = |column: &prospector_connect::table::Column| {
+                    matches!(column.column_type, ColumnType::Text | ColumnType::Date | ColumnType::DateText)
+                };
+                if let Some(column) = table.column(text).filter(|column| is_text(column)) {
+                    let reason = format!("`{}` holds no numbers: it has no {word}", column.name);
+                    return Err(wrong(reason, "take another column, or count it"));
+                }
+            }
+            _ => {}
+        }
+        match measure.time.as_ref().map(|time| (time, time.split_once('.'))) {
+            Some((_, Some((other, column)))) => check_time(self.find(other)?.1, column)?,
+            Some((time, None)) => check_time(table, time)?,
+            None => {}
+        }
+        let per = measure.semi_additive.iter().flat_map(|at| &at.per);
+        for text in per {
+            self.expression(&measure.entity, text)?;
+        }
+        if measure.semi_additive.is_some() && measure.time.is_none() && entity.time.is_none() {
+            return Err(wrong("it is of one time of a period, and has none", "name the column in `time`"));
+        }
+        Ok(())
+    }
+
+    /// The simple ones first, then those over others, as often as one more holds.
+    fn metrics(&mut self, metrics: Vec<Metric>) {
+        let all: Vec<String> = metrics.iter().map(|metric| metric.name.clone()).collect();
+        let mut order: Vec<String> = Vec::new();
+        let mut open: Vec<Metric> = Vec::new();
+        for metric in metrics {
+            let same =
+                self.kept.metrics.iter().chain(&open).find(|other| other.name.eq_ignore_ascii_case(&metric.name));
+            let clash = self.kept.dimensions.iter().find(|other| other.name.eq_ignore_ascii_case(&metric.name));
+            let other = same.map(|other| &other.place).or(clash.map(|other| &other.place));
+            let outcome = match (other, &metric.kind) {
+                (Some(place), _) => Err(wrong(
+                    format!("there is another thing of that name at {place}"),
+                    "give one of them another name",
+                )),
+                (None, MetricKind::Simple(measure)) => self.measure(measure),
+                (None, _) => {
+                    order.push(metric.name.clone());
+                    open.push(metric);
+                    continue;
+                }
+            };
+            order.push(metric.name.clone());
+            self.keep(outcome, &metric.place.clone(), &format!("metric `{}`", metric.name), |kept| {
+                kept.metrics.push(metric);
+            });
+        }
+        loop {
+            let before = open.len();
+            for metric in std::mem::take(&mut open) {
+                let is_ready = |name: &String| self.metric(name).is_some();
+                match list_inputs(&metric) {
+                    Ok(inputs) if inputs.iter().all(is_ready) => {
+                        let outcome = self.over_metrics(&metric);
+                        self.keep(outcome, &metric.place.clone(), &format!("metric `{}`", metric.name), |kept| {
+                            kept.metrics.push(metric);
+                        });
+                    }
+                    Ok(_) => open.push(metric),
+                    Err(reason) => {
+                        let what = format!("metric `{}`", metric.name);
+                        self.keep(Err(reason), &metric.place.clone(), &what, |_| ());
+                    }
+                }
+            }
+            if open.is_empty() || open.len() == before {
+                break;
+            }
+        }
+        for metric in open {
+            let missing = list_inputs(&metric).unwrap_or_default().into_iter().find(|name| self.metric(name).is_none());
+            let name = missing.unwrap_or_default();
+            let is_there = all.iter().any(|known| known.eq_ignore_ascii_case(&name));
+            let outcome = match is_there {
+                true => wrong(format!("`{name}` is wrong itself, or computed of this"), "correct that one first"),
+                false => wrong(format!("there is no metric `{name}`"), suggest(&name, all.iter().map(String::as_str))),
+            };
+            self.keep(Err(outcome), &metric.place.clone(), &format!("metric `{}`", metric.name), |_| ());
+        }
+        let place = |metric: &Metric| order.iter().position(|name| *name == metric.name);
+        self.kept.metrics.sort_by_key(place);
+    }
+
+    fn metric(&self, name: &str) -> Option<&Metric> {
+        self.kept.metrics.iter().find(|metric| metric.name.eq_ignore_ascii_case(name))
+    }
+
+    fn over_metrics(&self, metric: &Metric) -> Result<(), Wrong> {
+        let MetricKind::Cumulative { metric: name, .. } = &metric.kind else { return Ok(()) };
+        let Some(MetricKind::Simple(measure)) = self.metric(name).map(|metric| &metric.kind) else {
+            return Err(wrong(
+                format!("`{name}` is no simple metric"),
+                "take what it is computed of, and compute the ratio or difference of the cumulative ones",
+            ));
+        };
+        let has_time = measure.time.is_some() || self.find(&measure.entity)?.0.time.is_some();
+        match (has_time, &measure.semi_additive) {
+            (false, _) => Err(wrong(format!("`{name}` has no time"), "name the column in its `time`")),
+            (true, Some(_)) => Err(wrong(format!("`{name}` does not add up over time"), "take another metric")),
+            (true, None) => Ok(()),
+        }
+    }
+
+    /// What two things are called says nothing.
+    fn drop_shared_synonyms(&mut self) {
+        let mut known: Vec<(String, String)> = Vec::new();
+        let own = self.kept.metrics.iter().map(|metric| (fold(&metric.name), metric.place.clone()));
+        known.extend(own);
+        let mut shared = Vec::new();
+        for metric in &mut self.kept.metrics {
+            let own = fold(&metric.name);
+            metric.synonyms.retain(|synonym| {
+                let word = fold(synonym);
+                if word == own {
+                    return false;
+                }
+                let other = known.iter().find(|(name, _)| *name == word);
+                if let Some((_, place)) = other {
+                    let reason = format!("`{synonym}` also means what stands at {place}, in metric `{}`", metric.name);
+                    shared.push(Problem::warning(&metric.place, reason).advise("leave it out at one of them"));
+                }
+                let is_free = other.is_none();
+                if is_free {
+                    known.push((word, metric.place.clone()));
+                }
+                is_free
+            });
+        }
+        self.problems.extend(shared);
+    }
+}
+
+/// A name as it is compared: `Net revenue` and `net_revenue` are the same.
+pub(crate) fn fold(name: &str) -> String {
+    let words = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
+}
+
+/// The metrics that one is computed of.
+fn list_inputs(metric: &Metric) -> Result<Vec<String>, Wrong> {
+    match &metric.kind {
+        MetricKind::Simple(_) => Ok(Vec::new()),
+        MetricKind::Ratio { numerator, denominator } => Ok(vec![numerator.clone(), denominator.clone()]),
+        MetricKind::Cumulative { metric, .. } => Ok(vec![metric.clone()]),
+        MetricKind::Derived { expression } => {
+            let names = read_formula(expression).map_err(|failure| {
+                wrong(failure.message, failure.suggestion.unwrap_or_else(|| "write arithmetic over metrics".to_owned()))
+            })?;
+            match names.is_empty() {
+                true => Err(wrong("it names no metric", "write arithmetic over the names of metrics")),
+                false => Ok(names),
+            }
+        }
+    }
+}
+
+fn find_column<'t>(table: &'t Table, name: &str) -> Result<&'t prospector_connect::table::Column, Wrong> {
+    table.column(name).ok_or_else(|| {
+        let columns = table.columns.iter().map(|column| column.name.as_str());
+        wrong(format!("{} has no column `{name}`", table.name), suggest(name, columns))
+    })
+}
+
+fn check_time(table: &Table, name: &str) -> Result<(), Wrong> {
+    let column = find_column(table, name)?;
+    match column.column_type {
+        ColumnType::Date | ColumnType::Timestamp | ColumnType::DateText | ColumnType::Text => Ok(()),
+        _ => Err(wrong(format!("`{name}` holds no dates, but {}", column.data_type), "name a column of dates")),
+    }
+}

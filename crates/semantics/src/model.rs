@@ -1,0 +1,186 @@
+//! What a company means: entities, the joins between them, dimensions and metrics, as they are declared.
+
+use prospector_connect::query::Aggregation;
+use prospector_engine::query::aggregate::{Grain, Span};
+
+/// A thing that rows are about, and the table that has a row for each.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Entity {
+    /// What expressions call it: `invoice`.
+    pub name: String,
+    /// The database of its table.
+    pub database: String,
+    /// Its table.
+    pub table: String,
+    /// The columns that are together different in each row; those of the primary key where there are none.
+    pub key: Vec<String>,
+    /// The column that says when a row happened; metrics over it take this time unless they name another.
+    pub time: Option<String>,
+    /// How fine that time is; a day where it is not said.
+    pub grain: Option<Grain>,
+    /// What it is.
+    pub description: String,
+    /// Where it is declared: `catalog.yaml:12`.
+    pub place: String,
+}
+
+/// Columns of an entity that name a row of another, where no schema says so.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Join {
+    /// The entity that refers.
+    pub from: String,
+    /// Its columns.
+    pub columns: Vec<String>,
+    /// The entity that is referred to.
+    pub to: String,
+    /// The columns of its key.
+    pub references: Vec<String>,
+    /// Where it is declared.
+    pub place: String,
+}
+
+/// Something that metrics are told by.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Dimension {
+    /// What it is called.
+    pub name: String,
+    /// Where it stands; a metric takes the place that the fewest joins lead to.
+    pub columns: Vec<DimensionColumn>,
+    /// Columns of the joins to take where there are several, as `entity.column`.
+    pub via: Vec<String>,
+    /// What it means.
+    pub description: String,
+    /// What else it is called.
+    pub synonyms: Vec<String>,
+    /// Where it is declared.
+    pub place: String,
+}
+
+/// Where a dimension stands.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct DimensionColumn {
+    /// The entity.
+    pub entity: String,
+    /// A column, or SQL over the columns of a row.
+    pub expression: String,
+}
+
+/// A figure, and how it is computed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Metric {
+    /// What it is called: `net_revenue`.
+    pub name: String,
+    /// How it is computed.
+    pub kind: MetricKind,
+    /// What it is counted in: `USD`.
+    pub unit: String,
+    /// How it is shown, as spreadsheets have it: `0.00`, `0.0%`.
+    pub format: String,
+    /// Who answers for it.
+    pub owner: String,
+    /// What it means.
+    pub description: String,
+    /// What else it is called.
+    pub synonyms: Vec<String>,
+    /// Where its definition stands, such as the section of a document.
+    pub source: String,
+    /// Where it is declared.
+    pub place: String,
+}
+
+/// How a metric is computed.
+#[derive(Debug, Clone, PartialEq)]
+pub enum MetricKind {
+    /// An aggregate over the rows of an entity.
+    Simple(Measure),
+    /// One metric divided by another.
+    Ratio {
+        /// What is divided.
+        numerator: String,
+        /// By what; where that is 0, there is no value.
+        denominator: String,
+    },
+    /// Arithmetic over metrics.
+    Derived {
+        /// `revenue - refunds`
+        expression: String,
+    },
+    /// A simple metric, with the rows of earlier periods.
+    Cumulative {
+        /// The metric.
+        metric: String,
+        /// How far back.
+        span: Span,
+    },
+}
+
+impl MetricKind {
+    /// The word for it.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            MetricKind::Simple(_) => "simple",
+            MetricKind::Ratio { .. } => "ratio",
+            MetricKind::Derived { .. } => "derived",
+            MetricKind::Cumulative { .. } => "cumulative",
+        }
+    }
+
+    /// The words for all kinds.
+    pub const WORDS: [&'static str; 4] = ["simple", "ratio", "derived", "cumulative"];
+}
+
+/// An aggregate over the rows of an entity.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measure {
+    /// The entity.
+    pub entity: String,
+    /// How rows are aggregated.
+    pub aggregation: Aggregation,
+    /// What is aggregated, in SQL over the columns of a row; rows are counted without it.
+    pub expression: Option<String>,
+    /// Conditions on the rows, in such SQL.
+    pub filters: Vec<String>,
+    /// The column that says when; the time of the entity where there is none.
+    pub time: Option<String>,
+    /// How fine that time is.
+    pub grain: Option<Grain>,
+    /// Of each period only the rows of one time count.
+    pub semi_additive: Option<SemiAdditive>,
+}
+
+/// A measure that does not add up over time, such as a balance.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SemiAdditive {
+    /// The first time of a period in the place of its last.
+    pub is_first: bool,
+    /// Columns whose values have a time of their own each.
+    pub per: Vec<String>,
+}
+
+/// Everything that is declared.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Declarations {
+    /// The entities.
+    pub entities: Vec<Entity>,
+    /// The joins between them.
+    pub joins: Vec<Join>,
+    /// The dimensions.
+    pub dimensions: Vec<Dimension>,
+    /// The metrics.
+    pub metrics: Vec<Metric>,
+}
+
+impl Declarations {
+    /// Whether nothing is declared.
+    pub fn is_empty(&self) -> bool {
+        self.entities.is_empty() && self.joins.is_empty() && self.dimensions.is_empty() && self.metrics.is_empty()
+    }
+
+    /// Adds what others declare.
+    pub fn extend(&mut self, other: Declarations) {
+        self.entities.extend(other.entities);
+        self.joins.extend(other.joins);
+        self.dimensions.extend(other.dimensions);
+        self.metrics.extend(other.metrics);
+    }
+}

@@ -1,0 +1,282 @@
+//! Questions over metrics, and what is computed for them.
+
+use prospector_connect::filter::FilterCondition;
+use prospector_connect::query::{Order, read_filters, read_orders};
+use prospector_core::name::nearest;
+use prospector_engine::query::CompiledQuery;
+use prospector_engine::query::aggregate::{
+    Aggregate, AggregateQuery, DimensionFilter, Formula, Grain, GroupedDimension, NamedJoin, NamedTable, OutputColumn,
+    OverTime, Place, Span, read_formula,
+};
+use prospector_engine::{Engine, Failure, FailureCode};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::SemanticModel;
+use crate::check::fold;
+use crate::model::{Dimension, Measure, Metric, MetricKind};
+
+/// What the time of each metric is called in filters.
+pub const TIME: &str = "time";
+
+/// More rows than any answer shows.
+const MAX_LIMIT: usize = 10_000;
+
+/// A question over metrics.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MetricQuery {
+    /// Names of metrics.
+    pub metrics: Vec<String>,
+    /// What they are told by: a dimension, `entity.column`, or `month(entity.column)` of a date.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dimensions: Vec<String>,
+    /// Conditions such as `country = 'DE'`, `revenue > 100`, `time = 2025-Q4`, `time between 2025-01 and 2025-06`.
+    #[serde(default, deserialize_with = "read_filters", skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<String>")]
+    pub filters: Vec<FilterCondition>,
+    /// A row for each of these periods.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grain: Option<Grain>,
+    /// Such as `revenue desc`.
+    #[serde(default, deserialize_with = "read_orders", skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<String>")]
+    pub order: Vec<Order>,
+    /// At most so many rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<usize>,
+}
+
+impl MetricQuery {
+    /// What it asks for, in a line.
+    pub fn describe(&self) -> String {
+        let mut text = self.metrics.join(", ");
+        if !self.dimensions.is_empty() {
+            text += &format!(" by {}", self.dimensions.join(", "));
+        }
+        if let Some(grain) = self.grain {
+            text += &format!(" per {grain}");
+        }
+        text
+    }
+}
+
+impl SemanticModel {
+    /// The SQL for a question, and the metrics that it computes. Nothing is run.
+    ///
+    /// # Errors
+    /// An unknown name with the nearest ones, a dimension that a metric cannot be told by, a time that it has not.
+    pub fn compile(&self, engine: &Engine, query: &MetricQuery) -> Result<(CompiledQuery, Vec<&Metric>), Failure> {
+        let (query, metrics) = self.plan(query)?;
+        Ok((engine.compile_aggregates(&query)?, metrics))
+    }
+
+    /// What an engine has to compute for a question.
+    ///
+    /// # Errors
+    /// Those of [`SemanticModel::compile`] that need no engine.
+    pub fn plan(&self, query: &MetricQuery) -> Result<(AggregateQuery, Vec<&Metric>), Failure> {
+        if query.metrics.is_empty() {
+            let names: Vec<&str> = self.metrics().iter().take(20).map(|metric| metric.name.as_str()).collect();
+            return Err(Failure::new(FailureCode::InvalidArguments, "no metric is named")
+                .advise(format!("the metrics are {}", names.join(", "))));
+        }
+        let mut metrics: Vec<&Metric> = Vec::new();
+        for name in &query.metrics {
+            let metric = self.find_metric(name)?;
+            if !metrics.iter().any(|known| known.name == metric.name) {
+                metrics.push(metric);
+            }
+        }
+        let mut planner = Planner { model: self, grain: query.grain, aggregates: Vec::new() };
+        let (mut dimensions, mut filters) = (Vec::new(), Vec::new());
+        for name in &query.dimensions {
+            match Grain::find(name).filter(|_| self.dimension(name).is_none()) {
+                Some(grain) if planner.grain.is_none_or(|known| known == grain) => planner.grain = Some(grain),
+                _ => dimensions.push(self.group_by(name)?),
+            }
+        }
+        let mut columns = Vec::new();
+        for metric in &metrics {
+            columns.push(OutputColumn { name: metric.name.clone(), formula: planner.formula(metric)? });
+        }
+        let (mut period, mut having) = (Vec::new(), Vec::new());
+        for filter in &query.filters {
+            let folded = fold(&filter.column);
+            if folded == TIME {
+                period.push(filter.clone());
+            } else if let Some(metric) = self.metric(&filter.column) {
+                if !metrics.iter().any(|known| known.name == metric.name) {
+                    let message = format!("there is a condition on {}, which is not asked for", metric.name);
+                    return Err(
+                        Failure::new(FailureCode::InvalidArguments, message).advise("name it among the metrics, too")
+                    );
+                }
+                having.push(FilterCondition { column: metric.name.clone(), ..filter.clone() });
+            } else {
+                let dimension = self.group_by(&filter.column)?;
+                filters.push(DimensionFilter { dimension, condition: filter.clone() });
+            }
+        }
+        let order = query.order.iter().map(|order| self.spell_order(order, &dimensions, planner.grain)).collect();
+        let Planner { grain, aggregates, .. } = planner;
+        let limit = query.limit.map(|limit| limit.min(MAX_LIMIT));
+        let asked = AggregateQuery {
+            tables: self.named_tables(),
+            joins: self.named_joins(),
+            aggregates,
+            dimensions,
+            grain,
+            filters,
+            period,
+            columns,
+            having,
+            order,
+            limit,
+        };
+        Ok((asked, metrics))
+    }
+
+    fn named_tables(&self) -> Vec<NamedTable> {
+        let named = |entity: &crate::model::Entity| NamedTable {
+            name: entity.name.clone(),
+            database: entity.database.clone(),
+            table: entity.table.clone(),
+            key: entity.key.clone(),
+        };
+        self.entities().iter().map(named).collect()
+    }
+
+    fn named_joins(&self) -> Vec<NamedJoin> {
+        let named = |join: &crate::model::Join| NamedJoin {
+            from: join.from.clone(),
+            columns: join.columns.clone(),
+            to: join.to.clone(),
+            references: join.references.clone(),
+        };
+        self.joins().iter().map(named).collect()
+    }
+
+    /// The metric of that name or synonym.
+    ///
+    /// # Errors
+    /// The nearest names.
+    pub fn find_metric(&self, name: &str) -> Result<&Metric, Failure> {
+        self.metric(name).ok_or_else(|| {
+            let failure = Failure::new(FailureCode::UnknownColumn, format!("there is no metric `{name}`"));
+            match self.nearest_metrics(name).as_slice() {
+                [] => failure.advise("look for one with search"),
+                near => failure.advise(format!("did you mean {}?", near.join(", "))),
+            }
+        })
+    }
+
+    /// A dimension by its name, or `entity.column`, or a period of one of dates: `month(entity.column)`.
+    fn group_by(&self, text: &str) -> Result<GroupedDimension, Failure> {
+        let text = text.trim();
+        let call = text.strip_suffix(')').and_then(|text| text.split_once('('));
+        let (grain, name) = match call.and_then(|(word, inner)| Some((Grain::find(word)?, inner.trim()))) {
+            Some((grain, inner)) => (Some(grain), inner),
+            None => (None, text),
+        };
+        let grouped = |name: &str, places: Vec<Place>, via: Vec<String>| {
+            let name = grain.map_or_else(|| name.to_owned(), |grain| format!("{name}_{grain}"));
+            GroupedDimension { name, places, grain, via }
+        };
+        if let Some(Dimension { name, columns, via, .. }) = self.dimension(name) {
+            let place = |column: &crate::model::DimensionColumn| Place {
+                table: column.entity.clone(),
+                expression: column.expression.clone(),
+            };
+            return Ok(grouped(name, columns.iter().map(place).collect(), via.clone()));
+        }
+        if let Some((entity, column)) = name.split_once('.')
+            && let Some(entity) = self.entities().iter().find(|known| known.name.eq_ignore_ascii_case(entity))
+        {
+            let place = Place { table: entity.name.clone(), expression: column.trim().to_owned() };
+            return Ok(grouped(&name.replace('.', "_"), vec![place], Vec::new()));
+        }
+        let known = self.dimensions().iter().map(|dimension| dimension.name.as_str());
+        let near = nearest(name, known.clone().chain(self.entities().iter().map(|entity| entity.name.as_str())), 3);
+        let failure = Failure::new(FailureCode::UnknownColumn, format!("there is no dimension `{name}`"));
+        let all: Vec<&str> = known.take(20).collect();
+        Err(match near.as_slice() {
+            [] => failure.advise(format!("the dimensions are {}, or write entity.column", all.join(", "))),
+            near => failure.advise(format!("did you mean {}? Or write entity.column", near.join(", "))),
+        })
+    }
+
+    /// The column of the answer that an order means.
+    fn spell_order(&self, order: &Order, dimensions: &[GroupedDimension], grain: Option<Grain>) -> Order {
+        let metric = self.metric(&order.by).map(|metric| metric.name.clone());
+        let dimension = self.group_by(&order.by).ok().map(|dimension| dimension.name);
+        let dimension = dimension.filter(|name| dimensions.iter().any(|known| known.name == *name));
+        let time = grain.filter(|_| fold(&order.by) == TIME).map(|grain| grain.as_str().to_owned());
+        let by = time.or(dimension).or(metric).unwrap_or_else(|| order.by.clone());
+        Order { by, descending: order.descending }
+    }
+}
+
+/// Collects the aggregates that metrics are made of.
+struct Planner<'a> {
+    model: &'a SemanticModel,
+    grain: Option<Grain>,
+    aggregates: Vec<Aggregate>,
+}
+
+impl Planner<'_> {
+    fn formula(&mut self, metric: &Metric) -> Result<Formula, Failure> {
+        let over = |planner: &mut Self, name: &str| planner.formula(planner.model.find_metric(name)?);
+        match &metric.kind {
+            MetricKind::Simple(measure) => {
+                let over_time = match &measure.semi_additive {
+                    Some(at) => OverTime::At { is_first: at.is_first, per: at.per.clone() },
+                    None => OverTime::Additive,
+                };
+                self.aggregate(&metric.name, measure, over_time)
+            }
+            MetricKind::Ratio { numerator, denominator } => {
+                let of = [("numerator", numerator), ("denominator", denominator)];
+                let of = of.into_iter().map(|(name, of)| Ok((name.to_owned(), over(self, of)?)));
+                Ok(Formula::Computed { text: "numerator / denominator".to_owned(), of: of.collect::<Result<_, _>>()? })
+            }
+            MetricKind::Derived { expression } => {
+                let of = read_formula(expression)?.into_iter().map(|name| Ok((name.clone(), over(self, &name)?)));
+                Ok(Formula::Computed { text: expression.clone(), of: of.collect::<Result<_, _>>()? })
+            }
+            MetricKind::Cumulative { metric: name, span } => match &self.model.find_metric(name)?.kind {
+                MetricKind::Simple(measure) => self.cumulate(&metric.name, measure, *span),
+                _ => Err(Failure::new(FailureCode::InvalidArguments, format!("`{name}` is no simple metric"))),
+            },
+        }
+    }
+
+    fn cumulate(&mut self, name: &str, measure: &Measure, span: Span) -> Result<Formula, Failure> {
+        self.aggregate(name, measure, OverTime::Cumulative(span))
+    }
+
+    fn aggregate(&mut self, name: &str, measure: &Measure, over_time: OverTime) -> Result<Formula, Failure> {
+        if let Some(at) = self.aggregates.iter().position(|known| known.name == name) {
+            return Ok(Formula::Aggregate(at));
+        }
+        let entity = self.model.entities().iter().find(|known| known.name.eq_ignore_ascii_case(&measure.entity));
+        let grain = measure.grain.or(entity.filter(|_| measure.time.is_none()).and_then(|entity| entity.grain));
+        if let (Some(asked), Some(own)) = (self.grain, grain)
+            && !asked.holds(own)
+        {
+            let message = format!("{name} is known for each {own}, and not for each {asked}");
+            return Err(Failure::new(FailureCode::InvalidArguments, message)
+                .advise(format!("ask for it with the grain {own}, or a coarser one")));
+        }
+        self.aggregates.push(Aggregate {
+            name: name.to_owned(),
+            table: measure.entity.clone(),
+            aggregation: measure.aggregation,
+            expression: measure.expression.clone(),
+            filters: measure.filters.clone(),
+            time: measure.time.clone().or_else(|| entity.and_then(|entity| entity.time.clone())),
+            over_time,
+        });
+        Ok(Formula::Aggregate(self.aggregates.len() - 1))
+    }
+}

@@ -1,0 +1,159 @@
+//! The declarations that hold, and how they are found and told.
+
+use prospector_core::name::nearest;
+use prospector_core::record::Record;
+use prospector_core::{Kind, Problem};
+use prospector_engine::query::aggregate::Span;
+
+use crate::check::{Tables, check, fold};
+use crate::model::{Declarations, Dimension, Entity, Join, Measure, Metric, MetricKind};
+
+/// Entities, joins, dimensions and metrics that hold together.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SemanticModel {
+    declared: Declarations,
+}
+
+impl SemanticModel {
+    /// Checks what is declared against the tables. What does not hold is left out, with a problem where it stands.
+    pub fn check(declared: Declarations, sources: &[Tables<'_>]) -> (SemanticModel, Vec<Problem>) {
+        let (declared, problems) = check(declared, sources);
+        (SemanticModel { declared }, problems)
+    }
+
+    /// The entities.
+    pub fn entities(&self) -> &[Entity] {
+        &self.declared.entities
+    }
+
+    /// The joins that no schema declares.
+    pub fn joins(&self) -> &[Join] {
+        &self.declared.joins
+    }
+
+    /// The dimensions.
+    pub fn dimensions(&self) -> &[Dimension] {
+        &self.declared.dimensions
+    }
+
+    /// The metrics, in the order of their declaration.
+    pub fn metrics(&self) -> &[Metric] {
+        &self.declared.metrics
+    }
+
+    /// The metric of that name or synonym, whatever its case.
+    pub fn metric(&self, name: &str) -> Option<&Metric> {
+        let wanted = fold(name);
+        let metrics = self.metrics();
+        let called = |metric: &&Metric| metric.synonyms.iter().any(|synonym| fold(synonym) == wanted);
+        metrics.iter().find(|metric| fold(&metric.name) == wanted).or_else(|| metrics.iter().find(called))
+    }
+
+    /// The dimension of that name or synonym, whatever its case.
+    pub fn dimension(&self, name: &str) -> Option<&Dimension> {
+        let wanted = fold(name);
+        let dimensions = self.dimensions();
+        let called = |dimension: &&Dimension| dimension.synonyms.iter().any(|synonym| fold(synonym) == wanted);
+        dimensions.iter().find(|dimension| fold(&dimension.name) == wanted).or_else(|| dimensions.iter().find(called))
+    }
+
+    /// The nearest names of metrics, up to three.
+    pub fn nearest_metrics(&self, name: &str) -> Vec<String> {
+        nearest(name, self.metrics().iter().map(|metric| metric.name.as_str()), 3)
+    }
+
+    /// The records to index, one for each metric.
+    pub fn records(&self) -> Vec<Record> {
+        self.metrics().iter().map(|metric| self.record(metric)).collect()
+    }
+
+    fn record(&self, metric: &Metric) -> Record {
+        let mut record = Record::new(Kind::Metric, &metric.name, &metric.name);
+        record.aliases.clone_from(&metric.synonyms);
+        record.description = match metric.description.is_empty() {
+            true => self.formula(metric),
+            false => metric.description.clone(),
+        };
+        record.members = metric.synonyms.join(", ");
+        record.body = self.define(metric);
+        if let MetricKind::Simple(measure) = &metric.kind {
+            record.parent.clone_from(&measure.entity);
+        }
+        record
+    }
+
+    /// What a metric means and how it is computed, in sentences.
+    pub fn define(&self, metric: &Metric) -> String {
+        let mut text = metric.description.trim().to_owned();
+        if !text.is_empty() && !text.ends_with(['.', '!', '?']) {
+            text.push('.');
+        }
+        let unit = if metric.unit.is_empty() { String::new() } else { format!(", in {}", metric.unit) };
+        let sentence = format!("{}{unit}.", self.formula(metric));
+        if text.is_empty() { sentence } else { format!("{text} {sentence}") }
+    }
+
+    /// How a metric is computed.
+    pub fn formula(&self, metric: &Metric) -> String {
+        match &metric.kind {
+            MetricKind::Simple(measure) => self.describe_measure(measure),
+            MetricKind::Ratio { numerator, denominator } => format!("{numerator} / {denominator}"),
+            MetricKind::Derived { expression } => expression.clone(),
+            MetricKind::Cumulative { metric, span } => match span {
+                Span::Whole => format!("{metric} from the beginning on"),
+                Span::Trailing(count, grain) => format!("{metric} over the last {count} {grain}s"),
+                Span::ToDate(grain) => format!("{metric} from the beginning of the {grain} on"),
+            },
+        }
+    }
+
+    fn describe_measure(&self, measure: &Measure) -> String {
+        let value = measure.expression.as_deref().unwrap_or("*");
+        let mut text = format!("{}({value}) of {}", measure.aggregation.as_str(), measure.entity);
+        if !measure.filters.is_empty() {
+            text += &format!(" where {}", measure.filters.join(" and "));
+        }
+        if let Some(at) = &measure.semi_additive {
+            text += if at.is_first { ", at the first time of a period" } else { ", at the last time of a period" };
+            if !at.per.is_empty() {
+                text += &format!(" of each {}", at.per.join(", "));
+            }
+        }
+        if let Some(time) = self.time(measure) {
+            text += &format!(", by {time}");
+        }
+        text
+    }
+
+    /// The column that says when a row of a measure happened.
+    pub fn time(&self, measure: &Measure) -> Option<String> {
+        let entity = self.entities().iter().find(|entity| entity.name.eq_ignore_ascii_case(&measure.entity));
+        measure.time.clone().or_else(|| entity.and_then(|entity| entity.time.clone()))
+    }
+
+    /// The simple metrics that one is computed of; itself where it is simple.
+    pub fn measures<'a>(&'a self, metric: &'a Metric) -> Vec<&'a Measure> {
+        let of =
+            |name: &str| self.metric(name).into_iter().flat_map(|metric| self.measures(metric)).collect::<Vec<_>>();
+        match &metric.kind {
+            MetricKind::Simple(measure) => vec![measure],
+            MetricKind::Ratio { numerator, denominator } => [of(numerator), of(denominator)].concat(),
+            MetricKind::Cumulative { metric, .. } => of(metric),
+            MetricKind::Derived { expression } => {
+                let names = prospector_engine::query::aggregate::read_formula(expression).unwrap_or_default();
+                names.iter().flat_map(|name| of(name)).collect()
+            }
+        }
+    }
+
+    /// The tables that a metric is computed of, as `database.table`.
+    pub fn tables(&self, metric: &Metric) -> Vec<String> {
+        let mut tables = Vec::new();
+        for measure in self.measures(metric) {
+            let entity = self.entities().iter().find(|entity| entity.name.eq_ignore_ascii_case(&measure.entity));
+            let table = entity.map(|entity| format!("{}.{}", entity.database, entity.table));
+            tables.extend(table.filter(|table| !tables.contains(table)));
+        }
+        tables
+    }
+}

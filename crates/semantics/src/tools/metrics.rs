@@ -1,0 +1,157 @@
+//! `list_metrics` and `get_metric`
+
+use std::sync::Arc;
+
+use prospector_core::record::{Resource, ResourceKind};
+use prospector_core::tool::{Effect, Page, Part, Tool, ToolError, ToolOutput};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::SemanticModel;
+use crate::check::fold;
+use crate::model::Metric;
+
+pub(super) struct ListMetrics(pub(super) Arc<SemanticModel>);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ListArgs {
+    /// Only those whose name, synonyms or description hold this.
+    #[serde(default)]
+    contains: Option<String>,
+    /// At most this many, 100 if not given.
+    #[serde(default)]
+    limit: Option<usize>,
+    /// How many to leave out.
+    #[serde(default)]
+    offset: Option<usize>,
+}
+
+/// A metric among others.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub(super) struct MetricLine {
+    name: String,
+    kind: &'static str,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    unit: String,
+    description: String,
+}
+
+impl Tool for ListMetrics {
+    const NAME: &'static str = "list_metrics";
+    const DESCRIPTION: &'static str = "Lists the metrics that are declared.";
+    const MORE: &'static str = "call again with offset";
+    const EFFECT: Effect = Effect::Reads;
+    type Args = ListArgs;
+    type Output = Page<MetricLine>;
+
+    async fn call(&self, args: ListArgs) -> Result<Page<MetricLine>, ToolError> {
+        let wanted = args.contains.map(|text| fold(&text)).unwrap_or_default();
+        let holds = |metric: &&Metric| {
+            let texts = [&metric.name, &metric.description].into_iter().chain(&metric.synonyms);
+            wanted.is_empty() || texts.into_iter().any(|text| fold(text).contains(&wanted))
+        };
+        let line = |metric: &Metric| MetricLine {
+            name: metric.name.clone(),
+            kind: metric.kind.as_str(),
+            unit: metric.unit.clone(),
+            description: match metric.description.is_empty() {
+                true => self.0.formula(metric),
+                false => metric.description.clone(),
+            },
+        };
+        let lines = self.0.metrics().iter().filter(holds).map(line).collect();
+        Ok(Page::cut(lines, args.offset.unwrap_or(0), args.limit.unwrap_or(100)))
+    }
+}
+
+impl ToolOutput for MetricLine {
+    fn reveals(&self) -> Vec<Resource> {
+        vec![Resource::new(ResourceKind::Metric, &self.name)]
+    }
+
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        vec![("description", Part::Text(&mut self.description))]
+    }
+}
+
+pub(super) struct GetMetric(pub(super) Arc<SemanticModel>);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct GetArgs {
+    /// Its name, or a synonym.
+    name: String,
+}
+
+/// A metric in full.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub(super) struct MetricDetails {
+    name: String,
+    kind: &'static str,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    description: String,
+    /// How it is computed.
+    formula: String,
+    /// The tables that it is computed of.
+    tables: Vec<String>,
+    /// What it can be told by, beside `entity.column`.
+    dimensions: Vec<String>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    unit: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    format: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    owner: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    synonyms: Vec<String>,
+    /// Where its definition stands.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    source: String,
+    /// Where it is declared.
+    declared: String,
+}
+
+impl Tool for GetMetric {
+    const NAME: &'static str = "get_metric";
+    const DESCRIPTION: &'static str = "Shows how a metric is computed, what it means and what it can be told by.";
+    const MORE: &'static str = "call again with a larger max_tokens";
+    const EFFECT: Effect = Effect::Reads;
+    type Args = GetArgs;
+    type Output = MetricDetails;
+
+    async fn call(&self, args: GetArgs) -> Result<MetricDetails, ToolError> {
+        let model = &self.0;
+        let known = model.metrics().iter().map(|metric| metric.name.as_str());
+        let metric = model.metric(&args.name).ok_or_else(|| ToolError::not_found("metric", &args.name, known))?;
+        Ok(MetricDetails {
+            name: metric.name.clone(),
+            kind: metric.kind.as_str(),
+            description: metric.description.clone(),
+            formula: model.formula(metric),
+            tables: model.tables(metric),
+            dimensions: model.dimensions().iter().map(|dimension| dimension.name.clone()).collect(),
+            unit: metric.unit.clone(),
+            format: metric.format.clone(),
+            owner: metric.owner.clone(),
+            synonyms: metric.synonyms.clone(),
+            source: metric.source.clone(),
+            declared: metric.place.clone(),
+        })
+    }
+}
+
+impl ToolOutput for MetricDetails {
+    fn reveals(&self) -> Vec<Resource> {
+        let tables = self.tables.iter().map(|table| Resource::new(ResourceKind::Table, table));
+        std::iter::once(Resource::new(ResourceKind::Metric, &self.name)).chain(tables).collect()
+    }
+
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        vec![
+            ("description", Part::Text(&mut self.description)),
+            ("dimensions", Part::entries(&mut self.dimensions)),
+            ("synonyms", Part::entries(&mut self.synonyms)),
+        ]
+    }
+}
