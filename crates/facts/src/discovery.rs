@@ -7,6 +7,7 @@ use std::{
 };
 
 use chrono::{SecondsFormat, Utc};
+use prospector_core::name::normalize;
 use prospector_core::record::Record;
 use prospector_core::work::compute;
 use prospector_core::{Owner, Problem};
@@ -17,7 +18,7 @@ use crate::{
     extract::{Extracted, extract},
     extractor::{Extractor, merge, verify},
     keep::{hash, mark_stale, to_keep},
-    model::{Fact, Keeping, Origin, Resolution, USER, Unresolved, Viewer},
+    model::{Fact, Keeping, Origin, Resolution, Source, USER, Unresolved, Viewer},
     near::Near,
     question::{Question, Shape},
     render::record,
@@ -176,9 +177,12 @@ impl FactDiscovery {
         if let Err(error) = self.refresh().await {
             notes.push(format!("stored facts may be missing: {error}"));
         }
-        let known: Arc<[Fact]> = self.snapshot().into_iter().chain(self.shared.catalog.iter().cloned()).collect();
+        let known: Arc<[Fact]> = self.snapshot().into_iter().chain(self.list_catalog()).collect();
+        // What is written wins over what is computed.
+        let with_metrics: Arc<[Fact]> =
+            self.snapshot().into_iter().chain(self.shared.catalog.iter().cloned()).collect();
         // Of the facts alone, or of the passages too; the passages are given back.
-        let answer = async |passages: Vec<Passage>| {
+        let answer = async |known: &Arc<[Fact]>, passages: Vec<Passage>| {
             let (question, known, evidence) = (question.clone(), known.clone(), self.shared.evidence.clone());
             compute(move || {
                 let near = evidence.map(|evidence| Near::of(&question, &passages, evidence.as_ref()));
@@ -191,12 +195,15 @@ impl FactDiscovery {
         // What a user said of the term wins, but what says otherwise is shown.
         if let Some(evidence) = &self.shared.evidence {
             let mut passages;
-            (resolution, passages) = answer(evidence.passages(&asked.term, PASSAGES).await).await;
+            (resolution, passages) = answer(&known, evidence.passages(&asked.term, PASSAGES).await).await;
             let other = if asked.term == question { asked.content_words() } else { question.clone() };
             if resolution.answer.is_none() && !other.is_empty() {
                 let more = evidence.passages(&other, PASSAGES).await;
                 passages.extend(more.into_iter().filter(|new| !passages.contains(new)).collect::<Vec<Passage>>());
-                (resolution, passages) = answer(passages).await;
+                (resolution, passages) = answer(&known, passages).await;
+            }
+            if resolution.answer.is_none() {
+                (resolution, passages) = answer(&with_metrics, passages).await;
             }
             // Who asks for data does not ask the world.
             if resolution.answer.is_none() && asked.shape != Shape::Request {
@@ -204,7 +211,7 @@ impl FactDiscovery {
                     Ok(found) if found.is_empty() => {}
                     Ok(found) => {
                         passages.extend(found);
-                        let (wider, _) = answer(passages).await;
+                        let (wider, _) = answer(&known, passages).await;
                         if wider.answer.is_some() {
                             notes.push("nothing in the catalog says it; this is from the web".to_owned());
                             resolution = wider;
@@ -214,8 +221,9 @@ impl FactDiscovery {
                 }
             }
         } else {
-            (resolution, _) = answer(Vec::new()).await;
+            (resolution, _) = answer(&with_metrics, Vec::new()).await;
         }
+        self.cite_metrics(&mut resolution);
         // A request for data that defines nothing is no open question.
         let kept = match (resolution.needs_clarification, asked.shape) {
             (true, Shape::Request) => Ok(()),
@@ -230,6 +238,24 @@ impl FactDiscovery {
         notes.extend(resolution.note.take());
         resolution.note = (!notes.is_empty()).then(|| notes.join("; "));
         resolution
+    }
+
+    /// Adds the metrics that have the name of what was defined, with their places.
+    fn cite_metrics(&self, resolution: &mut Resolution) {
+        let Some(term) = resolution.term.as_deref().map(normalize) else { return };
+        let named =
+            self.shared.catalog.iter().filter(|fact| fact.origin == Origin::Metric && normalize(&fact.term) == term);
+        for fact in named {
+            if !resolution.sources.iter().any(|source| source.name == fact.source) {
+                resolution.sources.push(Source {
+                    source_type: fact.origin.as_str().to_owned(),
+                    name: fact.source.clone(),
+                    excerpt: fact.definition.clone(),
+                    confidence: fact.confidence,
+                    stale: false,
+                });
+            }
+        }
     }
 
     /// Keeps a fact. Its `recorded_at` is set where it is empty.

@@ -93,19 +93,15 @@ impl Section for Metrics {
     }
 
     async fn load(self, entries: Vec<MetricEntry>, opening: &mut Opening<'_>) -> (Arc<SemanticModel>, ()) {
-        let databases: Vec<_> = self.schema.databases().collect();
-        let tables = |database: &&prospector_schema::Database| (database.name.clone(), database.kind.dialect());
-        let named: Vec<(String, prospector_connect::sql::Dialect)> = databases.iter().map(tables).collect();
-        let sources: Vec<Tables<'_>> = (databases.iter().zip(&named))
-            .map(|(database, (name, dialect))| Tables { database: name, dialect: *dialect, tables: &database.tables })
+        let Metrics { entities, joins, dimensions, schema } = self;
+        let sources: Vec<Tables<'_>> = (schema.databases())
+            .map(|database| Tables {
+                database: &database.name,
+                dialect: database.kind.dialect(),
+                tables: &database.tables,
+            })
             .collect();
-        let Metrics { entities, joins, dimensions, .. } = &self;
-        let mut declared = Declarations {
-            entities: entities.clone(),
-            joins: joins.clone(),
-            dimensions: dimensions.clone(),
-            metrics: Vec::new(),
-        };
+        let mut declared = Declarations { entities, joins, dimensions, metrics: Vec::new() };
         for entry in entries {
             match entry {
                 MetricEntry::Declared(metric) => declared.metrics.push(*metric),

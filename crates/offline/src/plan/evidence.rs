@@ -1,6 +1,7 @@
 //! What the conversation holds so far, read back from the tool results.
 
 use prospector_agent::plan::meaning::{TableMeaning, judge_method};
+use prospector_core::Kind;
 use prospector_llm::{Message, message::ToolCall, purpose::Objection};
 use serde_json::Value;
 
@@ -241,7 +242,8 @@ impl Evidence {
             return;
         }
         let (term, answer) = (text(value, "term"), text(value, "answer"));
-        if answer.is_empty() {
+        // A metric is computed as it is declared, and not by what its definition says.
+        if answer.is_empty() || value["sources"][0]["type"] == Kind::Metric.as_str() {
             return;
         }
         let source = value["sources"][0]["name"].as_str().unwrap_or_default().to_owned();

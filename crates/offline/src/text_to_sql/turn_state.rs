@@ -1,5 +1,6 @@
 //! What the conversation of this turn holds: hits, tables, values, definitions, and the answer to the query.
 
+use prospector_core::Kind;
 use prospector_llm::{
     Message,
     message::ToolCall,
@@ -222,6 +223,10 @@ impl TurnState {
 
     fn definition(&mut self, value: &Value) {
         if value["needs_clarification"].as_bool().unwrap_or(true) || value["answer"].is_null() {
+            return;
+        }
+        // A metric is computed as it is declared, and not by what its definition says.
+        if value["sources"][0]["type"] == Kind::Metric.as_str() {
             return;
         }
         let definition = Definition {

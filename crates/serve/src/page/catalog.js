@@ -5,7 +5,7 @@ import { count, el, find, many, named, shown } from "./dom.js";
 
 export const PLURALS = {
   database: "databases", table: "tables", api: "APIs", operation: "operations", document: "documents", skill: "skills",
-  fact: "facts",
+  metric: "metrics", fact: "facts",
 };
 
 const PAGE = 60;

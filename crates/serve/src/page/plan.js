@@ -5,6 +5,7 @@ import { count, el, many, named } from "./dom.js";
 /** The lists of a step, and the kind of what stands in them. */
 const LISTS = [
   ["databases", "database"], ["tables", "table"], ["operations", "operation"], ["documents", "document"], ["skills", "skill"],
+  ["metrics", "metric"],
 ];
 
 const ENDS = {
