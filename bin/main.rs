@@ -70,6 +70,8 @@ async fn run(command: Command, settings: &Settings) -> anyhow::Result<Exit> {
         Command::Search(args) => commands::search(args, settings).await,
         Command::Prompt(args) => commands::prompt(args, settings).await,
         Command::Facts(args) => commands::facts(args, settings).await,
+        Command::Queries(args) => commands::queries(args, settings).await,
+        Command::Test(args) => commands::test(args, settings).await,
         Command::Refresh(args) => commands::refresh(args, settings).await,
         Command::Mcp(args) => commands::mcp(args, settings).await,
         Command::Serve(args) => commands::serve(args, settings).await,

@@ -12,7 +12,7 @@ use prospector_core::Owner;
 use prospector_llm::purpose::Mode;
 use tokio_util::sync::CancellationToken;
 
-use super::{Opening, interrupts, models, open, plan::tell, state};
+use super::{Opening, interrupts, models, open, plan::tell, queries::propose, state};
 use crate::{
     Exit,
     cli::{AnsweringArgs, AskArgs, FormatName},
@@ -42,6 +42,9 @@ pub(crate) async fn ask(args: AskArgs, settings: &Settings) -> anyhow::Result<Ex
     }
     if let Some(failure) = &outcome.failure {
         output::say(&format!("error: {failure}"));
+    }
+    if let Some(name) = &args.save {
+        propose(&outcome.answered, name, settings)?;
     }
     Ok(exit(&outcome.answered))
 }

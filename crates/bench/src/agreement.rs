@@ -91,6 +91,7 @@ fn target(resource: &Resource) -> Option<Target> {
         ResourceKind::Document => Kind::Document,
         ResourceKind::Skill => Kind::Skill,
         ResourceKind::Fact => Kind::Fact,
+        ResourceKind::Query => Kind::Query,
         ResourceKind::Database | ResourceKind::Column | ResourceKind::Api => return None,
     };
     Some((kind, resource.id.clone()))

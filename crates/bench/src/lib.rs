@@ -1,5 +1,6 @@
 //! What the benches measure: how well the search finds what questions need ([`retrieval`], [`calibration`]), how good the
-//! plans are ([`plans`]), what they cost in tokens ([`tokens`], [`chart`]), and what queries answer ([`sql`]). Each module
+//! plans are ([`plans`]), what they cost in tokens ([`tokens`], [`chart`]), what queries answer ([`sql`]), and whether a user's own
+//! questions are answered as expected ([`cases`]). Each module
 //! reads its questions from a file, asks a catalog, and gives a report: JSON by `Serialize`, a table by `table()`.
 //!
 //! ```
@@ -25,6 +26,7 @@
 mod agreement;
 mod averages;
 pub mod calibration;
+pub mod cases;
 pub mod chart;
 mod conversation;
 mod corpus;

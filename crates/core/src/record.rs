@@ -22,11 +22,13 @@ pub enum Kind {
     Fact,
     /// A skill: instructions for a task.
     Skill,
+    /// A query that somebody has checked, found by the questions that it answers.
+    Query,
 }
 
 impl Kind {
     /// Every kind, in the order in which kinds are listed anywhere.
-    pub const ALL: [Kind; 5] = [Kind::Table, Kind::Operation, Kind::Document, Kind::Fact, Kind::Skill];
+    pub const ALL: [Kind; 6] = [Kind::Table, Kind::Operation, Kind::Document, Kind::Fact, Kind::Skill, Kind::Query];
 
     /// The name used in JSON, on the command line and in the index.
     pub fn as_str(self) -> &'static str {
@@ -36,6 +38,7 @@ impl Kind {
             Kind::Document => "document",
             Kind::Fact => "fact",
             Kind::Skill => "skill",
+            Kind::Query => "query",
         }
     }
 

@@ -9,6 +9,7 @@ use prospector_core::record::ResourceKind;
 use prospector_core::tool::{Answer, Effect, Page, ToolError, ToolErrorCode, Toolset};
 use prospector_documents::DocumentDiscovery;
 use prospector_facts::{Fact, FactDiscovery};
+use prospector_queries::VerifiedQueries;
 use prospector_schema::SchemaDiscovery;
 use prospector_skills::SkillDiscovery;
 use serde_json::{Value, json};
@@ -22,6 +23,7 @@ pub(crate) struct TargetResolver {
     pub(crate) documents: Arc<DocumentDiscovery>,
     pub(crate) skills: Arc<SkillDiscovery>,
     pub(crate) facts: Arc<FactDiscovery>,
+    pub(crate) verified: Arc<VerifiedQueries>,
     full: Toolset,
 }
 
@@ -73,6 +75,7 @@ pub(crate) enum Target {
         target: String,
     },
     Fact(String),
+    Query(String),
 }
 
 /// A longer text is the name of nothing: each of its parts would be looked up.
@@ -96,6 +99,7 @@ impl Target {
             Target::Document(_) | Target::Section { .. } => "document",
             Target::Skill(_) | Target::File { .. } => "skill",
             Target::Fact(_) => "fact",
+            Target::Query(_) => "query",
         }
     }
 }
@@ -108,6 +112,7 @@ impl TargetResolver {
             documents: catalog.documents.clone(),
             skills: catalog.skills.clone(),
             facts: catalog.facts.clone(),
+            verified: catalog.verified.clone(),
             full,
         }
     }
@@ -171,6 +176,7 @@ impl TargetResolver {
             }
             Target::Skill(name) => ("get_skill", json!({"name": name})),
             Target::File { skill, target } => ("resolve_skill_link", json!({"name": skill, "target": target})),
+            Target::Query(name) => (VerifiedQueries::GET_TOOL, json!({"name": name})),
             Target::Fact(term) => return self.show_fact(term, max_tokens).await,
         };
         self.call(tool, args, max_tokens).await
@@ -202,6 +208,7 @@ impl TargetResolver {
             ResourceKind::Document => Some(Target::Document(name.clone())),
             ResourceKind::Skill => Some(Target::Skill(name.clone())),
             ResourceKind::Fact => Some(Target::Fact(name.clone())),
+            ResourceKind::Query => Some(Target::Query(name.clone())),
             ResourceKind::Column => {
                 let advice = "ask for its table".to_owned();
                 return Err(ToolError::invalid("a column is shown in its table", Some(advice)));
@@ -239,6 +246,9 @@ impl TargetResolver {
         }
         if let Some(skill) = self.skills.resolve(id).filter(|skill| is_whole(&skill.name)) {
             found.push((skill.name.clone(), Target::Skill(skill.name.clone())));
+        }
+        if let Some(query) = self.verified.resolve(id) {
+            found.push((query.name.clone(), Target::Query(query.name.clone())));
         }
         if let Some(term) = self.term(id) {
             found.push((term.clone(), Target::Fact(term)));
@@ -325,6 +335,7 @@ impl TargetResolver {
         names.extend(self.documents.documents().iter().map(|document| document.name.clone()));
         names.extend(self.skills.skills().iter().map(|skill| skill.name.clone()));
         names.extend(self.facts.records().into_iter().map(|fact| fact.name));
+        names.extend(self.verified.queries().iter().map(|query| query.name.clone()));
         let near = nearest(id, names.iter().map(String::as_str), 3);
         let near = near.iter().map(|name| format!("`{}`", clean_name(name))).collect::<Vec<_>>().join(", ");
         ToolError::Respond {

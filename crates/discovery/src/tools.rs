@@ -6,6 +6,7 @@ use prospector_api::ApiDiscovery;
 use prospector_core::record::ResourceKind;
 use prospector_core::tool::{Answer, Effect, Tool, ToolError, ToolErrorCode, ToolSpec, Toolset};
 use prospector_engine::Engine;
+use prospector_queries::VerifiedQueries;
 use prospector_search::Index;
 use serde_json::Value;
 
@@ -22,7 +23,7 @@ struct Family {
 }
 
 /// Every family, in one visible list. A tool whose kind is not configured is not listed.
-const FAMILIES: [Family; 6] = [
+const FAMILIES: [Family; 7] = [
     Family {
         configured: |catalog| catalog.schema.databases().len() > 0,
         tools: |catalog| catalog.schema.tools(&catalog.index),
@@ -40,6 +41,7 @@ const FAMILIES: [Family; 6] = [
         configured: |catalog| !catalog.skills.skills().is_empty(),
         tools: |catalog| catalog.skills.tools(&catalog.index),
     },
+    Family { configured: |catalog| !catalog.verified.queries().is_empty(), tools: |catalog| catalog.verified.tools() },
     Family {
         configured: |catalog| !catalog.is_empty(),
         tools: |catalog| Toolset::new().with(SearchAll { index: catalog.index.clone() }),
@@ -55,6 +57,8 @@ pub struct DiscoveryTools {
     unlisted: Toolset,
     /// The tools of the kinds that the catalog does not have.
     absent: Toolset,
+    /// Queries that somebody has checked, which are run where there is an engine.
+    verified: Arc<VerifiedQueries>,
     /// The full set, whatever the profile, by what its tools show.
     targets: Option<Arc<TargetResolver>>,
 }
@@ -70,6 +74,14 @@ impl DiscoveryTools {
     /// The name of the tool that calls operations, where the catalog allows it: its arguments are `api`, `operation` and
     /// `arguments`, its answer has `answer`.
     pub const INVOKE_TOOL: &'static str = ApiDiscovery::INVOKE_TOOL;
+
+    /// The name of the tool that finds the verified query for a `question`, where [`DiscoveryTools::with_engine`] added it: an
+    /// item of its answer with `answers` has the `name` and the `parameters` for [`DiscoveryTools::RUN_VERIFIED_TOOL`].
+    pub const FIND_VERIFIED_TOOL: &'static str = VerifiedQueries::FIND_TOOL;
+
+    /// The name of the tool that runs a verified query by `name` with `parameters`, where [`DiscoveryTools::with_engine`] added
+    /// it.
+    pub const RUN_VERIFIED_TOOL: &'static str = VerifiedQueries::RUN_TOOL;
 
     /// The tools of a profile that this catalog has something for.
     pub fn new(catalog: &Catalog, profile: Profile) -> Self {
@@ -88,23 +100,28 @@ impl DiscoveryTools {
             Profile::Compact => (compact, full),
         };
         // Whatever the profile: what may be called, the catalog says.
-        DiscoveryTools { tools: tools.merge(calls), unlisted, absent, targets: Some(targets) }
+        let verified = catalog.verified.clone();
+        DiscoveryTools { tools: tools.merge(calls), unlisted, absent, verified, targets: Some(targets) }
     }
 
     /// Only the one search over all kinds, which needs nothing but the index: see [`Catalog::open_index`].
     pub fn of_index(index: &Index) -> Self {
         let tools = Toolset::new().with(SearchAll { index: index.clone() });
-        DiscoveryTools { tools, unlisted: Toolset::new(), absent: Toolset::new(), targets: None }
+        let (unlisted, absent, verified) = (Toolset::new(), Toolset::new(), Arc::default());
+        DiscoveryTools { tools, unlisted, absent, verified, targets: None }
     }
 
     /// These, and those that run queries in that session of an engine, as [`Catalog::engine`] makes one; they are not
     /// among the tools of a profile. Nothing is added where there is no source with rows.
     pub fn with_engine(mut self, engine: &Arc<Engine>) -> Self {
         let tools = prospector_engine::tools(engine);
+        let verified = self.verified.running(engine);
         if engine.is_empty() {
-            self.absent = self.absent.merge(tools);
+            self.absent = self.absent.merge(tools).merge(verified);
+        } else if self.verified.queries().is_empty() {
+            (self.tools, self.absent) = (self.tools.merge(tools), self.absent.merge(verified));
         } else {
-            self.tools = self.tools.merge(tools);
+            self.tools = self.tools.merge(tools).merge(verified);
         }
         self
     }

@@ -37,7 +37,7 @@ use crate::{
 };
 
 /// Changes whenever what is stored changes; an index of another format is rebuilt.
-pub(crate) const FORMAT: u32 = 5;
+pub(crate) const FORMAT: u32 = 6;
 
 /// Names a generation.
 pub(crate) const CURRENT: &str = "CURRENT";

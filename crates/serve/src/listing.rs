@@ -5,13 +5,14 @@ use prospector_discovery::Catalog;
 use serde::Serialize;
 
 /// The kinds that are listed, in order. Columns are shown in their tables.
-pub(crate) const KINDS: [ResourceKind; 7] = [
+pub(crate) const KINDS: [ResourceKind; 8] = [
     ResourceKind::Database,
     ResourceKind::Table,
     ResourceKind::Api,
     ResourceKind::Operation,
     ResourceKind::Document,
     ResourceKind::Skill,
+    ResourceKind::Query,
     ResourceKind::Fact,
 ];
 
@@ -52,6 +53,9 @@ pub(crate) fn entries(catalog: &Catalog) -> Vec<Entry> {
     }
     for skill in catalog.skills.skills() {
         add(ResourceKind::Skill, skill.name.clone(), &skill.description);
+    }
+    for query in catalog.verified.queries() {
+        add(ResourceKind::Query, query.name.clone(), &query.question);
     }
     entries
 }

@@ -88,7 +88,8 @@ impl CatalogView {
                 | ResourceKind::Api
                 | ResourceKind::Operation
                 | ResourceKind::Document
-                | ResourceKind::Skill => self.entries.iter().filter(|entry| entry.kind == kind).count(),
+                | ResourceKind::Skill
+                | ResourceKind::Query => self.entries.iter().filter(|entry| entry.kind == kind).count(),
             };
             counts.insert(kind.as_str().into(), count.into());
         }

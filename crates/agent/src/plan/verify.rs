@@ -117,7 +117,11 @@ pub(super) fn list_seen(context: &mut DiscoveredContext, seen: &HashSet<Resource
             ResourceKind::Api => &mut context.apis,
             ResourceKind::Document => &mut context.documents,
             ResourceKind::Skill => &mut context.skills,
-            ResourceKind::Database | ResourceKind::Column | ResourceKind::Operation | ResourceKind::Fact => continue,
+            ResourceKind::Database
+            | ResourceKind::Column
+            | ResourceKind::Operation
+            | ResourceKind::Fact
+            | ResourceKind::Query => continue,
         };
         if !list.contains(&resource.id) {
             list.push(resource.id.clone());
@@ -230,7 +234,8 @@ impl Check<'_> {
             | ResourceKind::Operation
             | ResourceKind::Document
             | ResourceKind::Skill
-            | ResourceKind::Fact => None,
+            | ResourceKind::Fact
+            | ResourceKind::Query => None,
         };
         let is_member = |resource: &Resource| {
             Some(resource.kind) == member && resource.id.strip_prefix(id).is_some_and(|rest| rest.starts_with('.'))

@@ -22,11 +22,13 @@ pub enum ResourceKind {
     Skill,
     /// `VIP customer`
     Fact,
+    /// `vip-customers`: a query that somebody has checked.
+    Query,
 }
 
 impl ResourceKind {
     /// Every kind.
-    pub const ALL: [ResourceKind; 8] = [
+    pub const ALL: [ResourceKind; 9] = [
         ResourceKind::Database,
         ResourceKind::Table,
         ResourceKind::Column,
@@ -35,6 +37,7 @@ impl ResourceKind {
         ResourceKind::Document,
         ResourceKind::Skill,
         ResourceKind::Fact,
+        ResourceKind::Query,
     ];
 
     /// The word for it in messages and JSON.
@@ -48,6 +51,7 @@ impl ResourceKind {
             ResourceKind::Document => "document",
             ResourceKind::Skill => "skill",
             ResourceKind::Fact => "fact",
+            ResourceKind::Query => "query",
         }
     }
 }

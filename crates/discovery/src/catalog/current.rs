@@ -22,6 +22,7 @@ use super::{
     paths::MAX_WATCHED,
     section::{Folders, Section},
     skills::Skills,
+    verified::Verified,
 };
 
 /// What the files were, and which state of the index shows them.
@@ -75,6 +76,7 @@ pub(super) fn fingerprint(
         Documents::files(&file.documents, folders)?,
         Skills::files(&file.skills, folders)?,
         Facts::files(&file.facts, folders)?,
+        Verified::files(&file.verified_queries, folders)?,
     ]
     .concat();
     if watched.len() > MAX_WATCHED {

@@ -17,6 +17,7 @@ use super::{
     preload::{self, PreloadEntry},
     section::Section,
     skills::{SkillEntry, Skills},
+    verified::{Verified, VerifiedEntry},
     web::FetchEntry,
     web_search::WebSearchEntry,
 };
@@ -29,6 +30,7 @@ pub(super) struct CatalogFile {
     pub(super) documents: Vec<DocumentEntry>,
     pub(super) facts: Vec<FactEntry>,
     pub(super) skills: Vec<SkillEntry>,
+    pub(super) verified_queries: Vec<VerifiedEntry>,
     pub(super) context_preload: PreloadEntry,
     /// What the owner wants every model to know.
     pub(super) instructions: String,
@@ -39,13 +41,14 @@ pub(super) struct CatalogFile {
 }
 
 /// The keys that hold lists of entries.
-const LISTS: [&str; 5] = [Databases::KEY, Apis::KEY, Documents::KEY, Facts::KEY, Skills::KEY];
+const LISTS: [&str; 6] = [Databases::KEY, Apis::KEY, Documents::KEY, Facts::KEY, Skills::KEY, Verified::KEY];
 const KEYS: &[&str] = &[
     "databases",
     "apis",
     "documents",
     "facts",
     "skills",
+    "verified_queries",
     "context_preload",
     "instructions",
     "queries",
@@ -90,6 +93,7 @@ pub(super) fn parse(
         documents: read_all(reader, take(Documents::KEY), Documents::read),
         facts: read_all(reader, take(Facts::KEY), Facts::read),
         skills: read_all(reader, take(Skills::KEY), Skills::read),
+        verified_queries: read_all(reader, take(Verified::KEY), Verified::read),
         context_preload: context_preload.map(|entry| preload::read(reader, entry)).unwrap_or_default(),
         instructions: instructions.map(|entry| instructions::read(reader, entry)).unwrap_or_default(),
         queries,

@@ -18,6 +18,7 @@ impl Catalog {
             ResourceKind::Operation => self.apis.resolve_operation(id),
             ResourceKind::Document => self.documents.resolve_id(id).map(|(document, _)| document.name.clone()),
             ResourceKind::Skill => self.skills.resolve(id).map(|skill| skill.name.clone()),
+            ResourceKind::Query => self.verified.resolve(id).map(|query| query.name.clone()),
             ResourceKind::Fact => {
                 let wanted = normalize(id);
                 self.facts.records().into_iter().map(|fact| fact.id).find(|term| normalize(term) == wanted)
@@ -84,6 +85,7 @@ impl Catalog {
                 near(id, self.documents.documents().iter().map(|document| document.name.as_str()))
             }
             ResourceKind::Skill => near(id, self.skills.skills().iter().map(|skill| skill.name.as_str())),
+            ResourceKind::Query => near(id, self.verified.queries().iter().map(|query| query.name.as_str())),
             ResourceKind::Fact => {
                 let terms: Vec<String> = self.facts.records().into_iter().map(|fact| fact.name).collect();
                 near(id, terms.iter().map(String::as_str))

@@ -9,6 +9,7 @@ use prospector_core::tokens::estimate;
 use prospector_core::tool::{
     Answer, BoxFuture, Budget, Callable, Cut, Effect, Text, ToolError, ToolOutput, ToolSpec, compact, output_schema,
 };
+use prospector_queries::VerifiedQueries;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value, json};
@@ -36,11 +37,12 @@ const ERROR: usize = 60;
 const MORE: &str = "call again with a larger max_tokens";
 
 /// The forms of ids, and the tool that the full set has where there are such things.
-const IDS: [(&str, &str); 5] = [
+const IDS: [(&str, &str); 6] = [
     ("list_databases", "database, database.table, database.table#col* (these columns), database.table>table (joins), "),
     ("list_apis", "api, api.operation, api.operation#part, "),
     ("list_documents", "document, document#section, "),
     ("list_skills", "skill, skill#file, "),
+    (VerifiedQueries::LIST_TOOL, "verified query, "),
     ("list_known_facts", "a fact's term"),
 ];
 
@@ -165,7 +167,8 @@ impl Describe {
             | Target::Section { .. }
             | Target::Skill(_)
             | Target::File { .. }
-            | Target::Fact(_) => Ok(shown),
+            | Target::Fact(_)
+            | Target::Query(_) => Ok(shown),
         }
     }
 }

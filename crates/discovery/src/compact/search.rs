@@ -7,6 +7,7 @@ use prospector_core::record::{Resource, ResourceKind};
 use prospector_core::tool::{
     Answer, BoxFuture, Budget, Callable, Cut, Effect, Page, Part, Tool, ToolError, ToolOutput, ToolSpec, output_schema,
 };
+use prospector_queries::VerifiedQueries;
 use prospector_schema::{TableHit, TableHits, joins::KeyJoin};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -43,6 +44,7 @@ enum Wanted {
     Document,
     Fact,
     Skill,
+    Query,
 }
 
 impl Search {
@@ -52,6 +54,7 @@ impl Search {
             ("operation", "API operations", "search_operations"),
             ("document", "documents", "search_documents"),
             ("skill", "skills", "search_skills"),
+            ("query", "verified queries", VerifiedQueries::LIST_TOOL),
         ];
         let there = tools.iter().filter(|(_, _, tool)| targets.has(tool)).map(|(_, name, _)| format!("{name}, "));
         let joins = if targets.has("search_tables") { ", with join keys" } else { "" };
@@ -83,7 +86,7 @@ impl Search {
             Some(Wanted::Operation) => "search_operations",
             Some(Wanted::Document) => "search_documents",
             Some(Wanted::Skill) => "search_skills",
-            Some(Wanted::Fact) | None => "search",
+            Some(Wanted::Fact | Wanted::Query) | None => "search",
         };
         if own != "search" && self.targets.has(own) {
             let fields = json!({"query": query, "limit": limit, "database": database});

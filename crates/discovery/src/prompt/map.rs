@@ -5,6 +5,8 @@ use prospector_core::{
     tokens,
 };
 
+use prospector_queries::VerifiedQueries;
+
 use crate::{Catalog, DiscoveryTools};
 
 /// At most this many tokens, by the cheap estimate; of a larger catalog the first names are shown. With more, a prompt
@@ -19,6 +21,7 @@ pub(super) fn text(catalog: &Catalog, tools: &DiscoveryTools) -> String {
     let documents = catalog.documents.documents().iter().map(|document| clean_name(&document.name)).collect();
     let skills = catalog.skills.skills().iter().map(|skill| clean_name(&skill.name)).collect();
     let facts: Vec<String> = catalog.facts.records().iter().map(|fact| clean_name(&fact.name)).collect();
+    let queries = catalog.verified.queries().iter().map(|query| clean_name(&query.name)).collect();
     let specs = tools.specs();
     let listed = |tool: &'static str| if specs.iter().any(|spec| spec.name == tool) { tool } else { "list" };
     let groups = [
@@ -27,6 +30,7 @@ pub(super) fn text(catalog: &Catalog, tools: &DiscoveryTools) -> String {
         ("documents", documents, listed("list_documents")),
         ("skills", skills, listed("list_skills")),
         ("known facts", facts, listed("list_known_facts")),
+        ("verified queries", queries, listed(VerifiedQueries::LIST_TOOL)),
     ];
     limit_groups(groups.into_iter().filter(|(_, names, _)| !names.is_empty()).collect())
 }

@@ -174,9 +174,12 @@ type Model = BTreeMap<Kind, (Weights, Option<Weights>)>;
 
 static MODEL: LazyLock<Result<Model, ModelError>> = LazyLock::new(|| parse(include_str!("../../model/relevance.json")));
 
+/// The kinds that nothing was learned of: they have the weights of skills.
+const UNWEIGHED: [Kind; 2] = [Kind::Fact, Kind::Query];
+
 fn weights(kind: Kind, is_read: bool) -> Option<&'static Weights> {
-    // Facts are few and short, as skills are.
-    let kind = if kind == Kind::Fact { Kind::Skill } else { kind };
+    // They are few and short, as skills are.
+    let kind = if UNWEIGHED.contains(&kind) { Kind::Skill } else { kind };
     let (unread, read) = MODEL.as_ref().ok()?.get(&kind)?;
     Some(read.as_ref().filter(|_| is_read).unwrap_or(unread))
 }
@@ -216,7 +219,7 @@ fn parse(text: &str) -> Result<Model, ModelError> {
         .map(|(kind, named)| Ok((kind, (weigh(named.unread)?, named.read.map(weigh).transpose()?))))
         .collect();
     let all = all?;
-    let missing = Kind::ALL.into_iter().find(|kind| *kind != Kind::Fact && !all.contains_key(kind));
+    let missing = Kind::ALL.into_iter().find(|kind| !UNWEIGHED.contains(kind) && !all.contains_key(kind));
     missing.map_or(Ok(all), |kind| Err(ModelError::Kind(kind)))
 }
 

@@ -62,7 +62,11 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
             ResourceKind::Operation => "api.operation",
             ResourceKind::Fact => "its term",
             ResourceKind::Column => "database.table.column",
-            ResourceKind::Database | ResourceKind::Api | ResourceKind::Document | ResourceKind::Skill => "its name",
+            ResourceKind::Database
+            | ResourceKind::Api
+            | ResourceKind::Document
+            | ResourceKind::Skill
+            | ResourceKind::Query => "its name",
         };
         ResourceTemplate::new(format!("{SCHEME}{kind}/{{id}}"), kind.as_str())
             .with_description(format!("The {kind} with that id: {form}."))
@@ -126,7 +130,8 @@ fn text(kind: ResourceKind, answer: &Answer) -> String {
         | ResourceKind::Column
         | ResourceKind::Api
         | ResourceKind::Operation
-        | ResourceKind::Fact => None,
+        | ResourceKind::Fact
+        | ResourceKind::Query => None,
     };
     match own {
         Some(own) if !answer.is_cut() => own.to_owned(),
@@ -142,7 +147,8 @@ fn media(kind: ResourceKind) -> &'static str {
         | ResourceKind::Column
         | ResourceKind::Api
         | ResourceKind::Operation
-        | ResourceKind::Fact => "text/plain",
+        | ResourceKind::Fact
+        | ResourceKind::Query => "text/plain",
     }
 }
 

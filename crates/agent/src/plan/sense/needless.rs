@@ -31,7 +31,11 @@ fn is_needed(view: &PlanView<'_>, source: &Source) -> bool {
         ResourceKind::Operation => is_operation_needed(view, source),
         ResourceKind::Document => is_text_needed(view, source, 0.5),
         ResourceKind::Skill => is_text_needed(view, source, 0.5),
-        ResourceKind::Database | ResourceKind::Column | ResourceKind::Api | ResourceKind::Fact => true,
+        ResourceKind::Database
+        | ResourceKind::Column
+        | ResourceKind::Api
+        | ResourceKind::Fact
+        | ResourceKind::Query => true,
     }
 }
 
