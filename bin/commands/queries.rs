@@ -4,7 +4,7 @@ use anyhow::Context as _;
 use prospector_agent::ask::Answered;
 use prospector_discovery::{
     Catalog, DiscoveryTools, Profile,
-    verified::{Proposals, QueryError, QueryState, VerifiedQueries, VerifiedQuery},
+    review::{Proposals, QueryError, QueryState, VerifiedQueries, VerifiedQuery},
 };
 use serde_json::{Map, Value, json};
 

@@ -86,8 +86,9 @@ fn tell(answer: &Value, given: &Value) -> String {
         _ => format!("{question} [Q1]\n\n{{{{Q1}}}}"),
     };
     let verified = &answer["verified"];
+    // Items of a list have the reference of the line before it.
     told.push_str(&format!(
-        "\n\nVerified: the query `{}` was checked by {} on {}.",
+        "\n\nVerified [Q1]:\n\n- The query `{}` was checked by {} on {}.",
         text(&answer["name"]),
         text(&verified["by"]),
         text(&verified["on"])
@@ -99,10 +100,10 @@ fn tell(answer: &Value, given: &Value) -> String {
         })
         .collect();
     if !parameters.is_empty() {
-        told.push_str(&format!(" It ran with {}.", parameters.join(", ")));
+        told.push_str(&format!("\n- It ran with {}.", parameters.join(", ")));
     }
     if let Some(description) = answer["description"].as_str() {
-        told.push_str(&format!("\n\nNote: {description}"));
+        told.push_str(&format!("\n- {description}"));
     }
     format!("{told}\n\n{WHO}")
 }

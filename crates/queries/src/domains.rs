@@ -64,11 +64,11 @@ async fn of_column(parameter: &Parameter, column: &str, engine: &Engine) -> Opti
     }
     let row = rows.into_iter().next()?;
     let [least, greatest] = row.get(..2)? else { return None };
-    Some(Domain::Between(bound(parameter.kind, least)?, bound(parameter.kind, greatest)?))
+    Some(Domain::Between(read_end(parameter.kind, least)?, read_end(parameter.kind, greatest)?))
 }
 
 /// An end of a range; of a moment, its day.
-fn bound(kind: ParameterType, value: &Value) -> Option<Literal> {
+fn read_end(kind: ParameterType, value: &Value) -> Option<Literal> {
     match (kind, value) {
         (ParameterType::Date, Value::String(text)) => read(kind, &Value::String(text.chars().take(10).collect())),
         _ => read(kind, value),

@@ -264,7 +264,7 @@ impl Reader<'_> {
         };
         let description = self.text(fields, "description", &above).unwrap_or_default();
         let column = self.text(fields, "column", &above);
-        let allowed = self.allowed(name, kind, fields.get("allowed"));
+        let allowed = self.read_allowed(name, kind, fields.get("allowed"));
         let default = match fields.get("default").filter(|value| !value.is_null()) {
             None => None,
             Some(value) => {
@@ -282,7 +282,7 @@ impl Reader<'_> {
         Some(Parameter { name: name.to_owned(), kind, description, default, allowed, column })
     }
 
-    fn allowed(&mut self, name: &str, kind: ParameterType, value: Option<&Value>) -> Vec<AllowedValue> {
+    fn read_allowed(&mut self, name: &str, kind: ParameterType, value: Option<&Value>) -> Vec<AllowedValue> {
         let one = |value: &Value, words: Vec<String>| read(kind, value).map(|value| AllowedValue { value, words });
         let all: Option<Vec<AllowedValue>> = match value {
             None | Some(Value::Null) => return Vec::new(),

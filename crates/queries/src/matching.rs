@@ -13,13 +13,11 @@ use prospector_engine::query::Literal;
 
 use crate::model::{Parameter, VerifiedQuery};
 use crate::value::Domain;
-use values::{Filled, fill};
-use words::{Word, meaning, words};
+use values::{Filled, PREPOSITIONS, fill};
+use words::{SHAPES, Word, meanings, words};
 
 /// A longer question is compared with none.
 const MAX_QUESTION_CHARS: usize = 600;
-/// So much of the question of a query must be said for it to be meant, by the weight of its words.
-const MIN_SAID: f64 = 0.7;
 /// Another query that is nearly as near makes it doubtful which is meant.
 const MARGIN: f64 = 0.08;
 
@@ -116,16 +114,18 @@ impl Rarity {
 
 /// All that a query says of itself, in the words of its questions.
 fn vocabulary(query: &VerifiedQuery) -> BTreeSet<String> {
-    let of_names = query.parameters.iter().flat_map(|parameter| words(&parameter.name.replace('_', " ")));
-    let of_texts = query.phrasings().flat_map(phrase_words);
-    of_names.chain(of_texts).filter_map(|word| meaning(&word)).collect()
+    let of_names = query.parameters.iter().map(|parameter| words(&parameter.name.replace('_', " ")));
+    let of_texts = query.phrasings().map(phrase_words);
+    of_names.chain(of_texts).flat_map(|words| meanings(&words)).flatten().collect()
 }
 
-/// The words of a phrasing without its slots.
+/// The words of a phrasing without its slots and the prepositions before them, which go with the values.
 fn phrase_words(phrasing: &str) -> Vec<Word> {
     let (mut text, mut rest) = (String::new(), phrasing);
     while let Some((before, after)) = rest.split_once('{') {
-        text.push_str(before);
+        let last = before.trim_end().rsplit(' ').next().unwrap_or_default();
+        let end = if PREPOSITIONS.contains(&last) { before.trim_end().len() - last.len() } else { before.len() };
+        text.push_str(&before[..end]);
         text.push_str(" , ");
         rest = after.split_once('}').map_or("", |(_, after)| after);
     }
@@ -141,31 +141,33 @@ fn compare<'a>(
 ) -> Option<Candidate<'a>> {
     let known = vocabulary(query);
     let Filled { parameters, used } = fill(question, query, domains);
-    let left = question.iter().enumerate().filter(|(at, _)| !used.contains(at));
-    let said: Vec<(&Word, String)> = left.filter_map(|(_, word)| Some((word, meaning(word)?))).collect();
+    let left = question.iter().zip(meanings(question)).enumerate().filter(|(at, _)| !used.contains(at));
+    let said: Vec<(&Word, String)> = left.filter_map(|(_, (word, meaning))| Some((word, meaning?))).collect();
     let asked: BTreeSet<&str> = said.iter().map(|(_, meaning)| meaning.as_str()).collect();
     let weigh = |words: &mut dyn Iterator<Item = &str>| words.map(|word| rarity.weight(word)).sum::<f64>();
-    let common = weigh(&mut asked.iter().copied().filter(|word| known.contains(*word)));
-    if common == 0.0 {
+    if !asked.iter().any(|word| known.contains(*word)) {
         return None;
     }
     let unexplained: Vec<String> =
         said.iter().filter(|(_, meaning)| !known.contains(meaning)).map(|(word, _)| word.text.clone()).collect();
-    // The phrasing of which most is said; its slots count as words.
-    let of_phrase = |phrasing: &str| {
-        let words: BTreeSet<String> = phrase_words(phrasing).iter().filter_map(meaning).collect();
-        let all = weigh(&mut words.iter().map(String::as_str));
-        let there = weigh(&mut words.iter().map(String::as_str).filter(|word| asked.contains(word)));
-        if all == 0.0 { 0.0 } else { there / all }
+    // Beside each phrasing: how near it is, and whether all of it is said and the same is made of the rows. With less, a question
+    // for all customers would be answered with those who signed up online.
+    let beside = |phrasing: &str| {
+        let words: BTreeSet<String> = meanings(&phrase_words(phrasing)).into_iter().flatten().collect();
+        let words: BTreeSet<&str> = words.iter().map(String::as_str).collect();
+        let common = weigh(&mut words.intersection(&asked).copied());
+        let all = weigh(&mut words.union(&asked).copied());
+        let has_shape = SHAPES.iter().all(|shape| words.contains(shape) == asked.contains(shape));
+        (common / all.max(f64::MIN_POSITIVE), has_shape && !words.is_empty() && words.is_subset(&asked))
     };
-    let covered = query.phrasings().map(of_phrase).fold(0.0, f64::max);
-    let total = weigh(&mut asked.iter().copied());
-    let similarity = covered * (common / total.max(f64::MIN_POSITIVE));
+    let all: Vec<(f64, bool)> = query.phrasings().map(beside).collect();
+    let is_said = all.iter().any(|(_, is_said)| *is_said);
+    let similarity = all.iter().filter(|one| one.1 == is_said).map(|one| one.0).fold(0.0, f64::max);
     let mut doubts = Vec::new();
     if !unexplained.is_empty() {
         doubts.push(Doubt::Unexplained(unexplained));
     }
-    if covered < MIN_SAID {
+    if !is_said {
         doubts.push(Doubt::TooLittle);
     }
     let has_value = |parameter: &&Parameter| {

@@ -32,7 +32,7 @@ impl VerifiedQueries {
             .with(run::RunVerifiedQuery(self.clone(), engine.clone()))
     }
 
-    fn named(&self, name: &str) -> Result<&VerifiedQuery, ToolError> {
+    fn find_named(&self, name: &str) -> Result<&VerifiedQuery, ToolError> {
         let names = self.queries().iter().map(|query| query.name.as_str());
         self.resolve(name).ok_or_else(|| ToolError::not_found("verified query", name, names))
     }

@@ -1,7 +1,7 @@
 //! Verified queries that are near a question, as a model is shown them before it.
 
 use prospector_core::{mark::as_data, tokens};
-use prospector_discovery::{DiscoveryTools, verified::Candidate};
+use prospector_discovery::{DiscoveryTools, review::Candidate};
 
 /// So many are shown at most.
 const MAX_EXAMPLES: usize = 3;

@@ -95,7 +95,7 @@ fn is_beside(question: &[Word], found: &Found, parameter: &str, query: &Verified
 }
 
 /// What tells how a value belongs to the question: artists sold *in* Brazil are not artists *from* Brazil.
-const PREPOSITIONS: [&str; 9] = ["in", "of", "from", "to", "into", "at", "for", "on", "by"];
+pub(super) const PREPOSITIONS: [&str; 10] = ["in", "during", "of", "from", "to", "into", "at", "for", "on", "by"];
 
 fn preposition(question: &[Word], at: usize) -> Option<&str> {
     let before = question.get(at.checked_sub(1)?)?.text.as_str();

@@ -153,7 +153,7 @@ impl Tool for GetVerifiedQuery {
     type Output = Whole;
 
     async fn call(&self, args: GetArgs) -> Result<Whole, ToolError> {
-        Ok(Whole::of(self.0.named(&args.name)?))
+        Ok(Whole::of(self.0.find_named(&args.name)?))
     }
 }
 

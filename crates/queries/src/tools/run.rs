@@ -113,7 +113,7 @@ pub(super) struct RunArgs {
 
 /// The answer of a verified query.
 #[derive(Clone, Serialize, JsonSchema)]
-pub(super) struct Ran {
+pub(super) struct VerifiedAnswer {
     id: String,
     name: String,
     /// The question with the values in it.
@@ -142,12 +142,12 @@ impl Tool for RunVerifiedQuery {
     const MORE: &'static str = "call again with a larger max_tokens";
     const EFFECT: Effect = Effect::Reads;
     type Args = RunArgs;
-    type Output = Ran;
+    type Output = VerifiedAnswer;
 
-    async fn call(&self, args: RunArgs) -> Result<Ran, ToolError> {
-        let query = self.0.named(&args.name)?;
+    async fn call(&self, args: RunArgs) -> Result<VerifiedAnswer, ToolError> {
+        let query = self.0.find_named(&args.name)?;
         let run = self.0.run(query, &args.parameters, &self.1, MAX_ROWS).await?;
-        Ok(Ran {
+        Ok(VerifiedAnswer {
             id: String::new(),
             name: query.name.clone(),
             question: fill_in(query, &run.parameters),
@@ -176,7 +176,7 @@ fn fill_in(query: &VerifiedQuery, values: &[(String, Literal)]) -> String {
     question
 }
 
-impl ToolOutput for Ran {
+impl ToolOutput for VerifiedAnswer {
     fn reveals(&self) -> Vec<Resource> {
         let databases = self.databases.iter().map(|name| Resource::new(ResourceKind::Database, name));
         let tables = self.tables.iter().map(|name| Resource::new(ResourceKind::Table, name));
