@@ -136,6 +136,11 @@ async fn approve(
     Ok(Exit::Good)
 }
 
+/// That a query can be kept under a name, before anything is asked.
+pub(super) fn check_name(name: &str, settings: &Settings) -> anyhow::Result<()> {
+    Proposals::of_state(&state(settings)?).check_name(name).map_err(with_advice)
+}
+
 /// Keeps the last query that an answer rests on until somebody has checked it.
 pub(super) fn propose(answered: &Answered, name: &str, settings: &Settings) -> anyhow::Result<()> {
     let is_new = |query: &&prospector_agent::ask::DataQuestion| {

@@ -3,7 +3,7 @@
 use std::{path::PathBuf, sync::Arc};
 
 use prospector_agent::{Models, Planner};
-use prospector_bench::cases::{self, Case, Comparison, Report, Tester};
+use prospector_bench::questions::cases::{self, Case, Comparison, Report, Tester};
 use prospector_discovery::Catalog;
 use tokio_util::sync::CancellationToken;
 

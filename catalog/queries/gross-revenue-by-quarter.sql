@@ -13,7 +13,7 @@ parameters:
     allowed: [2023, 2024, 2025]
 verified: {by: Finance, on: 2026-01-12}
 ---
-SELECT (CAST(strftime('%m', invoice_date) AS INTEGER) + 2) / 3 AS quarter, ROUND(SUM(total), 2) AS gross_revenue
+SELECT :year || '-Q' || ((CAST(strftime('%m', invoice_date) AS INTEGER) + 2) / 3) AS quarter, ROUND(SUM(total), 2) AS gross_revenue
 FROM invoices
 WHERE stat_cd = 'P' AND CAST(strftime('%Y', invoice_date) AS INTEGER) = :year
 GROUP BY quarter

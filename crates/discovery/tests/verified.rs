@@ -64,7 +64,7 @@ async fn each_gives_what_sql_by_hand_gives() {
         1,
     )
     .await;
-    let quarters = json!([[1, 1335.35], [2, 1463.24], [3, 1653.26], [4, 2481.52]]);
+    let quarters = json!([["2024-Q1", 1335.35], ["2024-Q2", 1463.24], ["2024-Q3", 1653.26], ["2024-Q4", 2481.52]]);
     check("gross-revenue-by-quarter", json!({"year": 2024}), quarters, 4).await;
     check("net-revenue", json!({"year": 2025}), json!([[8764.56 - 196.75]]), 1).await;
     check("net-revenue", json!({"year": "2023"}), json!([[4259.95 - 96.97]]), 1).await;

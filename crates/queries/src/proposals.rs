@@ -34,6 +34,14 @@ impl Proposals {
         Proposals { folder: state.join(FOLDER) }
     }
 
+    /// That a query can have a name.
+    ///
+    /// # Errors
+    /// A name that no file can have.
+    pub fn check_name(&self, name: &str) -> Result<(), QueryError> {
+        self.file(name).map(drop)
+    }
+
     /// All that can be read, by name.
     pub fn list(&self) -> Vec<VerifiedQuery> {
         list_files(&self.folder).iter().filter_map(|file| load_file(file).0).collect()
