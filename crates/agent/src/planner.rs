@@ -129,7 +129,7 @@ impl Planner {
         if self.models.chat.reads_data() {
             return None;
         }
-        render_examples(&self.catalog.verified.near(question))
+        render_examples(&self.catalog.verified.near(question), self.models.info.tools)
     }
 
     /// The system prompt that a question is planned with.

@@ -205,7 +205,7 @@ impl Reader<'_> {
     }
 
     fn verification(&mut self, value: Option<&Value>) -> Option<Verification> {
-        let Some(value) = value.filter(|value| !value.is_null()) else { return None };
+        let value = value.filter(|value| !value.is_null())?;
         let line = self.line(&["verified"]);
         let Value::Object(fields) = value else {
             self.fail(

@@ -10,13 +10,17 @@ const MAX_TOKENS: usize = 600;
 /// One that has less in common with the question is not shown.
 const MIN_SIMILARITY: f64 = 0.3;
 
-/// The examples, the nearest first, as far as they have room; none where nothing is near.
-pub(crate) fn render_examples(near: &[Candidate<'_>]) -> Option<String> {
-    let head = format!(
-        "\n\nQueries that a person has verified, near the question. One that answers it is run with {}; of the others, the way \
-         they compute is an example:",
-        DiscoveryTools::RUN_VERIFIED_TOOL
-    );
+/// The examples, the nearest first, as far as they have room; none where nothing is near. A model with `tools` is told how one is
+/// run.
+pub(crate) fn render_examples(near: &[Candidate<'_>], tools: bool) -> Option<String> {
+    let mut head = "\n\nQueries that a person has verified, near the question. ".to_owned();
+    head += &match tools {
+        true => format!(
+            "One that answers it is run with {}; of the others, the way they compute is an example:",
+            DiscoveryTools::RUN_VERIFIED_TOOL
+        ),
+        false => "The way they compute is an example:".to_owned(),
+    };
     let (mut text, mut room) = (String::new(), MAX_TOKENS.saturating_sub(tokens::estimate(&head)));
     for candidate in near.iter().filter(|near| near.similarity >= MIN_SIMILARITY).take(MAX_EXAMPLES) {
         let query = candidate.query;

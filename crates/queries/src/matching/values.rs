@@ -77,7 +77,8 @@ pub(super) fn fill(question: &[Word], query: &VerifiedQuery, domains: &[Domain])
     filled
 }
 
-/// Whether the word before a value, or the one after it, stands beside the parameter in a phrasing of the query.
+/// Whether the word before a value stands before the parameter in a phrasing of the query; where the phrasing begins with the
+/// parameter, the word after it.
 fn is_beside(question: &[Word], found: &Found, parameter: &str, query: &VerifiedQuery) -> bool {
     let text = |at: Option<usize>| at.and_then(|at| question.get(at)).map(|word| word.text.as_str());
     let (before, after) = (text(found.from.checked_sub(1)), text(Some(found.to)));
@@ -89,7 +90,7 @@ fn is_beside(question: &[Word], found: &Found, parameter: &str, query: &Verified
             let same = |word: &Option<Word>, said: Option<&str>| {
                 word.as_ref().is_some_and(|word| said == Some(word.text.as_str()))
             };
-            same(&left, before) || same(&right, after)
+            if left.is_some() { same(&left, before) } else { same(&right, after) }
         })
     })
 }

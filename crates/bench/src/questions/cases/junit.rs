@@ -75,7 +75,7 @@ mod tests {
         loop {
             use quick_xml::events::Event;
             match reader.read_event().unwrap() {
-                Event::Start(tag) | Event::Empty(tag) => cases += usize::from(tag.name().as_ref() == b"testcase"),
+                Event::Start(tag) | Event::Empty(tag) => cases += usize::from(tag.name().as_ref() == "testcase"),
                 Event::Eof => break,
                 _ => {}
             }
