@@ -3,6 +3,8 @@
 mod bench;
 mod limits;
 mod metrics;
+mod queries;
+mod test;
 mod values;
 
 use std::{net::SocketAddr, path::PathBuf};
@@ -16,6 +18,8 @@ use prospector_llm::purpose::Mode;
 pub(crate) use bench::*;
 pub(crate) use limits::LimitArgs;
 pub(crate) use metrics::{MetricsArgs, MetricsCommand};
+pub(crate) use queries::*;
+pub(crate) use test::{ReportFormat, TestArgs};
 pub(crate) use values::{EmbedderName, FormatName, ProfileName, PromptName, TransformerName};
 use values::{kind, mode, platform};
 
@@ -112,6 +116,10 @@ pub(crate) enum Command {
     Prompt(PromptArgs),
     /// Look at the facts that were said, approve those that wait, remove any
     Facts(FactsArgs),
+    /// List the queries that somebody has checked, run and compare them, approve those that wait
+    Queries(QueriesArgs),
+    /// Ask questions of your own, and compare the answers with what you expect
+    Test(TestArgs),
     /// Bring the index up to date, and list everything that is wrong
     Refresh(RefreshArgs),
     /// Serve the tools to an MCP client over standard input and output
@@ -239,6 +247,9 @@ pub(crate) struct AskArgs {
     /// Go on with the conversation of that name, or begin it
     #[arg(long, value_name = "NAME")]
     pub(crate) session: Option<String>,
+    /// Keep the query behind the answer under this name, until `planner queries approve`
+    #[arg(long, value_name = "NAME")]
+    pub(crate) save: Option<String>,
     #[command(flatten)]
     pub(crate) answering: AnsweringArgs,
 }
@@ -323,7 +334,7 @@ pub(crate) struct ToolsArgs {
 pub(crate) struct SearchArgs {
     /// A question, some words or a name
     pub(crate) query: String,
-    /// Only this kind; may be repeated [possible values: table, operation, document, fact, skill]
+    /// Only this kind; may be repeated [possible values: table, operation, document, fact, skill, query]
     #[arg(long = "kind", value_parser = kind)]
     pub(crate) kinds: Vec<Kind>,
     /// At most this many

@@ -11,11 +11,13 @@ mod init;
 mod mcp;
 mod metrics;
 mod plan;
+mod queries;
 mod query_worker;
 mod reconcile;
 mod run;
 mod serve;
 mod sql;
+mod test;
 
 pub(crate) use ask::ask;
 pub(crate) use bench::bench;
@@ -27,11 +29,13 @@ pub(crate) use init::init;
 pub(crate) use mcp::mcp;
 pub(crate) use metrics::metrics;
 pub(crate) use plan::plan;
+pub(crate) use queries::queries;
 pub(crate) use query_worker::query_worker;
 pub(crate) use reconcile::reconcile;
 pub(crate) use run::run;
 pub(crate) use serve::serve;
 pub(crate) use sql::sql;
+pub(crate) use test::test;
 
 use std::{
     path::{Path, PathBuf},

@@ -69,6 +69,7 @@ fn rows() -> Vec<Row> {
             .wrong("table", "invoicez", "invoices"),
         row("get_table_schema", invoices, "customer_id").wrong("table", "invoicez", "invoices"),
         row("get_unresolved_facts", json!({}), ""),
+        row("get_verified_query", json!({"name": "net-revenue"}), "Finance").wrong("name", "net-revenu", "net-revenue"),
         row("list_api_operations", json!({"api": "recommendations"}), "similarArtists").wrong(
             "api",
             "recomendation",
@@ -90,6 +91,7 @@ fn rows() -> Vec<Row> {
             "musicstor",
             "music_store",
         ),
+        row("list_verified_queries", json!({}), "vip-customer-count"),
         row("resolve_fact", json!({"question": "What is a VIP customer?"}), "VIP customer"),
         row("resolve_skill_link", json!({"name": "quarterly-report", "target": skill_link()}), "content").wrong(
             "target",

@@ -12,7 +12,12 @@ use prospector_core::Owner;
 use prospector_llm::purpose::Mode;
 use tokio_util::sync::CancellationToken;
 
-use super::{Opening, interrupts, models, open, plan::tell, state};
+use super::{
+    Opening, interrupts, models, open,
+    plan::tell,
+    queries::{check_name, propose},
+    state,
+};
 use crate::{
     Exit,
     cli::{AnsweringArgs, AskArgs, FormatName},
@@ -25,6 +30,9 @@ pub(crate) async fn ask(args: AskArgs, settings: &Settings) -> anyhow::Result<Ex
     let question = args.question.trim();
     if question.is_empty() {
         anyhow::bail!("the question is empty");
+    }
+    if let Some(name) = &args.save {
+        check_name(name, settings)?;
     }
     let models = answering_models(&args.answering, settings)?;
     let cancel = interrupts();
@@ -42,6 +50,9 @@ pub(crate) async fn ask(args: AskArgs, settings: &Settings) -> anyhow::Result<Ex
     }
     if let Some(failure) = &outcome.failure {
         output::say(&format!("error: {failure}"));
+    }
+    if let Some(name) = &args.save {
+        propose(&outcome.answered, name, settings)?;
     }
     Ok(exit(&outcome.answered))
 }

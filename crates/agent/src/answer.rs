@@ -66,9 +66,24 @@ pub struct DataQuestion {
     /// Why it failed; then there are no rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// The verified query that it is, where it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verified: Option<VerifiedBy>,
     /// The earlier result that it shows again: `t2.Q1`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reused: Option<String>,
+}
+
+/// A verified query, and who has checked it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct VerifiedBy {
+    /// Its name.
+    pub query: String,
+    /// Who.
+    pub by: String,
+    /// When, `YYYY-MM-DD`.
+    pub on: String,
 }
 
 /// Turns of a conversation in a few words, as a model wrote them.

@@ -1,6 +1,7 @@
 //! Answering a question: data and knowledge in the loop, an answer whose claims are traced, and what may be asked next.
 
 mod derivation;
+mod examples;
 mod follow_ups;
 mod goal;
 mod instructions;
@@ -19,8 +20,11 @@ use prospector_llm::{
 use tokio::time::timeout;
 use tracing::{Instrument, Span};
 
-pub use crate::answer::{Answered, Claim, Classification, Condensed, DataQuestion, DerivationStep, StepKind, Tracing};
+pub use crate::answer::{
+    Answered, Claim, Classification, Condensed, DataQuestion, DerivationStep, StepKind, Tracing, VerifiedBy,
+};
 pub use crate::platform::Platform;
+pub(crate) use examples::render_examples;
 pub use instructions::{ASK_INSTRUCTIONS, OUT_OF_SCOPE};
 
 use crate::{
@@ -71,7 +75,8 @@ impl<T: Tools> AgentLoop<'_, T> {
         let condensed = steps.condense(summary.unwrap_or(self.model), session, room).await;
         let mut messages = session.history(room, condensed.as_ref());
         let begins_at = messages.len();
-        let opening = format!("{}\n\nQuestion: {}", instructions::describe_mode(mode), request.question);
+        let examples = request.examples.as_deref().unwrap_or_default();
+        let opening = format!("{}{examples}\n\nQuestion: {}", instructions::describe_mode(mode), request.question);
         messages.push(Message::User { text: opening });
         let mut goal = AnswerGoal::new(&request.question, mode, session.previous(), begins_at);
         let tools = AskTools::new(self.tools, session);

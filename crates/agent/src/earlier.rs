@@ -30,6 +30,7 @@ impl ToolOutput for EarlierResult {
             question: &self.question,
             sql: Some(&self.sql),
             database: self.database.as_deref(),
+            verified: None,
             rows: Ok(rows),
         }]
     }

@@ -15,7 +15,7 @@ use prospector_llm::{
 use crate::{
     Limits, Request,
     agent_loop::AgentLoop,
-    ask::{ASK_INSTRUCTIONS, AskOutcome},
+    ask::{ASK_INSTRUCTIONS, AskOutcome, render_examples},
     extraction::extract_facts_with,
     plan::{INSTRUCTIONS, PlanOutcome},
     session::Session,
@@ -119,7 +119,17 @@ impl Planner {
     pub async fn ask<'a>(&self, session: &mut Session, request: impl Into<Request<'a>>) -> AskOutcome {
         let request = complete(request.into(), || self.models.limits_of_answers());
         let prompt = self.build_prompt(self.query_tools(), ASK_INSTRUCTIONS, &request).await;
+        let examples = request.examples.clone().or_else(|| self.examples(&request.question));
+        let request = Request { examples, ..request };
         self.agent(self.query_tools()).answer(prompt, &request, session, self.models.summary.as_deref()).await
+    }
+
+    /// The verified queries that are near a question, for a model that reads them; none where there is none.
+    fn examples(&self, question: &str) -> Option<String> {
+        if self.models.chat.reads_data() {
+            return None;
+        }
+        render_examples(&self.catalog.verified.near(question), self.models.info.tools)
     }
 
     /// The system prompt that a question is planned with.

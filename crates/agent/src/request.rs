@@ -30,6 +30,9 @@ pub struct Request<'a> {
     pub platform: Platform,
     /// How an answer is to be formatted, in the place of what is known of the platform.
     pub formatting: Option<String>,
+    /// Queries that are near the question, as a model is shown them before it; [`Planner::ask`](crate::Planner::ask) finds them
+    /// in its catalog where none are given.
+    pub examples: Option<String>,
     /// Whether an answer comes with questions that could be asked next.
     pub follow_ups: bool,
     /// Ends the run when it is cancelled; what is known by then is returned.
@@ -48,6 +51,7 @@ impl Request<'_> {
             form: None,
             platform: Platform::default(),
             formatting: None,
+            examples: None,
             follow_ups: true,
             cancel: CancellationToken::new(),
             observe: &ignore,

@@ -119,7 +119,7 @@ impl ToolOutput for ShopRows {
                 Ok(QueryRows { databases: &self.databases, columns: &self.columns, rows: &self.rows, has_more: false })
             }
         };
-        vec![QueryFinding { id: &mut self.id, question: "", sql: None, database: None, rows }]
+        vec![QueryFinding { id: &mut self.id, question: "", sql: None, database: None, verified: None, rows }]
     }
 }
 

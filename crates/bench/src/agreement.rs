@@ -94,6 +94,7 @@ fn target(resource: &Resource) -> Option<Target> {
         ResourceKind::Skill => Kind::Skill,
         ResourceKind::Fact => Kind::Fact,
         ResourceKind::Metric => Kind::Metric,
+        ResourceKind::Query => Kind::Query,
         ResourceKind::Database | ResourceKind::Column | ResourceKind::Api => return None,
     };
     Some((kind, resource.id.clone()))

@@ -31,6 +31,16 @@ pub enum BenchError {
         /// What is wrong with it.
         fault: LineError,
     },
+    /// A file of cases is no YAML, or has no list of them.
+    #[error("{}:{line}: {reason}", path.display())]
+    Cases {
+        /// The file.
+        path: PathBuf,
+        /// The line.
+        line: u64,
+        /// What is wrong.
+        reason: String,
+    },
     /// A file holds nothing.
     #[error("{} holds no {what}", path.display())]
     Empty {

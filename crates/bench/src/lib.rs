@@ -1,5 +1,6 @@
 //! What the benches measure: how well the search finds what questions need ([`retrieval`], [`calibration`]), how good the
-//! plans are ([`plans`]), what they cost in tokens ([`tokens`], [`chart`]), and what queries answer ([`sql`]). Each module
+//! plans are ([`plans`]), what they cost in tokens ([`tokens`], [`chart`]), what queries answer ([`sql`]), and whether a user's own
+//! questions are answered as expected ([`questions::cases`]). Each module
 //! reads its questions from a file, asks a catalog, and gives a report: JSON by `Serialize`, a table by `table()`.
 //!
 //! ```

@@ -71,7 +71,7 @@ fn item(hit: &Hit) -> Value {
             let section = hit.id.split_once('#').map_or(hit.name.as_str(), |(_, section)| section);
             json!({"document": hit.parent, "section": section, "relevance": hit.relevance})
         }
-        Kind::Skill | Kind::Fact | Kind::Metric => {
+        Kind::Skill | Kind::Fact | Kind::Metric | Kind::Query => {
             json!({"name": hit.name, "relevance": hit.relevance, "description": hit.description})
         }
     }

@@ -1,6 +1,8 @@
 //! The questions of a bench: one JSON object a line,
 //! `{"id", "query", "gold": ["db.table", ...], "kind"?, "dataset"?, "grades"?: {name: number}}`.
 
+pub mod cases;
+
 use std::{collections::BTreeMap, path::Path};
 
 use prospector_core::Kind;

@@ -24,11 +24,14 @@ pub enum Kind {
     Skill,
     /// A metric: a figure and how it is computed.
     Metric,
+    /// A query that somebody has checked, found by the questions that it answers.
+    Query,
 }
 
 impl Kind {
     /// Every kind, in the order in which kinds are listed anywhere.
-    pub const ALL: [Kind; 6] = [Kind::Table, Kind::Operation, Kind::Document, Kind::Fact, Kind::Skill, Kind::Metric];
+    pub const ALL: [Kind; 7] =
+        [Kind::Table, Kind::Operation, Kind::Document, Kind::Fact, Kind::Skill, Kind::Metric, Kind::Query];
 
     /// The name used in JSON, on the command line and in the index.
     pub fn as_str(self) -> &'static str {
@@ -39,6 +42,7 @@ impl Kind {
             Kind::Fact => "fact",
             Kind::Skill => "skill",
             Kind::Metric => "metric",
+            Kind::Query => "query",
         }
     }
 

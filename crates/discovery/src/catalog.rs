@@ -20,6 +20,7 @@ pub(crate) mod preload;
 mod section;
 mod skills;
 pub(crate) mod state;
+mod verified;
 mod web;
 mod web_search;
 
@@ -39,6 +40,7 @@ use prospector_documents::{DocumentDiscovery, refresh::Refreshed};
 use prospector_engine::options::{Cluster, EngineOptions, SubsetMemory, Workers};
 use prospector_engine::{Engine, Source};
 use prospector_facts::{FactDiscovery, model::Keeping};
+use prospector_queries::VerifiedQueries;
 use prospector_schema::SchemaDiscovery;
 use prospector_search::embed::Embedder;
 use prospector_search::{Index, RefreshReport};
@@ -60,6 +62,7 @@ use self::{
     preload::Preload,
     section::{Folders, Opening, Section},
     skills::Skills,
+    verified::Verified,
     web::Web,
 };
 use crate::piece::PromptCache;
@@ -117,6 +120,10 @@ pub struct Catalog {
     pub facts: Arc<FactDiscovery>,
     /// Metrics, and what they are over.
     pub metrics: Arc<SemanticModel>,
+    /// Queries that somebody has checked.
+    pub verified: Arc<VerifiedQueries>,
+    /// The folder that an approved query is written into, where the catalog names one.
+    pub verified_folder: Option<PathBuf>,
     /// One index over all of it.
     pub index: Index,
     /// What its owner wants every model to know and to keep to; mostly empty.
@@ -175,14 +182,20 @@ impl Catalog {
         let terms = metrics::define_terms(&metrics);
         let (facts, ()) = Facts { evidence, terms }.load(file.facts, &mut opening).await;
 
+        let engine = EngineOptions {
+            scratch: Some(state.join("scratch")),
+            cluster: options.cluster.clone(),
+            workers: options.workers.clone(),
+            subsets: options.subsets.clone(),
+            ..EngineOptions::default()
+        };
+        let verified = Verified { engine: engine_over(&schema, &opened.connectors, engine.clone()) };
+        let (verified, verified_folder) = verified.load(file.verified_queries, &mut opening).await;
+
         let mut catalog = Catalog {
-            engine: EngineOptions {
-                scratch: Some(state.join("scratch")),
-                cluster: options.cluster.clone(),
-                workers: options.workers.clone(),
-                subsets: options.subsets.clone(),
-                ..EngineOptions::default()
-            },
+            engine,
+            verified,
+            verified_folder,
             prompts: Arc::default(),
             caller,
             connectors: opened.connectors.clone(),
@@ -238,22 +251,7 @@ impl Catalog {
     /// An engine that runs read-only queries over its databases. Nothing of it is among the tools unless the caller adds
     /// them with [`DiscoveryTools::with_engine`].
     pub fn engine(&self) -> Arc<Engine> {
-        let (mut sources, mut options) = (Vec::new(), self.engine.clone());
-        for (database, connector) in self.schema.databases().zip(&self.connectors) {
-            match connector.clone().filter(|connector| connector.has_data()) {
-                Some(connector) => sources.push(Source {
-                    name: database.name.clone(),
-                    tables: database.tables.clone(),
-                    functions: database.functions.clone(),
-                    connector,
-                }),
-                None => {
-                    let names = database.tables.iter().map(|table| format!("{}.{}", database.name, table.name));
-                    options.described.extend(names);
-                }
-            }
-        }
-        Engine::with(sources, options)
+        engine_over(&self.schema, &self.connectors, self.engine.clone())
     }
 
     /// The same catalog as another owner sees it: all of it but the facts that others said for themselves. What this owner
@@ -266,6 +264,8 @@ impl Catalog {
             skills: self.skills.clone(),
             facts: Arc::new(self.facts.seen_by(owner, keeping)),
             metrics: self.metrics.clone(),
+            verified: self.verified.clone(),
+            verified_folder: self.verified_folder.clone(),
             index: self.index.clone(),
             instructions: self.instructions.clone(),
             queries: self.queries,
@@ -301,9 +301,34 @@ impl Catalog {
             Facts::records(&self.facts),
             Skills::records(&self.skills),
             Metrics::records(&self.metrics),
+            Verified::records(&self.verified),
         ]
         .concat()
     }
+}
+
+/// An engine over what has rows; of the others it knows that they are only described.
+fn engine_over(
+    schema: &SchemaDiscovery,
+    connectors: &[Option<Arc<dyn Connector>>],
+    mut options: EngineOptions,
+) -> Arc<Engine> {
+    let mut sources = Vec::new();
+    for (database, connector) in schema.databases().zip(connectors) {
+        match connector.clone().filter(|connector| connector.has_data()) {
+            Some(connector) => sources.push(Source {
+                name: database.name.clone(),
+                tables: database.tables.clone(),
+                functions: database.functions.clone(),
+                connector,
+            }),
+            None => {
+                let names = database.tables.iter().map(|table| format!("{}.{}", database.name, table.name));
+                options.described.extend(names);
+            }
+        }
+    }
+    Engine::with(sources, options)
 }
 
 /// What tells the state of an index, with the values beside it, from every other.

@@ -24,6 +24,7 @@ mod compact;
 mod piece;
 mod profile;
 pub mod prompt;
+mod query_tools;
 mod search_all;
 mod target;
 mod tools;
@@ -42,11 +43,17 @@ pub mod state {
     pub use crate::catalog::state::{StateReport, check, discard_damaged};
 }
 
-/// Facts as whoever runs the program sees them: whose they are, all of them, those that wait for approval.
+/// What people say and check: facts as whoever runs the program sees them, verified queries, and those of both that wait for
+/// approval.
 pub mod review {
     pub use prospector_facts::{
         FactError,
         model::Keeping,
         review::{Review, ReviewedFact},
+    };
+    pub use prospector_queries::{
+        Candidate, QueryError, VerifiedQueries, VerifiedQuery,
+        model::{Parameter, QueryState},
+        proposals::Proposals,
     };
 }

@@ -86,6 +86,7 @@ impl ToolOutput for SearchHit {
             Kind::Fact => (ResourceKind::Fact, self.id.as_str()),
             Kind::Skill => (ResourceKind::Skill, self.id.as_str()),
             Kind::Metric => (ResourceKind::Metric, self.id.as_str()),
+            Kind::Query => (ResourceKind::Query, self.id.as_str()),
             // Of a section, its document.
             Kind::Document => (ResourceKind::Document, self.id.split('#').next().unwrap_or(&self.id)),
         };

@@ -9,6 +9,7 @@ use prospector_core::record::ResourceKind;
 use prospector_core::tool::{Answer, Effect, Page, ToolError, ToolErrorCode, Toolset};
 use prospector_documents::DocumentDiscovery;
 use prospector_facts::{Fact, FactDiscovery};
+use prospector_queries::VerifiedQueries;
 use prospector_schema::SchemaDiscovery;
 use prospector_semantics::SemanticModel;
 use prospector_skills::SkillDiscovery;
@@ -24,6 +25,7 @@ pub(crate) struct TargetResolver {
     pub(crate) skills: Arc<SkillDiscovery>,
     pub(crate) facts: Arc<FactDiscovery>,
     pub(crate) metrics: Arc<SemanticModel>,
+    pub(crate) verified: Arc<VerifiedQueries>,
     full: Toolset,
 }
 
@@ -76,6 +78,7 @@ pub(crate) enum Target {
     },
     Fact(String),
     Metric(String),
+    Query(String),
 }
 
 /// A longer text is the name of nothing: each of its parts would be looked up.
@@ -100,6 +103,7 @@ impl Target {
             Target::Skill(_) | Target::File { .. } => "skill",
             Target::Fact(_) => "fact",
             Target::Metric(_) => "metric",
+            Target::Query(_) => "query",
         }
     }
 }
@@ -113,6 +117,7 @@ impl TargetResolver {
             skills: catalog.skills.clone(),
             facts: catalog.facts.clone(),
             metrics: catalog.metrics.clone(),
+            verified: catalog.verified.clone(),
             full,
         }
     }
@@ -177,6 +182,7 @@ impl TargetResolver {
             Target::Skill(name) => ("get_skill", json!({"name": name})),
             Target::File { skill, target } => ("resolve_skill_link", json!({"name": skill, "target": target})),
             Target::Metric(name) => (SemanticModel::SHOW_TOOL, json!({"name": name})),
+            Target::Query(name) => (VerifiedQueries::GET_TOOL, json!({"name": name})),
             Target::Fact(term) => return self.show_fact(term, max_tokens).await,
         };
         self.call(tool, args, max_tokens).await
@@ -209,6 +215,7 @@ impl TargetResolver {
             ResourceKind::Skill => Some(Target::Skill(name.clone())),
             ResourceKind::Fact => Some(Target::Fact(name.clone())),
             ResourceKind::Metric => Some(Target::Metric(name.clone())),
+            ResourceKind::Query => Some(Target::Query(name.clone())),
             ResourceKind::Column => {
                 let advice = "ask for its table".to_owned();
                 return Err(ToolError::invalid("a column is shown in its table", Some(advice)));
@@ -249,6 +256,9 @@ impl TargetResolver {
         }
         if let Some(metric) = self.metrics.metric(id) {
             found.push((metric.name.clone(), Target::Metric(metric.name.clone())));
+        }
+        if let Some(query) = self.verified.resolve(id) {
+            found.push((query.name.clone(), Target::Query(query.name.clone())));
         }
         if let Some(term) = self.term(id) {
             found.push((term.clone(), Target::Fact(term)));
@@ -336,6 +346,7 @@ impl TargetResolver {
         names.extend(self.skills.skills().iter().map(|skill| skill.name.clone()));
         names.extend(self.facts.records().into_iter().map(|fact| fact.name));
         names.extend(self.metrics.metrics().iter().map(|metric| metric.name.clone()));
+        names.extend(self.verified.queries().iter().map(|query| query.name.clone()));
         let near = nearest(id, names.iter().map(String::as_str), 3);
         let near = near.iter().map(|name| format!("`{}`", clean_name(name))).collect::<Vec<_>>().join(", ");
         ToolError::Respond {

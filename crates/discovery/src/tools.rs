@@ -6,12 +6,14 @@ use prospector_api::ApiDiscovery;
 use prospector_core::record::ResourceKind;
 use prospector_core::tool::{Answer, Effect, Tool, ToolError, ToolErrorCode, ToolSpec, Toolset};
 use prospector_engine::Engine;
+use prospector_queries::VerifiedQueries;
 use prospector_search::Index;
 use prospector_semantics::SemanticModel;
 use serde_json::Value;
 
 use crate::{
     Catalog, Profile, compact,
+    query_tools::QueryTools,
     search_all::SearchAll,
     target::{Detail, TargetResolver},
 };
@@ -23,7 +25,7 @@ struct Family {
 }
 
 /// Every family, in one visible list. A tool whose kind is not configured is not listed.
-const FAMILIES: [Family; 7] = [
+const FAMILIES: [Family; 8] = [
     Family {
         configured: |catalog| catalog.schema.databases().len() > 0,
         tools: |catalog| catalog.schema.tools(&catalog.index),
@@ -42,34 +44,12 @@ const FAMILIES: [Family; 7] = [
         tools: |catalog| catalog.skills.tools(&catalog.index),
     },
     Family { configured: |catalog| !catalog.metrics.metrics().is_empty(), tools: |catalog| catalog.metrics.tools() },
+    Family { configured: |catalog| !catalog.verified.queries().is_empty(), tools: |catalog| catalog.verified.tools() },
     Family {
         configured: |catalog| !catalog.is_empty(),
         tools: |catalog| Toolset::new().with(SearchAll { index: catalog.index.clone() }),
     },
 ];
-
-/// The tools that run queries in a session of an engine, and compute metrics where there are some.
-fn query_tools(metrics: &Arc<SemanticModel>, engine: &Arc<Engine>) -> Toolset {
-    let tools = prospector_engine::tools(engine);
-    if metrics.metrics().is_empty() { tools } else { tools.merge(metrics.query_tools(engine)) }
-}
-
-/// Those of them that the tools of the compact profile do not stand for.
-fn compact_query_tools(metrics: &Arc<SemanticModel>, engine: &Arc<Engine>) -> Toolset {
-    query_tools(metrics, engine).without(&prospector_engine::tools(engine)).merge(engine.sql_tools())
-}
-
-impl Catalog {
-    /// The tools that run queries in a session of its engine, and compute its metrics.
-    pub fn query_tools(&self, session: &Arc<Engine>) -> Toolset {
-        query_tools(&self.metrics, session)
-    }
-
-    /// Those of [`Catalog::query_tools`] that are listed beside the tools of the compact profile, which stand for the others.
-    pub fn compact_query_tools(&self, session: &Arc<Engine>) -> Toolset {
-        compact_query_tools(&self.metrics, session)
-    }
-}
 
 /// The tools of a catalog. The planner's loop, the command line and every server call them through
 /// [`DiscoveryTools::call`].
@@ -81,6 +61,8 @@ pub struct DiscoveryTools {
     unlisted: Toolset,
     /// The tools of the kinds that the catalog does not have.
     absent: Toolset,
+    /// What is run where there is an engine.
+    queries: Option<QueryTools>,
     /// The full set, whatever the profile, by what its tools show.
     targets: Option<Arc<TargetResolver>>,
 }
@@ -105,6 +87,14 @@ impl DiscoveryTools {
     /// `arguments`, its answer has `answer`.
     pub const INVOKE_TOOL: &'static str = ApiDiscovery::INVOKE_TOOL;
 
+    /// The name of the tool that finds the verified query for a `question`, where [`DiscoveryTools::with_engine`] added it: an
+    /// item of its answer with `answers` has the `name` and the `parameters` for [`DiscoveryTools::RUN_VERIFIED_TOOL`].
+    pub const FIND_VERIFIED_TOOL: &'static str = VerifiedQueries::FIND_TOOL;
+
+    /// The name of the tool that runs a verified query by `name` with `parameters`, where [`DiscoveryTools::with_engine`] added
+    /// it.
+    pub const RUN_VERIFIED_TOOL: &'static str = VerifiedQueries::RUN_TOOL;
+
     /// The tools of a profile that this catalog has something for.
     pub fn new(catalog: &Catalog, profile: Profile) -> Self {
         let (present, absent): (Vec<&Family>, Vec<&Family>) =
@@ -122,28 +112,23 @@ impl DiscoveryTools {
             Profile::Compact => (compact, full),
         };
         // Whatever the profile: what may be called, the catalog says.
-        DiscoveryTools { profile, tools: tools.merge(calls), unlisted, absent, targets: Some(targets) }
+        let (tools, queries) = (tools.merge(calls), Some(QueryTools::of(catalog)));
+        DiscoveryTools { profile, tools, unlisted, absent, queries, targets: Some(targets) }
     }
 
     /// Only the one search over all kinds, which needs nothing but the index: see [`Catalog::open_index`].
     pub fn of_index(index: &Index) -> Self {
         let tools = Toolset::new().with(SearchAll { index: index.clone() });
         let (unlisted, absent) = (Toolset::new(), Toolset::new());
-        DiscoveryTools { profile: Profile::Full, tools, unlisted, absent, targets: None }
+        DiscoveryTools { profile: Profile::Full, tools, unlisted, absent, queries: None, targets: None }
     }
 
     /// These, and those that run queries in that session of an engine, as [`Catalog::engine`] makes one; they are not
     /// among the tools of a profile. Nothing is added where there is no source with rows.
     pub fn with_engine(mut self, engine: &Arc<Engine>) -> Self {
-        let metrics = self.targets.as_ref().map(|targets| targets.metrics.clone()).unwrap_or_default();
-        let tools = query_tools(&metrics, engine);
-        if engine.is_empty() {
-            self.absent = self.absent.merge(tools);
-        } else {
-            self.tools = self.tools.merge(tools);
-            if metrics.metrics().is_empty() {
-                self.absent = self.absent.merge(metrics.query_tools(engine));
-            }
+        if let Some(queries) = &self.queries {
+            let (present, absent) = queries.split(engine);
+            (self.tools, self.absent) = (self.tools.merge(present), self.absent.merge(absent));
         }
         self
     }
@@ -152,12 +137,13 @@ impl DiscoveryTools {
     /// that run queries in SQL: the rest of what [`DiscoveryTools::with_engine`] adds can be called, and what it tells is told
     /// by the tools of the profile.
     pub fn with_queries(mut self, engine: &Arc<Engine>) -> Self {
-        if self.profile == Profile::Full || engine.is_empty() {
+        let Some(queries) = self.queries.as_ref().filter(|_| self.profile == Profile::Compact && !engine.is_empty())
+        else {
             return self.with_engine(engine);
-        }
-        let metrics = self.targets.as_ref().map(|targets| targets.metrics.clone()).unwrap_or_default();
-        self.unlisted = self.unlisted.merge(query_tools(&metrics, engine));
-        self.tools = self.tools.merge(compact_query_tools(&metrics, engine));
+        };
+        let (present, absent) = queries.split(engine);
+        self.tools = self.tools.merge(queries.compact(engine));
+        (self.unlisted, self.absent) = (self.unlisted.merge(present), self.absent.merge(absent));
         self
     }
 

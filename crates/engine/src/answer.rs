@@ -119,6 +119,7 @@ impl ToolOutput for QueryAnswer {
             question: &self.question,
             sql: self.sql.as_deref(),
             database: None,
+            verified: None,
             rows,
         }]
     }

@@ -167,8 +167,7 @@ impl Engine {
             }
             None => (execution::run(plan.statement(sql), cap, &self.options).await?, self.way()),
         };
-        let tables = sort_names(plan.found.iter().map(|found| plan.view.origin(found)));
-        Ok(Outcome { rows, way, databases: plan.databases(), tables })
+        Ok(Outcome { rows, way, databases: plan.databases(), tables: plan.origins() })
     }
 
     /// Checks whether the query would run, without running it: it is parsed, names and types are checked, and the
@@ -320,7 +319,13 @@ impl Plan {
         self.tables().into_iter().map(|table| table.name.as_str()).collect()
     }
 
-    fn databases(&self) -> Vec<String> {
+    /// The tables that it reads, as `database.table`.
+    pub(crate) fn origins(&self) -> Vec<String> {
+        sort_names(self.found.iter().map(|found| self.view.origin(found)))
+    }
+
+    /// The databases that it reads.
+    pub(crate) fn databases(&self) -> Vec<String> {
         sort_names(self.found.iter().map(|found| self.view.database(found)))
     }
 

@@ -4,8 +4,10 @@
 pub mod aggregate;
 mod combine;
 mod compile;
+mod inspect;
 mod joint;
 mod measure;
+mod parameters;
 
 use prospector_connect::filter::FilterCondition;
 use prospector_connect::query::{Group, Measure, Order};
@@ -18,6 +20,8 @@ pub use crate::outcome::{Outcome, Way};
 use crate::scope::{self, StoredSubset};
 use crate::{Engine, Failure, FailureCode, joined};
 pub use combine::{Combination, CombinedColumn};
+pub use inspect::Inspection;
+pub use parameters::Literal;
 
 /// What is computed over tables.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -21,7 +21,8 @@
 //! ```
 //!
 //! - A plan keeps what the search finds relevant enough: `plan.rs`.
-//! - A question is turned into one query, where every word of it has a meaning in the schema: `text_to_sql.rs`.
+//! - A question that a verified query answers is answered by it: `verified.rs`.
+//! - Another question is turned into one query, where every word of it has a meaning in the schema: `text_to_sql.rs`.
 //! - The workflow of a reconciliation is gone through in fixed words: `reconcile.rs`.
 //!
 //! What it is not: it reads no prompt. What it is asked stands in the request's
@@ -33,5 +34,6 @@ mod plan;
 mod question;
 mod reconcile;
 mod text_to_sql;
+mod verified;
 
 pub use model::Offline;

@@ -61,7 +61,7 @@ pub(crate) fn of(kind: Kind) -> Recipe {
         },
         Kind::Document => Recipe { boosts: [1.0, 0.4, 0.0], feedback: 3, ..text },
         Kind::Skill => Recipe { boosts: [1.0, 1.25, 1.0], ..text },
-        Kind::Fact | Kind::Metric => text,
+        Kind::Fact | Kind::Metric | Kind::Query => text,
     }
 }
 
@@ -86,7 +86,7 @@ pub(crate) fn texts(record: &Record) -> [Vec<Weighed<'_>>; FIELDS] {
             once(&[route]),
         ],
         Kind::Document => [once(&[name, members, body]), once(&[name]), Vec::new()],
-        Kind::Fact | Kind::Skill | Kind::Metric => {
+        Kind::Fact | Kind::Skill | Kind::Metric | Kind::Query => {
             [once(&[name, description, members, body]), once(&[name]), once(&[description])]
         }
     }
@@ -106,7 +106,7 @@ pub(crate) fn embedded(record: &Record) -> [String; VECTORS] {
             [join(&[name, route, description, parent, members, body]), join(&[name, route, description])]
         }
         Kind::Document => [join(&[name, members, body]), name.clone()],
-        Kind::Fact | Kind::Skill | Kind::Metric => {
+        Kind::Fact | Kind::Skill | Kind::Metric | Kind::Query => {
             [join(&[name, description, members, body]), join(&[name, description])]
         }
     }

@@ -41,9 +41,11 @@ mod check;
 pub mod import;
 pub mod model;
 mod query;
+mod reading;
 mod semantic_model;
 mod tools;
 
 pub use check::Tables;
 pub use query::{MetricQuery, TIME};
+pub use reading::{NamedValue, ReadError, ValueIndex};
 pub use semantic_model::SemanticModel;

@@ -27,6 +27,7 @@ const MAX_LIMIT: usize = 10_000;
 #[serde(deny_unknown_fields)]
 pub struct MetricQuery {
     /// Names of metrics.
+    #[serde(default)]
     pub metrics: Vec<String>,
     /// What they are told by: a dimension, `entity.column`, or `month(entity.column)` of a date.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use prospector_core::tool::{Tool, Toolset};
 use prospector_engine::Engine;
 
-use crate::SemanticModel;
+use crate::{SemanticModel, ValueIndex};
 use metrics::{GetMetric, ListMetrics};
 use query_metrics::QueryMetrics;
 
@@ -27,7 +27,7 @@ impl SemanticModel {
     }
 
     /// The tool that computes metrics in that session of an engine.
-    pub fn query_tools(self: &Arc<Self>, engine: &Arc<Engine>) -> Toolset {
-        Toolset::new().with(QueryMetrics { model: self.clone(), engine: engine.clone() })
+    pub fn query_tools(self: &Arc<Self>, engine: &Arc<Engine>, values: &Arc<dyn ValueIndex>) -> Toolset {
+        Toolset::new().with(QueryMetrics { model: self.clone(), engine: engine.clone(), values: values.clone() })
     }
 }

@@ -5,7 +5,7 @@ use prospector_discovery::Catalog;
 use serde::Serialize;
 
 /// The kinds that are listed, in order. Columns are shown in their tables.
-pub(crate) const KINDS: [ResourceKind; 8] = [
+pub(crate) const KINDS: [ResourceKind; 9] = [
     ResourceKind::Database,
     ResourceKind::Table,
     ResourceKind::Api,
@@ -13,6 +13,7 @@ pub(crate) const KINDS: [ResourceKind; 8] = [
     ResourceKind::Document,
     ResourceKind::Skill,
     ResourceKind::Metric,
+    ResourceKind::Query,
     ResourceKind::Fact,
 ];
 
@@ -56,6 +57,9 @@ pub(crate) fn entries(catalog: &Catalog) -> Vec<Entry> {
     }
     for skill in catalog.skills.skills() {
         add(ResourceKind::Skill, skill.name.clone(), &skill.description);
+    }
+    for query in catalog.verified.queries() {
+        add(ResourceKind::Query, query.name.clone(), &query.question);
     }
     entries
 }

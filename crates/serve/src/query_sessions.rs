@@ -39,7 +39,9 @@ impl QueryEngine {
         let listed = match profile {
             Profile::Full => tools.clone(),
             // What there is, and what its rows look like, the tools of the profile tell.
-            Profile::Compact => catalog.compact_query_tools(&engine).merge(prospector_executor::tools(catalog, &engine)),
+            Profile::Compact => {
+                catalog.compact_query_tools(&engine).merge(prospector_executor::tools(catalog, &engine))
+            }
         };
         QueryEngine { engine, tools, listed, is_open, generation }
     }

@@ -89,7 +89,8 @@ impl CatalogView {
                 | ResourceKind::Operation
                 | ResourceKind::Document
                 | ResourceKind::Skill
-                | ResourceKind::Metric => self.entries.iter().filter(|entry| entry.kind == kind).count(),
+                | ResourceKind::Metric
+                | ResourceKind::Query => self.entries.iter().filter(|entry| entry.kind == kind).count(),
             };
             counts.insert(kind.as_str().into(), count.into());
         }

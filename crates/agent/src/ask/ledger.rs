@@ -13,7 +13,7 @@ use super::{
     tools::{PREVIOUS, THINK, read_thought},
 };
 use crate::{
-    answer::{Classification, DataQuestion},
+    answer::{Classification, DataQuestion, VerifiedBy},
     event::{Event, Observe, QueryRan},
     plan::PlanFact,
 };
@@ -79,6 +79,7 @@ impl Ledger {
                 self.note_previous(answer);
                 Vec::new()
             }
+            (None, Ok(answer)) if call.name == DiscoveryTools::RUN_VERIFIED_TOOL => self.note_verified(answer),
             (None, Ok(answer)) => {
                 self.note_knowledge(answer);
                 Vec::new()
@@ -104,14 +105,7 @@ impl Ledger {
                 questions.iter_mut().for_each(|question| question.error = Some(message.clone()));
             }
         }
-        let ran = questions.iter().map(|question| QueryRan {
-            id: question.id.clone(),
-            question: question.question.clone(),
-            has_more: question.has_more,
-            rows: question.error.is_none().then_some(question.rows.len()),
-            error: question.error.clone(),
-        });
-        ran.collect()
+        questions.iter().map(tell_ran).collect()
     }
 
     /// An earlier result that is shown again gets a number of this run.
@@ -134,6 +128,44 @@ impl Ledger {
         });
     }
 
+    /// A verified query that was run gets a number, as the queries do that were written for the question.
+    fn note_verified(&mut self, answer: &mut Answer) -> Vec<QueryRan> {
+        let first = self.questions.len();
+        let questions = &mut self.questions;
+        *answer = answer.edit_queries(&mut |findings| {
+            for finding in findings {
+                let verified = finding.verified.map(|(query, checked)| VerifiedBy {
+                    query: query.to_owned(),
+                    by: checked.by.clone(),
+                    on: checked.on.clone(),
+                });
+                let mut question = DataQuestion {
+                    id: format!("Q{}", questions.len() + 1),
+                    question: finding.question.to_owned(),
+                    sql: finding.sql.unwrap_or_default().to_owned(),
+                    verified,
+                    ..DataQuestion::default()
+                };
+                read_rows(&mut question, &finding.rows);
+                finding.id.clone_from(&question.id);
+                questions.push(question);
+            }
+        });
+        // What is said beside the rows may be repeated; a number of the rows has to be cited.
+        let mut beside = answer.json().clone();
+        if let Some(fields) = beside.as_object_mut() {
+            fields.shift_remove("rows");
+        }
+        self.keep_text(&beside.to_string());
+        self.questions[first..].iter().map(tell_ran).collect()
+    }
+
+    fn keep_text(&mut self, text: &str) {
+        let room = MAX_TEXT_BYTES.saturating_sub(self.texts.len());
+        self.texts.push_str(&text[..text.floor_char_boundary(room.min(text.len()))]);
+        self.texts.push('\n');
+    }
+
     fn note_knowledge(&mut self, answer: &Answer) {
         if let Some(definition) = answer.definition() {
             if definition.needs_clarification {
@@ -146,10 +178,7 @@ impl Ledger {
             }
         }
         self.used_knowledge |= answer.content().is_some();
-        let room = MAX_TEXT_BYTES.saturating_sub(self.texts.len());
-        let text = answer.json().to_string();
-        self.texts.push_str(&text[..text.floor_char_boundary(room.min(text.len()))]);
-        self.texts.push('\n');
+        self.keep_text(&answer.json().to_string());
     }
 
     /// Whether a query gave rows.
@@ -210,6 +239,17 @@ fn says_out_of_scope(answer: &str) -> bool {
             .is_some_and(|begin| begin.eq_ignore_ascii_case(OUT_OF_SCOPE))
     };
     answer.lines().any(begins)
+}
+
+/// What a query gave, as it is told when it ran.
+fn tell_ran(question: &DataQuestion) -> QueryRan {
+    QueryRan {
+        id: question.id.clone(),
+        question: question.question.clone(),
+        has_more: question.has_more,
+        rows: question.error.is_none().then_some(question.rows.len()),
+        error: question.error.clone(),
+    }
 }
 
 /// A result in one line.

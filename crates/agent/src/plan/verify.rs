@@ -121,7 +121,11 @@ pub(super) fn list_seen(context: &mut DiscoveredContext, seen: &HashSet<Resource
             ResourceKind::Document => &mut context.documents,
             ResourceKind::Skill => &mut context.skills,
             ResourceKind::Metric => &mut context.metrics,
-            ResourceKind::Database | ResourceKind::Column | ResourceKind::Operation | ResourceKind::Fact => continue,
+            ResourceKind::Database
+            | ResourceKind::Column
+            | ResourceKind::Operation
+            | ResourceKind::Fact
+            | ResourceKind::Query => continue,
         };
         if !list.contains(&resource.id) {
             list.push(resource.id.clone());
@@ -242,7 +246,8 @@ impl Check<'_> {
             | ResourceKind::Document
             | ResourceKind::Skill
             | ResourceKind::Fact
-            | ResourceKind::Metric => None,
+            | ResourceKind::Metric
+            | ResourceKind::Query => None,
         };
         let is_member = |resource: &Resource| {
             Some(resource.kind) == member && resource.id.strip_prefix(id).is_some_and(|rest| rest.starts_with('.'))

@@ -24,11 +24,13 @@ pub enum ResourceKind {
     Fact,
     /// `net_revenue`
     Metric,
+    /// `vip-customers`: a query that somebody has checked.
+    Query,
 }
 
 impl ResourceKind {
     /// Every kind.
-    pub const ALL: [ResourceKind; 9] = [
+    pub const ALL: [ResourceKind; 10] = [
         ResourceKind::Database,
         ResourceKind::Table,
         ResourceKind::Column,
@@ -38,6 +40,7 @@ impl ResourceKind {
         ResourceKind::Skill,
         ResourceKind::Fact,
         ResourceKind::Metric,
+        ResourceKind::Query,
     ];
 
     /// The word for it in messages and JSON.
@@ -52,6 +55,7 @@ impl ResourceKind {
             ResourceKind::Skill => "skill",
             ResourceKind::Fact => "fact",
             ResourceKind::Metric => "metric",
+            ResourceKind::Query => "query",
         }
     }
 }

@@ -1,5 +1,7 @@
 //! What an answer finds out beyond names: definitions, and the rows of queries, for whoever has to say what a claim rests on.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// What a term means, by an answer.
@@ -28,8 +30,19 @@ pub struct QueryFinding<'a> {
     pub sql: Option<&'a str>,
     /// The database that it was sent to, where the answer shows it.
     pub database: Option<&'a str>,
+    /// The name of the verified query that it is, and who has checked it, where it is one.
+    pub verified: Option<(&'a str, &'a Verification)>,
     /// What it gave, or the code and the message of its failure, as `code: message`.
     pub rows: Result<QueryRows<'a>, QueryFailure>,
+}
+
+/// Who has checked a query, and when.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Verification {
+    /// Who.
+    pub by: String,
+    /// The day, `YYYY-MM-DD`.
+    pub on: String,
 }
 
 /// Why a query gave no rows.

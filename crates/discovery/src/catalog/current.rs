@@ -23,6 +23,7 @@ use super::{
     paths::MAX_WATCHED,
     section::{Folders, Section},
     skills::Skills,
+    verified::Verified,
 };
 
 /// What the files were, and which state of the index shows them.
@@ -77,6 +78,7 @@ pub(super) fn fingerprint(
         Skills::files(&file.skills, folders)?,
         Facts::files(&file.facts, folders)?,
         Metrics::files(&file.metrics, folders)?,
+        Verified::files(&file.verified_queries, folders)?,
     ]
     .concat();
     if watched.len() > MAX_WATCHED {

@@ -19,6 +19,7 @@ use super::{
     preload::{self, PreloadEntry},
     section::Section,
     skills::{SkillEntry, Skills},
+    verified::{Verified, VerifiedEntry},
     web::FetchEntry,
     web_search::WebSearchEntry,
 };
@@ -35,6 +36,7 @@ pub(super) struct CatalogFile {
     pub(super) joins: Vec<Join>,
     pub(super) dimensions: Vec<Dimension>,
     pub(super) metrics: Vec<MetricEntry>,
+    pub(super) verified_queries: Vec<VerifiedEntry>,
     pub(super) context_preload: PreloadEntry,
     /// What the owner wants every model to know.
     pub(super) instructions: String,
@@ -45,7 +47,7 @@ pub(super) struct CatalogFile {
 }
 
 /// The keys that hold lists of entries.
-const LISTS: [&str; 9] = [
+const LISTS: [&str; 10] = [
     Databases::KEY,
     Apis::KEY,
     Documents::KEY,
@@ -55,6 +57,7 @@ const LISTS: [&str; 9] = [
     metrics::JOINS,
     metrics::DIMENSIONS,
     Metrics::KEY,
+    Verified::KEY,
 ];
 const KEYS: &[&str] = &[
     "databases",
@@ -66,6 +69,7 @@ const KEYS: &[&str] = &[
     "joins",
     "dimensions",
     "metrics",
+    "verified_queries",
     "context_preload",
     "instructions",
     "queries",
@@ -114,6 +118,7 @@ pub(super) fn parse(
         joins: read_all(reader, take(metrics::JOINS), metrics::read_join),
         dimensions: read_all(reader, take(metrics::DIMENSIONS), metrics::read_dimension),
         metrics: read_all(reader, take(Metrics::KEY), Metrics::read),
+        verified_queries: read_all(reader, take(Verified::KEY), Verified::read),
         context_preload: context_preload.map(|entry| preload::read(reader, entry)).unwrap_or_default(),
         instructions: instructions.map(|entry| instructions::read(reader, entry)).unwrap_or_default(),
         queries,

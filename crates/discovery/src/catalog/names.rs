@@ -19,6 +19,7 @@ impl Catalog {
             ResourceKind::Document => self.documents.resolve_id(id).map(|(document, _)| document.name.clone()),
             ResourceKind::Skill => self.skills.resolve(id).map(|skill| skill.name.clone()),
             ResourceKind::Metric => self.metrics.metric(id).map(|metric| metric.name.clone()),
+            ResourceKind::Query => self.verified.resolve(id).map(|query| query.name.clone()),
             ResourceKind::Fact => {
                 let wanted = normalize(id);
                 self.facts.records().into_iter().map(|fact| fact.id).find(|term| normalize(term) == wanted)
@@ -86,6 +87,7 @@ impl Catalog {
             }
             ResourceKind::Skill => near(id, self.skills.skills().iter().map(|skill| skill.name.as_str())),
             ResourceKind::Metric => self.metrics.nearest_metrics(id),
+            ResourceKind::Query => near(id, self.verified.queries().iter().map(|query| query.name.as_str())),
             ResourceKind::Fact => {
                 let terms: Vec<String> = self.facts.records().into_iter().map(|fact| fact.name).collect();
                 near(id, terms.iter().map(String::as_str))

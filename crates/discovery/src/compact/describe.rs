@@ -9,6 +9,7 @@ use prospector_core::tokens::estimate;
 use prospector_core::tool::{
     Answer, BoxFuture, Budget, Callable, Cut, Effect, Text, ToolError, ToolOutput, ToolSpec, compact, output_schema,
 };
+use prospector_queries::VerifiedQueries;
 use prospector_semantics::SemanticModel;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
@@ -37,12 +38,13 @@ const ERROR: usize = 60;
 const MORE: &str = "call again with a larger max_tokens";
 
 /// The forms of ids, and the tool that the full set has where there are such things.
-const IDS: [(&str, &str); 6] = [
+const IDS: [(&str, &str); 7] = [
     ("list_databases", "database, database.table, database.table#col* (these columns), database.table>table (joins), "),
     ("list_apis", "api, api.operation, api.operation#part, "),
     ("list_documents", "document, document#section, "),
     ("list_skills", "skill, skill#file, "),
     (SemanticModel::LIST_TOOL, "metric, "),
+    (VerifiedQueries::LIST_TOOL, "verified query, "),
     ("list_known_facts", "a fact's term"),
 ];
 
@@ -168,7 +170,8 @@ impl Describe {
             | Target::Skill(_)
             | Target::File { .. }
             | Target::Fact(_)
-            | Target::Metric(_) => Ok(shown),
+            | Target::Metric(_)
+            | Target::Query(_) => Ok(shown),
         }
     }
 }

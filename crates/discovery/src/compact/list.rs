@@ -9,6 +9,7 @@ use prospector_core::tool::{
     output_schema,
 };
 use prospector_facts::Fact;
+use prospector_queries::VerifiedQueries;
 use prospector_semantics::SemanticModel;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize, Serializer};
@@ -20,13 +21,14 @@ use crate::target::{Target, TargetResolver};
 pub(super) const NAME: &str = "list";
 
 /// The words that `of` takes besides names, and the tool that each stands for. All but the last stand for all.
-const KINDS: [(&str, &str); 7] = [
+const KINDS: [(&str, &str); 8] = [
     ("databases", "list_databases"),
     ("apis", "list_apis"),
     ("documents", "list_documents"),
     ("skills", "list_skills"),
     ("metrics", SemanticModel::LIST_TOOL),
     ("facts", "list_known_facts"),
+    ("queries", VerifiedQueries::LIST_TOOL),
     ("open_questions", "get_unresolved_facts"),
 ];
 
@@ -133,7 +135,8 @@ impl List {
                 | Target::Section { .. }
                 | Target::File { .. }
                 | Target::Fact(_)
-                | Target::Metric(_),
+                | Target::Metric(_)
+                | Target::Query(_),
             ) => Err(ToolError::invalid(format!("there is nothing to list in `{of}`"), Some("call describe".into()))),
             None => Err(self.targets.unknown(of)),
         }
@@ -141,7 +144,7 @@ impl List {
 
     /// The first of every kind.
     async fn everything(&self, max_tokens: usize) -> Result<Answer, ToolError> {
-        let kinds: Vec<&(&str, &str)> = KINDS[..6].iter().filter(|(_, tool)| self.targets.has(tool)).collect();
+        let kinds: Vec<&(&str, &str)> = KINDS[..7].iter().filter(|(_, tool)| self.targets.has(tool)).collect();
         let asked = kinds.len();
         let mut all = Vec::new();
         for (word, tool) in kinds {
@@ -189,7 +192,7 @@ impl JsonSchema for Everything {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let kinds: Map<String, Value> = KINDS[..5].iter().map(|(word, _)| ((*word).to_owned(), json!({}))).collect();
+        let kinds: Map<String, Value> = KINDS[..7].iter().map(|(word, _)| ((*word).to_owned(), json!({}))).collect();
         json_schema!({"type": "object", "properties": kinds})
     }
 }

@@ -1,5 +1,6 @@
 //! How the compact profile reaches what each tool of the full one reaches.
 
+use prospector_queries::VerifiedQueries;
 use prospector_semantics::SemanticModel;
 use serde_json::{Map, Value};
 
@@ -17,7 +18,7 @@ pub struct Route {
 
 /// Every tool of the full profile, by name.
 #[rustfmt::skip]
-pub const ROUTES: [Route; 27] = [
+pub const ROUTES: [Route; 29] = [
     route("add_fact",                "add_fact",     r#"{"term": "$term", "definition": "$definition", "source": "$source",
                                                          "confidence": "$confidence", "reasoning": "$reasoning", "scope": "$scope"}"#),
     route("extract_facts_from_text", "resolve_fact", r#"{"text": "$text"}"#),
@@ -30,6 +31,7 @@ pub const ROUTES: [Route; 27] = [
     route("get_table_relationships", "list",         r#"{"of": "$database.$table", "filter": "$to"}"#),
     route("get_table_schema",        "describe",     r##"{"ids": ["$database.$table{#$columns}"], "values": "$values", "query": "$query"}"##),
     route("get_unresolved_facts",    "list",         r#"{"of": "open_questions", "limit": "$limit", "offset": "$offset"}"#),
+    route(VerifiedQueries::GET_TOOL, "describe",     r#"{"ids": ["$name"]}"#),
     route("list_api_operations",     "list",         r#"{"of": "$api", "filter": "$tag", "limit": "$limit", "offset": "$offset"}"#),
     route("list_apis",               "list",         r#"{"of": "apis", "limit": "$limit", "offset": "$offset"}"#),
     route("list_databases",          "list",         r#"{"of": "databases", "limit": "$limit", "offset": "$offset"}"#),
@@ -39,6 +41,7 @@ pub const ROUTES: [Route; 27] = [
     route("list_skill_links",        "list",         r#"{"of": "$name"}"#),
     route("list_skills",             "list",         r#"{"of": "skills", "limit": "$limit", "offset": "$offset"}"#),
     route("list_tables",             "list",         r#"{"of": "$database", "limit": "$limit", "offset": "$offset"}"#),
+    route(VerifiedQueries::LIST_TOOL, "list",        r#"{"of": "queries", "limit": "$limit", "offset": "$offset"}"#),
     route("resolve_fact",            "resolve_fact", r#"{"question": "$question"}"#),
     route("resolve_skill_link",      "describe",     r#"{"ids": ["$name#$target"]}"#),
     route("search",                  "search",       r#"{"query": "$query", "kinds": "$kinds", "limit": "$limit"}"#),

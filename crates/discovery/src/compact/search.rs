@@ -7,6 +7,7 @@ use prospector_core::record::{Resource, ResourceKind};
 use prospector_core::tool::{
     Answer, BoxFuture, Budget, Callable, Cut, Effect, Page, Part, Tool, ToolError, ToolOutput, ToolSpec, output_schema,
 };
+use prospector_queries::VerifiedQueries;
 use prospector_schema::{TableHit, TableHits, joins::KeyJoin};
 use prospector_semantics::SemanticModel;
 use schemars::JsonSchema;
@@ -45,6 +46,7 @@ enum Wanted {
     Fact,
     Skill,
     Metric,
+    Query,
 }
 
 impl Search {
@@ -55,6 +57,7 @@ impl Search {
             ("document", "documents", "search_documents"),
             ("skill", "skills", "search_skills"),
             ("metric", "metrics", SemanticModel::LIST_TOOL),
+            ("query", "verified queries", VerifiedQueries::LIST_TOOL),
         ];
         let there = tools.iter().filter(|(_, _, tool)| targets.has(tool)).map(|(_, name, _)| format!("{name}, "));
         let joins = if targets.has("search_tables") { ", with join keys" } else { "" };
@@ -86,7 +89,7 @@ impl Search {
             Some(Wanted::Operation) => "search_operations",
             Some(Wanted::Document) => "search_documents",
             Some(Wanted::Skill) => "search_skills",
-            Some(Wanted::Fact | Wanted::Metric) | None => "search",
+            Some(Wanted::Fact | Wanted::Metric | Wanted::Query) | None => "search",
         };
         if own != "search" && self.targets.has(own) {
             let fields = json!({"query": query, "limit": limit, "database": database});

@@ -5,6 +5,7 @@ use prospector_core::{
     tokens,
 };
 
+use prospector_queries::VerifiedQueries;
 use prospector_semantics::SemanticModel;
 
 use crate::{Catalog, DiscoveryTools};
@@ -22,6 +23,7 @@ pub(super) fn text(catalog: &Catalog, tools: &DiscoveryTools) -> String {
     let skills = catalog.skills.skills().iter().map(|skill| clean_name(&skill.name)).collect();
     let metrics = catalog.metrics.metrics().iter().map(|metric| clean_name(&metric.name)).collect();
     let facts: Vec<String> = catalog.facts.records().iter().map(|fact| clean_name(&fact.name)).collect();
+    let queries = catalog.verified.queries().iter().map(|query| clean_name(&query.name)).collect();
     let specs = tools.specs();
     let listed = |tool: &'static str| if specs.iter().any(|spec| spec.name == tool) { tool } else { "list" };
     let groups = [
@@ -31,6 +33,7 @@ pub(super) fn text(catalog: &Catalog, tools: &DiscoveryTools) -> String {
         ("skills", skills, listed("list_skills")),
         ("metrics", metrics, listed(SemanticModel::LIST_TOOL)),
         ("known facts", facts, listed("list_known_facts")),
+        ("verified queries", queries, listed(VerifiedQueries::LIST_TOOL)),
     ];
     limit_groups(groups.into_iter().filter(|(_, names, _)| !names.is_empty()).collect())
 }

@@ -44,7 +44,7 @@ impl Writer {
     ///
     /// # Errors
     /// Where it holds a zero byte.
-    fn text(&self, text: &str) -> Result<String, Failure> {
+    pub(crate) fn text(&self, text: &str) -> Result<String, Failure> {
         if text.contains('\0') {
             return Err(invalid("there is a zero byte in a value"));
         }

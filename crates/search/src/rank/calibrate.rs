@@ -179,10 +179,10 @@ fn weights(kind: Kind, is_read: bool) -> Option<&'static Weights> {
     Some(read.as_ref().filter(|_| is_read).unwrap_or(unread))
 }
 
-/// The kind whose weights count: facts and metrics are few and short, as skills are.
+/// The kind whose weights count: facts, metrics and verified queries are few and short, as skills are.
 fn judge_as(kind: Kind) -> Kind {
     match kind {
-        Kind::Fact | Kind::Metric => Kind::Skill,
+        Kind::Fact | Kind::Metric | Kind::Query => Kind::Skill,
         Kind::Table | Kind::Operation | Kind::Document | Kind::Skill => kind,
     }
 }

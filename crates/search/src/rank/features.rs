@@ -200,7 +200,13 @@ impl<'a> Question<'a> {
             description_said: self.share_said(&first_sentence),
             action: match kind {
                 Kind::Operation if counts.action != 0.0 => self.actions.agreement(Actions::of_operation(outline)),
-                Kind::Operation | Kind::Table | Kind::Document | Kind::Fact | Kind::Skill | Kind::Metric => 0.0,
+                Kind::Operation
+                | Kind::Table
+                | Kind::Document
+                | Kind::Fact
+                | Kind::Skill
+                | Kind::Metric
+                | Kind::Query => 0.0,
             },
             value: value(&place),
             value_alone: self.certainty * value(&place),

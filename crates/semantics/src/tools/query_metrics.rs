@@ -13,17 +13,21 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::model::Metric;
-use crate::{MetricQuery, SemanticModel};
+use crate::{MetricQuery, SemanticModel, ValueIndex};
 
 pub(super) struct QueryMetrics {
     pub(super) model: Arc<SemanticModel>,
     pub(super) engine: Arc<Engine>,
+    pub(super) values: Arc<dyn ValueIndex>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct Args {
     #[serde(flatten)]
     query: MetricQuery,
+    /// In place of all of these: a question in words. It is computed only where every word of it is understood.
+    #[serde(default)]
+    question: Option<String>,
     /// Only the SQL; nothing is run.
     #[serde(default)]
     dry_run: bool,
@@ -49,6 +53,9 @@ pub(super) enum MetricAnswer {
         #[serde(flatten)]
         answer: QueryAnswer,
         metrics: Vec<CitedMetric>,
+        /// What a question in words was read as.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        read_as: Option<MetricQuery>,
     },
     Planned {
         /// The database that it would run in; none where it is over several.
@@ -57,6 +64,8 @@ pub(super) enum MetricAnswer {
         sql: String,
         columns: Vec<String>,
         metrics: Vec<CitedMetric>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        read_as: Option<MetricQuery>,
     },
 }
 
@@ -69,12 +78,17 @@ impl Tool for QueryMetrics {
     type Args = Args;
     type Output = MetricAnswer;
 
-    async fn call(&self, Args { query, dry_run }: Args) -> Result<MetricAnswer, ToolError> {
+    async fn call(&self, Args { query, question, dry_run }: Args) -> Result<MetricAnswer, ToolError> {
+        let read_as = match &question {
+            Some(question) => Some(self.read(question, &query).await?),
+            None => None,
+        };
+        let query = read_as.clone().unwrap_or(query);
         let (compiled, metrics) = self.model.compile(&self.engine, &query)?;
         let cited = metrics.iter().map(|metric| self.cite(metric)).collect();
         if dry_run {
             let (database, sql, columns) = (compiled.database, compiled.sql, compiled.columns);
-            return Ok(MetricAnswer::Planned { database, sql, columns, metrics: cited });
+            return Ok(MetricAnswer::Planned { database, sql, columns, metrics: cited, read_as });
         }
         let shape = |rows: &mut Rows| {
             if rows.columns.len() == compiled.columns.len() {
@@ -82,16 +96,28 @@ impl Tool for QueryMetrics {
             }
             round(rows, &metrics);
         };
-        let (question, database) = (query.describe(), compiled.database.as_deref());
+        let (question, database) = (question.unwrap_or_else(|| query.describe()), compiled.database.as_deref());
         let answer = self.engine.answer(&question, &compiled.sql, database, shape).await;
         match answer.failure() {
             Some(failure) => Err(failure.clone().into()),
-            None => Ok(MetricAnswer::Run { answer, metrics: cited }),
+            None => Ok(MetricAnswer::Run { answer, metrics: cited, read_as }),
         }
     }
 }
 
 impl QueryMetrics {
+    /// What a question in words asks for.
+    async fn read(&self, question: &str, beside: &MetricQuery) -> Result<MetricQuery, ToolError> {
+        if *beside != MetricQuery::default() {
+            let advice = "leave `question` out, or everything else".to_owned();
+            return Err(ToolError::invalid("a question in words stands alone", Some(advice)));
+        }
+        let values = self.values.find(question).await;
+        self.model.read_question(question, &values).map_err(|error| {
+            ToolError::invalid(error.to_string(), Some("name `metrics`, `dimensions` and `filters` instead".to_owned()))
+        })
+    }
+
     fn cite(&self, metric: &Metric) -> CitedMetric {
         CitedMetric {
             metric: metric.name.clone(),

@@ -66,7 +66,8 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
             | ResourceKind::Api
             | ResourceKind::Document
             | ResourceKind::Skill
-            | ResourceKind::Metric => "its name",
+            | ResourceKind::Metric
+            | ResourceKind::Query => "its name",
         };
         ResourceTemplate::new(format!("{SCHEME}{kind}/{{id}}"), kind.as_str())
             .with_description(format!("The {kind} with that id: {form}."))
@@ -131,7 +132,8 @@ fn text(kind: ResourceKind, answer: &Answer) -> String {
         | ResourceKind::Api
         | ResourceKind::Operation
         | ResourceKind::Fact
-        | ResourceKind::Metric => None,
+        | ResourceKind::Metric
+        | ResourceKind::Query => None,
     };
     match own {
         Some(own) if !answer.is_cut() => own.to_owned(),
@@ -148,7 +150,8 @@ fn media(kind: ResourceKind) -> &'static str {
         | ResourceKind::Api
         | ResourceKind::Operation
         | ResourceKind::Fact
-        | ResourceKind::Metric => "text/plain",
+        | ResourceKind::Metric
+        | ResourceKind::Query => "text/plain",
     }
 }
 

@@ -35,7 +35,8 @@ fn is_needed(view: &PlanView<'_>, source: &Source) -> bool {
         | ResourceKind::Column
         | ResourceKind::Api
         | ResourceKind::Fact
-        | ResourceKind::Metric => true,
+        | ResourceKind::Metric
+        | ResourceKind::Query => true,
     }
 }
 

@@ -260,7 +260,11 @@ fn read_source(kind: ResourceKind, name: &str, step: u32, meanings: &dyn Meaning
         ResourceKind::Document | ResourceKind::Skill | ResourceKind::Metric => {
             (name.to_owned(), Vocabulary::of_subject(name, &meanings.subject(name)?))
         }
-        ResourceKind::Database | ResourceKind::Column | ResourceKind::Api | ResourceKind::Fact => return None,
+        ResourceKind::Database
+        | ResourceKind::Column
+        | ResourceKind::Api
+        | ResourceKind::Fact
+        | ResourceKind::Query => return None,
     };
     Some(Source { kind, id, words, table, operation, step })
 }

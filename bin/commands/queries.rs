@@ -1,0 +1,178 @@
+//! `planner queries`: queries that somebody has checked, and those that wait for it.
+
+use anyhow::Context as _;
+use prospector_agent::ask::Answered;
+use prospector_discovery::{
+    Catalog, DiscoveryTools, Profile,
+    review::{Proposals, QueryError, QueryState, VerifiedQueries, VerifiedQuery},
+};
+use serde_json::{Map, Value, json};
+
+use super::{Opening, open, state};
+use crate::{
+    Exit,
+    cli::{FormatName, QueriesArgs, QueriesCommand},
+    output,
+    settings::Settings,
+};
+
+/// `planner queries`
+pub(crate) async fn queries(args: QueriesArgs, settings: &Settings) -> anyhow::Result<Exit> {
+    let proposals = Proposals::of_state(&state(settings)?);
+    // Without a catalog there is no state to look into, even where a folder is named.
+    let (catalog, _) = open(settings, Opening::Use).await?;
+    match args.command {
+        QueriesCommand::List { waiting } => list(&catalog, &proposals, waiting),
+        QueriesCommand::Show { name } => show(&catalog, &proposals, &name).await,
+        QueriesCommand::Run { name, values, format } => run(&catalog, &name, values, format).await,
+        QueriesCommand::Check { names } => check(&catalog, &names).await,
+        QueriesCommand::Approve { name, by } => approve(&catalog, &proposals, &name, &by, settings).await,
+    }
+}
+
+fn list(catalog: &Catalog, proposals: &Proposals, only_waiting: bool) -> anyhow::Result<Exit> {
+    let row = |query: &VerifiedQuery, waits: bool| {
+        let mut row = json!({"name": query.name, "question": query.question});
+        match (&query.verified, waits) {
+            (_, true) => row["waiting"] = true.into(),
+            (Some(verified), false) => row["verified"] = json!(verified),
+            (None, false) => {}
+        }
+        if let Some(reason) = query.stale() {
+            row["stale"] = reason.into();
+        }
+        row["file"] = query.path.display().to_string().into();
+        row
+    };
+    let verified = catalog.verified.queries().iter().filter(|_| !only_waiting).map(|query| row(query, false));
+    let waiting = proposals.list();
+    let rows: Vec<Value> = verified.chain(waiting.iter().map(|query| row(query, true))).collect();
+    output::json(&rows)?;
+    Ok(Exit::Good)
+}
+
+async fn show(catalog: &Catalog, proposals: &Proposals, name: &str) -> anyhow::Result<Exit> {
+    if catalog.verified.resolve(name).is_none()
+        && let Ok(query) = proposals.find(name)
+    {
+        output::text(&std::fs::read_to_string(&query.path)?)?;
+        return Ok(Exit::Good);
+    }
+    call(
+        &DiscoveryTools::new(catalog, Profile::Full),
+        VerifiedQueries::GET_TOOL,
+        json!({"name": name}),
+        FormatName::Json,
+    )
+    .await
+}
+
+async fn run(catalog: &Catalog, name: &str, values: Vec<(String, String)>, format: FormatName) -> anyhow::Result<Exit> {
+    let parameters: Map<String, Value> = values.into_iter().map(|(name, value)| (name, value.into())).collect();
+    let tools = DiscoveryTools::new(catalog, Profile::Full).with_engine(&catalog.engine());
+    call(&tools, VerifiedQueries::RUN_TOOL, json!({"name": name, "parameters": parameters}), format).await
+}
+
+/// Prints what a tool answers.
+async fn call(tools: &DiscoveryTools, tool: &str, arguments: Value, format: FormatName) -> anyhow::Result<Exit> {
+    match tools.call(tool, arguments).await {
+        Ok(answer) => {
+            match format {
+                FormatName::Json => output::json(answer.json())?,
+                FormatName::Text => output::text(&answer.text())?,
+            }
+            Ok(Exit::Good)
+        }
+        Err(error) => {
+            output::json(&error.to_json())?;
+            Ok(Exit::NotVerified)
+        }
+    }
+}
+
+async fn check(catalog: &Catalog, names: &[String]) -> anyhow::Result<Exit> {
+    let engine = catalog.engine();
+    for name in names {
+        anyhow::ensure!(catalog.verified.resolve(name).is_some(), "there is no verified query `{name}`");
+    }
+    let is_wanted = |query: &&VerifiedQuery| {
+        let same = |name: &String| catalog.verified.resolve(name).is_some_and(|one| one.name == query.name);
+        names.is_empty() || names.iter().any(same)
+    };
+    let (mut rows, mut exit) = (Vec::new(), Exit::Good);
+    for query in catalog.verified.queries().iter().filter(is_wanted) {
+        let mut row = json!({"name": query.name, "ok": true});
+        if let Err(error) = catalog.verified.validate(query, &engine).await {
+            row = json!({"name": query.name, "ok": false, "problem": error.to_string()});
+            exit = Exit::NotVerified;
+        } else if let QueryState::Current { tables, .. } = &query.state {
+            row["tables"] = json!(tables);
+        }
+        rows.push(row);
+    }
+    output::json(&rows)?;
+    Ok(exit)
+}
+
+async fn approve(
+    catalog: &Catalog,
+    proposals: &Proposals,
+    name: &str,
+    by: &str,
+    settings: &Settings,
+) -> anyhow::Result<Exit> {
+    anyhow::ensure!(!by.trim().is_empty(), "--by is empty: say who has checked the query");
+    let folder = catalog.verified_folder.as_deref().context(
+        "the catalog names no folder for verified queries (add `verified_queries: [{path: queries}]` to it, and make the folder)",
+    )?;
+    let approved = proposals.approve(name, by.trim(), folder, &catalog.engine()).await.map_err(with_advice)?;
+    output::json(&json!({
+        "name": approved.name,
+        "question": approved.question,
+        "verified": approved.verified,
+        "file": approved.path.display().to_string(),
+    }))?;
+    open(settings, Opening::Use).await?;
+    Ok(Exit::Good)
+}
+
+/// That a query can be kept under a name, before anything is asked.
+pub(super) fn check_name(name: &str, settings: &Settings) -> anyhow::Result<()> {
+    Proposals::of_state(&state(settings)?).check_name(name).map_err(with_advice)
+}
+
+/// Keeps the last query that an answer rests on until somebody has checked it.
+pub(super) fn propose(answered: &Answered, name: &str, settings: &Settings) -> anyhow::Result<()> {
+    let is_new = |query: &&prospector_agent::ask::DataQuestion| {
+        query.error.is_none() && query.reused.is_none() && query.verified.is_none() && !query.sql.is_empty()
+    };
+    let Some(query) = answered.questions.iter().rev().find(is_new) else {
+        anyhow::bail!("the answer rests on no query of its own that could be kept as `{name}`");
+    };
+    let query = VerifiedQuery {
+        name: name.to_owned(),
+        question: answered.question.clone(),
+        synonyms: Vec::new(),
+        description: String::new(),
+        database: query.database.clone(),
+        parameters: Vec::new(),
+        sql: query.sql.clone(),
+        verified: None,
+        path: Default::default(),
+        state: QueryState::Unchecked,
+    };
+    let path = Proposals::of_state(&state(settings)?).keep(&query).map_err(with_advice)?;
+    output::say(&format!(
+        "kept as {}; once somebody has checked it: planner queries approve {name} --by WHO",
+        path.display()
+    ));
+    Ok(())
+}
+
+/// The error with what to do about it.
+fn with_advice(error: QueryError) -> anyhow::Error {
+    match error.advice() {
+        Some(advice) => anyhow::anyhow!("{error} ({advice})"),
+        None => error.into(),
+    }
+}

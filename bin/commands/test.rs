@@ -1,0 +1,117 @@
+//! `planner test`: a user's own questions, and whether they are answered as expected.
+
+use std::{path::PathBuf, sync::Arc};
+
+use prospector_agent::{Models, Planner};
+use prospector_bench::questions::cases::{self, Case, Comparison, Report, Tester};
+use prospector_discovery::Catalog;
+use tokio_util::sync::CancellationToken;
+
+use super::{Opening, interrupts, models, open};
+use crate::{
+    Exit,
+    cli::{ReportFormat, TestArgs},
+    output,
+    settings::Settings,
+};
+
+/// Where the questions are looked for when no file is named.
+const FILE: &str = "tests.yaml";
+
+/// `planner test`
+pub(crate) async fn test(args: TestArgs, settings: &Settings) -> anyhow::Result<Exit> {
+    let first = models(settings, args.model.as_deref(), None)?;
+    let second = args.compare.as_deref().map(|name| models(settings, Some(name), None)).transpose()?;
+    let path = match &args.file {
+        Some(path) => path.clone(),
+        None => settings.catalog()?.parent().map_or_else(|| PathBuf::from(FILE), |folder| folder.join(FILE)),
+    };
+    let cancel = interrupts();
+    let asked = match &args.add {
+        Some(_) => Vec::new(),
+        None => read_cases(&path, &args)?,
+    };
+    let catalog = tokio::select! {
+        opened = open(settings, Opening::Use) => Arc::new(opened?.0),
+        () = cancel.cancelled() => anyhow::bail!("interrupted while the catalog was opened; the index is as it was"),
+    };
+    if let Some(question) = &args.add {
+        anyhow::ensure!(!question.trim().is_empty(), "the question is empty");
+        let asker = Asker::new(&catalog, first, &args, settings)?;
+        let case = asker.tester(&cancel).add(&path, question).await?;
+        output::say(&format!("appended to {}; read it before you trust it", path.display()));
+        output::text(&case)?;
+        return Ok(Exit::Good);
+    }
+    let report = Asker::new(&catalog, first, &args, settings)?.tester(&cancel).run(&asked).await;
+    let Some(second) = second else {
+        print(&report, args.format)?;
+        return Ok(exit(&report));
+    };
+    let second = Asker::new(&catalog, second, &args, settings)?.tester(&cancel).run(&asked).await;
+    let both = Comparison { first: report, second };
+    match args.format {
+        ReportFormat::Text => output::text(&both.table())?,
+        ReportFormat::Json => output::json(&both)?,
+        ReportFormat::Junit => {
+            anyhow::bail!("two models are compared as text or as JSON (leave --format junit out)");
+        }
+    }
+    Ok(if both.first.is_good() && both.second.is_good() { Exit::Good } else { Exit::NotVerified })
+}
+
+/// The cases of the file that are wanted. One that is wrong is told, and none is asked: a case that is left out silently never fails.
+fn read_cases(path: &std::path::Path, args: &TestArgs) -> anyhow::Result<Vec<Case>> {
+    let (read, problems) = cases::read(path)?;
+    output::problems(&problems, true);
+    anyhow::ensure!(problems.is_empty(), "{} has cases that cannot be read", path.display());
+    let is_wanted =
+        |case: &Case| args.only.is_empty() || args.only.iter().any(|part| case.name.contains(part.as_str()));
+    let wanted: Vec<Case> = read.cases.into_iter().filter(is_wanted).collect();
+    anyhow::ensure!(!wanted.is_empty(), "no case is left to be asked");
+    Ok(wanted)
+}
+
+/// A model over the catalog.
+struct Asker {
+    planner: Planner,
+    model: String,
+    limits: (prospector_agent::Limits, prospector_agent::Limits),
+    jobs: usize,
+    repeat: usize,
+}
+
+impl Asker {
+    fn new(catalog: &Arc<Catalog>, models: Models, args: &TestArgs, settings: &Settings) -> anyhow::Result<Self> {
+        let limits = (
+            settings.limits(&args.limits, models.limits_of_answers())?,
+            settings.limits(&args.limits, models.limits())?,
+        );
+        let model = models.chat.name().to_owned();
+        let planner = Planner::new(catalog.clone(), models).with_profile(args.profile.into());
+        Ok(Asker { planner, model, limits, jobs: args.jobs as usize, repeat: args.repeat as usize })
+    }
+
+    fn tester(&self, cancel: &CancellationToken) -> Tester<'_> {
+        Tester {
+            planner: &self.planner,
+            model: self.model.clone(),
+            limits: self.limits,
+            jobs: self.jobs,
+            repeat: self.repeat,
+            cancel: cancel.clone(),
+        }
+    }
+}
+
+fn print(report: &Report, format: ReportFormat) -> anyhow::Result<()> {
+    match format {
+        ReportFormat::Text => output::text(&report.table()),
+        ReportFormat::Json => output::json(report),
+        ReportFormat::Junit => output::text(&report.junit()),
+    }
+}
+
+fn exit(report: &Report) -> Exit {
+    if report.is_good() { Exit::Good } else { Exit::NotVerified }
+}

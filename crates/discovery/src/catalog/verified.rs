@@ -1,0 +1,78 @@
+//! The verified queries of a catalog: files of SQL that somebody has checked.
+
+use std::{path::PathBuf, sync::Arc};
+
+use prospector_core::Problem;
+use prospector_core::record::Record;
+use prospector_engine::Engine;
+use prospector_queries::{VerifiedQueries, list_files};
+
+use super::{
+    entry::{EntryReader, path},
+    node::Placed,
+    paths::nearest_file,
+    section::{Folders, Opening, Section},
+};
+
+/// The verified queries, with the sources that they are compared with.
+pub(super) struct Verified {
+    pub(super) engine: Arc<Engine>,
+}
+
+#[derive(Debug)]
+pub(super) struct VerifiedEntry {
+    pub(super) line: u64,
+    pub(super) path: String,
+}
+
+impl Section for Verified {
+    const KEY: &'static str = "verified_queries";
+    type Entry = VerifiedEntry;
+    type Discovery = VerifiedQueries;
+    /// The folder that an approved query is written into.
+    type Extra = Option<PathBuf>;
+
+    fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<VerifiedEntry> {
+        let lookup = reader.lookup;
+        let mut fields = reader.fields(format!("verified_queries[{at}]"), entry, &["path"])?;
+        let path = path(&mut fields, "a folder of verified queries", lookup);
+        let entry = VerifiedEntry { line: fields.line(), path: path? };
+        (!fields.has_failed()).then_some(entry)
+    }
+
+    fn files(entries: &[VerifiedEntry], folders: &Folders<'_>) -> Option<Vec<PathBuf>> {
+        let paths = entries.iter().map(|entry| folders.base.join(&entry.path));
+        // The folder itself changes when a file comes or goes.
+        Some(paths.flat_map(|path| list_files(&path).into_iter().chain([path])).collect())
+    }
+
+    async fn load(
+        self,
+        entries: Vec<VerifiedEntry>,
+        opening: &mut Opening<'_>,
+    ) -> (Arc<VerifiedQueries>, Option<PathBuf>) {
+        let (mut files, mut folder) = (Vec::new(), None);
+        for entry in &entries {
+            let path = opening.folders.base.join(&entry.path);
+            if !path.exists() {
+                let near = nearest_file(&path);
+                let advice = near.map_or("correct the path".into(), |name| format!("did you mean `{name}`?"));
+                let problem =
+                    Problem::error(opening.place(entry.line), format!("there is no folder {}", path.display()));
+                opening.problems.push(problem.advise(advice));
+                continue;
+            }
+            files.extend(list_files(&path));
+            if path.is_dir() {
+                folder.get_or_insert(path);
+            }
+        }
+        let (queries, problems) = VerifiedQueries::load(&files, &self.engine).await;
+        opening.problems.extend(problems);
+        (Arc::new(queries), folder)
+    }
+
+    fn records(discovery: &VerifiedQueries) -> Vec<Record> {
+        discovery.records()
+    }
+}

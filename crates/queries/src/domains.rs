@@ -1,0 +1,76 @@
+//! What the parameters of a query take: by their file, or by the column that holds their values.
+
+use prospector_connect::query::{Aggregation, Group, Measure};
+use prospector_engine::{
+    Engine,
+    query::{Literal, TableQuery},
+};
+use serde_json::Value;
+
+use crate::{
+    VerifiedQuery,
+    model::{Parameter, ParameterType},
+    value::{Domain, read},
+};
+
+/// A column of more values holds too many to be compared with the words of a question: then any text goes, and the query
+/// finds nothing where it is none of them.
+const MAX_VALUES: usize = 5_000;
+
+/// What each parameter takes, in their order. Where a column cannot be read, its parameter takes nothing: a value that cannot
+/// be checked is not used.
+pub(crate) async fn find_domains(query: &VerifiedQuery, engine: &Engine) -> Vec<Domain> {
+    let mut domains = Vec::new();
+    for parameter in &query.parameters {
+        domains.push(match &parameter.column {
+            _ if !parameter.allowed.is_empty() => {
+                Domain::OneOf(parameter.allowed.iter().map(|one| (one.value.clone(), one.words.clone())).collect())
+            }
+            Some(column) => of_column(parameter, column, engine).await.unwrap_or(Domain::OneOf(Vec::new())),
+            None => Domain::Any,
+        });
+    }
+    domains
+}
+
+async fn of_column(parameter: &Parameter, column: &str, engine: &Engine) -> Option<Domain> {
+    let (table, _) = column.rsplit_once('.')?;
+    let tables = vec![table.to_owned()];
+    let is_text = matches!(parameter.kind, ParameterType::Text | ParameterType::Boolean);
+    let asked = if is_text {
+        let group = Group { column: column.to_owned(), part: None, name: Some("value".into()) };
+        TableQuery { tables, group_by: vec![group], limit: Some(MAX_VALUES + 1), ..TableQuery::default() }
+    } else {
+        let measure = |aggregation, name: &str| Measure {
+            aggregation: Some(aggregation),
+            column: Some(column.to_owned()),
+            expression: None,
+            name: Some(name.to_owned()),
+        };
+        let compute = vec![measure(Aggregation::Min, "least"), measure(Aggregation::Max, "greatest")];
+        TableQuery { tables, compute, ..TableQuery::default() }
+    };
+    let compiled = engine.compile(&asked).await.ok()?;
+    let outcome = engine.run(&compiled.sql, compiled.database.as_deref(), MAX_VALUES + 1).await.ok()?;
+    let rows = outcome.rows.rows;
+    if is_text {
+        if rows.len() > MAX_VALUES {
+            return Some(Domain::Any);
+        }
+        let values = rows.into_iter().filter_map(|row| row.into_iter().next()).filter(|value| !value.is_null());
+        return Some(Domain::OneOf(
+            values.filter_map(|value| Some((read(parameter.kind, &value)?, Vec::new()))).collect(),
+        ));
+    }
+    let row = rows.into_iter().next()?;
+    let [least, greatest] = row.get(..2)? else { return None };
+    Some(Domain::Between(read_end(parameter.kind, least)?, read_end(parameter.kind, greatest)?))
+}
+
+/// An end of a range; of a moment, its day.
+fn read_end(kind: ParameterType, value: &Value) -> Option<Literal> {
+    match (kind, value) {
+        (ParameterType::Date, Value::String(text)) => read(kind, &Value::String(text.chars().take(10).collect())),
+        _ => read(kind, value),
+    }
+}

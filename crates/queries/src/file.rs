@@ -1,0 +1,385 @@
+//! The file of a verified query: SQL below a block of YAML fields, read and written.
+
+use std::path::Path;
+
+use chrono::NaiveDate;
+use prospector_core::Problem;
+use prospector_core::name::nearest;
+use prospector_core::tool::finding::Verification;
+use prospector_engine::query::Literal;
+use prospector_text::cut::one_line;
+use prospector_text::front_matter::{Fence, Fields, FrontMatter, find, parse_yaml};
+use serde_json::{Map, Value, json};
+
+use crate::model::{AllowedValue, Parameter, ParameterType, QueryState, VerifiedQuery};
+use crate::value::{read, to_json};
+
+const KEYS: [&str; 6] = ["question", "synonyms", "description", "database", "parameters", "verified"];
+const PARAMETER_KEYS: [&str; 5] = ["type", "description", "default", "allowed", "column"];
+const VERIFIED_KEYS: [&str; 2] = ["by", "on"];
+
+/// More are no other words for one question.
+const MAX_SYNONYMS: usize = 50;
+const MAX_PARAMETERS: usize = 20;
+const MAX_ALLOWED: usize = 1_000;
+const MAX_TEXT_CHARS: usize = 2_000;
+
+/// Reads the text of a file. What is wrong is among the problems; where one is an error, there is no query.
+pub(crate) fn parse(name: &str, path: &Path, text: &str) -> (Option<VerifiedQuery>, Vec<Problem>) {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
+    let mut reader = Reader { path, block: "", problems: Vec::new(), failed: false };
+    let block = match find(&text, &[Fence::SKILL]) {
+        FrontMatter::Block(block) => block,
+        FrontMatter::Absent => {
+            reader.fail(1, "the first line is not `---`", "begin with `---`, the fields of the query, and `---` again");
+            return (None, reader.problems);
+        }
+        FrontMatter::Unclosed { .. } => {
+            reader.fail(1, "the fields are not closed by a second line `---`", "write it above the SQL");
+            return (None, reader.problems);
+        }
+    };
+    let fields = match parse_yaml(block.fields) {
+        Ok(Fields::Fields(fields)) => fields,
+        Ok(Fields::Empty | Fields::Other) => Map::new(),
+        Err(error) => {
+            reader.fail(error.line, error.reason, "correct the YAML");
+            return (None, reader.problems);
+        }
+    };
+    reader.block = block.fields;
+    let query = reader.query(name, &fields, block.body.trim(), block.lines_before + 1);
+    (query.filter(|_| !reader.failed), reader.problems)
+}
+
+/// The text of the file of a query, which [`parse`] reads as the same query.
+pub(crate) fn render(query: &VerifiedQuery) -> String {
+    let mut text = String::from("---\n");
+    let mut field = |key: &str, value: Value| text.push_str(&format!("{key}: {value}\n"));
+    // JSON is YAML, and quotes whatever needs it.
+    field("question", query.question.as_str().into());
+    if !query.synonyms.is_empty() {
+        field("synonyms", query.synonyms.as_slice().into());
+    }
+    if !query.description.is_empty() {
+        field("description", query.description.as_str().into());
+    }
+    if let Some(database) = &query.database {
+        field("database", database.as_str().into());
+    }
+    if !query.parameters.is_empty() {
+        text.push_str("parameters:\n");
+        for parameter in &query.parameters {
+            text.push_str(&format!("  {}: {}\n", parameter.name, render_parameter(parameter)));
+        }
+    }
+    if let Some(Verification { by, on }) = &query.verified {
+        text.push_str(&format!("verified: {}\n", json!({"by": by, "on": on})));
+    }
+    format!("{text}---\n{}\n", query.sql.trim())
+}
+
+fn render_parameter(parameter: &Parameter) -> Value {
+    let mut fields = Map::new();
+    fields.insert("type".into(), parameter.kind.as_str().into());
+    if !parameter.description.is_empty() {
+        fields.insert("description".into(), parameter.description.as_str().into());
+    }
+    if let Some(default) = &parameter.default {
+        fields.insert("default".into(), to_json(default));
+    }
+    if let Some(column) = &parameter.column {
+        fields.insert("column".into(), column.as_str().into());
+    }
+    if parameter.allowed.iter().any(|allowed| !allowed.words.is_empty()) {
+        let show = |allowed: &AllowedValue| (crate::value::show(&allowed.value), allowed.words.as_slice().into());
+        fields.insert("allowed".into(), Value::Object(parameter.allowed.iter().map(show).collect()));
+    } else if !parameter.allowed.is_empty() {
+        fields.insert("allowed".into(), parameter.allowed.iter().map(|allowed| to_json(&allowed.value)).collect());
+    }
+    fields.into()
+}
+
+struct Reader<'a> {
+    path: &'a Path,
+    block: &'a str,
+    problems: Vec<Problem>,
+    failed: bool,
+}
+
+impl Reader<'_> {
+    fn fail(&mut self, line: usize, reason: impl Into<String>, advice: impl Into<String>) {
+        self.failed = true;
+        self.problems.push(Problem::error(format!("{}:{line}", self.path.display()), reason).advise(advice));
+    }
+
+    /// The line of the last of these keys, each below the one before it; the first line of the fields where it is not found.
+    fn line(&self, keys: &[&str]) -> usize {
+        let lines: Vec<&str> = self.block.lines().collect();
+        let mut at = 0;
+        for key in keys {
+            let names = |line: &&str| {
+                let line = line.trim_start().trim_start_matches(['"', '\'']);
+                line.strip_prefix(key).is_some_and(|rest| rest.trim_start_matches(['"', '\'']).starts_with(':'))
+            };
+            match lines.iter().skip(at).position(names) {
+                Some(found) => at += found,
+                None => break,
+            }
+        }
+        at + 2
+    }
+
+    fn query(&mut self, name: &str, fields: &Map<String, Value>, sql: &str, sql_line: usize) -> Option<VerifiedQuery> {
+        self.check_keys(fields, &KEYS, "the query", &[]);
+        let question = self.text(fields, "question", &[]);
+        if question.is_none() && !fields.contains_key("question") {
+            self.fail(2, "there is no `question`", "say which question the query answers: `question: ...`");
+        }
+        if sql.is_empty() {
+            self.fail(sql_line, "there is no SQL below the fields", "write one SELECT");
+        }
+        let synonyms = self.synonyms(fields.get("synonyms"));
+        let description = self.text(fields, "description", &[]).unwrap_or_default();
+        let database = self.text(fields, "database", &[]);
+        let parameters = self.parameters(fields.get("parameters"));
+        let verified = self.verification(fields.get("verified"));
+        let query = VerifiedQuery {
+            name: name.to_owned(),
+            question: question?,
+            synonyms,
+            description,
+            database,
+            parameters,
+            sql: sql.to_owned(),
+            verified,
+            path: self.path.to_owned(),
+            state: QueryState::Unchecked,
+        };
+        self.check_slots(&query);
+        Some(query)
+    }
+
+    fn check_keys(&mut self, fields: &Map<String, Value>, known: &[&str], what: &str, above: &[&str]) {
+        for key in fields.keys().filter(|key| !known.contains(&key.as_str())) {
+            let near = nearest(key, known.iter().copied(), 1).pop().unwrap_or_default();
+            let line = self.line(&[above, &[key]].concat());
+            let advice = format!("did you mean `{near}`? the keys are {}", known.join(", "));
+            self.fail(line, format!("{what} has an unknown key `{key}`"), advice);
+        }
+    }
+
+    fn text(&mut self, fields: &Map<String, Value>, key: &str, above: &[&str]) -> Option<String> {
+        match fields.get(key)? {
+            Value::String(text) if !text.trim().is_empty() && text.chars().count() <= MAX_TEXT_CHARS => {
+                Some(one_line(text))
+            }
+            Value::Null => None,
+            _ => {
+                let line = self.line(&[above, &[key]].concat());
+                self.fail(
+                    line,
+                    format!("`{key}` must be a text of at most {MAX_TEXT_CHARS} characters"),
+                    "write one line",
+                );
+                None
+            }
+        }
+    }
+
+    fn synonyms(&mut self, value: Option<&Value>) -> Vec<String> {
+        let texts: Option<Vec<String>> = match value {
+            None | Some(Value::Null) => Some(Vec::new()),
+            Some(Value::Array(items)) if items.len() <= MAX_SYNONYMS => items
+                .iter()
+                .map(|item| item.as_str().filter(|text| text.len() <= MAX_TEXT_CHARS).map(one_line))
+                .collect(),
+            Some(_) => None,
+        };
+        texts.unwrap_or_else(|| {
+            let line = self.line(&["synonyms"]);
+            let reason = format!("`synonyms` must be a list of at most {MAX_SYNONYMS} texts");
+            self.fail(line, reason, "begin each with `- `");
+            Vec::new()
+        })
+    }
+
+    fn verification(&mut self, value: Option<&Value>) -> Option<Verification> {
+        let value = value.filter(|value| !value.is_null())?;
+        let line = self.line(&["verified"]);
+        let Value::Object(fields) = value else {
+            self.fail(
+                line,
+                "`verified` must say who has checked the query, and when",
+                "write `{by: Ada, on: 2025-12-31}`",
+            );
+            return None;
+        };
+        self.check_keys(fields, &VERIFIED_KEYS, "`verified`", &["verified"]);
+        let by = self.text(fields, "by", &["verified"]);
+        let on = fields.get("on").and_then(Value::as_str).map(str::trim).unwrap_or_default();
+        let is_day = on.len() == 10 && NaiveDate::parse_from_str(on, "%Y-%m-%d").is_ok();
+        match by {
+            Some(by) if is_day => Some(Verification { by, on: on.to_owned() }),
+            _ => {
+                let advice = "write `verified: {by: Ada, on: 2025-12-31}`";
+                self.fail(line, "`verified` must have `by`, a name, and `on`, a day", advice);
+                None
+            }
+        }
+    }
+
+    fn parameters(&mut self, value: Option<&Value>) -> Vec<Parameter> {
+        let fields = match value {
+            None | Some(Value::Null) => return Vec::new(),
+            Some(Value::Object(fields)) if fields.len() <= MAX_PARAMETERS => fields,
+            Some(_) => {
+                let line = self.line(&["parameters"]);
+                let reason = format!("`parameters` must be a mapping of at most {MAX_PARAMETERS} names");
+                self.fail(line, reason, "write `country: {type: text}` below it");
+                return Vec::new();
+            }
+        };
+        fields.iter().filter_map(|(name, value)| self.parameter(name, value)).collect()
+    }
+
+    fn parameter(&mut self, name: &str, value: &Value) -> Option<Parameter> {
+        let above = ["parameters", name];
+        let line = self.line(&above);
+        let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        if !name.chars().all(is_plain) || !name.starts_with(|c: char| c.is_ascii_lowercase()) {
+            self.fail(line, format!("`{name}` is no name of a parameter"), "use small letters, digits and `_`");
+            return None;
+        }
+        let Value::Object(fields) = value else {
+            self.fail(line, format!("the parameter `{name}` must be a mapping"), "write `{type: text}`");
+            return None;
+        };
+        self.check_keys(fields, &PARAMETER_KEYS, &format!("the parameter `{name}`"), &above);
+        let word = fields.get("type").and_then(Value::as_str).unwrap_or_default();
+        let Some(kind) = ParameterType::ALL.into_iter().find(|kind| kind.as_str() == word) else {
+            let names = ParameterType::ALL.map(ParameterType::as_str).join(", ");
+            self.fail(line, format!("the parameter `{name}` has no `type`"), format!("the types are {names}"));
+            return None;
+        };
+        let description = self.text(fields, "description", &above).unwrap_or_default();
+        let column = self.text(fields, "column", &above);
+        let allowed = self.read_allowed(name, kind, fields.get("allowed"));
+        let default = match fields.get("default").filter(|value| !value.is_null()) {
+            None => None,
+            Some(value) => {
+                let default = read(kind, value);
+                let is_allowed =
+                    |default: &Literal| allowed.is_empty() || allowed.iter().any(|one| one.value == *default);
+                if !default.as_ref().is_some_and(is_allowed) {
+                    let line = self.line(&["parameters", name, "default"]);
+                    let reason = format!("the default of `{name}` is no value that it takes: {value}");
+                    self.fail(line, reason, format!("write one of the type {}", kind.as_str()));
+                }
+                default
+            }
+        };
+        Some(Parameter { name: name.to_owned(), kind, description, default, allowed, column })
+    }
+
+    fn read_allowed(&mut self, name: &str, kind: ParameterType, value: Option<&Value>) -> Vec<AllowedValue> {
+        let one = |value: &Value, words: Vec<String>| read(kind, value).map(|value| AllowedValue { value, words });
+        let all: Option<Vec<AllowedValue>> = match value {
+            None | Some(Value::Null) => return Vec::new(),
+            Some(Value::Array(values)) if values.len() <= MAX_ALLOWED => {
+                values.iter().map(|value| one(value, Vec::new())).collect()
+            }
+            Some(Value::Object(values)) if values.len() <= MAX_ALLOWED => values
+                .iter()
+                .map(|(value, words)| {
+                    let words = match words {
+                        Value::Null => Vec::new(),
+                        Value::String(word) => vec![word.clone()],
+                        Value::Array(words) => {
+                            words.iter().map(|word| word.as_str().map(str::to_owned)).collect::<Option<_>>()?
+                        }
+                        _ => return None,
+                    };
+                    one(&Value::String(value.clone()), words)
+                })
+                .collect(),
+            Some(_) => None,
+        };
+        all.filter(|all| !all.is_empty()).unwrap_or_else(|| {
+            let line = self.line(&["parameters", name, "allowed"]);
+            let reason = format!("`allowed` of `{name}` must be a list of values of the type {}", kind.as_str());
+            self.fail(line, reason, "or a mapping of values to lists of other words for them");
+            Vec::new()
+        })
+    }
+
+    /// That each `{name}` in a question is a parameter.
+    fn check_slots(&mut self, query: &VerifiedQuery) {
+        for phrasing in query.phrasings() {
+            for slot in slots(phrasing) {
+                if query.parameter(slot).is_none() {
+                    let key = if phrasing == query.question { "question" } else { "synonyms" };
+                    let line = self.line(&[key]);
+                    self.fail(
+                        line,
+                        format!("`{{{slot}}}` is no parameter of the query"),
+                        "declare it under `parameters`",
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// The names in braces in a question.
+pub(crate) fn slots(phrasing: &str) -> impl Iterator<Item = &str> {
+    phrasing.split('{').skip(1).filter_map(|rest| rest.split_once('}').map(|(name, _)| name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WHOLE: &str = "---\nquestion: Which artists sold best in {country} in {year}?\nsynonyms:\n  - top artists of {country}\n\
+        database: music_store\nparameters:\n  country:\n    type: text\n    column: music_store.countries.name\n  year:\n    type: integer\n    \
+        allowed: [2024, 2025]\n    default: 2025\n  currency:\n    type: text\n    allowed:\n      EUR: [euro]\n      GBP:\n\
+        verified: {by: Ada, on: 2026-01-12}\n---\nSELECT 1\n";
+
+    fn check(text: &str, line: usize, part: &str) {
+        let (query, problems) = parse("q", Path::new("q.sql"), text);
+        assert!(query.is_none(), "{query:?}");
+        let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        let place = format!("q.sql:{line}:");
+        assert!(told.iter().any(|told| told.contains(&place) && told.contains(part)), "{told:?}");
+    }
+
+    #[test]
+    fn a_file_is_read_and_written_as_the_same_query() {
+        let (query, problems) = parse("q", Path::new("q.sql"), WHOLE);
+        assert!(problems.is_empty(), "{problems:?}");
+        let query = query.unwrap();
+        assert_eq!(query.parameters.len(), 3);
+        assert_eq!(query.parameters[1].default, Some(Literal::Integer(2025)));
+        assert_eq!(query.parameters[2].allowed[0].words, ["euro"]);
+        assert_eq!(query.verified, Some(Verification { by: "Ada".into(), on: "2026-01-12".into() }));
+        let (again, problems) = parse("q", Path::new("q.sql"), &render(&query));
+        assert!(problems.is_empty(), "{problems:?}\n{}", render(&query));
+        assert_eq!(again, Some(query));
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_line() {
+        check("SELECT 1", 1, "first line");
+        check("---\nquestion: x\nSELECT 1", 1, "not closed");
+        check("---\nquestion: a: b\n---\nSELECT 1", 2, "not valid YAML");
+        check("---\nsynonyms: []\n---\nSELECT 1", 2, "no `question`");
+        check("---\nquestion: x\n---\n\n", 4, "no SQL");
+        check("---\nquestion: x\nsynonym: [y]\n---\nSELECT 1", 3, "did you mean `synonyms`");
+        check(&WHOLE.replace("integer", "whole"), 10, "the types are text, integer");
+        check(&WHOLE.replace("default: 2025", "default: 2019"), 13, "no value that it takes");
+        check(&WHOLE.replace("[2024, 2025]", "[2024, soon]"), 12, "list of values of the type integer");
+        check(&WHOLE.replace("of {country}", "of {land}"), 3, "`{land}` is no parameter");
+        check(&WHOLE.replace("2026-01-12", "yesterday"), 19, "a day");
+        check(&WHOLE.replace("  country:\n", "  Country:\n").replace("{country}", "x"), 7, "no name of a parameter");
+    }
+}

@@ -1,0 +1,49 @@
+//! Verified queries: SQL that a person has checked, with the question that it answers and typed parameters. They are read from
+//! files, compared with the sources that they read, matched with questions, and run read-only.
+//!
+//! ```
+//! use prospector_connect::{open, source::{Source as Place, SourceKind}};
+//! use prospector_engine::{Engine, Source};
+//! use prospector_queries::VerifiedQueries;
+//!
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let folder = tempfile::tempdir()?;
+//! let orders = folder.path().join("orders.csv");
+//! std::fs::write(&orders, "country,total\nBrazil,9.50\nGermany,12.00\nBrazil,1.00\n")?;
+//! let connector = open(&Place::files(SourceKind::Csv, vec![orders]))?;
+//! let (tables, _) = connector.describe().await?;
+//! let engine = Engine::new(vec![Source { name: "shop".into(), tables, functions: Vec::new(), connector }]);
+//!
+//! let file = folder.path().join("orders-of-country.sql");
+//! let text = "---\nquestion: How many orders are there in {country}?\nparameters:\n  country: {type: text, column: shop.orders.country}\n\
+//!             verified: {by: Ada, on: 2026-01-12}\n---\nSELECT COUNT(*) AS orders FROM shop.orders WHERE country = :country\n";
+//! std::fs::write(&file, text)?;
+//! let (queries, problems) = VerifiedQueries::load(&[file], &engine).await;
+//! assert!(problems.is_empty());
+//!
+//! let found = queries.find("How many orders do we have in Brazil?", &engine).await;
+//! assert!(found[0].doubts.is_empty());
+//! assert!(!queries.find("How many orders were refunded in Brazil?", &engine).await[0].doubts.is_empty());
+//! # Ok(()) }
+//! ```
+//!
+//! What it is not: it knows no catalog and no model. A value never becomes part of the SQL but as a literal that the engine writes
+//! and reads again.
+
+mod discovery;
+mod domains;
+mod error;
+mod file;
+mod load;
+mod matching;
+pub mod model;
+pub mod proposals;
+mod render;
+mod tools;
+mod value;
+
+pub use discovery::{VerifiedQueries, VerifiedRun};
+pub use error::QueryError;
+pub use load::list_files;
+pub use matching::{Candidate, Doubt};
+pub use model::{Parameter, VerifiedQuery};

@@ -1,0 +1,74 @@
+//! Folders of verified queries: each `*.sql` right in a folder is one.
+
+use std::path::{Path, PathBuf};
+
+use prospector_core::Problem;
+
+use crate::{file::parse, model::VerifiedQuery};
+
+/// More files of a folder are not read.
+const MAX_FILES: usize = 1_000;
+/// A longer file holds no query.
+const MAX_BYTES: u64 = 256 * 1024;
+
+/// The files of verified queries in a folder, by name; of a file, itself. Empty where it cannot be read.
+pub fn list_files(path: &Path) -> Vec<PathBuf> {
+    if path.is_file() {
+        return vec![path.to_owned()];
+    }
+    let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+    let is_sql = |path: &PathBuf| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("sql"));
+    let mut files: Vec<PathBuf> =
+        entries.map(|entry| entry.path()).filter(|path| is_sql(path) && path.is_file()).collect();
+    files.sort();
+    files.truncate(MAX_FILES);
+    files
+}
+
+/// The query in a file, and what is wrong with it.
+pub(crate) fn load_file(path: &Path) -> (Option<VerifiedQuery>, Vec<Problem>) {
+    let place = path.display().to_string();
+    let Some(name) = path.file_stem().and_then(|stem| stem.to_str()).filter(|name| is_name(name)) else {
+        let problem = Problem::error(place, "the name of the file is no name of a query");
+        return (None, vec![problem.advise("use small letters, digits and hyphens: `vip-customers.sql`")]);
+    };
+    if path.metadata().is_ok_and(|metadata| metadata.len() > MAX_BYTES) {
+        let problem = Problem::error(place, format!("the file has more than {} KiB", MAX_BYTES >> 10));
+        return (None, vec![problem.advise("a query is shorter")]);
+    }
+    match std::fs::read_to_string(path) {
+        Ok(text) => parse(name, path, &text),
+        Err(error) => (None, vec![Problem::error(place, format!("it cannot be read: {error}"))]),
+    }
+}
+
+/// Whether a text can be the name of a query, and of its file anywhere.
+pub(crate) fn is_name(name: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
+    !name.is_empty()
+        && name.len() <= 100
+        && name.chars().all(is_plain)
+        && name.starts_with(|c: char| c.is_ascii_alphanumeric())
+}
+
+/// The queries of these files that somebody has verified; what is wrong with the others is told.
+pub(crate) fn load(files: &[PathBuf]) -> (Vec<VerifiedQuery>, Vec<Problem>) {
+    let (mut queries, mut problems): (Vec<VerifiedQuery>, Vec<Problem>) = (Vec::new(), Vec::new());
+    for file in files {
+        let (query, mut wrong) = load_file(file);
+        problems.append(&mut wrong);
+        let Some(query) = query else { continue };
+        let refusal = if query.verified.is_none() {
+            Some(("nobody has verified it", "say who has checked it: `verified: {by: Ada, on: 2025-12-31}`"))
+        } else if queries.iter().any(|known| known.name == query.name) {
+            Some(("there is a query of that name already", "rename one of the files"))
+        } else {
+            None
+        };
+        match refusal {
+            Some((reason, advice)) => problems.push(Problem::error(file.display().to_string(), reason).advise(advice)),
+            None => queries.push(query),
+        }
+    }
+    (queries, problems)
+}

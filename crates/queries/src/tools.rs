@@ -1,0 +1,39 @@
+//! The tools over verified queries.
+
+mod list;
+mod run;
+
+use std::sync::Arc;
+
+use prospector_core::tool::{Tool, ToolError, Toolset};
+use prospector_engine::Engine;
+
+use crate::{VerifiedQueries, VerifiedQuery};
+
+impl VerifiedQueries {
+    /// The name of the tool that lists them.
+    pub const LIST_TOOL: &'static str = list::ListVerifiedQueries::NAME;
+    /// The name of the tool that shows one.
+    pub const GET_TOOL: &'static str = list::GetVerifiedQuery::NAME;
+    /// The name of the tool that finds those which answer a question; its argument is `question`.
+    pub const FIND_TOOL: &'static str = run::FindVerifiedQueries::NAME;
+    /// The name of the tool that runs one; its arguments are `name` and `parameters`.
+    pub const RUN_TOOL: &'static str = run::RunVerifiedQuery::NAME;
+
+    /// The tools that list and show them.
+    pub fn tools(self: &Arc<Self>) -> Toolset {
+        Toolset::new().with(list::ListVerifiedQueries(self.clone())).with(list::GetVerifiedQuery(self.clone()))
+    }
+
+    /// The tools that find the one for a question, and run it, in the session of an engine.
+    pub fn running(self: &Arc<Self>, engine: &Arc<Engine>) -> Toolset {
+        Toolset::new()
+            .with(run::FindVerifiedQueries(self.clone(), engine.clone()))
+            .with(run::RunVerifiedQuery(self.clone(), engine.clone()))
+    }
+
+    fn find_named(&self, name: &str) -> Result<&VerifiedQuery, ToolError> {
+        let names = self.queries().iter().map(|query| query.name.as_str());
+        self.resolve(name).ok_or_else(|| ToolError::not_found("verified query", name, names))
+    }
+}

@@ -1,0 +1,210 @@
+//! `find_verified_queries` and `run_verified_query`
+
+use std::sync::Arc;
+
+use prospector_core::record::{Resource, ResourceKind};
+use prospector_core::tool::finding::{QueryFinding, QueryRows, Verification};
+use prospector_core::tool::{Effect, Page, Part, Tool, ToolError, ToolOutput};
+use prospector_engine::Engine;
+use prospector_engine::query::Literal;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{
+    VerifiedQueries, VerifiedQuery,
+    file::slots,
+    matching::Candidate,
+    value::{show, to_json},
+};
+
+/// At most so many rows are shown.
+const MAX_ROWS: usize = 50;
+const DEFAULT_FOUND: usize = 3;
+const MAX_FOUND: usize = 20;
+
+pub(super) struct FindVerifiedQueries(pub(super) Arc<VerifiedQueries>, pub(super) Arc<Engine>);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FindArgs {
+    /// The question, in full.
+    question: String,
+    /// At most this many (3).
+    limit: Option<usize>,
+}
+
+/// A query that may answer a question.
+#[derive(Clone, Serialize, JsonSchema)]
+pub(super) struct Found {
+    name: String,
+    question: String,
+    /// Whether it answers the question, by every word of it.
+    answers: bool,
+    /// From 0 to 1.
+    similarity: f64,
+    /// The values that the question gives.
+    parameters: Map<String, Value>,
+    /// Why it may not be what is asked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    doubts: Vec<String>,
+}
+
+impl Found {
+    fn of(candidate: &Candidate<'_>) -> Self {
+        let values = candidate.parameters.iter().map(|(name, value)| (name.clone(), to_json(value)));
+        Found {
+            name: candidate.query.name.clone(),
+            question: candidate.query.question.clone(),
+            answers: candidate.doubts.is_empty(),
+            similarity: (candidate.similarity * 100.0).round() / 100.0,
+            parameters: values.collect(),
+            doubts: candidate.doubts.iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
+impl Tool for FindVerifiedQueries {
+    const NAME: &'static str = "find_verified_queries";
+    const DESCRIPTION: &'static str = "Finds the verified query that answers a question, with the parameters that the question gives. Try it before \
+        writing SQL.";
+    const MORE: &'static str = "call again with a larger max_tokens";
+    const EFFECT: Effect = Effect::Reads;
+    type Args = FindArgs;
+    type Output = Page<Found>;
+
+    async fn call(&self, args: FindArgs) -> Result<Page<Found>, ToolError> {
+        if args.question.trim().is_empty() {
+            return Err(ToolError::invalid("question is empty", Some("pass the whole question".into())));
+        }
+        let found = self.0.find(&args.question, &self.1).await;
+        let limit = args.limit.unwrap_or(DEFAULT_FOUND).clamp(1, MAX_FOUND);
+        let shown: Vec<Found> = found.iter().take(limit).map(Found::of).collect();
+        if shown.is_empty() {
+            return Ok(Page::nothing("no verified query is near", Vec::new()));
+        }
+        let note =
+            shown.iter().all(|one| !one.answers).then(|| "none of them answers the question as it is".to_owned());
+        Ok(Page::whole(shown).remark(note))
+    }
+}
+
+impl ToolOutput for Found {
+    fn reveals(&self) -> Vec<Resource> {
+        vec![Resource::new(ResourceKind::Query, &self.name)]
+    }
+
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        vec![("question", Part::Text(&mut self.question)), ("doubts", Part::entries(&mut self.doubts))]
+    }
+}
+
+pub(super) struct RunVerifiedQuery(pub(super) Arc<VerifiedQueries>, pub(super) Arc<Engine>);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RunArgs {
+    /// The query.
+    name: String,
+    /// The values of its parameters, by name.
+    #[serde(default)]
+    parameters: Map<String, Value>,
+}
+
+/// The answer of a verified query.
+#[derive(Clone, Serialize, JsonSchema)]
+pub(super) struct VerifiedAnswer {
+    id: String,
+    name: String,
+    /// The question with the values in it.
+    question: String,
+    /// Who has checked it, and when.
+    verified: Verification,
+    /// What it ran with, defaults included.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    parameters: Map<String, Value>,
+    /// What is to be known about the answer.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    description: String,
+    databases: Vec<String>,
+    tables: Vec<String>,
+    sql: String,
+    columns: Vec<String>,
+    rows: Vec<Vec<Value>>,
+    row_count: usize,
+    has_more: bool,
+}
+
+impl Tool for RunVerifiedQuery {
+    const NAME: &'static str = "run_verified_query";
+    const DESCRIPTION: &'static str = "Runs a query that a person has checked, with values for its parameters, and shows up to 50 rows. Its answer is \
+        verified: prefer it to SQL of your own.";
+    const MORE: &'static str = "call again with a larger max_tokens";
+    const EFFECT: Effect = Effect::Reads;
+    type Args = RunArgs;
+    type Output = VerifiedAnswer;
+
+    async fn call(&self, args: RunArgs) -> Result<VerifiedAnswer, ToolError> {
+        let query = self.0.find_named(&args.name)?;
+        let run = self.0.run(query, &args.parameters, &self.1, MAX_ROWS).await?;
+        Ok(VerifiedAnswer {
+            id: String::new(),
+            name: query.name.clone(),
+            question: fill_in(query, &run.parameters),
+            verified: query.verified.clone().unwrap_or_default(),
+            parameters: run.parameters.iter().map(|(name, value)| (name.clone(), to_json(value))).collect(),
+            description: query.description.clone(),
+            databases: run.databases,
+            tables: run.tables,
+            sql: run.sql,
+            columns: run.rows.columns,
+            row_count: run.rows.rows.len(),
+            rows: run.rows.rows,
+            has_more: run.rows.has_more,
+        })
+    }
+}
+
+/// The question with values in the places of its parameters.
+fn fill_in(query: &VerifiedQuery, values: &[(String, Literal)]) -> String {
+    let mut question = query.question.clone();
+    for slot in slots(&query.question) {
+        if let Some((_, value)) = values.iter().find(|(name, _)| name == slot) {
+            question = question.replace(&format!("{{{slot}}}"), &show(value));
+        }
+    }
+    question
+}
+
+impl ToolOutput for VerifiedAnswer {
+    fn reveals(&self) -> Vec<Resource> {
+        let databases = self.databases.iter().map(|name| Resource::new(ResourceKind::Database, name));
+        let tables = self.tables.iter().map(|name| Resource::new(ResourceKind::Table, name));
+        std::iter::once(Resource::new(ResourceKind::Query, &self.name)).chain(databases).chain(tables).collect()
+    }
+
+    fn queries(&mut self) -> Vec<QueryFinding<'_>> {
+        vec![QueryFinding {
+            id: &mut self.id,
+            question: &self.question,
+            sql: Some(&self.sql),
+            database: None,
+            verified: Some((&self.name, &self.verified)),
+            rows: Ok(QueryRows {
+                databases: &self.databases,
+                columns: &self.columns,
+                rows: &self.rows,
+                has_more: self.has_more || self.rows.len() < self.row_count,
+            }),
+        }]
+    }
+
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        vec![
+            ("sql", Part::Text(&mut self.sql)),
+            ("description", Part::Text(&mut self.description)),
+            ("columns", Part::entries(&mut self.columns)),
+            ("rows", Part::entries(&mut self.rows)),
+        ]
+    }
+}
