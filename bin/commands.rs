@@ -1,5 +1,6 @@
 //! The commands, one function each.
 
+mod about;
 mod ask;
 mod bench;
 mod chat;
@@ -16,6 +17,7 @@ mod run;
 mod serve;
 mod sql;
 
+pub(crate) use about::about;
 pub(crate) use ask::ask;
 pub(crate) use bench::bench;
 pub(crate) use chat::chat;
