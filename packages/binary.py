@@ -48,6 +48,11 @@ class Binary:
         return system, {"x86_64": "x64", "arm64": "arm64"}[self.cpu]
 
     @property
+    def image_cpu(self):
+        """The processor as images call it."""
+        return {"x86_64": "amd64", "arm64": "arm64"}[self.cpu]
+
+    @property
     def runs_here(self):
         systems = {"Linux": "linux", "Darwin": "macos", "Windows": "windows"}
         cpus = {"x86_64": "x86_64", "AMD64": "x86_64", "aarch64": "arm64", "arm64": "arm64"}
@@ -122,7 +127,7 @@ def glibc_of(path, data):
 
 if __name__ == "__main__":
     # For scripts of the shell: the processor, as images call it, of a program that can be put into one.
-    read_binary = read(Path(sys.argv[1]))
-    if not read_binary.is_static:
+    program = read(Path(sys.argv[1]))
+    if not program.is_static:
         raise SystemExit(f"{sys.argv[1]} is not for an image: those hold static programs for Linux")
-    print({"x86_64": "amd64", "arm64": "arm64"}[read_binary.cpu])
+    print(program.image_cpu)

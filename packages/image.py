@@ -47,8 +47,7 @@ def context(binary, folder):
 
 def image(tool, binary, folder):
     """Builds it; buildah and podman as well, whose own format has no health checks, in the format of docker."""
-    cpu = {"x86_64": "amd64", "arm64": "arm64"}[binary.cpu]
-    command = [tool, "build", "--platform", f"linux/{cpu}", "--build-arg", f"VERSION={version()}"]
+    command = [tool, "build", "--platform", f"linux/{binary.image_cpu}", "--build-arg", f"VERSION={version()}"]
     if tool != "docker":
         command += ["--format", "docker"]
     command += ["--tag", f"{IMAGE}:{version()}", "--file", str(folder / "Containerfile"), str(folder)]

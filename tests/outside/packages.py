@@ -9,6 +9,7 @@ package. What is not there is not tried; what is there must work.
 
 import json
 import os
+import platform
 import shutil
 import sqlite3
 import subprocess
@@ -173,8 +174,6 @@ def main(folder):
             return str(estate / "catalog.yaml"), {"HOME": str(home), "PATH": "/nonexistent", "NO_COLOR": "1"}
 
         # What was made for this platform: of others, pip, npm and the kernel want nothing.
-        import platform
-
         cpu = platform.machine()
         node_cpu = {"x86_64": "x64", "aarch64": "arm64"}[cpu]
         for path in sorted(folder.glob(f"*linux*{cpu}*.whl")):
