@@ -13,9 +13,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# What goes into every package besides the program.
-LICENSES = ["LICENSE", "LICENSE-APACHE", "LICENSE-MIT", "NOTICE"]
-
 ELF_CPUS = {62: "x86_64", 183: "arm64"}
 MACH_CPUS = {0x01000007: "x86_64", 0x0100000C: "arm64"}
 PE_CPUS = {0x8664: "x86_64", 0xAA64: "arm64"}

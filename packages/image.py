@@ -12,7 +12,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from binary import LICENSES, ROOT, arguments, version
+from binary import ROOT, arguments, version
+from licenses import licenses
 
 IMAGE = "ghcr.io/owner-to-be-set/prospector"
 CERTIFICATES = [Path("/etc/ssl/certs/ca-certificates.crt"), Path("/etc/pki/tls/certs/ca-bundle.crt"), Path("/etc/ssl/cert.pem")]
@@ -32,7 +33,7 @@ def context(binary, folder):
         "root/etc/passwd": b"planner:x:65532:65532::/state:/sbin/nologin\n",
         "root/etc/group": b"planner:x:65532:\n",
     }
-    files |= {f"root/usr/share/licenses/prospector/{name}": (ROOT / name).read_bytes() for name in LICENSES}
+    files |= {f"root/usr/share/licenses/prospector/{name}": content for name, content in licenses().items()}
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -6,7 +6,8 @@
 import json
 import zipfile
 
-from binary import LICENSES, ROOT, arguments, manifest
+from binary import arguments, manifest
+from licenses import licenses
 
 
 def build(binary, folder):
@@ -26,8 +27,8 @@ def build(binary, folder):
 
         add("manifest.json", json.dumps(about, indent=2) + "\n")
         add(program, binary.path.read_bytes(), 0o755)
-        for name in LICENSES:
-            add(name, (ROOT / name).read_bytes())
+        for name, content in licenses().items():
+            add(name, content)
     return path
 
 

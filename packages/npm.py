@@ -4,12 +4,12 @@
 """
 
 import json
-import shutil
 import subprocess
 import tempfile
 from pathlib import Path
 
-from binary import LICENSES, ROOT, arguments, manifest
+from binary import ROOT, arguments, manifest
+from licenses import OURS, licenses
 
 
 def platform_package(main, binary):
@@ -21,15 +21,15 @@ def platform_package(main, binary):
     package |= {"name": name, "description": f"{main['name']} for {system} on {cpu}", "os": [system], "cpu": [cpu]}
     if binary.glibc:
         package["libc"] = ["glibc"]
-    return package | {"preferUnplugged": True, "files": [binary.name]}
+    return package | {"preferUnplugged": True, "files": [binary.name, "LICENSE-*", "NOTICE", "THIRD-PARTY.txt"]}
 
 
 def pack(package, files, folder):
     with tempfile.TemporaryDirectory() as temporary:
         temporary = Path(temporary)
         (temporary / "package.json").write_text(json.dumps(package, indent=2) + "\n")
-        for name, file in (files | {name: ROOT / name for name in LICENSES}).items():
-            shutil.copy(file, temporary / name)
+        for name, content in files.items():
+            (temporary / name).write_bytes(content)
             (temporary / name).chmod(0o755 if name.startswith("planner") else 0o644)
         command = ["npm", "pack", "--silent", "--pack-destination", str(folder.resolve())]
         subprocess.run(command, cwd=temporary, check=True, stdout=subprocess.DEVNULL)
@@ -39,8 +39,10 @@ def pack(package, files, folder):
 def build(binary, folder):
     main = manifest("npm/package.json")
     here = ROOT / "packages/npm"
-    yield pack(platform_package(main, binary), {binary.name: binary.path}, folder)
-    yield pack(main, {name: here / name for name in ("planner.js", "README.md")}, folder)
+    texts = licenses()
+    yield pack(platform_package(main, binary), {binary.name: binary.path.read_bytes()} | texts, folder)
+    start = {name: (here / name).read_bytes() for name in ("planner.js", "README.md")}
+    yield pack(main, start | {name: texts[name] for name in OURS}, folder)
 
 
 if __name__ == "__main__":

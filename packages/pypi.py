@@ -7,7 +7,8 @@ import base64
 import hashlib
 import zipfile
 
-from binary import LICENSES, ROOT, arguments, description, version
+from binary import ROOT, arguments, description, version
+from licenses import licenses
 
 NAME = "prospector-planner"
 
@@ -24,14 +25,14 @@ def tag(binary):
     return "manylinux_{}_{}_{}".format(*binary.glibc, cpu)
 
 
-def metadata():
+def metadata(texts):
     fields = [
         "Metadata-Version: 2.4",
         f"Name: {NAME}",
         f"Version: {version()}",
         f"Summary: {description()}",
         "License-Expression: MIT OR Apache-2.0",
-        *(f"License-File: {name}" for name in LICENSES),
+        *(f"License-File: {name}" for name in texts),
         "Keywords: mcp,llm,agent,sql,search",
         "Requires-Python: >=3.8",
         "Description-Content-Type: text/markdown",
@@ -58,10 +59,11 @@ def build(binary, folder):
         add("prospector_planner/__init__.py", (ROOT / "packages/pypi/__init__.py").read_bytes())
         add("prospector_planner/__main__.py", b"from . import main\n\nmain()\n")
         add(f"{about}/entry_points.txt", f"[console_scripts]\n{NAME} = prospector_planner:main\n".encode())
-        add(f"{about}/METADATA", metadata().encode())
+        texts = licenses()
+        add(f"{about}/METADATA", metadata(texts).encode())
         add(f"{about}/WHEEL", f"Wheel-Version: 1.0\nGenerator: prospector\nRoot-Is-Purelib: false\n{tags}".encode())
-        for name in LICENSES:
-            add(f"{about}/licenses/{name}", (ROOT / name).read_bytes())
+        for name, content in texts.items():
+            add(f"{about}/licenses/{name}", content)
         entry = zipfile.ZipInfo(f"{about}/RECORD")
         entry.external_attr, entry.compress_type = 0o100644 << 16, zipfile.ZIP_DEFLATED
         wheel.writestr(entry, "".join(record) + f"{about}/RECORD,,\n")

@@ -11,6 +11,8 @@ import json
 import os
 import platform
 import shutil
+import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -27,7 +29,6 @@ documents:
 QUERY = """SELECT c.country, sum(s.amount) AS revenue FROM sales.sales s JOIN crm.customers c ON c.id = s.customer_id
            GROUP BY c.country ORDER BY revenue DESC"""
 TOKEN = "a-token-for-this-test"
-PORT = 7497
 
 
 def check(holds, said):
@@ -144,10 +145,12 @@ def image_root(path, folder, estate):
 def serve(command, environment):
     """The command of the image, and its health check."""
     environment = environment | {"PROSPECTOR_TOKEN": TOKEN}
-    address = f"127.0.0.1:{PORT}"
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        address = f"127.0.0.1:{free.getsockname()[1]}"
     well, _ = run([*command, "health", address], environment)
     check(well.returncode == 1, f"nothing listens, and it is well: {well}")
-    server = subprocess.Popen([*command, "serve", "--listen", f"0.0.0.0:{PORT}"], env=environment, stderr=subprocess.DEVNULL)
+    listen = [*command, "serve", "--listen", address.replace("127.0.0.1", "0.0.0.0")]
+    server = subprocess.Popen(listen, env=environment, stderr=subprocess.DEVNULL, start_new_session=True)
     try:
         began = time.monotonic()
         while run([*command, "health", address], environment)[0].returncode != 0:
@@ -155,9 +158,9 @@ def serve(command, environment):
             time.sleep(0.2)
         print(f"image: serve is healthy after {time.monotonic() - began:.2f} s", flush=True)
     finally:
-        # unshare keeps SIGTERM to itself; what it has started ends with it.
-        server.kill()
-        server.wait()
+        # unshare passes nothing on; the program is in its group, and ends by itself when it is told to.
+        os.killpg(server.pid, signal.SIGTERM)
+        server.wait(timeout=30)
 
 
 def main(folder):
