@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// How long a server may take to say that it is ready.
-const PATIENCE: Duration = Duration::from_secs(3);
+const TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The start of the answer of a server that is ready.
 const READY: &[u8] = b"HTTP/1.1 200 ";
@@ -74,9 +74,9 @@ fn write_pages(folder: &Path) -> anyhow::Result<()> {
 
 /// Fails unless the server there says that it is ready.
 fn ask(address: SocketAddr) -> std::io::Result<()> {
-    let mut server = TcpStream::connect_timeout(&address, PATIENCE)?;
-    server.set_read_timeout(Some(PATIENCE))?;
-    server.set_write_timeout(Some(PATIENCE))?;
+    let mut server = TcpStream::connect_timeout(&address, TIMEOUT)?;
+    server.set_read_timeout(Some(TIMEOUT))?;
+    server.set_write_timeout(Some(TIMEOUT))?;
     server.write_all(b"GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
     let mut start = [0; READY.len()];
     server.read_exact(&mut start)?;

@@ -16,7 +16,18 @@ const GENERATED: [&str; 2] = ["docs/src/cli.md", "docs/src/tools.md"];
 
 /// Folders that paths in the documentation may begin with.
 const FOLDERS: [&str; 12] = [
-    ".ci", ".github", "benches", "bin", "catalog", "crates", "docs", "fuzz", "packages", "skills", "tests", "benches/estates",
+    ".ci",
+    ".github",
+    "benches",
+    "bin",
+    "catalog",
+    "crates",
+    "docs",
+    "fuzz",
+    "packages",
+    "skills",
+    "tests",
+    "benches/estates",
 ];
 
 pub(crate) struct Page {
