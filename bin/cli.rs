@@ -1,5 +1,6 @@
 //! The flags, as types.
 
+mod about;
 mod bench;
 mod limits;
 mod metrics;
@@ -15,6 +16,7 @@ use prospector_core::Kind;
 use prospector_engine::options::Cluster;
 use prospector_llm::purpose::Mode;
 
+pub(crate) use about::{AboutCommand, Guide};
 pub(crate) use bench::*;
 pub(crate) use limits::LimitArgs;
 pub(crate) use metrics::{MetricsArgs, MetricsCommand};
@@ -46,7 +48,7 @@ use values::{kind, mode, platform};
         OUTPUT\n  JSON on standard output and nothing else; progress and problems on standard error.\n\n\
         EXIT STATUS\n  \
         0  done; a plan is verified\n  \
-        1  the plan is not verified, or the tool answered an error\n  \
+        1  the plan is not verified, the tool answered an error, the server is not ready\n  \
         2  wrong usage, or the catalog cannot be read (refresh: or any part of it;\n     \
               refresh --check: or a file of the state is damaged)\n  \
         3  the provider of the model failed\n\n\
@@ -132,6 +134,8 @@ pub(crate) enum Command {
     Init(InitArgs),
     /// Measure search, plans and tokens on questions whose answers are known
     Bench(BenchArgs),
+    #[command(flatten)]
+    About(AboutCommand),
     /// Compute queries for the process that started this one
     #[command(name = QUERY_WORKER, hide = true)]
     QueryWorker,

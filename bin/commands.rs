@@ -1,5 +1,6 @@
 //! The commands, one function each.
 
+mod about;
 mod ask;
 mod bench;
 mod chat;
@@ -19,6 +20,7 @@ mod serve;
 mod sql;
 mod test;
 
+pub(crate) use about::about;
 pub(crate) use ask::ask;
 pub(crate) use bench::bench;
 pub(crate) use chat::chat;

@@ -80,6 +80,7 @@ async fn run(command: Command, settings: &Settings) -> anyhow::Result<Exit> {
         Command::Check(args) => commands::check(args, settings).await,
         Command::Init(args) => commands::init(&args),
         Command::Bench(args) => commands::bench(args.command, settings).await,
+        Command::About(command) => commands::about(&command),
         Command::QueryWorker => Ok(Exit::Usage),
     }
 }

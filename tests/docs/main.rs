@@ -6,6 +6,7 @@
 mod commands;
 mod console;
 mod markdown;
+mod readme;
 mod reference;
 #[path = "../support/mod.rs"]
 mod support;
@@ -33,7 +34,7 @@ const NOT_RUN: [(&str, usize, &str); 5] = [
 ];
 
 /// Blocks whose commands are run.
-const RUN: usize = 17;
+const RUN: usize = 18;
 
 pub(crate) fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -191,6 +192,15 @@ fn the_reference_of_the_tools_is_that_of_the_registry() {
     assert!(catalog.contains(api));
     estate.write("catalog.yaml", catalog.replace(api, &format!("{api}    invoke: true\n")));
     check_file("docs/src/tools.md", &reference::tools(&estate));
+}
+
+#[test]
+fn the_readme_of_a_crate_is_its_documentation() {
+    let crates = fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().file_name());
+    // What is for tests is not published.
+    for name in crates.filter_map(|name| name.into_string().ok()).filter(|name| name != "test-support") {
+        check_file(&format!("crates/{name}/README.md"), &readme::readme(&name));
+    }
 }
 
 /// That a generated page is up to date, or with `UPDATE_EXPECT` that it is from now on.

@@ -15,8 +15,20 @@ const TOP: [&str; 4] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECU
 const GENERATED: [&str; 2] = ["docs/src/cli.md", "docs/src/tools.md"];
 
 /// Folders that paths in the documentation may begin with.
-const FOLDERS: [&str; 10] =
-    [".ci", "benches", "bin", "catalog", "crates", "docs", "fuzz", "skills", "tests", "benches/estates"];
+const FOLDERS: [&str; 12] = [
+    ".ci",
+    ".github",
+    "benches",
+    "bin",
+    "catalog",
+    "crates",
+    "docs",
+    "fuzz",
+    "packages",
+    "skills",
+    "tests",
+    "benches/estates",
+];
 
 pub(crate) struct Page {
     /// Relative to the root of the project.

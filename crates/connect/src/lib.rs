@@ -40,6 +40,9 @@
 //!
 //! What it is not: it never writes to a source, it does not judge the SQL that it is given, and it knows neither an index nor
 //! a model. It keeps no copy of the data, except of CSV and JSON files that only fit a table when all of it is known.
+//!
+//! # Features
+#![doc = document_features::document_features!()]
 
 #[cfg(feature = "bigquery")]
 mod bigquery;

@@ -18,6 +18,9 @@
 //! ```
 //!
 //! What it is not: it asks no model. It builds what a model is told, and calls what a model asks for.
+//!
+//! # Features
+#![doc = document_features::document_features!()]
 
 mod catalog;
 mod compact;

@@ -37,6 +37,9 @@
 //! ```
 //!
 //! What it is not: it opens no source, and knows neither the catalog nor the index nor who asks. It never writes.
+//!
+//! # Features
+#![doc = document_features::document_features!()]
 
 mod advice;
 mod answer;

@@ -23,6 +23,9 @@
 //!
 //! What it is not: it does not know what a table, an operation or a skill is. Who discovers them turns them into
 //! [`prospector_core::record::Record`]s.
+//!
+//! # Features
+#![doc = document_features::document_features!()]
 
 mod analyze;
 pub mod damage;

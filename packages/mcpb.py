@@ -1,0 +1,36 @@
+"""A bundle that desktop clients install with a click: the program and a manifest (MCPB).
+
+    python3 packages/mcpb.py target/release/planner dist/
+"""
+
+import json
+import zipfile
+
+from binary import arguments, manifest
+from licenses import licenses
+
+
+def build(binary, folder):
+    about = manifest("mcpb/manifest.json")
+    system, cpu = binary.node
+    about["compatibility"] = {"platforms": [system]}
+    program = f"server/{binary.name}"
+    about["server"]["entry_point"] = program
+    about["server"]["mcp_config"]["command"] = "${__dirname}/" + program
+    path = folder / f"prospector-{about['version']}-{system}-{cpu}.mcpb"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as bundle:
+
+        def add(name, content, mode=0o644):
+            entry = zipfile.ZipInfo(name)
+            entry.external_attr, entry.compress_type = (0o100000 | mode) << 16, zipfile.ZIP_DEFLATED
+            bundle.writestr(entry, content)
+
+        add("manifest.json", json.dumps(about, indent=2) + "\n")
+        add(program, binary.path.read_bytes(), 0o755)
+        for name, content in licenses().items():
+            add(name, content)
+    return path
+
+
+if __name__ == "__main__":
+    print(build(*arguments("python3 packages/mcpb.py PROGRAM FOLDER")))

@@ -1,0 +1,34 @@
+#!/usr/bin/env node
+// Starts the program of the package for this platform, and ends as it ends.
+"use strict";
+
+const { spawn } = require("node:child_process");
+
+const platform = `${process.platform}-${process.arch}`;
+const name = process.platform === "win32" ? "planner.exe" : "planner";
+let program;
+try {
+  program = require.resolve(`prospector-planner-${platform}/${name}`);
+} catch {
+  console.error(
+    `error: there is no package prospector-planner-${platform}: either there is no planner for this platform, ` +
+      "or it was installed without optional dependencies",
+  );
+  process.exit(2);
+}
+
+const child = spawn(program, process.argv.slice(2), { stdio: "inherit" });
+// A terminal tells the program of an interrupt itself; who ends this process means the program.
+const passed = { SIGINT: false, SIGTERM: true, SIGHUP: true };
+for (const signal of Object.keys(passed)) {
+  process.on(signal, () => passed[signal] && child.kill(signal));
+}
+child.on("error", (error) => {
+  console.error(`error: ${program} cannot be started: ${error.message}`);
+  process.exit(2);
+});
+child.on("exit", (code, signal) => {
+  if (signal === null) process.exit(code);
+  process.removeAllListeners(signal);
+  process.kill(process.pid, signal);
+});
