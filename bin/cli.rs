@@ -235,6 +235,9 @@ pub(crate) struct AskArgs {
     /// Go on with the conversation of that name, or begin it
     #[arg(long, value_name = "NAME")]
     pub(crate) session: Option<String>,
+    /// Write the chart of the answer, where there is one: `svg` for an image, `vega` for a specification of Vega-Lite
+    #[arg(long, num_args = 2, value_names = ["FORM", "FILE"])]
+    pub(crate) chart: Option<Vec<String>>,
     #[command(flatten)]
     pub(crate) answering: AnsweringArgs,
 }

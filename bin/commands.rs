@@ -2,6 +2,7 @@
 
 mod ask;
 mod bench;
+mod chart;
 mod chat;
 mod check;
 mod discover;

@@ -12,7 +12,13 @@ use prospector_core::Owner;
 use prospector_llm::purpose::Mode;
 use tokio_util::sync::CancellationToken;
 
-use super::{Opening, interrupts, models, open, plan::tell, state};
+use super::{
+    Opening,
+    chart::{self, ChartFile},
+    interrupts, models, open,
+    plan::tell,
+    state,
+};
 use crate::{
     Exit,
     cli::{AnsweringArgs, AskArgs, FormatName},
@@ -26,6 +32,7 @@ pub(crate) async fn ask(args: AskArgs, settings: &Settings) -> anyhow::Result<Ex
     if question.is_empty() {
         anyhow::bail!("the question is empty");
     }
+    let chart = args.chart.as_deref().map(ChartFile::parse).transpose()?;
     let models = answering_models(&args.answering, settings)?;
     let cancel = interrupts();
     let planner = tokio::select! {
@@ -38,7 +45,15 @@ pub(crate) async fn ask(args: AskArgs, settings: &Settings) -> anyhow::Result<Ex
     let outcome = asked.answer(question, args.answering.mode, &mut session, &cancel).await;
     match args.format {
         FormatName::Json => output::json(&outcome.answered)?,
-        FormatName::Text => output::text(&outcome.answered.answer)?,
+        FormatName::Text => {
+            output::text(&outcome.answered.answer)?;
+            if let Some(drawn) = chart::draw(&outcome.answered) {
+                output::text(&format!("\n{drawn}"))?;
+            }
+        }
+    }
+    if let Some(chart) = chart {
+        chart.write(&outcome.answered)?;
     }
     if let Some(failure) = &outcome.failure {
         output::say(&format!("error: {failure}"));

@@ -18,7 +18,9 @@ use prospector_llm::{
 use tokio::time::timeout;
 use tracing::{Instrument, Span};
 
-pub use crate::answer::{Answered, Claim, Classification, Condensed, DataQuestion, DerivationStep, StepKind, Tracing};
+pub use crate::answer::{
+    AnswerChart, Answered, Claim, Classification, Condensed, DataQuestion, DerivationStep, StepKind, Tracing,
+};
 pub use crate::platform::Platform;
 pub use instructions::{ASK_INSTRUCTIONS, OUT_OF_SCOPE};
 
@@ -95,6 +97,7 @@ impl<T: Tools> AgentLoop<'_, T> {
         let answered = Answered {
             derivation,
             condensed,
+            chart: None,
             clarifications: find_clarifications(&text.marked),
             question: request.question.clone(),
             mode,
@@ -109,7 +112,8 @@ impl<T: Tools> AgentLoop<'_, T> {
             follow_ups,
             metrics: steps.add_to(metrics),
             ended,
-        };
+        }
+        .with_chart();
         if let Err(error) = session.keep(&answered, messages.into_iter().skip(begins_at).collect()).await {
             (request.observe)(Event::Error { code: "not_kept".into(), message: error.to_string() });
         }

@@ -198,6 +198,7 @@ async fn the_server_describes_itself_in_a_way_that_can_be_loaded() {
         // What is described is there: it answers, if only that it wants something else.
         let path =
             operation.path.replace("{name}", "search").replace("{kind}", "table").replace("{id}", "orders.orders");
+        let path = path.replace("{database}", "orders");
         let kinds = [("/v1/query-sessions", "queries"), ("/v1/workflows", "workflow"), ("", "run")];
         let kind = kinds.iter().find(|(begin, _)| path.starts_with(begin)).unwrap().1;
         let path = path.replace("{handle}", &format!("{kind}_0123456789abcdef0123456789abcdef"));

@@ -1,6 +1,7 @@
 // A plan: its steps with their resources, the facts that it rests on, and what it cost.
 
 import { count, el, many, named } from "./dom.js";
+import { graph } from "./graph.js";
 
 /** The lists of a step, and the kind of what stands in them. */
 const LISTS = [
@@ -45,6 +46,7 @@ export function plan(found, open) {
   return [
     verdict(found),
     found.reasoning ? el("p", { class: "reason" }, found.reasoning) : null,
+    part("How the steps hang together", graph(found.plan.steps, (number) => document.getElementById(`step-${number}`)?.focus())),
     part("Steps", found.plan.steps.length
       ? el("ol", { class: "steps" }, found.plan.steps.map((step) => stepOf(step, open)))
       : null),
@@ -85,7 +87,7 @@ function stepOf(step, open) {
     step.inputs?.length ? `from ${step.inputs.join(", ")}` : null,
     step.outputs?.length ? `gives ${step.outputs.join(", ")}` : null,
   ].filter(Boolean).join(" · ");
-  return el("li", { class: "step" },
+  return el("li", { class: "step", id: `step-${step.number}`, tabindex: -1 },
     el("span", { class: "number", "aria-hidden": "true" }, String(step.number)),
     el("p", { class: "goal" }, el("span", { class: "away" }, `Step ${step.number}: `), step.goal),
     chips(things, open),
@@ -118,6 +120,7 @@ export function cost(metrics) {
   const seconds = ((metrics.durations_ms?.total ?? 0) / 1000).toFixed(1);
   return el("section", { class: "cost", "aria-label": "Tokens" },
     el("h3", {}, "Tokens"),
+    metrics.cost_dollars ? el("p", { class: "money" }, `$${metrics.cost_dollars.toFixed(4)} spent.`) : null,
     full ? el("dl", {}, bar("This run, its largest round", used), bar("Everything in the prompt", full)) : null,
     el("p", {}, [
       full ? saved : null,
