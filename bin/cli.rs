@@ -2,6 +2,7 @@
 
 mod bench;
 mod limits;
+mod report;
 mod values;
 
 use std::{net::SocketAddr, path::PathBuf};
@@ -14,6 +15,7 @@ use prospector_llm::purpose::Mode;
 
 pub(crate) use bench::*;
 pub(crate) use limits::LimitArgs;
+pub(crate) use report::ReportArgs;
 pub(crate) use values::{EmbedderName, FormatName, ProfileName, PromptName, TransformerName};
 use values::{kind, mode, platform};
 
@@ -94,6 +96,8 @@ pub(crate) enum Command {
     Ask(AskArgs),
     /// Ask one question after the other
     Chat(ChatArgs),
+    /// Answer a list of questions on one page, with charts and what changed since the last time
+    Report(ReportArgs),
     /// Match the records of two sources, step by step with the user
     Reconcile(ReconcileArgs),
     /// Call one discovery tool

@@ -93,7 +93,7 @@ pub(crate) fn matrix(profile: &Profile<'_>, outer: &Column<'_>, inner: &Column<'
         order.sort_by(|one, other| total(other).total_cmp(&total(one)));
     }
     let series = names.iter().map(|name| Series {
-        name: shown(name),
+        name: write_label(name),
         values: order.iter().map(|place| value(place, name)).collect(),
         is_rest: false,
     });
@@ -103,7 +103,7 @@ pub(crate) fn matrix(profile: &Profile<'_>, outer: &Column<'_>, inner: &Column<'
         measure: measure.axis(),
         drawing: Drawing::Bars {
             series: series.collect(),
-            labels: order.iter().map(|place| shown(place)).collect(),
+            labels: order.iter().map(|place| write_label(place)).collect(),
             layout,
             ordered: is_ordered,
         },
@@ -157,7 +157,7 @@ pub(crate) fn lines_by(profile: &Profile<'_>, time: &Column<'_>, category: &Colu
     lines.sort_by(|one, other| total(&other.1).total_cmp(&total(&one.1)));
     let rest = if lines.len() > most { lines.split_off(most - 1) } else { Vec::new() };
     let mut series: Vec<Series> =
-        lines.into_iter().map(|(name, values)| Series { name: shown(name), values, is_rest: false }).collect();
+        lines.into_iter().map(|(name, values)| Series { name: write_label(name), values, is_rest: false }).collect();
     let mut notes = notes(profile, known, &[measure]);
     if !rest.is_empty() {
         let sum = |at: usize| rest.iter().filter_map(|(_, values)| values[at]).reduce(|one, other| one + other);
@@ -401,12 +401,12 @@ impl TimeAxis {
 
 fn label(column: &Column<'_>, row: usize) -> String {
     match &column.role {
-        Role::Time { grain, spans } => spans[row].map_or_else(|| shown(""), |span| time::label(*grain, span.day)),
-        _ => shown(&column.texts[row]),
+        Role::Time { grain, spans } => spans[row].map_or_else(|| write_label(""), |span| time::label(*grain, span.day)),
+        _ => write_label(&column.texts[row]),
     }
 }
 
-fn shown(text: &str) -> String {
+fn write_label(text: &str) -> String {
     match text.char_indices().nth(MAX_LABEL_CHARS) {
         _ if text.is_empty() => "(none)".to_owned(),
         Some((end, _)) => format!("{}…", &text[..end]),

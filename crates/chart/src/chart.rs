@@ -94,6 +94,7 @@ impl Axis {
     /// With its unit.
     pub fn label(&self) -> String {
         match &self.unit {
+            Some(unit) if self.title.is_empty() => unit.clone(),
             Some(unit) => format!("{} ({unit})", self.title),
             None => self.title.clone(),
         }

@@ -188,7 +188,8 @@ impl<'a> Column<'a> {
 
     /// Whether its name says nothing of what it measures.
     pub(crate) fn is_nameless(&self) -> bool {
-        const NOTHING: &[&str] = &["result", "value", "count", "cnt", "n", "num", "sum", "total", "avg", "average", "expr", "column"];
+        const NOTHING: &[&str] =
+            &["result", "value", "count", "cnt", "n", "num", "sum", "total", "avg", "average", "expr", "column"];
         self.words.iter().all(|word| NOTHING.contains(&word.as_str()) || word.bytes().all(|byte| byte.is_ascii_digit()))
     }
 

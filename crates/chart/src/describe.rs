@@ -6,7 +6,7 @@ use crate::{
 };
 
 /// So many series are told one by one.
-const MAX_TOLD: usize = 4;
+const MAX_SERIES: usize = 4;
 
 impl Chart {
     /// What it shows, in a few sentences.
@@ -21,8 +21,8 @@ impl Chart {
                     .zip(labels.last())
                     .map_or_else(String::new, |(first, last)| format!("from {first} to {last}"));
                 let lines: Vec<String> =
-                    series.iter().take(MAX_TOLD).filter_map(|one| describe_line(one, &labels, unit)).collect();
-                let more = match series.len().saturating_sub(MAX_TOLD) {
+                    series.iter().take(MAX_SERIES).filter_map(|one| describe_line(one, &labels, unit)).collect();
+                let more = match series.len().saturating_sub(MAX_SERIES) {
                     0 => String::new(),
                     left => format!(" And {left} more lines."),
                 };

@@ -125,6 +125,7 @@ fn retitle(mut chart: Chart, profile: &Profile<'_>) -> Chart {
     let is_short = (1..=MAX_TITLE_CHARS).contains(&question.chars().count());
     if is_short && profile.measures.first().is_some_and(Column::is_nameless) {
         chart.title = crate::column::capital(question);
+        chart.measure.title.clear();
     }
     chart
 }

@@ -40,11 +40,12 @@ impl Chart {
         };
         let footnote = self.notes.join(". ");
         let tail = if footnote.is_empty() { String::new() } else { format!("\n({footnote})") };
-        let measure = if self.title.starts_with(&self.measure.title) && unit.is_none() {
-            String::new()
-        } else {
-            format!(" [{}]", self.measure.label())
-        };
+        let measure =
+            if self.measure.label().is_empty() || self.title.starts_with(&self.measure.title) && unit.is_none() {
+                String::new()
+            } else {
+                format!(" [{}]", self.measure.label())
+            };
         Some(format!("{}{measure}\n{drawn}{tail}", self.title))
     }
 }

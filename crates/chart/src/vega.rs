@@ -180,7 +180,7 @@ impl Chart {
                 let values = series.iter().flat_map(|one| {
                     one.values.iter().zip(periods).map(|(value, period)| Datum {
                         period: moment(period.day),
-                        series: named(one),
+                        series: find_name(one),
                         value: *value,
                         ..Datum::default()
                     })
@@ -258,7 +258,7 @@ impl Chart {
         let values = series.iter().flat_map(|one| {
             one.values.iter().zip(labels).map(|(value, label)| Datum {
                 label: Some(label.clone()),
-                series: named(one),
+                series: find_name(one),
                 value: *value,
                 ..Datum::default()
             })
@@ -296,7 +296,7 @@ fn channel(field: &str, kind: FieldType, axis: &Axis) -> Channel {
     Channel { field: field.to_owned(), kind, title: axis.label(), ..Channel::default() }
 }
 
-fn named(series: &Series) -> Option<String> {
+fn find_name(series: &Series) -> Option<String> {
     (!series.name.is_empty()).then(|| series.name.clone())
 }
 

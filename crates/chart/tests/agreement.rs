@@ -108,7 +108,16 @@ fn ranking() -> Labelled {
         chart: "bar".into(),
         question: "Who are the best customers?".into(),
         columns: ["customer", "city", "country", "spent"].map(str::to_owned).to_vec(),
-        rows: (0..8).map(|at| vec![row(at).into(), ["Porto", "Faro", "Lagos"][at as usize % 3].into(), if at % 2 == 0 { "PT" } else { "ES" }.into(), (90 - at * 7).into()]).collect(),
+        rows: (0..8)
+            .map(|at| {
+                vec![
+                    row(at).into(),
+                    ["Porto", "Faro", "Lagos"][at as usize % 3].into(),
+                    if at % 2 == 0 { "PT" } else { "ES" }.into(),
+                    (90 - at * 7).into(),
+                ]
+            })
+            .collect(),
         has_more: false,
     }
 }

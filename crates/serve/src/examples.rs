@@ -86,8 +86,10 @@ fn about(database: &str, table: &Table) -> Option<Example> {
     let category = find(&is_category);
     let question = match (date, amount, category) {
         (Some(_), Some(amount), _) => format!("What is the {} of {things} by month?", of_amount(&amount.name)),
-        (_, _, Some(category)) => format!("How many {things} are there by {}?", words(&category.name)),
-        (Some(_), _, _) => format!("How many {things} are there by month?"),
+        (_, _, Some(category)) if things.ends_with('s') => {
+            format!("How many {things} are there by {}?", words(&category.name))
+        }
+        (_, _, Some(category)) => format!("How many rows of {things} are there by {}?", words(&category.name)),
         _ => return None,
     };
     Some(Example { question, about: format!("{database}.{}", table.name), kind: ResourceKind::Table })

@@ -18,8 +18,12 @@ const SMALL: f64 = 11.5;
 /// Bars that lie, each with its value at its end.
 pub(super) fn rows(chart: &Chart, canvas: &mut Canvas, top: f64, (labels, series, layout): Bars<'_>) -> f64 {
     let unit = chart.measure.unit.as_deref();
-    canvas.text((0.0, top + SMALL), &caption(chart, series), Anchor::Start, "soft", SMALL, false);
-    let top = top + SMALL + 10.0;
+    let caption = caption(chart, series);
+    let mut top = top + 4.0;
+    if !caption.is_empty() {
+        canvas.text((0.0, top + SMALL - 4.0), &caption, Anchor::Start, "soft", SMALL, false);
+        top += SMALL + 6.0;
+    }
     let widest = labels.iter().map(|label| canvas::measure(label, TEXT)).fold(0.0, f64::max);
     let left = widest.min(canvas.width * 0.36) + 10.0;
     let ends = |at: usize| match layout {
@@ -47,7 +51,7 @@ pub(super) fn rows(chart: &Chart, canvas: &mut Canvas, top: f64, (labels, series
         let mut total = 0.0;
         for (lane, one) in series.iter().enumerate() {
             let Some(value) = one.values[at] else { continue };
-            let said = said(label, &one.name, value, unit);
+            let said = describe_bar(label, &one.name, value, unit);
             let class = class_of(chart, labels, at, (lane, one));
             if layout == Layout::Stacked {
                 let (from, to) = (x_of(reached), x_of(reached + value));
@@ -97,7 +101,7 @@ pub(super) fn columns(chart: &Chart, canvas: &mut Canvas, top: f64, (labels, ser
         for (lane, one) in series.iter().enumerate() {
             let Some(value) = one.values[at] else { continue };
             let class = class_of(chart, labels, at, (lane, one));
-            let said = said(&labels[at], &one.name, value, unit);
+            let said = describe_bar(&labels[at], &one.name, value, unit);
             let shift = if layout == Layout::Grouped { lane as f64 } else { 0.0 };
             let x = middle - wide * lanes / 2.0 + wide * shift;
             let (from, to) = (frame.y(reached), frame.y(reached + value));
@@ -130,7 +134,7 @@ fn caption(chart: &Chart, series: &[Series]) -> String {
     }
 }
 
-fn said(label: &str, name: &str, value: f64, unit: Option<&str>) -> String {
+fn describe_bar(label: &str, name: &str, value: f64, unit: Option<&str>) -> String {
     let value = write_unit(value, unit);
     if name.is_empty() { format!("{label}: {value}") } else { format!("{label}, {name}: {value}") }
 }

@@ -16,7 +16,7 @@ export function answer(found, open, again, mayRun = false) {
   cite(words, found.questions);
   return [
     verdict(found),
-    drawn ? part("", evidence(drawn, mayRun, true), "shown") : null,
+    drawn ? part("", evidence(drawn, mayRun, true, found.question), "shown") : null,
     words,
     found.clarifications?.length ? clarify(found, again) : null,
     part(drawn ? "It rests on too" : "What it rests on",
@@ -45,10 +45,10 @@ const part = (title, body, kind) =>
 const list = (texts) => (texts?.length ? el("ul", { class: "questions" }, texts.map((text) => el("li", {}, text))) : null);
 
 /** A query with its rows: the one that the chart shows in full, others when they are opened. */
-function evidence(ran, mayRun, isFirst) {
+function evidence(ran, mayRun, isFirst, asked) {
   const name = ran.id.toLowerCase();
   const what = ran.error ? "failed" : `${many(ran.rows.length, "row")}${ran.has_more ? ", and more" : ""}`;
-  const title = el("span", {}, el("span", { class: "cited" }, ran.id), ` ${ran.question || "A query"} `, el("small", {}, what));
+  const title = el("span", {}, el("span", { class: "cited" }, ran.id), ran.question === asked ? " " : ` ${ran.question || "A query"} `, el("small", {}, what));
   const body = el("div", { class: "evidence-body" });
   const fill = () => {
     if (body.childElementCount) return;

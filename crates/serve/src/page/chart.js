@@ -10,7 +10,9 @@ const STEP = 40;
 
 /** The elements of an image that a chart is made of; nothing else of it gets into the page. */
 export function taken(svg) {
-  const parsed = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
+  // Its style is for files; the page has one of its own, and allows no other.
+  const plain = svg.replace(/<style>[^<]*<\/style>/, "");
+  const parsed = new DOMParser().parseFromString(plain, "image/svg+xml").documentElement;
   const take = (node) => {
     if (!TAGS.has(node.nodeName)) return null;
     const kept = [...node.attributes].filter(({ name, value }) => ATTRIBUTES.has(name) && !/url\(|javascript:/i.test(value));

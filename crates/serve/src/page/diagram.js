@@ -36,6 +36,10 @@ export async function diagram(box, name, table, open) {
       ? el("section", {}, el("h3", {}, "Without keys"), el("ul", { class: "plain" }, alone.map((one) => el("li", {}, link(one.name, one.name), " ", el("small", {}, size(one))))))
       : "");
   find("other-title").focus();
+  // On a narrow screen the table in the middle is what one came for.
+  const wide = box.querySelector(".graph");
+  const middle = wide?.querySelector(".here rect");
+  if (middle) wide.scrollLeft = Number(middle.getAttribute("x")) + WIDTH / 2 - wide.clientWidth / 2;
 }
 
 const size = (table) => (table.row_count === undefined ? "" : many(table.row_count, "row"));
@@ -51,11 +55,11 @@ const high = (table, all) => HEAD + Math.max(1, lines(table, all).length) * LINE
 function node(table, { x, y }, all, act) {
   const key = (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); act(table.name); } };
   const left = table.columns.length - lines(table, all).length;
-  return draw("g", { class: `node table${all ? " here" : ""}`, role: "button", tabindex: 0, onclick: () => act(table.name), onkeydown: key,
-    "aria-label": `${all ? "Open" : "Walk to"} ${table.name}, ${many(table.columns.length, "column")}` },
+  return draw("g", { class: `node table${all ? " here" : ""}`, onclick: () => act(table.name) },
   draw("rect", { x, y, width: WIDTH, height: high(table, all), rx: 9 }),
   draw("path", { class: "rule", d: `M${x} ${y + HEAD}h${WIDTH}` }),
-  draw("text", { x: x + 12, y: y + 21, class: "name" }, cut(table.name, 24)),
+  draw("g", { role: "button", tabindex: 0, onkeydown: key, "data-table": table.name },
+    draw("text", { x: x + 12, y: y + 21, class: "name" }, cut(table.name, 24))),
   lines(table, all).map((column, at) => [
     draw("text", { x: x + 12, y: y + HEAD + 17 + at * LINE, class: column.primary_key ? "key" : undefined },
       `${column.primary_key ? "◆ " : column.foreign_key ? "→ " : ""}${cut(column.name, 20)}`),

@@ -31,10 +31,12 @@ export function graph(steps, go) {
     const { x, y } = place.get(step.number);
     const names = [...(step.tables ?? []), ...(step.operations ?? []), ...(step.documents ?? []), ...(step.skills ?? [])];
     const key = (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); go(step.number); } };
-    return draw("g", { class: "node", role: "button", tabindex: 0, "aria-label": `Step ${step.number}: ${step.goal}`, onclick: () => go(step.number), onkeydown: key },
+    return draw("g", { class: "node", onclick: () => go(step.number) },
+      draw("title", {}, step.goal),
       draw("rect", { x, y, width: WIDTH, height: HEIGHT, rx: 9 }),
-      draw("text", { x: x + 12, y: y + 23, class: "number" }, String(step.number)),
-      draw("text", { x: x + 30, y: y + 23 }, cut(step.goal, 23)),
+      draw("g", { role: "button", tabindex: 0, onkeydown: key },
+        draw("text", { x: x + 12, y: y + 23, class: "number" }, String(step.number)),
+        draw("text", { x: x + 30, y: y + 23 }, cut(step.goal, 23))),
       draw("text", { x: x + 30, y: y + 43, class: "soft" }, cut(names.join(", ") || "nothing named", 25)));
   });
   return el("div", { class: "wide graph", tabindex: 0, role: "region", "aria-label": "The steps and what they take from each other" },

@@ -110,9 +110,9 @@ export function cost(metrics) {
   const used = Math.round(full * (1 - (metrics.saved ?? 0)));
   const most = Math.max(full, used, 1);
   const bar = (label, value) => [
-    el("dt", {}, label),
+    el("span", { class: "what" }, label),
     el("meter", { min: 0, max: most, value, "aria-label": `${label}: ${count(value)} tokens` }),
-    el("dd", {}, `${count(value)} tokens`),
+    el("span", { class: "how-much" }, `${count(value)} tokens`),
   ];
   const saved = used <= full
     ? `${Math.round((metrics.saved ?? 0) * 100)} % of the full prompt was not needed.`
@@ -121,7 +121,7 @@ export function cost(metrics) {
   return el("section", { class: "cost", "aria-label": "Tokens" },
     el("h3", {}, "Tokens"),
     metrics.cost_dollars ? el("p", { class: "money" }, `$${metrics.cost_dollars.toFixed(4)} spent.`) : null,
-    full ? el("dl", {}, bar("This run, its largest round", used), bar("Everything in the prompt", full)) : null,
+    full ? el("div", { class: "bars" }, bar("This run, its largest round", used), bar("Everything in the prompt", full)) : null,
     el("p", {}, [
       full ? saved : null,
       `${many(metrics.model_calls ?? 0, "round")}, ${many(metrics.tool_calls ?? 0, "tool call")}, ${seconds} s; in all `
