@@ -138,6 +138,9 @@ const UNITS: &[(&str, &str)] = &[
 const WEEKDAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
+/// The days of a year.
+const MAX_ORDINAL: f64 = 366.0;
+
 /// A longer text, on average, is a sentence.
 const MAX_LABEL_CHARS: usize = 48;
 
@@ -246,7 +249,10 @@ fn role_of(words: &[String], cells: &[&Value], texts: &[String], distinct: usize
         if all_whole && ends_with(IDENTIFIERS) || has(&["phone", "zip", "postcode", "iban"]) {
             return Role::Identifier;
         }
-        if all_whole && has(ORDINALS) && !has(&["avg", "average", "mean", "total", "sum", "count"]) && distinct <= 60 {
+        // Hours, weeks and ratings are small; the revenue of a month is not.
+        let are_small = numbers.iter().flatten().all(|number| (0.0..=MAX_ORDINAL).contains(number));
+        let is_computed = has(&["avg", "average", "mean", "total", "sum", "count"]);
+        if all_whole && are_small && has(ORDINALS) && !is_computed && distinct <= 60 {
             return Role::Ordinal;
         }
         return Role::Measure(numbers);
@@ -350,6 +356,7 @@ mod tests {
         check("customer_id", json!([1, 2, 3]), "Identifier");
         check("phone", json!([351912345678i64, 351932345678i64]), "Identifier");
         check("rating", json!([1, 2, 3]), "Ordinal");
+        check("revenue_this_month", json!([117_200]), "Measure");
         check("avg_rating", json!([1.5, 2.25]), "Measure");
         check("year", json!([2023, 2024]), "Time { grain: Year");
         check("orders", json!([2023, 2024]), "Measure");

@@ -244,8 +244,17 @@ fn without_times(value: Value) -> Value {
         Value::Object(fields) => fields
             .into_iter()
             .filter(|(key, _)| {
-                !["durations_ms", "milliseconds", "handle", "session", "first_asked", "last_asked", "recorded_at", "latest"]
-                    .contains(&key.as_str())
+                ![
+                    "durations_ms",
+                    "milliseconds",
+                    "handle",
+                    "session",
+                    "first_asked",
+                    "last_asked",
+                    "recorded_at",
+                    "latest",
+                ]
+                .contains(&key.as_str())
             })
             .map(|(key, value)| (key, without_times(value)))
             .collect(),

@@ -45,7 +45,7 @@ pub(super) fn rows(chart: &Chart, canvas: &mut Canvas, top: f64, (labels, series
     let mut y = top;
     for (at, label) in labels.iter().enumerate() {
         let height = bar * lanes as f64;
-        let name = canvas::cut(label, left - 10.0, TEXT);
+        let name = canvas::cut(label, left - 9.0, TEXT);
         canvas.text((left - 8.0, y + height / 2.0 + 4.5), &name, Anchor::End, "ink", TEXT, false);
         let mut reached = 0.0;
         let mut total = 0.0;
