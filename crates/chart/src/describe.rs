@@ -85,7 +85,7 @@ impl Chart {
 
 fn describe_line(series: &Series, labels: &[&str], unit: Option<&str>) -> Option<String> {
     let known = || series.values.iter().zip(labels).filter_map(|(value, label)| Some(((*value)?, *label)));
-    let (first, last) = (known().next()?, known().last()?);
+    let (first, last) = (known().next()?, known().next_back()?);
     let most = known().max_by(|one, other| one.0.total_cmp(&other.0))?;
     let least = known().min_by(|one, other| one.0.total_cmp(&other.0))?;
     let name = if series.name.is_empty() { "It goes" } else { &series.name };
