@@ -90,7 +90,7 @@ async function fresh(options = {}) {
   const wrong = [];
   page.on("pageerror", (error) => wrong.push(String(error)));
   page.on("console", (message) => message.type() === "error" && wrong.push(message.text()));
-  page.on("request", (request) => !request.url().startsWith(options.at ?? url) && wrong.push(request.url()));
+  page.on("request", (request) => !request.url().startsWith("blob:") && !request.url().startsWith(options.at ?? url) && wrong.push(request.url()));
   return { context, page, wrong };
 }
 

@@ -340,10 +340,9 @@ async fn what_another_made_is_as_if_it_were_not_there() {
     for path in [format!("/v1/runs/{}", made["RUN"]), format!("/v1/results/{}", made["RESULT"]), workflow] {
         assert_eq!(ask(&with, ANN, "GET", &path, "").await.status, 200, "{path}");
     }
-    assert_eq!(
-        ask(&with, ANN, "GET", "/v1/sessions", "").await.json()["items"],
-        json!([{"session": "mine", "turns": 2}])
-    );
+    let listed = ask(&with, ANN, "GET", "/v1/sessions", "").await.json()["items"].clone();
+    assert_eq!(listed.as_array().map(Vec::len), Some(1), "{listed}");
+    assert_eq!((&listed[0]["session"], &listed[0]["turns"]), (&json!("mine"), &json!(2)), "{listed}");
     assert!(ask(&with, ANN, "GET", "/v1/catalog?text=flurb", "").await.body.contains(SECRET));
     let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
     assert_eq!(with.message(ANN, Some(&made["SESSION"]), &ping).await.status, 200);

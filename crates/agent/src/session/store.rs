@@ -208,10 +208,10 @@ impl Store {
     }
 
     pub(super) async fn names(&self) -> Result<Vec<KeptSession>, SessionError> {
-        // Beside an aggregate, SQLite gives the other columns of the row that it is of: the first turn.
         let rows = sqlx::query(
-            "SELECT session, COUNT(*), MIN(number), question, MAX(recorded_at) AS latest FROM turns WHERE owner = ?
-             GROUP BY session ORDER BY latest DESC, session",
+            "SELECT session, COUNT(*), (SELECT question FROM turns AS first WHERE first.owner = turns.owner
+                AND first.session = turns.session ORDER BY number LIMIT 1), MAX(recorded_at) AS latest
+             FROM turns WHERE owner = ? GROUP BY session ORDER BY latest DESC, session",
         )
         .bind(&self.owner)
         .fetch_all(&self.pool)
@@ -220,8 +220,8 @@ impl Store {
         let kept = |row: &sqlx::sqlite::SqliteRow| KeptSession {
             name: row.get(0),
             turns: u32::try_from(row.get::<i64, _>(1)).unwrap_or(0),
-            question: row.get(3),
-            latest: row.get(4),
+            question: row.get(2),
+            latest: row.get(3),
         };
         Ok(rows.iter().map(kept).collect())
     }
