@@ -5,6 +5,7 @@ mod bench;
 mod limits;
 mod metrics;
 mod queries;
+mod report;
 mod test;
 mod values;
 
@@ -21,6 +22,7 @@ pub(crate) use bench::*;
 pub(crate) use limits::LimitArgs;
 pub(crate) use metrics::{MetricsArgs, MetricsCommand};
 pub(crate) use queries::*;
+pub(crate) use report::ReportArgs;
 pub(crate) use test::{ReportFormat, TestArgs};
 pub(crate) use values::{EmbedderName, FormatName, ProfileName, PromptName, TransformerName};
 use values::{kind, mode, platform};
@@ -102,6 +104,8 @@ pub(crate) enum Command {
     Ask(AskArgs),
     /// Ask one question after the other
     Chat(ChatArgs),
+    /// Answer a list of questions on one page, with charts and what changed since the last time
+    Report(ReportArgs),
     /// Match the records of two sources, step by step with the user
     Reconcile(ReconcileArgs),
     /// Call one discovery tool
@@ -254,6 +258,9 @@ pub(crate) struct AskArgs {
     /// Keep the query behind the answer under this name, until `planner queries approve`
     #[arg(long, value_name = "NAME")]
     pub(crate) save: Option<String>,
+    /// Write the chart of the answer, where there is one: `svg` for an image, `vega` for a specification of Vega-Lite
+    #[arg(long, num_args = 2, value_names = ["FORM", "FILE"])]
+    pub(crate) chart: Option<Vec<String>>,
     #[command(flatten)]
     pub(crate) answering: AnsweringArgs,
 }

@@ -65,6 +65,7 @@ async fn run(command: Command, settings: &Settings) -> anyhow::Result<Exit> {
         Command::Chat(args) => commands::chat(args, settings).await,
         Command::Reconcile(args) => commands::reconcile(args, settings).await,
         Command::Call(args) => commands::call(args, settings).await,
+        Command::Report(args) => commands::report(args, settings).await,
         Command::Sql(args) => commands::sql(args, settings).await,
         Command::Tools(args) => commands::tools(args, settings).await,
         Command::Search(args) => commands::search(args, settings).await,

@@ -13,7 +13,9 @@ use prospector_llm::purpose::Mode;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Opening, interrupts, models, open,
+    Opening,
+    chart::{self, ChartFile},
+    interrupts, models, open,
     plan::tell,
     queries::{check_name, propose},
     state,
@@ -34,6 +36,7 @@ pub(crate) async fn ask(args: AskArgs, settings: &Settings) -> anyhow::Result<Ex
     if let Some(name) = &args.save {
         check_name(name, settings)?;
     }
+    let chart = args.chart.as_deref().map(ChartFile::parse).transpose()?;
     let models = answering_models(&args.answering, settings)?;
     let cancel = interrupts();
     let planner = tokio::select! {
@@ -46,7 +49,15 @@ pub(crate) async fn ask(args: AskArgs, settings: &Settings) -> anyhow::Result<Ex
     let outcome = asked.answer(question, args.answering.mode, &mut session, &cancel).await;
     match args.format {
         FormatName::Json => output::json(&outcome.answered)?,
-        FormatName::Text => output::text(&outcome.answered.answer)?,
+        FormatName::Text => {
+            output::text(&outcome.answered.answer)?;
+            if let Some(drawn) = chart::draw(&outcome.answered) {
+                output::text(&format!("\n{drawn}"))?;
+            }
+        }
+    }
+    if let Some(chart) = chart {
+        chart.write(&outcome.answered)?;
     }
     if let Some(failure) = &outcome.failure {
         output::say(&format!("error: {failure}"));

@@ -127,6 +127,9 @@ async fn reopen(
 async fn turn(asked: &Asker<'_>, question: &str, mode: Option<Mode>, session: &mut Session) -> anyhow::Result<()> {
     let outcome = interruptible(async |cancel| asked.answer(question, mode, session, &cancel).await).await;
     let mut text = outcome.answered.answer.clone();
+    if let Some(drawn) = super::chart::draw(&outcome.answered) {
+        text.push_str(&format!("\n\n{drawn}"));
+    }
     if !outcome.answered.follow_ups.is_empty() {
         text.push_str("\n\nYou could ask:");
         for question in &outcome.answered.follow_ups {

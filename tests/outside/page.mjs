@@ -1,14 +1,14 @@
 // The page in a real browser: a question is planned and answered, things are opened, a reload loses nothing, and all of it
 // by keyboard and on a narrow screen. Screenshots go to the folder that is named.
 //
-//     npm install playwright-core
+//     npm install playwright-core axe-core
 //     node tests/outside/page.mjs target/debug/planner SCREENSHOTS
 //
 // It takes the browser from CHROMIUM, or /usr/bin/chromium.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -16,6 +16,7 @@ import { createRequire } from "node:module";
 
 const require = createRequire(join(process.cwd(), "anything.js"));
 const { chromium } = require("playwright-core");
+const AXE = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 const [planner, shots] = [resolve(process.argv[2]), resolve(process.argv[3])];
 mkdirSync(shots, { recursive: true });
@@ -48,6 +49,39 @@ const { server, url } = await serve();
 let checks = 0;
 const check = (holds, said) => { assert.ok(holds, said); checks += 1; };
 
+/** What axe finds wrong with a view (WCAG 2.2, levels A and AA, and its best practices) fails. */
+async function accessible(page, view) {
+  await page.evaluate(AXE);
+  const found = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
+  const told = found.violations.map((one) => `${one.id}: ${one.nodes.map((node) => `${node.target} ${node.failureSummary}`).join("; ")}`);
+  assert.deepEqual(told, [], `axe: ${view}`);
+  checks += 1;
+}
+
+/** Nothing of a view is wider than the screen, from a telephone to a wall. */
+async function fits(page, view) {
+  const was = page.viewportSize();
+  for (const width of [360, 768, 1280, 2560]) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.waitForTimeout(150);
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    check(wide <= width, `${view} is ${wide} wide on a screen of ${width}`);
+  }
+  await page.setViewportSize(was);
+}
+
+async function kept(page, button) {
+  const [file] = await Promise.all([page.waitForEvent("download"), button.click()]);
+  return { name: file.suggestedFilename(), bytes: readFileSync(await file.path()) };
+}
+
+async function asked(page, question) {
+  await page.locator("input[value=ask]").check({ force: true });
+  await page.locator("#question").fill(question);
+  await page.locator("#question").press("Control+Enter");
+  await done(page);
+}
+
 /** A page that fails on any error of its own and on any request elsewhere. */
 async function fresh(options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
@@ -56,7 +90,7 @@ async function fresh(options = {}) {
   const wrong = [];
   page.on("pageerror", (error) => wrong.push(String(error)));
   page.on("console", (message) => message.type() === "error" && wrong.push(message.text()));
-  page.on("request", (request) => !request.url().startsWith(options.at ?? url) && wrong.push(request.url()));
+  page.on("request", (request) => !request.url().startsWith("blob:") && !request.url().startsWith(options.at ?? url) && wrong.push(request.url()));
   return { context, page, wrong };
 }
 
@@ -88,6 +122,8 @@ try {
     check(await page.locator("#timeline li.tool.done").count() > 2, "calls were shown");
     check(await page.locator(".cost meter").count() === 2, "tokens are compared");
     await shot(page, "2-plan-light");
+    check(await page.locator(".graph .node").count() === await page.locator(".step").count(), "the steps are a graph");
+    await accessible(page, "a plan");
     // A thing of a step opens beside it, and Escape closes it and gives the focus back.
     const thing = page.locator(".step .thing.table").first();
     const name = await thing.textContent();
@@ -97,6 +133,7 @@ try {
     check(await page.evaluate(() => document.activeElement.id) === "panel-title", "the focus goes along");
     check(await page.evaluate(() => { const panel = document.getElementById("panel"); return panel.scrollWidth <= panel.clientWidth; }), "it fits");
     await shot(page, "3-table-light", false);
+    await accessible(page, "a table");
     await page.keyboard.press("Escape");
     check(await page.locator("#panel").isHidden(), "Escape closes");
     check(await page.evaluate(() => document.activeElement.classList.contains("thing")), "the focus comes back");
@@ -190,6 +227,7 @@ try {
     const { context, page, wrong } = await fresh();
     await page.goto(url);
     await page.locator("#counts button").first().waitFor();
+    await page.locator("input[value=plan]").check({ force: true });
     await page.locator("#question").fill(QUESTION);
     await page.locator("#send").press("Enter");
     await page.waitForFunction(() => document.activeElement.id === "run-title");
@@ -246,7 +284,15 @@ try {
     const { context, page, wrong } = await fresh({ at: empty.url });
     await page.goto(empty.url);
     await page.locator("#nothing").waitFor();
-    check((await page.locator("#about").textContent()).includes("1 problem"), "the problem is counted");
+    check((await page.locator("#to-problems").textContent()).includes("1 problem"), "the problem is counted");
+    await accessible(page, "an empty catalog");
+    await page.locator("#to-problems").click();
+    await page.locator(".troubles li").waitFor();
+    check((await page.locator(".troubles li").textContent()).includes("missing.csv"), "the problem is told");
+    await accessible(page, "problems");
+    await shot(page, "18-problems");
+    await page.locator("#to-ask").click();
+    await page.locator("input[value=plan]").check({ force: true });
     await page.locator("#browse").click();
     await page.getByText("Nothing is named so.").waitFor();
     await page.keyboard.press("Escape");
@@ -260,6 +306,163 @@ try {
     await context.close();
     empty.server.removeAllListeners("exit");
     empty.server.kill();
+  }
+  // An answer with its chart, and everything one does with it; then what is kept of it.
+  {
+    const folder = mkdtempSync(join(tmpdir(), "prospector-"));
+    const catalog = readFileSync(join(root, "catalog/catalog.yaml"), "utf8").replaceAll(/path: (databases|files|apis|documents|\.\.\/skills)/g, (_, part) => `path: ${join(root, "catalog")}/${part}`)
+      .replaceAll(/descriptions: databases/g, `descriptions: ${join(root, "catalog")}/databases`);
+    writeFileSync(join(folder, "catalog.yaml"), `queries: true\n${catalog}`);
+    const open = await serve({ PROSPECTOR_CATALOG: join(folder, "catalog.yaml") });
+    const { context, page, wrong } = await fresh({ at: open.url, colorScheme: "light", acceptDownloads: true });
+    await page.goto(open.url);
+    await page.locator("#tries button").first().waitFor();
+    check(await page.locator("#tries button").count() >= 3, "there are questions to begin with");
+    await accessible(page, "the start");
+    await fits(page, "the start");
+    await asked(page, "How many customers are there by country?");
+    const chart = page.locator("#result .shown .chart svg");
+    await chart.waitFor();
+    check(await page.locator("#result .shown .chart").getAttribute("data-kind") === "bar", "bars are drawn");
+    check((await chart.getAttribute("aria-label")).includes("12 bars"), "and told in words");
+    check(await page.locator("#result .shown tbody tr").count() === 12, "the table stands beside them");
+    await shot(page, "14-chart-light");
+    await accessible(page, "an answer");
+    await fits(page, "an answer");
+    // Sorted, kept, cited.
+    const head = page.locator("#result .shown th .sort").nth(1);
+    await head.click();
+    const numbers = () => page.locator("#result .shown tbody td.number").allTextContents();
+    check((await numbers()).every((text, at, all) => !at || Number(all[at - 1]) <= Number(text)), "the smallest comes first");
+    check(await page.locator("#result .shown th[aria-sort=ascending]").count() === 1, "and that is said");
+    const rows = await kept(page, page.locator("#result .shown .table-of button", { hasText: "CSV" }));
+    check(rows.name === "q1.csv" && rows.bytes.toString().split("\r\n").length === 14, "rows are kept as CSV");
+    const image = await kept(page, page.locator("#result .shown .chart button", { hasText: "SVG" }));
+    check(image.bytes.toString().startsWith("<svg"), "the chart is kept as SVG");
+    const png = await kept(page, page.locator("#result .shown .chart button", { hasText: "PNG" }));
+    check(png.bytes.subarray(1, 4).toString() === "PNG" && png.bytes.length > 5_000, "and as PNG");
+    const vega = await kept(page, page.locator("#result .shown .chart button", { hasText: "Vega-Lite" }));
+    check(JSON.parse(vega.bytes).$schema.includes("vega-lite/v5"), "and as Vega-Lite");
+    await page.locator("#result .cite").first().click();
+    await page.waitForFunction(() => document.activeElement.dataset.query === "Q1");
+    checks += 1;
+    // SQL: read, changed, run again.
+    await page.locator("#result .shown .sql-of > summary").click();
+    check(await page.locator("#result .shown .sql-word").count() > 2, "SQL is told apart");
+    await page.locator("#result .shown button", { hasText: "Edit and run" }).click();
+    await page.locator("#result .shown textarea.sql").fill("SELECT cust_seg, COUNT(*) AS customers FROM music_store.customers GROUP BY cust_seg");
+    await page.keyboard.press("Control+Enter");
+    await page.getByText("4 rows", { exact: true }).waitFor();
+    await page.locator("#result .query-sql .chart svg").waitFor();
+    check(await page.locator("#result .query-sql tbody tr").count() === 4, "a changed query is run");
+    await page.locator("#result .shown textarea.sql").fill("DELETE FROM music_store.customers");
+    await page.locator("#result .query-sql button", { hasText: "Run" }).click();
+    await page.locator("#result .query-sql .status.bad").waitFor();
+    check(await page.locator("#result .query-sql tbody tr").count() === 0, "what writes is refused");
+    // A line, in the dark.
+    await page.emulateMedia({ colorScheme: "dark" });
+    await page.locator("#fresh").click();
+    await asked(page, "What is the total of invoices by month in 2025?");
+    await shot(page, "15-line-dark");
+    await accessible(page, "an answer in the dark");
+    // Kept, opened, named, forgotten.
+    await page.locator("#to-history").click();
+    await page.locator(".conversations li").first().waitFor();
+    check(await page.locator(".conversations li").count() === 2, "both conversations are kept");
+    await accessible(page, "the conversations");
+    await fits(page, "the conversations");
+    await shot(page, "16-history");
+    await page.locator(".conversations li").nth(1).getByRole("button", { name: /^Rename/ }).click();
+    await page.keyboard.type("Customers of the world");
+    await page.keyboard.press("Enter");
+    await page.getByRole("link", { name: "Customers of the world" }).click();
+    await page.locator(".turn .chart svg").first().waitFor();
+    check((await page.locator(".turn .asked").textContent()).includes("by country"), "a conversation is read again");
+    await accessible(page, "a conversation");
+    await page.goBack();
+    await page.locator(".conversations li").first().getByRole("button", { name: /^Delete/ }).click();
+    await page.getByRole("button", { name: "Delete it" }).click();
+    await page.waitForFunction(() => document.querySelectorAll(".conversations li").length === 1);
+    checks += 1;
+    assert.deepEqual(wrong.filter((text) => !text.includes("403") && !text.includes("400")), []);
+    await context.close();
+    open.server.removeAllListeners("exit");
+    open.server.kill();
+  }
+  // The map: databases, their tables, and from one table to the next by keyboard.
+  {
+    const { context, page, wrong } = await fresh({ colorScheme: "light" });
+    await page.goto(`${url}/#explore`);
+    await page.locator(".card").first().waitFor();
+    check(await page.locator(".shelf").count() >= 4, "every kind has a shelf");
+    await accessible(page, "the map");
+    await fits(page, "the map");
+    await shot(page, "17-map");
+    await page.locator(".card.database a", { hasText: "music_store" }).click();
+    await page.locator(".graph .node").first().waitFor();
+    check(await page.locator(".graph .edge").count() > 20, "keys are drawn");
+    await accessible(page, "a diagram");
+    await fits(page, "a diagram");
+    await shot(page, "19-diagram");
+    await page.locator(".graph .node [data-table=invoices]").focus();
+    await page.keyboard.press("Enter");
+    await page.locator(".graph .node.here").waitFor();
+    check(page.url().endsWith("#explore/music_store/invoices"), "a table has an address");
+    await shot(page, "20-walk");
+    await page.locator(".graph .node [data-table=customers]").focus();
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(() => document.getElementById("other-title")?.textContent === "customers");
+    await page.locator(".graph .node.here [role=button]").focus();
+    await page.keyboard.press("Enter");
+    await page.locator("#panel-body .columns li").first().waitFor();
+    check(await page.locator("#panel-title").textContent() === "music_store.customers", "the table opens in full");
+    await accessible(page, "a table beside the diagram");
+    assert.deepEqual(wrong, []);
+    await context.close();
+  }
+  // What is asked back is a form, and names that hold markup are names.
+  {
+    const { context, page, wrong } = await fresh();
+    const evil = "<img src=x onerror=alert(1)>";
+    const questions = [{ id: "Q1", question: evil, sql: `SELECT '${evil}'`, databases: [evil], columns: [evil, "n"], rows: [[evil, 3], ["</svg><script>alert(1)</script>", 9], ["=cmd()", 5]], has_more: false }];
+    const answered = (more) => ({ question: "What did we earn?", mode: "exploratory", model: "a model", answer: `It is 9 [Q1]. ${evil}`, best_effort: false, classification: "data", questions,
+      chart: { of: "Q1" }, premises: [], clarifications: [], tracing: { ok: true, checked: 1, claims: [] }, follow_ups: [], metrics: { cost_dollars: 0.0123 }, ended: "completed", ...more });
+    const bodies = [];
+    await page.route("**/v1/ask", (route) => {
+      bodies.push(JSON.parse(route.request().postData()));
+      const more = bodies.length === 1 ? { clarifications: ["Which revenue do you mean: gross, net or invoiced?"] } : {};
+      const events = [["started", { handle: `run_${String(bodies.length).repeat(32)}`, question: "What did we earn?" }], ["answered", answered(more)], ["done", { ended: "completed" }]];
+      route.fulfill({ status: 200, contentType: "text/event-stream", body: events.map(([name, data], at) => `id: ${at + 1}\nevent: ${name}\ndata: ${JSON.stringify(data)}\n\n`).join("") });
+    });
+    await page.goto(url);
+    await page.locator("#counts button").first().waitFor();
+    await asked(page, "What did we earn?");
+    await page.locator("#result .chart svg").waitFor();
+    check(await page.locator(".clarify .offers button").allTextContents().then((all) => all.join("|")) === "gross|net|invoiced", "the choices are buttons");
+    await accessible(page, "what is asked back");
+    await shot(page, "21-clarify");
+    check(await page.locator("#result img, #result script, #result [onerror]").count() === 0, "names are no markup");
+    await page.locator("#result .cite").first().click();
+    await page.locator("#result td.marked").first().waitFor();
+    check(await page.locator("#result td.marked").allTextContents().then((all) => all.includes("9")), "the cell of the sentence is marked");
+    const rows = await kept(page, page.locator("#result .table-of button", { hasText: "CSV" }));
+    check(rows.bytes.toString().includes("'=cmd()"), "no cell is a formula");
+    check((await page.locator(".money").textContent()).includes("$0.0123"), "money is told");
+    await page.locator(".clarify .offers button", { hasText: "net" }).click();
+    await page.waitForFunction(() => document.querySelector(".clarify") === null && document.getElementById("send").disabled === false);
+    check(bodies[1].question.includes("Which revenue do you mean") && bodies[1].question.endsWith("net."), "the run goes on with the choice");
+    check(bodies[1].session === bodies[0].session, "in the same conversation");
+    const strange = await page.evaluate(async () => {
+      const { taken } = await import("/assets/chart.js");
+      const made = taken('<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"><script>alert(1)</script><style>*{}</style><foreignObject><b/></foreignObject>'
+        + '<a href="javascript:alert(1)"><rect/></a><image href="x"/><rect fill="url(#x)" onclick="alert(1)" width="3"/></svg>');
+      return [made.outerHTML, taken("<html><b/></html>"), taken("no markup")];
+    });
+    assert.deepEqual(strange, ['<svg><rect width="3"></rect></svg>', null, null]);
+    checks += 1;
+    // What the policy refuses it says; what it refuses is that image alone.
+    assert.deepEqual(wrong.filter((text) => !text.includes("violates the following Content Security Policy")), []);
+    await context.close();
   }
   // Every colour can be read (WCAG 2.2, 1.4.3 and 1.4.11).
   for (const colorScheme of ["light", "dark"]) {
@@ -362,6 +565,7 @@ try {
     await page.locator(".result details[open] tbody tr").first().waitFor();
     check(await page.locator(".result details[open] tbody tr").count() >= 30, "the rows are there");
     await shot(page, "13-reconciled");
+    await accessible(page, "a workflow");
     assert.deepEqual(wrong, []);
     await context.close();
     matching.server.removeAllListeners("exit");
@@ -377,6 +581,7 @@ try {
     await page.keyboard.press("Enter");
     await page.getByText("That token does not open it.").waitFor();
     await shot(page, "9-token", false);
+    await accessible(page, "the door");
     await page.locator("#token").fill(TOKEN);
     await page.keyboard.press("Enter");
     await page.locator("#counts button").first().waitFor();

@@ -1,5 +1,6 @@
 //! An answer, and what it rests on.
 
+use prospector_chart::{Chart, Choice, Data, VegaLite, choose};
 use prospector_llm::purpose::Mode;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -84,6 +85,37 @@ pub struct VerifiedBy {
     pub by: String,
     /// When, `YYYY-MM-DD`.
     pub on: String,
+}
+
+impl DataQuestion {
+    /// The chart that shows it, where one does.
+    pub fn chart(&self) -> Option<Chart> {
+        let data = Data {
+            question: &self.question,
+            columns: &self.columns,
+            rows: &self.rows,
+            has_more: self.has_more,
+            sources: &self.databases,
+            ..Data::default()
+        };
+        match choose(&data) {
+            Choice::Chart(chart) if self.error.is_none() => Some(*chart),
+            Choice::Chart(_) | Choice::Table { .. } => None,
+        }
+    }
+}
+
+/// The chart of an answer.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct AnswerChart {
+    /// The query whose rows it shows: `Q1`.
+    pub of: String,
+    /// `bar`, `grouped_bar`, `stacked_bar`, `line`, `scatter` or `figure`.
+    pub kind: String,
+    /// What it shows, for whoever does not see it.
+    pub description: String,
+    /// How it is drawn: a specification of Vega-Lite, version 5, with its data.
+    pub vega: VegaLite,
 }
 
 /// Turns of a conversation in a few words, as a model wrote them.
@@ -179,6 +211,9 @@ pub struct Answered {
     pub classification: Classification,
     /// The data questions, `Q1` first.
     pub questions: Vec<DataQuestion>,
+    /// The chart that shows best what the queries gave; none where a table or a sentence does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chart: Option<AnswerChart>,
     /// What it rests on beside data: definitions with source and confidence.
     pub premises: Vec<PlanFact>,
     /// Of an auditable answer, the way to it: its premises, its queries, and the sentences that rest on them.
@@ -199,4 +234,25 @@ pub struct Answered {
     pub metrics: Metrics,
     /// Why the run ended.
     pub ended: Ended,
+}
+
+impl Answered {
+    /// The query that a chart shows best, with it: the last that the answer cites, else the last that has one.
+    pub fn find_chart(&self) -> Option<(&DataQuestion, Chart)> {
+        let is_cited =
+            |question: &&DataQuestion| self.tracing.claims.iter().any(|one| one.references.contains(&question.id));
+        let cited = self.questions.iter().rev().filter(is_cited);
+        cited.chain(self.questions.iter().rev()).find_map(|question| Some((question, question.chart()?)))
+    }
+
+    /// The same with its chart.
+    pub(crate) fn with_chart(mut self) -> Self {
+        self.chart = self.find_chart().map(|(question, chart)| AnswerChart {
+            of: question.id.clone(),
+            kind: chart.kind().as_str().to_owned(),
+            description: chart.describe(),
+            vega: chart.vega(),
+        });
+        self
+    }
 }

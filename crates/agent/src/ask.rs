@@ -21,7 +21,8 @@ use tokio::time::timeout;
 use tracing::{Instrument, Span};
 
 pub use crate::answer::{
-    Answered, Claim, Classification, Condensed, DataQuestion, DerivationStep, StepKind, Tracing, VerifiedBy,
+    AnswerChart, Answered, Claim, Classification, Condensed, DataQuestion, DerivationStep, StepKind, Tracing,
+    VerifiedBy,
 };
 pub use crate::platform::Platform;
 pub(crate) use examples::render_examples;
@@ -103,6 +104,7 @@ impl<T: Tools> AgentLoop<'_, T> {
         let answered = Answered {
             derivation,
             condensed,
+            chart: None,
             clarifications: find_clarifications(&text.marked),
             question: request.question.clone(),
             mode,
@@ -117,7 +119,8 @@ impl<T: Tools> AgentLoop<'_, T> {
             follow_ups,
             metrics: steps.add_to(metrics),
             ended,
-        };
+        }
+        .with_chart();
         if let Err(error) = session.keep(&answered, messages.into_iter().skip(begins_at).collect()).await {
             (request.observe)(Event::Error { code: "not_kept".into(), message: error.to_string() });
         }

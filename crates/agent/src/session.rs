@@ -42,6 +42,20 @@ pub(crate) struct Untold {
     pub(crate) text: String,
 }
 
+/// A conversation that is kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct KeptSession {
+    /// Its name.
+    #[serde(rename = "session")]
+    pub name: String,
+    /// How many turns it has.
+    pub turns: u32,
+    /// What was asked first.
+    pub question: String,
+    /// When its last turn was kept, in UTC.
+    pub latest: String,
+}
+
 /// One question and its answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Turn {
@@ -78,12 +92,28 @@ impl Session {
         Ok(Session { name: name.to_owned(), turns, store: Some(store) })
     }
 
-    /// The names of this owner's conversations that are kept, the latest first, with the number of their turns.
+    /// This owner's conversations that are kept, the latest first.
     ///
     /// # Errors
     /// As for [`Session::open`].
-    pub async fn list(state: &Path, owner: &Owner) -> Result<Vec<(String, u32)>, SessionError> {
+    pub async fn list(state: &Path, owner: &Owner) -> Result<Vec<KeptSession>, SessionError> {
         if !Store::exists(state) { Ok(Vec::new()) } else { Store::open(state, owner).await?.names().await }
+    }
+
+    /// Forgets a conversation of this owner; whether there was one.
+    ///
+    /// # Errors
+    /// As for [`Session::open`].
+    pub async fn remove(state: &Path, owner: &Owner, name: &str) -> Result<bool, SessionError> {
+        if !Store::exists(state) { Ok(false) } else { Store::open(state, owner).await?.remove(name).await }
+    }
+
+    /// Gives a conversation of this owner another name; whether there was one, and none of that name.
+    ///
+    /// # Errors
+    /// As for [`Session::open`].
+    pub async fn rename(state: &Path, owner: &Owner, from: &str, to: &str) -> Result<bool, SessionError> {
+        if !Store::exists(state) { Ok(false) } else { Store::open(state, owner).await?.rename(from, to).await }
     }
 
     /// Reads the whole file of conversations in a state folder, where there is one.
@@ -364,7 +394,18 @@ mod tests {
         assert_eq!(session.turns()[1].answered, answered(2));
         assert_eq!(session.results()[1].id, "t2.Q1");
         assert!(Session::open(folder.path(), &Owner::local(), "other").await.unwrap().turns().is_empty());
-        assert_eq!(Session::list(folder.path(), &Owner::local()).await.unwrap(), [("mine".to_owned(), 2)]);
+        let local = Owner::local();
+        let kept = Session::list(folder.path(), &local).await.unwrap();
+        assert_eq!(
+            (kept[0].name.as_str(), kept[0].turns, kept[0].question.as_str()),
+            ("mine", 2, "Question number 1?")
+        );
+        assert!(Session::rename(folder.path(), &local, "mine", "yours").await.unwrap());
+        assert!(!Session::rename(folder.path(), &local, "mine", "ours").await.unwrap(), "it is not there any more");
+        assert!(!Session::rename(folder.path(), &local, "yours", "yours").await.unwrap(), "the name is taken");
+        assert!(!Session::remove(folder.path(), &Owner::new("0a", "ann"), "yours").await.unwrap(), "it is not hers");
+        assert!(Session::remove(folder.path(), &local, "yours").await.unwrap());
+        assert!(Session::list(folder.path(), &local).await.unwrap().is_empty());
         #[cfg(unix)]
         for entry in std::fs::read_dir(folder.path()).unwrap() {
             use std::os::unix::fs::PermissionsExt;

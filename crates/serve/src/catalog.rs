@@ -47,7 +47,7 @@ struct State {
     entries: Arc<[Entry]>,
     queries: Arc<QueryEngine>,
     generation: u64,
-    problems: usize,
+    problems: Arc<[Problem]>,
     views: Mutex<HashMap<Owner, Arc<CatalogView>>>,
 }
 
@@ -61,7 +61,7 @@ impl State {
             queries: Arc::new(QueryEngine::new(&catalog, profile, generation)),
             catalog,
             generation,
-            problems: problems.len(),
+            problems: problems.into(),
             views: Mutex::default(),
         }
     }
@@ -79,7 +79,7 @@ impl State {
             entries: self.entries.clone(),
             queries: self.queries.clone(),
             generation: self.generation,
-            problems: self.problems,
+            problems: self.problems.clone(),
             map: Mutex::default(),
         });
         self.views.lock().unwrap_or_else(PoisonError::into_inner).entry(owner.clone()).or_insert(made).clone()
@@ -153,7 +153,7 @@ impl ServedCatalog {
             "records": state.catalog.index.len(),
             "changed": state.catalog.refreshed,
             "documents": state.catalog.documents_refreshed,
-            "problems": state.problems,
+            "problems": state.problems.len(),
         });
         *self.now.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(state);
         self.look();

@@ -22,12 +22,31 @@ impl Server {
         }
     }
 
-    /// The names of all of an owner, the latest first.
+    /// All of an owner, the latest first.
     pub(crate) async fn session_names(&self, owner: &Owner) -> Result<Value, Refusal> {
-        let names = Session::list(self.state()?, owner).await.map_err(unreadable)?;
-        let items: Vec<Value> =
-            names.into_iter().map(|(name, turns)| json!({"session": name, "turns": turns})).collect();
-        Ok(json!({"items": items}))
+        Ok(json!({"items": Session::list(self.state()?, owner).await.map_err(unreadable)?}))
+    }
+
+    /// Forgets one.
+    pub(crate) async fn remove_session(&self, owner: &Owner, name: &str) -> Result<(), Refusal> {
+        check_name(name)?;
+        let _turn = self.sessions.take(owner, name)?;
+        match Session::remove(self.state()?, owner, name).await.map_err(unreadable)? {
+            true => Ok(()),
+            false => Err(no_session(name)),
+        }
+    }
+
+    /// Gives one another name.
+    pub(crate) async fn rename_session(&self, owner: &Owner, name: &str, to: &str) -> Result<(), Refusal> {
+        check_name(name)?;
+        check_name(to)?;
+        let _turn = self.sessions.take(owner, name)?;
+        match Session::rename(self.state()?, owner, name, to).await.map_err(unreadable)? {
+            true => Ok(()),
+            false => Err(Refusal::not_found(format!("there is no session `{name}`, or one called `{to}` already"))
+                .advise("see /v1/sessions")),
+        }
     }
 
     /// The questions and answers of one.
@@ -35,11 +54,15 @@ impl Server {
         check_name(name)?;
         let session = self.session(owner, Some(name)).await?;
         if session.turns().is_empty() {
-            return Err(Refusal::not_found(format!("there is no session `{name}`")).advise("see /v1/sessions"));
+            return Err(no_session(name));
         }
         let turn = |turn: &session::Turn| json!({"number": turn.number, "answered": turn.answered});
         Ok(json!({"session": name, "turns": session.turns().iter().map(turn).collect::<Vec<_>>()}))
     }
+}
+
+fn no_session(name: &str) -> Refusal {
+    Refusal::not_found(format!("there is no session `{name}`")).advise("see /v1/sessions")
 }
 
 /// What is wrong with the file is for the log.

@@ -1,6 +1,7 @@
 //! HTTP: connections, how they are let in, and how they end.
 
 mod events;
+mod explore;
 mod guard;
 mod held;
 mod page;

@@ -40,7 +40,9 @@
 mod catalog;
 mod changes;
 mod conversations;
+mod diagram;
 pub mod error;
+mod examples;
 mod handles;
 mod http;
 mod listing;

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use prospector_core::record::ResourceKind;
 use prospector_core::tool::{Answer, Effect, ToolError, ToolSpec};
+use prospector_core::{Problem, record::ResourceKind};
 use prospector_discovery::{Catalog, DiscoveryTools};
 use serde_json::Value;
 
@@ -23,8 +23,8 @@ pub(crate) struct CatalogView {
     pub(crate) entries: Arc<[Entry]>,
     /// Which state this is, from 1.
     pub(crate) generation: u64,
-    /// How much of the catalog could not be used.
-    pub(crate) problems: usize,
+    /// What of the catalog could not be used, or only in part.
+    pub(crate) problems: Arc<[Problem]>,
     /// Names and counts, for a model, and which facts it was made with: those change while everything else stays.
     pub(crate) map: Mutex<Option<(u64, Arc<str>)>>,
 }

@@ -198,6 +198,7 @@ async fn the_server_describes_itself_in_a_way_that_can_be_loaded() {
         // What is described is there: it answers, if only that it wants something else.
         let path =
             operation.path.replace("{name}", "search").replace("{kind}", "table").replace("{id}", "orders.orders");
+        let path = path.replace("{database}", "orders");
         let kinds = [("/v1/query-sessions", "queries"), ("/v1/workflows", "workflow"), ("", "run")];
         let kind = kinds.iter().find(|(begin, _)| path.starts_with(begin)).unwrap().1;
         let path = path.replace("{handle}", &format!("{kind}_0123456789abcdef0123456789abcdef"));
@@ -252,7 +253,9 @@ async fn a_question_is_answered_and_its_session_kept() {
     let kept = server.get(&format!("/v1/sessions/{session}")).await.json();
     assert_eq!(kept["turns"].as_array().unwrap().len(), 2, "{kept}");
     assert_eq!(kept["turns"][0]["answered"]["answer"], answered["answer"]);
-    assert_eq!(server.get("/v1/sessions").await.json()["items"][0], json!({"session": session, "turns": 2}));
+    let listed = server.get("/v1/sessions").await.json()["items"][0].clone();
+    assert_eq!((&listed["session"], &listed["turns"]), (&json!(session), &json!(2)), "{listed}");
+    assert_eq!(listed["question"], asked["question"]);
     assert_eq!(server.get("/v1/sessions/nobody").await.status, 404);
     let planned = server.post("/v1/plan", &json!({"question": QUESTION, "session": session})).await;
     assert_eq!((planned.status, &planned.json()["error"]), (400, &json!("invalid_arguments")));

@@ -11,7 +11,7 @@ use sqlx::{
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions},
 };
 
-use super::Turn;
+use super::{KeptSession, Turn};
 
 /// The file of the state folder that holds the sessions.
 const FILE: &str = "sessions.sqlite";
@@ -207,16 +207,49 @@ impl Store {
         Ok(rows.iter().map_while(turn).collect())
     }
 
-    pub(super) async fn names(&self) -> Result<Vec<(String, u32)>, SessionError> {
+    pub(super) async fn names(&self) -> Result<Vec<KeptSession>, SessionError> {
         let rows = sqlx::query(
-            "SELECT session, COUNT(*) FROM turns WHERE owner = ? GROUP BY session
-             ORDER BY MAX(recorded_at) DESC, session",
+            "SELECT session, COUNT(*), (SELECT question FROM turns AS first WHERE first.owner = turns.owner
+                AND first.session = turns.session ORDER BY number LIMIT 1), MAX(recorded_at) AS latest
+             FROM turns WHERE owner = ? GROUP BY session ORDER BY latest DESC, session",
         )
         .bind(&self.owner)
         .fetch_all(&self.pool)
         .await
         .map_err(self.store_error("read"))?;
-        Ok(rows.iter().map(|row| (row.get(0), u32::try_from(row.get::<i64, _>(1)).unwrap_or(0))).collect())
+        let kept = |row: &sqlx::sqlite::SqliteRow| KeptSession {
+            name: row.get(0),
+            turns: u32::try_from(row.get::<i64, _>(1)).unwrap_or(0),
+            question: row.get(2),
+            latest: row.get(3),
+        };
+        Ok(rows.iter().map(kept).collect())
+    }
+
+    /// Forgets a session; whether there was one.
+    pub(super) async fn remove(&self, session: &str) -> Result<bool, SessionError> {
+        let done = sqlx::query("DELETE FROM turns WHERE owner = ? AND session = ?")
+            .bind(&self.owner)
+            .bind(session)
+            .execute(&self.pool)
+            .await
+            .map_err(self.store_error("write"))?;
+        Ok(done.rows_affected() > 0)
+    }
+
+    /// Gives a session another name; whether there was one, and none of that name.
+    pub(super) async fn rename(&self, session: &str, name: &str) -> Result<bool, SessionError> {
+        let done = sqlx::query(
+            "UPDATE turns SET session = ?3 WHERE owner = ?1 AND session = ?2
+             AND NOT EXISTS (SELECT 1 FROM turns WHERE owner = ?1 AND session = ?3)",
+        )
+        .bind(&self.owner)
+        .bind(session)
+        .bind(name)
+        .execute(&self.pool)
+        .await
+        .map_err(self.store_error("write"))?;
+        Ok(done.rows_affected() > 0)
     }
 
     pub(super) async fn keep(&self, session: &str, turn: &Turn) -> Result<(), SessionError> {

@@ -5,7 +5,7 @@ use axum::{
     routing::{MethodRouter, any_service, delete, get, post},
 };
 
-use super::{page, queries, routes, workflows};
+use super::{explore, page, queries, routes, workflows};
 use crate::{mcp, shared::Shared};
 
 /// What makes the handler of a route.
@@ -31,7 +31,7 @@ impl Route {
 }
 
 /// Every route. What belongs to somebody is given to its owner alone; `tests/owners.rs` goes through this list.
-pub const ROUTES: [Route; 26] = [
+pub const ROUTES: [Route; 30] = [
     Route::new("/", &["GET"], |_| get(page::index)),
     Route::new("/assets/{name}", &["GET"], |_| get(page::asset)),
     Route::new("/healthz", &["GET"], |_| get(routes::healthy)),
@@ -46,10 +46,16 @@ pub const ROUTES: [Route; 26] = [
     Route::new("/v1/search", &["GET"], |_| get(routes::search)),
     Route::new("/v1/catalog", &["GET"], |_| get(routes::catalog)),
     Route::new("/v1/catalog/{kind}/{*id}", &["GET"], |_| get(routes::thing)),
+    Route::new("/v1/examples", &["GET"], |_| get(explore::examples)),
+    Route::new("/v1/diagram/{database}", &["GET"], |_| get(explore::diagram)),
+    Route::new("/v1/problems", &["GET"], |_| get(explore::problems)),
+    Route::new("/v1/chart", &["POST"], |_| post(explore::chart)),
     Route::new("/v1/plan", &["POST"], |_| post(routes::plan)),
     Route::new("/v1/ask", &["POST"], |_| post(routes::ask)),
     Route::new("/v1/sessions", &["GET", "POST"], |_| get(routes::sessions).post(routes::new_session)),
-    Route::new("/v1/sessions/{name}", &["GET"], |_| get(routes::session)),
+    Route::new("/v1/sessions/{name}", &["GET", "POST", "DELETE"], |_| {
+        get(routes::session).post(routes::rename_session).delete(routes::remove_session)
+    }),
     Route::new("/v1/workflows", &["GET", "POST"], |_| get(workflows::list).post(workflows::begin)),
     Route::new("/v1/workflows/{handle}", &["GET", "POST", "DELETE"], |_| {
         get(workflows::one).post(workflows::proceed).delete(workflows::remove)

@@ -76,11 +76,12 @@ pub(crate) async fn about(State(shared): State<Shared>, Extension(owner): Extens
         "model": shared.server.models.chat.name(),
         "generation": view.generation,
         "records": view.catalog.index.len(),
-        "problems": view.problems,
+        "problems": view.problems.len(),
         "things": view.counts(),
         "tasks": Task::OF_QUESTIONS.map(Task::as_str),
         "sessions": shared.server.options.state.is_some(),
         "workflows": workflows,
+        "queries": view.queries.is_open,
     })))
 }
 
@@ -286,6 +287,38 @@ pub(crate) async fn session(
     Path(name): Path<String>,
 ) -> Reply {
     Ok(Json(shared.server.turns(&owner, &name).await?))
+}
+
+/// `DELETE /v1/sessions/{name}`
+pub(crate) async fn remove_session(
+    State(shared): State<Shared>,
+    Extension(owner): Extension<Owner>,
+    Path(name): Path<String>,
+) -> Result<StatusCode, Refusal> {
+    shared.server.remove_session(&owner, &name).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// The name that a conversation is to have.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Renaming {
+    name: String,
+}
+
+/// `POST /v1/sessions/{name}`: gives it another name.
+pub(crate) async fn rename_session(
+    State(shared): State<Shared>,
+    Extension(owner): Extension<Owner>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Reply {
+    let asked: Renaming = serde_json::from_value(json(&headers, &body)?)
+        .map_err(|error| Refusal::invalid(error.to_string()).advise("the body is {\"name\": \"...\"}"))?;
+    let to = asked.name.trim();
+    shared.server.rename_session(&owner, &name, to).await?;
+    Ok(Json(json!({"session": to})))
 }
 
 /// `GET /v1/results/{handle}?page=`

@@ -42,6 +42,8 @@ pub(super) struct AskFields {
     classification: String,
     /// The queries, with their rows.
     questions: Vec<Value>,
+    /// The chart that shows what they gave, as Vega-Lite.
+    chart: Map<String, Value>,
     /// The definitions that it rests on.
     premises: Vec<Value>,
     /// Of an auditable answer: premises, queries, and the sentences that rest on them.

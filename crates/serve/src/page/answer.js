@@ -1,19 +1,27 @@
-// An answer: its words, the queries and rows that it rests on, and what may be asked next.
+// An answer: its chart and words, the queries and rows that it rests on, and what may be asked next.
 
-import { count, el, many, shown } from "./dom.js";
+import { chartOf } from "./chart.js";
+import { clarify } from "./clarify.js";
+import { el, many } from "./dom.js";
 import { markdown } from "./markdown.js";
 import { cost, facts } from "./plan.js";
+import { sqlOf } from "./sql.js";
+import { csvButton, mark, rowsTable } from "./table.js";
 
-const MOST_ROWS = 200;
-
-/** Everything of an answer. */
-export function answer(found, open, again) {
+/** Everything of an answer. `again` asks something else; `mayRun` tells whether queries may be run here. */
+export function answer(found, open, again, mayRun = false) {
+  const words = el("div", { class: "reason text" }, markdown(found.answer));
+  const drawn = found.questions.find((ran) => ran.id === found.chart?.of);
+  const others = found.questions.filter((ran) => ran !== drawn);
+  cite(words, found.questions);
   return [
     verdict(found),
-    el("div", { class: "reason text" }, markdown(found.answer)),
-    part("What it rests on", found.questions.length ? el("div", {}, found.questions.map(query)) : null),
+    drawn ? part("", evidence(drawn, mayRun, true, found.question), "shown") : null,
+    words,
+    found.clarifications?.length ? clarify(found, again) : null,
+    part(drawn ? "It rests on too" : "What it rests on",
+      others.length ? el("div", {}, others.map((ran) => evidence(ran, mayRun, false))) : null),
     part("Facts it rests on", facts(found.premises ?? [], open)),
-    part("To be clarified", list(found.clarifications)),
     part("Not traced to data", list((found.tracing?.claims ?? []).filter((claim) => claim.problems?.length)
       .map((claim) => `${claim.text} (${claim.problems.join("; ")})`))),
     part("Go on with", found.follow_ups.length
@@ -32,23 +40,68 @@ function verdict(found) {
     el("span", {}, [many(found.questions.length, "query", "queries"), found.mode, found.model].join(" · ")));
 }
 
-const part = (title, body) => (body ? el("section", {}, el("h3", {}, title), body) : null);
+const part = (title, body, kind) =>
+  (body ? el("section", { class: kind }, title ? el("h3", {}, title) : null, body) : null);
 const list = (texts) => (texts?.length ? el("ul", { class: "questions" }, texts.map((text) => el("li", {}, text))) : null);
 
-/** A query with its rows. */
-function query(ran) {
-  return el("details", { open: !ran.error && ran.rows.length <= 12 },
-    el("summary", {}, `${ran.id}: ${ran.question || ran.sql}`, ran.error ? " (failed)" : ` (${many(ran.rows.length, "row")}${ran.has_more ? ", and more" : ""})`),
-    el("pre", { tabindex: 0 }, ran.sql),
-    ran.error ? el("p", { class: "status bad" }, ran.error) : rows(ran));
+/** A query with its rows: the one that the chart shows in full, others when they are opened. */
+function evidence(ran, mayRun, isFirst, asked) {
+  const name = ran.id.toLowerCase();
+  const what = ran.error ? "failed" : `${many(ran.rows.length, "row")}${ran.has_more ? ", and more" : ""}`;
+  const title = el("span", {}, el("span", { class: "cited" }, ran.id), ran.question === asked ? " " : ` ${ran.question || "A query"} `, el("small", {}, what));
+  const body = el("div", { class: "evidence-body" });
+  const fill = () => {
+    if (body.childElementCount) return;
+    const sql = el("details", { class: "sql-of" }, el("summary", {}, "SQL"), sqlOf(ran, mayRun));
+    if (ran.error) body.append(el("p", { class: "status bad" }, ran.error), sql);
+    else if (!ran.rows.length) body.append(el("p", { class: "status" }, "No rows."), sql);
+    else {
+      const drawing = chartOf(ran, { question: ran.question, sources: ran.databases, name });
+      body.append(
+        el("div", { class: "beside" }, el("div", { class: "drawing" }, drawing),
+          el("div", { class: "table-of" }, rowsTable(ran.columns, ran.rows, `Rows of ${ran.id}`),
+            el("p", { class: "actions" }, csvButton(name, ran.columns, ran.rows)))),
+        sql);
+    }
+  };
+  if (isFirst) {
+    fill();
+    return el("div", { class: "evidence", "data-query": ran.id, tabindex: -1 }, el("p", { class: "evidence-title" }, title), body);
+  }
+  const node = el("details", { class: "evidence", "data-query": ran.id, open: !ran.error && ran.rows.length <= 12 },
+    el("summary", {}, title), body);
+  if (node.open) fill();
+  node.addEventListener("toggle", () => node.open && fill());
+  return node;
 }
 
-function rows(ran) {
-  if (!ran.rows.length) return el("p", { class: "status" }, "No rows.");
-  const left = ran.rows.length - MOST_ROWS;
-  return el("div", { class: "wide", tabindex: 0, role: "region", "aria-label": `Rows of ${ran.id}` },
-    el("table", {},
-      el("thead", {}, el("tr", {}, ran.columns.map((name) => el("th", { scope: "col" }, name)))),
-      el("tbody", {}, ran.rows.slice(0, MOST_ROWS).map((row) => el("tr", {}, row.map((value) => el("td", {}, shown(value))))))),
-    left > 0 ? el("p", { class: "status" }, `and ${count(left)} more`) : null);
+/** `[Q1]` in a text leads to its rows, and marks the cells that the sentence tells. */
+function cite(words, questions) {
+  const known = new Set(questions.map((ran) => ran.id));
+  const walker = document.createTreeWalker(words, NodeFilter.SHOW_TEXT);
+  const texts = [];
+  while (walker.nextNode()) if (/\[Q\d/.test(walker.currentNode.data)) texts.push(walker.currentNode);
+  for (const text of texts) {
+    const parts = text.data.split(/\[(Q\d{1,4}(?:\s*,\s*Q\d{1,4})*)\]/);
+    text.replaceWith(...parts.flatMap((piece, at) => {
+      if (at % 2 === 0) return piece ? [piece] : [];
+      return piece.split(/\s*,\s*/).map((id) => (known.has(id) ? reference(id) : `[${id}]`));
+    }));
+  }
+}
+
+function reference(id) {
+  const button = el("button", { type: "button", class: "cite", "aria-label": `${id}: the rows that this rests on`, onclick: () => {
+    const place = button.closest(".result")?.querySelector(`[data-query="${id}"]`);
+    if (!place) return;
+    if (place.tagName === "DETAILS") place.open = true;
+    const said = button.closest("p, li, td, blockquote, h3") ?? button.parentElement;
+    requestAnimationFrame(() => {
+      const first = mark(place, said.textContent.replace(/\bQ\d+\b/g, ""));
+      const target = place.tagName === "DETAILS" ? place.querySelector("summary") : place;
+      target.focus({ preventScroll: true });
+      (first ?? place).scrollIntoView({ block: "center" });
+    });
+  } }, id);
+  return button;
 }

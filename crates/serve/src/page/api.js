@@ -55,6 +55,12 @@ async function request(path, options = {}, more = {}) {
 
 export const get = async (path) => (await request(path)).json();
 export const post = async (path) => (await request(path, { method: "POST" })).json();
+/** Sends JSON, and reads what comes back. */
+export async function send(path, body, method = "POST") {
+  const response = await request(path, { method, body: JSON.stringify(body) }, { "content-type": "application/json" });
+  return response.status === 204 ? null : response.json();
+}
+export const remove = (path) => request(path, { method: "DELETE" });
 export const cancel = (handle) => request(`/v1/runs/${encodeURIComponent(handle)}`, { method: "DELETE" });
 export const thing = (kind, id) => get(`/v1/catalog/${encodeURIComponent(kind)}/${id.split("/").map(encodeURIComponent).join("/")}`);
 

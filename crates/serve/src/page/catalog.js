@@ -2,6 +2,7 @@
 
 import { get, thing } from "./api.js";
 import { count, el, find, many, named, shown } from "./dom.js";
+import { markdown } from "./markdown.js";
 
 export const PLURALS = {
   database: "databases", table: "tables", api: "APIs", operation: "operations", document: "documents", skill: "skills",
@@ -112,18 +113,26 @@ export async function open(kind, id) {
     const { answer } = await thing(kind, id);
     if (mine !== turn) return;
     const cut = answer.truncated ? ", cut" : "";
-    find("panel-body").replaceChildren(whole(kind, answer));
+    find("panel-body").replaceChildren(whole(kind, answer, id));
     say(`${kind}${cut}`);
   } catch (error) {
     if (mine === turn) say(error.message, true);
   }
 }
 
-/** A document or a skill is its text; everything else is its fields. */
-function whole(kind, answer) {
+/** A document or a skill is its text, with its sections before it; everything else is its fields. */
+function whole(kind, answer, id) {
   if ((kind === "document" || kind === "skill") && typeof answer.content === "string") {
     const { content, ...rest } = answer;
-    return el("div", {}, shown(rest), el("pre", { tabindex: 0 }, content));
+    const text = el("div", { class: "text" }, markdown(content));
+    const sections = [...text.querySelectorAll("h3")].map((head) => {
+      head.tabIndex = -1;
+      return el("li", {}, el("button", { type: "button", class: "plain", onclick: () => { head.focus(); head.scrollIntoView(); } }, head.textContent));
+    });
+    return el("div", {}, shown(rest), sections.length > 1 ? el("ul", { class: "sections", "aria-label": "Sections" }, sections) : null, text);
+  }
+  if (kind === "database") {
+    return el("div", {}, el("p", {}, el("a", { href: `#explore/${encodeURIComponent(id)}` }, "Its tables and their keys")), shown(answer));
   }
   if (kind === "table" && Array.isArray(answer.columns)) return tableOf(answer);
   return shown(answer);
@@ -146,6 +155,7 @@ function tableOf({ columns, description, row_count: rows, database, table, ...re
   return el("div", {},
     description ? el("p", {}, description) : null,
     el("p", { class: "status" }, [`${table} of ${database}`, rows === undefined ? null : many(rows, "row")].filter(Boolean).join(" · ")),
+    el("p", {}, el("a", { href: `#explore/${encodeURIComponent(database)}/${encodeURIComponent(table)}` }, "Its keys and neighbours")),
     el("ul", { class: "columns", "aria-label": "Columns" }, columns.map((column) => el("li", {},
       el("span", { class: "name" }, column.name), " ", el("small", {}, flags(column)),
       column.description ? el("p", {}, column.description) : null,

@@ -13,6 +13,25 @@ export function el(tag, properties = {}, ...children) {
   return node;
 }
 
+/** The same for SVG. */
+export function draw(tag, properties = {}, ...children) {
+  const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else node.setAttribute(name, String(value));
+  }
+  node.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  return node;
+}
+
+/** Has the browser keep a text or an image under a name. */
+export function download(name, parts, type) {
+  const link = el("a", { href: URL.createObjectURL(new Blob([parts], { type })), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
 /** A name that may be broken after its dots and underscores. */
 export const named = (id) => el("span", {}, id.split(/(?<=[._/])/).flatMap((part, at) => (at ? [el("wbr"), part] : [part])));
 

@@ -3,6 +3,8 @@
 import { begin, cancel, get, post, Refused, resume } from "./api.js";
 import { browse, open, PLURALS, ready } from "./catalog.js";
 import { answer } from "./answer.js";
+import { explore, problems } from "./explore.js";
+import { history as conversationsOf } from "./history.js";
 import { count, el, find, many } from "./dom.js";
 import { markdown } from "./markdown.js";
 import { plan } from "./plan.js";
@@ -18,24 +20,41 @@ let run = null;
 let workflows = [];
 let current = null;
 let conversations = false;
+let mayRun = false;
+/** What of the address is shown: a run or a workflow. */
+let shown = null;
 let tools = 0;
 
 async function about() {
   try {
     const said = await get("/v1/about");
-    find("about").textContent = [many(said.records, "record"), `model ${said.model}`,
-      said.problems ? `${many(said.problems, "problem")} in the catalog: "planner refresh" says which` : null].filter(Boolean).join(" · ");
+    find("about").textContent = `${many(said.records, "record")} · model ${said.model}`;
+    find("to-problems").hidden = !said.problems;
+    find("to-problems").textContent = many(said.problems, "problem");
+    find("to-history").hidden = !said.sessions;
+    mayRun = said.queries;
     find("nothing").hidden = Object.values(said.things).some((number) => number > 0);
     find("counts").replaceChildren(...Object.entries(said.things).filter(([, number]) => number > 0).map(([kind, number]) =>
       el("button", { type: "button", onclick: () => browse(kind) },
         el("strong", {}, count(number)), el("span", {}, number === 1 ? kind : PLURALS[kind]))));
     conversations = said.sessions;
     workflows = said.workflows;
-    choices([...said.tasks, ...workflows]);
+    // What most come for stands first.
+    choices([...said.tasks.toSorted((one, other) => (other === "ask") - (one === "ask")), ...workflows]);
     if (current) choose(current.workflow);
+    tries();
   } catch (error) {
     find("about").textContent = error.message;
   }
+}
+
+/** Questions to begin with. */
+async function tries() {
+  const { items } = await get("/v1/examples");
+  find("tries-title").hidden = items.length === 0;
+  find("tries").replaceChildren(...items.map((item) => el("li", {},
+    el("button", { type: "button", onclick: () => { choose("ask"); again(item.question); } },
+      el("span", { class: "try" }, item.question), el("small", { class: `thing ${item.kind}` }, item.about)))));
 }
 
 /** What can be done with a question; one thing alone is no choice. */
@@ -63,7 +82,7 @@ async function conversation() {
   return sessionStorage.getItem(SESSION);
 }
 
-const task = () => document.querySelector("input[name=task]:checked")?.value ?? "plan";
+const task = () => document.querySelector("input[name=task]:checked")?.value ?? "ask";
 const isWorkflow = () => workflows.includes(task());
 function label() {
   const goesOn = isWorkflow() && current?.workflow === task();
@@ -115,6 +134,7 @@ function status(text, kind = "") {
 /** Clears the page for a question. */
 function start(question) {
   const sent = document.activeElement === find("send");
+  show("ask");
   running?.abort();
   running = new AbortController();
   tools = 0;
@@ -174,8 +194,9 @@ const written = () => find("timeline").querySelectorAll("li.writing").forEach((i
 const TELL = {
   started(data) {
     run = data.handle;
+    shown = data.workflow ?? data.handle;
     if (!data.workflow) find("run-title").textContent = data.question;
-    location.replace(`#${data.workflow ?? data.handle}`);
+    location.replace(`#${shown}`);
   },
   phase(data) { line("round", `Phase ${data.name}`, data.reason ? el("p", { class: "why" }, data.reason) : null); },
   resumed(data) { line("thinking", `Reading back ${many(data.turns, "turn")}…`); },
@@ -222,7 +243,7 @@ const TELL = {
   plan(data) { find("result").replaceChildren(...plan(data, open)); },
   answer(data) { if (!current) find("result").replaceChildren(el("div", { class: "reason text" }, markdown(data.text))); },
   workflow: (data) => stand(data),
-  answered(data) { find("result").replaceChildren(...answer(data, open, again)); },
+  answered(data) { find("result").replaceChildren(...answer(data, open, again, mayRun)); },
   error(data) { status(data.message ?? "it failed", "bad"); },
   done(data) {
     written();
@@ -235,6 +256,7 @@ const TELL = {
 };
 
 function again(question) {
+  show("ask");
   find("question").value = question;
   find("ask").requestSubmit();
   window.scrollTo({ top: 0 });
@@ -289,16 +311,64 @@ find("stop").addEventListener("click", () => {
   if (run) cancel(run).catch((error) => status(error.message, "bad"));
 });
 
-ready();
-about();
-// A page that is loaded again goes on with what it showed.
-const handle = decodeURIComponent(location.hash.slice(1));
-if (/^run_[0-9a-f]{32}$/.test(handle)) {
+/** Shows the place where one asks, or another view in its place. */
+function show(view) {
+  find("view-ask").hidden = view !== "ask";
+  find("view-other").hidden = view === "ask";
+  for (const name of ["ask", "explore", "history"]) {
+    if (name === view) find(`to-${name}`).setAttribute("aria-current", "page");
+    else find(`to-${name}`).removeAttribute("aria-current");
+  }
+  document.title = view === "ask" ? "Prospector" : `${view[0].toUpperCase()}${view.slice(1)} · Prospector`;
+}
+
+/** Goes on with a conversation that is kept. */
+function goOn(name, question) {
+  sessionStorage.setItem(SESSION, name);
+  choose("ask");
+  if (question) return again(question);
+  location.hash = "";
+  label();
+  find("question").focus();
+}
+
+/** What the address names. */
+async function route() {
+  const parts = location.hash.slice(1).split("/").map(decodeURIComponent);
+  const [view, ...rest] = parts;
+  const box = find("view-other");
+  const views = {
+    explore: () => explore(box, rest, open, browse),
+    history: () => conversationsOf(box, rest[0], { open, goOn, mayRun }),
+    problems: () => problems(box),
+  };
+  if (!Object.hasOwn(views, view)) {
+    show("ask");
+    if (/^run_[0-9a-f]{32}$/.test(view) && view !== shown) follow(view);
+    if (/^workflow_[0-9a-f]{32}$/.test(view) && view !== shown) followWorkflow(view);
+    if (!view && !running) find("question").focus();
+    return;
+  }
+  show(view);
+  box.setAttribute("aria-busy", "true");
+  try {
+    await views[view]();
+  } catch (error) {
+    box.replaceChildren(el("p", { class: "status bad", role: "alert" }, error.message));
+  }
+  box.removeAttribute("aria-busy");
+  window.scrollTo({ top: 0 });
+}
+
+/** A page that is loaded again goes on with what it showed. */
+function follow(handle) {
   const signal = start("…");
-  run = handle;
+  run = shown = handle;
   go((tell) => resume(handle, tell, signal));
-} else if (/^workflow_[0-9a-f]{32}$/.test(handle)) {
+}
+function followWorkflow(handle) {
   const signal = start("…");
+  shown = handle;
   go(async (tell) => {
     const state = await get(`/v1/workflows/${handle}`);
     stand(state);
@@ -307,6 +377,27 @@ if (/^run_[0-9a-f]{32}$/.test(handle)) {
     find("trail").hidden = !state.run;
     if (state.run) await resume(run = state.run, tell, signal);
   });
-} else {
-  find("question").focus();
 }
+
+ready();
+about();
+find("skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  if (find("view-ask").hidden) find("main").focus();
+  else find("question").focus();
+});
+// Back at the beginning, with an empty page.
+find("to-ask").addEventListener("click", (event) => {
+  if (find("view-ask").hidden || run === null) return;
+  event.preventDefault();
+  history.replaceState(null, "", location.pathname);
+  if (!find("send").disabled) {
+    run = shown = current = null;
+    find("run").hidden = true;
+    find("examples").hidden = false;
+    find("question").value = "";
+  }
+  find("question").focus();
+});
+window.addEventListener("hashchange", route);
+route();

@@ -1,6 +1,7 @@
 // A plan: its steps with their resources, the facts that it rests on, and what it cost.
 
 import { count, el, many, named } from "./dom.js";
+import { graph } from "./graph.js";
 
 /** The lists of a step, and the kind of what stands in them. */
 const LISTS = [
@@ -46,6 +47,7 @@ export function plan(found, open) {
   return [
     verdict(found),
     found.reasoning ? el("p", { class: "reason" }, found.reasoning) : null,
+    part("How the steps hang together", graph(found.plan.steps, (number) => document.getElementById(`step-${number}`)?.focus())),
     part("Steps", found.plan.steps.length
       ? el("ol", { class: "steps" }, found.plan.steps.map((step) => stepOf(step, open)))
       : null),
@@ -86,7 +88,7 @@ function stepOf(step, open) {
     step.inputs?.length ? `from ${step.inputs.join(", ")}` : null,
     step.outputs?.length ? `gives ${step.outputs.join(", ")}` : null,
   ].filter(Boolean).join(" · ");
-  return el("li", { class: "step" },
+  return el("li", { class: "step", id: `step-${step.number}`, tabindex: -1 },
     el("span", { class: "number", "aria-hidden": "true" }, String(step.number)),
     el("p", { class: "goal" }, el("span", { class: "away" }, `Step ${step.number}: `), step.goal),
     chips(things, open),
@@ -109,9 +111,9 @@ export function cost(metrics) {
   const used = Math.round(full * (1 - (metrics.saved ?? 0)));
   const most = Math.max(full, used, 1);
   const bar = (label, value) => [
-    el("dt", {}, label),
+    el("span", { class: "what" }, label),
     el("meter", { min: 0, max: most, value, "aria-label": `${label}: ${count(value)} tokens` }),
-    el("dd", {}, `${count(value)} tokens`),
+    el("span", { class: "how-much" }, `${count(value)} tokens`),
   ];
   const saved = used <= full
     ? `${Math.round((metrics.saved ?? 0) * 100)} % of the full prompt was not needed.`
@@ -119,7 +121,8 @@ export function cost(metrics) {
   const seconds = ((metrics.durations_ms?.total ?? 0) / 1000).toFixed(1);
   return el("section", { class: "cost", "aria-label": "Tokens" },
     el("h3", {}, "Tokens"),
-    full ? el("dl", {}, bar("This run, its largest round", used), bar("Everything in the prompt", full)) : null,
+    metrics.cost_dollars ? el("p", { class: "money" }, `$${metrics.cost_dollars.toFixed(4)} spent.`) : null,
+    full ? el("div", { class: "bars" }, bar("This run, its largest round", used), bar("Everything in the prompt", full)) : null,
     el("p", {}, [
       full ? saved : null,
       `${many(metrics.model_calls ?? 0, "round")}, ${many(metrics.tool_calls ?? 0, "tool call")}, ${seconds} s; in all `

@@ -1,0 +1,19 @@
+//! The flags of `planner report`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::AnsweringArgs;
+
+/// `planner report`
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// The questions (YAML): `title`, and `questions` with a line for each
+    pub(crate) questions: PathBuf,
+    /// The page to write, which needs no network
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) answering: AnsweringArgs,
+}

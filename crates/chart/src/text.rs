@@ -1,0 +1,141 @@
+//! A chart in text, for a terminal: bars of blocks, or columns for a line.
+
+use crate::{
+    chart::{Chart, Drawing, Series},
+    describe::describe_change,
+    number::{short, write_unit},
+};
+
+const EIGHTHS: [char; 9] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
+const HEIGHTS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+/// Lines of a chart over time.
+const ROWS: usize = 8;
+/// Of several lines, so many are drawn below each other.
+const MAX_LINES: usize = 4;
+const MIN_COLUMNS: usize = 40;
+
+impl Chart {
+    /// The chart in at most so many columns of text; none where a terminal is too narrow, or has no way to draw it.
+    pub fn text(&self, columns: usize) -> Option<String> {
+        if columns < MIN_COLUMNS {
+            return None;
+        }
+        let unit = self.measure.unit.as_deref();
+        let drawn = match &self.drawing {
+            Drawing::Bars { labels, series, .. } => bars(labels, series, unit, columns),
+            Drawing::Lines { periods, series, from_zero } => {
+                let ends = periods
+                    .first()
+                    .zip(periods.last())
+                    .map(|(first, last)| (first.label.as_str(), last.label.as_str()));
+                let lines =
+                    series.iter().take(MAX_LINES).map(|one| line(one, ends.unwrap_or_default(), *from_zero, columns));
+                lines.collect::<Vec<_>>().join("\n")
+            }
+            // Points in characters say less than their table.
+            Drawing::Dots { .. } => return None,
+            Drawing::Figure { now, before } => {
+                format!("{}: {}, {}", now.label, write_unit(now.value, unit), describe_change(now, before, unit))
+            }
+        };
+        let footnote = self.notes.join(". ");
+        let tail = if footnote.is_empty() { String::new() } else { format!("\n({footnote})") };
+        let measure =
+            if self.measure.label().is_empty() || self.title.starts_with(&self.measure.title) && unit.is_none() {
+                String::new()
+            } else {
+                format!(" [{}]", self.measure.label())
+            };
+        Some(format!("{}{measure}\n{drawn}{tail}", self.title))
+    }
+}
+
+fn bars(labels: &[String], series: &[Series], unit: Option<&str>, columns: usize) -> String {
+    let several = series.len() > 1;
+    let name = |label: &str, one: &Series| if several { format!("{label} · {}", one.name) } else { label.to_owned() };
+    let mut rows: Vec<(String, f64)> = Vec::new();
+    for (at, label) in labels.iter().enumerate() {
+        rows.extend(series.iter().filter_map(|one| Some((name(label, one), one.values[at]?))));
+    }
+    let widest = rows.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0).min(columns / 3);
+    let told = rows.iter().map(|(_, value)| write_unit(*value, unit).chars().count()).max().unwrap_or(0);
+    let room = columns.saturating_sub(widest + told + 4).max(8);
+    let most = rows.iter().map(|(_, value)| value.abs()).fold(0.0, f64::max);
+    let lines = rows.iter().map(|(label, value)| {
+        let eighths = if most > 0.0 { (value.abs() / most * room as f64 * 8.0).round() as usize } else { 0 };
+        let mut bar: String = std::iter::repeat_n('█', eighths / 8).collect();
+        if eighths % 8 > 0 {
+            bar.push(EIGHTHS[eighths % 8]);
+        }
+        format!("{} {bar} {}", pad(label, widest), write_unit(*value, unit))
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// A line as columns of blocks, with what is highest and lowest at its side.
+fn line(series: &Series, (first, last): (&str, &str), from_zero: bool, columns: usize) -> String {
+    let known = || series.values.iter().flatten().copied();
+    let (mut low, high) = (known().fold(f64::INFINITY, f64::min), known().fold(f64::NEG_INFINITY, f64::max));
+    if from_zero {
+        low = low.min(0.0);
+    }
+    let side = short(high).chars().count().max(short(low).chars().count());
+    let room = columns.saturating_sub(side + 2).max(8);
+    let values = squeeze(&series.values, room);
+    let wide = (room / values.len().max(1)).clamp(1, 4);
+    let eighths: Vec<Option<usize>> = values
+        .iter()
+        .map(|value| {
+            value
+                .map(|value| ((value - low) / (high - low).max(f64::MIN_POSITIVE) * (ROWS * 8 - 1) as f64) as usize + 1)
+        })
+        .collect();
+    let mut lines = Vec::new();
+    if !series.name.is_empty() {
+        lines.push(series.name.clone());
+    }
+    for row in (0..ROWS).rev() {
+        let mark = if row == ROWS - 1 {
+            short(high)
+        } else if row == 0 {
+            short(low)
+        } else {
+            String::new()
+        };
+        let cells: String = eighths
+            .iter()
+            .flat_map(|level| {
+                let level = level.unwrap_or(0).saturating_sub(row * 8).min(8);
+                let gap = usize::from(wide > 1);
+                std::iter::repeat_n(HEIGHTS[level], wide - gap).chain(std::iter::repeat_n(' ', gap))
+            })
+            .collect();
+        lines.push(format!("{mark:>side$} {}", cells.trim_end()));
+    }
+    let across = values.len() * wide;
+    let between = across.saturating_sub(first.chars().count() + last.chars().count()).max(1);
+    lines.push(format!("{:>side$} {first}{}{last}", "", " ".repeat(between)));
+    lines.join("\n")
+}
+
+/// At most so many values: the means of as many parts.
+fn squeeze(values: &[Option<f64>], most: usize) -> Vec<Option<f64>> {
+    if values.len() <= most {
+        return values.to_vec();
+    }
+    let part = |at: usize| {
+        let known: Vec<f64> =
+            values[at * values.len() / most..(at + 1) * values.len() / most].iter().flatten().copied().collect();
+        (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+    };
+    (0..most).map(part).collect()
+}
+
+fn pad(text: &str, width: usize) -> String {
+    let length = text.chars().count();
+    if length > width {
+        let kept: String = text.chars().take(width.saturating_sub(1)).collect();
+        return format!("{kept}…");
+    }
+    format!("{text}{}", " ".repeat(width - length))
+}

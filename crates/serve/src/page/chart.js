@@ -1,0 +1,69 @@
+// A chart: chosen and drawn by the server as wide as there is room, and taken over element by element.
+
+import { send } from "./api.js";
+import { download, draw, el } from "./dom.js";
+
+const TAGS = new Set(["svg", "g", "rect", "line", "path", "circle", "text", "title"]);
+const ATTRIBUTES = new Set(("x y width height rx x1 y1 x2 y2 cx cy r d class fill stroke stroke-width stroke-linejoin stroke-linecap "
+  + "font-size font-weight font-family text-anchor viewBox role aria-label").split(" "));
+const STEP = 40;
+
+/** The elements of an image that a chart is made of; nothing else of it gets into the page. */
+export function taken(svg) {
+  // Its style is for files; the page has one of its own, and allows no other.
+  const plain = svg.replace(/<style>[^<]*<\/style>/, "");
+  const parsed = new DOMParser().parseFromString(plain, "image/svg+xml").documentElement;
+  const take = (node) => {
+    if (!TAGS.has(node.nodeName)) return null;
+    const kept = [...node.attributes].filter(({ name, value }) => ATTRIBUTES.has(name) && !/url\(|javascript:/i.test(value));
+    return draw(node.nodeName, Object.fromEntries(kept.map(({ name, value }) => [name, value])),
+      ...[...node.childNodes].map((child) => (child.nodeType === 3 ? child.data : child.nodeType === 1 ? take(child) : null)));
+  };
+  return parsed.nodeName === "svg" ? take(parsed) : null;
+}
+
+/** The chart of a result, where there is one; an empty place until then. */
+export function chartOf(result, { question = "", sources = [], name = "chart" } = {}) {
+  const place = el("figure", { class: "chart", hidden: true });
+  if (!result.rows?.length) return place;
+  const asked = { columns: result.columns, rows: result.rows, has_more: Boolean(result.has_more), question, sources };
+  let wide = 0;
+  const show = async (width) => {
+    wide = width;
+    try {
+      const { chart } = await send("/v1/chart", { ...asked, width });
+      if (!chart || wide !== width) return;
+      const image = taken(chart.svg);
+      if (!image) return;
+      place.hidden = false;
+      place.dataset.kind = chart.kind;
+      place.replaceChildren(image, el("figcaption", { class: "actions" },
+        el("button", { type: "button", class: "quiet small", onclick: () => download(`${name}.svg`, chart.svg, "image/svg+xml") }, "SVG"),
+        el("button", { type: "button", class: "quiet small", onclick: () => png(chart.svg, name) }, "PNG"),
+        el("button", { type: "button", class: "quiet small", onclick: () => download(`${name}.vl.json`, JSON.stringify(chart.vega, null, 1), "application/json") }, "Vega-Lite")));
+    } catch {
+      // A table says the same.
+    }
+  };
+  const room = () => Math.max(260, Math.floor((place.parentElement?.clientWidth || 680) / STEP) * STEP);
+  const wait = () => {
+    if (!place.parentElement) return requestAnimationFrame(wait);
+    new ResizeObserver(() => { if (room() !== wide) show(room()); }).observe(place.parentElement);
+  };
+  requestAnimationFrame(wait);
+  return place;
+}
+
+/** The image as PNG, twice as large. */
+async function png(svg, name) {
+  const address = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
+  const image = new Image();
+  image.src = address;
+  await image.decode();
+  const canvas = el("canvas", { width: image.naturalWidth * 2, height: image.naturalHeight * 2 });
+  const pen = canvas.getContext("2d");
+  pen.scale(2, 2);
+  pen.drawImage(image, 0, 0);
+  URL.revokeObjectURL(address);
+  canvas.toBlob((blob) => blob && download(`${name}.png`, blob, "image/png"), "image/png");
+}

@@ -1,0 +1,40 @@
+// What is asked back, as a form: the choices that the answer offers are buttons, and the run goes on with what is chosen.
+
+import { el } from "./dom.js";
+
+const MOST_CHOICES = 8;
+let made = 0;
+
+/** The choices in a question: what stands after its colon, or on both sides of "or". */
+export function choices(text) {
+  const plain = text.replace(/\*\*|__|`/g, "").trim();
+  const asked = /^([^?]*)\?/.exec(plain)?.[1] ?? plain;
+  const listed = /[:–—]\s+([^:]+)$/.exec(asked)?.[1] ?? /\b(?:mean|want|prefer|use|count|is it)\s+(.+\bor\b.+)$/i.exec(asked)?.[1] ?? "";
+  const found = listed.split(/\s*[;,]\s*(?:or\s+)?|\s+or\s+/i).map((choice) => choice.replace(/^\(?[a-z\d]\)\s*/i, "").trim()).filter(Boolean);
+  return found.length > 1 && found.length <= MOST_CHOICES && found.every((choice) => choice.length <= 80) ? found : [];
+}
+
+/** The form; `again` goes on with what was said. */
+export function clarify(found, again) {
+  const mine = `clarify-${(made += 1)}`;
+  const said = found.clarifications.map(() => "");
+  const questions = found.clarifications.map((text, at) => {
+    const input = el("input", { type: "text", id: `${mine}-${at}`, autocomplete: "off", maxlength: 500, oninput: () => { said[at] = input.value; } });
+    const offered = choices(text).map((choice) => el("button", { type: "button", class: "quiet", onclick: () => {
+      said[at] = choice;
+      input.value = choice;
+      if (found.clarifications.length === 1) form.requestSubmit();
+    } }, choice));
+    return el("div", { class: "clarification" },
+      el("label", { for: `${mine}-${at}` }, text),
+      offered.length ? el("p", { class: "offers" }, offered) : null,
+      input);
+  });
+  const form = el("form", { class: "clarify", "aria-labelledby": `${mine}-title`, onsubmit: (event) => {
+    event.preventDefault();
+    const told = found.clarifications.map((text, at) => (said[at].trim() ? `${text} ${said[at].trim()}.` : "")).filter(Boolean);
+    if (told.length) again(`${found.question}\n${told.join("\n")}`);
+  } },
+  el("h3", { id: `${mine}-title` }, "It asks back"), questions, el("button", { type: "submit" }, "Go on"));
+  return form;
+}

@@ -1,0 +1,140 @@
+// The tables of a database with their keys: all of them at once, or one with its neighbours, from which one walks on.
+
+import { get } from "./api.js";
+import { count, draw, el, find, many } from "./dom.js";
+import { cut } from "./graph.js";
+
+const [WIDTH, LINE, HEAD, ACROSS, DOWN] = [212, 20, 32, 76, 26];
+const MOST_AT_ONCE = 40;
+const MOST_COLUMNS = 14;
+
+/** Shows a database, or a table of it among its neighbours. `open` opens a table in full. */
+export async function diagram(box, name, table, open) {
+  const found = await get(`/v1/diagram/${encodeURIComponent(name)}`);
+  const tables = new Map(found.tables.map((one) => [one.name, one]));
+  const keys = found.keys.filter((key) => tables.has(key.from) && tables.has(key.to));
+  const here = tables.get(table);
+  const link = (to, text) => el("a", { href: `#explore/${encodeURIComponent(name)}${to ? `/${encodeURIComponent(to)}` : ""}` }, text);
+  const search = el("input", { type: "search", "aria-label": `Find a table of ${name}`, placeholder: "Find a table", list: "diagram-tables", autocomplete: "off" });
+  search.addEventListener("change", () => { if (tables.has(search.value)) location.hash = `explore/${encodeURIComponent(name)}/${encodeURIComponent(search.value)}`; });
+  const alone = found.tables.filter((one) => !keys.some((key) => key.from === one.name || key.to === one.name));
+  const walk = (to) => { location.hash = `explore/${encodeURIComponent(name)}/${encodeURIComponent(to)}`; };
+  const body = here ? around(here, tables, keys, walk, open.bind(null, "table"), name)
+    : tables.size <= MOST_AT_ONCE && keys.length ? whole(found.tables.filter((one) => !alone.includes(one)), keys, walk)
+      : el("ul", { class: "plain" }, found.tables.map((one) => el("li", {}, link(one.name, one.name), " ", el("small", {}, size(one)))));
+  box.replaceChildren(
+    el("p", { class: "crumbs" }, el("a", { href: "#explore" }, "Explore"), " / ", here ? [link("", name), ` / ${here.name}`] : name),
+    el("h2", { id: "other-title", tabindex: -1 }, here ? here.name : name),
+    el("p", { class: "status" }, here
+      ? [size(here), `references ${many(keys.filter((key) => key.from === here.name).length, "table")}`, `referenced by ${count(keys.filter((key) => key.to === here.name).length)}`].filter(Boolean).join(" · ")
+      : [many(found.total, "table"), many(keys.length, "key"), "choose a table to walk from it"].join(" · ")),
+    el("p", { class: "actions" }, search, el("datalist", { id: "diagram-tables" }, [...tables.keys()].map((one) => el("option", { value: one }))),
+      here ? el("button", { type: "button", class: "quiet", onclick: () => open("table", `${name}.${here.name}`) }, "Columns and values") : null,
+      here ? el("a", { class: "button quiet", href: `#explore/${encodeURIComponent(name)}` }, "All tables") : null),
+    body,
+    !here && alone.length && tables.size <= MOST_AT_ONCE && keys.length
+      ? el("section", {}, el("h3", {}, "Without keys"), el("ul", { class: "plain" }, alone.map((one) => el("li", {}, link(one.name, one.name), " ", el("small", {}, size(one))))))
+      : "");
+  find("other-title").focus();
+  // On a narrow screen the table in the middle is what one came for.
+  const wide = box.querySelector(".graph");
+  const middle = wide?.querySelector(".here rect");
+  if (middle) wide.scrollLeft = Number(middle.getAttribute("x")) + WIDTH / 2 - wide.clientWidth / 2;
+}
+
+const size = (table) => (table.row_count === undefined ? "" : many(table.row_count, "row"));
+
+/** What of a table is drawn: its keys first. */
+const lines = (table, all) => {
+  const keys = table.columns.filter((column) => column.primary_key || column.foreign_key);
+  const rest = table.columns.filter((column) => !keys.includes(column));
+  return all ? [...keys, ...rest].slice(0, MOST_COLUMNS) : keys.slice(0, 6);
+};
+const high = (table, all) => HEAD + Math.max(1, lines(table, all).length) * LINE + 8;
+
+function node(table, { x, y }, all, act) {
+  const key = (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); act(table.name); } };
+  const left = table.columns.length - lines(table, all).length;
+  return draw("g", { class: `node table${all ? " here" : ""}`, onclick: () => act(table.name) },
+  draw("rect", { x, y, width: WIDTH, height: high(table, all), rx: 9 }),
+  draw("path", { class: "rule", d: `M${x} ${y + HEAD}h${WIDTH}` }),
+  draw("g", { role: "button", tabindex: 0, onkeydown: key, "data-table": table.name },
+    draw("text", { x: x + 12, y: y + 21, class: "name" }, cut(table.name, 24))),
+  lines(table, all).map((column, at) => [
+    draw("text", { x: x + 12, y: y + HEAD + 17 + at * LINE, class: column.primary_key ? "key" : undefined },
+      `${column.primary_key ? "◆ " : column.foreign_key ? "→ " : ""}${cut(column.name, 20)}`),
+  ]).flat(),
+  left > 0 ? draw("text", { x: x + WIDTH - 10, y: y + 21, class: "soft more" }, `+${left}`) : null);
+}
+
+function edge(a, b) {
+  const [x1, x2] = a.x < b.x ? [a.x + WIDTH, b.x] : a.x > b.x ? [a.x, b.x + WIDTH] : [a.x + WIDTH, b.x + WIDTH];
+  const bend = a.x === b.x ? 34 : (x2 - x1) / 2;
+  return draw("path", { class: "edge", d: `M${x1} ${a.y + HEAD / 2}C${x1 + bend} ${a.y + HEAD / 2} ${a.x === b.x ? x2 + bend : x2 - bend} ${b.y + HEAD / 2} ${x2} ${b.y + HEAD / 2}` });
+}
+
+const canvas = (label, width, height, ...inside) =>
+  el("div", { class: "wide graph", tabindex: 0, role: "region", "aria-label": label },
+    draw("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "group" }, inside.flat()));
+
+/** One table in the middle: what refers to it on the left, what it refers to on the right. */
+function around(here, tables, keys, walk, open, database) {
+  const to = [...new Set(keys.filter((key) => key.from === here.name && key.to !== here.name).map((key) => key.to))].map((name) => tables.get(name));
+  const from = [...new Set(keys.filter((key) => key.to === here.name && key.from !== here.name).map((key) => key.from))].map((name) => tables.get(name));
+  const column = (list) => list.reduce((sum, table) => sum + high(table, false) + DOWN, 0) - (list.length ? DOWN : 0);
+  const height = Math.max(column(to), column(from), high(here, true)) + 8;
+  const first = from.length ? WIDTH + ACROSS : 0;
+  const middle = { x: 4 + first, y: 4 + (height - 8 - high(here, true)) / 2 };
+  const put = (list, x) => {
+    let y = 4 + (height - 8 - column(list)) / 2;
+    return list.map((table) => {
+      const place = { x, y };
+      y += high(table, false) + DOWN;
+      return [table, place];
+    });
+  };
+  const [left, right] = [put(from, 4), put(to, middle.x + WIDTH + ACROSS)];
+  const width = middle.x + WIDTH + (to.length ? ACROSS + WIDTH : 0) + 8;
+  return canvas(`${here.name} and its neighbours`, width, height,
+    left.map(([, place]) => edge(place, middle)), right.map(([, place]) => edge(middle, place)),
+    left.map(([table, place]) => node(table, place, false, walk)),
+    node(here, middle, true, (name) => open(`${database}.${name}`)),
+    right.map(([table, place]) => node(table, place, false, walk)));
+}
+
+/** All tables: those that others refer to stand on the right of them. */
+function whole(list, keys, walk) {
+  const level = new Map(list.map((table) => [table.name, 0]));
+  for (let round = 0; round < list.length; round += 1) {
+    let moved = false;
+    for (const { from, to } of keys) {
+      if (from === to || level.get(to) > level.get(from) || level.get(from) + 1 > 4) continue;
+      level.set(to, level.get(from) + 1);
+      moved = true;
+    }
+    if (!moved) break;
+  }
+  const columns = [];
+  for (const table of list) (columns[level.get(table.name)] ??= []).push(table);
+  const place = new Map();
+  let x = 4;
+  let tallest = 0;
+  for (const column of columns.filter(Boolean)) {
+    let y = 4;
+    // Near to what refers to it.
+    const middle = (table) => {
+      const near = keys.filter((key) => key.to === table.name && place.has(key.from)).map((key) => place.get(key.from).y);
+      return near.length ? near.reduce((sum, one) => sum + one, 0) / near.length : 0;
+    };
+    column.sort((one, other) => middle(one) - middle(other) || high(other, false) - high(one, false));
+    for (const table of column) {
+      place.set(table.name, { x, y });
+      y += high(table, false) + DOWN;
+    }
+    tallest = Math.max(tallest, y);
+    x += WIDTH + ACROSS;
+  }
+  return canvas("Tables and their keys", x - ACROSS + 40, tallest,
+    keys.filter((key) => key.from !== key.to).map((key) => edge(place.get(key.from), place.get(key.to))),
+    list.map((table) => node(table, place.get(table.name), false, walk)));
+}

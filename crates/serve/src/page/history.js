@@ -1,0 +1,92 @@
+// The conversations that are kept: found, opened, named anew, forgotten.
+
+import { get, remove, send } from "./api.js";
+import { answer } from "./answer.js";
+import { count, el, find, many } from "./dom.js";
+
+const SESSION = "prospector-session";
+const path = (name) => `/v1/sessions/${encodeURIComponent(name)}`;
+const isMade = (name) => /^session_[0-9a-f]{32}$/.test(name);
+
+/** The list, or one of them. */
+export function history(box, name, tools) {
+  return name ? one(box, name, tools) : list(box);
+}
+
+async function list(box) {
+  const { items } = await get("/v1/sessions");
+  const filter = el("input", { type: "search", placeholder: "Find a conversation", "aria-label": "Find a conversation", autocomplete: "off" });
+  const said = el("p", { class: "status", role: "status" }, items.length ? many(items.length, "conversation") : "None yet: what you ask is kept here.");
+  const place = el("ul", { class: "conversations", "aria-label": "Conversations" });
+  const fill = () => {
+    const wanted = filter.value.trim().toLowerCase();
+    const shown = items.filter((item) => `${item.session} ${item.question}`.toLowerCase().includes(wanted));
+    place.replaceChildren(...shown.map((item) => row(item, said, () => list(box))));
+    if (wanted) said.textContent = many(shown.length, "conversation");
+  };
+  filter.addEventListener("input", fill);
+  fill();
+  box.replaceChildren(el("h2", { id: "other-title", tabindex: -1 }, "Conversations"), items.length ? el("p", { class: "actions" }, filter) : "", said, place);
+  find("other-title").focus();
+}
+
+const title = (item) => (isMade(item.session) ? item.question : item.session);
+
+function row(item, said, again) {
+  const when = item.latest ? new Date(`${item.latest.replace(" ", "T")}Z`) : null;
+  const node = el("li", {});
+  const show = () => node.replaceChildren(
+    el("a", { href: `#history/${encodeURIComponent(item.session)}` }, title(item)),
+    el("small", {}, [many(item.turns, "question"), when ? when.toLocaleString("en", { dateStyle: "medium", timeStyle: "short" }) : null,
+      isMade(item.session) ? null : item.question].filter(Boolean).join(" · ")),
+    el("span", { class: "actions" },
+      el("button", { type: "button", class: "quiet small", "aria-label": `Rename ${title(item)}`, onclick: rename }, "Rename"),
+      el("button", { type: "button", class: "quiet small", "aria-label": `Delete ${title(item)}`, onclick: ask }, "Delete")));
+  const failed = (error) => { said.textContent = error.message; said.className = "status bad"; };
+  function rename() {
+    const input = el("input", { type: "text", maxlength: 100, "aria-label": "New name", required: true });
+    input.value = title(item).slice(0, 60);
+    const form = el("form", { class: "actions", onsubmit: async (event) => {
+      event.preventDefault();
+      const name = input.value.trim();
+      try {
+        await send(path(item.session), { name });
+        if (sessionStorage.getItem(SESSION) === item.session) sessionStorage.setItem(SESSION, name);
+        again();
+      } catch (error) { failed(error); }
+    } }, input, el("button", { type: "submit", class: "small" }, "Save"), el("button", { type: "button", class: "quiet small", onclick: show }, "Keep"));
+    node.replaceChildren(form);
+    input.focus();
+    input.select();
+  }
+  function ask() {
+    const yes = el("button", { type: "button", class: "small", onclick: async () => {
+      try {
+        await remove(path(item.session));
+        if (sessionStorage.getItem(SESSION) === item.session) sessionStorage.removeItem(SESSION);
+        again();
+      } catch (error) { failed(error); }
+    } }, "Delete it");
+    node.replaceChildren(el("span", {}, `Delete "${title(item)}" for good?`), el("span", { class: "actions" }, yes,
+      el("button", { type: "button", class: "quiet small", onclick: show }, "Keep it")));
+    yes.focus();
+  }
+  show();
+  return node;
+}
+
+async function one(box, name, { open, goOn, mayRun }) {
+  const found = await get(path(name));
+  const tokens = found.turns.reduce((sum, { answered }) => sum + (answered.metrics?.input_tokens ?? 0) + (answered.metrics?.output_tokens ?? 0), 0);
+  const dollars = found.turns.reduce((sum, { answered }) => sum + (answered.metrics?.cost_dollars ?? 0), 0);
+  const first = found.turns[0]?.answered.question ?? name;
+  box.replaceChildren(
+    el("p", { class: "crumbs" }, el("a", { href: "#history" }, "History"), " / ", isMade(name) ? first : name),
+    el("h2", { id: "other-title", tabindex: -1 }, isMade(name) ? first : name),
+    el("p", { class: "status" }, [many(found.turns.length, "question"), `${count(tokens)} tokens`, dollars ? `$${dollars.toFixed(4)}` : null].filter(Boolean).join(" · ")),
+    el("p", { class: "actions" }, el("button", { type: "button", onclick: () => goOn(name) }, "Go on with it")),
+    ...found.turns.map(({ number, answered }) => el("article", { class: "turn", "aria-label": `Question ${number}` },
+      el("h3", { class: "asked" }, answered.question),
+      el("div", { class: "result" }, answer(answered, open, (text) => goOn(name, text), mayRun)))));
+  find("other-title").focus();
+}

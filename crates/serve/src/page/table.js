@@ -1,0 +1,82 @@
+// Rows as a table that can be sorted, kept as CSV, and in which cells can be marked.
+
+import { count, download, el } from "./dom.js";
+
+/** So many rows are shown at once. */
+const PAGE = 200;
+
+const isNumber = (value) => typeof value === "number" || (typeof value === "string" && /^-?\d+(\.\d+)?$/.test(value));
+const written = (value) => {
+  if (value === null || value === undefined) return "";
+  if (typeof value === "object") return JSON.stringify(value);
+  return String(value);
+};
+const shown = (value) => (typeof value === "number" && !Number.isInteger(value)
+  ? new Intl.NumberFormat("en", { maximumFractionDigits: 6, useGrouping: false }).format(value) : written(value));
+
+/** A table of rows, each a list of values. */
+export function rowsTable(columns, rows, label) {
+  const numeric = columns.map((_, at) => rows.length > 0 && rows.every((row) => row[at] === null || isNumber(row[at])));
+  const body = el("tbody");
+  const more = el("button", { type: "button", class: "quiet", hidden: true }, "");
+  let order = rows;
+  let limit = PAGE;
+  const fill = () => {
+    body.replaceChildren(...order.slice(0, limit).map((row) => el("tr", {}, columns.map((_, at) =>
+      el("td", { class: numeric[at] ? "number" : undefined }, shown(row[at]))))));
+    more.hidden = order.length <= limit;
+    more.textContent = `Show more of ${count(order.length)} rows`;
+  };
+  more.addEventListener("click", () => { limit += PAGE * 5; fill(); });
+  const heads = columns.map((name, at) => {
+    const head = el("th", { scope: "col", class: numeric[at] ? "number" : undefined },
+      el("button", { type: "button", class: "sort", onclick: () => sort(at) }, name));
+    return head;
+  });
+  const compare = (at) => (one, other) => {
+    const [a, b] = [one[at], other[at]];
+    if (a === null || b === null) return (a === null) - (b === null);
+    return numeric[at] ? Number(a) - Number(b) : written(a).localeCompare(written(b), "en", { numeric: true });
+  };
+  function sort(at) {
+    const now = heads[at].getAttribute("aria-sort");
+    heads.forEach((head) => head.removeAttribute("aria-sort"));
+    if (now === "descending") order = rows;
+    else {
+      const sign = now === "ascending" ? -1 : 1;
+      order = [...rows].sort((one, other) => sign * compare(at)(one, other));
+      heads[at].setAttribute("aria-sort", now === "ascending" ? "descending" : "ascending");
+    }
+    fill();
+  }
+  fill();
+  return el("div", {},
+    el("div", { class: "wide rows", tabindex: 0, role: "region", "aria-label": label },
+      el("table", {}, el("thead", {}, el("tr", {}, heads)), body)),
+    more);
+}
+
+/** Rows as CSV (RFC 4180). What a spreadsheet would take for a formula begins with an apostrophe. */
+export function csv(columns, rows) {
+  const cell = (value) => {
+    let text = written(value);
+    if (typeof value === "string" && /^[=+\-@\t\r]/.test(text) && !isNumber(text)) text = `'${text}`;
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  return [columns, ...rows].map((row) => columns.map((_, at) => cell(row[at])).join(",")).join("\r\n") + "\r\n";
+}
+
+/** A button that keeps rows as CSV. */
+export const csvButton = (name, columns, rows) =>
+  el("button", { type: "button", class: "quiet small", onclick: () => download(`${name}.csv`, csv(columns, rows), "text/csv") }, "CSV");
+
+/** Marks the cells that hold a number of a text; gives the first. */
+export function mark(place, text) {
+  const numbers = new Set((text.match(/-?\d[\d,]*(\.\d+)?/g) ?? []).map((number) => Number(number.replaceAll(",", ""))));
+  const cells = [...place.querySelectorAll("td")];
+  cells.forEach((cell) => cell.classList.remove("marked"));
+  const found = cells.filter((cell) => cell.textContent !== "" && numbers.has(Number(cell.textContent)));
+  const named = cells.filter((cell) => cell.textContent.length > 2 && !isNumber(cell.textContent) && text.includes(cell.textContent));
+  [...found, ...named].forEach((cell) => cell.classList.add("marked"));
+  return found[0] ?? named[0];
+}
