@@ -14,7 +14,7 @@ use prospector_llm::purpose::Mode;
 
 pub(crate) use bench::*;
 pub(crate) use limits::LimitArgs;
-pub(crate) use values::{EmbedderName, FormatName, ProfileName, PromptName, TransformerName};
+pub(crate) use values::{EmbedderName, FormatName, ProfileName, PromptName, ReportFormat, TransformerName};
 use values::{kind, mode, platform};
 
 /// A question in, a verified JSON plan out.
@@ -28,7 +28,9 @@ use values::{kind, mode, platform};
                   to exist.\n\nWithout a key for a provider it plans by itself (model `offline`): no network, nothing to \
                   download.",
     after_long_help = "EXAMPLES\n  \
-        planner init                                    write a small catalog.yaml here\n  \
+        planner ask --on sales.csv \"Revenue per country\"  answer from files, without a catalog\n  \
+        planner serve ./data                            a page over the data of a folder\n  \
+        planner init                                    write a catalog.yaml of what is here\n  \
         planner plan \"Revenue per country by quarter\"    plan a question\n  \
         planner run plan.json                           run a plan step by step\n  \
         planner ask \"Revenue per country in 2024\"       answer a question from the data\n  \
@@ -37,7 +39,8 @@ use values::{kind, mode, platform};
         planner call get_table_schema '{\"database\": \"store\", \"table\": \"invoices\"}'\n  \
         planner plan \"...\" --model claude-sonnet-4-5     with ANTHROPIC_API_KEY set\n  \
         planner plan \"...\" --model ollama/qwen3          with Ollama on this machine\n\n\
-        OUTPUT\n  JSON on standard output and nothing else; progress and problems on standard error.\n\n\
+        OUTPUT\n  On standard output, JSON and nothing else; tables for some commands on a terminal (--format). Progress and problems on\n  \
+        standard error.\n\n\
         EXIT STATUS\n  \
         0  done; a plan is verified\n  \
         1  the plan is not verified, or the tool answered an error\n  \
@@ -51,6 +54,7 @@ use values::{kind, mode, platform};
         PROSPECTOR_MAX_SECONDS, PROSPECTOR_CALLS_AT_ONCE         as --max-seconds, --calls-at-once\n  \
         PROSPECTOR_QUERY_MEMORY                                  what a query over several sources may take, in MB (default: 2048)\n  \
         PROSPECTOR_TOKEN                                         a token that opens `planner serve`\n  \
+        XDG_CACHE_HOME                                           where what is made of --on is kept (default: ~/.cache)\n  \
         PROSPECTOR_LOG                                           what is logged to standard error (default: warn)\n  \
         ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL                    for Anthropic's models\n  \
         OPENAI_API_KEY, OPENAI_BASE_URL                          for OpenAI's, or any compatible server\n  \
@@ -64,7 +68,12 @@ pub(crate) struct Cli {
     /// The catalog file [default: catalog.yaml or catalog/catalog.yaml here]
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) catalog: Option<PathBuf>,
-    /// Where the index and the fact store live [default: .prospector beside the catalog]
+    /// Instead of a catalog a source: a file, a folder, a pattern, or a URL of a database, an API or a document; may be
+    /// repeated. NAME=SOURCE names it
+    #[arg(long, global = true, value_name = "SOURCE", conflicts_with = "catalog")]
+    pub(crate) on: Vec<String>,
+    /// Where the index and the fact store live [default: .prospector beside the catalog; of sources, a folder of their own in
+    /// the user's cache]
     #[arg(long, global = true, value_name = "FOLDER")]
     pub(crate) state: Option<PathBuf>,
     /// What makes vectors for the search: static, none, model:NAME, or the folder of a model such as ./minilm
@@ -78,6 +87,18 @@ pub(crate) struct Cli {
     /// What to do
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+impl Cli {
+    /// The sources that stand in the place of a catalog, those of the command too.
+    pub(crate) fn sources(&self) -> Vec<String> {
+        let own = match &self.command {
+            Command::Serve(args) => args.sources.as_slice(),
+            Command::Mcp(args) => args.sources.as_slice(),
+            _ => &[],
+        };
+        self.on.iter().chain(own).cloned().collect()
+    }
 }
 
 /// The command that a process of this program starts itself with, see `prospector_engine::worker`.
@@ -116,8 +137,12 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     /// Check that every name in a plan exists and its steps hold together
     Check(CheckArgs),
-    /// Write a small catalog to begin with
+    /// Look around, and write a catalog of what is there
     Init(InitArgs),
+    /// Add a source to the catalog, where it can be opened
+    Add(AddArgs),
+    /// Say what is wrong, and what to do about it
+    Doctor(DoctorArgs),
     /// Measure search, plans and tokens on questions whose answers are known
     Bench(BenchArgs),
     /// Compute queries for the process that started this one
@@ -145,6 +170,9 @@ pub(crate) struct PlanArgs {
     /// Run the plan too, where it is verified, and print what each step found
     #[arg(long)]
     pub(crate) run: bool,
+    /// As JSON, or as a text for people
+    #[arg(long, value_enum, default_value_t = FormatName::Json, value_name = "FORMAT")]
+    pub(crate) format: FormatName,
     /// Say nothing on standard error but problems
     #[arg(long, short)]
     pub(crate) quiet: bool,
@@ -163,6 +191,7 @@ impl PlanArgs {
             prompt: None,
             profile: answering.profile,
             run: false,
+            format: FormatName::Json,
             quiet: answering.quiet,
         }
     }
@@ -282,9 +311,9 @@ pub(crate) struct CallArgs {
     /// Its arguments as a JSON object
     #[arg(default_value = "{}")]
     pub(crate) arguments: String,
-    /// As JSON, or as the text that a model is shown
-    #[arg(long, value_enum, default_value_t = FormatName::Json, value_name = "FORMAT")]
-    pub(crate) format: FormatName,
+    /// How it is printed [default: table on a terminal, else json]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<ReportFormat>,
     /// The set of tools: one for each thing to do, or six that take ids of any kind [default: the one that has it]
     #[arg(long, value_enum)]
     pub(crate) profile: Option<ProfileName>,
@@ -298,9 +327,9 @@ pub(crate) struct SqlArgs {
     /// The database, where tables are named without it
     #[arg(long, value_name = "NAME")]
     pub(crate) database: Option<String>,
-    /// As JSON, or as the text that a model is shown
-    #[arg(long, value_enum, default_value_t = FormatName::Json, value_name = "FORMAT")]
-    pub(crate) format: FormatName,
+    /// How it is printed [default: table on a terminal, else json]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<ReportFormat>,
 }
 
 /// `planner tools`
@@ -312,6 +341,9 @@ pub(crate) struct ToolsArgs {
     /// Those that run queries too
     #[arg(long)]
     pub(crate) queries: bool,
+    /// How it is printed [default: table on a terminal, else json]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<ReportFormat>,
 }
 
 /// `planner search`
@@ -325,6 +357,9 @@ pub(crate) struct SearchArgs {
     /// At most this many
     #[arg(long, default_value_t = 8, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) limit: u32,
+    /// How it is printed [default: table on a terminal, else json]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<ReportFormat>,
 }
 
 /// `planner prompt`
@@ -384,11 +419,17 @@ pub(crate) struct RefreshArgs {
     /// Only read every file of the state folder and say which are damaged; change nothing
     #[arg(long)]
     pub(crate) check: bool,
+    /// How it is printed [default: table on a terminal, else json]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<ReportFormat>,
 }
 
 /// `planner mcp`
 #[derive(Debug, Args)]
 pub(crate) struct McpArgs {
+    /// What to serve instead of a catalog, as --on
+    #[arg(value_name = "SOURCE")]
+    pub(crate) sources: Vec<String>,
     /// The set of tools: one for each thing to do, or six that take ids of any kind
     #[arg(long, value_enum, default_value_t)]
     pub(crate) profile: ProfileName,
@@ -405,6 +446,9 @@ pub(crate) struct McpArgs {
 /// `planner serve`
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
+    /// What to serve instead of a catalog, as --on
+    #[arg(value_name = "SOURCE")]
+    pub(crate) sources: Vec<String>,
     /// Where to listen; elsewhere than on this machine only with a token
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7474")]
     pub(crate) listen: SocketAddr,
@@ -466,14 +510,39 @@ pub(crate) struct ServeArgs {
 pub(crate) struct CheckArgs {
     /// The plan, as `planner plan` prints it; `-` for standard input
     pub(crate) plan: PathBuf,
+    /// How it is printed [default: table on a terminal, else json]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<ReportFormat>,
 }
 
 /// `planner init`
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
-    /// Where
-    #[arg(default_value = ".")]
-    pub(crate) folder: PathBuf,
+    /// Where to look: folders, files, patterns and URLs. The catalog is written into the folder, or where --catalog says;
+    /// here, where there are several places [default: .]
+    #[arg(value_name = "PLACE")]
+    pub(crate) places: Vec<String>,
+    /// How it is printed [default: table on a terminal, else json]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<ReportFormat>,
+}
+
+/// `planner add`
+#[derive(Debug, Args)]
+pub(crate) struct AddArgs {
+    /// What to add: a file, a folder, a pattern, or a URL of a database, an API or a document; NAME=SOURCE names it
+    pub(crate) source: String,
+    /// How it is printed [default: table on a terminal, else json]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<ReportFormat>,
+}
+
+/// `planner doctor`
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// How it is printed [default: table on a terminal, else json]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<ReportFormat>,
 }
 
 #[cfg(test)]

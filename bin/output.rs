@@ -29,6 +29,23 @@ pub(crate) fn text(text: &str) -> anyhow::Result<()> {
     print(&visible(text))
 }
 
+/// Prints lines of JSON, each as it is made.
+///
+/// # Errors
+/// As [`json`].
+pub(crate) fn json_lines(lines: &str) -> anyhow::Result<()> {
+    // A line end is the one control character between them.
+    print(&lines.split('\n').map(visible_json).collect::<Vec<_>>().join("\n"))
+}
+
+/// Prints what a program reads as it is, control characters and all, unless a person would see it.
+///
+/// # Errors
+/// As [`json`].
+pub(crate) fn raw(text: &str) -> anyhow::Result<()> {
+    if std::io::stdout().is_terminal() { self::text(text) } else { print(text) }
+}
+
 fn print(text: &str) -> anyhow::Result<()> {
     match std::io::stdout().lock().write_all(format!("{text}\n").as_bytes()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),

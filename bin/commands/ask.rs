@@ -12,7 +12,7 @@ use prospector_core::Owner;
 use prospector_llm::purpose::Mode;
 use tokio_util::sync::CancellationToken;
 
-use super::{Opening, interrupts, models, open, plan::tell, state};
+use super::{Opening, interrupts, models, open, plan::tell};
 use crate::{
     Exit,
     cli::{AnsweringArgs, AskArgs, FormatName},
@@ -58,7 +58,7 @@ fn exit(answered: &Answered) -> Exit {
 pub(super) async fn session(name: Option<&str>, settings: &Settings) -> anyhow::Result<Session> {
     let Some(name) = name else { return Ok(Session::unkept()) };
     anyhow::ensure!(!name.trim().is_empty(), "the name of the session is empty");
-    Ok(Session::open(&state(settings)?, &Owner::local(), name.trim()).await?)
+    Ok(Session::open(&settings.state_folder()?, &Owner::local(), name.trim()).await?)
 }
 
 /// The models that find out and write.

@@ -21,6 +21,9 @@
 
 mod catalog;
 mod compact;
+mod environment;
+pub mod locate;
+mod paths;
 mod piece;
 mod profile;
 pub mod prompt;
@@ -28,9 +31,24 @@ mod search_all;
 mod target;
 mod tools;
 
-pub use catalog::{Catalog, CatalogError, CatalogOptions, has_errors};
+pub use catalog::{Catalog, CatalogError, CatalogOptions, CatalogSource, has_errors};
 pub use profile::Profile;
 pub use tools::DiscoveryTools;
+
+/// Changes to the text of a catalog, which keep what somebody wrote.
+pub mod edit {
+    pub use crate::catalog::edit::{EditError, add_entry, write_file};
+}
+
+/// How the sources of a catalog are.
+pub mod health {
+    pub use crate::catalog::health::SourceHealth;
+}
+
+/// The JSON Schema of a catalog file, for editors.
+pub mod file_schema {
+    pub use crate::catalog::file_schema::{FILE, text, write};
+}
 
 /// How the compact profile reaches what each tool of the full one reaches.
 pub mod routes {
