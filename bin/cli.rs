@@ -1,10 +1,12 @@
 //! The flags, as types.
 
+mod begin;
 mod bench;
 mod limits;
+mod serve;
 mod values;
 
-use std::{net::SocketAddr, path::PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use prospector_agent::ask::Platform;
@@ -12,8 +14,10 @@ use prospector_core::Kind;
 use prospector_engine::options::Cluster;
 use prospector_llm::purpose::Mode;
 
+pub(crate) use begin::{AddArgs, DoctorArgs, InitArgs};
 pub(crate) use bench::*;
 pub(crate) use limits::LimitArgs;
+pub(crate) use serve::{McpArgs, ServeArgs};
 pub(crate) use values::{EmbedderName, FormatName, ProfileName, PromptName, ReportFormat, TransformerName};
 use values::{kind, mode, platform};
 
@@ -258,9 +262,9 @@ pub(crate) struct AnsweringArgs {
 pub(crate) struct AskArgs {
     /// The question
     pub(crate) question: String,
-    /// As JSON with queries, rows and what was checked, or the answer's text alone
-    #[arg(long, value_enum, default_value_t = FormatName::Json, value_name = "FORMAT")]
-    pub(crate) format: FormatName,
+    /// As JSON with queries, rows and what was checked, or the answer's text alone [default: text on a terminal, else json]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<FormatName>,
     /// Go on with the conversation of that name, or begin it
     #[arg(long, value_name = "NAME")]
     pub(crate) session: Option<String>,
@@ -424,122 +428,11 @@ pub(crate) struct RefreshArgs {
     pub(crate) format: Option<ReportFormat>,
 }
 
-/// `planner mcp`
-#[derive(Debug, Args)]
-pub(crate) struct McpArgs {
-    /// What to serve instead of a catalog, as --on
-    #[arg(value_name = "SOURCE")]
-    pub(crate) sources: Vec<String>,
-    /// The set of tools: one for each thing to do, or six that take ids of any kind
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) profile: ProfileName,
-    /// The model of the tools `plan` and `ask` [default: offline, or a provider's whose key is set]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) model: Option<String>,
-    /// The model that writes answers and follow-up questions; a smaller one will do [default: the same]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) summary_model: Option<String>,
-    #[command(flatten)]
-    pub(crate) limits: LimitArgs,
-}
-
-/// `planner serve`
-#[derive(Debug, Args)]
-pub(crate) struct ServeArgs {
-    /// What to serve instead of a catalog, as --on
-    #[arg(value_name = "SOURCE")]
-    pub(crate) sources: Vec<String>,
-    /// Where to listen; elsewhere than on this machine only with a token
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7474")]
-    pub(crate) listen: SocketAddr,
-    /// A file of tokens, one a line: the token, or sha256: and its hash, then `# NAME` of who has it; PROSPECTOR_TOKEN is
-    /// one more
-    #[arg(long, value_name = "FILE")]
-    pub(crate) token_file: Option<PathBuf>,
-    /// A name under which the server is reached, besides localhost and plain addresses; may be repeated
-    #[arg(long = "host-name", value_name = "NAME")]
-    pub(crate) host_names: Vec<String>,
-    /// An origin whose pages may ask, such as https://desk.example; may be repeated
-    #[arg(long = "origin", value_name = "ORIGIN")]
-    pub(crate) origins: Vec<String>,
-    /// The set of tools: one for each thing to do, or six that take ids of any kind
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) profile: ProfileName,
-    /// The model [default: offline, or a provider's whose key is set]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) model: Option<String>,
-    /// The model that writes answers and follow-up questions; a smaller one will do [default: the same]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) summary_model: Option<String>,
-    /// At most this many connections at once; for health checks there are some more [default: 1024]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) max_connections: Option<u32>,
-    /// Those of them from one address; all of them behind a proxy [default: half of them]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) max_connections_per_address: Option<u32>,
-    /// At most this many requests at once [default: 512]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) max_requests: Option<u32>,
-    /// Those of one token [default: half of them; all where there is one token]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) max_requests_per_token: Option<u32>,
-    /// At most this many open streams of events of one token [default: 256]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) max_streams_per_token: Option<u32>,
-    /// At most this many plans and answers at once [default: 256]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) max_runs: Option<u32>,
-    /// Those of one token [default: half of them; all where there is one token]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) max_runs_per_token: Option<u32>,
-    /// How long a client may take to send the head of a request, or to begin the next one [default: 15]
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=3_600))]
-    pub(crate) head_time: Option<u32>,
-    /// At most this many bytes in a request
-    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) max_body: Option<u32>,
-    /// How many seconds what is under way may go on after a signal to end
-    #[arg(long, value_name = "SECONDS")]
-    pub(crate) grace: Option<u32>,
-    #[command(flatten)]
-    pub(crate) limits: LimitArgs,
-}
-
 /// `planner check`
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
     /// The plan, as `planner plan` prints it; `-` for standard input
     pub(crate) plan: PathBuf,
-    /// How it is printed [default: table on a terminal, else json]
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    pub(crate) format: Option<ReportFormat>,
-}
-
-/// `planner init`
-#[derive(Debug, Args)]
-pub(crate) struct InitArgs {
-    /// Where to look: folders, files, patterns and URLs. The catalog is written into the folder, or where --catalog says;
-    /// here, where there are several places [default: .]
-    #[arg(value_name = "PLACE")]
-    pub(crate) places: Vec<String>,
-    /// How it is printed [default: table on a terminal, else json]
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    pub(crate) format: Option<ReportFormat>,
-}
-
-/// `planner add`
-#[derive(Debug, Args)]
-pub(crate) struct AddArgs {
-    /// What to add: a file, a folder, a pattern, or a URL of a database, an API or a document; NAME=SOURCE names it
-    pub(crate) source: String,
-    /// How it is printed [default: table on a terminal, else json]
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    pub(crate) format: Option<ReportFormat>,
-}
-
-/// `planner doctor`
-#[derive(Debug, Args)]
-pub(crate) struct DoctorArgs {
     /// How it is printed [default: table on a terminal, else json]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<ReportFormat>,

@@ -43,7 +43,7 @@ pub(crate) fn json_lines(lines: &str) -> anyhow::Result<()> {
 /// # Errors
 /// As [`json`].
 pub(crate) fn raw(text: &str) -> anyhow::Result<()> {
-    if std::io::stdout().is_terminal() { self::text(text) } else { print(text) }
+    if is_terminal() { self::text(text) } else { print(text) }
 }
 
 fn print(text: &str) -> anyhow::Result<()> {
@@ -104,6 +104,16 @@ pub(crate) fn problems(problems: &[Problem], all: bool) {
         _ if all => say(&format!("... and {more} more, in the JSON")),
         _ => say(&format!("... and {more} more, and {warnings} warnings; `planner refresh` lists them")),
     }
+}
+
+/// Whether anything could not be used.
+pub(crate) fn has_errors(problems: &[Problem]) -> bool {
+    problems.iter().any(|problem| problem.severity == Severity::Error)
+}
+
+/// Whether a person reads what is printed.
+pub(crate) fn is_terminal() -> bool {
+    std::io::stdout().is_terminal()
 }
 
 /// Whether a person watches.

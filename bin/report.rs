@@ -1,7 +1,5 @@
 //! What a command prints, in the form that was asked for: tables for people at a terminal, JSON for programs.
 
-use std::io::IsTerminal;
-
 use serde::Serialize;
 use serde_json::Value;
 
@@ -63,21 +61,9 @@ impl Report {
         Report { json: json.clone(), parts, notes: Vec::new(), is_rows: false }
     }
 
-    /// The same parts of another value.
-    pub(crate) fn of(mut self, json: &impl Serialize) -> anyhow::Result<Report> {
-        self.json = serde_json::to_value(json)?;
-        Ok(self)
-    }
-
     /// The same where a line of JSON is a row of the table.
     pub(crate) fn in_rows(mut self) -> Report {
         self.is_rows = true;
-        self
-    }
-
-    /// Adds a table with a title.
-    pub(crate) fn with_part(mut self, title: &str, table: Table) -> Report {
-        self.parts.push(Part { title: Some(title.to_owned()), table });
         self
     }
 
@@ -99,7 +85,10 @@ impl Report {
             ReportFormat::Md => output::text(&self.join(Table::for_markdown, |title| format!("**{title}**\n"))),
             ReportFormat::Table | ReportFormat::Text => {
                 let width = width();
-                let tables = self.join(|table| table.for_people(width), |title| format!("{title}:"));
+                // Where something is said, a table without rows says nothing more.
+                let is_shown = |table: &Table| !table.rows.is_empty() || self.notes.is_empty();
+                let show = |table: &Table| if is_shown(table) { table.for_people(width) } else { String::new() };
+                let tables = self.join(show, |title| format!("{title}:"));
                 let notes = self.notes.iter().map(|note| format!("\n{note}")).collect::<String>();
                 output::text(format!("{tables}{notes}").trim_start_matches('\n'))
             }
@@ -149,7 +138,7 @@ fn list(items: &[Value]) -> Table {
 
 /// Tables for people, JSON for programs.
 fn usual_format() -> ReportFormat {
-    if std::io::stdout().is_terminal() { ReportFormat::Table } else { ReportFormat::Json }
+    if output::is_terminal() { ReportFormat::Table } else { ReportFormat::Json }
 }
 
 /// How wide a table may be.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use prospector_agent::Limits;
-use prospector_discovery::{CatalogSource, locate};
+use prospector_discovery::sources::{CatalogSource, name_folder};
 use prospector_engine::options::{Cluster, Worker, Workers};
 use prospector_llm::providers::{Secret, Settings as ProviderSettings};
 
@@ -212,7 +212,7 @@ impl Settings {
                         "there is no folder for the index, as HOME is not set; name one with --state FOLDER"
                     )
                 })?;
-                Ok(cache.join("prospector").join(locate::name_folder(sources)))
+                Ok(cache.join("prospector").join(name_folder(sources)))
             }
         }
     }

@@ -2,12 +2,10 @@
 
 use anyhow::Context as _;
 use prospector_core::Problem;
-use prospector_core::problem::Severity;
 use prospector_core::record::ResourceKind;
 use prospector_discovery::{
-    Catalog, CatalogOptions, CatalogSource,
-    edit::{add_entry, write_file},
-    locate::{Finding, FindingKind, Secret, locate},
+    Catalog, CatalogOptions,
+    sources::{CatalogSource, Finding, FindingKind, Secret, add_entry, locate, write_file},
 };
 use serde::Serialize;
 use serde_json::json;
@@ -57,10 +55,7 @@ pub(crate) async fn add(args: AddArgs, settings: &Settings) -> anyhow::Result<Ex
     }
     let problems = check(&path, &text, &lines, &secrets, settings).await?;
     output::problems(&problems, true);
-    anyhow::ensure!(
-        problems.iter().all(|problem| problem.severity != Severity::Error),
-        "the source cannot be opened; nothing was changed"
-    );
+    anyhow::ensure!(!output::has_errors(&problems), "the source cannot be opened; nothing was changed");
     write_file(&path, &text).with_context(|| format!("cannot write {}; nothing was changed", path.display()))?;
     let variables: Vec<String> = secrets.into_iter().map(|secret| secret.variable).collect();
     for variable in &variables {

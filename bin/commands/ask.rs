@@ -1,5 +1,5 @@
-//! `planner ask`: a question answered from data and documents. JSON on standard output, as everywhere; `--format text`
-//! prints the answer alone. What happens meanwhile is told on standard error.
+//! `planner ask`: a question answered from data and documents. On a terminal the answer alone is printed, into a pipe JSON. What
+//! happens meanwhile is told on standard error.
 
 use prospector_agent::{
     Limits, Models, Planner, Request,
@@ -36,7 +36,8 @@ pub(crate) async fn ask(args: AskArgs, settings: &Settings) -> anyhow::Result<Ex
     let limits = settings.limits(&args.answering.limits, models.limits_of_answers())?;
     let asked = Asker { args: &args.answering, limits, planner: &planner };
     let outcome = asked.answer(question, args.answering.mode, &mut session, &cancel).await;
-    match args.format {
+    let usual = if output::is_terminal() { FormatName::Text } else { FormatName::Json };
+    match args.format.unwrap_or(usual) {
         FormatName::Json => output::json(&outcome.answered)?,
         FormatName::Text => output::text(&outcome.answered.answer)?,
     }

@@ -1,7 +1,6 @@
 //! `planner check`
 
 use prospector_agent::plan::verify_plan;
-
 use serde_json::json;
 
 use super::{Opening, open, run::read};
@@ -16,10 +15,13 @@ pub(crate) async fn check(args: CheckArgs, settings: &Settings) -> anyhow::Resul
     for failure in &verification.failed {
         table.push([json!(failure.place), json!(failure.name), json!(failure.reason), json!(failure.nearest)]);
     }
+    for finding in &verification.sense.findings {
+        let place = finding.step.map_or("plan".to_owned(), |step| format!("step {step}"));
+        table.push([json!(place), json!(finding.code), json!(finding.message), json!(finding.nearest)]);
+    }
     let outcome = if verification.ok { "holds" } else { "does not hold" };
-    let note = format!("the plan {outcome}: {} names and steps were checked", verification.checked);
-    let sense = Report::of_value(&serde_json::to_value(&verification.sense)?);
-    let report = if table.rows.is_empty() { sense } else { Report::new(&verification, table)? };
-    report.of(&verification)?.with_note(note).print(args.format)?;
+    let checked = verification.checked + verification.sense.checked;
+    let note = format!("the plan {outcome}: {checked} names, steps and meanings were checked");
+    Report::new(&verification, table)?.with_note(note).print(args.format)?;
     Ok(if verification.ok { Exit::Good } else { Exit::NotVerified })
 }

@@ -5,7 +5,7 @@ use prospector_core::Problem;
 use prospector_core::tool::{Answer, ToolError};
 use prospector_core::work::compute;
 use prospector_discovery::{
-    DiscoveryTools, Profile, has_errors,
+    DiscoveryTools, Profile,
     prompt::{PromptBuilder, PromptForm, PromptTokens},
     state::{check, discard_damaged},
 };
@@ -165,7 +165,7 @@ pub(crate) async fn refresh(args: RefreshArgs, settings: &Settings) -> anyhow::R
         let place = settings.state_folder()?.join("index").display().to_string();
         problems.push(Problem::warning(place, format!("searches do without the transformer: {error}")));
     }
-    let exit = if has_errors(&problems) { Exit::Usage } else { Exit::Good };
+    let exit = if output::has_errors(&problems) { Exit::Usage } else { Exit::Good };
     let (records, documents) = (catalog.refreshed, catalog.documents_refreshed);
     let mut table = Table::new(["of", "added", "updated", "removed", "unchanged"]);
     let row = |of: &str, counts: [usize; 4]| {

@@ -4,7 +4,7 @@ use std::{path::Path, time::SystemTime};
 
 use prospector_core::Problem;
 use prospector_core::problem::Severity;
-use prospector_discovery::{Catalog, CatalogSource, state};
+use prospector_discovery::{Catalog, sources::CatalogSource, state};
 use serde::Serialize;
 use serde_json::json;
 
@@ -86,9 +86,14 @@ pub(crate) async fn doctor(args: DoctorArgs, settings: &Settings) -> anyhow::Res
         table.push([json!(check.status.as_str()), json!(check.what), json!(check.finding), json!(check.advice)]);
     }
     let count = |status: Status| checks.iter().filter(|check| check.status == status).count();
-    let note = format!("{} errors, {} warnings", count(Status::Error), count(Status::Warning));
+    let note = format!("{}, {}", plural(count(Status::Error), "error"), plural(count(Status::Warning), "warning"));
     Report::new(&Diagnosis { ok, checks }, table)?.with_note(note).print(args.format)?;
     Ok(if ok { Exit::Good } else { Exit::Usage })
+}
+
+/// `1 error`, `2 errors`.
+fn plural(count: usize, one: &str) -> String {
+    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
 }
 
 fn program() -> Check {
@@ -143,6 +148,9 @@ async fn look(source: &CatalogSource, settings: &Settings) -> anyhow::Result<Vec
     let folder = settings.state_folder()?;
     let mut checks = vec![rights(&folder)];
     match state::check(&folder).await {
+        Ok(report) if report.files == 0 => {
+            checks.push(Check::ok("index", "there is none yet; the first command makes it"))
+        }
         Ok(report) if report.damage.is_empty() => {
             checks.push(Check::ok("index", format!("{} files are whole", report.files)));
         }
@@ -159,7 +167,7 @@ async fn look(source: &CatalogSource, settings: &Settings) -> anyhow::Result<Vec
     };
     let name = match source {
         CatalogSource::File(path) | CatalogSource::Text { path, .. } => path.display().to_string(),
-        CatalogSource::Sources(sources) => format!("made of {} sources", sources.len()),
+        CatalogSource::Sources(sources) => format!("made of {}", plural(sources.len(), "source")),
     };
     checks.push(Check::ok("catalog", format!("{name}: {} records in the index", catalog.index.len())));
     checks.extend(problems.iter().map(Check::of));
@@ -169,11 +177,11 @@ async fn look(source: &CatalogSource, settings: &Settings) -> anyhow::Result<Vec
             (Some(fault), _) => {
                 Check::bad(Status::Error, what, fault, "see that it runs and can be reached, and who may read it")
             }
-            (None, []) => Check::ok(what, format!("reached; {} tables", source.tables)),
+            (None, []) => Check::ok(what, format!("reached; {}", plural(source.tables, "table"))),
             (None, rights) => Check::bad(
                 Status::Warning,
                 what,
-                format!("reached; {} tables; its role may do more than read: {}", source.tables, rights.join(", ")),
+                format!("reached, but its role may do more than read: {}", rights.join(", ")),
                 "use a role with SELECT alone",
             ),
         });

@@ -8,10 +8,7 @@ use std::{
 
 use anyhow::Context as _;
 use prospector_core::Problem;
-use prospector_discovery::{
-    file_schema,
-    locate::{Finding, LocateError, begin, locate, surroundings},
-};
+use prospector_discovery::sources::{Finding, LocateError, begin, locate, schema, surroundings};
 use serde::Serialize;
 use serde_json::json;
 
@@ -43,7 +40,7 @@ pub(crate) fn init(args: &InitArgs, settings: &Settings) -> anyhow::Result<Exit>
     let here = [folder.to_string_lossy().into_owned()];
     let places = if args.places.is_empty() { &here[..] } else { &args.places };
     let (found, left_out, variables) = look(places, folder)?;
-    let text = begin(&found, &left_out, folder, file_schema::FILE);
+    let text = begin(&found, &left_out, folder, schema::FILE);
     let file = OpenOptions::new().write(true).create_new(true).open(&path);
     if file.as_ref().is_err_and(|error| error.kind() == ErrorKind::AlreadyExists) {
         anyhow::bail!(
@@ -53,8 +50,8 @@ pub(crate) fn init(args: &InitArgs, settings: &Settings) -> anyhow::Result<Exit>
     }
     file.and_then(|mut file| file.write_all(text.as_bytes()))
         .with_context(|| format!("cannot write {}; nothing was changed", path.display()))?;
-    if let Err(error) = file_schema::write(folder) {
-        output::say(&format!("warning: cannot write {}, which editors read: {error}", file_schema::FILE));
+    if let Err(error) = schema::write(folder) {
+        output::say(&format!("warning: cannot write {}, which editors read: {error}", schema::FILE));
     }
     print(&Begun { created: path, found, left_out, variables }, args)?;
     Ok(Exit::Good)

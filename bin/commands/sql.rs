@@ -53,7 +53,8 @@ pub(crate) async fn sql(args: SqlArgs, settings: &Settings) -> anyhow::Result<Ex
 /// The rows of the one query, and whether there are more.
 fn rows(answer: &Answer) -> Result<(Table, bool), QueryFailure> {
     let mut found = Ok((Table::default(), false));
-    answer.edit_queries(&mut |queries| {
+    // Nothing is edited: it is the way to the rows.
+    let _ = answer.edit_queries(&mut |queries| {
         if let Some(query) = queries.into_iter().next() {
             found = query
                 .rows

@@ -331,7 +331,7 @@ fn stamp(index: &Index) -> Option<String> {
 }
 
 /// Whether any of the problems is an error: something that the catalog names could not be used.
-pub fn has_errors(problems: &[Problem]) -> bool {
+fn has_errors(problems: &[Problem]) -> bool {
     problems.iter().any(|problem| problem.severity == Severity::Error)
 }
 

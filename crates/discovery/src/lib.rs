@@ -22,7 +22,7 @@
 mod catalog;
 mod compact;
 mod environment;
-pub mod locate;
+mod locate;
 mod paths;
 mod piece;
 mod profile;
@@ -31,23 +31,26 @@ mod search_all;
 mod target;
 mod tools;
 
-pub use catalog::{Catalog, CatalogError, CatalogOptions, CatalogSource, has_errors};
+pub use catalog::{Catalog, CatalogError, CatalogOptions};
 pub use profile::Profile;
 pub use tools::DiscoveryTools;
 
-/// Changes to the text of a catalog, which keep what somebody wrote.
-pub mod edit {
-    pub use crate::catalog::edit::{EditError, add_entry, write_file};
-}
+/// What a catalog is made of: a file, or sources that somebody names; what is found in them, and what is written of it.
+pub mod sources {
+    pub use crate::{
+        catalog::{
+            CatalogSource,
+            edit::{EditError, add_entry, write_file},
+        },
+        locate::{
+            Address, ApiForm, Finding, FindingKind, LocateError, Secret, begin, locate, name_folder, surroundings,
+        },
+    };
 
-/// How the sources of a catalog are.
-pub mod health {
-    pub use crate::catalog::health::SourceHealth;
-}
-
-/// The JSON Schema of a catalog file, for editors.
-pub mod file_schema {
-    pub use crate::catalog::file_schema::{FILE, text, write};
+    /// The JSON Schema of a catalog file, for editors.
+    pub mod schema {
+        pub use crate::catalog::file_schema::{FILE, text, write};
+    }
 }
 
 /// How the compact profile reaches what each tool of the full one reaches.
@@ -55,9 +58,12 @@ pub mod routes {
     pub use crate::compact::{ROUTES, Route};
 }
 
-/// The state folder: whether its files are whole, and what may be done about those that are not.
+/// The state folder: whether its files are whole, and what may be done about those that are not; and how the sources are.
 pub mod state {
-    pub use crate::catalog::state::{StateReport, check, discard_damaged};
+    pub use crate::catalog::{
+        health::SourceHealth,
+        state::{StateReport, check, discard_damaged},
+    };
 }
 
 /// Facts as whoever runs the program sees them: whose they are, all of them, those that wait for approval.

@@ -35,7 +35,6 @@ pub use self::{
 use self::{
     classify::{Class, classify},
     group::{entry_of_file, group},
-    skipped::Skipped,
     walk::{Tree, walk},
 };
 use crate::paths::{glob, is_glob};
@@ -145,12 +144,18 @@ fn locate_pattern(place: &str, problems: &mut Vec<Problem>) -> Result<Vec<Findin
     if files.is_empty() {
         return Err(LocateError::Pattern { place: place.to_owned(), reason: "no file matches it".to_owned() });
     }
-    let mut tree = Tree { skipped: Skipped::default(), ..Tree::default() };
+    let (mut tree, matched) = (Tree::default(), files.len());
     for file in files {
         let file = file.strip_prefix(".").map_or(file.clone(), PathBuf::from);
         tree.note(file, true);
     }
-    let findings = group(&tree, Path::new(""), place);
+    let mut findings = group(&tree, Path::new(""), place);
+    if let [one] = findings.as_mut_slice()
+        && one.files == matched
+        && matched > 1
+    {
+        one.address = Address::Path(PathBuf::from(place));
+    }
     let left_out = tree.skipped.problems(place);
     if findings.is_empty() {
         let reasons = left_out.into_iter().map(|problem| problem.reason).collect();

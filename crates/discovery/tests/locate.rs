@@ -5,8 +5,8 @@
 use std::fs;
 
 use prospector_discovery::{
-    Catalog, CatalogOptions, CatalogSource, DiscoveryTools, Profile,
-    locate::{locate, name_folder},
+    Catalog, CatalogOptions, DiscoveryTools, Profile,
+    sources::{CatalogSource, locate, name_folder},
 };
 use serde_json::json;
 
@@ -79,7 +79,7 @@ fn a_pattern_matches_nothing_that_was_left_out() {
 fn a_project_shows_what_it_knows_and_not_what_it_is_made_with() {
     let files = [
         (".gitignore", "/dist\n"),
-        (".git/config", ""),
+        (".idea/config", ""),
         ("README.md", "# Shop"),
         ("docs/guide.md", "# Guide"),
         ("docs/more/rules.md", "# Rules"),
@@ -113,7 +113,7 @@ fn a_project_shows_what_it_knows_and_not_what_it_is_made_with() {
             "dist: a .gitignore",
             "package.json: it is one JSON object",
             "page.html: it is a template",
-            ".git",
+            ".idea",
             "2 .py",
         ],
     );

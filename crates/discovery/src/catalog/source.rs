@@ -22,7 +22,7 @@ pub enum CatalogSource {
         /// What is to be in it.
         text: String,
     },
-    /// Nowhere: it is made of these sources each time it is opened, see [`locate()`](crate::locate::locate). Their paths are
+    /// Nowhere: it is made of these sources each time it is opened, see [`locate`](crate::sources::locate). Their paths are
     /// relative to the current folder. Skills are only those that the sources hold.
     Sources(Vec<String>),
 }

@@ -58,6 +58,10 @@ impl Tree {
 
     fn skip(&mut self, path: &Path, reason: Reason) {
         let name = path.file_name().map_or_else(|| path.to_string_lossy(), |name| name.to_string_lossy());
+        // Nobody misses what git keeps for itself.
+        if reason == Reason::Hidden && name.starts_with(".git") {
+            return;
+        }
         self.skipped.note(name.into_owned(), reason);
         // Hidden files match no pattern, and no folder of documents has them.
         if reason != Reason::Hidden {

@@ -133,6 +133,7 @@ fn from_choice(path: &Path) -> Option<SourceKind> {
 
 /// The path from a folder, where it leads into it.
 fn relative(path: &Path, base: &Path) -> PathBuf {
+    let base = if base.as_os_str().is_empty() { Path::new(".") } else { base };
     let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let (path, base) = (absolute(path), absolute(base));
     match path.strip_prefix(&base) {
