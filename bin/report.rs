@@ -41,7 +41,8 @@ impl Report {
             Value::Object(fields) => {
                 let is_list = |value: &&Value| value.as_array().is_some_and(|items| items.iter().any(Value::is_object));
                 let mut single = Table::new(["field", "value"]);
-                for (key, value) in fields.iter().filter(|(_, value)| !is_list(value)) {
+                let says_nothing = |value: &Value| value.is_null() || value.as_array().is_some_and(Vec::is_empty);
+                for (key, value) in fields.iter().filter(|(_, value)| !is_list(value) && !says_nothing(value)) {
                     single.push([Value::from(key.as_str()), value.clone()]);
                 }
                 let lists = fields.iter().filter(|(_, value)| is_list(value));

@@ -112,6 +112,16 @@ fn locate_in(folder: &Path, place: &str, problems: &mut Vec<Problem>) -> Result<
     let mut tree = walk(folder).map_err(|source| LocateError::Read { place: place.to_owned(), source })?;
     tree.note_uncompiled();
     let findings = group(&tree, folder, place);
+    tell(&tree, findings, place, problems)
+}
+
+/// The findings, where there are any, with what was left out among the problems.
+fn tell(
+    tree: &Tree,
+    findings: Vec<Finding>,
+    place: &str,
+    problems: &mut Vec<Problem>,
+) -> Result<Vec<Finding>, LocateError> {
     let left_out = tree.skipped.problems(place);
     if findings.is_empty() {
         let reasons = left_out.into_iter().map(|problem| problem.reason).collect();
@@ -156,13 +166,7 @@ fn locate_pattern(place: &str, problems: &mut Vec<Problem>) -> Result<Vec<Findin
     {
         one.address = Address::Path(PathBuf::from(place));
     }
-    let left_out = tree.skipped.problems(place);
-    if findings.is_empty() {
-        let reasons = left_out.into_iter().map(|problem| problem.reason).collect();
-        return Err(LocateError::Empty { place: place.to_owned(), reasons });
-    }
-    problems.extend(left_out);
-    Ok(findings)
+    tell(&tree, findings, place, problems)
 }
 
 /// The name in the same folder that is nearest to one that is not there.

@@ -19,6 +19,10 @@ const MAX_DOCUMENT: u64 = 32 << 20;
 /// Texts that say nothing of what a project knows.
 const PLAIN_TEXTS: [&str; 5] = ["cmakelists", "license", "requirements", "robots", "requirements-dev"];
 
+/// Extensions of files that are looked into besides those of data and documents; none at all is one too.
+const OTHERS: [&str; 13] =
+    ["", "bz2", "ddb", "duckdb", "gql", "graphql", "graphqls", "gz", "xz", "yaml", "yml", "zip", "zst"];
+
 /// What a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
@@ -60,6 +64,12 @@ pub(super) fn classify(path: &Path, named: bool) -> Class {
     if name.ends_with(".descriptions.json") {
         return Class::Unknown;
     }
+    let kind = SourceKind::from_path(path);
+    let format = Format::from_extension(&extension);
+    // Most files of a program are not worth looking into.
+    if !named && kind.is_none() && format.is_none() && !OTHERS.contains(&extension.as_str()) {
+        return Class::Unknown;
+    }
     let (head, bytes) = match read_head(path) {
         Ok(read) => read,
         Err(_) => return refuse("it cannot be read", "give yourself the right to read it"),
@@ -67,8 +77,6 @@ pub(super) fn classify(path: &Path, named: bool) -> Class {
     if let Some(class) = by_content(&head) {
         return class;
     }
-    let kind = SourceKind::from_path(path);
-    let format = Format::from_extension(&extension);
     match (kind, extension.as_str()) {
         (_, "duckdb" | "ddb") => DUCKDB,
         (_, "gz" | "zst" | "bz2" | "xz" | "zip") if holds_data(path) => {
