@@ -32,7 +32,7 @@ use values::{kind, mode, platform};
                   to exist.\n\nWithout a key for a provider it plans by itself (model `offline`): no network, nothing to \
                   download.",
     after_long_help = "EXAMPLES\n  \
-        planner ask --on sales.csv \"Revenue per country\"  answer from files, without a catalog\n  \
+        planner ask \"...\" --on sales.csv                 answer from files, without a catalog\n  \
         planner serve ./data                            a page over the data of a folder\n  \
         planner init                                    write a catalog.yaml of what is here\n  \
         planner plan \"Revenue per country by quarter\"    plan a question\n  \
@@ -43,13 +43,13 @@ use values::{kind, mode, platform};
         planner call get_table_schema '{\"database\": \"store\", \"table\": \"invoices\"}'\n  \
         planner plan \"...\" --model claude-sonnet-4-5     with ANTHROPIC_API_KEY set\n  \
         planner plan \"...\" --model ollama/qwen3          with Ollama on this machine\n\n\
-        OUTPUT\n  On standard output, JSON and nothing else; tables for some commands on a terminal (--format). Progress and problems on\n  \
-        standard error.\n\n\
+        OUTPUT\n  JSON on standard output and nothing else; on a terminal, tables or text (see --format).\n  \
+        Progress and problems on standard error.\n\n\
         EXIT STATUS\n  \
         0  done; a plan is verified\n  \
         1  the plan is not verified, or the tool answered an error\n  \
         2  wrong usage, or the catalog cannot be read (refresh: or any part of it;\n     \
-              refresh --check: or a file of the state is damaged)\n  \
+              refresh --check: or a file of the state is damaged; doctor: or more)\n  \
         3  the provider of the model failed\n\n\
         ENVIRONMENT\n  \
         PROSPECTOR_CATALOG, PROSPECTOR_STATE, PROSPECTOR_MODEL   as --catalog, --state, --model\n  \

@@ -278,3 +278,22 @@ fn a_running_server_follows_its_catalog() {
     assert_eq!(server.ask("GET", "/readyz", ""), (200, "ready\n".to_owned()));
     assert_ne!(records().0, before.0);
 }
+
+#[test]
+fn a_server_takes_sources_and_lets_its_clients_query_them() {
+    let folder = Folder::new();
+    let query = json!({"queries": [{"question": "?", "sql": "SELECT count(*) FROM music_store.customers"}]});
+    let client =
+        json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+    let messages = [
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client}),
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "execute_sql", "arguments": query}}),
+    ];
+    let input = messages.map(|message| format!("{message}\n")).concat();
+    let ran = Ran::of(folder.0.bare().args(["mcp", "data"]).write_stdin(input));
+    let answers: Vec<Value> = ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let told = answers[0]["result"]["instructions"].as_str().unwrap();
+    assert!(told.contains("music_store (19)"), "{told}");
+    assert!(answers[1].to_string().contains("[[720]]"), "{}", answers[1]);
+}

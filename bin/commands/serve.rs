@@ -73,8 +73,8 @@ pub(crate) async fn serve(args: ServeArgs, settings: &Settings) -> anyhow::Resul
     Ok(Exit::Good)
 }
 
-/// A server over the catalog of the settings, which notices when somebody changes the catalog file, and when another process has refreshed the index. The models are the
-/// one that finds out and the one that writes, by their flags.
+/// A server over the catalog of the settings, which notices when somebody changes the catalog file, and when another process
+/// has refreshed the index. The models are the one that finds out and the one that writes, by their flags.
 pub(super) async fn open(
     (flag, summary): (Option<&str>, Option<&str>),
     profile: Profile,
