@@ -1,15 +1,17 @@
 //! The flags, as types.
 
 mod about;
+mod begin;
 mod bench;
 mod limits;
 mod metrics;
 mod queries;
 mod report;
+mod serve;
 mod test;
 mod values;
 
-use std::{net::SocketAddr, path::PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use prospector_agent::ask::Platform;
@@ -18,13 +20,15 @@ use prospector_engine::options::Cluster;
 use prospector_llm::purpose::Mode;
 
 pub(crate) use about::{AboutCommand, Guide};
+pub(crate) use begin::{AddArgs, DoctorArgs, InitArgs};
 pub(crate) use bench::*;
 pub(crate) use limits::LimitArgs;
 pub(crate) use metrics::{MetricsArgs, MetricsCommand};
 pub(crate) use queries::*;
 pub(crate) use report::ReportArgs;
-pub(crate) use test::{ReportFormat, TestArgs};
-pub(crate) use values::{EmbedderName, FormatName, ProfileName, PromptName, TransformerName};
+pub(crate) use serve::{McpArgs, ServeArgs};
+pub(crate) use test::{TestArgs, TestFormat};
+pub(crate) use values::{EmbedderName, FormatName, ProfileName, PromptName, ReportFormat, TransformerName};
 use values::{kind, mode, platform};
 
 /// A question in, a verified JSON plan out.
@@ -38,7 +42,9 @@ use values::{kind, mode, platform};
                   to exist.\n\nWithout a key for a provider it plans by itself (model `offline`): no network, nothing to \
                   download.",
     after_long_help = "EXAMPLES\n  \
-        planner init                                    write a small catalog.yaml here\n  \
+        planner ask \"...\" --on sales.csv                 answer from files, without a catalog\n  \
+        planner serve ./data                            a page over the data of a folder\n  \
+        planner init                                    write a catalog.yaml of what is here\n  \
         planner plan \"Revenue per country by quarter\"    plan a question\n  \
         planner run plan.json                           run a plan step by step\n  \
         planner ask \"Revenue per country in 2024\"       answer a question from the data\n  \
@@ -47,12 +53,13 @@ use values::{kind, mode, platform};
         planner call get_table_schema '{\"database\": \"store\", \"table\": \"invoices\"}'\n  \
         planner plan \"...\" --model claude-sonnet-4-5     with ANTHROPIC_API_KEY set\n  \
         planner plan \"...\" --model ollama/qwen3          with Ollama on this machine\n\n\
-        OUTPUT\n  JSON on standard output and nothing else; progress and problems on standard error.\n\n\
+        OUTPUT\n  JSON on standard output and nothing else; on a terminal, tables or text (see --format).\n  \
+        Progress and problems on standard error.\n\n\
         EXIT STATUS\n  \
         0  done; a plan is verified\n  \
         1  the plan is not verified, the tool answered an error, the server is not ready\n  \
         2  wrong usage, or the catalog cannot be read (refresh: or any part of it;\n     \
-              refresh --check: or a file of the state is damaged)\n  \
+              refresh --check: or a file of the state is damaged; doctor: or more)\n  \
         3  the provider of the model failed\n\n\
         ENVIRONMENT\n  \
         PROSPECTOR_CATALOG, PROSPECTOR_STATE, PROSPECTOR_MODEL   as --catalog, --state, --model\n  \
@@ -61,6 +68,7 @@ use values::{kind, mode, platform};
         PROSPECTOR_MAX_SECONDS, PROSPECTOR_CALLS_AT_ONCE         as --max-seconds, --calls-at-once\n  \
         PROSPECTOR_QUERY_MEMORY                                  what a query over several sources may take, in MB (default: 2048)\n  \
         PROSPECTOR_TOKEN                                         a token that opens `planner serve`\n  \
+        XDG_CACHE_HOME                                           where what is made of --on is kept (default: ~/.cache)\n  \
         PROSPECTOR_LOG                                           what is logged to standard error (default: warn)\n  \
         ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL                    for Anthropic's models\n  \
         OPENAI_API_KEY, OPENAI_BASE_URL                          for OpenAI's, or any compatible server\n  \
@@ -74,7 +82,12 @@ pub(crate) struct Cli {
     /// The catalog file [default: catalog.yaml or catalog/catalog.yaml here]
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) catalog: Option<PathBuf>,
-    /// Where the index and the fact store live [default: .prospector beside the catalog]
+    /// Instead of a catalog a source: a file, a folder, a pattern, or a URL of a database, an API or a document; may be
+    /// repeated. NAME=SOURCE names it
+    #[arg(long, global = true, value_name = "SOURCE", conflicts_with = "catalog")]
+    pub(crate) on: Vec<String>,
+    /// Where the index and the fact store live [default: .prospector beside the catalog; of sources, a folder of their own in
+    /// the user's cache]
     #[arg(long, global = true, value_name = "FOLDER")]
     pub(crate) state: Option<PathBuf>,
     /// What makes vectors for the search: static, none, model:NAME, or the folder of a model such as ./minilm
@@ -88,6 +101,18 @@ pub(crate) struct Cli {
     /// What to do
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+impl Cli {
+    /// The sources that stand in the place of a catalog, those of the command too.
+    pub(crate) fn sources(&self) -> Vec<String> {
+        let own = match &self.command {
+            Command::Serve(args) => args.sources.as_slice(),
+            Command::Mcp(args) => args.sources.as_slice(),
+            _ => &[],
+        };
+        self.on.iter().chain(own).cloned().collect()
+    }
 }
 
 /// The command that a process of this program starts itself with, see `prospector_engine::worker`.
@@ -134,8 +159,12 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     /// Check that every name in a plan exists and its steps hold together
     Check(CheckArgs),
-    /// Write a small catalog to begin with
+    /// Look around, and write a catalog of what is there
     Init(InitArgs),
+    /// Add a source to the catalog, where it can be opened
+    Add(AddArgs),
+    /// Say what is wrong, and what to do about it
+    Doctor(DoctorArgs),
     /// Measure search, plans and tokens on questions whose answers are known
     Bench(BenchArgs),
     #[command(flatten)]
@@ -165,6 +194,9 @@ pub(crate) struct PlanArgs {
     /// Run the plan too, where it is verified, and print what each step found
     #[arg(long)]
     pub(crate) run: bool,
+    /// As JSON, or as a text for people
+    #[arg(long, value_enum, default_value_t = FormatName::Json, value_name = "FORMAT")]
+    pub(crate) format: FormatName,
     /// Say nothing on standard error but problems
     #[arg(long, short)]
     pub(crate) quiet: bool,
@@ -183,6 +215,7 @@ impl PlanArgs {
             prompt: None,
             profile: answering.profile,
             run: false,
+            format: FormatName::Json,
             quiet: answering.quiet,
         }
     }
@@ -249,9 +282,9 @@ pub(crate) struct AnsweringArgs {
 pub(crate) struct AskArgs {
     /// The question
     pub(crate) question: String,
-    /// As JSON with queries, rows and what was checked, or the answer's text alone
-    #[arg(long, value_enum, default_value_t = FormatName::Json, value_name = "FORMAT")]
-    pub(crate) format: FormatName,
+    /// As JSON with queries, rows and what was checked, or the answer's text alone [default: text on a terminal, else json]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<FormatName>,
     /// Go on with the conversation of that name, or begin it
     #[arg(long, value_name = "NAME")]
     pub(crate) session: Option<String>,
@@ -308,9 +341,9 @@ pub(crate) struct CallArgs {
     /// Its arguments as a JSON object
     #[arg(default_value = "{}")]
     pub(crate) arguments: String,
-    /// As JSON, or as the text that a model is shown
-    #[arg(long, value_enum, default_value_t = FormatName::Json, value_name = "FORMAT")]
-    pub(crate) format: FormatName,
+    /// How it is printed [default: table on a terminal, else json]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<ReportFormat>,
     /// The set of tools: one for each thing to do, or six that take ids of any kind [default: the one that has it]
     #[arg(long, value_enum)]
     pub(crate) profile: Option<ProfileName>,
@@ -324,9 +357,9 @@ pub(crate) struct SqlArgs {
     /// The database, where tables are named without it
     #[arg(long, value_name = "NAME")]
     pub(crate) database: Option<String>,
-    /// As JSON, or as the text that a model is shown
-    #[arg(long, value_enum, default_value_t = FormatName::Json, value_name = "FORMAT")]
-    pub(crate) format: FormatName,
+    /// How it is printed [default: table on a terminal, else json]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<ReportFormat>,
 }
 
 /// `planner tools`
@@ -338,6 +371,9 @@ pub(crate) struct ToolsArgs {
     /// Those that run queries too
     #[arg(long)]
     pub(crate) queries: bool,
+    /// How it is printed [default: table on a terminal, else json]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<ReportFormat>,
 }
 
 /// `planner search`
@@ -351,6 +387,9 @@ pub(crate) struct SearchArgs {
     /// At most this many
     #[arg(long, default_value_t = 8, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) limit: u32,
+    /// How it is printed [default: table on a terminal, else json]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<ReportFormat>,
 }
 
 /// `planner prompt`
@@ -410,81 +449,9 @@ pub(crate) struct RefreshArgs {
     /// Only read every file of the state folder and say which are damaged; change nothing
     #[arg(long)]
     pub(crate) check: bool,
-}
-
-/// `planner mcp`
-#[derive(Debug, Args)]
-pub(crate) struct McpArgs {
-    /// The set of tools: one for each thing to do, or six that take ids of any kind
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) profile: ProfileName,
-    /// The model of the tools `plan` and `ask` [default: offline, or a provider's whose key is set]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) model: Option<String>,
-    /// The model that writes answers and follow-up questions; a smaller one will do [default: the same]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) summary_model: Option<String>,
-    #[command(flatten)]
-    pub(crate) limits: LimitArgs,
-}
-
-/// `planner serve`
-#[derive(Debug, Args)]
-pub(crate) struct ServeArgs {
-    /// Where to listen; elsewhere than on this machine only with a token
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7474")]
-    pub(crate) listen: SocketAddr,
-    /// A file of tokens, one a line: the token, or sha256: and its hash, then `# NAME` of who has it; PROSPECTOR_TOKEN is
-    /// one more
-    #[arg(long, value_name = "FILE")]
-    pub(crate) token_file: Option<PathBuf>,
-    /// A name under which the server is reached, besides localhost and plain addresses; may be repeated
-    #[arg(long = "host-name", value_name = "NAME")]
-    pub(crate) host_names: Vec<String>,
-    /// An origin whose pages may ask, such as https://desk.example; may be repeated
-    #[arg(long = "origin", value_name = "ORIGIN")]
-    pub(crate) origins: Vec<String>,
-    /// The set of tools: one for each thing to do, or six that take ids of any kind
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) profile: ProfileName,
-    /// The model [default: offline, or a provider's whose key is set]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) model: Option<String>,
-    /// The model that writes answers and follow-up questions; a smaller one will do [default: the same]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) summary_model: Option<String>,
-    /// At most this many connections at once; for health checks there are some more [default: 1024]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) max_connections: Option<u32>,
-    /// Those of them from one address; all of them behind a proxy [default: half of them]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) max_connections_per_address: Option<u32>,
-    /// At most this many requests at once [default: 512]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) max_requests: Option<u32>,
-    /// Those of one token [default: half of them; all where there is one token]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) max_requests_per_token: Option<u32>,
-    /// At most this many open streams of events of one token [default: 256]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) max_streams_per_token: Option<u32>,
-    /// At most this many plans and answers at once [default: 256]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) max_runs: Option<u32>,
-    /// Those of one token [default: half of them; all where there is one token]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) max_runs_per_token: Option<u32>,
-    /// How long a client may take to send the head of a request, or to begin the next one [default: 15]
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=3_600))]
-    pub(crate) head_time: Option<u32>,
-    /// At most this many bytes in a request
-    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) max_body: Option<u32>,
-    /// How many seconds what is under way may go on after a signal to end
-    #[arg(long, value_name = "SECONDS")]
-    pub(crate) grace: Option<u32>,
-    #[command(flatten)]
-    pub(crate) limits: LimitArgs,
+    /// How it is printed [default: table on a terminal, else json]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<ReportFormat>,
 }
 
 /// `planner check`
@@ -492,14 +459,9 @@ pub(crate) struct ServeArgs {
 pub(crate) struct CheckArgs {
     /// The plan, as `planner plan` prints it; `-` for standard input
     pub(crate) plan: PathBuf,
-}
-
-/// `planner init`
-#[derive(Debug, Args)]
-pub(crate) struct InitArgs {
-    /// Where
-    #[arg(default_value = ".")]
-    pub(crate) folder: PathBuf,
+    /// How it is printed [default: table on a terminal, else json]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<ReportFormat>,
 }
 
 #[cfg(test)]

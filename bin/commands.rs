@@ -1,12 +1,14 @@
 //! The commands, one function each.
 
 mod about;
+mod add;
 mod ask;
 mod bench;
 mod chart;
 mod chat;
 mod check;
 mod discover;
+mod doctor;
 mod embedder;
 mod facts;
 mod init;
@@ -23,11 +25,13 @@ mod sql;
 mod test;
 
 pub(crate) use about::about;
+pub(crate) use add::add;
 pub(crate) use ask::ask;
 pub(crate) use bench::bench;
 pub(crate) use chat::chat;
 pub(crate) use check::check;
 pub(crate) use discover::{call, prompt, refresh, search, tools};
+pub(crate) use doctor::doctor;
 pub(crate) use facts::facts;
 pub(crate) use init::init;
 pub(crate) use mcp::mcp;
@@ -42,10 +46,7 @@ pub(crate) use serve::serve;
 pub(crate) use sql::sql;
 pub(crate) use test::test;
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{path::Path, sync::Arc};
 
 use anyhow::Context as _;
 use prospector_agent::Models;
@@ -78,12 +79,12 @@ enum Opening {
 
 /// Opens the catalog and says what is wrong with it.
 async fn open(settings: &settings::Settings, opening: Opening) -> anyhow::Result<(Catalog, Vec<Problem>)> {
-    let path = settings.catalog()?;
+    let source = settings.catalog()?;
     let progress = Progress::new();
     let report = |phase, done, total| progress.report(phase, done, total);
     let fresh = opening == Opening::Reread;
     let options = CatalogOptions { fresh, progress: &report, ..options(settings)? };
-    let opened = Catalog::open(path, options).await;
+    let opened = Catalog::open(&source, options).await;
     drop(progress);
     let (catalog, problems) = opened.map_err(with_advice).context("the catalog cannot be used")?;
     if let Some(reason) = &catalog.refreshed.rebuilt {
@@ -92,6 +93,7 @@ async fn open(settings: &settings::Settings, opening: Opening) -> anyhow::Result
     }
     output::problems(&problems, opening != Opening::Use);
     if catalog.is_empty() {
+        let path = settings.catalog_file.as_deref().unwrap_or(Path::new(""));
         output::say(&format!(
             "warning: the catalog {} is empty: add databases, apis, documents or skills",
             path.display()
@@ -102,14 +104,14 @@ async fn open(settings: &settings::Settings, opening: Opening) -> anyhow::Result
 
 /// The index alone, where it shows the catalog as it is now.
 fn open_index(settings: &settings::Settings) -> anyhow::Result<Option<Index>> {
-    Catalog::open_index(settings.catalog()?, &options(settings)?)
+    Catalog::open_index(&settings.catalog()?, &options(settings)?)
         .map_err(with_advice)
         .context("the catalog cannot be used")
 }
 
 fn options(settings: &settings::Settings) -> anyhow::Result<CatalogOptions<'static>> {
     Ok(CatalogOptions {
-        state: settings.state.clone(),
+        state: Some(settings.state_folder()?),
         environment: &settings::variable,
         home: settings.home.clone(),
         embedder: embedder::open(settings)?,
@@ -123,7 +125,8 @@ fn options(settings: &settings::Settings) -> anyhow::Result<CatalogOptions<'stat
 fn with_advice(error: CatalogError) -> anyhow::Error {
     let advice = match &error {
         CatalogError::Read { .. } => "name another with --catalog FILE, or write one with `planner init`",
-        CatalogError::Syntax { .. } => return error.into(),
+        CatalogError::Syntax { .. } | CatalogError::Locate(_) => return error.into(),
+        CatalogError::Nothing { .. } => "see that they are there, and that servers can be reached",
         CatalogError::State { .. } | CatalogError::Search(_) => "name another folder for the state with --state FOLDER",
     };
     anyhow::anyhow!("{error} ({advice})")
@@ -153,14 +156,6 @@ fn model(settings: &settings::Settings, name: &str) -> anyhow::Result<Arc<dyn Ch
         return Ok(Arc::new(Offline));
     }
     Ok(connect(name, &settings.providers)?)
-}
-
-/// The folder of the state.
-fn state(settings: &settings::Settings) -> anyhow::Result<PathBuf> {
-    if let Some(state) = &settings.state {
-        return Ok(state.clone());
-    }
-    Ok(settings.catalog()?.parent().unwrap_or(Path::new("")).join(".prospector"))
 }
 
 /// Is cancelled when the user interrupts. Who interrupts again does not want to wait: that ends the program, and leaves

@@ -7,7 +7,9 @@ mod cli;
 mod commands;
 mod output;
 mod progress;
+mod report;
 mod settings;
+mod table;
 mod telemetry;
 mod visible;
 
@@ -79,7 +81,9 @@ async fn run(command: Command, settings: &Settings) -> anyhow::Result<Exit> {
         Command::Serve(args) => commands::serve(args, settings).await,
         Command::Run(args) => commands::run(args, settings).await,
         Command::Check(args) => commands::check(args, settings).await,
-        Command::Init(args) => commands::init(&args),
+        Command::Init(args) => commands::init(&args, settings),
+        Command::Add(args) => commands::add(args, settings).await,
+        Command::Doctor(args) => commands::doctor(args, settings).await,
         Command::Bench(args) => commands::bench(args.command, settings).await,
         Command::About(command) => commands::about(&command),
         Command::QueryWorker => Ok(Exit::Usage),

@@ -29,6 +29,23 @@ pub(crate) fn text(text: &str) -> anyhow::Result<()> {
     print(&visible(text))
 }
 
+/// Prints lines of JSON, each as it is made.
+///
+/// # Errors
+/// As [`json`].
+pub(crate) fn json_lines(lines: &str) -> anyhow::Result<()> {
+    // A line end is the one control character between them.
+    print(&lines.split('\n').map(visible_json).collect::<Vec<_>>().join("\n"))
+}
+
+/// Prints what a program reads as it is, control characters and all, unless a person would see it.
+///
+/// # Errors
+/// As [`json`].
+pub(crate) fn raw(text: &str) -> anyhow::Result<()> {
+    if is_terminal() { self::text(text) } else { print(text) }
+}
+
 fn print(text: &str) -> anyhow::Result<()> {
     match std::io::stdout().lock().write_all(format!("{text}\n").as_bytes()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
@@ -87,6 +104,16 @@ pub(crate) fn problems(problems: &[Problem], all: bool) {
         _ if all => say(&format!("... and {more} more, in the JSON")),
         _ => say(&format!("... and {more} more, and {warnings} warnings; `planner refresh` lists them")),
     }
+}
+
+/// Whether anything could not be used.
+pub(crate) fn has_errors(problems: &[Problem]) -> bool {
+    problems.iter().any(|problem| problem.severity == Severity::Error)
+}
+
+/// Whether a person reads what is printed.
+pub(crate) fn is_terminal() -> bool {
+    std::io::stdout().is_terminal()
 }
 
 /// Whether a person watches.

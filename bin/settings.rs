@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use prospector_agent::Limits;
+use prospector_discovery::sources::{CatalogSource, name_folder};
 use prospector_engine::options::{Cluster, Worker, Workers};
 use prospector_llm::providers::{Secret, Settings as ProviderSettings};
 
@@ -22,8 +23,14 @@ const MIN_QUERY_MEMORY: u64 = 512;
 
 /// Everything that was decided outside.
 pub(crate) struct Settings {
-    pub(crate) catalog: Option<PathBuf>,
+    pub(crate) catalog_file: Option<PathBuf>,
+    /// The flag alone: where a new one is written.
+    pub(crate) catalog_flag: Option<PathBuf>,
+    /// What stands in the place of a catalog file.
+    sources: Vec<String>,
     pub(crate) state: Option<PathBuf>,
+    /// Where programs keep what they can make anew.
+    cache: Option<PathBuf>,
     pub(crate) home: Option<PathBuf>,
     pub(crate) log: String,
     pub(crate) providers: ProviderSettings,
@@ -56,8 +63,15 @@ impl Settings {
         };
         let found = || DEFAULT_CATALOGS.iter().map(PathBuf::from).find(|path| path.is_file());
         Settings {
-            catalog: cli.catalog.clone().or_else(|| variable("PROSPECTOR_CATALOG").map(PathBuf::from)).or_else(found),
+            catalog_flag: cli.catalog.clone(),
+            catalog_file: cli
+                .catalog
+                .clone()
+                .or_else(|| variable("PROSPECTOR_CATALOG").map(PathBuf::from))
+                .or_else(found),
+            sources: cli.sources(),
             state: cli.state.clone().or_else(|| variable("PROSPECTOR_STATE").map(PathBuf::from)),
+            cache: cache_folder(),
             home: variable("HOME").map(PathBuf::from),
             log: variable("PROSPECTOR_LOG").unwrap_or_else(|| "warn".into()),
             providers,
@@ -162,14 +176,45 @@ impl Settings {
         Ok(self.workers.get_or_init(|| Workers::new(worker)).clone())
     }
 
+    /// Whether sources stand in the place of a catalog.
+    pub(crate) fn has_sources(&self) -> bool {
+        !self.sources.is_empty()
+    }
+
+    /// The catalog: the sources that were named, or a file.
+    pub(crate) fn catalog(&self) -> anyhow::Result<CatalogSource> {
+        match self.sources.as_slice() {
+            [] => Ok(CatalogSource::File(self.catalog_file()?.to_owned())),
+            sources => Ok(CatalogSource::Sources(sources.to_vec())),
+        }
+    }
+
     /// The catalog file.
-    pub(crate) fn catalog(&self) -> anyhow::Result<&Path> {
-        self.catalog.as_deref().ok_or_else(|| {
+    pub(crate) fn catalog_file(&self) -> anyhow::Result<&Path> {
+        anyhow::ensure!(self.sources.is_empty(), "this needs a catalog file (write one with `planner init`)");
+        self.catalog_file.as_deref().ok_or_else(|| {
             anyhow::anyhow!(
-                "there is no catalog: {} is not here; write one with `planner init`, or name one with --catalog FILE",
+                "there is no catalog: {} is not here; name your data with --on SOURCE, write a catalog with `planner init`, or \
+                 name one with --catalog FILE",
                 DEFAULT_CATALOGS[0]
             )
         })
+    }
+
+    /// The folder of the state: of sources one of their own in the user's cache.
+    pub(crate) fn state_folder(&self) -> anyhow::Result<PathBuf> {
+        match (&self.state, self.sources.as_slice()) {
+            (Some(state), _) => Ok(state.clone()),
+            (None, []) => Ok(self.catalog_file()?.parent().unwrap_or(Path::new("")).join(".prospector")),
+            (None, sources) => {
+                let cache = self.cache.as_ref().ok_or_else(|| {
+                    anyhow::anyhow!(
+                        "there is no folder for the index, as HOME is not set; name one with --state FOLDER"
+                    )
+                })?;
+                Ok(cache.join("prospector").join(name_folder(sources)))
+            }
+        }
     }
 }
 
@@ -182,9 +227,9 @@ impl Settings {
 
     /// Where models come from; they are kept in the folder of the state.
     pub(crate) fn hub(&self) -> prospector_search::transformer::Hub {
-        let beside = || self.catalog.as_deref().and_then(Path::parent).unwrap_or(Path::new("")).join(".prospector");
+        let state = self.state_folder().unwrap_or_else(|_| PathBuf::from(".prospector"));
         prospector_search::transformer::Hub {
-            cache: self.state.clone().unwrap_or_else(beside).join("models"),
+            cache: state.join("models"),
             endpoint: variable("HF_ENDPOINT"),
             token: variable("HF_TOKEN"),
             progress: crate::output::is_watched(),
@@ -233,6 +278,23 @@ fn this_program() -> anyhow::Result<PathBuf> {
         return Ok(running);
     }
     Ok(std::env::current_exe()?)
+}
+
+/// The folder for what programs can make anew: as the base directory specification says, or as the system has it.
+fn cache_folder() -> Option<PathBuf> {
+    let absolute = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = || absolute("HOME");
+    let usual = match std::env::consts::OS {
+        "macos" => home().map(|home| home.join("Library/Caches")),
+        "windows" => absolute("LOCALAPPDATA"),
+        _ => home().map(|home| home.join(".cache")),
+    };
+    absolute("XDG_CACHE_HOME").or(usual)
+}
+
+/// The width of the terminal, where a shell passes it on.
+pub(crate) fn columns() -> Option<usize> {
+    variable("COLUMNS")?.parse().ok()
 }
 
 /// A variable that is set and not empty.

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 
-use super::FormatName;
+use super::ReportFormat;
 
 /// `planner metrics`
 #[derive(Debug, Args)]
@@ -25,8 +25,11 @@ pub(crate) enum MetricsCommand {
     /// Compute some
     Query {
         /// Their names, or synonyms
-        #[arg(required = true)]
+        #[arg(required_unless_present = "question")]
         metrics: Vec<String>,
+        /// In place of all else a question in words; it is computed only where every word of it is understood
+        #[arg(long, value_name = "TEXT", conflicts_with_all = ["metrics", "by", "filter", "grain", "order", "limit"])]
+        question: Option<String>,
         /// A dimension, entity.column, or month(entity.column); may be given several times
         #[arg(long, value_name = "DIMENSION")]
         by: Vec<String>,
@@ -45,8 +48,8 @@ pub(crate) enum MetricsCommand {
         /// Only the SQL; nothing is run
         #[arg(long)]
         dry_run: bool,
-        /// As JSON, or as the text that a model is shown
-        #[arg(long, value_enum, default_value_t = FormatName::Json, value_name = "FORMAT")]
-        format: FormatName,
+        /// How it is printed [default: table on a terminal, else json]
+        #[arg(long, value_enum, value_name = "FORMAT")]
+        format: Option<ReportFormat>,
     },
 }

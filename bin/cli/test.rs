@@ -27,8 +27,8 @@ pub(crate) struct TestArgs {
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(crate) jobs: u32,
     /// For people, as JSON, or as the XML of JUnit
-    #[arg(long, value_enum, default_value_t = ReportFormat::Text, value_name = "FORMAT")]
-    pub(crate) format: ReportFormat,
+    #[arg(long, value_enum, default_value_t = TestFormat::Text, value_name = "FORMAT")]
+    pub(crate) format: TestFormat,
     /// Ask this question, and append it to the file as a case that expects what came of it
     #[arg(long, value_name = "QUESTION")]
     pub(crate) add: Option<String>,
@@ -41,7 +41,7 @@ pub(crate) struct TestArgs {
 
 /// What a report is written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ReportFormat {
+pub(crate) enum TestFormat {
     /// A line a case.
     Text,
     /// All that is known.

@@ -80,7 +80,24 @@ impl EmbedderName {
 pub(crate) enum FormatName {
     /// For programs
     Json,
-    /// For models: about half the tokens
+    /// For people
+    Text,
+}
+
+/// How a report is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// For people
+    Table,
+    /// For programs
+    Json,
+    /// For programs: one object a line
+    Jsonl,
+    /// For spreadsheets: the rows alone
+    Csv,
+    /// For documents: a table in Markdown
+    Md,
+    /// For models, where there is an answer of a tool: about half the tokens of JSON
     Text,
 }
 

@@ -1,5 +1,5 @@
-//! `planner ask`: a question answered from data and documents. JSON on standard output, as everywhere; `--format text`
-//! prints the answer alone. What happens meanwhile is told on standard error.
+//! `planner ask`: a question answered from data and documents. On a terminal the answer alone is printed, into a pipe JSON. What
+//! happens meanwhile is told on standard error.
 
 use prospector_agent::{
     Limits, Models, Planner, Request,
@@ -18,7 +18,6 @@ use super::{
     interrupts, models, open,
     plan::tell,
     queries::{check_name, propose},
-    state,
 };
 use crate::{
     Exit,
@@ -47,7 +46,8 @@ pub(crate) async fn ask(args: AskArgs, settings: &Settings) -> anyhow::Result<Ex
     let limits = settings.limits(&args.answering.limits, models.limits_of_answers())?;
     let asked = Asker { args: &args.answering, limits, planner: &planner };
     let outcome = asked.answer(question, args.answering.mode, &mut session, &cancel).await;
-    match args.format {
+    let usual = if output::is_terminal() { FormatName::Text } else { FormatName::Json };
+    match args.format.unwrap_or(usual) {
         FormatName::Json => output::json(&outcome.answered)?,
         FormatName::Text => {
             output::text(&outcome.answered.answer)?;
@@ -80,7 +80,7 @@ fn exit(answered: &Answered) -> Exit {
 pub(super) async fn session(name: Option<&str>, settings: &Settings) -> anyhow::Result<Session> {
     let Some(name) = name else { return Ok(Session::unkept()) };
     anyhow::ensure!(!name.trim().is_empty(), "the name of the session is empty");
-    Ok(Session::open(&state(settings)?, &Owner::local(), name.trim()).await?)
+    Ok(Session::open(&settings.state_folder()?, &Owner::local(), name.trim()).await?)
 }
 
 /// The models that find out and write.

@@ -148,7 +148,7 @@ fn setup<'a>(args: &EstatesArgs, settings: &Settings, options: &'a OptionsFn<'a>
 fn sources(args: &EstatesArgs, settings: &Settings) -> anyhow::Result<Vec<EstateSource>> {
     match &args.records {
         Some(path) => Ok(vec![EstateSource::Records(path.clone())]),
-        None if args.estates.is_empty() => Ok(vec![EstateSource::Catalog(settings.catalog()?.to_owned())]),
+        None if args.estates.is_empty() => Ok(vec![EstateSource::Catalog(settings.catalog_file()?.to_owned())]),
         None => Ok(args.estates.iter().cloned().map(EstateSource::Folder).collect()),
     }
 }

@@ -14,7 +14,6 @@ use tokio_util::sync::CancellationToken;
 use super::{
     ask::{Asker, answering_models, open_planner, session},
     plan::plan_until,
-    state,
 };
 use crate::{Exit, cli::ChatArgs, output, settings::Settings, visible::visible};
 use line::Lines;
@@ -36,7 +35,7 @@ pub(crate) async fn chat(args: ChatArgs, settings: &Settings) -> anyhow::Result<
     let limits = settings.limits(&args.answering.limits, models.limits_of_answers())?;
     let mut planner = open_planner(&args.answering, &models, settings).await?;
     let mut session = session(args.session.as_deref(), settings).await?;
-    let mut lines = Lines::open(&state(settings)?, names(&planner))?;
+    let mut lines = Lines::open(&settings.state_folder()?, names(&planner))?;
     let mut mode = args.answering.mode;
     if !session.turns().is_empty() {
         output::say(&format!("{} turns of {} are known", session.turns().len(), session.name()));

@@ -5,7 +5,7 @@ use prospector_core::Problem;
 use prospector_core::tool::{Answer, ToolError};
 use prospector_core::work::compute;
 use prospector_discovery::{
-    DiscoveryTools, Profile, has_errors,
+    DiscoveryTools, Profile,
     prompt::{PromptBuilder, PromptForm, PromptTokens},
     state::{check, discard_damaged},
 };
@@ -13,13 +13,15 @@ use prospector_search::RefreshReport;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Opening, capabilities, open, open_index, state, with_advice};
+use super::{Opening, capabilities, open, open_index, with_advice};
 use crate::{
     Exit,
-    cli::{CallArgs, FormatName, PromptArgs, RefreshArgs, SearchArgs, ToolsArgs},
+    cli::{CallArgs, PromptArgs, RefreshArgs, ReportFormat, SearchArgs, ToolsArgs},
     output,
     progress::Progress,
+    report::Report,
     settings::Settings,
+    table::Table,
 };
 
 /// `planner call`
@@ -44,10 +46,10 @@ pub(crate) async fn search(args: SearchArgs, settings: &Settings) -> anyhow::Res
         let called = DiscoveryTools::of_index(&index).call("search", arguments.clone()).await;
         // What is damaged shows when it is read; opening the catalog builds it anew.
         if called.is_ok() || index.check().is_ok() {
-            return show(called, FormatName::Json);
+            return show(called, args.format);
         }
     }
-    answer("search", arguments, Some(Profile::Full), FormatName::Json, settings).await
+    answer("search", arguments, Some(Profile::Full), args.format, settings).await
 }
 
 /// What a tool answers.
@@ -55,7 +57,7 @@ pub(super) async fn answer(
     tool: &str,
     arguments: Value,
     profile: Option<Profile>,
-    format: FormatName,
+    format: Option<ReportFormat>,
     settings: &Settings,
 ) -> anyhow::Result<Exit> {
     let (catalog, _) = open(settings, Opening::Use).await?;
@@ -65,12 +67,12 @@ pub(super) async fn answer(
     show(tools.call(tool, arguments).await, format)
 }
 
-fn show(called: Result<Answer, ToolError>, format: FormatName) -> anyhow::Result<Exit> {
+fn show(called: Result<Answer, ToolError>, format: Option<ReportFormat>) -> anyhow::Result<Exit> {
     match called {
         Ok(answer) => {
             match format {
-                FormatName::Json => output::json(answer.json())?,
-                FormatName::Text => output::text(&answer.text())?,
+                Some(ReportFormat::Text) => output::text(&answer.text())?,
+                format => Report::of_value(answer.json()).print(format)?,
             }
             answer.notes().iter().for_each(|note| output::say(&format!("note: {note}")));
             Ok(Exit::Good)
@@ -88,7 +90,14 @@ pub(crate) async fn tools(args: ToolsArgs, settings: &Settings) -> anyhow::Resul
     let (catalog, _) = open(settings, Opening::Use).await?;
     let tools = DiscoveryTools::new(&catalog, args.profile.into());
     let tools = if args.queries { tools.with_queries(&catalog.engine()) } else { tools };
-    output::json(&tools.specs())?;
+    let specs = tools.specs();
+    let mut table = Table::new(["tool", "arguments", "description"]);
+    for spec in &specs {
+        let arguments = spec.input_schema["properties"].as_object().into_iter().flat_map(|fields| fields.keys());
+        let first = spec.description.split_inclusive(". ").next().unwrap_or_default().trim();
+        table.push([json!(spec.name), json!(arguments.collect::<Vec<_>>()), json!(first)]);
+    }
+    Report::new(&specs, table)?.print(args.format)?;
     Ok(Exit::Good)
 }
 
@@ -144,27 +153,35 @@ struct Refreshed<D> {
 /// `planner refresh`
 pub(crate) async fn refresh(args: RefreshArgs, settings: &Settings) -> anyhow::Result<Exit> {
     if args.check {
-        return check_files(settings).await;
+        return check_files(args.format, settings).await;
     }
     let opening = if args.all { Opening::Reread } else { Opening::Refresh };
-    let discarded = discard_damaged(&state(settings)?);
+    let discarded = discard_damaged(&settings.state_folder()?);
     output::problems(&discarded, true);
     let (catalog, mut problems) = open(settings, opening).await?;
     problems.extend(discarded);
     let (index, progress) = (catalog.index.clone(), Progress::new());
     let deepened = compute(move || index.deepen(&|done, total| progress.report("reading", done, total))).await;
     if let Err(error) = deepened {
-        let place = state(settings)?.join("index").display().to_string();
+        let place = settings.state_folder()?.join("index").display().to_string();
         problems.push(Problem::warning(place, format!("searches do without the transformer: {error}")));
     }
-    let exit = if has_errors(&problems) { Exit::Usage } else { Exit::Good };
-    output::json(&Refreshed { report: catalog.refreshed, documents: catalog.documents_refreshed, problems })?;
+    let exit = if output::has_errors(&problems) { Exit::Usage } else { Exit::Good };
+    let (records, documents) = (catalog.refreshed, catalog.documents_refreshed);
+    let mut table = Table::new(["of", "added", "updated", "removed", "unchanged"]);
+    let row = |of: &str, counts: [usize; 4]| {
+        let [added, updated, removed, unchanged] = counts.map(Value::from);
+        [json!(of), added, updated, removed, unchanged]
+    };
+    table.push(row("records", [records.added, records.updated, records.removed, records.unchanged]));
+    table.push(row("documents", [documents.added, documents.updated, documents.removed, documents.unchanged]));
+    Report::new(&Refreshed { report: records, documents, problems }, table)?.print(args.format)?;
     Ok(exit)
 }
 
 /// `planner refresh --check`
-async fn check_files(settings: &Settings) -> anyhow::Result<Exit> {
-    let state = state(settings)?;
+async fn check_files(format: Option<ReportFormat>, settings: &Settings) -> anyhow::Result<Exit> {
+    let state = settings.state_folder()?;
     let mut report = check(&state).await.map_err(with_advice)?;
     let sessions = state.join("sessions.sqlite");
     if sessions.exists() {
@@ -172,6 +189,8 @@ async fn check_files(settings: &Settings) -> anyhow::Result<Exit> {
         report.add(&sessions, fault, "restore the file from a copy, or move it away; nothing was deleted");
     }
     output::problems(&report.damage, true);
-    output::json(&report)?;
+    let mut table = Table::new(["files", "bytes", "damaged"]);
+    table.push([json!(report.files), json!(report.bytes), json!(report.damage.len())]);
+    Report::new(&report, table)?.print(format)?;
     Ok(if report.damage.is_empty() { Exit::Good } else { Exit::Usage })
 }

@@ -2,7 +2,7 @@
 
 use prospector_discovery::review::{FactError, Review, ReviewedFact};
 
-use super::{Opening, open, state};
+use super::{Opening, open};
 use crate::{
     Exit,
     cli::{FactsArgs, FactsCommand},
@@ -14,7 +14,7 @@ use crate::{
 pub(crate) async fn facts(args: FactsArgs, settings: &Settings) -> anyhow::Result<Exit> {
     // Without a catalog there is no state to look into, even where a folder is named.
     settings.catalog()?;
-    let review = Review::new(state(settings)?.join("facts.sqlite"));
+    let review = Review::new(settings.state_folder()?.join("facts.sqlite"));
     match args.command {
         FactsCommand::List { pending } => {
             let mut facts = review.facts().await.map_err(with_advice)?;

@@ -1,77 +1,123 @@
-//! `planner init`
+//! `planner init`: looks around, and writes a catalog of what is there.
 
 use std::{
     fs::OpenOptions,
     io::{ErrorKind, Write},
+    path::{Path, PathBuf},
 };
 
 use anyhow::Context as _;
+use prospector_core::Problem;
+use prospector_discovery::sources::{Finding, LocateError, begin, locate, schema, surroundings};
+use serde::Serialize;
 use serde_json::json;
 
-use crate::{Exit, cli::InitArgs, output};
+use crate::{
+    Exit,
+    cli::InitArgs,
+    output,
+    report::Report,
+    settings::{self, Settings},
+    table::Table,
+};
 
-/// The catalog that it writes: valid as it stands, and a lesson in the format.
-const CATALOG: &str = r#"# What planner may discover. Paths are relative to this file; `*` and `**` match many files;
-# ${NAME} is taken from the environment. Remove the `#` before what you need.
-
-databases: []
-#  - path: databases/*.sqlite       # one database a file, named after the file
-#  - name: web_metrics
-#    path: files/web_metrics.csv    # .csv .tsv .json .jsonl .parquet .arrow .sqlite .sql
-#    description: Daily visits by country and channel.
-#  - name: warehouse
-#    type: ddl                      # CREATE TABLE statements: a schema without its server; or dbt, with its manifest.json
-#    path: schema/warehouse.sql
-#    tables: [orders, customers]    # only these
-#  - name: crm                      # postgres:// mysql:// mariadb:// mongodb:// dynamodb:// cassandra://
-#    url: "postgres://reader:${CRM_PASSWORD}@localhost:5432/crm"
-#    schemas: [public]
-#  - {name: logs, elasticsearch: "https://search.example:9200", api_key: "${ES_KEY}", indices: ["logs-*"]}
-#  - {name: sales, bigquery: {project: acme, datasets: [sales], credentials: key.json}}
-
-apis: []
-#  - name: shop
-#    path: apis/shop.openapi.yaml   # OpenAPI 3, Swagger 2, GraphQL, or a list of MCP tools; or `url:` instead
-#    invoke: true                   # lets a model send its GETs and GraphQL queries
-
-documents:
-  - name: about_this_catalog
-    content: |
-      # About this catalog
-      It was written by `planner init`. Replace this document by your own business rules.
-#  - path: documents/*.md           # Markdown, MDX, reStructuredText, AsciiDoc, Org, text, HTML, PDF, DOCX, XLSX, PPTX
-#  - url: https://example.com/rules.html
-#  - {confluence: https://wiki.example, space: OPS, token: '${WIKI_TOKEN}'}
-
-facts: []
-#  - term: fiscal year
-#    definition: The fiscal year is the calendar year.
-
-skills: []
-#  - path: skills                   # a folder with one folder a skill, each with a SKILL.md
-
-context_preload: []
-#  - warehouse.orders               # tables worth pinning in the prompt
-
-# fetch: {allow: [wiki.local, '127.0.0.1:8080']}   # hosts on your own network that may be asked
-# web_search: {url: 'https://searx.example/search'}   # a SearXNG server, for facts that nothing here holds
-"#;
+/// What `planner init` prints.
+#[derive(Serialize)]
+struct Begun {
+    created: PathBuf,
+    found: Vec<Finding>,
+    left_out: Vec<Problem>,
+    /// Variables that have to be set, as secrets are not written.
+    variables: Vec<String>,
+}
 
 /// Writes it, unless there is one.
-pub(crate) fn init(args: &InitArgs) -> anyhow::Result<Exit> {
-    std::fs::create_dir_all(&args.folder)
-        .with_context(|| format!("cannot create the folder {}", args.folder.display()))?;
-    let path = args.folder.join("catalog.yaml");
+pub(crate) fn init(args: &InitArgs, settings: &Settings) -> anyhow::Result<Exit> {
+    anyhow::ensure!(!settings.has_sources(), "name the places to look at without --on");
+    let path = catalog_path(args, settings)?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder).with_context(|| format!("cannot create the folder {}", folder.display()))?;
+    let here = [folder.to_string_lossy().into_owned()];
+    let places = if args.places.is_empty() { &here[..] } else { &args.places };
+    let (found, left_out, variables) = look(places, folder)?;
+    let text = begin(&found, &left_out, folder, schema::FILE);
     let file = OpenOptions::new().write(true).create_new(true).open(&path);
     if file.as_ref().is_err_and(|error| error.kind() == ErrorKind::AlreadyExists) {
         anyhow::bail!(
-            "there is a {} already; nothing was changed: name another folder, or remove it first",
+            "there is a {} already; nothing was changed: add to it with `planner add`, name another folder, or remove it first",
             path.display()
         );
     }
-    file.and_then(|mut file| file.write_all(CATALOG.as_bytes()))
+    file.and_then(|mut file| file.write_all(text.as_bytes()))
         .with_context(|| format!("cannot write {}; nothing was changed", path.display()))?;
-    output::json(&json!({"created": path}))?;
-    output::say("next: name your sources in it, then `planner refresh`");
+    if let Err(error) = schema::write(folder) {
+        output::say(&format!("warning: cannot write {}, which editors read: {error}", schema::FILE));
+    }
+    print(&Begun { created: path, found, left_out, variables }, args)?;
     Ok(Exit::Good)
+}
+
+/// Where the catalog is written: where `--catalog` says, in the one folder that is looked at, or here.
+fn catalog_path(args: &InitArgs, settings: &Settings) -> anyhow::Result<PathBuf> {
+    if let Some(path) = &settings.catalog_flag {
+        return Ok(path.clone());
+    }
+    let folder = match args.places.as_slice() {
+        [place] if Path::new(place).is_dir() || !Path::new(place).exists() && is_folder(place) => Path::new(place),
+        _ => Path::new("."),
+    };
+    Ok(if folder == Path::new(".") { PathBuf::from("catalog.yaml") } else { folder.join("catalog.yaml") })
+}
+
+/// Whether what is not there yet is meant as a folder.
+fn is_folder(place: &str) -> bool {
+    let is_other = place.contains("://") || place.contains(['*', '?', '=']) || Path::new(place).extension().is_some();
+    !is_other
+}
+
+/// What is in the places, and what the folder of the catalog says of databases elsewhere.
+fn look(places: &[String], folder: &Path) -> anyhow::Result<(Vec<Finding>, Vec<Problem>, Vec<String>)> {
+    let (mut found, mut left_out) = match locate(places) {
+        Ok(looked) => looked,
+        // To begin with nothing is no mistake.
+        Err(LocateError::Empty { place, reasons }) => {
+            (Vec::new(), reasons.into_iter().map(|reason| Problem::warning(&place, reason)).collect())
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let (more, problems) = surroundings(folder, &settings::variable);
+    found.extend(more);
+    left_out.extend(problems);
+    let mut variables = Vec::new();
+    for finding in &mut found {
+        if let Some(secret) = finding.take_secret()? {
+            variables.push(secret.variable);
+        }
+        variables.extend(finding.variable().map(str::to_owned));
+    }
+    Ok((found, left_out, variables))
+}
+
+fn print(begun: &Begun, args: &InitArgs) -> anyhow::Result<()> {
+    let mut table = Table::new(["section", "name", "where", "files"]);
+    for finding in &begun.found {
+        table.push([
+            json!(finding.section()),
+            json!(finding.name),
+            json!(finding.address.to_string()),
+            json!(Some(finding.files).filter(|files| *files > 0)),
+        ]);
+    }
+    let mut report = Report::new(begun, table)?.with_note(format!("wrote {}", begun.created.display()));
+    for problem in &begun.left_out {
+        report = report.with_note(format!("{}: {}", problem.place, problem.reason));
+    }
+    report.print(args.format)?;
+    for variable in &begun.variables {
+        output::say(&format!("note: set {variable} before you start planner; the catalog only names it"));
+    }
+    output::say(
+        "next: `planner doctor` looks whether everything can be reached, `planner plan \"...\"` plans a question",
+    );
+    Ok(())
 }

@@ -16,7 +16,7 @@ pub(crate) async fn mcp(args: McpArgs, settings: &Settings) -> anyhow::Result<Ex
         calls_at_once: asked.calls_at_once,
         ..usual
     };
-    let options = Options { state: Some(super::state(settings)?), limits, ..Options::default() };
+    let options = Options { state: Some(settings.state_folder()?), limits, ..Options::default() };
     let models = (args.model.as_deref(), args.summary_model.as_deref());
     let opening = open(models, args.profile.into(), options, settings);
     let server = tokio::select! {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::discover::answer;
 use crate::{
     Exit,
-    cli::{FormatName, MetricsArgs, MetricsCommand},
+    cli::{MetricsArgs, MetricsCommand},
     settings::Settings,
 };
 
@@ -17,10 +17,13 @@ const MAX_LISTED: usize = 1_000;
 pub(crate) async fn metrics(args: MetricsArgs, settings: &Settings) -> anyhow::Result<Exit> {
     let (tool, arguments, format) = match args.command {
         MetricsCommand::List => {
-            (DiscoveryTools::LIST_METRICS, json!({"limit": MAX_LISTED, "max_tokens": 100_000}), FormatName::Json)
+            (DiscoveryTools::LIST_METRICS, json!({"limit": MAX_LISTED, "max_tokens": 100_000}), None)
         }
-        MetricsCommand::Show { name } => (DiscoveryTools::SHOW_METRIC, json!({"name": name}), FormatName::Json),
-        MetricsCommand::Query { metrics, by, filter, grain, order, limit, dry_run, format } => {
+        MetricsCommand::Show { name } => (DiscoveryTools::SHOW_METRIC, json!({"name": name}), None),
+        MetricsCommand::Query { question: Some(question), dry_run, format, .. } => {
+            (DiscoveryTools::METRICS_TOOL, json!({"question": question, "dry_run": dry_run}), format)
+        }
+        MetricsCommand::Query { metrics, question: None, by, filter, grain, order, limit, dry_run, format } => {
             let mut asked = json!({
                 "metrics": metrics, "dimensions": by, "filters": filter, "grain": grain, "order": order,
                 "limit": limit, "dry_run": dry_run,

@@ -60,13 +60,39 @@ pub(super) async fn plan_until(
         let cancel = cancel.clone();
         let mut run = Executor::new(catalog).run(outcome.plan, RunOptions { cancel, ..RunOptions::default() }).await;
         run::keep(&mut run, settings)?;
-        return run::print(&run, FormatName::Json);
+        return run::print(&run, args.format);
     }
-    output::json(&outcome.plan)?;
+    match args.format {
+        FormatName::Json => output::json(&outcome.plan)?,
+        FormatName::Text => output::text(&describe(&outcome.plan))?,
+    }
     if let Some(failure) = &outcome.failure {
         output::say(&format!("error: {failure}"));
     }
     Ok(exit(&outcome.plan))
+}
+
+/// A plan as a text for people.
+fn describe(plan: &Plan) -> String {
+    let mut lines = vec![plan.reasoning.clone()];
+    for fact in &plan.discovered_context.facts {
+        lines.push(format!("{}: {} ({})", fact.term, fact.definition, fact.source));
+    }
+    for step in &plan.plan.steps {
+        lines.push(format!("{}. {}", step.number, step.goal));
+        let used = [&step.tables, &step.operations, &step.documents, &step.skills, &step.inputs];
+        let used: Vec<&str> = used.into_iter().flatten().map(String::as_str).collect();
+        if !used.is_empty() {
+            lines.push(format!("   from {}", used.join(", ")));
+        }
+    }
+    lines.extend(plan.clarifications.iter().map(|question| format!("? {question}")));
+    lines.extend(plan.verification.failed.iter().map(|failure| format!("! {}: {}", failure.name, failure.reason)));
+    let outcome = if plan.verification.ok { "Verified" } else { "Not verified" };
+    lines
+        .push(format!("{outcome}: {} names and steps were checked (model {}).", plan.verification.checked, plan.model));
+    lines.retain(|line| !line.trim().is_empty());
+    lines.join("\n")
 }
 
 fn exit(plan: &Plan) -> Exit {

@@ -8,7 +8,7 @@ use prospector_discovery::{
 };
 use serde_json::{Map, Value, json};
 
-use super::{Opening, open, state};
+use super::{Opening, open};
 use crate::{
     Exit,
     cli::{FormatName, QueriesArgs, QueriesCommand},
@@ -18,7 +18,7 @@ use crate::{
 
 /// `planner queries`
 pub(crate) async fn queries(args: QueriesArgs, settings: &Settings) -> anyhow::Result<Exit> {
-    let proposals = Proposals::of_state(&state(settings)?);
+    let proposals = Proposals::of_state(&settings.state_folder()?);
     // Without a catalog there is no state to look into, even where a folder is named.
     let (catalog, _) = open(settings, Opening::Use).await?;
     match args.command {
@@ -138,7 +138,7 @@ async fn approve(
 
 /// That a query can be kept under a name, before anything is asked.
 pub(super) fn check_name(name: &str, settings: &Settings) -> anyhow::Result<()> {
-    Proposals::of_state(&state(settings)?).check_name(name).map_err(with_advice)
+    Proposals::of_state(&settings.state_folder()?).check_name(name).map_err(with_advice)
 }
 
 /// Keeps the last query that an answer rests on until somebody has checked it.
@@ -161,7 +161,7 @@ pub(super) fn propose(answered: &Answered, name: &str, settings: &Settings) -> a
         path: Default::default(),
         state: QueryState::Unchecked,
     };
-    let path = Proposals::of_state(&state(settings)?).keep(&query).map_err(with_advice)?;
+    let path = Proposals::of_state(&settings.state_folder()?).keep(&query).map_err(with_advice)?;
     output::say(&format!(
         "kept as {}; once somebody has checked it: planner queries approve {name} --by WHO",
         path.display()

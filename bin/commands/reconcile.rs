@@ -18,7 +18,7 @@ use prospector_serve::OfferedWorkflow;
 use prospector_workflow::{Conversation, TurnOutcome, UserWords, Workflow, WorkflowReport};
 use tokio_util::sync::CancellationToken;
 
-use super::{Opening, chat::line::Lines, interrupts, models, open, plan::tell, state};
+use super::{Opening, chat::line::Lines, interrupts, models, open, plan::tell};
 use crate::{Exit, cli::ReconcileArgs, output, settings::Settings};
 
 /// Runs the workflow to its end, or to the end of what the user says.
@@ -33,7 +33,7 @@ pub(crate) async fn reconcile(args: ReconcileArgs, settings: &Settings) -> anyho
     let engine = catalog.engine();
     let tools = DiscoveryTools::new(&catalog, Profile::Compact).with_engine(&engine);
     let words = UserWords::default();
-    let own = reconcile_tools(&engine, state(settings)?.join("reconcile"), words.clone());
+    let own = reconcile_tools(&engine, settings.state_folder()?.join("reconcile"), words.clone());
     let known = Conversation::tool_names(&tools, &own);
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     let workflow = read_workflow(args.workflow.as_deref(), &known)?;
@@ -138,7 +138,7 @@ enum Answers {
 impl Answers {
     fn open(file: Option<&Path>, settings: &Settings) -> anyhow::Result<Answers> {
         let Some(path) = file else {
-            return Ok(Answers::Input(Box::new(Lines::open(&state(settings)?, Default::default())?)));
+            return Ok(Answers::Input(Box::new(Lines::open(&settings.state_folder()?, Default::default())?)));
         };
         let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
         Ok(Answers::File(text.lines().map(str::to_owned).collect()))

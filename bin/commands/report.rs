@@ -6,7 +6,7 @@ use prospector_report::{Report, Store, read_questions};
 
 use super::{
     ask::{Asker, answering_models, open_planner},
-    interrupts, state,
+    interrupts,
 };
 use crate::{Exit, cli::ReportArgs, output, settings::Settings};
 
@@ -31,7 +31,7 @@ pub(crate) async fn report(mut args: ReportArgs, settings: &Settings) -> anyhow:
         }
         answers.push(outcome.answered);
     }
-    let store = Store::new(&state(settings)?, &args.questions);
+    let store = Store::new(&settings.state_folder()?, &args.questions);
     let report = Report::new(questions, answers, store.read().as_ref());
     std::fs::write(&args.out, report.html()).with_context(|| format!("cannot write {}", args.out.display()))?;
     // The page is there, whether or not the next one can be compared with it.

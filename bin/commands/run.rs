@@ -10,7 +10,7 @@ use prospector_executor::{
     record::{StepRun, StepStatus},
 };
 
-use super::{Opening, interrupts, open, state};
+use super::{Opening, interrupts, open};
 use crate::{
     Exit,
     cli::{FormatName, RunArgs},
@@ -20,7 +20,7 @@ use crate::{
 
 /// Runs a plan.
 pub(crate) async fn run(args: RunArgs, settings: &Settings) -> anyhow::Result<Exit> {
-    let store = Store::new(&state(settings)?, &Owner::local());
+    let store = Store::new(&settings.state_folder()?, &Owner::local());
     let resume = args.resume.as_deref().map(|id| store.read(id)).transpose()?;
     let compare = args.compare.as_deref().map(|id| store.read(id)).transpose()?;
     let plan = match (&args.plan, &resume) {
@@ -43,7 +43,7 @@ pub(crate) async fn run(args: RunArgs, settings: &Settings) -> anyhow::Result<Ex
 
 /// Keeps a run in the state folder. Where that cannot be written, the run is printed all the same.
 pub(super) fn keep(run: &mut Run, settings: &Settings) -> anyhow::Result<()> {
-    if let Err(error) = Store::new(&state(settings)?, &Owner::local()).keep(run) {
+    if let Err(error) = Store::new(&settings.state_folder()?, &Owner::local()).keep(run) {
         output::say(&format!("warning: {error}"));
     }
     Ok(())

@@ -48,7 +48,7 @@ pub(crate) async fn serve(args: ServeArgs, settings: &Settings) -> anyhow::Resul
         ..usual
     };
     let guarded = !tokens.is_none();
-    let state = Some(super::state(settings)?);
+    let state = Some(settings.state_folder()?);
     let workflows = vec![super::reconcile::offer()];
     let options = Options { tokens, hosts: args.host_names, origins: args.origins, state, workflows, limits };
     let stop = signals()?;
@@ -73,8 +73,8 @@ pub(crate) async fn serve(args: ServeArgs, settings: &Settings) -> anyhow::Resul
     Ok(Exit::Good)
 }
 
-/// A server over the catalog of the settings, which notices when another process has refreshed the index. The models are the
-/// one that finds out and the one that writes, by their flags.
+/// A server over the catalog of the settings, which notices when somebody changes the catalog file, and when another process
+/// has refreshed the index. The models are the one that finds out and the one that writes, by their flags.
 pub(super) async fn open(
     (flag, summary): (Option<&str>, Option<&str>),
     profile: Profile,
@@ -83,13 +83,13 @@ pub(super) async fn open(
 ) -> anyhow::Result<Arc<Server>> {
     let models = models(settings, flag, summary)?;
     let chat = models.chat.clone();
-    let path = settings.catalog()?.to_owned();
-    let (state, home, embedder) = (settings.state.clone(), settings.home.clone(), embedder::open(settings)?);
+    let source = settings.catalog()?;
+    let (state, home, embedder) = (settings.state_folder()?, settings.home.clone(), embedder::open(settings)?);
     let (cluster, workers) = (settings.engine()?, settings.workers()?);
-    let (index, subsets) = (super::state(settings)?.join("index"), SubsetMemory::default());
+    let (index, subsets) = (state.join("index"), SubsetMemory::default());
     let opener = move |fresh: bool| -> Opened {
         let options = CatalogOptions {
-            state: state.clone(),
+            state: Some(state.clone()),
             environment: &settings::variable,
             home: home.clone(),
             embedder: embedder.clone(),
@@ -99,7 +99,7 @@ pub(super) async fn open(
             subsets: subsets.clone(),
             ..CatalogOptions::default()
         };
-        let opened = tokio::runtime::Handle::current().block_on(Catalog::open(&path, options));
+        let opened = tokio::runtime::Handle::current().block_on(Catalog::open(&source, options));
         let (catalog, problems) =
             opened.map_err(|error| OpenError::Program(format!("{:#}", with_advice(error)).into()))?;
         output::problems(&problems, false);
@@ -107,17 +107,24 @@ pub(super) async fn open(
         Ok((catalog, problems))
     };
     let server = Server::open(opener, profile, models, options).await.context("the catalog cannot be used")?;
-    server.follow(move || stamp(&index));
+    let file = settings.catalog_file().ok().map(Path::to_owned);
+    server.follow(move || stamp(&index, file.as_deref()));
     server.deepen();
     Ok(server)
 }
 
-/// What tells one state of the index on disk from the next.
-fn stamp(index: &Path) -> Option<String> {
+/// What tells one state of the catalog file and of the index on disk from the next.
+fn stamp(index: &Path, catalog: Option<&Path>) -> Option<String> {
+    // An editor may replace the file: while there is none, nothing is said of it.
+    let written = |path: &Path| {
+        let meta = std::fs::metadata(path).ok()?;
+        Some(format!("{:?} {}", meta.modified().ok()?, meta.len()))
+    };
+    let catalog = catalog.map_or(Some(String::new()), written)?;
     let current = std::fs::read_to_string(index.join("CURRENT")).ok()?;
     let committed = index.join(current.trim()).join("lexical/meta.json");
     let time = std::fs::metadata(committed).and_then(|file| file.modified()).ok()?;
-    Some(format!("{current} {time:?}"))
+    Some(format!("{current} {time:?} {catalog}"))
 }
 
 /// Is cancelled when the program is told to end. Who says it again does not want to wait.

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Opening, interrupts, models, open};
 use crate::{
     Exit,
-    cli::{ReportFormat, TestArgs},
+    cli::{TestArgs, TestFormat},
     output,
     settings::Settings,
 };
@@ -24,7 +24,7 @@ pub(crate) async fn test(args: TestArgs, settings: &Settings) -> anyhow::Result<
     let second = args.compare.as_deref().map(|name| models(settings, Some(name), None)).transpose()?;
     let path = match &args.file {
         Some(path) => path.clone(),
-        None => settings.catalog()?.parent().map_or_else(|| PathBuf::from(FILE), |folder| folder.join(FILE)),
+        None => settings.catalog_file()?.parent().map_or_else(|| PathBuf::from(FILE), |folder| folder.join(FILE)),
     };
     let cancel = interrupts();
     let asked = match &args.add {
@@ -51,9 +51,9 @@ pub(crate) async fn test(args: TestArgs, settings: &Settings) -> anyhow::Result<
     let second = Asker::new(&catalog, second, &args, settings)?.tester(&cancel).run(&asked).await;
     let both = Comparison { first: report, second };
     match args.format {
-        ReportFormat::Text => output::text(&both.table())?,
-        ReportFormat::Json => output::json(&both)?,
-        ReportFormat::Junit => {
+        TestFormat::Text => output::text(&both.table())?,
+        TestFormat::Json => output::json(&both)?,
+        TestFormat::Junit => {
             anyhow::bail!("two models are compared as text or as JSON (leave --format junit out)");
         }
     }
@@ -104,11 +104,11 @@ impl Asker {
     }
 }
 
-fn print(report: &Report, format: ReportFormat) -> anyhow::Result<()> {
+fn print(report: &Report, format: TestFormat) -> anyhow::Result<()> {
     match format {
-        ReportFormat::Text => output::text(&report.table()),
-        ReportFormat::Json => output::json(report),
-        ReportFormat::Junit => output::text(&report.junit()),
+        TestFormat::Text => output::text(&report.table()),
+        TestFormat::Json => output::json(report),
+        TestFormat::Junit => output::text(&report.junit()),
     }
 }
 

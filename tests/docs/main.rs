@@ -30,11 +30,11 @@ const NOT_RUN: [(&str, usize, &str); 5] = [
     ("data", 6, "needs sets of questions that are not in the repository"),
     ("key", 3, "needs the key of a provider, or a server of models"),
     ("server", 2, "needs other servers, or installs other programs"),
-    ("serves", 2, "runs until it is stopped"),
+    ("serves", 3, "runs until it is stopped"),
 ];
 
 /// Blocks whose commands are run.
-const RUN: usize = 19;
+const RUN: usize = 20;
 
 pub(crate) fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))

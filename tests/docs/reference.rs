@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// Flags that every command takes; they are described once.
-const GLOBAL: [&str; 5] = ["--catalog", "--state", "--embedder", "--engine", "-h"];
+const GLOBAL: [&str; 6] = ["--catalog", "--on", "--state", "--embedder", "--engine", "-h"];
 
 const NOTE: &str = "<!-- Generated from the program: `UPDATE_EXPECT=1 cargo test --test docs` writes it anew. -->\n";
 

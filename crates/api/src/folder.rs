@@ -92,7 +92,7 @@ pub(crate) fn descriptions(folder: &Path) -> (Vec<PathBuf>, Vec<Problem>) {
 }
 
 /// Whether a file looks like a whole description, told from its name and its beginning.
-fn describes(path: &Path) -> bool {
+pub(crate) fn describes(path: &Path) -> bool {
     if !is_schema(path) && !is_document(path) {
         return false;
     }

@@ -48,6 +48,11 @@ impl ApiSource {
         folder::descriptions(folder)
     }
 
+    /// Whether a file looks like a whole description, told from its name and its beginning.
+    pub fn describes(file: &Path) -> bool {
+        folder::describes(file)
+    }
+
     /// Reads the file, and those that it refers to.
     ///
     /// # Errors

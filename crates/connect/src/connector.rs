@@ -128,6 +128,15 @@ pub trait Connector: Send + Sync {
         Err(ConnectError::Unsupported { place: self.kind().to_string(), act: "run SQL" })
     }
 
+    /// What the role that reads the source may do besides reading: a few words each, such as `INSERT`. Empty where it may only
+    /// read, `None` where the source cannot say.
+    ///
+    /// # Errors
+    /// If the source cannot be reached.
+    async fn other_rights(&self) -> Result<Option<Vec<String>>, ConnectError> {
+        Ok(None)
+    }
+
     /// Whether the source holds rows. SQL scripts and dbt projects only describe tables.
     fn has_data(&self) -> bool {
         true

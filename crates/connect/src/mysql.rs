@@ -18,7 +18,7 @@ use sqlx::mysql::{MySqlConnectOptions, MySqlConnection};
 use crate::budget::Budget;
 use crate::cause::Cause;
 use crate::filter::FilterCondition;
-use crate::rows::{Rows, SampleRequest, Samples, SqlQuery, Statistics};
+use crate::rows::{MAX_RIGHTS, Rows, SampleRequest, Samples, SqlQuery, Statistics, first_column};
 use crate::server::{
     Connections, SAMPLE_ROWS, SAMPLE_TIMEOUT, STATEMENT_TIMEOUT, Server, Session, StatementFailure, samples, statistics,
 };
@@ -32,6 +32,16 @@ use table::{Place, Scope};
 
 /// MySQL allows 4,096 result columns; a column needs four.
 const COLUMNS_A_QUERY: usize = 100;
+
+/// What a role may do besides reading, one a row; the rights of its roles are not among them.
+const OTHER_RIGHTS: &str = "\
+    SELECT DISTINCT privilege_type FROM ( \
+      SELECT grantee, privilege_type FROM information_schema.user_privileges \
+      UNION ALL SELECT grantee, privilege_type FROM information_schema.schema_privileges \
+      UNION ALL SELECT grantee, privilege_type FROM information_schema.table_privileges) AS rights \
+    WHERE REPLACE(grantee, CHAR(39), '') = CURRENT_USER() \
+      AND privilege_type IN ('ALTER', 'CREATE', 'DELETE', 'DROP', 'EXECUTE', 'FILE', 'INSERT', 'SUPER', 'UPDATE') \
+    ORDER BY privilege_type";
 
 /// A connector for a MySQL or MariaDB server.
 ///
@@ -223,6 +233,11 @@ impl Connector for Mysql {
     async fn query(&self, query: &SqlQuery<'_>, cap: usize) -> Result<Rows, ConnectError> {
         let sql = query.sql.trim().trim_end_matches(';').to_owned();
         Ok(self.ask_alone("the answer to a query", Statement { sql, values: Vec::new() }, cap).await?)
+    }
+
+    async fn other_rights(&self) -> Result<Option<Vec<String>>, ConnectError> {
+        let found = self.query(&SqlQuery { sql: OTHER_RIGHTS, tables: &[] }, MAX_RIGHTS).await?;
+        Ok(Some(first_column(&found)))
     }
 
     async fn explain(&self, query: &SqlQuery<'_>) -> Result<(), ConnectError> {

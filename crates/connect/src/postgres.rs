@@ -18,7 +18,7 @@ use sqlx::postgres::{PgConnectOptions, PgConnection};
 
 use crate::budget::Budget;
 use crate::filter::FilterCondition;
-use crate::rows::{Rows, SampleRequest, Samples, SqlQuery, Statistics};
+use crate::rows::{MAX_RIGHTS, Rows, SampleRequest, Samples, SqlQuery, Statistics, first_column};
 use crate::server::{
     Connections, SAMPLE_ROWS, SAMPLE_TIMEOUT, STATEMENT_TIMEOUT, Server, Session, StatementFailure, samples, statistics,
 };
@@ -33,6 +33,21 @@ pub(crate) use value::json;
 
 /// PostgreSQL allows 1,664 result columns; a column needs five.
 const COLUMNS_A_QUERY: usize = 100;
+
+/// What a role may do besides reading, one a row.
+const OTHER_RIGHTS: &str = "\
+    SELECT 'everything, as it is a superuser' FROM pg_catalog.pg_roles WHERE rolname = current_user AND rolsuper \
+    UNION ALL \
+    SELECT kind || ' on ' || count(*) || ' tables' \
+    FROM unnest(ARRAY['INSERT', 'UPDATE', 'DELETE', 'TRUNCATE']) AS kind, pg_catalog.pg_class AS c \
+    JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace \
+    WHERE c.relkind IN ('r', 'p') AND n.nspname <> 'information_schema' AND left(n.nspname, 3) <> 'pg_' \
+      AND pg_catalog.has_table_privilege(c.oid, kind) \
+    GROUP BY kind \
+    UNION ALL \
+    SELECT 'CREATE in the schema ' || nspname FROM pg_catalog.pg_namespace \
+    WHERE nspname <> 'information_schema' AND left(nspname, 3) <> 'pg_' \
+      AND pg_catalog.has_schema_privilege(oid, 'CREATE')";
 
 /// A connector for a PostgreSQL server.
 ///
@@ -222,6 +237,11 @@ impl Connector for Postgres {
         let sql = query.sql.trim().trim_end_matches(';').to_owned();
         let statement = Statement { sql, values: Vec::new() };
         Ok(self.ask_within("the answer to a query", statement, Budget::of_answer(), STATEMENT_TIMEOUT, cap).await?)
+    }
+
+    async fn other_rights(&self) -> Result<Option<Vec<String>>, ConnectError> {
+        let found = self.query(&SqlQuery { sql: OTHER_RIGHTS, tables: &[] }, MAX_RIGHTS).await?;
+        Ok(Some(first_column(&found)))
     }
 
     async fn explain(&self, query: &SqlQuery<'_>) -> Result<(), ConnectError> {

@@ -89,6 +89,14 @@ pub struct SqlQuery<'a> {
     pub tables: &'a [&'a str],
 }
 
+/// So many rights of a role are told.
+pub(crate) const MAX_RIGHTS: usize = 20;
+
+/// The texts of the first column.
+pub(crate) fn first_column(rows: &Rows) -> Vec<String> {
+    rows.rows.iter().filter_map(|row| row.first()?.as_str().map(str::to_owned)).collect()
+}
+
 /// Rows of a source. Values are complete: no text is cut, and no number loses a digit.
 ///
 /// Integers and floating-point numbers are JSON numbers. A decimal is a number while it has at most 15 digits,

@@ -342,3 +342,26 @@ async fn a_query_that_nobody_waits_for_is_stopped() {
     until(0).await;
     assert_eq!(query(source.as_ref(), "SELECT 1", 1).await.unwrap().rows, [[json!(1)]]);
 }
+
+#[tokio::test]
+#[ignore = "needs a server: .ci/services"]
+async fn a_role_that_may_write_is_told() {
+    let sql = "CREATE TABLE a (id int); CREATE TABLE b (id int); REVOKE CREATE ON SCHEMA public FROM PUBLIC;
+         DROP ROLE IF EXISTS rights_reader; DROP ROLE IF EXISTS rights_writer;
+         CREATE ROLE rights_reader LOGIN PASSWORD 'x'; GRANT SELECT ON a, b TO rights_reader;
+         CREATE ROLE rights_writer LOGIN PASSWORD 'x'; GRANT SELECT, INSERT ON a, b TO rights_writer;";
+    let Some(url) = made("rights", sql).await else { return };
+    let rights = async |role: Option<&str>| {
+        let mut url = url.clone();
+        if let Some(role) = role {
+            url.set_username(role).unwrap();
+            url.set_password(Some("x")).unwrap();
+        }
+        connector(&url, &[]).other_rights().await.unwrap().unwrap()
+    };
+    assert_eq!(rights(Some("rights_reader")).await, Vec::<String>::new());
+    assert_eq!(rights(Some("rights_writer")).await, ["INSERT on 2 tables"]);
+    let own = rights(None).await;
+    assert!(own[0].contains("superuser"), "{own:?}");
+    run(&url, "DROP OWNED BY rights_reader, rights_writer; DROP ROLE rights_reader, rights_writer").await;
+}

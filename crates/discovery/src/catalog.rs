@@ -5,20 +5,22 @@ mod cache;
 mod current;
 mod databases;
 mod documents;
+pub(crate) mod edit;
 mod entry;
-mod environment;
 mod error;
 mod evidence;
 mod facts;
 mod file;
+pub(crate) mod file_schema;
+pub(crate) mod health;
 mod instructions;
 mod metrics;
 mod names;
 mod node;
-mod paths;
 pub(crate) mod preload;
 mod section;
 mod skills;
+mod source;
 pub(crate) mod state;
 mod verified;
 mod web;
@@ -48,24 +50,28 @@ use prospector_semantics::SemanticModel;
 use prospector_skills::SkillDiscovery;
 use prospector_state::create_folder;
 
-pub use self::error::CatalogError;
 use self::{
     apis::{Apis, invoke::HttpCaller},
     cache::Cache,
     current::Current,
     databases::{Databases, refresh_values},
     documents::Documents,
-    environment::Environment,
     evidence::CatalogEvidence,
     facts::Facts,
     metrics::Metrics,
     preload::Preload,
-    section::{Folders, Opening, Section},
+    section::{Opening, Section},
     skills::Skills,
+    source::CatalogText,
     verified::Verified,
     web::Web,
 };
-use crate::piece::PromptCache;
+pub use self::{error::CatalogError, source::CatalogSource};
+use crate::{
+    environment::{self, Environment},
+    paths,
+    piece::PromptCache,
+};
 
 /// How a catalog is opened.
 pub struct CatalogOptions<'a> {
@@ -147,17 +153,39 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// Reads the catalog file, opens what it names and brings the index up to date. What could not be read, or not
+    /// Reads the catalog, opens what it names and brings the index up to date. What could not be read, or not
     /// fully, is among the problems; the rest is there. Where the disk is full or the state folder read-only, the index
     /// as it was before is searched, or one that lives in memory, and a problem says so.
     ///
     /// # Errors
-    /// [`CatalogError`] when the file itself cannot be read, or there is no state folder and none can be made.
-    pub async fn open(path: &Path, options: CatalogOptions<'_>) -> Result<(Catalog, Vec<Problem>), CatalogError> {
-        let Contents { file, problems, base, state } = read(path, &options)?;
+    /// [`CatalogError`] when the file itself cannot be read, a source stands for nothing or none of them can be opened, or
+    /// there is no state folder and none can be made.
+    pub async fn open(
+        source: impl Into<CatalogSource>,
+        options: CatalogOptions<'_>,
+    ) -> Result<(Catalog, Vec<Problem>), CatalogError> {
+        let contents = read(&source.into(), &options)?;
+        let (text, state) = (contents.text, contents.state.clone());
+        let opened = Catalog::open_text(&text, contents.file, contents.problems, &state, options).await;
+        let (catalog, mut problems) = opened?;
+        text.place(&mut problems);
+        if text.made_of.is_some() && catalog.is_empty() && has_errors(&problems) {
+            return Err(CatalogError::Nothing { problems });
+        }
+        Ok((catalog, problems))
+    }
+
+    async fn open_text(
+        text: &CatalogText,
+        file: file::CatalogFile,
+        problems: Vec<Problem>,
+        state: &Path,
+        options: CatalogOptions<'_>,
+    ) -> Result<(Catalog, Vec<Problem>), CatalogError> {
+        let (path, state) = (text.path.as_path(), state.to_owned());
         create_folder(&state).map_err(|source| CatalogError::State { path: state.clone(), source })?;
         state::tighten(&state);
-        let folders = Folders { base: &base, state: &state, home: options.home.as_deref() };
+        let folders = text.folders(&state, options.home.as_deref());
         // Before anything is read: what changes meanwhile is read again next time.
         let files = current::fingerprint(path, &file, &folders, options.embedder.as_deref());
         let mut opening = Opening {
@@ -231,12 +259,15 @@ impl Catalog {
     /// [`Catalog::open`]; nothing is refreshed here.
     ///
     /// # Errors
-    /// [`CatalogError`] when the file itself cannot be read.
-    pub fn open_index(path: &Path, options: &CatalogOptions<'_>) -> Result<Option<Index>, CatalogError> {
-        let Contents { file, problems, base, state } = read(path, options)?;
+    /// [`CatalogError`] when the file itself cannot be read, or a source stands for nothing.
+    pub fn open_index(
+        source: impl Into<CatalogSource>,
+        options: &CatalogOptions<'_>,
+    ) -> Result<Option<Index>, CatalogError> {
+        let Contents { text, file, problems, state } = read(&source.into(), options)?;
         state::tighten(&state);
-        let folders = Folders { base: &base, state: &state, home: options.home.as_deref() };
-        let files = current::fingerprint(path, &file, &folders, options.embedder.as_deref());
+        let folders = text.folders(&state, options.home.as_deref());
+        let files = current::fingerprint(&text.path, &file, &folders, options.embedder.as_deref());
         let (Some(files), Some(current), false, false) =
             (files, Current::read(&state), has_errors(&problems), options.fresh)
         else {
@@ -337,26 +368,24 @@ fn stamp(index: &Index) -> Option<String> {
 }
 
 /// Whether any of the problems is an error: something that the catalog names could not be used.
-pub fn has_errors(problems: &[Problem]) -> bool {
+fn has_errors(problems: &[Problem]) -> bool {
     problems.iter().any(|problem| problem.severity == Severity::Error)
 }
 
-/// What a catalog file says, and where.
+/// What a catalog says, and where.
 struct Contents {
+    text: CatalogText,
     file: file::CatalogFile,
     problems: Vec<Problem>,
-    /// What its paths are relative to.
-    base: PathBuf,
     state: PathBuf,
 }
 
-fn read(path: &Path, options: &CatalogOptions<'_>) -> Result<Contents, CatalogError> {
-    let text = std::fs::read_to_string(path).map_err(|source| CatalogError::Read { path: path.to_owned(), source })?;
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    let (file, problems) = file::parse(path, text, options.environment)?;
-    let base = path.parent().filter(|base| !base.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned();
-    let state = options.state.clone().unwrap_or_else(|| base.join(".prospector"));
-    Ok(Contents { file, problems, base, state })
+fn read(source: &CatalogSource, options: &CatalogOptions<'_>) -> Result<Contents, CatalogError> {
+    let text = source.text()?;
+    let (file, problems) = file::parse(&text.path, &text.text, options.environment)?;
+    let problems = text.problems.iter().cloned().chain(problems).collect();
+    let state = options.state.clone().unwrap_or_else(|| text.base.join(".prospector"));
+    Ok(Contents { text, file, problems, state })
 }
 
 /// The nearest of `names`, up to three.

@@ -24,6 +24,9 @@
 
 mod catalog;
 mod compact;
+mod environment;
+mod locate;
+mod paths;
 mod piece;
 mod profile;
 pub mod prompt;
@@ -32,18 +35,39 @@ mod search_all;
 mod target;
 mod tools;
 
-pub use catalog::{Catalog, CatalogError, CatalogOptions, has_errors};
+pub use catalog::{Catalog, CatalogError, CatalogOptions};
 pub use profile::Profile;
 pub use tools::DiscoveryTools;
+
+/// What a catalog is made of: a file, or sources that somebody names; what is found in them, and what is written of it.
+pub mod sources {
+    pub use crate::{
+        catalog::{
+            CatalogSource,
+            edit::{EditError, add_entry, write_file},
+        },
+        locate::{
+            Address, ApiForm, Finding, FindingKind, LocateError, Secret, begin, locate, name_folder, surroundings,
+        },
+    };
+
+    /// The JSON Schema of a catalog file, for editors.
+    pub mod schema {
+        pub use crate::catalog::file_schema::{FILE, text, write};
+    }
+}
 
 /// How the compact profile reaches what each tool of the full one reaches.
 pub mod routes {
     pub use crate::compact::{ROUTES, Route};
 }
 
-/// The state folder: whether its files are whole, and what may be done about those that are not.
+/// The state folder: whether its files are whole, and what may be done about those that are not; and how the sources are.
 pub mod state {
-    pub use crate::catalog::state::{StateReport, check, discard_damaged};
+    pub use crate::catalog::{
+        health::SourceHealth,
+        state::{StateReport, check, discard_damaged},
+    };
 }
 
 /// What people say and check: facts as whoever runs the program sees them, verified queries, and those of both that wait for

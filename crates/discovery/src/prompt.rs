@@ -175,6 +175,11 @@ impl<'a> PromptBuilder<'a> {
         Prompt { form, system, with_tools, revealed, tokens: size, left_out }
     }
 
+    /// What exists, by names and counts: the map of a prompt with tools, without the rest of it.
+    pub fn map(&self) -> String {
+        map::text(self.catalog, self.tools)
+    }
+
     /// The tokens of a prompt without tools that holds everything whole: of a table all columns, of an operation its
     /// parameters, body and answer, of a document its text. What discovery is measured against; of a very large catalog
     /// it is an estimate from a part of it.

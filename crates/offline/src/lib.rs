@@ -22,6 +22,7 @@
 //!
 //! - A plan keeps what the search finds relevant enough: `plan.rs`.
 //! - A question that a verified query answers is answered by it: `verified.rs`.
+//! - One for metrics that the catalog declares is computed of them: `metrics.rs`.
 //! - Another question is turned into one query, where every word of it has a meaning in the schema: `text_to_sql.rs`.
 //! - The workflow of a reconciliation is gone through in fixed words: `reconcile.rs`.
 //!
@@ -29,6 +30,7 @@
 //! [`Purpose`](prospector_llm::purpose::Purpose), and what it has found stands in the data of the results.
 
 mod calls;
+mod metrics;
 mod model;
 mod plan;
 mod question;

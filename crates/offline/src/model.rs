@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use crate::{
     calls::translate,
+    metrics,
     plan::plan,
     reconcile,
     text_to_sql::{self, Turn},
@@ -64,9 +65,11 @@ fn respond(request: &ChatRequest) -> ChatResponse {
             let mut messages = &request.messages[(*begins_at).min(request.messages.len())..];
             // A question for an explanation is not one for rows.
             if *mode != Mode::Knowledge {
-                match verified::answer(request, question, messages, *finish) {
-                    Step::Reply(response) => return response,
-                    Step::Nothing(after) => messages = &messages[after.min(messages.len())..],
+                for answer in [verified::answer, metrics::answer] {
+                    match answer(request, question, messages, *finish) {
+                        Step::Reply(response) => return response,
+                        Step::Nothing(after) => messages = &messages[after.min(messages.len())..],
+                    }
                 }
             }
             let turn = Turn { question, mode: *mode, previous: previous.as_ref(), messages, finish: *finish };

@@ -55,7 +55,7 @@ pub(crate) fn answer(request: &ChatRequest, question: &str, messages: &[Message]
 }
 
 /// The result of the first call of a tool, and how many messages there are up to it.
-fn result<'a>(messages: &'a [Message], tool: &str) -> Option<(&'a ToolResult, usize)> {
+pub(crate) fn result<'a>(messages: &'a [Message], tool: &str) -> Option<(&'a ToolResult, usize)> {
     let mut place = None;
     for (at, message) in messages.iter().enumerate() {
         match message {

@@ -21,6 +21,11 @@ impl SemanticModel {
         (SemanticModel { declared }, problems)
     }
 
+    #[cfg(test)]
+    pub(crate) fn unchecked(declared: Declarations) -> SemanticModel {
+        SemanticModel { declared }
+    }
+
     /// The entities.
     pub fn entities(&self) -> &[Entity] {
         &self.declared.entities

@@ -96,6 +96,8 @@ pub(crate) struct ServedCatalog {
     /// Of what the clients of each owner list, from the time when the first of them waits for it.
     changes: Mutex<HashMap<Owner, Arc<Changes>>>,
     generation: AtomicU64,
+    /// Why the catalog as it is now could not be opened, where an older one is served.
+    outdated: Mutex<Option<String>>,
     one_at_a_time: tokio::sync::Mutex<()>,
 }
 
@@ -109,6 +111,7 @@ impl ServedCatalog {
             now: RwLock::new(Arc::new(State::new(opened, profile, keeping, 1))),
             changes: Mutex::default(),
             generation: AtomicU64::new(1),
+            outdated: Mutex::default(),
             one_at_a_time: tokio::sync::Mutex::new(()),
         })
     }
@@ -145,7 +148,10 @@ impl ServedCatalog {
     /// cannot be opened, the old state stays.
     pub(crate) async fn refresh(&self, all: bool) -> Result<Value, OpenError> {
         let _turn = self.one_at_a_time.lock().await;
-        let opened = on_a_thread(self.opener.clone(), all).await?;
+        let opened = on_a_thread(self.opener.clone(), all).await;
+        *self.outdated.lock().unwrap_or_else(PoisonError::into_inner) =
+            opened.as_ref().err().map(|error| error.to_string());
+        let opened = opened?;
         let generation = self.generation.fetch_add(1, Ordering::SeqCst) + 1;
         let state = State::new(opened, self.profile, self.keeping, generation);
         let said = json!({
@@ -158,6 +164,11 @@ impl ServedCatalog {
         *self.now.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(state);
         self.look();
         Ok(said)
+    }
+
+    /// Why the catalog as it is now cannot be opened, where the one before is served for that reason.
+    pub(crate) fn outdated_because(&self) -> Option<String> {
+        self.outdated.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Why the index cannot be searched, where it cannot.
@@ -192,8 +203,8 @@ impl ServedCatalog {
         }
     }
 
-    /// Opens the catalog again whenever `stamp` says something else than `known`: another process has refreshed the index;
-    /// and when the index is damaged, which builds it anew.
+    /// Opens the catalog again whenever `stamp` says something else than `known`: somebody has changed the catalog, or another
+    /// process has refreshed the index; and when the index is damaged, which builds it anew.
     pub(crate) async fn follow(
         &self,
         stamp: &(dyn Fn() -> Option<String> + Send + Sync),
@@ -226,8 +237,10 @@ impl ServedCatalog {
             // nothing.
             known = found;
             match self.refresh(false).await {
-                Ok(said) => tracing::info!(%said, "the index changed, and the catalog was opened again"),
-                Err(error) => tracing::warn!(%error, "the index changed, but the catalog cannot be opened again"),
+                Ok(said) => tracing::info!(%said, "the catalog or its index changed, and it was opened again"),
+                Err(error) => {
+                    tracing::warn!(%error, "the catalog changed and cannot be opened again; the one before is served");
+                }
             }
         }
     }

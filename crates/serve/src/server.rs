@@ -94,8 +94,8 @@ impl Server {
         self.options.limits.share(of, self.options.tokens.owners())
     }
 
-    /// Opens the catalog again whenever `stamp` gives something new, until the server closes: so that a refresh by
-    /// another process is noticed.
+    /// Opens the catalog again whenever `stamp` gives something new, until the server closes: so that a change of the catalog
+    /// and a refresh by another process are noticed.
     pub fn follow(self: &Arc<Self>, stamp: impl Fn() -> Option<String> + Send + Sync + 'static) {
         let (server, known) = (self.clone(), stamp());
         tokio::spawn(async move { server.catalog.follow(&stamp, known, LOOK, &server.closing).await });

@@ -29,6 +29,9 @@ pub struct SkillFolder {
 }
 
 impl SkillFolder {
+    /// The file that makes a folder a skill.
+    pub const FILE: &str = SKILL_FILES[0];
+
     /// The skills in this folder, sorted by path; names may repeat. Every folder with a `SKILL.md` is a skill, also one that
     /// lies in the folder of another. Hidden folders are passed over; links that lead out of the folder are not followed.
     pub fn load(&self) -> (Vec<Skill>, Vec<Problem>) {

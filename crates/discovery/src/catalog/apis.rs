@@ -300,7 +300,7 @@ mod tests {
     async fn load(folder: &Path, entry: ApiEntry) -> (Vec<String>, Vec<Problem>) {
         let mut opening = Opening {
             file: Path::new("c.yaml"),
-            folders: Folders { base: folder, state: folder, home: None },
+            folders: Folders { base: folder, state: folder, home: None, usual_skills: true },
             cache: Cache::of_state(folder, false),
             web: Web::new(folder, &Default::default(), false),
             progress: &|_, _, _| (),

@@ -2,8 +2,11 @@
 
 use std::path::PathBuf;
 
-use prospector_core::problem::conceal;
+use prospector_core::Problem;
+use prospector_core::problem::{Severity, conceal};
 use prospector_search::SearchError;
+
+use crate::locate::LocateError;
 
 /// A catalog could not be opened at all.
 #[derive(Debug, thiserror::Error)]
@@ -34,7 +37,22 @@ pub enum CatalogError {
         /// What the operating system said.
         source: std::io::Error,
     },
+    /// A source that was named stands for nothing.
+    #[error(transparent)]
+    Locate(#[from] LocateError),
+    /// Of the sources that were named none can be opened.
+    #[error("none of the sources can be opened: {}", list(problems))]
+    Nothing {
+        /// Why not.
+        problems: Vec<Problem>,
+    },
     /// The index could neither be opened nor made anew.
     #[error(transparent)]
     Search(#[from] SearchError),
+}
+
+/// The errors among the problems, each with its place.
+fn list(problems: &[Problem]) -> String {
+    let errors = problems.iter().filter(|problem| problem.severity == Severity::Error);
+    errors.map(|problem| format!("{}: {}", problem.place, problem.reason)).collect::<Vec<_>>().join("; ")
 }

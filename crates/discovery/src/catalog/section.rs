@@ -49,6 +49,8 @@ pub(super) struct Folders<'a> {
     pub(super) state: &'a Path,
     /// The home folder of the user, whose skills count too.
     pub(super) home: Option<&'a Path>,
+    /// Whether the usual folders of skills count, beside the catalog and in the home folder.
+    pub(super) usual_skills: bool,
 }
 
 /// A catalog that is being opened: what its sections are loaded with, and what is wrong with them.

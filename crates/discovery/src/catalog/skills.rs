@@ -44,7 +44,7 @@ impl Section for Skills {
 
     fn files(entries: &[SkillEntry], folders: &Folders<'_>) -> Option<Vec<PathBuf>> {
         let mut files = Vec::new();
-        for folder in usual_folders(folders.base, folders.home) {
+        for folder in usual_folders(folders) {
             if folder.path.exists() {
                 watch(&folder.path, &mut files)?;
             }
@@ -56,7 +56,7 @@ impl Section for Skills {
     }
 
     async fn load(self, entries: Vec<SkillEntry>, opening: &mut Opening<'_>) -> (Arc<SkillDiscovery>, ()) {
-        let mut folders = usual_folders(opening.folders.base, opening.folders.home);
+        let mut folders = usual_folders(&opening.folders);
         for entry in &entries {
             let path = opening.folders.base.join(&entry.path);
             if path.is_dir() {
@@ -80,7 +80,8 @@ impl Section for Skills {
 }
 
 /// The folders of skills that count without being named.
-fn usual_folders(base: &Path, home: Option<&Path>) -> Vec<SkillFolder> {
+fn usual_folders(folders: &Folders<'_>) -> Vec<SkillFolder> {
     let of_root = |root: &Path| SKILL_FOLDERS.map(|folder| SkillFolder { path: root.join(folder), required: false });
-    [Some(base), home].into_iter().flatten().flat_map(of_root).collect()
+    let roots = [Some(folders.base), folders.home].into_iter().flatten().filter(|_| folders.usual_skills);
+    roots.flat_map(of_root).collect()
 }

@@ -18,8 +18,18 @@ use serde::Serialize;
 use super::{current, error::CatalogError, facts, section::Opening};
 
 /// What is in a state folder, stores apart.
-const ENTRIES: [&str; 9] =
-    ["chat_history.txt", "current.json", "index", "models", "reconcile", "scratch", "sources", "web", "workflows"];
+const ENTRIES: [&str; 10] = [
+    "catalog.schema.json",
+    "chat_history.txt",
+    "current.json",
+    "index",
+    "models",
+    "reconcile",
+    "scratch",
+    "sources",
+    "web",
+    "workflows",
+];
 /// The stores, each with the files that SQLite keeps beside it.
 const STORES: [&str; 2] = ["facts.sqlite", "sessions.sqlite"];
 const BESIDE: [&str; 4] = ["", "-journal", "-shm", "-wal"];

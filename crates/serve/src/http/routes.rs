@@ -34,7 +34,8 @@ pub(crate) async fn healthy() -> &'static str {
     "ok\n"
 }
 
-/// `GET /readyz`: it takes requests, and its index can be searched.
+/// `GET /readyz`: it takes requests, and its index can be searched. Of a catalog that was changed into something that cannot be
+/// opened, the one before is served, and that is told.
 pub(crate) async fn ready(State(shared): State<Shared>) -> Response {
     let reason = match shared.server.closing.is_cancelled() {
         true => Some("closing\n"),
@@ -43,6 +44,9 @@ pub(crate) async fn ready(State(shared): State<Shared>) -> Response {
     };
     match reason {
         Some(reason) => (StatusCode::SERVICE_UNAVAILABLE, reason).into_response(),
+        None if shared.server.catalog.outdated_because().is_some() => {
+            "ready; the catalog has changed and cannot be opened: the one before is served\n".into_response()
+        }
         None => "ready\n".into_response(),
     }
 }
@@ -77,6 +81,7 @@ pub(crate) async fn about(State(shared): State<Shared>, Extension(owner): Extens
         "generation": view.generation,
         "records": view.catalog.index.len(),
         "problems": view.problems.len(),
+        "catalog_error": shared.server.catalog.outdated_because(),
         "things": view.counts(),
         "tasks": Task::OF_QUESTIONS.map(Task::as_str),
         "sessions": shared.server.options.state.is_some(),

@@ -8,7 +8,7 @@ use prospector_core::Problem;
 use prospector_core::name::nearest;
 
 use super::{entry::DatabaseEntry, values::ValuesEntry};
-use crate::catalog::paths::{glob, is_glob, names, nearest_file};
+use crate::paths::{glob, is_glob, names, nearest_file};
 
 /// One database, found but not yet opened.
 pub(super) struct Found {

@@ -6,7 +6,7 @@ pub(crate) type Environment<'a> = &'a (dyn Fn(&str) -> Option<String> + Sync);
 
 /// A text whose variables have no values.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(super) enum EnvironmentError {
+pub(crate) enum EnvironmentError {
     /// The name of a variable has no end.
     #[error("`${{` has no closing `}}`")]
     Unclosed,
@@ -16,7 +16,7 @@ pub(super) enum EnvironmentError {
 }
 
 /// Replaces each `${NAME}` by its value.
-pub(super) fn environment(text: &str, lookup: Environment<'_>) -> Result<String, EnvironmentError> {
+pub(crate) fn environment(text: &str, lookup: Environment<'_>) -> Result<String, EnvironmentError> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(start) = rest.find("${") {
@@ -33,7 +33,7 @@ pub(super) fn environment(text: &str, lookup: Environment<'_>) -> Result<String,
 
 /// Replaces each `${NAME}` in a URL: a value that is part of the user or the password is encoded, whatever letters it has. One that is
 /// the whole URL, or stands behind the `@`, is taken as it is.
-pub(super) fn url_environment(url: &str, lookup: Environment<'_>) -> Result<String, EnvironmentError> {
+pub(crate) fn url_environment(url: &str, lookup: Environment<'_>) -> Result<String, EnvironmentError> {
     let (Some(scheme), Some(at)) = (url.find("://"), url.rfind('@')) else { return environment(url, lookup) };
     if scheme > at {
         return environment(url, lookup);
@@ -51,7 +51,7 @@ fn percent_encode(text: &str) -> String {
 }
 
 /// A URL of DynamoDB without a key, with the key of the environment where there is one, as other programs take it.
-pub(super) fn with_key(url: String, lookup: Environment<'_>) -> String {
+pub(crate) fn with_key(url: String, lookup: Environment<'_>) -> String {
     let Some(rest) = url.strip_prefix("dynamodb://").filter(|rest| !rest.contains('@')) else { return url };
     let (Some(id), Some(secret)) = (lookup("AWS_ACCESS_KEY_ID"), lookup("AWS_SECRET_ACCESS_KEY")) else { return url };
     let mark = if rest.contains('?') { '&' } else { '?' };

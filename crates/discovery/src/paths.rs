@@ -8,11 +8,11 @@ use prospector_core::name::nearest;
 use walkdir::WalkDir;
 
 /// With more files than this, looking at each takes as long as opening the catalog.
-pub(super) const MAX_WATCHED: usize = 100_000;
+pub(crate) const MAX_WATCHED: usize = 100_000;
 
 /// Why the files of a pattern could not be listed.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum GlobError {
+pub(crate) enum GlobError {
     /// The pattern has no folder to begin with.
     #[error(transparent)]
     Prefix(#[from] std::path::StripPrefixError),
@@ -25,13 +25,13 @@ pub(super) enum GlobError {
 }
 
 /// Whether a path holds wildcards.
-pub(super) fn is_glob(path: &str) -> bool {
+pub(crate) fn is_glob(path: &str) -> bool {
     path.contains(['*', '?', '[', '{'])
 }
 
 /// The files that match a pattern, sorted. `*` stays within one folder, `**` goes through all. Symbolic links that lead
 /// out of the fixed part of the pattern are not followed.
-pub(super) fn glob(base: &Path, pattern: &str) -> Result<Vec<PathBuf>, GlobError> {
+pub(crate) fn glob(base: &Path, pattern: &str) -> Result<Vec<PathBuf>, GlobError> {
     let joined = base.join(pattern);
     let mut root = PathBuf::new();
     for component in joined.components() {
@@ -62,7 +62,7 @@ pub(super) fn glob(base: &Path, pattern: &str) -> Result<Vec<PathBuf>, GlobError
 }
 
 /// One name for each file: the stem, or the folder's name where stems repeat (`imdb/schema.sql` is `imdb`), or both.
-pub(super) fn names(files: &[PathBuf]) -> Vec<String> {
+pub(crate) fn names(files: &[PathBuf]) -> Vec<String> {
     let stem = |path: &Path| path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let folder = |path: &Path| {
         path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
@@ -83,7 +83,7 @@ pub(super) fn names(files: &[PathBuf]) -> Vec<String> {
 }
 
 /// The files of a path or a pattern; `None`, with the problem noted, where there are none.
-pub(super) fn files(base: &Path, place: &str, pattern: &str, problems: &mut Vec<Problem>) -> Option<Vec<PathBuf>> {
+pub(crate) fn files(base: &Path, place: &str, pattern: &str, problems: &mut Vec<Problem>) -> Option<Vec<PathBuf>> {
     let path = base.join(pattern);
     let (reason, advice) = if is_glob(pattern) {
         match glob(base, pattern) {
@@ -103,7 +103,7 @@ pub(super) fn files(base: &Path, place: &str, pattern: &str, problems: &mut Vec<
 }
 
 /// The file of the same folder whose name is nearest to one that does not exist.
-pub(super) fn nearest_file(path: &Path) -> Option<String> {
+pub(crate) fn nearest_file(path: &Path) -> Option<String> {
     let wanted = path.file_name()?.to_string_lossy();
     let names: Vec<String> = std::fs::read_dir(path.parent()?)
         .ok()?
@@ -115,7 +115,7 @@ pub(super) fn nearest_file(path: &Path) -> Option<String> {
 
 /// Adds a path, and of a folder all that is in it, to the files that are watched. `None` where a folder cannot be listed,
 /// or where there are more than [`MAX_WATCHED`] files by then.
-pub(super) fn watch(path: &Path, watched: &mut Vec<PathBuf>) -> Option<()> {
+pub(crate) fn watch(path: &Path, watched: &mut Vec<PathBuf>) -> Option<()> {
     for entry in WalkDir::new(path).follow_links(true).sort_by_file_name() {
         watched.push(entry.ok()?.into_path());
         if watched.len() > MAX_WATCHED {

@@ -1,0 +1,115 @@
+//! `planner add`: adds a source to the catalog, where it can be opened.
+
+use anyhow::Context as _;
+use prospector_core::Problem;
+use prospector_core::record::ResourceKind;
+use prospector_discovery::{
+    Catalog, CatalogOptions,
+    sources::{CatalogSource, Finding, FindingKind, Secret, add_entry, locate, write_file},
+};
+use serde::Serialize;
+use serde_json::json;
+
+use super::{options, with_advice};
+use crate::{
+    Exit,
+    cli::AddArgs,
+    output,
+    report::Report,
+    settings::{self, Settings},
+    table::Table,
+};
+
+/// What `planner add` prints.
+#[derive(Serialize)]
+struct Added {
+    catalog: std::path::PathBuf,
+    added: Vec<Finding>,
+    problems: Vec<Problem>,
+    /// Variables that have to be set, as secrets are not written.
+    variables: Vec<String>,
+}
+
+/// Adds it.
+pub(crate) async fn add(args: AddArgs, settings: &Settings) -> anyhow::Result<Exit> {
+    anyhow::ensure!(!settings.has_sources(), "name the source without --on");
+    let path = settings.catalog_file()?.to_owned();
+    let folder = path.parent().unwrap_or(std::path::Path::new("")).to_owned();
+    let (mut found, left_out) = locate(std::slice::from_ref(&args.source))?;
+    output::problems(&left_out, true);
+    let mut secrets: Vec<Secret> = Vec::new();
+    for finding in &mut found {
+        secrets.extend(finding.take_secret()?);
+    }
+    let before =
+        std::fs::read_to_string(&path).with_context(|| format!("cannot read the catalog {}", path.display()))?;
+    refuse_names(&found, settings).await?;
+    let (mut text, mut lines) = (before, Vec::new());
+    for finding in &found {
+        let (with, line) = add_entry(&text, finding.section(), &finding.entry(Some(&folder)))
+            .with_context(|| format!("cannot add to {}; nothing was changed", path.display()))?;
+        text = with;
+        // What stands below moves down.
+        lines.iter_mut().filter(|known| **known >= line).for_each(|known| *known += 1);
+        lines.push(line);
+    }
+    let problems = check(&path, &text, &lines, &secrets, settings).await?;
+    output::problems(&problems, true);
+    anyhow::ensure!(!output::has_errors(&problems), "the source cannot be opened; nothing was changed");
+    write_file(&path, &text).with_context(|| format!("cannot write {}; nothing was changed", path.display()))?;
+    let variables: Vec<String> = secrets.into_iter().map(|secret| secret.variable).collect();
+    for variable in &variables {
+        output::say(&format!("note: set {variable} before you start planner; the catalog only names it"));
+    }
+    let mut table = Table::new(["section", "name", "where", "files"]);
+    for finding in &found {
+        let files = Some(finding.files).filter(|files| *files > 0);
+        table.push([json!(finding.section()), json!(finding.name), json!(finding.address.to_string()), json!(files)]);
+    }
+    let note = format!("added to {}", path.display());
+    Report::new(&Added { catalog: path, added: found, problems, variables }, table)?
+        .with_note(note)
+        .print(args.format)?;
+    Ok(Exit::Good)
+}
+
+/// Refuses a name that the catalog has already.
+async fn refuse_names(found: &[Finding], settings: &Settings) -> anyhow::Result<()> {
+    let (catalog, _) = Catalog::open(&settings.catalog()?, options(settings)?)
+        .await
+        .map_err(with_advice)
+        .context("the catalog cannot be used")?;
+    for finding in found {
+        let kind = match finding.kind {
+            FindingKind::Databases(_) => ResourceKind::Database,
+            FindingKind::Apis(_) => ResourceKind::Api,
+            FindingKind::Documents | FindingKind::Skills => continue,
+        };
+        if let Some(name) = finding.name.as_deref().and_then(|name| catalog.resolve(kind, name)) {
+            anyhow::bail!(
+                "the catalog has a `{name}` already; nothing was changed: write `planner add NAME={}` to give it another name",
+                finding.source
+            );
+        }
+    }
+    Ok(())
+}
+
+/// What is wrong with the new lines of a catalog.
+async fn check(
+    path: &std::path::Path,
+    text: &str,
+    lines: &[usize],
+    secrets: &[Secret],
+    settings: &Settings,
+) -> anyhow::Result<Vec<Problem>> {
+    let lookup = |name: &str| {
+        let given = secrets.iter().find(|secret| secret.variable == name).map(|secret| secret.value().to_owned());
+        given.or_else(|| settings::variable(name))
+    };
+    let options = CatalogOptions { environment: &lookup, ..options(settings)? };
+    let source = CatalogSource::Text { path: path.to_owned(), text: text.to_owned() };
+    let opened = Catalog::open(&source, options).await.map_err(with_advice).context("the catalog cannot be used")?;
+    let places: Vec<String> = lines.iter().map(|line| format!("{}:{line}", path.display())).collect();
+    Ok(opened.1.into_iter().filter(|problem| places.contains(&problem.place)).collect())
+}

@@ -1,0 +1,222 @@
+//! `planner doctor`: what is wrong, and what to do about it.
+
+use std::{path::Path, time::SystemTime};
+
+use prospector_core::Problem;
+use prospector_core::problem::Severity;
+use prospector_discovery::{Catalog, sources::CatalogSource, state};
+use serde::Serialize;
+use serde_json::json;
+
+use super::{options, with_advice};
+use crate::{Exit, cli::DoctorArgs, report::Report, settings::Settings, table::Table};
+
+/// The program was not made before: 2026-01-01. A clock that is behind it is wrong.
+const MADE: u64 = 1_767_225_600;
+
+/// How one thing is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Status {
+    Ok,
+    Warning,
+    Error,
+}
+
+impl Status {
+    fn as_str(self) -> &'static str {
+        match self {
+            Status::Ok => "ok",
+            Status::Warning => "warning",
+            Status::Error => "error",
+        }
+    }
+}
+
+/// What was looked at, and what was found.
+#[derive(Debug, Serialize)]
+struct Check {
+    what: String,
+    status: Status,
+    finding: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    advice: Option<String>,
+}
+
+/// What `planner doctor` prints.
+#[derive(Serialize)]
+struct Diagnosis {
+    ok: bool,
+    checks: Vec<Check>,
+}
+
+impl Check {
+    fn ok(what: impl Into<String>, finding: impl Into<String>) -> Check {
+        Check { what: what.into(), status: Status::Ok, finding: finding.into(), advice: None }
+    }
+
+    fn bad(status: Status, what: impl Into<String>, finding: impl Into<String>, advice: impl Into<String>) -> Check {
+        Check { what: what.into(), status, finding: finding.into(), advice: Some(advice.into()) }
+    }
+
+    fn of(problem: &Problem) -> Check {
+        let status = match problem.severity {
+            Severity::Warning => Status::Warning,
+            Severity::Error => Status::Error,
+        };
+        Check { what: problem.place.clone(), status, finding: problem.reason.clone(), advice: problem.advice.clone() }
+    }
+}
+
+/// Looks at everything, and says what is wrong.
+pub(crate) async fn doctor(args: DoctorArgs, settings: &Settings) -> anyhow::Result<Exit> {
+    let mut checks = vec![program(), clock(), models(settings)];
+    match settings.catalog() {
+        Ok(source) => checks.extend(look(&source, settings).await?),
+        Err(error) => checks.push(Check::bad(
+            Status::Error,
+            "catalog",
+            error.to_string(),
+            "write one with `planner init`, or name your data with --on",
+        )),
+    }
+    let ok = checks.iter().all(|check| check.status != Status::Error);
+    let mut table = Table::new(["", "what", "finding", "what to do"]);
+    for check in &checks {
+        table.push([json!(check.status.as_str()), json!(check.what), json!(check.finding), json!(check.advice)]);
+    }
+    let count = |status: Status| checks.iter().filter(|check| check.status == status).count();
+    let note = format!("{}, {}", plural(count(Status::Error), "error"), plural(count(Status::Warning), "warning"));
+    Report::new(&Diagnosis { ok, checks }, table)?.with_note(note).print(args.format)?;
+    Ok(if ok { Exit::Good } else { Exit::Usage })
+}
+
+/// `1 error`, `2 errors`.
+fn plural(count: usize, one: &str) -> String {
+    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
+}
+
+fn program() -> Check {
+    let features = [
+        ("ballista", cfg!(feature = "ballista")),
+        ("bigquery", cfg!(feature = "bigquery")),
+        ("cassandra", cfg!(feature = "cassandra")),
+        ("dynamodb", cfg!(feature = "dynamodb")),
+        ("elasticsearch", cfg!(feature = "elasticsearch")),
+        ("mongodb", cfg!(feature = "mongodb")),
+        ("otlp", cfg!(feature = "otlp")),
+    ];
+    let with: Vec<&str> = features.iter().filter(|(_, is_in)| *is_in).map(|(name, _)| *name).collect();
+    let with = if with.is_empty() { "no features".to_owned() } else { with.join(", ") };
+    let (system, machine) = (std::env::consts::OS, std::env::consts::ARCH);
+    Check::ok("program", format!("planner {} for {system} on {machine}, with {with}", env!("CARGO_PKG_VERSION")))
+}
+
+fn clock() -> Check {
+    let seconds = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    if seconds < MADE {
+        let advice = "set the clock: certificates and the age of copies are judged by it";
+        return Check::bad(Status::Error, "clock", "it is before 2026", advice);
+    }
+    Check::ok("clock", "it is plausible")
+}
+
+/// Which keys are set, by their names alone, and which model is used.
+fn models(settings: &Settings) -> Check {
+    let providers = &settings.providers;
+    let keys = [
+        ("ANTHROPIC_API_KEY", providers.anthropic_api_key.is_some()),
+        ("OPENAI_API_KEY", providers.openai_api_key.is_some()),
+        ("GEMINI_API_KEY", providers.gemini_api_key.is_some()),
+    ];
+    let set: Vec<&str> = keys.iter().filter(|(_, is_set)| *is_set).map(|(name, _)| *name).collect();
+    let name = settings.model(None);
+    if let Err(error) = super::model(settings, &name) {
+        return Check::bad(Status::Error, "model", format!("{error:#}"), "set PROSPECTOR_MODEL to another");
+    }
+    if name == prospector_offline::Offline::NAME {
+        let finding = "`offline` plans: a program, and no language model";
+        let names = keys.map(|(name, _)| name).join(", ");
+        return Check::bad(Status::Warning, "model", finding, format!("set one of {names}, or name one with --model"));
+    }
+    let set = if set.is_empty() { "no key is set".to_owned() } else { format!("{} set", set.join(", ")) };
+    Check::ok("model", format!("{name} ({set})"))
+}
+
+/// The catalog, its state folder and its sources.
+async fn look(source: &CatalogSource, settings: &Settings) -> anyhow::Result<Vec<Check>> {
+    let folder = settings.state_folder()?;
+    let mut checks = vec![rights(&folder)];
+    match state::check(&folder).await {
+        Ok(report) if report.files == 0 => {
+            checks.push(Check::ok("index", "there is none yet; the first command makes it"))
+        }
+        Ok(report) if report.damage.is_empty() => {
+            checks.push(Check::ok("index", format!("{} files are whole", report.files)));
+        }
+        Ok(report) => checks.extend(report.damage.iter().map(Check::of)),
+        Err(error) => checks.push(Check::bad(Status::Error, "index", error.to_string(), "see who owns the files")),
+    }
+    let (catalog, problems) = match Catalog::open(source, options(settings)?).await {
+        Ok(opened) => opened,
+        Err(error) => {
+            let error = with_advice(error);
+            checks.push(Check::bad(Status::Error, "catalog", format!("{error:#}"), "nothing else can be looked at"));
+            return Ok(checks);
+        }
+    };
+    let name = match source {
+        CatalogSource::File(path) | CatalogSource::Text { path, .. } => path.display().to_string(),
+        CatalogSource::Sources(sources) => format!("made of {}", plural(sources.len(), "source")),
+    };
+    checks.push(Check::ok("catalog", format!("{name}: {} records in the index", catalog.index.len())));
+    checks.extend(problems.iter().map(Check::of));
+    for source in catalog.check_sources().await {
+        let what = format!("{} ({})", source.name, source.kind);
+        checks.push(match (source.fault, source.other_rights.as_slice()) {
+            (Some(fault), _) => {
+                Check::bad(Status::Error, what, fault, "see that it runs and can be reached, and who may read it")
+            }
+            (None, []) => Check::ok(what, format!("reached; {}", plural(source.tables, "table"))),
+            (None, rights) => Check::bad(
+                Status::Warning,
+                what,
+                format!("reached, but its role may do more than read: {}", rights.join(", ")),
+                "use a role with SELECT alone",
+            ),
+        });
+    }
+    Ok(checks)
+}
+
+/// Whether the state folder can be written, and is for its owner alone.
+fn rights(folder: &Path) -> Check {
+    let shown = folder.display();
+    if !folder.exists() {
+        return Check::ok("state", format!("{shown} will be made"));
+    }
+    let advice = "name another folder with --state FOLDER";
+    match std::fs::metadata(folder) {
+        Ok(meta) if !meta.is_dir() => Check::bad(Status::Error, "state", format!("{shown} is no folder"), advice),
+        Ok(meta) if meta.permissions().readonly() => {
+            Check::bad(Status::Error, "state", format!("{shown} cannot be written"), advice)
+        }
+        Ok(meta) if is_open(&meta) => {
+            let advice = "the next command that opens the catalog closes it; see who could read it";
+            Check::bad(Status::Warning, "state", format!("others may look into {shown}"), advice)
+        }
+        Ok(_) => Check::ok("state", format!("{shown} is for its owner alone")),
+        Err(error) => Check::bad(Status::Error, "state", format!("{shown}: {error}"), advice),
+    }
+}
+
+#[cfg(unix)]
+fn is_open(meta: &std::fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    meta.permissions().mode() & 0o077 != 0
+}
+
+#[cfg(not(unix))]
+fn is_open(_: &std::fs::Metadata) -> bool {
+    false
+}

@@ -1,0 +1,196 @@
+//! Rows under columns: as a table for people, and as CSV, Markdown and lines of JSON for programs.
+
+use comfy_table::{Cell, CellAlignment, ContentArrangement, presets};
+use serde_json::{Map, Value};
+use unicode_width::UnicodeWidthStr;
+
+use crate::visible::visible;
+
+/// A longer text in a cell of a table for people is cut, and so is one in the list of an entry.
+const MAX_CELL_CHARS: usize = 400;
+
+/// A column narrower than this cannot be read.
+const MIN_COLUMN: usize = 9;
+
+/// The bar and the blanks of a column.
+const FRAME: usize = 3;
+
+/// Rows under columns.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Table {
+    pub(crate) columns: Vec<String>,
+    /// A value a column.
+    pub(crate) rows: Vec<Vec<Value>>,
+}
+
+impl Table {
+    /// A table with these columns.
+    pub(crate) fn new<const N: usize>(columns: [&str; N]) -> Table {
+        Table { columns: columns.map(str::to_owned).into(), rows: Vec::new() }
+    }
+
+    /// Adds a row.
+    pub(crate) fn push<const N: usize>(&mut self, row: [Value; N]) {
+        self.rows.push(row.into());
+    }
+
+    /// The objects of a list, with every key that one of them has as a column.
+    pub(crate) fn of_objects(items: &[Value]) -> Option<Table> {
+        let objects: Vec<&Map<String, Value>> = items.iter().map(Value::as_object).collect::<Option<_>>()?;
+        let mut columns: Vec<String> = Vec::new();
+        for key in objects.iter().flat_map(|object| object.keys()) {
+            if !columns.contains(key) {
+                columns.push(key.clone());
+            }
+        }
+        let row = |object: &&Map<String, Value>| {
+            columns.iter().map(|column| object.get(column).cloned().unwrap_or_default()).collect()
+        };
+        let rows = objects.iter().map(row).collect();
+        Some(Table { columns, rows })
+    }
+
+    /// For people: within that many columns of a terminal. Where the columns would be too narrow, each row is a list of its
+    /// own. No colours, and nothing that a terminal would obey.
+    pub(crate) fn for_people(&self, width: usize) -> String {
+        if self.rows.is_empty() {
+            return format!("{}\n(no rows)", visible(&self.columns.join(" | ")));
+        }
+        if self.columns.len() * (MIN_COLUMN + FRAME) >= width && self.natural_width() > width {
+            return self.list();
+        }
+        let mut table = comfy_table::Table::new();
+        table.load_preset(presets::UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Dynamic);
+        table.set_width(u16::try_from(width).unwrap_or(u16::MAX));
+        table.set_header(self.columns.iter().map(|column| visible(column).into_owned()));
+        for row in &self.rows {
+            let cells = row.iter().map(|value| {
+                let align = if value.is_number() { CellAlignment::Right } else { CellAlignment::Left };
+                Cell::new(cut(value)).set_alignment(align)
+            });
+            table.add_row(cells);
+        }
+        table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+    }
+
+    /// How wide it is where nothing is wrapped.
+    fn natural_width(&self) -> usize {
+        let widths = self.columns.iter().enumerate().map(|(at, column)| {
+            let cells = self.rows.iter().filter_map(|row| row.get(at)).map(|value| cut(value).width());
+            cells.chain([column.width()]).max().unwrap_or_default() + FRAME
+        });
+        widths.sum::<usize>() + 1
+    }
+
+    /// One row after the other, a line a column.
+    fn list(&self) -> String {
+        let widest = self.columns.iter().map(|column| column.width()).max().unwrap_or_default();
+        let mut lines = Vec::new();
+        for (at, row) in self.rows.iter().enumerate() {
+            lines.push(format!("-- {} --", at + 1));
+            for (column, value) in self.columns.iter().zip(row).filter(|(_, value)| !value.is_null()) {
+                let gap = " ".repeat(widest - column.width());
+                lines.push(format!("{}{gap}  {}", visible(column), cut(value).replace('\n', " ")));
+            }
+        }
+        lines.join("\n")
+    }
+
+    /// As Markdown.
+    pub(crate) fn for_markdown(&self) -> String {
+        let escape = |text: &str| visible(text).replace('\\', "\\\\").replace('|', "\\|").replace('\n', "<br>");
+        let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
+        let head = line(self.columns.iter().map(|column| escape(column)).collect());
+        let rule = line(self.columns.iter().map(|_| "---".to_owned()).collect());
+        let rows = self.rows.iter().map(|row| line(row.iter().map(|value| escape(&text(value))).collect()));
+        [head, rule].into_iter().chain(rows).collect::<Vec<_>>().join("\n")
+    }
+
+    /// As CSV (RFC 4180, with line feeds), the columns first.
+    pub(crate) fn for_csv(&self) -> anyhow::Result<String> {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        writer.write_record(&self.columns)?;
+        for row in &self.rows {
+            writer.write_record(row.iter().map(text))?;
+        }
+        Ok(String::from_utf8(writer.into_inner()?)?.trim_end_matches('\n').to_owned())
+    }
+
+    /// An object a row, a line each.
+    pub(crate) fn for_lines(&self) -> String {
+        let object = |row: &Vec<Value>| {
+            let fields = self.columns.iter().cloned().zip(row.iter().cloned());
+            Value::Object(fields.collect()).to_string()
+        };
+        self.rows.iter().map(object).collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// A value as a text: null is nothing, lists of single values are put one after the other, and what is nested is JSON.
+pub(crate) fn text(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Array(items) if items.iter().all(|item| !item.is_array() && !item.is_object()) => {
+            items.iter().map(text).collect::<Vec<_>>().join(", ")
+        }
+        other => other.to_string(),
+    }
+}
+
+/// A value in a table for people.
+fn cut(value: &Value) -> String {
+    let whole = text(value);
+    let shown = match whole.char_indices().nth(MAX_CELL_CHARS) {
+        Some((end, _)) => format!("{}…", &whole[..end]),
+        None => whole,
+    };
+    visible(&shown).replace('\t', " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn table() -> Table {
+        let mut table = Table::new(["name", "total", "note"]);
+        table.push([json!("名前"), json!(12.5), json!("a|b\n\"c\"")]);
+        table.push([json!("é\u{1b}[31m"), json!(3), Value::Null]);
+        table
+    }
+
+    #[test]
+    fn wide_characters_take_two_places_and_nothing_is_obeyed() {
+        let shown = table().for_people(80);
+        let widths: std::collections::BTreeSet<usize> = shown.lines().map(UnicodeWidthStr::width).collect();
+        assert_eq!(widths.len(), 1, "{shown}");
+        assert!(!shown.contains('\u{1b}') && shown.contains("\\u{1b}[31m"), "{shown}");
+        assert!(shown.lines().any(|line| line.contains("12.5 ┆") || line.contains("12.5 │")), "{shown}");
+    }
+
+    #[test]
+    fn a_table_keeps_to_its_width_and_many_columns_become_lists() {
+        for width in [20, 40, 80, 200] {
+            let shown = table().for_people(width);
+            let widest = shown.lines().map(UnicodeWidthStr::width).max().unwrap_or_default();
+            assert!(widest <= width.max(36), "{width}: {shown}");
+        }
+        let columns: Vec<String> = (0..30).map(|n| format!("column_{n}")).collect();
+        let wide = Table { rows: vec![columns.iter().map(|c| json!(c)).collect()], columns };
+        let shown = wide.for_people(80);
+        assert!(shown.starts_with("-- 1 --\ncolumn_0   column_0\n"), "{shown}");
+    }
+
+    #[test]
+    fn programs_get_rows_that_they_can_read() {
+        assert_eq!(
+            table().for_csv().ok().as_deref(),
+            Some("name,total,note\n名前,12.5,\"a|b\n\"\"c\"\"\"\né\u{1b}[31m,3,")
+        );
+        assert_eq!(table().for_markdown().lines().nth(2), Some("| 名前 | 12.5 | a\\|b<br>\"c\" |"));
+        assert_eq!(table().for_lines().lines().nth(1), Some("{\"name\":\"é\\u001b[31m\",\"total\":3,\"note\":null}"));
+        assert_eq!(Table::new(["a"]).for_csv().ok().as_deref(), Some("a"));
+    }
+}

@@ -1,0 +1,182 @@
+//! Finds what a catalog can name: in files, folders and patterns, behind URLs, and in the surroundings of a project. The
+//! same search stands behind sources on a command line, a catalog that is begun, and an entry that is added.
+//!
+//! Nothing is fetched and no server is asked. Of a file only the beginning is read, and a folder is looked through with a
+//! bound: hidden files, what a `.gitignore` leaves out, links and folders of dependencies are passed over, and everything
+//! that was passed over is told with the reason.
+
+mod begin;
+mod classify;
+mod error;
+mod finding;
+mod group;
+mod naming;
+mod remote;
+mod secret;
+mod skipped;
+mod surroundings;
+mod walk;
+mod yaml;
+
+use std::path::{Path, PathBuf};
+
+use prospector_core::Problem;
+use prospector_core::name::nearest;
+use prospector_core::problem::conceal;
+
+pub(crate) use self::yaml::{Written, write};
+pub use self::{
+    begin::begin,
+    error::LocateError,
+    finding::{Address, ApiForm, Finding, FindingKind},
+    secret::Secret,
+    surroundings::surroundings,
+};
+use self::{
+    classify::{Class, classify},
+    group::{entry_of_file, group},
+    walk::{Tree, walk},
+};
+use crate::paths::{glob, is_glob};
+
+/// The name of a folder has at most so many characters of a source.
+const MAX_FOLDER_NAME: usize = 24;
+
+/// What the sources stand for, each a file, a folder, a pattern or a URL, or `NAME=` and one of these; with what was left
+/// out of folders, and why.
+///
+/// # Errors
+/// [`LocateError`] for the first source that stands for nothing.
+pub fn locate(sources: &[String]) -> Result<(Vec<Finding>, Vec<Problem>), LocateError> {
+    let (mut findings, mut problems) = (Vec::new(), Vec::new());
+    for source in sources {
+        let (name, place) = naming::split(source);
+        let mut found = locate_one(place, &mut problems)?;
+        if let Some(name) = name {
+            naming::rename(&mut found, name);
+        }
+        findings.extend(found);
+    }
+    problems.extend(naming::tell_apart(&mut findings));
+    Ok((findings, problems))
+}
+
+/// A name for the folder that keeps what is made of these sources: the same for the same sources, wherever one stands and
+/// whatever the passwords in their URLs.
+pub fn name_folder(sources: &[String]) -> String {
+    let mut places: Vec<String> = sources.iter().map(|source| settle(source)).collect();
+    places.sort();
+    places.dedup();
+    let hash = blake3::hash(places.join("\0").as_bytes()).to_hex();
+    let first = sources.first().map(|source| naming::split(source).1).unwrap_or_default();
+    let last = conceal(first);
+    let last = last.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    let name: String = naming::plain(if last == "." { "here" } else { last }).chars().take(MAX_FOLDER_NAME).collect();
+    format!("{name}-{}", &hash[..16])
+}
+
+/// A source without what does not tell it from others: a path is made absolute, and of a URL the secrets are left out.
+fn settle(source: &str) -> String {
+    let (name, place) = naming::split(source);
+    let place = match Path::new(place).canonicalize() {
+        Ok(path) => path.to_string_lossy().into_owned(),
+        Err(_) if place.contains("://") => conceal(place).into_owned(),
+        Err(_) => std::path::absolute(place).map_or(place.to_owned(), |path| path.to_string_lossy().into_owned()),
+    };
+    format!("{}={place}", name.unwrap_or_default())
+}
+
+fn locate_one(place: &str, problems: &mut Vec<Problem>) -> Result<Vec<Finding>, LocateError> {
+    if place.trim().is_empty() {
+        return Err(LocateError::Blank);
+    }
+    let path = match remote::read(place)? {
+        remote::Read::Found(finding) => return Ok(vec![finding]),
+        remote::Read::File(path) => path,
+    };
+    if path.is_dir() {
+        return locate_in(&path, place, problems);
+    }
+    if path.is_file() {
+        return Ok(vec![locate_file(&path, place)?]);
+    }
+    if is_glob(place) {
+        return locate_pattern(place, problems);
+    }
+    let near = path.file_name().and_then(|wanted| near(&path, &wanted.to_string_lossy()));
+    Err(LocateError::NotThere { place: conceal(place).into_owned(), near })
+}
+
+/// What is in a folder.
+fn locate_in(folder: &Path, place: &str, problems: &mut Vec<Problem>) -> Result<Vec<Finding>, LocateError> {
+    let mut tree = walk(folder).map_err(|source| LocateError::Read { place: place.to_owned(), source })?;
+    tree.note_uncompiled();
+    let findings = group(&tree, folder, place);
+    tell(&tree, findings, place, problems)
+}
+
+/// The findings, where there are any, with what was left out among the problems.
+fn tell(
+    tree: &Tree,
+    findings: Vec<Finding>,
+    place: &str,
+    problems: &mut Vec<Problem>,
+) -> Result<Vec<Finding>, LocateError> {
+    let left_out = tree.skipped.problems(place);
+    if findings.is_empty() {
+        let reasons = left_out.into_iter().map(|problem| problem.reason).collect();
+        return Err(LocateError::Empty { place: place.to_owned(), reasons });
+    }
+    problems.extend(left_out);
+    Ok(findings)
+}
+
+/// What one file is that somebody named.
+fn locate_file(path: &Path, place: &str) -> Result<Finding, LocateError> {
+    match classify(path, true) {
+        Class::Refused { reason, advice } => {
+            Err(LocateError::Kind { place: place.to_owned(), reason: reason.to_owned(), advice: advice.to_owned() })
+        }
+        Class::Unknown => Err(LocateError::Kind {
+            place: place.to_owned(),
+            reason: "it is of no kind that is read".to_owned(),
+            advice: "name a data file, a SQLite file, a description of an API, a document, a folder, or a URL"
+                .to_owned(),
+        }),
+        class => Ok(entry_of_file(path, &class, place)),
+    }
+}
+
+/// The files that match a pattern; those of other kinds are left out.
+fn locate_pattern(place: &str, problems: &mut Vec<Problem>) -> Result<Vec<Finding>, LocateError> {
+    let files = glob(Path::new("."), place)
+        .map_err(|error| LocateError::Pattern { place: place.to_owned(), reason: error.to_string() })?;
+    if files.is_empty() {
+        return Err(LocateError::Pattern { place: place.to_owned(), reason: "no file matches it".to_owned() });
+    }
+    let (mut tree, matched) = (Tree::default(), files.len());
+    for file in files {
+        let file = file.strip_prefix(".").map_or(file.clone(), PathBuf::from);
+        tree.note(file, true);
+    }
+    let mut findings = group(&tree, Path::new(""), place);
+    if let [one] = findings.as_mut_slice()
+        && one.files == matched
+        && matched > 1
+    {
+        one.address = Address::Path(PathBuf::from(place));
+    }
+    tell(&tree, findings, place, problems)
+}
+
+/// The name in the same folder that is nearest to one that is not there.
+fn near(path: &Path, wanted: &str) -> Option<String> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let names: Vec<String> = std::fs::read_dir(folder)
+        .ok()?
+        .flatten()
+        .take(1_000)
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    nearest(wanted, names.iter().map(String::as_str), 1).pop()
+}

@@ -1,0 +1,156 @@
+//! Names for what was found: by its file, its folder or its URL, and each once.
+
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+};
+
+use prospector_core::Problem;
+
+use super::finding::{Address, Finding, FindingKind};
+
+/// Names of files that say nothing of the API; it is named after the folder then.
+const PLAIN_NAMES: [&str; 6] = ["api", "index", "main", "openapi", "schema", "swagger"];
+
+/// `NAME=SOURCE` as its parts. A source that is there as it stands has no name.
+pub(super) fn split(source: &str) -> (Option<&str>, &str) {
+    let is_name = |name: &str| {
+        name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
+    };
+    match source.split_once('=') {
+        Some((name, rest)) if is_name(name) && !Path::new(source).exists() => (Some(name), rest),
+        _ => (None, source),
+    }
+}
+
+/// Gives the one thing that a source stands for the name that somebody chose; the databases and APIs of several have it in
+/// front.
+pub(super) fn rename(findings: &mut [Finding], chosen: &str) {
+    if let [one] = findings {
+        if one.kind != FindingKind::Skills {
+            one.name = Some(chosen.to_owned());
+        }
+        return;
+    }
+    for finding in findings {
+        finding.name = finding.name.take().map(|name| format!("{chosen}_{name}"));
+    }
+}
+
+/// A text as a name that needs no quotes in a query.
+pub(super) fn plain(text: &str) -> String {
+    let mut name = String::new();
+    for c in text.chars() {
+        match c {
+            c if c.is_alphanumeric() => name.push(c),
+            _ if name.ends_with('_') => {}
+            _ => name.push('_'),
+        }
+    }
+    let name = name.trim_matches('_');
+    match name.chars().next() {
+        None => "data".to_owned(),
+        Some(first) if first.is_numeric() => format!("_{name}"),
+        Some(_) => name.to_owned(),
+    }
+}
+
+/// The name of a file without its extension.
+pub(super) fn of_file(path: &Path) -> String {
+    plain(&path.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default())
+}
+
+/// The name of a folder, also of the current one.
+pub(super) fn of_folder(path: &Path) -> String {
+    let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+    let named = path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let whole = || Some(path.canonicalize().ok()?.file_name()?.to_string_lossy().into_owned());
+    plain(&named.or_else(whole).unwrap_or_default())
+}
+
+/// The name of an API by its description.
+pub(super) fn of_api(path: &Path) -> String {
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().to_lowercase()).unwrap_or_default();
+    let stem = stem.trim_end_matches(".openapi").trim_end_matches(".swagger").trim_end_matches(".tools");
+    match PLAIN_NAMES.contains(&stem) {
+        true => of_folder(path.parent().unwrap_or(Path::new(""))),
+        false => plain(stem),
+    }
+}
+
+/// The path inside of a folder, with `/`.
+pub(super) fn inside(root: &Path, path: &Path) -> String {
+    let inside = path.strip_prefix(root).unwrap_or(path);
+    let parts: Vec<String> = inside.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+    parts.into_iter().filter(|part| part != ".").collect::<Vec<_>>().join("/")
+}
+
+/// Lets no two databases and no two APIs have the same name, and says what each is called instead. What stands for the same
+/// files is there once.
+pub(super) fn tell_apart(findings: &mut Vec<Finding>) -> Vec<Problem> {
+    let mut seen = HashSet::new();
+    findings.retain(|finding| seen.insert((finding.kind_key(), format!("{:?}", absolute(&finding.address)))));
+    let mut taken: HashSet<(&'static str, String)> = HashSet::new();
+    let mut problems = Vec::new();
+    for finding in findings {
+        let key = finding.section();
+        let Some(name) = finding.name.clone() else { continue };
+        let mut choices = std::iter::once(name.clone())
+            .chain(parent(&finding.address).map(|parent| format!("{parent}_{name}")))
+            .chain((2..).map(|number| format!("{name}_{number}")));
+        let chosen = choices.find(|choice| taken.insert((key, choice.to_lowercase()))).unwrap_or_default();
+        if chosen != name {
+            let reason = format!("`{name}` is the name of another source too; this one is called `{chosen}`");
+            let advice = format!("write NAME={} to choose a name", finding.source);
+            problems.push(Problem::warning(&finding.source, reason).advise(advice));
+            finding.name = Some(chosen);
+        }
+    }
+    problems
+}
+
+fn parent(address: &Address) -> Option<String> {
+    let Address::Path(path) = address else { return None };
+    path.parent().map(of_folder)
+}
+
+/// The address as it is wherever one stands.
+fn absolute(address: &Address) -> (Option<PathBuf>, String) {
+    match address {
+        Address::Path(path) => (std::path::absolute(path).ok(), String::new()),
+        // Two that differ in their secrets are two; neither is shown.
+        Address::Url(url) => (None, url.clone()),
+        Address::Variable(name) => (None, name.clone()),
+    }
+}
+
+impl Finding {
+    fn kind_key(&self) -> String {
+        format!("{:?}", self.kind)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_need_no_quotes() {
+        let check = |text: &str, expected: &str| assert_eq!(plain(text), expected);
+        check("orders", "orders");
+        check("Q1 2024 (final)", "Q1_2024_final");
+        check("2024-orders", "_2024_orders");
+        check("größe", "größe");
+        check("--", "data");
+    }
+
+    #[test]
+    fn a_source_may_have_a_name() {
+        let check = |source: &str, name: Option<&str>, place: &str| assert_eq!(split(source), (name, place));
+        check("crm=postgres://db/x?a=b", Some("crm"), "postgres://db/x?a=b");
+        check("postgres://db/x?a=b", None, "postgres://db/x?a=b");
+        check("data/a=b.csv", None, "data/a=b.csv");
+        check("orders.csv", None, "orders.csv");
+    }
+}

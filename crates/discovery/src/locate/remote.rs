@@ -1,0 +1,128 @@
+//! Sources that are URLs: what each stands for is told from the URL alone.
+
+use std::path::PathBuf;
+
+use prospector_connect::source::{Server, SourceKind};
+use prospector_core::problem::conceal;
+use url::Url;
+
+use super::{
+    error::LocateError,
+    finding::{Address, ApiForm, Finding, FindingKind},
+    naming,
+};
+
+/// What the paths of descriptions of APIs hold.
+const API_WORDS: [&str; 4] = ["openapi", "swagger", "graphql", "api-docs"];
+/// How they end.
+const API_ENDS: [&str; 6] = [".json", ".yaml", ".yml", ".graphql", ".graphqls", ".gql"];
+
+/// How a source is written.
+pub(super) enum Read {
+    /// As a URL.
+    Found(Finding),
+    /// As a path.
+    File(PathBuf),
+}
+
+/// Reads a source as it is written.
+///
+/// # Errors
+/// [`LocateError::Url`] for a URL that nothing reads.
+pub(super) fn read(place: &str) -> Result<Read, LocateError> {
+    let is_scheme = |scheme: &&str| {
+        scheme.len() > 1 && scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
+    };
+    let Some((scheme, rest)) = place.split_once("://").filter(|(scheme, _)| is_scheme(scheme)) else {
+        return Ok(Read::File(PathBuf::from(place)));
+    };
+    let scheme = scheme.to_ascii_lowercase();
+    match scheme.as_str() {
+        "file" | "sqlite" => Ok(Read::File(PathBuf::from(rest))),
+        "http" | "https" => page(place).map(Read::Found),
+        _ => match SourceKind::from_scheme(&scheme) {
+            Some(kind) => server(kind, place).map(Read::Found),
+            None => {
+                let schemes: Vec<&str> = SourceKind::ALL.iter().flat_map(|kind| kind.schemes()).copied().collect();
+                let reason = match scheme.split_once('+').and_then(|(bare, _)| SourceKind::from_scheme(bare)) {
+                    Some(kind) => format!("write {kind}:// without the driver behind the `+`"),
+                    None => format!("there is no source `{scheme}://`; there are {}, http, https", schemes.join(", ")),
+                };
+                Err(wrong(place, reason))
+            }
+        },
+    }
+}
+
+fn wrong(place: &str, reason: impl Into<String>) -> LocateError {
+    LocateError::Url { place: conceal(place).into_owned(), reason: reason.into() }
+}
+
+fn server(kind: SourceKind, url: &str) -> Result<Finding, LocateError> {
+    let name = match Server::new(url, &[]) {
+        Ok(server) => server.database().map(naming::plain),
+        // A variable may stand for any part of it.
+        Err(_) if url.contains("${") => None,
+        Err(error) => return Err(wrong(url, conceal(&error.to_string()).into_owned())),
+    };
+    Ok(Finding {
+        kind: FindingKind::Databases(kind),
+        name: Some(name.unwrap_or_else(|| kind.to_string())),
+        address: Address::Url(url.to_owned()),
+        files: 0,
+        source: conceal(url).into_owned(),
+    })
+}
+
+/// What is fetched: the description of an API where the URL says so, else a document.
+fn page(written: &str) -> Result<Finding, LocateError> {
+    let url = Url::parse(written).map_err(|error| wrong(written, error.to_string()))?;
+    let Some(host) = url.host_str() else { return Err(wrong(written, "it names no host")) };
+    let path = url.path().trim_end_matches('/').to_lowercase();
+    let is_api = API_WORDS.iter().any(|word| path.contains(word)) || API_ENDS.iter().any(|end| path.ends_with(end));
+    let kind = match is_api {
+        true if path.ends_with("/graphql") => FindingKind::Apis(ApiForm::GraphqlServer),
+        true => FindingKind::Apis(ApiForm::Description),
+        false => FindingKind::Documents,
+    };
+    // `api.shop.example` is called as what it serves.
+    let name = host.split('.').find(|part| !matches!(*part, "api" | "www" | "dev")).unwrap_or(host);
+    Ok(Finding {
+        kind,
+        name: is_api.then(|| naming::plain(name)),
+        address: Address::Url(written.to_owned()),
+        files: 0,
+        source: conceal(written).into_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_tells_what_it_stands_for_and_shows_no_secret() {
+        let check = |source: &str, expected: &str| {
+            let shown = match read(source) {
+                Ok(Read::Found(found)) => {
+                    format!("{} {} {}", found.section(), found.name.unwrap_or_default(), found.address)
+                }
+                Ok(Read::File(path)) => path.display().to_string(),
+                Err(error) => error.to_string(),
+            };
+            assert!(shown.contains(expected), "{shown}");
+            assert!(!shown.contains("s3cret"), "{shown}");
+        };
+        check("postgres://me:s3cret@db.example/crm", "databases crm postgres://me:***@db.example/crm");
+        check("mongodb://db.example", "databases mongodb mongodb://db.example");
+        check("postgres://me:${PASSWORD}@db.example/crm", "databases");
+        check("https://api.shop.example/v3/openapi.json", "apis shop https://api.shop.example/v3/openapi.json");
+        check("https://shop.example/graphql", "apis shop");
+        check("https://example.com/rules.html?key=s3cret", "documents");
+        check("file:///data/orders.csv", "/data/orders.csv");
+        check("sqlite:///data/shop.db", "/data/shop.db");
+        check("C:/data/orders.csv", "C:/data/orders.csv");
+        check("oracle://me:s3cret@db/crm", "there is no source `oracle://`");
+        check("postgresql+psycopg2://me:s3cret@db/crm", "without the driver");
+    }
+}

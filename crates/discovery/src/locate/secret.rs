@@ -1,0 +1,104 @@
+//! Secrets in URLs, which no catalog may hold: a variable stands in their place.
+
+use std::fmt;
+
+use url::Url;
+
+use super::{
+    error::LocateError,
+    finding::{Address, Finding},
+};
+
+/// Parameters of URLs that hold what nobody else may know.
+const SECRET_PARAMETERS: [&str; 7] = ["access_token", "api_key", "apikey", "key", "password", "secret", "token"];
+
+/// What was taken out of a URL.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret {
+    /// The variable that stands in its place.
+    pub variable: String,
+    value: String,
+}
+
+impl Secret {
+    /// What was taken out, as it was meant: not encoded.
+    pub fn value(&self) -> &str {
+        &self.value
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Secret").field("variable", &self.variable).finish_non_exhaustive()
+    }
+}
+
+impl Finding {
+    /// The environment variable that holds its URL.
+    pub fn variable(&self) -> Option<&str> {
+        match &self.address {
+            Address::Variable(name) => Some(name),
+            Address::Path(_) | Address::Url(_) => None,
+        }
+    }
+
+    /// Takes the password out of its URL, so that its entry can be written: `${CRM_PASSWORD}` stands in its place.
+    ///
+    /// # Errors
+    /// [`LocateError::Url`] where a secret is somewhere else in the URL.
+    pub fn take_secret(&mut self) -> Result<Option<Secret>, LocateError> {
+        let Address::Url(written) = &self.address else { return Ok(None) };
+        let Ok(url) = Url::parse(written) else { return Ok(None) };
+        let is_secret = |name: &str| SECRET_PARAMETERS.contains(&name.to_ascii_lowercase().as_str());
+        if url.query_pairs().any(|(name, value)| is_secret(&name) && !value.starts_with("${")) {
+            return Err(LocateError::Url {
+                place: self.source.clone(),
+                reason: "a parameter of it is secret, and a catalog holds no secrets; write `${NAME}` in its place"
+                    .into(),
+            });
+        }
+        let Some(password) = url.password().filter(|password| !password.contains("${") && !password.contains("$%7B"))
+        else {
+            return Ok(None);
+        };
+        let variable = format!("{}_PASSWORD", self.name.as_deref().unwrap_or("DATABASE").to_uppercase());
+        let variable: String = variable.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+        let value = percent_encoding::percent_decode_str(password).decode_utf8_lossy().into_owned();
+        let at = written.find("://").map_or(0, |at| at + 3);
+        let replaced = written[at..].replacen(&format!(":{password}@"), &format!(":${{{variable}}}@"), 1);
+        if replaced == written[at..] {
+            return Err(LocateError::Url {
+                place: self.source.clone(),
+                reason: "its password holds letters that have to be encoded; write `${NAME}` in its place".into(),
+            });
+        }
+        self.address = Address::Url(format!("{}{replaced}", &written[..at]));
+        Ok(Some(Secret { variable, value }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::locate;
+
+    #[test]
+    fn a_password_becomes_a_variable() {
+        let check = |url: &str, entry: &str, value: Option<&str>| {
+            let (mut found, _) = locate(&[url.to_owned()]).unwrap();
+            let secret = found[0].take_secret().unwrap();
+            assert_eq!(found[0].entry(None), entry);
+            assert_eq!(secret.as_ref().map(super::Secret::value), value);
+            assert!(!format!("{secret:?}{found:?}").contains("s3cret"));
+        };
+        check(
+            "postgres://me:s3cret%21@db/crm",
+            "{name: crm, url: \"postgres://me:${CRM_PASSWORD}@db/crm\"}",
+            Some("s3cret!"),
+        );
+        check("postgres://db/crm", "{name: crm, url: \"postgres://db/crm\"}", None);
+        check("postgres://me:${PW}@db/crm", "{name: crm, url: \"postgres://me:${PW}@db/crm\"}", None);
+        let (mut found, _) = locate(&["https://api.x.example/openapi.json?api_key=s3cret".to_owned()]).unwrap();
+        let error = found[0].take_secret().unwrap_err().to_string();
+        assert!(error.contains("holds no secrets") && !error.contains("s3cret"), "{error}");
+    }
+}

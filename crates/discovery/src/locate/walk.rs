@@ -1,0 +1,180 @@
+//! Looks through a folder, with a bound.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs::{DirEntry, FileType},
+    path::{Path, PathBuf},
+    rc::Rc,
+};
+
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use prospector_skills::SkillFolder;
+
+use super::{
+    classify::{Class, classify},
+    skipped::{Reason, Skipped},
+};
+
+/// How deep a folder is looked through.
+const MAX_DEPTH: usize = 12;
+/// How many files and folders are looked at.
+const MAX_ENTRIES: usize = 50_000;
+/// How many files are taken.
+const MAX_FILES: usize = 5_000;
+
+/// Folders that hold what a program is made with.
+const DEPENDENCIES: [&str; 5] = ["__pycache__", "node_modules", "site-packages", "vendor", "venv"];
+/// Files that mark such a folder.
+const MARKS: [&str; 2] = ["CACHEDIR.TAG", "pyvenv.cfg"];
+/// What dbt makes of a project; its manifest is taken from there.
+const DBT_FOLDERS: [&str; 4] = ["dbt_modules", "dbt_packages", "logs", "target"];
+
+/// The hidden folders that usually hold skills.
+const SKILL_FOLDERS: [&str; 3] = [".agents/skills", ".claude/skills", ".prospector/skills"];
+
+/// What a folder holds.
+#[derive(Debug, Default)]
+pub(super) struct Tree {
+    /// The files of kinds that are read, in the order of their paths.
+    pub(super) files: Vec<(PathBuf, Class)>,
+    /// All names of the files of each folder.
+    pub(super) names: BTreeMap<PathBuf, Vec<String>>,
+    /// The folders in which, or below which, something was left out that is like what is taken.
+    pub(super) partial: BTreeSet<PathBuf>,
+    /// What was left out.
+    pub(super) skipped: Skipped,
+}
+
+impl Tree {
+    /// Takes a file, or notes why it is left out.
+    pub(super) fn note(&mut self, path: PathBuf, named: bool) {
+        match classify(&path, named) {
+            Class::Unknown => self.skipped.note_other(path.extension().and_then(|extension| extension.to_str())),
+            Class::Refused { reason, advice } => self.skip(&path, Reason::Refused { reason, advice }),
+            _ if self.files.len() >= MAX_FILES => self.skip(&path, Reason::Many),
+            class => self.files.push((path, class)),
+        }
+    }
+
+    fn skip(&mut self, path: &Path, reason: Reason) {
+        let name = path.file_name().map_or_else(|| path.to_string_lossy(), |name| name.to_string_lossy());
+        // Nobody misses what git keeps for itself.
+        if reason == Reason::Hidden && name.starts_with(".git") {
+            return;
+        }
+        self.skipped.note(name.into_owned(), reason);
+        // Hidden files match no pattern, and no folder of documents has them.
+        if reason != Reason::Hidden {
+            self.partial.extend(path.ancestors().skip(1).map(Path::to_owned));
+        }
+    }
+}
+
+/// A folder that is still to be looked through, with the `.gitignore` files above.
+struct Open {
+    path: PathBuf,
+    depth: usize,
+    ignores: Rc<Vec<Gitignore>>,
+}
+
+/// What a folder holds, and what was left out of it.
+///
+/// # Errors
+/// When the folder itself cannot be listed.
+pub(super) fn walk(root: &Path) -> std::io::Result<Tree> {
+    std::fs::read_dir(root)?;
+    let mut tree = Tree::default();
+    let mut open = vec![Open { path: root.to_owned(), depth: 0, ignores: Rc::default() }];
+    let usual = SKILL_FOLDERS.map(|folder| root.join(folder)).into_iter().filter(|folder| folder.is_dir());
+    open.extend(usual.map(|path| Open { path, depth: MAX_DEPTH - 2, ignores: Rc::default() }));
+    let mut seen = 0;
+    while let Some(folder) = open.pop() {
+        let Ok(entries) = std::fs::read_dir(&folder.path) else {
+            tree.skip(&folder.path, Reason::Unreadable);
+            continue;
+        };
+        let mut entries: Vec<DirEntry> = entries.flatten().take(MAX_ENTRIES - seen).collect();
+        seen += entries.len();
+        entries.sort_by_key(DirEntry::file_name);
+        let ignores = with_ignores(&folder);
+        let is_dbt = folder.path.join("dbt_project.yml").is_file();
+        let mut below = Vec::new();
+        for entry in entries {
+            let Ok(file_type) = entry.file_type() else { continue };
+            let path = entry.path();
+            if let Some(reason) = leave_out(&entry, file_type, &folder, &ignores, is_dbt) {
+                tree.skip(&path, reason);
+            } else if file_type.is_dir() {
+                below.push(Open { path, depth: folder.depth + 1, ignores: ignores.clone() });
+            } else {
+                tree.note(path, false);
+            }
+            if !file_type.is_dir() {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                tree.names.entry(folder.path.clone()).or_default().push(name);
+            }
+        }
+        open.extend(below.into_iter().rev());
+        if seen >= MAX_ENTRIES {
+            let rest: Vec<PathBuf> = open.drain(..).map(|folder| folder.path).collect();
+            rest.iter().for_each(|path| tree.skip(path, Reason::Many));
+        }
+    }
+    // Of usual folders of skills nothing but the skills is wanted.
+    let usual = SKILL_FOLDERS.map(|folder| root.join(folder));
+    let is_wanted =
+        |path: &Path, class: Class| class == Class::Skill || !usual.iter().any(|usual| path.starts_with(usual));
+    tree.files.retain(|(path, class)| is_wanted(path, *class));
+    tree.files.sort_by(|a, b| a.0.cmp(&b.0));
+    Ok(tree)
+}
+
+/// Why something in a folder is left out.
+fn leave_out(
+    entry: &DirEntry,
+    file_type: FileType,
+    folder: &Open,
+    ignores: &[Gitignore],
+    is_dbt: bool,
+) -> Option<Reason> {
+    let (name, path) = (entry.file_name().to_string_lossy().into_owned(), entry.path());
+    if name.starts_with('.') {
+        return Some(Reason::Hidden);
+    }
+    if file_type.is_symlink() {
+        return Some(Reason::Link);
+    }
+    let told =
+        ignores.iter().rev().map(|ignore| ignore.matched(&path, file_type.is_dir())).find(|told| !told.is_none());
+    if told.is_some_and(|told| told.is_ignore()) {
+        return Some(Reason::Ignored);
+    }
+    if !file_type.is_dir() {
+        return (!file_type.is_file()).then_some(Reason::Link);
+    }
+    let is_made = DEPENDENCIES.contains(&name.as_str()) || MARKS.iter().any(|mark| path.join(mark).is_file());
+    if is_made || is_dbt && DBT_FOLDERS.contains(&name.as_str()) {
+        return Some(Reason::Dependencies);
+    }
+    (folder.depth + 1 >= MAX_DEPTH).then_some(Reason::Deep)
+}
+
+/// The `.gitignore` files that count in a folder.
+fn with_ignores(folder: &Open) -> Rc<Vec<Gitignore>> {
+    let file = folder.path.join(".gitignore");
+    if !file.is_file() {
+        return folder.ignores.clone();
+    }
+    let mut builder = GitignoreBuilder::new(&folder.path);
+    // Of a pattern that is wrong nothing is left out; the others count.
+    builder.add(file);
+    let own = builder.build().ok();
+    Rc::new(folder.ignores.iter().cloned().chain(own).collect())
+}
+
+/// The folders of single skills.
+pub(super) fn skill_folders(tree: &Tree) -> Vec<PathBuf> {
+    let is_skill = |path: &&PathBuf| path.file_name().is_some_and(|name| name.eq_ignore_ascii_case(SkillFolder::FILE));
+    let files = tree.files.iter().map(|(path, _)| path).filter(is_skill);
+    files.filter_map(|path| path.parent().map(Path::to_owned)).collect()
+}
