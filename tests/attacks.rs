@@ -146,7 +146,6 @@ async fn others_are_answered_while_requests_ask_for_more_than_there_is() {
         script.push(Turn::calls(calls.chain([usual])));
         script.push(Turn::text("That cannot be told."));
         // What may be asked next.
-        script.push(Turn::text("[]"));
     }
     let fake = FakeProvider::start(script).await;
     let provider = fake.settings().anthropic_base_url.unwrap();

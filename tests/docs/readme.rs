@@ -43,7 +43,7 @@ fn features(manifest: &str) -> String {
         } else if let Some(text) = line.strip_prefix("## ") {
             about.push(text);
         } else if let Some((name, _)) = line.split_once(" = ").filter(|_| !about.is_empty()) {
-            page += &format!("- `{name}`: {}\n", about.drain(..).collect::<Vec<_>>().join(" "));
+            page += &format!("- `{name}`: {}\n", std::mem::take(&mut about).join(" "));
         }
     }
     page

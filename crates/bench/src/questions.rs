@@ -114,7 +114,7 @@ mod tests {
         check(
             r#"{"id": "a", "query": "q", "gold": ["x"], "kind": "view"}"#,
             Err(
-                "1: not a query: unknown variant `view`, expected one of `table`, `operation`, `document`, `fact`, `skill` (column 55)",
+                "1: not a query: unknown variant `view`, expected one of `table`, `operation`, `document`, `fact`, `skill`, `metric`, `query` (column 55)",
             ),
         );
     }

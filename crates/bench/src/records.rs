@@ -194,7 +194,7 @@ mod tests {
         check(
             r#"{"id": "x", "kind": "view"}"#,
             Err(
-                "not a record: unknown variant `view`, expected one of `table`, `operation`, `document`, `fact`, `skill`",
+                "not a record: unknown variant `view`, expected one of `table`, `operation`, `document`, `fact`, `skill`, `metric`, `query`",
             ),
         );
     }

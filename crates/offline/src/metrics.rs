@@ -5,7 +5,10 @@ use prospector_discovery::DiscoveryTools;
 use prospector_llm::{ChatRequest, ChatResponse, Message, message::ToolCall};
 use serde_json::{Value, json};
 
-use crate::verified::{Step, result};
+use crate::{
+    reconcile::LIST_SOURCES,
+    verified::{Step, result},
+};
 
 const COMPUTE: &str = DiscoveryTools::METRICS_TOOL;
 
@@ -20,9 +23,11 @@ pub(crate) fn answer(request: &ChatRequest, question: &str, messages: &[Message]
     match result(messages, COMPUTE) {
         None if finish => Step::Nothing(0),
         None => {
-            let arguments = json!({"question": question});
-            let call = ToolCall { id: COMPUTE.to_owned(), name: COMPUTE.to_owned(), arguments };
-            Step::Reply(ChatResponse { calls: vec![call], ..ChatResponse::default() })
+            // A round in which every call fails would end the run, and a question that is not understood is a failed call.
+            let calls = [(COMPUTE, json!({"question": question})), (LIST_SOURCES, json!({}))];
+            let calls =
+                calls.map(|(name, arguments)| ToolCall { id: name.to_owned(), name: name.to_owned(), arguments });
+            Step::Reply(ChatResponse { calls: calls.into(), ..ChatResponse::default() })
         }
         Some((computed, after)) => match computed.data.as_ref().filter(|_| !computed.is_error) {
             Some(answer) => Step::Reply(ChatResponse { text: tell(answer), ..ChatResponse::default() }),

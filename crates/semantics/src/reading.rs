@@ -18,7 +18,7 @@ use crate::{SemanticModel, check::fold};
 const MAX_QUESTION_CHARS: usize = 400;
 
 /// How many are shown of what is ranked, where the question does not say.
-const RANKED: usize = 10;
+const MAX_RANKED: usize = 10;
 
 /// Words that change nothing of what a figure is. None of them denies, compares or counts.
 const SILENT: &[&str] = &[
@@ -77,7 +77,6 @@ const SILENT: &[&str] = &[
     "on",
     "our",
     "over",
-    "overall",
     "per",
     "please",
     "show",
@@ -89,7 +88,6 @@ const SILENT: &[&str] = &[
     "there",
     "time",
     "to",
-    "total",
     "us",
     "versus",
     "vs",
@@ -104,8 +102,8 @@ const SILENT: &[&str] = &[
 ];
 
 /// Words that put the largest or the smallest first.
-const LARGEST: &[&str] = &["best", "biggest", "greatest", "highest", "largest", "most", "top"];
-const SMALLEST: &[&str] = &["bottom", "fewest", "least", "lowest", "smallest", "worst"];
+const DESCENDING: &[&str] = &["best", "biggest", "greatest", "highest", "largest", "most", "top"];
+const ASCENDING: &[&str] = &["bottom", "fewest", "least", "lowest", "smallest", "worst"];
 
 /// A value that a question names, and the column that holds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -169,6 +167,8 @@ impl SemanticModel {
         if query.metrics.is_empty() {
             return Err(ReadError::NoMetric);
         }
+        reader.take_totals();
+        reader.check_quotients()?;
         query.filters.extend(reader.take_values(self, values)?);
         reader.names_one = false;
         let names = self.dimensions().iter().map(|dimension| (&dimension.name, &dimension.synonyms));
@@ -180,7 +180,7 @@ impl SemanticModel {
                 return Err(ReadError::NothingToRank);
             }
             query.order = vec![Order { by: query.metrics[0].clone(), descending }];
-            query.limit = Some(reader.take_number().unwrap_or(if is_single { 1 } else { RANKED }));
+            query.limit = Some(reader.take_number().unwrap_or(if is_single { 1 } else { MAX_RANKED }));
         }
         match reader.list_rest() {
             rest if rest.is_empty() => Ok(query),
@@ -287,6 +287,24 @@ impl Reader {
         found.into_iter().map(|(_, name)| name.clone()).collect()
     }
 
+    /// `total` right before a name: `total revenue`. The `total of paid invoices` is not their number.
+    fn take_totals(&mut self) {
+        for at in 1..self.words.len() {
+            let is_named = self.words[at].is_taken;
+            let before = &mut self.words[at - 1];
+            before.is_taken |= is_named && ["total", "overall"].contains(&before.lower.as_str());
+        }
+    }
+
+    /// `revenue per order` divides one metric by another.
+    fn check_quotients(&self) -> Result<(), ReadError> {
+        let divides = |word: &Word| ["per", "each", "every"].contains(&word.lower.as_str());
+        match self.words.windows(2).find(|pair| divides(&pair[0]) && pair[1].is_taken) {
+            Some(pair) => Err(ReadError::NotUnderstood(pair.iter().map(|word| word.text.clone()).collect())),
+            None => Ok(()),
+        }
+    }
+
     /// The values that the question names, as conditions.
     fn take_values(&mut self, model: &SemanticModel, values: &[NamedValue]) -> Result<Vec<FilterCondition>, ReadError> {
         let mut by_value: Vec<(Vec<String>, &str)> = Vec::new();
@@ -354,11 +372,11 @@ impl Reader {
     /// Whether the largest comes first, or the smallest.
     fn take_rank(&mut self) -> Option<bool> {
         let is_rank = |word: &&mut Word| {
-            !word.is_taken && (LARGEST.contains(&word.lower.as_str()) || SMALLEST.contains(&word.lower.as_str()))
+            !word.is_taken && (DESCENDING.contains(&word.lower.as_str()) || ASCENDING.contains(&word.lower.as_str()))
         };
         let word = self.words.iter_mut().find(is_rank)?;
         word.is_taken = true;
-        Some(LARGEST.contains(&word.lower.as_str()))
+        Some(DESCENDING.contains(&word.lower.as_str()))
     }
 
     fn take_number(&mut self) -> Option<usize> {
@@ -392,132 +410,4 @@ impl Reader {
 }
 
 #[cfg(test)]
-mod tests {
-    use prospector_connect::query::Aggregation;
-
-    use super::*;
-    use crate::model::{Declarations, Dimension, DimensionColumn, Entity, Measure, Metric, MetricKind};
-
-    fn model() -> SemanticModel {
-        let entity = |name: &str, table: &str| Entity {
-            name: name.into(),
-            database: "shop".into(),
-            table: table.into(),
-            time: Some("day".into()),
-            ..Entity::default()
-        };
-        let dimension = |name: &str, entity: &str, column: &str| Dimension {
-            name: name.into(),
-            columns: vec![DimensionColumn { entity: entity.into(), expression: column.into() }],
-            ..Dimension::default()
-        };
-        let metric = |name: &str, synonyms: &[&str]| Metric {
-            name: name.into(),
-            kind: MetricKind::Simple(Measure {
-                entity: "order".into(),
-                aggregation: Aggregation::Sum,
-                expression: Some("total".into()),
-                filters: Vec::new(),
-                time: None,
-                grain: None,
-                semi_additive: None,
-            }),
-            unit: String::new(),
-            format: String::new(),
-            owner: String::new(),
-            description: String::new(),
-            synonyms: synonyms.iter().map(|text| (*text).into()).collect(),
-            source: String::new(),
-            place: String::new(),
-        };
-        SemanticModel::unchecked(Declarations {
-            entities: vec![entity("order", "orders"), entity("country", "countries")],
-            dimensions: vec![dimension("genre", "order", "genre"), dimension("channel", "order", "channel")],
-            metrics: vec![
-                metric("gross_revenue", &["revenue", "sales"]),
-                metric("net_revenue", &[]),
-                metric("orders", &[]),
-            ],
-            ..Declarations::default()
-        })
-    }
-
-    fn check(question: &str, expected: Result<serde_json::Value, &str>) {
-        let value = |table: &str, column: &str, value: &str| NamedValue {
-            table: format!("shop.{table}"),
-            column: column.into(),
-            value: value.into(),
-        };
-        let values = [
-            value("countries", "name", "Brazil"),
-            value("countries", "name", "United States"),
-            value("orders", "genre", "Rock"),
-            value("playlists", "name", "Rock"),
-            value("orders", "note", "gift"),
-            value("countries", "note", "gift"),
-        ];
-        let read = model().read_question(question, &values).map(|query| serde_json::to_value(query).unwrap());
-        assert_eq!(read.map_err(|error| error.to_string()), expected.map_err(str::to_owned), "{question}");
-    }
-
-    fn during(from: &str, to: &str) -> serde_json::Value {
-        json!([{"column": "time", "op": "gte", "value": from}, {"column": "time", "op": "lt", "value": to}])
-    }
-
-    #[test]
-    fn a_question_that_is_understood_is_one_over_metrics() {
-        check("What is our total revenue?", Ok(json!({"metrics": ["gross_revenue"]})));
-        check("Show net revenue by quarter", Ok(json!({"metrics": ["net_revenue"], "grain": "quarter"})));
-        check(
-            "monthly sales per channel",
-            Ok(json!({"metrics": ["gross_revenue"], "dimensions": ["channel"], "grain": "month"})),
-        );
-        check(
-            "What was the revenue in 2025?",
-            Ok(json!({"metrics": ["gross_revenue"], "filters": during("2025-01-01", "2026-01-01")})),
-        );
-        check(
-            "Revenue from January 2025 to March 2025",
-            Ok(json!({"metrics": ["gross_revenue"], "filters": during("2025-01-01", "2025-04-01")})),
-        );
-        check(
-            "How many orders were there in Brazil?",
-            Ok(json!({"metrics": ["orders"], "filters": [{"column": "country.name", "op": "eq", "value": "Brazil"}]})),
-        );
-        check(
-            "Compare revenue and orders in Brazil and the United States",
-            Ok(json!({"metrics": ["gross_revenue", "orders"],
-                "filters": [{"column": "country.name", "op": "in", "value": ["United States", "Brazil"]}]})),
-        );
-        // A value of a dimension goes before the same text elsewhere.
-        check(
-            "revenue of Rock",
-            Ok(json!({"metrics": ["gross_revenue"], "filters": [{"column": "genre", "op": "eq", "value": "Rock"}]})),
-        );
-    }
-
-    #[test]
-    fn what_is_ranked_has_an_order_and_an_end() {
-        let ranked = |dimension: &str, order: &str, limit: usize| {
-            Ok(json!({"metrics": ["gross_revenue"], "dimensions": [dimension], "order": [order], "limit": limit}))
-        };
-        check("Which genres bring the most revenue?", ranked("genre", "gross_revenue desc", 10));
-        check("Which genre has the highest revenue?", ranked("genre", "gross_revenue desc", 1));
-        check("top 5 genres by revenue", ranked("genre", "gross_revenue desc", 5));
-        check("the three channels with the least revenue", ranked("channel", "gross_revenue", 3));
-        check("highest revenue", Err("nothing is named that could be put in order"));
-    }
-
-    #[test]
-    fn what_is_not_understood_is_not_computed() {
-        check("How tall is the tower?", Err("the question names no metric"));
-        check("average revenue by genre", Err("what is meant by `average`?"));
-        check("revenue without Brazil", Err("what is meant by `without`?"));
-        check("revenue not in Brazil", Err("what is meant by `not`?"));
-        check("revenue of customers who left", Err("what is meant by `customers`, `who`, `left`?"));
-        check("genres with more than 100 orders", Err("what is meant by `more`, `than`, `100`?"));
-        check("revenue of gift", Err("`gift` may be any of country.note, order.note"));
-        check("revenue in 2024 and 2025", Err("several periods are named, and how they belong together is not plain"));
-        check(&"revenue ".repeat(60), Err("the question is longer than 400 characters"));
-    }
-}
+mod tests;

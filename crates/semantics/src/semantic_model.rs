@@ -22,7 +22,7 @@ impl SemanticModel {
     }
 
     #[cfg(test)]
-    pub(crate) fn unchecked(declared: Declarations) -> SemanticModel {
+    pub(crate) fn of(declared: Declarations) -> SemanticModel {
         SemanticModel { declared }
     }
 

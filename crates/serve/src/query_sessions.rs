@@ -49,7 +49,7 @@ impl QueryEngine {
     /// The tools that a client is told of.
     pub(crate) fn specs(&self) -> Vec<ToolSpec> {
         let is_listed = |name: &str| self.listed.has(name) || self.effect(name).is_some_and(|it| !it.is_read_only());
-        let specs = self.is_open.then(|| self.tools.specs()).unwrap_or_default();
+        let specs = if self.is_open { self.tools.specs() } else { Vec::new() };
         specs.into_iter().filter(|spec| is_listed(&spec.name)).collect()
     }
 

@@ -79,7 +79,11 @@ impl Ledger {
                 self.note_previous(answer);
                 Vec::new()
             }
-            (None, Ok(answer)) if call.name == DiscoveryTools::RUN_VERIFIED_TOOL => self.note_verified(answer),
+            (None, Ok(answer))
+                if [DiscoveryTools::RUN_VERIFIED_TOOL, DiscoveryTools::METRICS_TOOL].contains(&call.name.as_str()) =>
+            {
+                self.note_run(answer)
+            }
             (None, Ok(answer)) => {
                 self.note_knowledge(answer);
                 Vec::new()
@@ -128,8 +132,9 @@ impl Ledger {
         });
     }
 
-    /// A verified query that was run gets a number, as the queries do that were written for the question.
-    fn note_verified(&mut self, answer: &mut Answer) -> Vec<QueryRan> {
+    /// A verified query that was run, and the one that computed metrics, gets a number, as those do that were written for the
+    /// question.
+    fn note_run(&mut self, answer: &mut Answer) -> Vec<QueryRan> {
         let first = self.questions.len();
         let questions = &mut self.questions;
         *answer = answer.edit_queries(&mut |findings| {

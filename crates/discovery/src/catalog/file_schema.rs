@@ -2,9 +2,13 @@
 //! the keys of both against each other, so that a new key is in both or in neither.
 #![allow(dead_code, reason = "the types are read by schemars alone")]
 
+mod meaning;
+
 use std::path::{Path, PathBuf};
 
 use schemars::{JsonSchema, generate::SchemaSettings};
+
+use meaning::{DimensionEntry, EntityEntry, JoinEntry, MetricEntry, VerifiedEntry};
 
 /// Where the schema is written, from the folder of a catalog: in the state folder.
 pub const FILE: &str = ".prospector/catalog.schema.json";
@@ -42,6 +46,16 @@ struct CatalogEntries {
     facts: Option<Vec<FactEntry>>,
     /// Folders with a SKILL.md.
     skills: Option<Vec<SkillEntry>>,
+    /// What rows of tables are, for metrics.
+    entities: Option<Vec<EntityEntry>>,
+    /// Joins that no schema declares, for metrics.
+    joins: Option<Vec<JoinEntry>>,
+    /// What metrics are told by.
+    dimensions: Option<Vec<DimensionEntry>>,
+    /// Figures, and how they are computed.
+    metrics: Option<Vec<MetricEntry>>,
+    /// Queries that somebody has checked, with the questions that they answer.
+    verified_queries: Option<Vec<VerifiedEntry>>,
     /// Tables that are worth having in every prompt.
     context_preload: Option<PreloadEntry>,
     /// A text that every model is told.

@@ -110,8 +110,9 @@ async fn a_long_answer_is_cut_and_says_how_to_go_on() {
          INSERT INTO t SELECT i, printf('%.*c', 600, 'x') FROM n;";
     let engine = crate::over(vec![source("shop", sqlite(folder.path(), data).await).await]);
     for (sql, rows, has_more, next) in [
-        ("SELECT id FROM shop.t ORDER BY id", 50, true, "OFFSET 50"),
-        ("SELECT id FROM shop.t ORDER BY id LIMIT 50", 50, false, ""),
+        ("SELECT id, id + 1 FROM shop.t ORDER BY id", 50, true, "OFFSET 50"),
+        ("SELECT id, id + 1 FROM shop.t ORDER BY id LIMIT 50", 50, false, ""),
+        ("SELECT id FROM shop.t ORDER BY id", 100, false, ""),
         ("SELECT note FROM shop.t LIMIT 1", 1, false, "substr"),
         ("SELECT id, note FROM shop.t", 19, true, "WHERE"),
     ] {

@@ -95,7 +95,8 @@ fn wrong_types_missing_values_and_unknown_sections_say_what_to_write() {
     check(
         "databses: []\n",
         &["error: catalog.yaml:1: the catalog has an unknown key `databses` (did you mean `databases`? \
-           the keys are databases, apis, documents, facts, skills, context_preload, instructions, queries, fetch, web_search)"],
+           the keys are databases, apis, documents, facts, skills, entities, joins, dimensions, metrics, verified_queries, context_preload, \
+           instructions, queries, fetch, web_search)"],
     );
     check(
         "databases: shop.sqlite\n",

@@ -86,6 +86,11 @@ fn the_schema_has_the_keys_that_the_readers_take() {
     check("documents: [{zzz: 1}]", &definition("DocumentEntry"));
     check("facts: [{zzz: 1}]", &definition("FactEntry"));
     check("skills: [{zzz: 1}]", &definition("SkillEntry"));
+    check("entities: [{zzz: 1}]", &definition("EntityEntry"));
+    check("joins: [{zzz: 1}]", &definition("JoinEntry"));
+    check("dimensions: [{zzz: 1}]", &definition("DimensionEntry"));
+    check("metrics: [{zzz: 1}]", &definition("MetricEntry"));
+    check("verified_queries: [{zzz: 1}]", &definition("VerifiedEntry"));
     check("context_preload: {zzz: 1}", &definition("PreloadSettings"));
     check("fetch: {zzz: 1}", &definition("FetchEntry"));
     check("web_search: {zzz: 1}", &definition("WebSearchEntry"));
