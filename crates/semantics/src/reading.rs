@@ -169,6 +169,8 @@ impl SemanticModel {
         }
         reader.take_totals();
         reader.check_quotients()?;
+        let has_unit = |name: &String| self.metric(name).is_some_and(|metric| !metric.unit.is_empty());
+        reader.check_unit(query.metrics.iter().any(has_unit), query.metrics.iter().all(has_unit))?;
         query.filters.extend(reader.take_values(self, values)?);
         reader.names_one = false;
         let names = self.dimensions().iter().map(|dimension| (&dimension.name, &dimension.synonyms));
@@ -293,6 +295,19 @@ impl Reader {
             let is_named = self.words[at].is_taken;
             let before = &mut self.words[at - 1];
             before.is_taken |= is_named && ["total", "overall"].contains(&before.lower.as_str());
+        }
+    }
+
+    /// `how many` asks for what has no unit, `how much` for what has one: `how many refunds` is not their amount.
+    fn check_unit(&self, any_has: bool, all_have: bool) -> Result<(), ReadError> {
+        let wrong = |pair: &&[Word]| match (pair[0].lower.as_str(), pair[1].lower.as_str()) {
+            ("how", "many") => any_has,
+            ("how", "much") => !all_have,
+            _ => false,
+        };
+        match self.words.windows(2).find(wrong) {
+            Some(pair) => Err(ReadError::NotUnderstood(pair.iter().map(|word| word.text.clone()).collect())),
+            None => Ok(()),
         }
     }
 

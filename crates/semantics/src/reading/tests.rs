@@ -125,6 +125,7 @@ fn what_is_ranked_has_an_order_and_an_end() {
 fn what_is_not_understood_is_not_computed() {
     check("How tall is the tower?", Err("the question names no metric"));
     check("the total of orders", Err("what is meant by `total`?"));
+    check("How much orders were there?", Err("what is meant by `How`, `much`?"));
     check("revenue per order", Err("what is meant by `per`, `order`?"));
     check("average revenue by genre", Err("what is meant by `average`?"));
     check("revenue without Brazil", Err("what is meant by `without`?"));
