@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use prospector_text::{identifiers, stem};
+use prospector_text::{identifiers, periods::MONTHS, stem};
 use serde_json::Value;
 
 use crate::{
@@ -135,8 +135,7 @@ const UNITS: &[(&str, &str)] = &[
     ("celsius", "°C"),
 ];
 
-const WEEKDAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
-const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
 /// The days of a year.
 const MAX_ORDINAL: f64 = 366.0;
@@ -275,29 +274,11 @@ pub(crate) fn order_of(text: &str) -> Option<f64> {
     let lower = text.to_lowercase();
     let begin = lower.get(..3).unwrap_or_default();
     if lower.bytes().all(|byte| byte.is_ascii_alphabetic()) && lower.len() <= 9 {
-        let of = |names: &[&str], full: &[&str]| {
-            let at = names.iter().position(|name| *name == begin)?;
-            (lower.len() == 3 || full[at].starts_with(&lower)).then_some(at as f64)
+        let of = |names: &[&str]| {
+            let at = names.iter().position(|name| name.starts_with(begin) && begin.len() == 3)?;
+            (lower.len() == 3 || names[at].starts_with(&lower)).then_some(at as f64)
         };
-        return of(&WEEKDAYS, &["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]).or_else(
-            || {
-                let full = [
-                    "january",
-                    "february",
-                    "march",
-                    "april",
-                    "may",
-                    "june",
-                    "july",
-                    "august",
-                    "september",
-                    "october",
-                    "november",
-                    "december",
-                ];
-                of(&MONTHS, &full)
-            },
-        );
+        return of(&WEEKDAYS).or_else(|| of(&MONTHS));
     }
     if let Some(quarter) =
         lower.strip_prefix('q').filter(|rest| rest.len() == 1).and_then(|rest| rest.parse::<u8>().ok())

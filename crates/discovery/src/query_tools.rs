@@ -51,11 +51,11 @@ impl QueryTools {
         }
         (present, absent)
     }
+}
 
-    /// Those that the tools of the compact profile do not stand for.
-    pub(crate) fn compact(&self, engine: &Arc<Engine>) -> Toolset {
-        self.split(engine).0.without(&prospector_engine::tools(engine)).merge(engine.sql_tools())
-    }
+/// Those of the present ones that the tools of the compact profile do not stand for.
+pub(crate) fn keep_compact(present: Toolset, engine: &Arc<Engine>) -> Toolset {
+    present.without(&prospector_engine::tools(engine)).merge(engine.sql_tools())
 }
 
 impl Catalog {
@@ -66,7 +66,7 @@ impl Catalog {
 
     /// Those of [`Catalog::query_tools`] that are listed beside the tools of the compact profile, which stand for the others.
     pub fn compact_query_tools(&self, session: &Arc<Engine>) -> Toolset {
-        QueryTools::of(self).compact(session)
+        keep_compact(self.query_tools(session), session)
     }
 }
 

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::{
     Catalog, Profile, compact,
-    query_tools::QueryTools,
+    query_tools::{QueryTools, keep_compact},
     search_all::SearchAll,
     target::{Detail, TargetResolver},
 };
@@ -142,7 +142,7 @@ impl DiscoveryTools {
             return self.with_engine(engine);
         };
         let (present, absent) = queries.split(engine);
-        self.tools = self.tools.merge(queries.compact(engine));
+        self.tools = self.tools.merge(keep_compact(present.clone(), engine));
         (self.unlisted, self.absent) = (self.unlisted.merge(present), self.absent.merge(absent));
         self
     }

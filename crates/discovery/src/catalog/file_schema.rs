@@ -4,9 +4,14 @@
 
 mod meaning;
 
-use std::path::{Path, PathBuf};
+use std::{
+    borrow::Cow,
+    path::{Path, PathBuf},
+};
 
-use schemars::{JsonSchema, generate::SchemaSettings};
+use prospector_api::ApiKind;
+use prospector_connect::source::SourceKind;
+use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings, json_schema};
 
 use meaning::{DimensionEntry, EntityEntry, JoinEntry, MetricEntry, VerifiedEntry};
 
@@ -135,25 +140,28 @@ struct DatabaseEntry {
 }
 
 /// The types of databases.
-#[derive(JsonSchema)]
-#[schemars(rename_all = "lowercase")]
-enum DatabaseType {
-    Sqlite,
-    Csv,
-    Json,
-    Jsonl,
-    Parquet,
-    Arrow,
-    Ddl,
-    Dbt,
-    Postgres,
-    Mysql,
-    Mongodb,
-    Dynamodb,
-    Cassandra,
-    Elasticsearch,
-    Bigquery,
+struct DatabaseType;
+
+/// The types of APIs.
+struct ApiType;
+
+/// A schema of its own for a closed set, whose words stand where the set does.
+macro_rules! words {
+    ($name:ident, $words:expr) => {
+        impl JsonSchema for $name {
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({"type": "string", "enum": $words})
+            }
+        }
+    };
 }
+
+words!(DatabaseType, SourceKind::ALL.map(|kind| kind.as_str()));
+words!(ApiType, ApiKind::ALL.map(|kind| kind.as_str()));
 
 /// Which values are indexed.
 #[derive(JsonSchema)]
@@ -233,15 +241,6 @@ struct ApiEntry {
     /// Sent with these calls: Name: value.
     #[schemars(default)]
     headers: Option<Vec<String>>,
-}
-
-/// The types of APIs.
-#[derive(JsonSchema)]
-#[schemars(rename_all = "lowercase")]
-enum ApiType {
-    Openapi,
-    Graphql,
-    Mcp,
 }
 
 /// Whether an API may be called.

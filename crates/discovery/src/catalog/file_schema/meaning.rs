@@ -1,5 +1,6 @@
 //! What figures mean: the entries of `entities`, `joins`, `dimensions`, `metrics` and `verified_queries`.
 
+use prospector_engine::query::aggregate::Grain;
 use schemars::JsonSchema;
 
 /// One text, or several.
@@ -8,17 +9,6 @@ use schemars::JsonSchema;
 pub(super) enum Texts {
     One(String),
     Several(Vec<String>),
-}
-
-/// How long a period is.
-#[derive(JsonSchema)]
-#[schemars(rename_all = "lowercase")]
-enum GrainWord {
-    Day,
-    Week,
-    Month,
-    Quarter,
-    Year,
 }
 
 /// What a row of a table is.
@@ -37,7 +27,7 @@ pub(super) struct EntityEntry {
     time: Option<String>,
     /// How fine that time is.
     #[schemars(default)]
-    grain: Option<GrainWord>,
+    grain: Option<Grain>,
     /// What it is.
     #[schemars(default)]
     description: Option<String>,
@@ -127,7 +117,7 @@ pub(super) struct MetricEntry {
     time: Option<String>,
     /// How fine that time is.
     #[schemars(default)]
-    grain: Option<GrainWord>,
+    grain: Option<Grain>,
     /// The value of a period is that at its last time, or at its first.
     #[schemars(default)]
     semi_additive: Option<AtWord>,
@@ -148,7 +138,7 @@ pub(super) struct MetricEntry {
     window: Option<String>,
     /// Of a cumulative one: since the beginning of which period.
     #[schemars(default)]
-    to_date: Option<GrainWord>,
+    to_date: Option<Grain>,
     /// Such as USD.
     #[schemars(default)]
     unit: Option<String>,
