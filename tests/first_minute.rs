@@ -109,6 +109,9 @@ fn a_catalog_is_begun_with_what_is_there() {
     let folder = Folder::new();
     folder.write(".env", b"CRM_DATABASE_URL=postgres://me:s3cret@127.0.0.1:9/crm\n");
     folder.write("data/shop.openapi.yaml", &sample_file("apis/shop.openapi.yaml"));
+    folder.write("data/2024/january.csv", b"day,visits\n1,20\n");
+    folder.write("data/2024/february.csv", b"day,visits\n1,30\n");
+    folder.write("shop/templates/cart.html", b"<h1>{{ cart }}</h1>");
     let ran = folder.run(&["init"]);
     let begun = ran.json(0);
     assert_eq!(begun["created"], "catalog.yaml");
@@ -117,6 +120,7 @@ fn a_catalog_is_begun_with_what_is_there() {
         "# yaml-language-server: $schema=.prospector/catalog.schema.json",
         "  - {name: music_store, path: data/music_store.sqlite}",
         "  - {name: web_metrics, path: data/web_metrics.csv}",
+        "  - {name: data_2024, path: \"data/2024/*.csv\"}   # 2 files, one table each",
         "  - {name: crm, url: \"${CRM_DATABASE_URL}\"}   # postgres, as .env says",
         "  - {name: shop, path: data/shop.openapi.yaml}",
         "  - {path: data/rules}",
@@ -125,6 +129,7 @@ fn a_catalog_is_begun_with_what_is_there() {
     ] {
         assert!(written.lines().any(|found| found.starts_with(line)), "{line} is not in\n{written}");
     }
+    assert!(written.contains("cart.html: it is the template of a page") && !written.contains(".env: it is hidden"));
     assert!(!format!("{written}{ran:?}").contains("s3cret"));
     assert!(ran.err.contains("set CRM_DATABASE_URL"), "{}", ran.err);
     let schema: Value =
@@ -138,6 +143,26 @@ fn a_catalog_is_begun_with_what_is_there() {
     assert_eq!(errors.len(), 1, "{problems:#?}");
     let again = folder.run(&["init"]);
     assert!(again.complaint(2).contains("nothing was changed"), "{again:?}");
+}
+
+#[test]
+fn a_person_chooses_what_the_catalog_holds() {
+    let folder = Folder::new();
+    let init = |answers: &str| Ran::of(folder.0.bare().args(["init", "--interactive"]).write_stdin(answers.to_owned()));
+    let broken_off = init("y\n");
+    assert!(broken_off.code == Some(2) && broken_off.err.contains("no catalog was written"), "{broken_off:?}");
+    assert!(!folder.path("catalog.yaml").exists());
+    // The first is declined, after an answer that is none, and the others are kept.
+    let ran = init("maybe\nn\na\n");
+    let begun = ran.json(0);
+    assert!(ran.err.contains("answer y, n, a or q"), "{}", ran.err);
+    let left_out = items(&begun["left_out"]);
+    let declined: Vec<&Value> = left_out.iter().filter(|problem| problem["reason"] == "you left it out").collect();
+    assert_eq!(declined.len(), 1, "{begun:#}");
+    let written = fs::read_to_string(folder.path("catalog.yaml")).unwrap();
+    let place = declined[0]["place"].as_str().unwrap();
+    assert!(!written.contains(&format!("path: {place}}}")), "{written}");
+    assert_eq!(items(&begun["found"]).len(), 2, "{begun:#}");
 }
 
 #[test]

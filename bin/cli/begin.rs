@@ -11,6 +11,9 @@ pub(crate) struct InitArgs {
     /// here, where there are several places [default: .]
     #[arg(value_name = "PLACE")]
     pub(crate) places: Vec<String>,
+    /// Ask of each source that was found whether the catalog is to hold it
+    #[arg(long)]
+    pub(crate) interactive: bool,
     /// How it is printed [default: table on a terminal, else json]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<ReportFormat>,

@@ -1,5 +1,7 @@
 //! `planner init`: looks around, and writes a catalog of what is there.
 
+mod choose;
+
 use std::{
     fs::OpenOptions,
     io::{ErrorKind, Write},
@@ -39,7 +41,7 @@ pub(crate) fn init(args: &InitArgs, settings: &Settings) -> anyhow::Result<Exit>
     std::fs::create_dir_all(folder).with_context(|| format!("cannot create the folder {}", folder.display()))?;
     let here = [folder.to_string_lossy().into_owned()];
     let places = if args.places.is_empty() { &here[..] } else { &args.places };
-    let (found, left_out, variables) = look(places, folder)?;
+    let (found, left_out, variables) = look(places, folder, args.interactive)?;
     let text = begin(&found, &left_out, folder, schema::FILE);
     let file = OpenOptions::new().write(true).create_new(true).open(&path);
     if file.as_ref().is_err_and(|error| error.kind() == ErrorKind::AlreadyExists) {
@@ -76,7 +78,11 @@ fn is_folder(place: &str) -> bool {
 }
 
 /// What is in the places, and what the folder of the catalog says of databases elsewhere.
-fn look(places: &[String], folder: &Path) -> anyhow::Result<(Vec<Finding>, Vec<Problem>, Vec<String>)> {
+fn look(
+    places: &[String],
+    folder: &Path,
+    is_interactive: bool,
+) -> anyhow::Result<(Vec<Finding>, Vec<Problem>, Vec<String>)> {
     let (mut found, mut left_out) = match locate(places) {
         Ok(looked) => looked,
         // To begin with nothing is no mistake.
@@ -88,6 +94,11 @@ fn look(places: &[String], folder: &Path) -> anyhow::Result<(Vec<Finding>, Vec<P
     let (more, problems) = surroundings(folder, &settings::variable);
     found.extend(more);
     left_out.extend(problems);
+    if is_interactive {
+        let declined;
+        (found, declined) = choose::choose(found, std::io::stdin().lock())?;
+        left_out.extend(declined);
+    }
     let mut variables = Vec::new();
     for finding in &mut found {
         if let Some(secret) = finding.take_secret()? {
@@ -110,14 +121,17 @@ fn print(begun: &Begun, args: &InitArgs) -> anyhow::Result<()> {
     }
     let mut report = Report::new(begun, table)?.with_note(format!("wrote {}", begun.created.display()));
     for problem in &begun.left_out {
-        report = report.with_note(format!("{}: {}", problem.place, problem.reason));
+        let advice = problem.advice.as_ref().map(|advice| format!(" ({advice})")).unwrap_or_default();
+        report = report.with_note(format!("{}: {}{advice}", problem.place, problem.reason));
     }
     report.print(args.format)?;
     for variable in &begun.variables {
         output::say(&format!("note: set {variable} before you start planner; the catalog only names it"));
     }
-    output::say(
-        "next: `planner doctor` looks whether everything can be reached, `planner plan \"...\"` plans a question",
-    );
+    output::say(if begun.found.is_empty() {
+        "nothing was found to discover: name the places to look at, or add a source with `planner add SOURCE`"
+    } else {
+        "next: `planner doctor` looks whether everything can be reached, `planner plan \"...\"` plans a question"
+    });
     Ok(())
 }

@@ -61,12 +61,17 @@ pub(super) fn of_file(path: &Path) -> String {
     plain(&path.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default())
 }
 
-/// The name of a folder, also of the current one.
+/// The name of a folder, also of the current one. One that begins with a digit, such as a year, has that of the folder
+/// around it in front.
 pub(super) fn of_folder(path: &Path) -> String {
     let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
-    let named = path.file_name().map(|name| name.to_string_lossy().into_owned());
-    let whole = || Some(path.canonicalize().ok()?.file_name()?.to_string_lossy().into_owned());
-    plain(&named.or_else(whole).unwrap_or_default())
+    let whole = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let name = |path: &Path| Some(path.file_name()?.to_string_lossy().into_owned());
+    let own = name(path).or_else(|| name(&whole)).unwrap_or_default();
+    match whole.parent().and_then(name).filter(|_| own.starts_with(|c: char| c.is_numeric())) {
+        Some(around) => plain(&format!("{around}_{own}")),
+        None => plain(&own),
+    }
 }
 
 /// The name of an API by its description.
