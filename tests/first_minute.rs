@@ -75,6 +75,29 @@ fn sources_have_names_and_what_was_left_out_is_told() {
 }
 
 #[test]
+fn files_in_folders_of_keys_are_one_table() {
+    let folder = Folder::new();
+    let rates = sample_file("files/exchange_rates.parquet");
+    for bank in ["year=2024/bank=a%2Fb", "year=2024/bank=c", "year=2025/bank=c"] {
+        folder.write(&format!("lake/rates/{bank}/part.parquet"), &rates);
+    }
+    let sql = |query: &str, on: &[&str]| folder.run(&[&["sql", query][..], on].concat()).json(0)[0]["rows"].clone();
+    let of_one = sql("SELECT count(*) FROM part.rates", &["--on", "part=lake/rates/year=2025/bank=c/part.parquet"]);
+    let grouped = "SELECT year, bank, count(*) AS n FROM rates.rates GROUP BY year, bank ORDER BY year, bank";
+    let count = &of_one[0][0];
+    let expected = json!([[2024, "a/b", count], [2024, "c", count], [2025, "c", count]]);
+    assert_eq!(sql(grouped, &["--on", "lake"]), expected);
+    let one = sql("SELECT count(*) FROM rates.rates WHERE year = 2025", &["--on", "lake"]);
+    assert_eq!(&one[0][0], count);
+
+    // A catalog has the same, whether it names the database or not.
+    for entry in ["{path: 'lake/rates/*=*/*=*/*.parquet'}", "{name: rates, path: 'lake/**/*.parquet'}"] {
+        folder.write("catalog.yaml", format!("databases:\n  - {entry}\n").as_bytes());
+        assert_eq!(sql(grouped, &["--catalog", "catalog.yaml"]), expected, "{entry}");
+    }
+}
+
+#[test]
 fn a_source_that_cannot_be_used_is_an_error() {
     let folder = Folder::new();
     fs::create_dir(folder.path("empty")).unwrap();

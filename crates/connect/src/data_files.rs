@@ -50,11 +50,11 @@ pub struct DataFiles {
     pub files: Vec<DataFile>,
 }
 
-/// A data file, with what reading it has shown so far, so that another process need not find it out again.
+/// The data files of a table, with what reading them has shown so far, so that another process need not find it out again.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DataFile {
-    /// The absolute path of the file.
-    pub path: PathBuf,
+    /// The absolute path of the file; of a table that is divided among folders those of all of its files.
+    pub paths: Vec<PathBuf>,
     /// How many of the ways to read the file have failed already. The next one is tried first.
     pub readings_failed: usize,
     /// Whether every value has been read once and had the type of its column.

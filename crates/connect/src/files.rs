@@ -1,4 +1,4 @@
-//! Data files: each is a table, read with DataFusion.
+//! Data files: each is a table, read with DataFusion, and all files of Parquet in folders of the same keys are one.
 
 mod condition;
 mod examine;
@@ -7,6 +7,7 @@ mod file;
 mod loaded;
 mod naming;
 mod narrow;
+mod partitioned;
 mod value;
 
 use std::path::PathBuf;
@@ -70,7 +71,7 @@ pub(crate) struct Files {
 
 impl Files {
     fn new(format: DataFormat, paths: &[PathBuf]) -> Self {
-        let files = naming::name_tables(paths).into_iter().map(|(name, path)| File::new(format, name, path)).collect();
+        let files = naming::name_tables(format, paths).into_iter().map(|table| File::new(format, table)).collect();
         Files { format, files, session: OnceLock::new() }
     }
 
@@ -87,7 +88,7 @@ impl Files {
         let exact = self.files.iter().find(|file| file.table() == table);
         exact.or_else(|| self.files.iter().find(|file| file.table().eq_ignore_ascii_case(table))).ok_or_else(|| {
             let place = match self.files.as_slice() {
-                [file] => file.path().display().to_string(),
+                [file] => file.place(),
                 files => format!("{} {} files", files.len(), self.format.kind()),
             };
             ConnectError::unknown_table(place, table)
@@ -98,7 +99,7 @@ impl Files {
 impl DataFiles {
     /// Returns a connector for the same tables. Nothing is read before the connector is asked for something.
     pub fn open(&self) -> Arc<dyn Connector> {
-        let paths: Vec<PathBuf> = self.files.iter().map(|file| file.path.clone()).collect();
+        let paths: Vec<PathBuf> = self.files.iter().flat_map(|file| file.paths.clone()).collect();
         let opened = Files::new(self.format, &paths);
         for (file, known) in opened.files.iter().zip(&self.files) {
             file.resume(known);
@@ -125,7 +126,7 @@ impl Connector for Files {
                     problems.extend(notes);
                 }
                 Err(error) => {
-                    let problem = Problem::error(file.path().display().to_string(), clause(&error));
+                    let problem = Problem::error(file.place(), clause(&error));
                     problems.push(problem.advise("repair the file or take it out of the source"));
                     first.get_or_insert((file, error));
                 }

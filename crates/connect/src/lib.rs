@@ -70,6 +70,7 @@ mod keys;
 mod mongo;
 mod mysql;
 mod open;
+mod partition;
 mod postgres;
 pub mod query;
 pub mod rows;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 pub use crate::data_files::{DataFile, DataFiles, DataFormat};
 pub use crate::error::AddressError;
 use crate::error::ConnectError;
+pub use crate::partition::Partition;
 pub use crate::server::Server;
 pub use crate::service::{Access, BigquerySource, ElasticsearchSource};
 pub use crate::source_kind::SourceKind;
@@ -17,8 +18,8 @@ pub enum Source {
     Files {
         /// What the files are.
         kind: SourceKind,
-        /// The files. SQLite takes exactly one; each data file becomes one table; SQL scripts are read in this order; a
-        /// dbt project is its manifest and optionally its catalog.
+        /// The files. SQLite takes exactly one; each data file becomes one table, and all files of Parquet in folders of the same
+        /// keys ([`Partition`]) one; SQL scripts are read in this order; a dbt project is its manifest and optionally its catalog.
         paths: Vec<PathBuf>,
     },
     /// On a database server.

@@ -1,7 +1,7 @@
-//! One file and the ways to read it.
+//! The file of a table, or its files, and the ways to read them.
 
 use std::panic::AssertUnwindSafe;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -26,7 +26,9 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncSeekExt};
 use tokio::sync::OnceCell;
 
 use super::failure::FileError;
+use super::naming::TableFiles;
 use super::narrow::narrow_table;
+use super::partitioned::PartitionedTable;
 use super::{examine, loaded};
 use crate::budget::{Excess, MAX_ROWS_BYTES};
 use crate::data_files::{DataFile, DataFormat};
@@ -75,11 +77,10 @@ impl Reading {
     }
 }
 
-/// A file that is a table.
+/// A file that is a table, or the files of a table that is divided among folders.
 pub(super) struct File {
     format: DataFormat,
-    table: String,
-    path: PathBuf,
+    files: TableFiles,
     /// The file as each of [`Reading::of`] has it, once it is needed.
     opened: Vec<OnceCell<OpenFile>>,
     /// The first reading that has not failed yet.
@@ -95,9 +96,9 @@ struct OpenFile {
 }
 
 impl File {
-    pub(super) fn new(format: DataFormat, table: String, path: PathBuf) -> Self {
+    pub(super) fn new(format: DataFormat, files: TableFiles) -> Self {
         let opened = Reading::of(format).iter().map(|_| OnceCell::new()).collect();
-        File { format, table, path, opened, current: AtomicUsize::new(0), is_read: AtomicBool::new(false) }
+        File { format, files, opened, current: AtomicUsize::new(0), is_read: AtomicBool::new(false) }
     }
 
     pub(super) fn format(&self) -> DataFormat {
@@ -105,11 +106,12 @@ impl File {
     }
 
     pub(super) fn table(&self) -> &str {
-        &self.table
+        &self.files.table
     }
 
+    /// The file; of several the folder of the table.
     pub(super) fn path(&self) -> &Path {
-        &self.path
+        &self.files.place
     }
 
     /// Whether the format stores no types.
@@ -125,7 +127,7 @@ impl File {
     /// The file and what reading it has shown so far.
     pub(super) fn progress(&self) -> DataFile {
         let readings = self.current.load(Ordering::Relaxed);
-        DataFile { path: self.path.clone(), readings_failed: readings, is_verified: self.is_read() }
+        DataFile { paths: self.files.paths.clone(), readings_failed: readings, is_verified: self.is_read() }
     }
 
     /// Takes over what reading the file has shown elsewhere.
@@ -142,7 +144,7 @@ impl File {
     pub(super) fn open_error(&self, error: FileError) -> ConnectError {
         ConnectError::Open {
             kind: self.format.kind(),
-            path: self.path.clone(),
+            path: self.path().to_owned(),
             reason: error.to_string(),
             cause: error.cause(),
             source: None,
@@ -153,7 +155,7 @@ impl File {
     fn read_error(&self, error: FileError) -> ConnectError {
         ConnectError::Read {
             place: self.place(),
-            table: self.table.clone(),
+            table: self.table().to_owned(),
             reason: error.to_string(),
             cause: error.cause(),
             code: None,
@@ -206,7 +208,7 @@ impl File {
         };
         match self.first_that_works(session, ask).await? {
             (Ok(batches), about) => Ok((batches, about)),
-            (Err(excess), _) => Err(excess.error(self.place(), &self.table, &[] as &[&str])),
+            (Err(excess), _) => Err(excess.error(self.place(), self.table(), &[] as &[&str])),
         }
     }
 
@@ -236,7 +238,7 @@ impl File {
         session: &'a SessionContext,
         ask: impl Fn(Arc<dyn TableProvider>) -> BoxFuture<'a, Result<T, FileError>>,
     ) -> Result<T, ConnectError> {
-        let mut failed = ConnectError::NoData { place: self.path.display().to_string() };
+        let mut failed = ConnectError::NoData { place: self.place() };
         for index in self.current.load(Ordering::Relaxed)..self.opened.len() {
             let opened = match self.open(index, session).await {
                 Ok(opened) => opened,
@@ -262,23 +264,17 @@ impl File {
 
     /// The file, as it is called in messages.
     pub(super) fn place(&self) -> String {
-        self.path.display().to_string()
+        self.path().display().to_string()
     }
 
     async fn open(&self, index: usize, session: &SessionContext) -> Result<&OpenFile, FileError> {
         let open = || async {
-            let metadata = tokio::fs::metadata(&self.path).await.map_err(|error| match error.kind() {
-                std::io::ErrorKind::NotFound => FileError::Missing,
-                _ => FileError::Io(error),
-            })?;
-            if metadata.is_dir() {
-                return Err(FileError::Folder);
+            if self.files.is_partitioned {
+                return self.open_partitioned(session).await;
             }
-            if metadata.len() == 0 {
-                return Err(FileError::Empty);
-            }
+            let metadata = stat(self.path()).await?;
             let start = self.start().await?;
-            let columns = self.examine(&start).await?;
+            let columns = self.examine(self.path(), &start).await?;
             let opened = match Reading::of(self.format)[index] {
                 Reading::Stream if columns <= MAX_STREAMED => self.stream(&start, session, false).await,
                 Reading::Loaded if metadata.len() <= MAX_LOADED_BYTES => self.load(&start).await,
@@ -292,24 +288,41 @@ impl File {
                     MAX_LOADED_BYTES >> 20
                 ))),
             };
-            let OpenFile { table, mut notes } = opened?;
-            let (table, note) = narrow_table(table, &self.path.display().to_string());
-            notes.extend(note);
-            Ok(OpenFile { table, notes })
+            Ok(self.narrow(opened?))
         };
         self.opened[index].get_or_try_init(|| caught(open())).await
     }
 
+    /// Of files of Parquet in folders of the same keys one table.
+    async fn open_partitioned(&self, session: &SessionContext) -> Result<OpenFile, FileError> {
+        for path in &self.files.paths {
+            let examined = async {
+                stat(path).await?;
+                self.examine(path, &[]).await
+            };
+            examined.await.map_err(|error| FileError::Unreadable(format!("{}: {error}", path.display())))?;
+        }
+        let table = PartitionedTable::open(session, &self.files.paths).await?;
+        Ok(self.narrow(OpenFile { table: Arc::new(table), notes: Vec::new() }))
+    }
+
+    fn narrow(&self, opened: OpenFile) -> OpenFile {
+        let OpenFile { table, mut notes } = opened;
+        let (table, note) = narrow_table(table, &self.place());
+        notes.extend(note);
+        OpenFile { table, notes }
+    }
+
     async fn start(&self) -> Result<Vec<u8>, FileError> {
         let mut start = Vec::new();
-        let file = tokio::fs::File::open(&self.path).await?;
+        let file = tokio::fs::File::open(self.path()).await?;
         file.take(START).read_to_end(&mut start).await?;
         Ok(start)
     }
 
     /// Looks at what a reader would believe to the end of the process, or of the memory; returns how many columns the header
     /// of a CSV file names.
-    async fn examine(&self, start: &[u8]) -> Result<usize, FileError> {
+    async fn examine(&self, path: &Path, start: &[u8]) -> Result<usize, FileError> {
         let check: fn(&mut std::fs::File) -> Result<(), FileError> = match self.format {
             DataFormat::Csv => {
                 self.examine_header().await?;
@@ -319,7 +332,7 @@ impl File {
             DataFormat::Arrow => examine::arrow,
             DataFormat::Json | DataFormat::Jsonl => return Ok(0),
         };
-        let (path, delimiter) = (self.path.clone(), (self.format == DataFormat::Csv).then(|| delimiter(start)));
+        let (path, delimiter) = (path.to_owned(), (self.format == DataFormat::Csv).then(|| loaded::delimiter(start)));
         let examined = move || -> Result<usize, FileError> {
             let mut file = std::fs::File::open(path)?;
             check(&mut file)?;
@@ -333,7 +346,7 @@ impl File {
 
     /// A first line without end is no header: readers would take all of the file for it.
     async fn examine_header(&self) -> Result<(), FileError> {
-        let file = tokio::fs::File::open(&self.path).await?;
+        let file = tokio::fs::File::open(self.path()).await?;
         let mut file = tokio::io::BufReader::with_capacity(START as usize, file.take(MAX_HEADER));
         let mut left = MAX_HEADER;
         loop {
@@ -360,7 +373,7 @@ impl File {
             DataFormat::Csv => Arc::new(
                 CsvFormat::default()
                     .with_has_header(true)
-                    .with_delimiter(delimiter(start))
+                    .with_delimiter(loaded::delimiter(start))
                     .with_newlines_in_values(true)
                     .with_truncated_rows(all_text)
                     .with_schema_infer_max_rec(if all_text { 0 } else { ROWS_OF_CSV }),
@@ -380,7 +393,7 @@ impl File {
             // The metadata holds the descriptions.
             DataFormat::Parquet => Arc::new(ParquetFormat::default().with_skip_metadata(false)),
         };
-        let url = url::Url::from_file_path(&self.path).map_err(|()| FileError::Relative)?;
+        let url = url::Url::from_file_path(self.path()).map_err(|()| FileError::Relative)?;
         let url = ListingTableUrl::parse(url)?;
         let options = ListingOptions::new(format).with_file_extension("");
         let mut schema = options.infer_schema(&session.state(), &url).await?;
@@ -397,7 +410,7 @@ impl File {
 
     /// The reader takes the first bytes of whatever else for the length of a buffer that it then fills.
     async fn examine_arrow(&self, start: &[u8]) -> Result<(), FileError> {
-        let mut file = tokio::fs::File::open(&self.path).await?;
+        let mut file = tokio::fs::File::open(self.path()).await?;
         let bytes = file.metadata().await?.len();
         if start.starts_with(b"FEA1") {
             return Err(FileError::unreadable("it is of version 1 of Feather; write it again with version 2"));
@@ -421,7 +434,7 @@ impl File {
     }
 
     async fn load(&self, start: &[u8]) -> Result<OpenFile, FileError> {
-        let (format, path, delimiter) = (self.format, self.path.clone(), delimiter(start));
+        let (format, path, delimiter) = (self.format, self.path().to_owned(), loaded::delimiter(start));
         let load = move || match format {
             DataFormat::Csv => loaded::csv(&path, delimiter),
             DataFormat::Json | DataFormat::Jsonl => loaded::json(&path),
@@ -434,19 +447,22 @@ impl File {
     }
 }
 
+/// What the system says of a file that holds something.
+async fn stat(path: &Path) -> Result<std::fs::Metadata, FileError> {
+    let metadata = tokio::fs::metadata(path).await.map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => FileError::Missing,
+        _ => FileError::Io(error),
+    })?;
+    match metadata.is_dir() {
+        true => Err(FileError::Folder),
+        false if metadata.len() == 0 => Err(FileError::Empty),
+        false => Ok(metadata),
+    }
+}
+
 /// Readers of binary formats may panic over damaged files.
 async fn caught<T>(act: impl Future<Output = Result<T, FileError>>) -> Result<T, FileError> {
     AssertUnwindSafe(act).catch_unwind().await.unwrap_or(Err(FileError::Panicked))
-}
-
-/// The separator of the header line: the comma, unless another one is there more often outside of quotes.
-fn delimiter(start: &[u8]) -> u8 {
-    let header = start.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let times = |wanted: u8| {
-        let bare = header.split(|byte| *byte == b'"').step_by(2).flatten();
-        bare.filter(|byte| **byte == wanted).count()
-    };
-    [b'\t', b';', b'|'].into_iter().max_by_key(|d| times(*d)).filter(|d| times(*d) > times(b',')).unwrap_or(b',')
 }
 
 /// The columns under names that differ, and none of them without a type: rows after the first ones may have values.

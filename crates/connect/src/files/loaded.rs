@@ -344,6 +344,16 @@ fn without_place(error: &serde_json::Error) -> String {
     text.split(" at line ").next().unwrap_or_default().to_owned()
 }
 
+/// The separator of the header line: the comma, unless another one is there more often outside of quotes.
+pub(super) fn delimiter(start: &[u8]) -> u8 {
+    let header = start.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let times = |wanted: u8| {
+        let bare = header.split(|byte| *byte == b'"').step_by(2).flatten();
+        bare.filter(|byte| **byte == wanted).count()
+    };
+    [b'\t', b';', b'|'].into_iter().max_by_key(|d| times(*d)).filter(|d| times(*d) > times(b',')).unwrap_or(b',')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,22 +3,64 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-/// Every file once, with the name of its table: the stem of the file name; where several files have the same, the
-/// folder is put before it, then the extension and a number behind it.
-pub(super) fn name_tables(paths: &[PathBuf]) -> Vec<(String, PathBuf)> {
+use crate::data_files::DataFormat;
+use crate::partition::Partition;
+
+/// The files of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct TableFiles {
+    /// What the table is called.
+    pub(super) table: String,
+    /// The file, or the folder of the whole table.
+    pub(super) place: PathBuf,
+    /// All of them.
+    pub(super) paths: Vec<PathBuf>,
+    /// Whether they lie in folders of the same keys.
+    pub(super) is_partitioned: bool,
+}
+
+/// Every file once, in its table: one a file, and of Parquet one for all files of a folder that are in folders of the same keys.
+/// A table is called by the stem of the file name, or by that folder; where several would have the same name, the folder is put
+/// before it, then the extension and a number behind it.
+pub(super) fn name_tables(format: DataFormat, paths: &[PathBuf]) -> Vec<TableFiles> {
     let mut seen = HashSet::new();
-    let paths: Vec<PathBuf> = paths
-        .iter()
-        .map(|path| std::path::absolute(path).unwrap_or_else(|_| path.clone()))
-        .filter(|path| seen.insert(path.clone()))
-        .collect();
+    let paths = paths.iter().map(|path| std::path::absolute(path).unwrap_or_else(|_| path.clone()));
+    let mut tables: Vec<TableFiles> = Vec::new();
+    let mut partitioned: HashMap<(PathBuf, Vec<String>), usize> = HashMap::new();
+    for path in paths.filter(|path| seen.insert(path.clone())) {
+        let table =
+            |place, is_partitioned, path| TableFiles { table: String::new(), place, paths: vec![path], is_partitioned };
+        match Partition::of(&path).filter(|_| format == DataFormat::Parquet) {
+            None => tables.push(table(path.clone(), false, path)),
+            Some(partition) => {
+                let keys = partition.names().map(str::to_owned).collect();
+                let at = *partitioned.entry((partition.root.clone(), keys)).or_insert(tables.len());
+                match tables.get_mut(at) {
+                    Some(known) => known.paths.push(path),
+                    None => tables.push(table(partition.root, true, path)),
+                }
+            }
+        }
+    }
+    let places: Vec<PathBuf> = tables.iter().map(|table| table.place.clone()).collect();
+    for (table, name) in tables.iter_mut().zip(choose_names(&places)) {
+        table.table = name;
+    }
+    tables
+}
+
+/// A name for each file or folder.
+fn choose_names(paths: &[PathBuf]) -> Vec<String> {
     let part = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
     let stem = |path: &Path| part(path.file_stem());
     let in_folder = |path: &Path| match path.parent().map(|folder| part(folder.file_name())) {
         Some(folder) if !folder.is_empty() => format!("{folder}_{}", stem(path)),
         _ => stem(path),
     };
-    let with_extension = |path: &Path| format!("{}_{}", in_folder(path), part(path.extension()));
+    let with_extension = |path: &Path| match path.extension() {
+        Some(extension) => format!("{}_{}", in_folder(path), part(Some(extension))),
+        None => in_folder(path),
+    };
 
     let mut names: Vec<String> = paths.iter().map(|path| stem(path)).collect();
     for longer in [&in_folder as &dyn Fn(&Path) -> String, &with_extension] {
@@ -29,7 +71,7 @@ pub(super) fn name_tables(paths: &[PathBuf]) -> Vec<(String, PathBuf)> {
     for (number, index) in ambiguous(&names).into_iter().enumerate() {
         names[index] = format!("{}_{}", names[index], number + 1);
     }
-    names.into_iter().zip(paths).collect()
+    names
 }
 
 /// The places of the names that another one equals but for case.
@@ -47,8 +89,17 @@ mod tests {
 
     fn check(paths: &[&str], names: &[&str]) {
         let paths: Vec<PathBuf> = paths.iter().map(PathBuf::from).collect();
-        let found: Vec<String> = name_tables(&paths).into_iter().map(|(name, _)| name).collect();
+        let found: Vec<String> =
+            name_tables(DataFormat::Parquet, &paths).into_iter().map(|files| files.table).collect();
         assert_eq!(found, names);
+    }
+
+    #[test]
+    fn files_in_folders_of_the_same_keys_are_one_table() {
+        check(&["/x/sales/year=2023/a.parquet", "/x/b.parquet", "/x/sales/year=2024/a.parquet"], &["sales", "b"]);
+        check(&["/x/sales/year=2023/a", "/x/sales/month=1/a"], &["x_sales_1", "x_sales_2"]);
+        let paths = ["/x/sales/year=2023/a.csv".into(), "/x/sales/year=2024/a.csv".into()];
+        assert_eq!(name_tables(DataFormat::Csv, &paths).len(), 2);
     }
 
     #[test]

@@ -14,6 +14,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::*;
+use crate::filter::FilterOp;
 
 /// A folder with these files, and the connector for them.
 fn made(format: DataFormat, files: &[(&str, &[u8])]) -> (TempDir, Files) {
@@ -30,7 +31,7 @@ fn made(format: DataFormat, files: &[(&str, &[u8])]) -> (TempDir, Files) {
 }
 
 /// `name type=first sample, ...` of each column, and the problems.
-async fn described(files: &Files) -> (Vec<String>, Vec<String>) {
+async fn described(files: &dyn Connector) -> (Vec<String>, Vec<String>) {
     let (tables, problems) = files.describe().await.unwrap();
     let mut found = Vec::new();
     for table in &tables {
@@ -367,4 +368,48 @@ async fn integers_keep_all_their_digits() {
     let text = StringArray::from(vec!["ä".repeat(300)]);
     let batch = RecordBatch::try_from_iter([("s", Arc::new(text) as ArrayRef)]).unwrap();
     assert_eq!(values(batch.column(0), &DataType::Utf8)[0].as_str().unwrap().chars().count(), 200);
+}
+
+/// A file of Parquet with one column of numbers.
+fn numbers(name: &str, values: &[i64]) -> Vec<u8> {
+    let batch = RecordBatch::try_from_iter([(name, Arc::new(Int64Array::from(values.to_vec())) as ArrayRef)]).unwrap();
+    let mut bytes = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    bytes
+}
+
+#[tokio::test]
+async fn files_in_folders_of_keys_are_one_table() {
+    let (first, second, third) = (numbers("n", &[1, 2]), numbers("n", &[3]), numbers("m", &[4]));
+    let paths = [
+        ("sales/year=2023/day=2023-01-31/by=a%2Fb/x.parquet", first.as_slice()),
+        ("sales/year=2024/day=2024-02-01/by=__HIVE_DEFAULT_PARTITION__/x.parquet", second.as_slice()),
+        // A file may have a column more, or less.
+        ("sales/year=2024/day=2024-02-02/by=c/x y#.parquet", third.as_slice()),
+    ];
+    let (folder, files) = made(DataFormat::Parquet, &paths);
+    let (tables, problems) = described(&files).await;
+    assert_eq!(tables, ["sales[4]: n Int64, m Int64, year Int64, day Date32, by Utf8"]);
+    assert_eq!(problems, [] as [&str; 0]);
+    assert_eq!(values_of(&files, "by", None).await, json!(["a/b", "c"]));
+    assert_eq!(statistics_of(&files, "day").await, json!([3, "2023-01-31", "2024-02-02", 0]));
+
+    let year = FilterCondition { column: "year".into(), op: FilterOp::Eq, value: json!(2024) };
+    let rows = files.rows("sales", &["n".into(), "m".into(), "by".into()], &[year], 10).await.unwrap();
+    let mut found = rows.rows;
+    found.sort_by_key(|row| format!("{row:?}"));
+    assert_eq!(json!(found), json!([[null, 4, "c"], [3, null, null]]));
+
+    // Another process has the same table.
+    let handed = files.data_files().unwrap();
+    assert_eq!(handed.files.len(), 1);
+    assert_eq!(described(handed.open().as_ref()).await.0, tables);
+
+    // A broken file is named.
+    fs::write(folder.path().join(paths[1].0), "PAR1").unwrap();
+    let files = Files::new(DataFormat::Parquet, &paths.map(|(path, _)| folder.path().join(path)));
+    let error = files.describe().await.unwrap_err().to_string();
+    assert!(error.contains("HIVE_DEFAULT_PARTITION__/x.parquet"), "{error}");
 }

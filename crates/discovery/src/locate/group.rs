@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use prospector_connect::source::SourceKind;
+use prospector_connect::source::{Partition, SourceKind};
 
 use super::{
     classify::Class,
@@ -16,7 +16,7 @@ use super::{
 };
 
 /// The entries that stand for what is in a folder: one database for the data files of a kind in one folder, one for each
-/// SQLite file, one entry for each API, folder of documents and folder of skills.
+/// table of Parquet that is divided among folders, one for each SQLite file, one entry for each API, folder of documents and folder of skills.
 pub(super) fn group(tree: &Tree, root: &Path, source: &str) -> Vec<Finding> {
     let grouping = Grouping { tree, root, source, skills: skill_folders(tree) };
     let mut findings = grouping.databases();
@@ -71,6 +71,18 @@ fn escape(path: &Path) -> PathBuf {
     PathBuf::from(text.chars().map(escape).collect::<String>())
 }
 
+fn extension(path: &Path) -> String {
+    path.extension().map(|extension| extension.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// One of these, as a part of a pattern.
+fn choose(of: &BTreeSet<String>) -> String {
+    match of.len() {
+        1 => of.iter().cloned().collect(),
+        _ => format!("{{{}}}", of.iter().cloned().collect::<Vec<_>>().join(",")),
+    }
+}
+
 struct Grouping<'a> {
     tree: &'a Tree,
     root: &'a Path,
@@ -92,6 +104,7 @@ impl Grouping<'_> {
 
     fn databases(&self) -> Vec<Finding> {
         let mut groups: BTreeMap<(PathBuf, SourceKind), Vec<&Path>> = BTreeMap::new();
+        let mut partitioned: BTreeMap<(PathBuf, usize), Vec<&Path>> = BTreeMap::new();
         let mut findings = Vec::new();
         for (path, class) in self.files() {
             let folder = path.parent().unwrap_or(Path::new("")).to_owned();
@@ -99,7 +112,12 @@ impl Grouping<'_> {
                 Class::Data(kind @ (SourceKind::Sqlite | SourceKind::Dbt)) => {
                     findings.push(entry_of_file(path, &Class::Data(kind), self.source));
                 }
-                Class::Data(kind) => groups.entry((folder, kind)).or_default().push(path),
+                Class::Data(kind) => match Partition::of(path).filter(|_| kind == SourceKind::Parquet) {
+                    Some(partition) => {
+                        partitioned.entry((partition.root, partition.keys.len())).or_default().push(path)
+                    }
+                    None => groups.entry((folder, kind)).or_default().push(path),
+                },
                 Class::DbtProject if manifest(&folder).is_file() => {
                     findings.push(entry_of_file(path, &class, self.source));
                 }
@@ -116,22 +134,25 @@ impl Grouping<'_> {
                 }
             }
         }
+        findings.extend(partitioned.into_iter().map(|((root, depth), files)| {
+            let extensions = files.iter().map(|path| extension(path)).collect();
+            let mut pattern = if root == Path::new("") { root.clone() } else { escape(&root) };
+            pattern.extend(std::iter::repeat_n("*=*", depth));
+            pattern.push(format!("*.{}", choose(&extensions)));
+            let (kind, name) = (FindingKind::Databases(SourceKind::Parquet), Some(naming::of_folder(&root)));
+            self.finding(kind, name, pattern, files.len())
+        }));
         findings
     }
 
     /// A pattern that matches these files of a folder and no others.
     fn pattern(&self, folder: &Path, files: &[&Path]) -> PathBuf {
-        let extension = |path: &Path| path.extension().map(|e| e.to_string_lossy().into_owned()).unwrap_or_default();
         let extensions: BTreeSet<String> = files.iter().map(|path| extension(path)).collect();
         let names: BTreeSet<String> =
             files.iter().filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned())).collect();
         let all = self.tree.names.get(folder);
         let alike = all.into_iter().flatten().filter(|name| extensions.contains(&extension(Path::new(name))));
         let is_exact = all.is_some() && alike.into_iter().all(|name| names.contains(name));
-        let choose = |of: &BTreeSet<String>| match of.len() {
-            1 => of.iter().cloned().collect::<String>(),
-            _ => format!("{{{}}}", of.iter().cloned().collect::<Vec<_>>().join(",")),
-        };
         let end = if is_exact { format!("*.{}", choose(&extensions)) } else { choose(&names) };
         escape(&folder.join("x")).with_file_name(end)
     }

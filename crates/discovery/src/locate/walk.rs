@@ -30,7 +30,8 @@ const MARKS: [&str; 2] = ["CACHEDIR.TAG", "pyvenv.cfg"];
 const TEMPLATES: [&str; 2] = ["templates", "views"];
 /// How hidden files begin that hold the settings and the notes of tools. What of them names databases is looked at in
 /// [`super::surroundings()`].
-const TOOLS: [&str; 9] = [".git", ".env", ".venv", ".mcp.json", ".cursor", ".gemini", ".idea", ".vscode", ".DS_Store"];
+const TOOLS: [&str; 10] =
+    [".git", ".env", ".venv", ".mcp.json", ".prospector", ".cursor", ".gemini", ".idea", ".vscode", ".DS_Store"];
 /// What dbt makes of a project; its manifest is taken from there.
 const DBT_FOLDERS: [&str; 4] = ["dbt_modules", "dbt_packages", "logs", "target"];
 

@@ -106,13 +106,14 @@ impl Columns {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Files {
     format: DataFormat,
-    /// The path, how many readings have failed, whether every value was read.
-    files: Vec<(OsString, usize, bool)>,
+    /// Of each table the paths, how many readings have failed, whether every value was read.
+    files: Vec<(Vec<OsString>, usize, bool)>,
 }
 
 impl Files {
     pub(super) fn of(files: &DataFiles) -> Self {
-        let each = |file: &DataFile| (file.path.clone().into_os_string(), file.readings_failed, file.is_verified);
+        let paths = |file: &DataFile| file.paths.iter().map(|path| path.clone().into_os_string()).collect();
+        let each = |file: &DataFile| (paths(file), file.readings_failed, file.is_verified);
         Files { format: files.format, files: files.files.iter().map(each).collect() }
     }
 
@@ -122,12 +123,12 @@ impl Files {
             let metadata = std::fs::metadata(path).ok()?;
             Some((metadata.len(), metadata.modified().ok()?))
         };
-        self.files.iter().map(|(path, ..)| stamp(path)).collect()
+        self.files.iter().flat_map(|(paths, ..)| paths).map(stamp).collect()
     }
 
     pub(super) fn open(&self) -> Arc<dyn Connector> {
-        let each = |(path, readings_failed, is_verified): &(OsString, usize, bool)| DataFile {
-            path: path.into(),
+        let each = |(paths, readings_failed, is_verified): &(Vec<OsString>, usize, bool)| DataFile {
+            paths: paths.iter().map(Into::into).collect(),
             readings_failed: *readings_failed,
             is_verified: *is_verified,
         };

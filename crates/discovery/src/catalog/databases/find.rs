@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use prospector_connect::source::Source;
-use prospector_connect::source::SourceKind;
+use prospector_connect::source::{Partition, Source, SourceKind};
 use prospector_core::Problem;
 use prospector_core::name::nearest;
 
@@ -143,7 +142,7 @@ fn find_files(
     let groups: Vec<(String, Vec<PathBuf>)> = match (&entry.name, many) {
         (Some(name), _) => vec![(name.clone(), files)],
         (None, false) => vec![(names(&files).remove(0), files)],
-        (None, true) => names(&files).into_iter().zip(files.into_iter().map(|file| vec![file])).collect(),
+        (None, true) => name_each(kind, &files),
     };
     let mut found: Vec<Found> = Vec::with_capacity(groups.len());
     for (name, paths) in groups {
@@ -157,6 +156,16 @@ fn find_files(
         found.push(Found::new(place, entry, name, Source::files(kind, paths), written));
     }
     Ok(found)
+}
+
+/// A database of each file, and of all files of Parquet that make one table; a pattern lists these one after the other.
+fn name_each(kind: SourceKind, files: &[PathBuf]) -> Vec<(String, Vec<PathBuf>)> {
+    let root =
+        |file: &Path| Partition::of(file).filter(|_| kind == SourceKind::Parquet).map(|partition| partition.root);
+    let tables: Vec<&[PathBuf]> =
+        files.chunk_by(|a, b| root(a).is_some_and(|root_of_a| root(b) == Some(root_of_a))).collect();
+    let places: Vec<PathBuf> = tables.iter().map(|table| root(&table[0]).unwrap_or_else(|| table[0].clone())).collect();
+    names(&places).into_iter().zip(tables.into_iter().map(<[PathBuf]>::to_vec)).collect()
 }
 
 fn no_descriptions(place: &str, path: &Path) -> Problem {
