@@ -6,6 +6,7 @@
 mod cli;
 mod commands;
 mod output;
+mod pager;
 mod progress;
 mod report;
 mod settings;

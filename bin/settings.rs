@@ -297,6 +297,13 @@ pub(crate) fn columns() -> Option<usize> {
     variable("COLUMNS")?.parse().ok()
 }
 
+/// What shows a text that is longer than the screen; none where the user wants none, or the terminal cannot.
+pub(crate) fn pager() -> Option<String> {
+    let can_move = std::env::var_os("TERM").is_none_or(|terminal| terminal != "dumb");
+    let pager = std::env::var("PAGER").unwrap_or_else(|_| "less".into());
+    (can_move && !pager.trim().is_empty() && pager != "cat").then_some(pager)
+}
+
 /// A variable that is set and not empty.
 pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())

@@ -25,13 +25,6 @@ export function draw(tag, properties = {}, ...children) {
   return node;
 }
 
-/** Has the browser keep a text or an image under a name. */
-export function download(name, parts, type) {
-  const link = el("a", { href: URL.createObjectURL(new Blob([parts], { type })), download: name });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-}
-
 /** A name that may be broken after its dots and underscores. */
 export const named = (id) => el("span", {}, id.split(/(?<=[._/])/).flatMap((part, at) => (at ? [el("wbr"), part] : [part])));
 
