@@ -3,16 +3,30 @@
 use std::{
     io::{IsTerminal, Write},
     process::{Command, Stdio},
+    sync::OnceLock,
 };
 
 use terminal_size::{Height, Width, terminal_size};
 use unicode_width::UnicodeWidthStr;
 
-use crate::settings;
-
 /// How `less` is to behave where the user has not said it: it ends where everything fits, shows colours, leaves the text on the
 /// screen, and takes what it gets for UTF-8.
-const USUAL: [(&str, &str); 2] = [("LESS", "FRX"), ("LESSCHARSET", "utf-8")];
+pub(crate) const USUAL: [(&str, &str); 2] = [("LESS", "FRX"), ("LESSCHARSET", "utf-8")];
+
+/// The program, and what its environment has besides ours.
+#[derive(Debug)]
+pub(crate) struct Pager {
+    /// With its arguments, apart by blanks.
+    pub(crate) command: String,
+    pub(crate) environment: Vec<(&'static str, &'static str)>,
+}
+
+static PAGER: OnceLock<Pager> = OnceLock::new();
+
+/// Has long texts shown by a pager from here on.
+pub(crate) fn choose(pager: Pager) {
+    let _ = PAGER.set(pager);
+}
 
 /// Shows a text in the pager; whether it did. It does not where nobody looks, where everything fits on the screen, and where
 /// there is no pager.
@@ -22,16 +36,11 @@ pub(crate) fn show(text: &str) -> bool {
     if !std::io::stdout().is_terminal() || count_lines(text, usize::from(columns)) < usize::from(rows) {
         return false;
     }
-    let Some(pager) = settings::pager() else { return false };
-    let mut words = pager.split_whitespace();
+    let Some(pager) = PAGER.get() else { return false };
+    let mut words = pager.command.split_whitespace();
     let Some(program) = words.next() else { return false };
     let mut command = Command::new(program);
-    command.args(words).stdin(Stdio::piped());
-    for (name, value) in USUAL {
-        if settings::variable(name).is_none() {
-            command.env(name, value);
-        }
-    }
+    command.args(words).envs(pager.environment.iter().copied()).stdin(Stdio::piped());
     let Ok(mut child) = command.spawn() else { return false };
     if let Some(mut input) = child.stdin.take() {
         // Who has seen enough closes it.

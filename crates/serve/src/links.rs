@@ -21,7 +21,7 @@ const MAX_LINKS: usize = 200;
 
 /// What a link shows.
 #[derive(Debug, Serialize, Deserialize)]
-struct Kept {
+struct SharedTurns {
     /// Whose it is: the id of the owner.
     owner: String,
     session: String,
@@ -34,7 +34,7 @@ impl Server {
     pub(crate) async fn make_link(&self, owner: &Owner, session: &str) -> Result<String, Refusal> {
         let folder = self.links()?;
         let mut told = self.turns(owner, session).await?;
-        let kept = Kept { owner: owner.id().into(), session: session.into(), turns: told["turns"].take() };
+        let kept = SharedTurns { owner: owner.id().into(), session: session.into(), turns: told["turns"].take() };
         let handle = format!("{PREFIX}{}", uuid::Uuid::new_v4().simple());
         let named = handle.clone();
         compute(move || {
@@ -94,7 +94,7 @@ fn list(folder: &std::path::Path) -> impl Iterator<Item = PathBuf> {
 }
 
 /// What a file keeps; nothing where it is not there or damaged.
-fn read(path: &std::path::Path) -> Option<Kept> {
+fn read(path: &std::path::Path) -> Option<SharedTurns> {
     let bytes = std::fs::read(path).ok()?;
     serde_json::from_slice(checksum::unseal(&bytes).ok()?).ok()
 }

@@ -116,7 +116,7 @@ async fn the_query_of_a_right_answer_is_proposed() {
     let name = said.json()["name"].as_str().unwrap().to_owned();
     assert!(name.starts_with("how-many-orders"), "{name}");
     let kept = std::fs::read_to_string(server.folder.path().join(format!(".prospector/queries/{name}.sql"))).unwrap();
-    assert!(kept.contains("question: How many orders are there?") && !kept.contains("verified:"), "{kept}");
+    assert!(kept.contains("How many orders are there?") && !kept.contains("verified:"), "{kept}");
 
     let planned = server.post("/v1/plan", &json!({"question": "How many orders are there?"})).await.json();
     let handle = planned["handle"].as_str().unwrap();

@@ -155,7 +155,7 @@ struct GetThingArgs {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Thing {
+struct ThingDetails {
     /// As the tool of its kind shows it.
     answer: Value,
 }
@@ -170,8 +170,10 @@ pub(super) fn tools(view: &CatalogView) -> Vec<Tool> {
         tool(spec.name, spec.description, object(spec.input_schema), Effect::Reads, output)
             .with_meta(MetaObject(object(json!({"ui": {"visibility": ["app"]}}))))
     };
-    let mut tools =
-        vec![of_page(spec_of_chart(), output_schema::<Drawing>()), of_page(spec_of_thing(), output_schema::<Thing>())];
+    let mut tools = vec![
+        of_page(spec_of_chart(), output_schema::<Drawing>()),
+        of_page(spec_of_thing(), output_schema::<ThingDetails>()),
+    ];
     if view.catalog.schema.databases().next().is_some() {
         let ToolSpec { name, description, input_schema } = spec_of_tables();
         let shown = tool(name, description, object(input_schema), Effect::Reads, output_schema::<ShownTables>());
@@ -227,5 +229,5 @@ async fn get_thing(view: &CatalogView, arguments: Value) -> Result<(String, Json
     let known = KINDS.into_iter().find(|known| known.as_str() == kind);
     let kind = known.ok_or_else(|| Refusal::invalid(format!("there is no kind `{kind}`")))?;
     let answer = view.show(kind, &id, MAX_TOKENS).await?;
-    Ok((answer.text(), object(json!(Thing { answer: answer.into_json() }))))
+    Ok((answer.text(), object(json!(ThingDetails { answer: answer.into_json() }))))
 }

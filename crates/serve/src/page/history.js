@@ -123,7 +123,7 @@ export async function shared(box, link, { open, goOn, mayRun }) {
   } }, "Take the link back");
   box.replaceChildren(
     el("h2", { id: "other-title", tabindex: -1 }, isMade(found.session) ? first : found.session),
-    el("p", { class: "status" }, `${many(found.turns.length, "question")}, shared as they were answered`),
+    el("p", { class: "status" }, `${many(found.turns.length, "question")} · shared as it stood then`),
     found.is_mine ? el("p", { class: "actions" }, back) : "",
     ...turns(found, open, goOn, mayRun));
   find("other-title").focus();
