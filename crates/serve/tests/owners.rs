@@ -70,8 +70,8 @@ fn requests() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
         ("GET", "/v1/sessions/{name}", vec!["/v1/sessions/mine", "/v1/sessions/other"]),
         ("POST", "/v1/sessions/{name}", vec!["/v1/sessions/other {\"name\": \"third\"}"]),
         ("DELETE", "/v1/sessions/{name}", vec!["/v1/sessions/other"]),
-        // Nothing is shared here.
-        ("POST", "/v1/sessions/{name}/link", vec!["/v1/sessions/mine/link", "/v1/sessions/other/link"]),
+        // A link of Ann's is for Ben too, where he has it: `tests/explore.rs`.
+        ("POST", "/v1/sessions/{name}/link", vec!["/v1/sessions/other/link"]),
         ("GET", "/v1/links/{handle}", vec!["/v1/links/link_00000000000000000000000000000000"]),
         ("DELETE", "/v1/links/{handle}", vec!["/v1/links/link_00000000000000000000000000000000"]),
         ("POST", "/v1/query-sessions", vec!["/v1/query-sessions"]),
@@ -151,7 +151,12 @@ async fn world(models: Models) -> Running {
     let state = Some(folder.path().join(".prospector"));
     let tools = Arc::new(prospector_reconcile::reconcile_tools);
     let reconcile = OfferedWorkflow { name: "reconcile", definition: prospector_reconcile::RECONCILE, tools };
-    Running::over(folder, models, Options { state, workflows: vec![reconcile], ..two(Limits::default()) }).await
+    Running::over(
+        folder,
+        models,
+        Options { state, workflows: vec![reconcile], shares_links: true, ..two(Limits::default()) },
+    )
+    .await
 }
 
 async fn ask(server: &Running, token: &str, method: &str, path: &str, body: &str) -> Said {
