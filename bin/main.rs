@@ -6,6 +6,7 @@
 mod cli;
 mod commands;
 mod output;
+mod pager;
 mod progress;
 mod report;
 mod settings;
@@ -41,6 +42,9 @@ fn main() -> ExitCode {
         return commands::query_worker();
     }
     let settings = Settings::from_environment(&cli);
+    if let Some(pager) = settings::pager() {
+        pager::choose(pager);
+    }
     let telemetry = Telemetry::begin(&settings);
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,

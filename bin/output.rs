@@ -8,7 +8,10 @@ use prospector_core::Problem;
 use prospector_core::problem::Severity;
 use serde::Serialize;
 
-use crate::visible::{visible, visible_json};
+use crate::{
+    pager,
+    visible::{visible, visible_json},
+};
 
 /// At most this many problems are listed.
 const MAX_PROBLEMS: usize = 20;
@@ -21,11 +24,20 @@ pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {
     print(&visible_json(&serde_json::to_string_pretty(value)?))
 }
 
-/// Prints a text, and ends its line.
+/// Prints a text, and ends its line. What is longer than the screen is shown in the user's pager.
 ///
 /// # Errors
 /// As [`json`].
 pub(crate) fn text(text: &str) -> anyhow::Result<()> {
+    let text = visible(text);
+    if pager::show(&text) { Ok(()) } else { print(&text) }
+}
+
+/// Prints a text between others: it stays on the screen, however long it is.
+///
+/// # Errors
+/// As [`json`].
+pub(crate) fn reply(text: &str) -> anyhow::Result<()> {
     print(&visible(text))
 }
 

@@ -10,6 +10,7 @@ use prospector_engine::options::{Cluster, Worker, Workers};
 use prospector_llm::providers::{Secret, Settings as ProviderSettings};
 
 use crate::cli::{Cli, EmbedderName, LimitArgs, QUERY_WORKER};
+use crate::pager::{Pager, USUAL};
 
 /// Where a catalog is looked for when none is named.
 const DEFAULT_CATALOGS: [&str; 2] = ["catalog.yaml", "catalog/catalog.yaml"];
@@ -295,6 +296,15 @@ fn cache_folder() -> Option<PathBuf> {
 /// The width of the terminal, where a shell passes it on.
 pub(crate) fn columns() -> Option<usize> {
     variable("COLUMNS")?.parse().ok()
+}
+
+/// What shows a text that is longer than the screen; none where the user wants none, or the terminal cannot.
+pub(crate) fn pager() -> Option<Pager> {
+    let can_move = std::env::var_os("TERM").is_none_or(|terminal| terminal != "dumb");
+    let command = std::env::var("PAGER").unwrap_or_else(|_| "less".into());
+    let is_wanted = can_move && !command.trim().is_empty() && command != "cat";
+    let environment = USUAL.into_iter().filter(|(name, _)| variable(name).is_none()).collect();
+    is_wanted.then_some(Pager { command, environment })
 }
 
 /// A variable that is set and not empty.

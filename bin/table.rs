@@ -9,6 +9,9 @@ use crate::visible::visible;
 /// A longer text in a cell of a table for people is cut, and so is one in the list of an entry.
 const MAX_CELL_CHARS: usize = 400;
 
+/// Numbers of more decimals are written as they are.
+const MAX_DECIMALS: usize = 6;
+
 /// A column narrower than this cannot be read.
 const MIN_COLUMN: usize = 9;
 
@@ -63,14 +66,22 @@ impl Table {
         table.load_preset(presets::UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Dynamic);
         table.set_width(u16::try_from(width).unwrap_or(u16::MAX));
         table.set_header(self.columns.iter().map(|column| visible(column).into_owned()));
+        let decimals: Vec<usize> = (0..self.columns.len()).map(|column| self.count_decimals(column)).collect();
         for row in &self.rows {
-            let cells = row.iter().map(|value| {
+            let cells = row.iter().enumerate().map(|(column, value)| {
                 let align = if value.is_number() { CellAlignment::Right } else { CellAlignment::Left };
-                Cell::new(cut(value)).set_alignment(align)
+                let decimals = decimals.get(column).copied().unwrap_or_default();
+                Cell::new(write_number(value, decimals).unwrap_or_else(|| cut(value))).set_alignment(align)
             });
             table.add_row(cells);
         }
         table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The most decimals of a column: its numbers stand below each other.
+    fn count_decimals(&self, column: usize) -> usize {
+        let texts = self.rows.iter().filter_map(|row| row.get(column)).filter(|value| value.is_f64()).map(text);
+        texts.map(|text| text.split_once('.').map_or(0, |(_, rest)| rest.len())).max().unwrap_or_default()
     }
 
     /// How wide it is where nothing is wrapped.
@@ -138,6 +149,13 @@ pub(crate) fn text(value: &Value) -> String {
     }
 }
 
+/// A number with that many decimals. None of what is no fraction, which stays as it is: a whole number may have more digits than
+/// a fraction can hold. Nor of very many decimals, or of powers of ten.
+fn write_number(value: &Value, decimals: usize) -> Option<String> {
+    let is_plain = value.is_f64() && (1..=MAX_DECIMALS).contains(&decimals) && !text(value).contains('e');
+    is_plain.then(|| value.as_f64().map(|number| format!("{number:.decimals$}"))).flatten()
+}
+
 /// A value in a table for people.
 fn cut(value: &Value) -> String {
     let whole = text(value);
@@ -168,6 +186,18 @@ mod tests {
         assert_eq!(widths.len(), 1, "{shown}");
         assert!(!shown.contains('\u{1b}') && shown.contains("\\u{1b}[31m"), "{shown}");
         assert!(shown.lines().any(|line| line.contains("12.5 ┆") || line.contains("12.5 │")), "{shown}");
+    }
+
+    #[test]
+    fn fractions_of_a_column_have_as_many_decimals() {
+        let shown = |values: &[Value]| {
+            let table = Table { columns: vec!["n".into()], rows: values.iter().map(|one| vec![one.clone()]).collect() };
+            let lines: Vec<String> = table.for_people(80).lines().map(str::to_owned).collect();
+            lines[3..lines.len() - 1].iter().map(|line| line.trim_matches(['│', ' ']).to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(shown(&[json!(1.0), json!(0.99), json!(1000.5)]), ["1.00", "0.99", "1000.50"]);
+        assert_eq!(shown(&[json!(9007199254740993u64), json!(0.5)]), ["9007199254740993", "0.5"]);
+        assert_eq!(shown(&[json!(1e-9), json!(0.5)]), ["1e-9", "0.5"]);
     }
 
     #[test]

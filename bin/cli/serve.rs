@@ -44,6 +44,9 @@ pub(crate) struct ServeArgs {
     /// An origin whose pages may ask, such as https://desk.example; may be repeated
     #[arg(long = "origin", value_name = "ORIGIN")]
     pub(crate) origins: Vec<String>,
+    /// Let conversations be shown by a link to everyone who may ask
+    #[arg(long)]
+    pub(crate) share_links: bool,
     /// The set of tools: one for each thing to do, or six that take ids of any kind
     #[arg(long, value_enum, default_value_t)]
     pub(crate) profile: ProfileName,

@@ -50,10 +50,8 @@ pub(crate) async fn ask(args: AskArgs, settings: &Settings) -> anyhow::Result<Ex
     match args.format.unwrap_or(usual) {
         FormatName::Json => output::json(&outcome.answered)?,
         FormatName::Text => {
-            output::text(&outcome.answered.answer)?;
-            if let Some(drawn) = chart::draw(&outcome.answered) {
-                output::text(&format!("\n{drawn}"))?;
-            }
+            let drawn = chart::draw(&outcome.answered).map(|drawn| format!("\n\n{drawn}")).unwrap_or_default();
+            output::text(&format!("{}{drawn}", outcome.answered.answer))?;
         }
     }
     if let Some(chart) = chart {

@@ -61,7 +61,7 @@ pub(crate) async fn chat(args: ChatArgs, settings: &Settings) -> anyhow::Result<
                     planner = opened;
                     lines.complete(names(&planner));
                     let (all, documents) = (&planner.catalog().refreshed, &planner.catalog().documents_refreshed);
-                    output::text(&format!(
+                    output::reply(&format!(
                         "The catalog was read again. Things: {} added, {} updated, {} removed, {} unchanged; documents: {} \
                          added, {} updated, {} removed, {} unchanged.",
                         all.added,
@@ -135,7 +135,7 @@ async fn turn(asked: &Asker<'_>, question: &str, mode: Option<Mode>, session: &m
             text.push_str(&format!("\n- {question}"));
         }
     }
-    output::text(&format!("{text}\n"))?;
+    output::reply(&format!("{text}\n"))?;
     match outcome.failure {
         Some(failure) => Err(failure.into()),
         None => Ok(()),
@@ -144,13 +144,13 @@ async fn turn(asked: &Asker<'_>, question: &str, mode: Option<Mode>, session: &m
 
 fn help() -> anyhow::Result<()> {
     let lines: Vec<String> = COMMANDS.iter().map(|(name, what)| format!("{name:10} {what}")).collect();
-    output::text(&lines.join("\n"))
+    output::reply(&lines.join("\n"))
 }
 
 async fn facts(planner: &Planner) -> anyhow::Result<()> {
     let tools = DiscoveryTools::new(planner.catalog(), prospector_discovery::Profile::Full);
     let answer = tools.call("list_known_facts", json!({})).await?;
-    output::text(&answer.text())
+    output::reply(&answer.text())
 }
 
 fn set_mode(mode: &mut Option<Mode>, name: &str) -> anyhow::Result<()> {
@@ -163,7 +163,7 @@ fn set_mode(mode: &mut Option<Mode>, name: &str) -> anyhow::Result<()> {
             *mode = Some(found.with_context(|| format!("the modes are {} and auto", names()))?);
         }
     }
-    output::text(&format!("The mode is {}.", mode.map_or("chosen by the question", Mode::as_str)))
+    output::reply(&format!("The mode is {}.", mode.map_or("chosen by the question", Mode::as_str)))
 }
 
 fn save(session: &Session, file: &str) -> anyhow::Result<()> {
@@ -175,7 +175,7 @@ fn save(session: &Session, file: &str) -> anyhow::Result<()> {
         serde_json::to_string_pretty(&answers)?
     };
     std::fs::write(file, text + "\n").with_context(|| format!("cannot write {file}"))?;
-    output::text(&format!("{} turns are in {file}.", answers.len()))
+    output::reply(&format!("{} turns are in {file}.", answers.len()))
 }
 
 fn markdown(answered: &Answered) -> String {

@@ -143,25 +143,12 @@ pub(super) fn check_name(name: &str, settings: &Settings) -> anyhow::Result<()> 
 
 /// Keeps the last query that an answer rests on until somebody has checked it.
 pub(super) fn propose(answered: &Answered, name: &str, settings: &Settings) -> anyhow::Result<()> {
-    let is_new = |query: &&prospector_agent::ask::DataQuestion| {
-        query.error.is_none() && query.reused.is_none() && query.verified.is_none() && !query.sql.is_empty()
-    };
-    let Some(query) = answered.questions.iter().rev().find(is_new) else {
+    let Some(query) = answered.last_own_query() else {
         anyhow::bail!("the answer rests on no query of its own that could be kept as `{name}`");
     };
-    let query = VerifiedQuery {
-        name: name.to_owned(),
-        question: answered.question.clone(),
-        synonyms: Vec::new(),
-        description: String::new(),
-        database: query.database.clone(),
-        parameters: Vec::new(),
-        sql: query.sql.clone(),
-        verified: None,
-        path: Default::default(),
-        state: QueryState::Unchecked,
-    };
-    let path = Proposals::of_state(&settings.state_folder()?).keep(&query).map_err(with_advice)?;
+    let proposals = Proposals::of_state(&settings.state_folder()?);
+    let path =
+        proposals.propose(name, &answered.question, query.database.as_deref(), &query.sql).map_err(with_advice)?;
     output::say(&format!(
         "kept as {}; once somebody has checked it: planner queries approve {name} --by WHO",
         path.display()

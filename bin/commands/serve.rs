@@ -50,7 +50,15 @@ pub(crate) async fn serve(args: ServeArgs, settings: &Settings) -> anyhow::Resul
     let guarded = !tokens.is_none();
     let state = Some(settings.state_folder()?);
     let workflows = vec![super::reconcile::offer()];
-    let options = Options { tokens, hosts: args.host_names, origins: args.origins, state, workflows, limits };
+    let options = Options {
+        tokens,
+        hosts: args.host_names,
+        origins: args.origins,
+        state,
+        workflows,
+        shares_links: args.share_links,
+        limits,
+    };
     let stop = signals()?;
     let models = (args.model.as_deref(), args.summary_model.as_deref());
     let opening = open(models, args.profile.into(), options, settings);

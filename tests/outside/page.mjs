@@ -8,24 +8,17 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
-import { createRequire } from "node:module";
+import { join } from "node:path";
+import { accessible, check, checks, launch, planner, root, shots } from "./browser.mjs";
 
-const require = createRequire(join(process.cwd(), "anything.js"));
-const { chromium } = require("playwright-core");
-const AXE = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
-const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
-const [planner, shots] = [resolve(process.argv[2]), resolve(process.argv[3])];
-mkdirSync(shots, { recursive: true });
 const TOKEN = "open-sesame-0123456789";
 const QUESTION = "Show me VIP customer spending trends by quarter";
 
-function serve(more = {}) {
+function serve(more = {}, flags = []) {
   const folder = mkdtempSync(join(tmpdir(), "prospector-"));
-  const server = spawn(planner, ["serve", "--listen", "127.0.0.1:0"], {
+  const server = spawn(planner, ["serve", "--listen", "127.0.0.1:0", ...flags], {
     env: { PATH: process.env.PATH, HOME: folder, PROSPECTOR_STATE: join(folder, "state"), PROSPECTOR_CATALOG: join(root, "catalog/catalog.yaml"), ...more },
     stdio: ["ignore", "ignore", "pipe"],
   });
@@ -40,23 +33,8 @@ function serve(more = {}) {
   });
 }
 
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-  args: ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync"],
-});
+const browser = await launch();
 const { server, url } = await serve();
-let checks = 0;
-const check = (holds, said) => { assert.ok(holds, said); checks += 1; };
-
-/** What axe finds wrong with a view (WCAG 2.2, levels A and AA, and its best practices) fails. */
-async function accessible(page, view) {
-  await page.evaluate(AXE);
-  const found = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
-  const told = found.violations.map((one) => `${one.id}: ${one.nodes.map((node) => `${node.target} ${node.failureSummary}`).join("; ")}`);
-  assert.deepEqual(told, [], `axe: ${view}`);
-  checks += 1;
-}
 
 /** Nothing of a view is wider than the screen, from a telephone to a wall. */
 async function fits(page, view) {
@@ -189,7 +167,7 @@ try {
     await page.keyboard.type("refund");
     await page.waitForFunction(() => /^\d+ things?$/.test(document.getElementById("panel-status").textContent)
       && [...document.querySelectorAll(".entries button")].every((button) => /refund/i.test(button.textContent)));
-    for (const kind of ["document", "operation", "skill", "fact", "table", "api", "database"]) {
+    for (const kind of ["document", "operation", "skill", "fact", "table", "api", "database", "metric", "query"]) {
       await page.locator("#filter").fill("");
       await page.locator("#kind").selectOption(kind);
       const first = page.locator(`.entries .thing.${kind}`).first();
@@ -233,7 +211,8 @@ try {
     await page.waitForFunction(() => document.activeElement.id === "run-title");
     await done(page);
     await page.getByText("Done: verified.").waitFor();
-    checks += 2;
+    check(true);
+    check(true);
     assert.deepEqual(wrong, []);
     await context.close();
   }
@@ -310,14 +289,16 @@ try {
   // An answer with its chart, and everything one does with it; then what is kept of it.
   {
     const folder = mkdtempSync(join(tmpdir(), "prospector-"));
-    const catalog = readFileSync(join(root, "catalog/catalog.yaml"), "utf8").replaceAll(/path: (databases|files|apis|documents|\.\.\/skills)/g, (_, part) => `path: ${join(root, "catalog")}/${part}`)
+    const catalog = readFileSync(join(root, "catalog/catalog.yaml"), "utf8").replaceAll(/path: (databases|files|apis|documents|queries|\.\.\/skills)/g, (_, part) => `path: ${join(root, "catalog")}/${part}`)
       .replaceAll(/descriptions: databases/g, `descriptions: ${join(root, "catalog")}/databases`);
     writeFileSync(join(folder, "catalog.yaml"), `queries: true\n${catalog}`);
-    const open = await serve({ PROSPECTOR_CATALOG: join(folder, "catalog.yaml") });
+    const open = await serve({ PROSPECTOR_CATALOG: join(folder, "catalog.yaml") }, ["--share-links"]);
     const { context, page, wrong } = await fresh({ at: open.url, colorScheme: "light", acceptDownloads: true });
     await page.goto(open.url);
     await page.locator("#tries button").first().waitFor();
     check(await page.locator("#tries button").count() >= 3, "there are questions to begin with");
+    check((await page.locator("#tries .source.query").first().textContent()).startsWith("✓ checked by "), "what people have checked comes first");
+    check(await page.locator("#tries .source.metric").count() > 0, "and what the catalog defines");
     await accessible(page, "the start");
     await fits(page, "the start");
     await asked(page, "How many customers are there by country?");
@@ -343,9 +324,14 @@ try {
     check(png.bytes.subarray(1, 4).toString() === "PNG" && png.bytes.length > 5_000, "and as PNG");
     const vega = await kept(page, page.locator("#result .shown .chart button", { hasText: "Vega-Lite" }));
     check(JSON.parse(vega.bytes).$schema.includes("vega-lite/v5"), "and as Vega-Lite");
+    const parquet = await kept(page, page.locator("#result .shown .table-of button", { hasText: "Parquet" }));
+    check(parquet.name === "q1.parquet" && parquet.bytes.subarray(0, 4).toString() === "PAR1", "rows are kept as Parquet");
+    await page.locator(".feedback button").click();
+    await page.getByText(/^Proposed as how-many-customers/).waitFor();
+    check(await page.locator(".feedback button").count() === 0, "a query is proposed once");
     await page.locator("#result .cite").first().click();
     await page.waitForFunction(() => document.activeElement.dataset.query === "Q1");
-    checks += 1;
+    check(true);
     // SQL: read, changed, run again.
     await page.locator("#result .shown .sql-of > summary").click();
     check(await page.locator("#result .shown .sql-word").count() > 2, "SQL is told apart");
@@ -359,6 +345,23 @@ try {
     await page.locator("#result .query-sql button", { hasText: "Run" }).click();
     await page.locator("#result .query-sql .status.bad").waitFor();
     check(await page.locator("#result .query-sql tbody tr").count() === 0, "what writes is refused");
+    // A query that somebody has checked says so, and opens.
+    await page.locator("#fresh").click();
+    await asked(page, "Which artists sold best in Brazil in 2025?");
+    check((await page.locator(".verdict .checked").textContent()).includes("Checked by"), "it is told who has checked it");
+    check(await page.locator(".feedback").count() === 0, "what is checked need not be proposed");
+    await page.locator(".verdict .checked button").click();
+    await page.locator("#panel-body .verdict.good").waitFor();
+    check(await page.locator("#panel-body pre.sql .sql-word").count() > 3, "its SQL can be read");
+    await accessible(page, "a verified query");
+    await shot(page, "22-verified", false);
+    await page.keyboard.press("Escape");
+    await page.locator("#browse").click();
+    await page.locator("#kind").selectOption("metric");
+    await page.locator(".entries .thing.metric").first().click();
+    await page.getByText("How it is computed").waitFor();
+    await accessible(page, "a metric");
+    await page.keyboard.press("Escape");
     // A line, in the dark.
     await page.emulateMedia({ colorScheme: "dark" });
     await page.locator("#fresh").click();
@@ -368,23 +371,35 @@ try {
     // Kept, opened, named, forgotten.
     await page.locator("#to-history").click();
     await page.locator(".conversations li").first().waitFor();
-    check(await page.locator(".conversations li").count() === 2, "both conversations are kept");
+    check(await page.locator(".conversations li").count() === 3, "the conversations are kept");
     await accessible(page, "the conversations");
     await fits(page, "the conversations");
     await shot(page, "16-history");
-    await page.locator(".conversations li").nth(1).getByRole("button", { name: /^Rename/ }).click();
+    await page.locator(".conversations li").nth(2).getByRole("button", { name: /^Rename/ }).click();
     await page.keyboard.type("Customers of the world");
     await page.keyboard.press("Enter");
     await page.getByRole("link", { name: "Customers of the world" }).click();
     await page.locator(".turn .chart svg").first().waitFor();
     check((await page.locator(".turn .asked").textContent()).includes("by country"), "a conversation is read again");
     await accessible(page, "a conversation");
-    await page.goBack();
+    await page.getByRole("button", { name: "Share by link" }).click();
+    await page.getByRole("link", { name: "the link" }).click();
+    await page.getByRole("button", { name: "Take the link back" }).waitFor();
+    check(page.url().includes("#shared/link_") && await page.locator(".turn .chart svg").first().isVisible(), "a link shows it");
+    await accessible(page, "a link");
+    await shot(page, "23-shared");
+    await page.getByRole("button", { name: "Take the link back" }).click();
+    await page.getByText("The link shows nothing any more.").waitFor();
+    await page.reload();
+    await page.getByText("there is no link").waitFor();
+    check(true);
+    await page.locator("#to-history").click();
+    await page.locator(".conversations li").first().waitFor();
     await page.locator(".conversations li").first().getByRole("button", { name: /^Delete/ }).click();
     await page.getByRole("button", { name: "Delete it" }).click();
-    await page.waitForFunction(() => document.querySelectorAll(".conversations li").length === 1);
-    checks += 1;
-    assert.deepEqual(wrong.filter((text) => !text.includes("403") && !text.includes("400")), []);
+    await page.waitForFunction(() => document.querySelectorAll(".conversations li").length === 2);
+    check(true);
+    assert.deepEqual(wrong.filter((text) => !/\b40[034]\b/.test(text)), []);
     await context.close();
     open.server.removeAllListeners("exit");
     open.server.kill();
@@ -459,7 +474,7 @@ try {
       return [made.outerHTML, taken("<html><b/></html>"), taken("no markup")];
     });
     assert.deepEqual(strange, ['<svg><rect width="3"></rect></svg>', null, null]);
-    checks += 1;
+    check(true);
     // What the policy refuses it says; what it refuses is that image alone.
     assert.deepEqual(wrong.filter((text) => !text.includes("violates the following Content Security Policy")), []);
     await context.close();
@@ -469,9 +484,10 @@ try {
     const { context, page } = await fresh({ colorScheme });
     await page.goto(url);
     const weak = await page.evaluate(() => {
-      const style = getComputedStyle(document.documentElement);
+      const probe = document.body.appendChild(document.createElement("span"));
       const light = (name) => {
-        const [r, g, b] = style.getPropertyValue(name).trim().slice(1).match(/../g).map((two) => parseInt(two, 16) / 255)
+        probe.style.color = `var(${name})`;
+        const [r, g, b] = getComputedStyle(probe).color.match(/\d+/g).map((part) => Number(part) / 255)
           .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
         return 0.2126 * r + 0.7152 * g + 0.0722 * b;
       };
@@ -487,7 +503,7 @@ try {
         .map(([text, ground]) => `${text} on ${ground}: ${contrast(text, ground).toFixed(2)}`);
     });
     assert.deepEqual(weak, [], colorScheme);
-    checks += 1;
+    check(true);
     await context.close();
   }
   // What a screen reader is told: landmarks, names, one main heading, live regions.
@@ -589,7 +605,7 @@ try {
     await context.close();
     guarded.server.kill();
   }
-  console.log(`${checks} checks; the screenshots are in ${shots}`);
+  console.log(`${checks()} checks; the screenshots are in ${shots}`);
 } finally {
   await browser.close();
   server.removeAllListeners("exit");

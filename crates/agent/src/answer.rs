@@ -245,6 +245,13 @@ impl Answered {
         cited.chain(self.questions.iter().rev()).find_map(|question| Some((question, question.chart()?)))
     }
 
+    /// The last query that was written for this answer: none that was shown again, and none that somebody has checked already.
+    pub fn last_own_query(&self) -> Option<&DataQuestion> {
+        self.questions.iter().rev().find(|query| {
+            query.error.is_none() && query.reused.is_none() && query.verified.is_none() && !query.sql.is_empty()
+        })
+    }
+
     /// The same with its chart.
     pub(crate) fn with_chart(mut self) -> Self {
         self.chart = self.find_chart().map(|(question, chart)| AnswerChart {

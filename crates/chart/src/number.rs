@@ -18,23 +18,44 @@ pub(crate) fn read(value: &Value) -> Option<f64> {
 
 /// With groups of three digits, and no more decimals than tell something.
 pub(crate) fn write(value: f64) -> String {
+    group(value, &trim(format!("{:.*}", telling_decimals(value), value.abs())))
+}
+
+/// The decimals of a number that tell something.
+fn telling_decimals(value: f64) -> usize {
     let size = value.abs();
-    let decimals: usize = match size {
+    match size {
         _ if (value - value.round()).abs() < 1e-9 => 0,
         _ if size >= 1_000.0 => 1,
         _ if size >= 1.0 => 2,
         // Three digits that are not zero.
         _ => (2 - size.log10().floor().max(-9.0) as i64).unsigned_abs() as usize,
+    }
+}
+
+/// The decimals that all of some numbers are written with where they stand below each other.
+pub(crate) fn count_decimals(values: &[f64]) -> usize {
+    let of = |value: &f64| {
+        let text = trim(format!("{:.*}", telling_decimals(*value), value.abs()));
+        text.split_once('.').map_or(0, |(_, rest)| rest.len())
     };
-    group(value, decimals)
+    values.iter().map(of).max().unwrap_or(0)
+}
+
+/// With that many decimals, and its unit.
+pub(crate) fn write_to(value: f64, decimals: usize, unit: Option<&str>) -> String {
+    add_unit(group(value, &format!("{:.decimals$}", value.abs())), unit)
 }
 
 /// With its unit.
 pub(crate) fn write_unit(value: f64, unit: Option<&str>) -> String {
+    add_unit(write(value), unit)
+}
+
+fn add_unit(number: String, unit: Option<&str>) -> String {
     match unit {
-        Some("%") => format!("{} %", write(value)),
-        Some(unit) => format!("{} {unit}", write(value)),
-        None => write(value),
+        Some(unit) => format!("{number} {unit}"),
+        None => number,
     }
 }
 
@@ -49,9 +70,9 @@ pub(crate) fn short(value: f64) -> String {
     write(value)
 }
 
-fn group(value: f64, decimals: usize) -> String {
-    let text = trim(format!("{:.decimals$}", value.abs()));
-    let (whole, rest) = text.split_once('.').map_or((text.as_str(), None), |(whole, rest)| (whole, Some(rest)));
+/// The digits of a value in groups of three, with its sign.
+fn group(value: f64, digits: &str) -> String {
+    let (whole, rest) = digits.split_once('.').map_or((digits, None), |(whole, rest)| (whole, Some(rest)));
     let mut out = String::new();
     for (at, digit) in whole.chars().enumerate() {
         if at > 0 && (whole.len() - at).is_multiple_of(3) {
@@ -117,6 +138,15 @@ mod tests {
             assert_eq!((write(value).as_str(), short(value).as_str()), (whole, short_one));
         }
         assert_eq!(write_unit(5.0, Some("%")), "5 %");
+    }
+
+    #[test]
+    fn numbers_below_each_other_have_as_many_decimals() {
+        let values = [1290.42, 29.3, 5.0];
+        let decimals = count_decimals(&values);
+        assert_eq!(values.map(|value| write_to(value, decimals, None)), ["1,290.4", "29.3", "5.0"]);
+        assert_eq!(count_decimals(&[3.0, 4.0]), 0);
+        assert_eq!(write_to(-2.5, 2, Some("%")), "−2.50 %");
     }
 
     #[test]

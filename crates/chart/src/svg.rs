@@ -17,6 +17,8 @@ const MIN_WIDTH: f64 = 260.0;
 const MAX_WIDTH: f64 = 1_600.0;
 
 const TITLE: f64 = 16.0;
+/// Heavy letters take more room than light ones.
+const BOLD: f64 = 1.12;
 const SMALL: f64 = 11.5;
 
 impl Chart {
@@ -26,9 +28,9 @@ impl Chart {
         let mut canvas = Canvas::new(width);
         let mut y = 8.0;
         if !matches!(self.drawing, Drawing::Figure { .. }) {
-            for line in canvas::wrap(&self.title, width, TITLE, 2) {
+            for line in canvas::wrap(&self.title, width, TITLE * BOLD, 2) {
                 y += TITLE + 4.0;
-                canvas.text((0.0, y), &line, Anchor::Start, "ink", TITLE, true);
+                canvas.text((0.0, y), &line, Anchor::Start, "ink title", TITLE, true);
             }
             y += 6.0;
             y = self.legend(&mut canvas, y);

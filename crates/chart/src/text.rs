@@ -1,9 +1,11 @@
 //! A chart in text, for a terminal: bars of blocks, or columns for a line.
 
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
 use crate::{
     chart::{Chart, Drawing, Series},
     describe::describe_change,
-    number::{short, write_unit},
+    number::{count_decimals, short, write_to, write_unit},
 };
 
 const EIGHTHS: [char; 9] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
@@ -57,8 +59,9 @@ fn bars(labels: &[String], series: &[Series], unit: Option<&str>, columns: usize
     for (at, label) in labels.iter().enumerate() {
         rows.extend(series.iter().filter_map(|one| Some((name(label, one), one.values[at]?))));
     }
-    let widest = rows.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0).min(columns / 3);
-    let told = rows.iter().map(|(_, value)| write_unit(*value, unit).chars().count()).max().unwrap_or(0);
+    let widest = rows.iter().map(|(label, _)| label.width()).max().unwrap_or(0).min(columns / 3);
+    let decimals = count_decimals(&rows.iter().map(|(_, value)| *value).collect::<Vec<_>>());
+    let told = rows.iter().map(|(_, value)| write_to(*value, decimals, unit).width()).max().unwrap_or(0);
     let room = columns.saturating_sub(widest + told + 4).max(8);
     let most = rows.iter().map(|(_, value)| value.abs()).fold(0.0, f64::max);
     let lines = rows.iter().map(|(label, value)| {
@@ -67,7 +70,7 @@ fn bars(labels: &[String], series: &[Series], unit: Option<&str>, columns: usize
         if eighths % 8 > 0 {
             bar.push(EIGHTHS[eighths % 8]);
         }
-        format!("{} {bar} {}", pad(label, widest), write_unit(*value, unit))
+        format!("{} {bar} {}", pad(label, widest), write_to(*value, decimals, unit))
     });
     lines.collect::<Vec<_>>().join("\n")
 }
@@ -113,7 +116,7 @@ fn line(series: &Series, (first, last): (&str, &str), from_zero: bool, columns: 
         lines.push(format!("{mark:>side$} {}", cells.trim_end()));
     }
     let across = values.len() * wide;
-    let between = across.saturating_sub(first.chars().count() + last.chars().count()).max(1);
+    let between = across.saturating_sub(first.width() + last.width()).max(1);
     lines.push(format!("{:>side$} {first}{}{last}", "", " ".repeat(between)));
     lines.join("\n")
 }
@@ -131,11 +134,34 @@ fn squeeze(values: &[Option<f64>], most: usize) -> Vec<Option<f64>> {
     (0..most).map(part).collect()
 }
 
+/// The text in that many columns of a terminal: cut where it takes more, filled up where it takes fewer.
 fn pad(text: &str, width: usize) -> String {
-    let length = text.chars().count();
-    if length > width {
-        let kept: String = text.chars().take(width.saturating_sub(1)).collect();
-        return format!("{kept}…");
+    let mut kept = String::new();
+    if text.width() > width {
+        for letter in text.chars() {
+            if kept.width() + letter.width().unwrap_or(0) + 1 > width {
+                break;
+            }
+            kept.push(letter);
+        }
+        kept.push('…');
+    } else {
+        kept.push_str(text);
     }
-    format!("{text}{}", " ".repeat(width - length))
+    let gap = width.saturating_sub(kept.width());
+    kept + &" ".repeat(gap)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wide_characters_take_two_columns() {
+        for (text, width, padded) in
+            [("Peru", 6, "Peru  "), ("日本", 6, "日本  "), ("アルゼンチン", 6, "アル… "), ("Argentina", 6, "Argen…")]
+        {
+            assert_eq!((pad(text, width).as_str(), pad(text, width).width()), (padded, width));
+        }
+    }
 }

@@ -7,6 +7,7 @@ mod file;
 mod loaded;
 mod naming;
 mod narrow;
+mod parquet;
 mod partitioned;
 mod value;
 

@@ -33,6 +33,7 @@
 mod discovery;
 mod domains;
 mod error;
+mod example;
 mod file;
 mod load;
 mod matching;

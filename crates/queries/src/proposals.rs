@@ -64,6 +64,31 @@ impl Proposals {
         Ok(path)
     }
 
+    /// Keeps the SQL that answered a question, in the SQL of a database where it names tables without one.
+    ///
+    /// # Errors
+    /// As [`Proposals::keep`].
+    pub fn propose(
+        &self,
+        name: &str,
+        question: &str,
+        database: Option<&str>,
+        sql: &str,
+    ) -> Result<PathBuf, QueryError> {
+        self.keep(&VerifiedQuery {
+            name: name.to_owned(),
+            question: question.to_owned(),
+            synonyms: Vec::new(),
+            description: String::new(),
+            database: database.map(str::to_owned),
+            parameters: Vec::new(),
+            sql: sql.to_owned(),
+            verified: None,
+            path: PathBuf::new(),
+            state: QueryState::Unchecked,
+        })
+    }
+
     /// The query of that name that waits.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use prospector_agent::session::{self, Session, SessionError};
+use prospector_agent::session::{self, KeptSession, Session, SessionError};
 use prospector_core::Owner;
 use serde_json::{Value, json};
 
@@ -24,7 +24,12 @@ impl Server {
 
     /// All of an owner, the latest first.
     pub(crate) async fn session_names(&self, owner: &Owner) -> Result<Value, Refusal> {
-        Ok(json!({"items": Session::list(self.state()?, owner).await.map_err(unreadable)?}))
+        Ok(json!({"items": self.kept_sessions(owner).await?}))
+    }
+
+    /// The same as they are kept.
+    pub(crate) async fn kept_sessions(&self, owner: &Owner) -> Result<Vec<KeptSession>, Refusal> {
+        Session::list(self.state()?, owner).await.map_err(unreadable)
     }
 
     /// Forgets one.

@@ -1,14 +1,21 @@
 //! The tables of a database with the keys between them, as a diagram shows them.
 
+use std::collections::BTreeSet;
+
+use prospector_core::tool::ToolError;
+use prospector_discovery::Catalog;
 use prospector_schema::Database;
+use schemars::JsonSchema;
 use serde::Serialize;
+
+use crate::error::Refusal;
 
 /// A larger database is shown in part.
 const MAX_TABLES: usize = 300;
 const MAX_COLUMNS: usize = 60;
 
 /// The tables of a database.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Diagram {
     database: String,
     tables: Vec<Node>,
@@ -18,7 +25,7 @@ pub(crate) struct Diagram {
 }
 
 /// A table.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Node {
     name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -27,7 +34,7 @@ struct Node {
 }
 
 /// A column.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Attribute {
     name: String,
     #[serde(rename = "type")]
@@ -37,7 +44,7 @@ struct Attribute {
 }
 
 /// A foreign key.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Key {
     from: String,
     columns: Vec<String>,
@@ -46,7 +53,38 @@ struct Key {
 }
 
 impl Diagram {
-    pub(crate) fn of(database: &Database) -> Diagram {
+    /// Of the database of that name.
+    pub(crate) fn find(catalog: &Catalog, name: &str) -> Result<Diagram, Refusal> {
+        let missing =
+            || Refusal::not_found(format!("there is no database `{name}`")).advise("see /v1/catalog?kind=database");
+        Ok(Diagram::of(catalog.schema.database(name).ok_or_else(missing)?))
+    }
+
+    /// That a table is among those that are shown.
+    pub(crate) fn check_table(&self, name: &str) -> Result<(), Refusal> {
+        match self.tables.iter().any(|table| table.name == name) {
+            true => Ok(()),
+            false => Err(ToolError::not_found("table", name, self.tables.iter().map(|table| &*table.name)).into()),
+        }
+    }
+
+    /// The tables by name, with their rows and what they refer to; at most so many.
+    pub(crate) fn summarize(&self, most: usize) -> String {
+        let mut text = format!("{}: {} tables, {} keys", self.database, self.total, self.keys.len());
+        for table in self.tables.iter().take(most) {
+            let rows = table.row_count.map(|rows| format!(" ({rows} rows)")).unwrap_or_default();
+            let keys = self.keys.iter().filter(|key| key.from == table.name).map(|key| key.to.as_str());
+            let to = keys.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ");
+            let arrow = if to.is_empty() { "" } else { " -> " };
+            text.push_str(&format!("\n{}{rows}{arrow}{to}", table.name));
+        }
+        if self.total > most {
+            text.push_str(&format!("\n{} more", self.total - most));
+        }
+        text
+    }
+
+    fn of(database: &Database) -> Diagram {
         let tables = || database.tables.iter().take(MAX_TABLES);
         let nodes = tables().map(|table| Node {
             name: table.name.clone(),

@@ -1,13 +1,22 @@
-//! Questions to begin with, made from what the catalog has: counts by a category, a measure over time, definitions.
+//! Questions to begin with, of what the catalog has: verified queries, metrics, counts by a category, a measure over time,
+//! definitions; and what was asked before.
 
+use std::collections::HashSet;
+
+use prospector_agent::session::KeptSession;
 use prospector_connect::table::{Column, ColumnType, Table};
-use prospector_core::record::ResourceKind;
 use prospector_discovery::Catalog;
+use prospector_schema::Database;
 use prospector_text::identifiers;
 use serde::Serialize;
 
-/// So many of data, and of definitions.
-const MAX_DATA: usize = 4;
+/// So many in all.
+const MAX_EXAMPLES: usize = 6;
+/// So many of each kind; the first have the place, the others what they leave.
+const MAX_VERIFIED: usize = 3;
+const MAX_METRICS: usize = 2;
+const MAX_ASKED: usize = 2;
+const MAX_TABLES: usize = 4;
 const MAX_FACTS: usize = 2;
 
 /// Words of columns by which people count things.
@@ -42,38 +51,102 @@ const CATEGORIES: &[&str] = &[
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Example {
     question: String,
-    /// The table or the fact.
+    /// The query, the metric, the table or the fact; the conversation in which it was asked.
     about: String,
-    kind: ResourceKind,
+    kind: ExampleKind,
+    /// Who has checked the query.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by: Option<String>,
 }
 
-/// Questions that this catalog can answer; the largest tables first, each database in its turn.
-pub(crate) fn find(catalog: &Catalog) -> Vec<Example> {
+/// Where a question comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum ExampleKind {
+    /// A person has checked the query that answers it.
+    Query,
+    /// The catalog defines what it asks for.
+    Metric,
+    /// It was asked before.
+    Asked,
+    /// A table has what it asks for.
+    Table,
+    /// The catalog defines the term.
+    Fact,
+}
+
+impl Example {
+    fn new(kind: ExampleKind, question: String, about: &str) -> Self {
+        Example { question, about: about.to_owned(), kind, by: None }
+    }
+}
+
+/// Questions that this catalog can answer: what people have checked first, then what it defines, what was asked before, and
+/// what its largest tables hold.
+pub(crate) fn find(catalog: &Catalog, asked: &[KeptSession]) -> Vec<Example> {
+    let asked = asked.iter().filter(|session| session.question.ends_with('?'));
+    let asked = asked.map(|session| Example::new(ExampleKind::Asked, session.question.clone(), &session.name));
+    let facts = catalog.facts.records().into_iter().take(MAX_FACTS);
+    let meaning = |term: &str| format!("What does \"{term}\" mean here?");
+    let facts = facts.map(|fact| Example::new(ExampleKind::Fact, meaning(&fact.name), &fact.name));
+    let kinds: [(usize, Vec<Example>); 5] = [
+        (MAX_VERIFIED, of_verified(catalog)),
+        (MAX_METRICS, of_metrics(catalog)),
+        (MAX_ASKED, asked.collect()),
+        (MAX_TABLES, of_tables(catalog)),
+        (MAX_FACTS, facts.collect()),
+    ];
+    let mut known: HashSet<Vec<String>> = HashSet::new();
+    let mut is_new = move |example: &Example| known.insert(identifiers::words(&example.question));
     let mut examples = Vec::new();
-    let mut databases: Vec<Vec<Example>> = Vec::new();
-    for database in catalog.schema.databases() {
+    for (most, kind) in kinds {
+        let room = most.min(MAX_EXAMPLES - examples.len());
+        examples.extend(kind.into_iter().filter(|example| is_new(example)).take(room));
+    }
+    examples
+}
+
+/// The questions of verified queries, with values for what they leave open.
+fn of_verified(catalog: &Catalog) -> Vec<Example> {
+    let queries = catalog.verified.queries().iter().filter_map(|query| {
+        let by = query.verified.as_ref()?.by.clone();
+        Some(Example { by: Some(by), ..Example::new(ExampleKind::Query, query.example()?, &query.name) })
+    });
+    queries.collect()
+}
+
+/// The metrics, by month where they know when.
+fn of_metrics(catalog: &Catalog) -> Vec<Example> {
+    let model = &catalog.metrics;
+    let question = |name: &str, is_timed: bool| {
+        let name = words(name);
+        if is_timed { format!("What was the {name} by month?") } else { format!("What is the {name}?") }
+    };
+    let metrics = model.metrics().iter().map(|metric| {
+        let is_timed = model.measures(metric).iter().any(|measure| model.time(measure).is_some());
+        Example::new(ExampleKind::Metric, question(&metric.name, is_timed), &metric.name)
+    });
+    metrics.collect()
+}
+
+/// Questions about tables: the largest first, each database in its turn.
+fn of_tables(catalog: &Catalog) -> Vec<Example> {
+    let of_database = |database: &Database| {
         let mut tables: Vec<&Table> =
             database.tables.iter().filter(|table| table.row_count.unwrap_or(0) > 10).collect();
         tables.sort_by_key(|table| std::cmp::Reverse(table.row_count));
         let of = |table: &&Table| about(&database.name, table);
-        databases.push(tables.iter().take(12).filter_map(of).take(MAX_DATA).collect());
-    }
-    let mut waiting: Vec<_> = databases.into_iter().map(Vec::into_iter).collect();
-    while examples.len() < MAX_DATA {
+        tables.iter().take(12).filter_map(of).collect::<Vec<_>>().into_iter()
+    };
+    let mut waiting: Vec<_> = catalog.schema.databases().map(of_database).collect();
+    let mut examples = Vec::new();
+    loop {
         let round: Vec<Example> = waiting.iter_mut().filter_map(Iterator::next).collect();
-        if round.is_empty() {
-            break;
+        if round.is_empty() || examples.len() >= MAX_EXAMPLES {
+            return examples;
         }
         examples.extend(round);
     }
-    examples.truncate(MAX_DATA);
-    let facts = catalog.facts.records().into_iter().take(MAX_FACTS);
-    examples.extend(facts.map(|fact| Example {
-        question: format!("What does \"{}\" mean here?", fact.name),
-        about: fact.name,
-        kind: ResourceKind::Fact,
-    }));
-    examples
 }
 
 /// A question about a table: its amount over time, or its rows by a category.
@@ -92,7 +165,7 @@ fn about(database: &str, table: &Table) -> Option<Example> {
         (_, _, Some(category)) => format!("How many rows of {things} are there by {}?", words(&category.name)),
         _ => return None,
     };
-    Some(Example { question, about: format!("{database}.{}", table.name), kind: ResourceKind::Table })
+    Some(Example::new(ExampleKind::Table, question, &format!("{database}.{}", table.name)))
 }
 
 fn is_amount(column: &Column) -> bool {

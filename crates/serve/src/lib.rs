@@ -37,14 +37,18 @@
 //! What it is not: it decides nothing. What a tool answers, what a plan is and what it costs is known below; here it is
 //! translated into two protocols, with limits, and given back when it is asked for again.
 
+mod app_page;
+mod assets;
 mod catalog;
 mod changes;
 mod conversations;
 mod diagram;
+mod drawing;
 pub mod error;
 mod examples;
 mod handles;
 mod http;
+mod links;
 mod listing;
 mod live_workflows;
 mod mcp;
@@ -52,6 +56,7 @@ mod metrics;
 mod offered;
 mod options;
 mod pages;
+mod proposal;
 mod query_sessions;
 mod question;
 mod results;

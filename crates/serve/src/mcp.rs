@@ -1,8 +1,10 @@
 //! The Model Context Protocol: the tools of the profile, a plan with progress, and everything in the catalog as resources.
 //! The SDK speaks the protocol of 2026-07-28 and the older ones.
 
+mod apps;
 mod changes;
 mod fields;
+mod forms;
 mod prompts;
 mod queries;
 mod resources;
@@ -40,6 +42,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{error::ServeError, query_sessions::QuerySession, server::Server, view::CatalogView};
 
+use tools::Audience;
 pub(crate) use transport::before;
 
 /// The message of an error has at most so many characters.
@@ -205,13 +208,16 @@ impl ServerHandler for Handler {
         _request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let is_sessionless = self.is_sessionless(&context);
-        let all = async { Ok(ListToolsResult::with_all_items(tools::all(&self.view(), is_sessionless))) };
+        let audience =
+            Audience { is_sessionless: self.is_sessionless(&context), shows_pages: apps::are_shown(&context) };
+        let all = async { Ok(ListToolsResult::with_all_items(tools::all(&self.view(), audience))) };
         Ok(catch_panics("tools/list", all).await?.with_cache_scope(CacheScope::Private))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        tools::all(&self.view(), false).into_iter().find(|tool| tool.name == name)
+        tools::all(&self.view(), Audience { is_sessionless: false, shows_pages: true })
+            .into_iter()
+            .find(|tool| tool.name == name)
     }
 
     async fn call_tool(
@@ -226,10 +232,11 @@ impl ServerHandler for Handler {
     async fn list_resources(
         &self,
         request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
-        catch_panics("resources/list", async { resources::list(&self.view(), cursor) }).await
+        let shows_pages = apps::are_shown(&context);
+        catch_panics("resources/list", async { resources::list(&self.view(), cursor, shows_pages) }).await
     }
 
     async fn list_resource_templates(

@@ -17,6 +17,8 @@ pub struct Options {
     pub state: Option<PathBuf>,
     /// The workflows that clients may begin. They are kept in the state folder too.
     pub workflows: Vec<OfferedWorkflow>,
+    /// Whether a conversation can be shown to everyone who is let in, by a link.
+    pub shares_links: bool,
     /// How much of everything.
     pub limits: Limits,
 }

@@ -7,7 +7,7 @@ mod support;
 
 use prospector_serve::{Limits, Options};
 use serde_json::{Value, json};
-use support::{ANN, Running, two};
+use support::{ANN, BEN, Running, two};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 
@@ -95,4 +95,65 @@ async fn a_conversation_is_named_anew_and_forgotten() {
     assert_eq!(server.request("DELETE", path, &[JSON], "").await.status, 204);
     assert_eq!(server.request("DELETE", path, &[JSON], "").await.status, 404);
     assert_eq!(server.get("/v1/sessions").await.json()["items"], json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rows_are_kept_as_parquet() {
+    let server = Running::usual().await;
+    let said = server.post("/v1/parquet", &json!({"columns": ["city", "n"], "rows": [["Porto", 3]]})).await;
+    assert_eq!((said.status, said.header("content-type")), (200, Some("application/vnd.apache.parquet")));
+    assert!(said.body.starts_with("PAR1"), "{said:?}");
+    assert_eq!(server.post("/v1/parquet", &json!({"columns": [], "rows": []})).await.status, 400);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_query_of_a_right_answer_is_proposed() {
+    let server = Running::with_sessions().await;
+    let answered = server.post("/v1/ask", &json!({"question": "How many orders are there?"})).await.json();
+    let handle = answered["handle"].as_str().unwrap_or_else(|| panic!("{answered}"));
+    let said = server.post(&format!("/v1/runs/{handle}/proposal"), &json!({})).await;
+    assert_eq!(said.status, 201, "{said:?}");
+    let name = said.json()["name"].as_str().unwrap().to_owned();
+    assert!(name.starts_with("how-many-orders"), "{name}");
+    let kept = std::fs::read_to_string(server.folder.path().join(format!(".prospector/queries/{name}.sql"))).unwrap();
+    assert!(kept.contains("How many orders are there?") && !kept.contains("verified:"), "{kept}");
+
+    let planned = server.post("/v1/plan", &json!({"question": "How many orders are there?"})).await.json();
+    let handle = planned["handle"].as_str().unwrap();
+    assert_eq!(server.post(&format!("/v1/runs/{handle}/proposal"), &json!({})).await.status, 400);
+    let unkept = Running::usual().await;
+    let answered = unkept.post("/v1/ask", &json!({"question": "How many orders are there?"})).await.json();
+    let handle = answered["handle"].as_str().unwrap();
+    assert_eq!(unkept.post(&format!("/v1/runs/{handle}/proposal"), &json!({})).await.status, 503);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_conversation_is_shown_by_a_link_until_it_is_taken_back() {
+    let folder = support::estate();
+    let state = Some(folder.path().join(".prospector"));
+    let options = Options { state, shares_links: true, ..two(Limits::default()) };
+    let server = Running::over(folder, support::offline(), options).await;
+    let (ann, ben) = (format!("Bearer {ANN}"), format!("Bearer {BEN}"));
+    let ask = async |token: &str, method: &str, path: &str, body: &str| {
+        server.request(method, path, &[("authorization", token), JSON], body).await
+    };
+    let question = json!({"question": "How many orders are there?", "session": "mine"}).to_string();
+    assert_eq!(ask(&ann, "POST", "/v1/ask", &question).await.status, 200);
+    assert_eq!(ask(&ben, "POST", "/v1/sessions/mine/link", "").await.status, 404, "what is not there is not shared");
+    let made = ask(&ann, "POST", "/v1/sessions/mine/link", "").await;
+    assert_eq!(made.status, 201, "{made:?}");
+    let path = format!("/v1/links/{}", made.json()["link"].as_str().unwrap());
+
+    let said = ask(&ben, "GET", &path, "").await.json();
+    assert_eq!((&said["session"], &said["is_mine"]), (&json!("mine"), &json!(false)));
+    assert_eq!(said["turns"][0]["answered"]["question"], "How many orders are there?");
+    assert_eq!(server.request("GET", &path, &[], "").await.status, 401, "nobody else is let in");
+    assert_eq!(ask(&ben, "DELETE", &path, "").await.status, 404);
+    assert_eq!(ask(&ann, "DELETE", &path, "").await.status, 204);
+    assert_eq!(ask(&ben, "GET", &path, "").await.status, 404);
+    for handle in ["link_..%2F..%2Fsessions.sqlite", "link_0", "mine"] {
+        assert_eq!(ask(&ann, "GET", &format!("/v1/links/{handle}"), "").await.status, 404, "{handle}");
+    }
+    let closed = Running::with_sessions().await;
+    assert_eq!(closed.post("/v1/sessions/mine/link", &json!({})).await.status, 403);
 }

@@ -62,6 +62,7 @@ fn requests() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
         ("GET", "/v1/diagram/{database}", vec!["/v1/diagram/orders", "/v1/diagram/nothing"]),
         read("/v1/problems"),
         ("POST", "/v1/chart", vec!["/v1/chart {\"columns\": [\"a\"], \"rows\": [[1]]}"]),
+        ("POST", "/v1/parquet", vec!["/v1/parquet {\"columns\": [\"a\"], \"rows\": [[1]]}"]),
         ("POST", "/v1/plan", vec!["/v1/plan {\"question\": \"How many flurb orders?\"}"]),
         ("POST", "/v1/ask", vec!["/v1/ask {\"question\": \"How many orders are there?\", \"session\": \"mine\"}"]),
         read("/v1/sessions"),
@@ -69,6 +70,10 @@ fn requests() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
         ("GET", "/v1/sessions/{name}", vec!["/v1/sessions/mine", "/v1/sessions/other"]),
         ("POST", "/v1/sessions/{name}", vec!["/v1/sessions/other {\"name\": \"third\"}"]),
         ("DELETE", "/v1/sessions/{name}", vec!["/v1/sessions/other"]),
+        // A link of Ann's is for Ben too, where he has it: `tests/explore.rs`.
+        ("POST", "/v1/sessions/{name}/link", vec!["/v1/sessions/other/link"]),
+        ("GET", "/v1/links/{handle}", vec!["/v1/links/link_00000000000000000000000000000000"]),
+        ("DELETE", "/v1/links/{handle}", vec!["/v1/links/link_00000000000000000000000000000000"]),
         ("POST", "/v1/query-sessions", vec!["/v1/query-sessions"]),
         ("DELETE", "/v1/query-sessions/{handle}", vec!["/v1/query-sessions/QUERIES", "/v1/query-sessions/nonsense"]),
         read("/v1/workflows"),
@@ -80,6 +85,7 @@ fn requests() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
         ("GET", "/v1/runs/{handle}", vec!["/v1/runs/RUN", "/v1/runs/RUNNING"]),
         ("DELETE", "/v1/runs/{handle}", vec!["/v1/runs/RUN", "/v1/runs/RUNNING"]),
         ("GET", "/v1/runs/{handle}/events", vec!["/v1/runs/RUN/events", "/v1/runs/RUNNING/events"]),
+        ("POST", "/v1/runs/{handle}/proposal", vec!["/v1/runs/RUN/proposal", "/v1/runs/RUNNING/proposal"]),
         ("GET", "/v1/results/{handle}", vec!["/v1/results/RUN", "/v1/results/RESULT", "/v1/results/RESULT?page=9"]),
         ("POST", "/v1/refresh", vec!["/v1/refresh"]),
         ("GET", "/mcp", vec!["/mcp"]),
@@ -145,7 +151,12 @@ async fn world(models: Models) -> Running {
     let state = Some(folder.path().join(".prospector"));
     let tools = Arc::new(prospector_reconcile::reconcile_tools);
     let reconcile = OfferedWorkflow { name: "reconcile", definition: prospector_reconcile::RECONCILE, tools };
-    Running::over(folder, models, Options { state, workflows: vec![reconcile], ..two(Limits::default()) }).await
+    Running::over(
+        folder,
+        models,
+        Options { state, workflows: vec![reconcile], shares_links: true, ..two(Limits::default()) },
+    )
+    .await
 }
 
 async fn ask(server: &Running, token: &str, method: &str, path: &str, body: &str) -> Said {

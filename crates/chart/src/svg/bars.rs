@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     chart::{Chart, Layout, Series},
-    number::{short, ticks, write_unit},
+    number::{count_decimals, short, ticks, write_to, write_unit},
 };
 
 type Bars<'a> = (&'a [String], &'a [Series], Layout);
@@ -32,7 +32,10 @@ pub(super) fn rows(chart: &Chart, canvas: &mut Canvas, top: f64, (labels, series
     };
     let all: Vec<f64> = (0..labels.len()).flat_map(ends).collect();
     let (low, high) = (all.iter().copied().fold(0.0, f64::min), all.iter().copied().fold(0.0, f64::max));
-    let told = all.iter().map(|value| canvas::measure(&write_unit(*value, unit), SMALL)).fold(0.0, f64::max) + 10.0;
+    // Numbers below each other have as many decimals.
+    let decimals = count_decimals(&all);
+    let write = |value: f64| write_to(value, decimals, unit);
+    let told = all.iter().map(|value| canvas::measure(&write(*value), SMALL)).fold(0.0, f64::max) + 10.0;
     let before = if low < 0.0 { told } else { 0.0 };
     let room = (canvas.width - left - told - before).max(40.0);
     let x_of = |value: f64| left + before + (value - low) / (high - low).max(f64::MIN_POSITIVE) * room;
@@ -63,17 +66,10 @@ pub(super) fn rows(chart: &Chart, canvas: &mut Canvas, top: f64, (labels, series
             let (from, to) = (x_of(0.0).min(x_of(value)), x_of(0.0).max(x_of(value)));
             canvas.rect((from, lane_y, (to - from).max(0.5), bar - 1.5), &class, 2.0, &said);
             let (place, anchor) = if value < 0.0 { (from - 5.0, Anchor::End) } else { (to + 5.0, Anchor::Start) };
-            canvas.text((place, lane_y + bar / 2.0 + 3.5), &write_unit(value, unit), anchor, "soft", SMALL, false);
+            canvas.text((place, lane_y + bar / 2.0 + 3.5), &write(value), anchor, "soft", SMALL, false);
         }
         if layout == Layout::Stacked {
-            canvas.text(
-                (x_of(total) + 5.0, y + bar / 2.0 + 4.0),
-                &write_unit(total, unit),
-                Anchor::Start,
-                "soft",
-                SMALL,
-                false,
-            );
+            canvas.text((x_of(total) + 5.0, y + bar / 2.0 + 4.0), &write(total), Anchor::Start, "soft", SMALL, false);
         }
         y += height + gap;
     }

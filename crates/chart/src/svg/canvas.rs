@@ -153,13 +153,13 @@ fn escape(text: &str) -> String {
     out
 }
 
-/// About how wide a text is: fonts differ, and none is at hand.
+/// About how wide a text is, in a font that takes much room: fonts differ, and none is at hand.
 pub(super) fn measure(text: &str, size: f64) -> f64 {
     let of = |letter: char| match letter {
-        'i' | 'j' | 'l' | '.' | ',' | '\'' | '|' | ' ' | 'I' | ':' | ';' | '!' => 0.32,
-        'm' | 'w' | 'M' | 'W' | '%' | '@' => 0.88,
-        letter if letter.is_ascii_uppercase() => 0.68,
-        letter if letter.is_ascii() => 0.57,
+        'i' | 'j' | 'l' | '.' | ',' | '\'' | '|' | ' ' | 'I' | ':' | ';' | '!' => 0.33,
+        'm' | 'w' | 'M' | 'W' | '%' | '@' => 0.95,
+        letter if letter.is_ascii_uppercase() => 0.72,
+        letter if letter.is_ascii() => 0.61,
         letter if u32::from(letter) >= 0x1100 => 1.05,
         _ => 0.62,
     };

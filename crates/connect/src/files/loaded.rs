@@ -123,6 +123,24 @@ fn batch(names: Vec<String>, columns: Vec<Filling>) -> Result<RecordBatch, FileE
     Ok(RecordBatch::try_new(Arc::new(Schema::new(schema)), columns)?)
 }
 
+/// Rows, with types that all values of a column allow.
+pub(super) fn rows(columns: &[String], rows: &[Vec<Value>]) -> Result<RecordBatch, FileError> {
+    let names = column_names(columns.iter().map(String::as_str));
+    let mut kinds = vec![Kind::default(); names.len()];
+    for row in rows {
+        for (kind, value) in kinds.iter_mut().zip(row) {
+            *kind = kind.and(Kind::of_value(value));
+        }
+    }
+    let mut filled: Vec<Filling> = kinds.into_iter().map(Filling::new).collect();
+    for row in rows {
+        for (at, column) in filled.iter_mut().enumerate() {
+            column.push_value(row.get(at).unwrap_or(&Value::Null));
+        }
+    }
+    batch(names, filled)
+}
+
 fn read(path: &Path) -> Result<(String, Vec<Problem>), FileError> {
     let (text, encoding) = decode(std::fs::read(path)?);
     let note = |encoding| {

@@ -4,26 +4,22 @@ use axum::{
     Extension, Json,
     body::Bytes,
     extract::{Path, State},
-    http::HeaderMap,
+    http::{HeaderMap, StatusCode, header},
+    response::{IntoResponse, Response},
 };
-use prospector_chart::{Choice, Data, choose};
-use prospector_core::Owner;
+use prospector_connect::rows::Rows;
+use prospector_core::{Owner, work::compute};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{reply::Reply, routes::json};
-use crate::{diagram::Diagram, error::Refusal, examples, shared::Shared};
+use crate::{diagram::Diagram, drawing::Drawn, error::Refusal, examples, shared::Shared};
 
-/// More rows are not drawn.
-const MAX_ROWS: usize = 10_000;
-
-/// How wide a chart is, where it is not said.
-const WIDTH: u32 = 720;
-
-/// `GET /v1/examples`: questions that the catalog can answer, to begin with.
+/// `GET /v1/examples`: questions that the catalog can answer, to begin with; among them what this owner asked before.
 pub(super) async fn examples(State(shared): State<Shared>, Extension(owner): Extension<Owner>) -> Reply {
     let view = shared.server.catalog.view(&owner);
-    Ok(Json(json!({"items": examples::find(&view.catalog)})))
+    let asked = shared.server.kept_sessions(&owner).await.unwrap_or_default();
+    Ok(Json(json!({"items": examples::find(&view.catalog, &asked)})))
 }
 
 /// `GET /v1/diagram/{database}`: its tables, and the keys between them.
@@ -33,10 +29,7 @@ pub(super) async fn diagram(
     Path(name): Path<String>,
 ) -> Reply {
     let view = shared.server.catalog.view(&owner);
-    let database = view.catalog.schema.database(&name);
-    let missing =
-        || Refusal::not_found(format!("there is no database `{name}`")).advise("see /v1/catalog?kind=database");
-    Ok(Json(json!(Diagram::of(database.ok_or_else(missing)?))))
+    Ok(Json(json!(Diagram::find(&view.catalog, &name)?)))
 }
 
 /// `GET /v1/problems`: what is wrong with the catalog. Where there are tokens, whoever has one is no owner of its files, and
@@ -47,44 +40,63 @@ pub(super) async fn problems(State(shared): State<Shared>, Extension(owner): Ext
     Ok(Json(json!({"total": problems.len(), "items": shown})))
 }
 
-/// A result that is to be drawn.
+/// Rows that are to be kept.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Drawn {
+struct KeptRows {
     columns: Vec<String>,
     rows: Vec<Vec<Value>>,
-    #[serde(default)]
-    question: String,
-    #[serde(default)]
-    has_more: bool,
-    #[serde(default)]
-    sources: Vec<String>,
-    width: Option<u32>,
+}
+
+/// `POST /v1/parquet`: rows as a Parquet file.
+pub(super) async fn parquet(headers: HeaderMap, body: Bytes) -> Result<Response, Refusal> {
+    let KeptRows { columns, rows } = serde_json::from_value(json(&headers, &body)?)
+        .map_err(|error| Refusal::invalid(error.to_string()).advise("see /openapi.json"))?;
+    let rows = Rows { columns, rows, has_more: false };
+    let file = compute(move || rows.to_parquet()).await.map_err(|error| Refusal::invalid(error.to_string()))?;
+    Ok(([(header::CONTENT_TYPE, "application/vnd.apache.parquet")], file).into_response())
+}
+
+/// `POST /v1/runs/{handle}/proposal`: proposes the query that an answer rests on as a verified one.
+pub(super) async fn propose(
+    State(shared): State<Shared>,
+    Extension(owner): Extension<Owner>,
+    Path(handle): Path<String>,
+) -> Result<(StatusCode, Json<Value>), Refusal> {
+    Ok((StatusCode::CREATED, Json(json!(shared.server.propose(&owner, &handle)?))))
+}
+
+/// `POST /v1/sessions/{name}/link`: makes a link to a conversation as it stands.
+pub(super) async fn make_link(
+    State(shared): State<Shared>,
+    Extension(owner): Extension<Owner>,
+    Path(name): Path<String>,
+) -> Result<(StatusCode, Json<Value>), Refusal> {
+    Ok((StatusCode::CREATED, Json(json!({"link": shared.server.make_link(&owner, &name).await?}))))
+}
+
+/// `GET /v1/links/{handle}`
+pub(super) async fn follow_link(
+    State(shared): State<Shared>,
+    Extension(owner): Extension<Owner>,
+    Path(handle): Path<String>,
+) -> Reply {
+    Ok(Json(shared.server.follow_link(&owner, &handle).await?))
+}
+
+/// `DELETE /v1/links/{handle}`: takes it back.
+pub(super) async fn remove_link(
+    State(shared): State<Shared>,
+    Extension(owner): Extension<Owner>,
+    Path(handle): Path<String>,
+) -> Result<StatusCode, Refusal> {
+    shared.server.remove_link(&owner, &handle).await?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 /// `POST /v1/chart`: the chart that shows a result, as Vega-Lite, as SVG and in words; or why there is none.
 pub(super) async fn chart(headers: HeaderMap, body: Bytes) -> Reply {
     let drawn: Drawn = serde_json::from_value(json(&headers, &body)?)
         .map_err(|error| Refusal::invalid(error.to_string()).advise("see /openapi.json"))?;
-    if drawn.rows.len() > MAX_ROWS || drawn.columns.len() > MAX_ROWS {
-        return Err(Refusal::invalid(format!("there are more than {MAX_ROWS} rows")).advise("aggregate them first"));
-    }
-    let data = Data {
-        question: &drawn.question,
-        columns: &drawn.columns,
-        rows: &drawn.rows,
-        has_more: drawn.has_more,
-        sources: &drawn.sources,
-        ..Data::default()
-    };
-    Ok(Json(match choose(&data) {
-        Choice::Chart(chart) => json!({"chart": {
-            "kind": chart.kind().as_str(),
-            "title": chart.title,
-            "description": chart.describe(),
-            "vega": chart.vega(),
-            "svg": chart.svg(drawn.width.unwrap_or(WIDTH)),
-        }}),
-        Choice::Table { reason } => json!({"chart": null, "reason": reason}),
-    }))
+    Ok(Json(json!(drawn.draw()?)))
 }

@@ -31,7 +31,7 @@ impl Route {
 }
 
 /// Every route. What belongs to somebody is given to its owner alone; `tests/owners.rs` goes through this list.
-pub const ROUTES: [Route; 30] = [
+pub const ROUTES: [Route; 34] = [
     Route::new("/", &["GET"], |_| get(page::index)),
     Route::new("/assets/{name}", &["GET"], |_| get(page::asset)),
     Route::new("/healthz", &["GET"], |_| get(routes::healthy)),
@@ -50,12 +50,15 @@ pub const ROUTES: [Route; 30] = [
     Route::new("/v1/diagram/{database}", &["GET"], |_| get(explore::diagram)),
     Route::new("/v1/problems", &["GET"], |_| get(explore::problems)),
     Route::new("/v1/chart", &["POST"], |_| post(explore::chart)),
+    Route::new("/v1/parquet", &["POST"], |_| post(explore::parquet)),
     Route::new("/v1/plan", &["POST"], |_| post(routes::plan)),
     Route::new("/v1/ask", &["POST"], |_| post(routes::ask)),
     Route::new("/v1/sessions", &["GET", "POST"], |_| get(routes::sessions).post(routes::new_session)),
     Route::new("/v1/sessions/{name}", &["GET", "POST", "DELETE"], |_| {
         get(routes::session).post(routes::rename_session).delete(routes::remove_session)
     }),
+    Route::new("/v1/sessions/{name}/link", &["POST"], |_| post(explore::make_link)),
+    Route::new("/v1/links/{handle}", &["GET", "DELETE"], |_| get(explore::follow_link).delete(explore::remove_link)),
     Route::new("/v1/workflows", &["GET", "POST"], |_| get(workflows::list).post(workflows::begin)),
     Route::new("/v1/workflows/{handle}", &["GET", "POST", "DELETE"], |_| {
         get(workflows::one).post(workflows::proceed).delete(workflows::remove)
@@ -63,6 +66,7 @@ pub const ROUTES: [Route; 30] = [
     Route::new("/v1/workflows/{handle}/files/{name}", &["GET"], |_| get(workflows::file)),
     Route::new("/v1/runs/{handle}", &["GET", "DELETE"], |_| get(routes::run).delete(routes::cancel)),
     Route::new("/v1/runs/{handle}/events", &["GET"], |_| get(routes::events)),
+    Route::new("/v1/runs/{handle}/proposal", &["POST"], |_| post(explore::propose)),
     Route::new("/v1/results/{handle}", &["GET"], |_| get(routes::result)),
     Route::new("/v1/refresh", &["POST"], |_| post(routes::refresh)),
     Route::new("/mcp", &["GET", "POST", "DELETE"], |shared| {

@@ -85,6 +85,7 @@ pub(crate) async fn about(State(shared): State<Shared>, Extension(owner): Extens
         "things": view.counts(),
         "tasks": Task::OF_QUESTIONS.map(Task::as_str),
         "sessions": shared.server.options.state.is_some(),
+        "shares_links": shared.server.options.shares_links && shared.server.options.state.is_some(),
         "workflows": workflows,
         "queries": view.queries.is_open,
     })))

@@ -13,7 +13,7 @@ use rmcp::{
     },
 };
 
-use super::invalid_params;
+use super::{apps, invalid_params};
 use crate::{
     error::{Refusal, RefusalCode},
     listing::KINDS,
@@ -32,8 +32,12 @@ const MAX_TOKENS: usize = 20_000;
 /// What stands for itself in a URI (RFC 3986, unreserved characters).
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// The resources from a cursor on.
-pub(super) fn list(view: &CatalogView, cursor: Option<String>) -> Result<ListResourcesResult, ErrorData> {
+/// The resources from a cursor on; first of all the pages, for a client that shows them.
+pub(super) fn list(
+    view: &CatalogView,
+    cursor: Option<String>,
+    shows_pages: bool,
+) -> Result<ListResourcesResult, ErrorData> {
     let offset = match cursor {
         None => 0,
         Some(cursor) => cursor
@@ -49,7 +53,9 @@ pub(super) fn list(view: &CatalogView, cursor: Option<String>) -> Result<ListRes
             .with_mime_type(media(entry.kind));
         if entry.description.is_empty() { resource } else { resource.with_description(as_data(&entry.description)) }
     });
-    let mut result = ListResourcesResult::with_all_items(resources.collect()).with_cache_scope(CacheScope::Private);
+    let pages = apps::resources().take_while(|_| shows_pages && offset == 0);
+    let mut result =
+        ListResourcesResult::with_all_items(pages.chain(resources).collect()).with_cache_scope(CacheScope::Private);
     result.next_cursor = part.next.map(|next| format!("c{next:x}"));
     Ok(result)
 }
@@ -105,6 +111,9 @@ async fn contents(server: &Server, owner: &Owner, uri: &str) -> Result<ResourceC
         Refusal::not_found(format!("`{uri}` is no resource"))
             .advise(format!("a resource is {SCHEME}KIND/ID, as resources/list gives it"))
     };
+    if let Some(page) = apps::read(uri) {
+        return Ok(page);
+    }
     let (kind, id) = uri.strip_prefix(SCHEME).and_then(|rest| rest.split_once('/')).ok_or_else(unknown)?;
     if kind == "result" {
         let (handle, page) = id.split_once('/').unwrap_or((id, "1"));

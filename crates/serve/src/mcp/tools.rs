@@ -5,19 +5,19 @@ use std::sync::Arc;
 use prospector_core::Owner;
 use prospector_core::mark::{as_data, as_error, clean};
 use prospector_core::tool::{Effect, ToolError, ToolErrorCode, output_schema};
+use prospector_discovery::DiscoveryTools;
 use prospector_llm::purpose::Mode;
 use rmcp::{
     ErrorData, RoleServer,
-    model::{
-        CallToolRequestParams, CallToolResult, ContentBlock, JsonObject, ProgressNotificationParam, Tool,
-        ToolAnnotations,
-    },
+    model::{CallToolRequestParams, CallToolResult, JsonObject, ProgressNotificationParam, Tool},
     service::RequestContext,
 };
 use serde_json::{Value, json};
 
 use super::{
+    apps::{self, AppView},
     fields::{AskFields, FetchFields, PlanFields},
+    forms::{failure, object, result, tool},
     invalid_params, queries,
 };
 use crate::{
@@ -36,15 +36,23 @@ const FETCH: &str = "fetch";
 /// What is said of progress has at most so many characters.
 const MAX_LINE_CHARS: usize = 200;
 
-/// Every tool, in one order: those of the catalog by name, then those of the server. A client without a session is told how
-/// it names one of queries.
-pub(super) fn all(view: &CatalogView, is_sessionless: bool) -> Vec<Tool> {
+/// Whom the tools are listed for.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Audience {
+    /// A client without a session is told how it names one of queries.
+    pub(super) is_sessionless: bool,
+    /// One that shows pages is told which show the answers of a tool.
+    pub(super) shows_pages: bool,
+}
+
+/// Every tool, in one order: those of the catalog by name, then those of the server.
+pub(super) fn all(view: &CatalogView, audience: Audience) -> Vec<Tool> {
     let mut tools: Vec<Tool> = (view.specs().into_iter())
         .map(|spec| {
             let effect = view.effect(&spec.name).unwrap_or(Effect::CallsOut);
             let mut output = view.output_schema(&spec.name).unwrap_or_default();
             let mut input = spec.input_schema;
-            if is_sessionless && view.runs_queries(&spec.name) {
+            if audience.is_sessionless && view.runs_queries(&spec.name) {
                 queries::add_session(&mut input, &mut output);
             }
             tool(spec.name, spec.description, object(input), effect, output)
@@ -60,44 +68,25 @@ pub(super) fn all(view: &CatalogView, is_sessionless: bool) -> Vec<Tool> {
         let output = output_schema::<AskFields>();
         tools.push(tool(ASK.into(), description.into(), asked_schema(Task::Ask), Effect::Reads, output));
     }
+    if audience.shows_pages {
+        tools = tools.into_iter().map(in_page).collect();
+        tools.extend(apps::tools(view));
+    }
     let description = "Gets a plan again, or the pages of an answer that was cut, by its handle.";
     let output = output_schema::<FetchFields>();
     tools.push(tool(FETCH.into(), description.into(), fetch_schema(), Effect::Reads, output));
     tools
 }
 
-fn tool(name: String, description: String, input: JsonObject, effect: Effect, output: Value) -> Tool {
-    let annotations = ToolAnnotations::with_title(title(&name))
-        .read_only(effect.is_read_only())
-        .destructive(!effect.is_read_only())
-        .idempotent(effect.may_be_repeated())
-        .open_world(effect.calls_out());
-    let mut output = object(output);
-    // What stands beside the fields of a tool: the handle of the whole answer, what was read otherwise in the call, or what
-    // went wrong.
-    if let Some(Value::Object(properties)) = output.get_mut("properties") {
-        properties.insert("notes".into(), json!({"type": "array", "items": {"type": "string"}}));
-        for beside in ["handle", "error", "message", "suggestion"] {
-            properties.insert(beside.into(), json!({"type": "string"}));
+/// The tool with the page that shows its answers: those that a person waits for, not those that a model calls to look around.
+fn in_page(tool: Tool) -> Tool {
+    match tool.name.as_ref() {
+        PLAN => AppView::Plan.of_tool(tool),
+        ASK | DiscoveryTools::QUERY_TOOL | DiscoveryTools::METRICS_TOOL | DiscoveryTools::RUN_VERIFIED_TOOL => {
+            AppView::Answer.of_tool(tool)
         }
+        _ => tool,
     }
-    Tool::new(name, description, input).with_annotations(annotations).with_raw_output_schema(Arc::new(output))
-}
-
-/// An answer as an object: a list stands in `items`.
-fn object(value: Value) -> JsonObject {
-    match value {
-        Value::Object(fields) => fields,
-        Value::Array(items) => [("items".to_owned(), Value::Array(items))].into_iter().collect(),
-        other => [("value".to_owned(), other)].into_iter().collect(),
-    }
-}
-
-/// `get_table_schema` as `Get table schema`.
-fn title(name: &str) -> String {
-    let words = name.replace('_', " ");
-    let mut letters = words.chars();
-    letters.next().map(|first| first.to_uppercase().collect::<String>() + letters.as_str()).unwrap_or_default()
 }
 
 fn asked_schema(task: Task) -> JsonObject {
@@ -144,6 +133,9 @@ pub(super) async fn call(
         ASK => run(server, owner, Task::Ask, arguments, context).await,
         FETCH => Ok(fetch(server, owner, &arguments)),
         name => {
+            if let Some(shown) = apps::call(&server.catalog.view(owner), name, &arguments).await {
+                return Ok(shown);
+            }
             let named = match own {
                 Some(_) => None,
                 None => match queries::take_session(server, owner, name, &mut arguments) {
@@ -181,18 +173,6 @@ pub(super) async fn call(
             }
         }
     }
-}
-
-fn result(text: String, fields: JsonObject, is_error: bool) -> CallToolResult {
-    let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
-    result.structured_content = Some(Value::Object(fields));
-    result.is_error = Some(is_error);
-    result
-}
-
-fn failure(refusal: &Refusal) -> CallToolResult {
-    // The text is what a model reads; the fields are for programs.
-    result(as_error(refusal.to_json()).to_string(), object(refusal.to_json()), true)
 }
 
 fn fetch(server: &Server, owner: &Owner, arguments: &Value) -> CallToolResult {
@@ -298,15 +278,4 @@ fn progress_line(name: &str, data: &Value) -> Option<String> {
         _ => return None,
     };
     Some(clean(&line, MAX_LINE_CHARS))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_becomes_a_title() {
-        assert_eq!(title("get_table_schema"), "Get table schema");
-        assert_eq!(title(""), "");
-    }
 }

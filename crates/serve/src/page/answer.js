@@ -4,9 +4,9 @@ import { chartOf } from "./chart.js";
 import { clarify } from "./clarify.js";
 import { el, many } from "./dom.js";
 import { markdown } from "./markdown.js";
-import { cost, facts } from "./plan.js";
+import { chip, cost, facts } from "./plan.js";
 import { sqlOf } from "./sql.js";
-import { csvButton, mark, rowsTable } from "./table.js";
+import { keepButtons, mark, rowsTable } from "./table.js";
 
 /** Everything of an answer. `again` asks something else; `mayRun` tells whether queries may be run here. */
 export function answer(found, open, again, mayRun = false) {
@@ -15,7 +15,7 @@ export function answer(found, open, again, mayRun = false) {
   const others = found.questions.filter((ran) => ran !== drawn);
   cite(words, found.questions);
   return [
-    verdict(found),
+    verdict(found, open),
     drawn ? part("", evidence(drawn, mayRun, true, found.question), "shown") : null,
     words,
     found.clarifications?.length ? clarify(found, again) : null,
@@ -32,12 +32,14 @@ export function answer(found, open, again, mayRun = false) {
   ].filter(Boolean);
 }
 
-function verdict(found) {
+function verdict(found, open) {
   const ok = found.tracing?.ok !== false && found.ended === "completed" && !found.best_effort;
   const mark = ok ? "✓ Traced" : found.best_effort ? "✗ Not finished" : "✗ Not all of it is traced";
+  const checked = found.questions.filter((ran) => ran.verified);
   return el("p", { class: `verdict ${ok ? "good" : "bad"}` },
     el("span", { class: "mark" }, mark),
-    el("span", {}, [many(found.questions.length, "query", "queries"), found.mode, found.model].join(" · ")));
+    el("span", {}, [many(found.questions.length, "query", "queries"), found.mode, found.model].join(" · ")),
+    checked.map(({ verified }) => el("span", { class: "checked" }, `✓ Checked by ${verified.by} `, chip("query", verified.query, open))));
 }
 
 const part = (title, body, kind) =>
@@ -45,22 +47,22 @@ const part = (title, body, kind) =>
 const list = (texts) => (texts?.length ? el("ul", { class: "questions" }, texts.map((text) => el("li", {}, text))) : null);
 
 /** A query with its rows: the one that the chart shows in full, others when they are opened. */
-function evidence(ran, mayRun, isFirst, asked) {
+export function evidence(ran, mayRun, isFirst, asked) {
   const name = ran.id.toLowerCase();
   const what = ran.error ? "failed" : `${many(ran.rows.length, "row")}${ran.has_more ? ", and more" : ""}`;
   const title = el("span", {}, el("span", { class: "cited" }, ran.id), ran.question === asked ? " " : ` ${ran.question || "A query"} `, el("small", {}, what));
   const body = el("div", { class: "evidence-body" });
   const fill = () => {
     if (body.childElementCount) return;
-    const sql = el("details", { class: "sql-of" }, el("summary", {}, "SQL"), sqlOf(ran, mayRun));
+    const sql = ran.sql ? el("details", { class: "sql-of" }, el("summary", {}, "SQL"), sqlOf(ran, mayRun)) : "";
     if (ran.error) body.append(el("p", { class: "status bad" }, ran.error), sql);
     else if (!ran.rows.length) body.append(el("p", { class: "status" }, "No rows."), sql);
     else {
-      const drawing = chartOf(ran, { question: ran.question, sources: ran.databases, name });
+      const drawing = chartOf(ran, { question: ran.question, sources: ran.databases, name, under: asked });
       body.append(
         el("div", { class: "beside" }, el("div", { class: "drawing" }, drawing),
           el("div", { class: "table-of" }, rowsTable(ran.columns, ran.rows, `Rows of ${ran.id}`),
-            el("p", { class: "actions" }, csvButton(name, ran.columns, ran.rows)))),
+            el("p", { class: "actions" }, keepButtons(name, ran.columns, ran.rows)))),
         sql);
     }
   };

@@ -60,6 +60,20 @@ export async function send(path, body, method = "POST") {
   const response = await request(path, { method, body: JSON.stringify(body) }, { "content-type": "application/json" });
   return response.status === 204 ? null : response.json();
 }
+
+/** The chart of rows, where one shows them. */
+export const drawChart = (rows) => send("/v1/chart", rows);
+/** The tables of a database, with the keys between them. */
+export const diagramOf = (database) => get(`/v1/diagram/${encodeURIComponent(database)}`);
+/** Rows as a Parquet file. */
+export const parquetOf = async (columns, rows) => (await request("/v1/parquet", { method: "POST", body: JSON.stringify({ columns, rows }) }, { "content-type": "application/json" })).blob();
+/** Proposes the query of an answer to whoever keeps the catalog. */
+export const propose = (run) => post(`/v1/runs/${encodeURIComponent(run)}/proposal`);
+/** The answer to a query. */
+export async function runQuery(query) {
+  const { answer } = await send("/v1/tools/execute_sql", { queries: [query] });
+  return Array.isArray(answer) ? answer[0] : answer;
+}
 export const remove = (path) => request(path, { method: "DELETE" });
 export const cancel = (handle) => request(`/v1/runs/${encodeURIComponent(handle)}`, { method: "DELETE" });
 export const thing = (kind, id) => get(`/v1/catalog/${encodeURIComponent(kind)}/${id.split("/").map(encodeURIComponent).join("/")}`);

@@ -1,12 +1,12 @@
 // The side panel: what there is, and each thing of it in full.
 
 import { get, thing } from "./api.js";
-import { count, el, find, many, named, shown } from "./dom.js";
-import { markdown } from "./markdown.js";
+import { count, el, find, many, named } from "./dom.js";
+import { thingOf } from "./thing.js";
 
 export const PLURALS = {
   database: "databases", table: "tables", api: "APIs", operation: "operations", document: "documents", skill: "skills",
-  metric: "metrics", fact: "facts",
+  metric: "metrics", query: "verified queries", fact: "facts",
 };
 
 const PAGE = 60;
@@ -113,54 +113,11 @@ export async function open(kind, id) {
     const { answer } = await thing(kind, id);
     if (mine !== turn) return;
     const cut = answer.truncated ? ", cut" : "";
-    find("panel-body").replaceChildren(whole(kind, answer, id));
-    say(`${kind}${cut}`);
+    find("panel-body").replaceChildren(thingOf(kind, answer, id));
+    say(`${kind === "query" ? "verified query" : kind}${cut}`);
   } catch (error) {
     if (mine === turn) say(error.message, true);
   }
-}
-
-/** A document or a skill is its text, with its sections before it; everything else is its fields. */
-function whole(kind, answer, id) {
-  if ((kind === "document" || kind === "skill") && typeof answer.content === "string") {
-    const { content, ...rest } = answer;
-    const text = el("div", { class: "text" }, markdown(content));
-    const sections = [...text.querySelectorAll("h3")].map((head) => {
-      head.tabIndex = -1;
-      return el("li", {}, el("button", { type: "button", class: "plain", onclick: () => { head.focus(); head.scrollIntoView(); } }, head.textContent));
-    });
-    return el("div", {}, shown(rest), sections.length > 1 ? el("ul", { class: "sections", "aria-label": "Sections" }, sections) : null, text);
-  }
-  if (kind === "database") {
-    return el("div", {}, el("p", {}, el("a", { href: `#explore/${encodeURIComponent(id)}` }, "Its tables and their keys")), shown(answer));
-  }
-  if (kind === "table" && Array.isArray(answer.columns)) return tableOf(answer);
-  return shown(answer);
-}
-
-/** A table: what it is, then a line for each column with what is known of it. */
-function tableOf({ columns, description, row_count: rows, database, table, ...rest }) {
-  const flags = (column) => [
-    column.type,
-    column.primary_key ? "primary key" : null,
-    column.foreign_key ? `→ ${column.foreign_key}` : null,
-    column.nullable === false ? "not null" : null,
-    column.statistics?.cardinality !== undefined ? many(column.statistics.cardinality, "value") : null,
-  ].filter(Boolean).join(" · ");
-  const values = (column) => {
-    const samples = rest.sample_values?.[column.name];
-    return samples?.length ? `for example ${samples.slice(0, 5).join(", ")}` : null;
-  };
-  const { sample_values: shownAlready, ...others } = rest;
-  return el("div", {},
-    description ? el("p", {}, description) : null,
-    el("p", { class: "status" }, [`${table} of ${database}`, rows === undefined ? null : many(rows, "row")].filter(Boolean).join(" · ")),
-    el("p", {}, el("a", { href: `#explore/${encodeURIComponent(database)}/${encodeURIComponent(table)}` }, "Its keys and neighbours")),
-    el("ul", { class: "columns", "aria-label": "Columns" }, columns.map((column) => el("li", {},
-      el("span", { class: "name" }, column.name), " ", el("small", {}, flags(column)),
-      column.description ? el("p", {}, column.description) : null,
-      values(column) ? el("small", {}, values(column)) : null))),
-    Object.keys(others).length ? shown(others) : null);
 }
 
 function say(text, isBad = false) {

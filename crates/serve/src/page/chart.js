@@ -1,7 +1,8 @@
 // A chart: chosen and drawn by the server as wide as there is room, and taken over element by element.
 
-import { send } from "./api.js";
-import { download, draw, el } from "./dom.js";
+import { drawChart } from "./api.js";
+import { draw, el } from "./dom.js";
+import { canKeep, keep } from "./files.js";
 
 const TAGS = new Set(["svg", "g", "rect", "line", "path", "circle", "text", "title"]);
 const ATTRIBUTES = new Set(("x y width height rx x1 y1 x2 y2 cx cy r d class fill stroke stroke-width stroke-linejoin stroke-linecap "
@@ -22,8 +23,8 @@ export function taken(svg) {
   return parsed.nodeName === "svg" ? take(parsed) : null;
 }
 
-/** The chart of a result, where there is one; an empty place until then. */
-export function chartOf(result, { question = "", sources = [], name = "chart" } = {}) {
+/** The chart of a result, where there is one; an empty place until then. `under` is the heading that stands above it. */
+export function chartOf(result, { question = "", sources = [], name = "chart", under = "" } = {}) {
   const place = el("figure", { class: "chart", hidden: true });
   if (!result.rows?.length) return place;
   const asked = { columns: result.columns, rows: result.rows, has_more: Boolean(result.has_more), question, sources };
@@ -31,16 +32,17 @@ export function chartOf(result, { question = "", sources = [], name = "chart" } 
   const show = async (width) => {
     wide = width;
     try {
-      const { chart } = await send("/v1/chart", { ...asked, width });
+      const { chart } = await drawChart({ ...asked, width });
       if (!chart || wide !== width) return;
       const image = taken(chart.svg);
       if (!image) return;
+      if (same(chart.title, under)) behead(image);
       place.hidden = false;
       place.dataset.kind = chart.kind;
-      place.replaceChildren(image, el("figcaption", { class: "actions" },
-        el("button", { type: "button", class: "quiet small", onclick: () => download(`${name}.svg`, chart.svg, "image/svg+xml") }, "SVG"),
+      place.replaceChildren(image, canKeep() ? el("figcaption", { class: "actions" },
+        el("button", { type: "button", class: "quiet small", onclick: () => keep(`${name}.svg`, chart.svg, "image/svg+xml") }, "SVG"),
         el("button", { type: "button", class: "quiet small", onclick: () => png(chart.svg, name) }, "PNG"),
-        el("button", { type: "button", class: "quiet small", onclick: () => download(`${name}.vl.json`, JSON.stringify(chart.vega, null, 1), "application/json") }, "Vega-Lite")));
+        el("button", { type: "button", class: "quiet small", onclick: () => keep(`${name}.vl.json`, JSON.stringify(chart.vega, null, 1), "application/json") }, "Vega-Lite")) : "");
     } catch {
       // A table says the same.
     }
@@ -54,16 +56,26 @@ export function chartOf(result, { question = "", sources = [], name = "chart" } 
   return place;
 }
 
+const same = (one, other) => one.replace(/\W+$/, "") === other.replace(/\W+$/, "");
+
+/** Takes the title off an image: it stands above already. */
+function behead(image) {
+  const lines = [...image.querySelectorAll(".title")];
+  const [, , width, height] = image.getAttribute("viewBox").split(" ").map(Number);
+  const top = Math.max(0, ...lines.map((line) => Number(line.getAttribute("y"))));
+  lines.forEach((line) => line.remove());
+  image.setAttribute("viewBox", `0 ${top} ${width} ${height - top}`);
+  image.setAttribute("height", height - top);
+}
+
 /** The image as PNG, twice as large. */
 async function png(svg, name) {
-  const address = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
   const image = new Image();
-  image.src = address;
+  image.src = `data:image/svg+xml,${encodeURIComponent(svg)}`;
   await image.decode();
   const canvas = el("canvas", { width: image.naturalWidth * 2, height: image.naturalHeight * 2 });
   const pen = canvas.getContext("2d");
   pen.scale(2, 2);
   pen.drawImage(image, 0, 0);
-  URL.revokeObjectURL(address);
-  canvas.toBlob((blob) => blob && download(`${name}.png`, blob, "image/png"), "image/png");
+  canvas.toBlob((blob) => blob && keep(`${name}.png`, blob, "image/png"), "image/png");
 }

@@ -1,41 +1,44 @@
 // The tables of a database with their keys: all of them at once, or one with its neighbours, from which one walks on.
 
-import { get } from "./api.js";
-import { count, draw, el, find, many } from "./dom.js";
+import { diagramOf } from "./api.js";
+import { count, draw, el, many } from "./dom.js";
 import { cut } from "./graph.js";
 
 const [WIDTH, LINE, HEAD, ACROSS, DOWN] = [212, 20, 32, 76, 26];
 const MOST_AT_ONCE = 40;
 const MOST_COLUMNS = 14;
 
-/** Shows a database, or a table of it among its neighbours. `open` opens a table in full. */
-export async function diagram(box, name, table, open) {
-  const found = await get(`/v1/diagram/${encodeURIComponent(name)}`);
+/** The address of a database, or of a table of it, on the map. */
+export const address = (name, table) => `#explore/${encodeURIComponent(name)}${table ? `/${encodeURIComponent(table)}` : ""}`;
+
+/** Shows a database, or a table of it among its neighbours. `open` opens a table in full, `go` walks to an address, `home` is a
+  * link to where all databases are. */
+export async function diagram(box, name, table, { open, go, home = null }) {
+  const found = await diagramOf(name);
   const tables = new Map(found.tables.map((one) => [one.name, one]));
   const keys = found.keys.filter((key) => tables.has(key.from) && tables.has(key.to));
   const here = tables.get(table);
-  const link = (to, text) => el("a", { href: `#explore/${encodeURIComponent(name)}${to ? `/${encodeURIComponent(to)}` : ""}` }, text);
+  const link = (to, text) => el("a", { href: address(name, to) }, text);
   const search = el("input", { type: "search", "aria-label": `Find a table of ${name}`, placeholder: "Find a table", list: "diagram-tables", autocomplete: "off" });
-  search.addEventListener("change", () => { if (tables.has(search.value)) location.hash = `explore/${encodeURIComponent(name)}/${encodeURIComponent(search.value)}`; });
+  search.addEventListener("change", () => { if (tables.has(search.value)) go(address(name, search.value)); });
   const alone = found.tables.filter((one) => !keys.some((key) => key.from === one.name || key.to === one.name));
-  const walk = (to) => { location.hash = `explore/${encodeURIComponent(name)}/${encodeURIComponent(to)}`; };
+  const walk = (to) => go(address(name, to));
   const body = here ? around(here, tables, keys, walk, open.bind(null, "table"), name)
     : tables.size <= MOST_AT_ONCE && keys.length ? whole(found.tables.filter((one) => !alone.includes(one)), keys, walk)
       : el("ul", { class: "plain" }, found.tables.map((one) => el("li", {}, link(one.name, one.name), " ", el("small", {}, size(one)))));
   box.replaceChildren(
-    el("p", { class: "crumbs" }, el("a", { href: "#explore" }, "Explore"), " / ", here ? [link("", name), ` / ${here.name}`] : name),
+    el("p", { class: "crumbs" }, home ? [home, " / "] : null, here ? [link("", name), ` / ${here.name}`] : name),
     el("h2", { id: "other-title", tabindex: -1 }, here ? here.name : name),
     el("p", { class: "status" }, here
       ? [size(here), `references ${many(keys.filter((key) => key.from === here.name).length, "table")}`, `referenced by ${count(keys.filter((key) => key.to === here.name).length)}`].filter(Boolean).join(" · ")
       : [many(found.total, "table"), many(keys.length, "key"), "choose a table to walk from it"].join(" · ")),
     el("p", { class: "actions" }, search, el("datalist", { id: "diagram-tables" }, [...tables.keys()].map((one) => el("option", { value: one }))),
       here ? el("button", { type: "button", class: "quiet", onclick: () => open("table", `${name}.${here.name}`) }, "Columns and values") : null,
-      here ? el("a", { class: "button quiet", href: `#explore/${encodeURIComponent(name)}` }, "All tables") : null),
+      here ? el("a", { class: "button quiet", href: address(name) }, "All tables") : null),
     body,
     !here && alone.length && tables.size <= MOST_AT_ONCE && keys.length
       ? el("section", {}, el("h3", {}, "Without keys"), el("ul", { class: "plain" }, alone.map((one) => el("li", {}, link(one.name, one.name), " ", el("small", {}, size(one))))))
       : "");
-  find("other-title").focus();
   // On a narrow screen the table in the middle is what one came for.
   const wide = box.querySelector(".graph");
   const middle = wide?.querySelector(".here rect");

@@ -25,13 +25,6 @@ export function draw(tag, properties = {}, ...children) {
   return node;
 }
 
-/** Has the browser keep a text or an image under a name. */
-export function download(name, parts, type) {
-  const link = el("a", { href: URL.createObjectURL(new Blob([parts], { type })), download: name });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-}
-
 /** A name that may be broken after its dots and underscores. */
 export const named = (id) => el("span", {}, id.split(/(?<=[._/])/).flatMap((part, at) => (at ? [el("wbr"), part] : [part])));
 
@@ -76,7 +69,7 @@ function list(items, depth) {
 
 /** Rows with the same columns. */
 export function table(columns, rows, depth = 0) {
-  return el("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Table" },
+  return el("div", { class: "wide", tabindex: 0, role: "region", "aria-label": `Table: ${columns.join(", ").replaceAll("_", " ")}` },
     el("table", {},
       el("thead", {}, el("tr", {}, columns.map((name) => el("th", { scope: "col" }, name.replaceAll("_", " "))))),
       el("tbody", {}, rows.slice(0, MOST_ROWS).map((row) =>

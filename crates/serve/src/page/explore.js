@@ -3,16 +3,22 @@
 import { get } from "./api.js";
 import { PLURALS } from "./catalog.js";
 import { count, el, find, many } from "./dom.js";
-import { diagram } from "./diagram.js";
+import { address, diagram } from "./diagram.js";
 import { chip } from "./plan.js";
 
 const OF_A_KIND = 24;
+/** Of what is many and small, fewer. */
+const OF_SMALL = { metric: 8, query: 8, fact: 24 };
 
 /** Shows a part of the map: all of it, a database, a table. */
 export async function explore(box, [database, table], open, browse) {
-  if (database) return diagram(box, database, table, open);
-  const kinds = ["database", "api", "document", "skill", "fact"];
-  const [about, ...lists] = await Promise.all([get("/v1/about"), ...kinds.map((kind) => get(`/v1/catalog?kind=${kind}&limit=${OF_A_KIND}`))]);
+  if (database) {
+    await diagram(box, database, table, { open, go: (to) => { location.hash = to; }, home: el("a", { href: "#explore" }, "Explore") });
+    find("other-title").focus();
+    return;
+  }
+  const kinds = ["database", "metric", "query", "api", "document", "skill", "fact"];
+  const [about, ...lists] = await Promise.all([get("/v1/about"), ...kinds.map((kind) => get(`/v1/catalog?kind=${kind}&limit=${OF_SMALL[kind] ?? OF_A_KIND}`))]);
   const parts = kinds.map((kind, at) => [kind, lists[at]]).filter(([, list]) => list.total > 0);
   box.replaceChildren(
     el("h2", { id: "other-title", tabindex: -1 }, "What the catalog holds"),
@@ -24,7 +30,7 @@ export async function explore(box, [database, table], open, browse) {
         ? el("ul", { class: "things" }, list.items.map((entry) => el("li", {}, chip(kind, entry.id, open))))
         : el("ul", { class: "cards" }, list.items.map((entry) => el("li", { class: `card ${kind}` },
           kind === "database"
-            ? el("a", { href: `#explore/${encodeURIComponent(entry.id)}` }, entry.id)
+            ? el("a", { href: address(entry.id) }, entry.id)
             : el("button", { type: "button", class: "plain", onclick: () => open(kind, entry.id) }, entry.id),
           entry.description ? el("p", {}, entry.description) : null))),
       list.total > list.items.length

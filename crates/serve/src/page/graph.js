@@ -2,7 +2,7 @@
 
 import { draw, el } from "./dom.js";
 
-const [WIDTH, HEIGHT, ACROSS, DOWN] = [196, 58, 46, 18];
+const [WIDTH, HEIGHT, ACROSS, DOWN] = [224, 58, 46, 18];
 const MOST_STEPS = 40;
 
 /** The graph of a plan of several steps; `go` leads to one of them. */
@@ -37,7 +37,7 @@ export function graph(steps, go) {
       draw("g", { role: "button", tabindex: 0, onkeydown: key },
         draw("text", { x: x + 12, y: y + 23, class: "number" }, String(step.number)),
         draw("text", { x: x + 30, y: y + 23 }, cut(step.goal, 23))),
-      draw("text", { x: x + 30, y: y + 43, class: "soft" }, cut(names.join(", ") || "nothing named", 25)));
+      draw("text", { x: x + 30, y: y + 43, class: "soft" }, cut(names.join(", "), 25)));
   });
   return el("div", { class: "wide graph", tabindex: 0, role: "region", "aria-label": "The steps and what they take from each other" },
     draw("svg", { viewBox: `0 0 ${wide} ${high}`, width: wide, height: high, role: "group" }, edges, nodes));

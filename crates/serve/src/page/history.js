@@ -1,6 +1,6 @@
 // The conversations that are kept: found, opened, named anew, forgotten.
 
-import { get, remove, send } from "./api.js";
+import { get, post, remove, send } from "./api.js";
 import { answer } from "./answer.js";
 import { count, el, find, many } from "./dom.js";
 
@@ -75,7 +75,7 @@ function row(item, said, again) {
   return node;
 }
 
-async function one(box, name, { open, goOn, mayRun }) {
+async function one(box, name, { open, goOn, mayRun, sharesLinks }) {
   const found = await get(path(name));
   const tokens = found.turns.reduce((sum, { answered }) => sum + (answered.metrics?.input_tokens ?? 0) + (answered.metrics?.output_tokens ?? 0), 0);
   const dollars = found.turns.reduce((sum, { answered }) => sum + (answered.metrics?.cost_dollars ?? 0), 0);
@@ -84,9 +84,47 @@ async function one(box, name, { open, goOn, mayRun }) {
     el("p", { class: "crumbs" }, el("a", { href: "#history" }, "History"), " / ", isMade(name) ? first : name),
     el("h2", { id: "other-title", tabindex: -1 }, isMade(name) ? first : name),
     el("p", { class: "status" }, [many(found.turns.length, "question"), `${count(tokens)} tokens`, dollars ? `$${dollars.toFixed(4)}` : null].filter(Boolean).join(" · ")),
-    el("p", { class: "actions" }, el("button", { type: "button", onclick: () => goOn(name) }, "Go on with it")),
-    ...found.turns.map(({ number, answered }) => el("article", { class: "turn", "aria-label": `Question ${number}` },
-      el("h3", { class: "asked" }, answered.question),
-      el("div", { class: "result" }, answer(answered, open, (text) => goOn(name, text), mayRun)))));
+    el("p", { class: "actions" }, el("button", { type: "button", onclick: () => goOn(name) }, "Go on with it"), sharesLinks ? share(name) : null),
+    ...turns(found, open, (text) => goOn(name, text), mayRun));
+  find("other-title").focus();
+}
+
+const turns = (found, open, again, mayRun) => found.turns.map(({ number, answered }) =>
+  el("article", { class: "turn", "aria-label": `Question ${number}` },
+    el("h3", { class: "asked" }, answered.question),
+    el("div", { class: "result" }, answer(answered, open, again, mayRun))));
+
+/** A button that makes a link to a conversation as it stands. */
+function share(name) {
+  const said = el("span", { class: "status", role: "status" });
+  const button = el("button", { type: "button", class: "quiet", onclick: async () => {
+    try {
+      const { link } = await post(`${path(name)}/link`);
+      const address = `${location.origin}${location.pathname}#shared/${link}`;
+      const copied = await navigator.clipboard.writeText(address).then(() => true, () => false);
+      said.replaceChildren(copied ? "Copied: " : "", el("a", { href: address }, "the link"), " shows it as it stands now to everyone who may ask here.");
+      button.remove();
+    } catch (error) {
+      said.className = "status bad";
+      said.textContent = error.message;
+    }
+  } }, "Share by link");
+  return [button, said];
+}
+
+/** What a link shows; whoever made it may take it back. */
+export async function shared(box, link, { open, goOn, mayRun }) {
+  const place = `/v1/links/${encodeURIComponent(link)}`;
+  const found = await get(place);
+  const first = found.turns[0]?.answered.question ?? found.session;
+  const back = el("button", { type: "button", class: "quiet", onclick: async () => {
+    await remove(place);
+    box.replaceChildren(el("p", { class: "status", role: "status" }, "The link shows nothing any more."));
+  } }, "Take the link back");
+  box.replaceChildren(
+    el("h2", { id: "other-title", tabindex: -1 }, isMade(found.session) ? first : found.session),
+    el("p", { class: "status" }, `${many(found.turns.length, "question")} · shared as it stood then`),
+    found.is_mine ? el("p", { class: "actions" }, back) : "",
+    ...turns(found, open, goOn, mayRun));
   find("other-title").focus();
 }

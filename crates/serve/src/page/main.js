@@ -3,8 +3,9 @@
 import { begin, cancel, get, post, Refused, resume } from "./api.js";
 import { browse, open, PLURALS, ready } from "./catalog.js";
 import { answer } from "./answer.js";
+import { feedback } from "./feedback.js";
 import { explore, problems } from "./explore.js";
-import { history as conversationsOf } from "./history.js";
+import { history as conversationsOf, shared } from "./history.js";
 import { count, el, find, many } from "./dom.js";
 import { markdown } from "./markdown.js";
 import { plan } from "./plan.js";
@@ -21,18 +22,20 @@ let workflows = [];
 let current = null;
 let conversations = false;
 let mayRun = false;
+let sharesLinks = false;
 /** What of the address is shown: a run or a workflow. */
 let shown = null;
 let tools = 0;
 
 async function about() {
   try {
-    const said = await get("/v1/about");
+    const [said] = await Promise.all([get("/v1/about"), tries()]);
     find("about").textContent = `${many(said.records, "record")} · model ${said.model}`;
     find("to-problems").hidden = !said.problems;
     find("to-problems").textContent = many(said.problems, "problem");
     find("to-history").hidden = !said.sessions;
     mayRun = said.queries;
+    sharesLinks = said.shares_links;
     find("nothing").hidden = Object.values(said.things).some((number) => number > 0);
     find("counts").replaceChildren(...Object.entries(said.things).filter(([, number]) => number > 0).map(([kind, number]) =>
       el("button", { type: "button", onclick: () => browse(kind) },
@@ -42,11 +45,21 @@ async function about() {
     // What most come for stands first.
     choices([...said.tasks.toSorted((one, other) => (other === "ask") - (one === "ask")), ...workflows]);
     if (current) choose(current.workflow);
-    tries();
+    // All at once: nothing moves under the eyes of whoever reads.
+    if (!running) find("examples").hidden = false;
   } catch (error) {
     find("about").textContent = error.message;
   }
 }
+
+/** Where a question to begin with comes from. */
+const SOURCES = {
+  query: ({ by }) => `✓ checked by ${by}`,
+  metric: ({ about: name }) => `metric ${name}`,
+  asked: () => "asked before",
+  table: ({ about: table }) => `table ${table}`,
+  fact: () => "a term of this catalog",
+};
 
 /** Questions to begin with. */
 async function tries() {
@@ -54,7 +67,7 @@ async function tries() {
   find("tries-title").hidden = items.length === 0;
   find("tries").replaceChildren(...items.map((item) => el("li", {},
     el("button", { type: "button", onclick: () => { choose("ask"); again(item.question); } },
-      el("span", { class: "try" }, item.question), el("small", { class: `thing ${item.kind}` }, item.about)))));
+      el("span", { class: "try" }, item.question), el("small", { class: `source ${item.kind}` }, SOURCES[item.kind]?.(item) ?? item.about)))));
 }
 
 /** What can be done with a question; one thing alone is no choice. */
@@ -243,14 +256,19 @@ const TELL = {
   plan(data) { find("result").replaceChildren(...plan(data, open)); },
   answer(data) { if (!current) find("result").replaceChildren(el("div", { class: "reason text" }, markdown(data.text))); },
   workflow: (data) => stand(data),
-  answered(data) { find("result").replaceChildren(...answer(data, open, again, mayRun)); },
+  answered(data) {
+    const parts = answer(data, open, again, mayRun);
+    const offer = conversations && run ? feedback(data, run) : null;
+    find("result").replaceChildren(...parts.slice(0, -1), ...[offer, parts.at(-1)].filter(Boolean));
+  },
   error(data) { status(data.message ?? "it failed", "bad"); },
   done(data) {
     written();
     // Who hears the page hears how it ended.
     const verdict = document.querySelector("#result .verdict .mark")?.textContent.replace(/^\S+ /, "");
     const told = data.reason ? `${data.ended}: ${data.reason}` : verdict ? `Done: ${verdict.toLowerCase()}.` : "Done.";
-    status(told, data.reason ? "bad" : "");
+    // Who sees the page sees the verdict.
+    status(told, data.reason ? "bad" : "away");
     find("trail").open = Boolean(data.reason);
   },
 };
@@ -339,7 +357,8 @@ async function route() {
   const box = find("view-other");
   const views = {
     explore: () => explore(box, rest, open, browse),
-    history: () => conversationsOf(box, rest[0], { open, goOn, mayRun }),
+    history: () => conversationsOf(box, rest[0], { open, goOn, mayRun, sharesLinks }),
+    shared: () => shared(box, rest[0], { open, goOn: again, mayRun }),
     problems: () => problems(box),
   };
   if (!Object.hasOwn(views, view)) {

@@ -119,9 +119,10 @@ export function cost(metrics) {
     ? `${Math.round((metrics.saved ?? 0) * 100)} % of the full prompt was not needed.`
     : "Everything at once would have been shorter: the catalog is small.";
   const seconds = ((metrics.durations_ms?.total ?? 0) / 1000).toFixed(1);
-  return el("section", { class: "cost", "aria-label": "Tokens" },
-    el("h3", {}, "Tokens"),
-    metrics.cost_dollars ? el("p", { class: "money" }, `$${metrics.cost_dollars.toFixed(4)} spent.`) : null,
+  const spent = metrics.cost_dollars ? el("span", { class: "money" }, ` · $${metrics.cost_dollars.toFixed(4)} spent`) : null;
+  const tokens = (metrics.input_tokens ?? 0) + (metrics.output_tokens ?? 0);
+  return el("details", { class: "cost" },
+    el("summary", {}, `What it took · ${seconds} s · ${count(tokens)} tokens`, spent),
     full ? el("div", { class: "bars" }, bar("This run, its largest round", used), bar("Everything in the prompt", full)) : null,
     el("p", {}, [
       full ? saved : null,

@@ -1,8 +1,8 @@
 // SQL as it is read: with its words told apart, copied, and run again where the catalog lets clients query.
 
-import { send } from "./api.js";
+import { runQuery } from "./api.js";
 import { el, many } from "./dom.js";
-import { csvButton, rowsTable } from "./table.js";
+import { keepButtons, rowsTable } from "./table.js";
 import { chartOf } from "./chart.js";
 
 const WORDS = new Set(("select from where group by order having limit offset join left right inner outer full cross on and or not in is null "
@@ -57,13 +57,12 @@ export function sqlOf(ran, mayRun) {
     said.className = "status busy";
     said.textContent = "Running…";
     try {
-      const { answer } = await send("/v1/tools/execute_sql", { queries: [{ question: ran.question ?? "", sql: text, ...(ran.database ? { database: ran.database } : {}) }] });
-      const result = Array.isArray(answer) ? answer[0] : answer;
+      const result = await runQuery({ question: ran.question ?? "", sql: text, ...(ran.database ? { database: ran.database } : {}) });
       if (result.error) throw new Error([result.message, result.suggestion].filter(Boolean).join(" "));
       said.className = "status";
       said.textContent = `${many(result.rows.length, "row")}${result.has_more ? ", and more" : ""}`;
       place.replaceChildren(chartOf(result, { question: ran.question, sources: result.databases }),
-        rowsTable(result.columns, result.rows, "Rows of the changed query"), csvButton("query", result.columns, result.rows));
+        rowsTable(result.columns, result.rows, "Rows of the changed query"), el("p", { class: "actions" }, keepButtons("query", result.columns, result.rows)));
     } catch (error) {
       said.className = "status bad";
       said.textContent = error.message;

@@ -1,6 +1,8 @@
 // Rows as a table that can be sorted, kept as CSV, and in which cells can be marked.
 
-import { count, download, el } from "./dom.js";
+import { parquetOf } from "./api.js";
+import { count, el } from "./dom.js";
+import { canKeep, keep } from "./files.js";
 
 /** So many rows are shown at once. */
 const PAGE = 200;
@@ -11,19 +13,29 @@ const written = (value) => {
   if (typeof value === "object") return JSON.stringify(value);
   return String(value);
 };
-const shown = (value) => (typeof value === "number" && !Number.isInteger(value)
-  ? new Intl.NumberFormat("en", { maximumFractionDigits: 6, useGrouping: false }).format(value) : written(value));
+
+const MOST_DECIMALS = 6;
+
+/** How the values of a column are shown: numbers with decimals have as many, and groups of digits. */
+function shownIn(values) {
+  const numbers = values.filter((value) => typeof value === "number");
+  const decimals = Math.min(MOST_DECIMALS, Math.max(0, ...numbers.map((value) => (/\.(\d+)$/.exec(String(value))?.[1] ?? "").length)));
+  if (!decimals) return written;
+  const format = new Intl.NumberFormat("en", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+  return (value) => (typeof value === "number" ? format.format(value) : written(value));
+}
 
 /** A table of rows, each a list of values. */
 export function rowsTable(columns, rows, label) {
   const numeric = columns.map((_, at) => rows.length > 0 && rows.every((row) => row[at] === null || isNumber(row[at])));
+  const show = columns.map((_, at) => shownIn(rows.map((row) => row[at])));
   const body = el("tbody");
   const more = el("button", { type: "button", class: "quiet", hidden: true }, "");
   let order = rows;
   let limit = PAGE;
   const fill = () => {
     body.replaceChildren(...order.slice(0, limit).map((row) => el("tr", {}, columns.map((_, at) =>
-      el("td", { class: numeric[at] ? "number" : undefined }, shown(row[at]))))));
+      el("td", { class: numeric[at] ? "number" : undefined }, show[at](row[at]))))));
     more.hidden = order.length <= limit;
     more.textContent = `Show more of ${count(order.length)} rows`;
   };
@@ -66,16 +78,18 @@ export function csv(columns, rows) {
   return [columns, ...rows].map((row) => columns.map((_, at) => cell(row[at])).join(",")).join("\r\n") + "\r\n";
 }
 
-/** A button that keeps rows as CSV. */
-export const csvButton = (name, columns, rows) =>
-  el("button", { type: "button", class: "quiet small", onclick: () => download(`${name}.csv`, csv(columns, rows), "text/csv") }, "CSV");
+/** Buttons that keep rows. */
+export const keepButtons = (name, columns, rows) => (canKeep() ? [
+  el("button", { type: "button", class: "quiet small", onclick: () => keep(`${name}.csv`, csv(columns, rows), "text/csv") }, "CSV"),
+  parquetOf && el("button", { type: "button", class: "quiet small", onclick: async () => keep(`${name}.parquet`, await parquetOf(columns, rows), "application/vnd.apache.parquet") }, "Parquet"),
+] : []);
 
 /** Marks the cells that hold a number of a text; gives the first. */
 export function mark(place, text) {
   const numbers = new Set((text.match(/-?\d[\d,]*(\.\d+)?/g) ?? []).map((number) => Number(number.replaceAll(",", ""))));
   const cells = [...place.querySelectorAll("td")];
   cells.forEach((cell) => cell.classList.remove("marked"));
-  const found = cells.filter((cell) => cell.textContent !== "" && numbers.has(Number(cell.textContent)));
+  const found = cells.filter((cell) => cell.textContent !== "" && numbers.has(Number(cell.textContent.replaceAll(",", ""))));
   const named = cells.filter((cell) => cell.textContent.length > 2 && !isNumber(cell.textContent) && text.includes(cell.textContent));
   [...found, ...named].forEach((cell) => cell.classList.add("marked"));
   return found[0] ?? named[0];

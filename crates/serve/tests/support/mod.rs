@@ -235,7 +235,7 @@ impl Said {
         // A connection that is cut still leaves what came before.
         let _ =
             tokio::time::timeout(TIMEOUT, stream.read_to_end(&mut bytes)).await.expect("the server goes on for ever");
-        Said::parsed(&String::from_utf8(bytes).unwrap())
+        Said::parsed(&String::from_utf8_lossy(&bytes))
     }
 
     /// The same, where its beginning was read already.

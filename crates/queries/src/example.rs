@@ -1,0 +1,56 @@
+//! A question that a verified query answers, to begin with.
+
+use crate::{
+    VerifiedQuery,
+    file::slots,
+    model::{Parameter, ParameterType},
+    value::show,
+};
+
+impl VerifiedQuery {
+    /// Its question with a value in the place of each parameter: the default, else the last of the numbers and days that it
+    /// takes, the first of its texts. None where a parameter may be anything, and where the query is not run.
+    pub fn example(&self) -> Option<String> {
+        let mut question = self.question.clone();
+        for slot in slots(&self.question) {
+            let value = self.parameter(slot).and_then(example_value)?;
+            question = question.replace(&format!("{{{slot}}}"), &value);
+        }
+        self.stale().is_none().then_some(question)
+    }
+}
+
+/// A value in words.
+fn example_value(parameter: &Parameter) -> Option<String> {
+    if let Some(default) = &parameter.default {
+        return Some(show(default));
+    }
+    let allowed = match parameter.kind {
+        ParameterType::Text | ParameterType::Boolean => parameter.allowed.first(),
+        ParameterType::Integer | ParameterType::Number | ParameterType::Date => parameter.allowed.last(),
+    };
+    allowed.map(|allowed| allowed.words.first().cloned().unwrap_or_else(|| show(&allowed.value)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::file::parse;
+
+    fn check(parameter: &str, expected: Option<&str>) {
+        let text =
+            format!("---\nquestion: What is the rate in {{it}}?\nparameters:\n  it: {parameter}\n---\nSELECT :it\n");
+        let (query, problems) = parse("rate", Path::new("rate.sql"), &text);
+        assert_eq!(query.unwrap_or_else(|| panic!("{problems:?}")).example().as_deref(), expected);
+    }
+
+    #[test]
+    fn parameters_get_values_in_words() {
+        check("{type: integer, allowed: [2024, 2025]}", Some("What is the rate in 2025?"));
+        check("{type: integer, allowed: [2024, 2025], default: 2024}", Some("What is the rate in 2024?"));
+        check("{type: text, allowed: {EUR: [euro], GBP: [pound]}}", Some("What is the rate in euro?"));
+        check("{type: text, column: shop.orders.country}", None);
+    }
+}

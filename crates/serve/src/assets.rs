@@ -1,0 +1,54 @@
+//! The files of the page, which are part of the program. Nothing of it comes from elsewhere, and nothing in it is data.
+
+const CSS: &str = "text/css; charset=utf-8";
+const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
+
+/// The page itself.
+pub(crate) const INDEX: &str = include_str!("page/index.html");
+
+/// A file beside the page.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asset {
+    pub(crate) name: &'static str,
+    /// Its media type.
+    pub(crate) media: &'static str,
+    pub(crate) text: &'static str,
+}
+
+/// A file of that folder, by its name.
+macro_rules! asset {
+    ($media:expr, $name:literal) => {
+        Asset { name: $name, media: $media, text: include_str!(concat!("page/", $name)) }
+    };
+}
+
+/// Every file beside the page itself.
+pub(crate) const ASSETS: [Asset; 22] = [
+    asset!(CSS, "style.css"),
+    asset!(CSS, "views.css"),
+    asset!(JAVASCRIPT, "answer.js"),
+    asset!(JAVASCRIPT, "api.js"),
+    asset!(JAVASCRIPT, "catalog.js"),
+    asset!(JAVASCRIPT, "chart.js"),
+    asset!(JAVASCRIPT, "clarify.js"),
+    asset!(JAVASCRIPT, "diagram.js"),
+    asset!(JAVASCRIPT, "dom.js"),
+    asset!(JAVASCRIPT, "explore.js"),
+    asset!(JAVASCRIPT, "feedback.js"),
+    asset!(JAVASCRIPT, "files.js"),
+    asset!(JAVASCRIPT, "graph.js"),
+    asset!(JAVASCRIPT, "history.js"),
+    asset!(JAVASCRIPT, "main.js"),
+    asset!(JAVASCRIPT, "markdown.js"),
+    asset!(JAVASCRIPT, "plan.js"),
+    asset!(JAVASCRIPT, "sql.js"),
+    asset!(JAVASCRIPT, "table.js"),
+    asset!(JAVASCRIPT, "thing.js"),
+    asset!(JAVASCRIPT, "workflow.js"),
+    asset!("image/svg+xml", "icon.svg"),
+];
+
+/// The file of that name.
+pub(crate) fn find(name: &str) -> Option<&'static Asset> {
+    ASSETS.iter().find(|asset| asset.name == name)
+}

@@ -1,0 +1,66 @@
+//! Tools and what they answer, as the protocol writes them.
+
+use std::sync::Arc;
+
+use prospector_core::{mark::as_error, tool::Effect};
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
+use serde_json::{Value, json};
+
+use crate::error::Refusal;
+
+pub(super) fn tool(name: String, description: String, input: JsonObject, effect: Effect, output: Value) -> Tool {
+    let annotations = ToolAnnotations::with_title(title(&name))
+        .read_only(effect.is_read_only())
+        .destructive(!effect.is_read_only())
+        .idempotent(effect.may_be_repeated())
+        .open_world(effect.calls_out());
+    let mut output = object(output);
+    // What stands beside the fields of a tool: the handle of the whole answer, what was read otherwise in the call, or what
+    // went wrong.
+    if let Some(Value::Object(properties)) = output.get_mut("properties") {
+        properties.insert("notes".into(), json!({"type": "array", "items": {"type": "string"}}));
+        for beside in ["handle", "error", "message", "suggestion"] {
+            properties.insert(beside.into(), json!({"type": "string"}));
+        }
+    }
+    Tool::new(name, description, input).with_annotations(annotations).with_raw_output_schema(Arc::new(output))
+}
+
+/// An answer as an object: a list stands in `items`.
+pub(super) fn object(value: Value) -> JsonObject {
+    match value {
+        Value::Object(fields) => fields,
+        Value::Array(items) => [("items".to_owned(), Value::Array(items))].into_iter().collect(),
+        other => [("value".to_owned(), other)].into_iter().collect(),
+    }
+}
+
+/// `get_table_schema` as `Get table schema`.
+fn title(name: &str) -> String {
+    let words = name.replace('_', " ");
+    let mut letters = words.chars();
+    letters.next().map(|first| first.to_uppercase().collect::<String>() + letters.as_str()).unwrap_or_default()
+}
+
+pub(super) fn result(text: String, fields: JsonObject, is_error: bool) -> CallToolResult {
+    let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+    result.structured_content = Some(Value::Object(fields));
+    result.is_error = Some(is_error);
+    result
+}
+
+pub(super) fn failure(refusal: &Refusal) -> CallToolResult {
+    // The text is what a model reads; the fields are for programs.
+    result(as_error(refusal.to_json()).to_string(), object(refusal.to_json()), true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_becomes_a_title() {
+        assert_eq!(title("get_table_schema"), "Get table schema");
+        assert_eq!(title(""), "");
+    }
+}

@@ -1,0 +1,19 @@
+// The view of an answer: its chart, its words and its rows; of queries without words, each with its chart and rows.
+
+import { answer, evidence } from "../answer.js";
+import { again, begin, open } from "./view.js";
+
+begin("Answer", (found, box, given) => {
+  if (typeof found.answer === "string" && Array.isArray(found.questions)) {
+    box.replaceChildren(...answer(found, open, again));
+    return true;
+  }
+  const ran = (found.items ?? [found]).filter((one) => Array.isArray(one.rows) || one.message)
+    .map((one, at) => ({ id: `Q${at + 1}`, question: "", sql: given.queries?.[at]?.sql ?? "", rows: [], databases: [], ...one, error: one.message }));
+  box.replaceChildren(...ran.map((one) => {
+    const node = evidence(one, false, true, "");
+    node.classList.add("shown");
+    return node;
+  }));
+  return ran.length > 0;
+});

@@ -1,0 +1,55 @@
+//! Queries that a client found right, proposed to whoever keeps the catalog.
+
+use prospector_agent::ask::Answered;
+use prospector_core::Owner;
+use prospector_discovery::review::Proposals;
+use prospector_text::identifiers;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    error::{Refusal, RefusalCode},
+    server::Server,
+};
+
+/// Words of a question in the name of its query.
+const MAX_WORDS: usize = 6;
+
+/// A query that waits for somebody to check it.
+#[derive(Debug, Serialize)]
+pub(crate) struct Proposal {
+    name: String,
+    question: String,
+    /// What its keeper does next.
+    next: String,
+}
+
+impl Server {
+    /// Proposes the query that the answer of a run rests on. Its name is made here: nobody learns or replaces what others have
+    /// proposed.
+    pub(crate) fn propose(&self, owner: &Owner, handle: &str) -> Result<Proposal, Refusal> {
+        let missing =
+            || Refusal::unavailable("this server keeps nothing").advise("serve a catalog with a state folder");
+        let state = self.options.state.as_deref().ok_or_else(missing)?;
+        let run = self.runs.get(handle, owner)?;
+        let unfinished = || Refusal::new(RefusalCode::Conflict, "the question is still being answered");
+        let end = run.end().ok_or_else(unfinished)?;
+        let none = || Refusal::invalid("the answer rests on no query of its own");
+        let answered = Answered::deserialize(&*end.result).map_err(|_| none())?;
+        let query = answered.last_own_query().ok_or_else(none)?;
+        let name = name_of(&answered.question);
+        let kept = Proposals::of_state(state).propose(&name, &answered.question, query.database.as_deref(), &query.sql);
+        kept.map_err(|error| {
+            tracing::error!(%error, "a proposal cannot be kept");
+            Refusal::unavailable("the proposal cannot be kept").advise("the log of the server says why")
+        })?;
+        let next = format!("planner queries approve {name} --by WHO");
+        Ok(Proposal { name, question: answered.question, next })
+    }
+}
+
+/// The first words of a question, and something that no other name has.
+fn name_of(question: &str) -> String {
+    let words = identifiers::words(question).into_iter().filter(|word| word.is_ascii()).take(MAX_WORDS);
+    let id = uuid::Uuid::new_v4().simple().to_string();
+    words.chain([id[..6].to_owned()]).collect::<Vec<_>>().join("-")
+}
