@@ -38,7 +38,10 @@ pub(crate) async fn reconcile(args: ReconcileArgs, settings: &Settings) -> anyho
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     let workflow = read_workflow(args.workflow.as_deref(), &known)?;
     let what = args.what.as_deref().map(str::trim).filter(|what| !what.is_empty());
-    let instructions = Instructions { with_tools: &workflow.role, without_tools: &workflow.role, form: "" };
+    let instructions = {
+        let role = workflow.role.as_str();
+        Instructions { with_tools: role, without_terms: role, without_tools: role, form: "" }
+    };
     let prompt = PromptBuilder::new(&catalog, &tools, instructions).build(&models.info, what.unwrap_or_default());
     let name = models.chat.name();
     anyhow::ensure!(prompt.with_tools, "the model {name} cannot call tools, and a workflow needs them");

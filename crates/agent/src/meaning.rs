@@ -2,7 +2,6 @@
 //! knows it from the answers of tools.
 
 use prospector_connect::table::ColumnType;
-use prospector_text::identifiers;
 
 /// What is known of the things that a plan names.
 pub trait Meanings {
@@ -117,33 +116,5 @@ impl ColumnMeaning {
     pub fn is_date(&self) -> bool {
         matches!(self.column_type, ColumnType::Date | ColumnType::Timestamp | ColumnType::DateText)
             || self.span.is_some()
-    }
-}
-
-/// Whether a call changes something, by its method; `None` where that does not tell. A search that is sent as a POST changes
-/// nothing, by its name.
-pub fn judge_method(method: &str, name: &str) -> Option<bool> {
-    const READS: [&str; 12] = [
-        "get",
-        "list",
-        "search",
-        "find",
-        "query",
-        "read",
-        "lookup",
-        "count",
-        "quote",
-        "calculate",
-        "preview",
-        "validate",
-    ];
-    match method.to_uppercase().as_str() {
-        "GET" | "HEAD" | "OPTIONS" | "QUERY" | "SUBSCRIPTION" | "READ" => Some(false),
-        "POST" => {
-            let verb = identifiers::words(name).into_iter().next().unwrap_or_default();
-            Some(!READS.contains(&verb.as_str()))
-        }
-        "PUT" | "PATCH" | "DELETE" | "MUTATION" | "WRITE" => Some(true),
-        _ => None,
     }
 }

@@ -21,7 +21,7 @@ pub use verify::{complete_names, verify, verify_names, verify_plan};
 
 /// What the things of a catalog mean, as far as a plan is judged by it.
 pub mod meaning {
-    pub use crate::meaning::{ColumnMeaning, DefinedTerm, Meanings, OperationMeaning, TableMeaning, judge_method};
+    pub use crate::meaning::{ColumnMeaning, DefinedTerm, Meanings, OperationMeaning, TableMeaning};
 }
 
 /// A fact that a plan rests on.

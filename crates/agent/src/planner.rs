@@ -69,6 +69,8 @@ pub struct Planner {
     models: Models,
     profile: Profile,
     tools: OnceLock<DiscoveryTools>,
+    /// Those that a plan is made with.
+    plan_tools: OnceLock<DiscoveryTools>,
     /// The same tools, and those that run queries.
     query_tools: OnceLock<DiscoveryTools>,
 }
@@ -78,18 +80,20 @@ impl Planner {
     pub fn new(catalog: impl Into<Arc<Catalog>>, models: impl Into<Models>) -> Self {
         let (catalog, models) = (catalog.into(), models.into());
         extract_facts_with(&catalog, &models.chat);
-        let (tools, query_tools) = (OnceLock::new(), OnceLock::new());
-        Planner { catalog, models, profile: Profile::DEFAULT, tools, query_tools }
+        let (tools, plan_tools, query_tools) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Planner { catalog, models, profile: Profile::DEFAULT, tools, plan_tools, query_tools }
     }
 
     /// The planner with the tools of another profile.
     pub fn with_profile(self, profile: Profile) -> Self {
-        Planner { profile, tools: OnceLock::new(), query_tools: OnceLock::new(), ..self }
+        let (tools, plan_tools, query_tools) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Planner { profile, tools, plan_tools, query_tools, ..self }
     }
 
     /// The planner with these tools, where the tools of the catalog are built already.
     pub fn with_tools(self, tools: DiscoveryTools) -> Self {
-        Planner { tools: OnceLock::from(tools), query_tools: OnceLock::new(), ..self }
+        let (plan_tools, query_tools) = (OnceLock::new(), OnceLock::new());
+        Planner { tools: OnceLock::from(tools), plan_tools, query_tools, ..self }
     }
 
     /// The catalog.
@@ -97,22 +101,30 @@ impl Planner {
         &self.catalog
     }
 
-    /// The tools that a plan is made with.
+    /// The tools of the catalog.
     pub fn tools(&self) -> &DiscoveryTools {
         self.tools.get_or_init(|| DiscoveryTools::new(&self.catalog, self.profile))
+    }
+
+    /// The tools that a plan is made with: nobody is there who could be asked.
+    fn plan_tools(&self) -> &DiscoveryTools {
+        self.plan_tools.get_or_init(|| self.tools().clone().without_user())
     }
 
     /// The tools that an answer is found with. Their queries run in one session of an engine, which lives as long as the
     /// planner.
     fn query_tools(&self) -> &DiscoveryTools {
-        self.query_tools.get_or_init(|| self.tools().clone().with_queries(&self.catalog.engine()))
+        self.query_tools.get_or_init(|| {
+            let tools = self.tools().clone().with_queries(&self.catalog.engine());
+            if self.models.chat.reads_data() { tools } else { tools.for_language_model() }
+        })
     }
 
     /// Plans a question. It always ends within the limits of the request, with a reason.
     pub async fn plan<'a>(&self, request: impl Into<Request<'a>>) -> PlanOutcome {
         let request = complete(request.into(), || self.models.limits());
-        let prompt = self.build_prompt(self.tools(), INSTRUCTIONS, &request).await;
-        self.agent(self.tools()).plan(&prompt, &request).await
+        let prompt = self.build_prompt(self.plan_tools(), INSTRUCTIONS, &request).await;
+        self.agent(self.plan_tools()).plan(&prompt, &request).await
     }
 
     /// Answers a question as the next turn of a conversation, which keeps it.
@@ -134,7 +146,7 @@ impl Planner {
 
     /// The system prompt that a question is planned with.
     pub async fn prompt<'a>(&self, request: impl Into<Request<'a>>) -> Prompt {
-        self.build_prompt(self.tools(), INSTRUCTIONS, &request.into()).await
+        self.build_prompt(self.plan_tools(), INSTRUCTIONS, &request.into()).await
     }
 
     fn agent<'a>(&'a self, tools: &'a DiscoveryTools) -> AgentLoop<'a, DiscoveryTools> {

@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 
 use crate::{
     Api, ApiKind, Operation,
-    model::{Parameter, Shape},
+    identifier::find_givers,
+    model::{Access, Parameter, Shape},
     render::{self as names, operation_resources},
     shape::{self, Fitted, Side, bytes, fit},
 };
@@ -43,6 +44,8 @@ pub(crate) struct OperationDetails {
     r#type: &'static str,
     method: String,
     path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    access: Option<Access>,
     #[serde(skip_serializing_if = "String::is_empty")]
     description: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -66,24 +69,59 @@ pub(crate) struct OperationDetails {
     truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
+    /// The operations that give its identifiers.
+    #[serde(skip)]
+    givers: Vec<String>,
 }
 
-/// The whole operation; with `part`, that part alone; `depth` is the number of levels of objects.
+/// What of an operation is asked for, and how.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Asked<'a> {
+    /// One part alone.
+    pub(crate) part: Option<&'a str>,
+    /// How many levels of objects.
+    pub(crate) depth: Option<usize>,
+    /// How whoever asks can ask for a part.
+    pub(crate) words: PartWords,
+}
+
+/// How a part is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum PartWords {
+    /// By an argument: `part=response_schema`.
+    #[default]
+    Argument,
+    /// By an id: `ids: ["shop.getOrder#response_schema"]`.
+    Id,
+}
+
+impl PartWords {
+    /// How to ask for a part of an operation, and for a type that it names.
+    fn spell(self, api: &Api, operation: &Operation, part: &str) -> String {
+        let spelled = match self {
+            PartWords::Argument => format!("part={part}"),
+            PartWords::Id => format!("ids: {}", json!([format!("{}#{part}", api.id_of(operation))])),
+        };
+        match (self, api.types.is_empty()) {
+            (_, true) => spelled,
+            (PartWords::Argument, false) => spelled + ", or part=NAME for a name after $cut",
+            (PartWords::Id, false) => spelled + ", or #NAME for a name after $cut",
+        }
+    }
+}
+
+/// The whole operation, or the part that is asked for.
 ///
 /// # Errors
 /// `not_found` with the nearest names, where there is no such part.
-pub(crate) fn details(
-    api: &Api,
-    operation: &Operation,
-    part: Option<&str>,
-    depth: Option<usize>,
-) -> Result<OperationDetails, ToolError> {
+pub(crate) fn details(api: &Api, operation: &Operation, asked: Asked<'_>) -> Result<OperationDetails, ToolError> {
     let mut details = OperationDetails {
         api: api.name.clone(),
         operation: operation.name.clone(),
         r#type: api.type_of(operation),
         method: operation.method.clone(),
         path: operation.path.clone(),
+        access: operation.access(),
         description: String::new(),
         tags: Vec::new(),
         deprecated: operation.deprecated,
@@ -95,16 +133,17 @@ pub(crate) fn details(
         value: None,
         truncated: false,
         next: None,
+        givers: Vec::new(),
     };
-    match part.map(str::trim).filter(|part| !part.is_empty()) {
-        None => details.whole(api, operation, depth),
-        Some(part) => details.one(api, operation, part, depth)?,
+    match asked.part.map(str::trim).filter(|part| !part.is_empty()) {
+        None => details.whole(api, operation, asked),
+        Some(part) => details.one(api, operation, part, asked)?,
     }
     Ok(details)
 }
 
 impl OperationDetails {
-    fn whole(&mut self, api: &Api, operation: &Operation, depth: Option<usize>) {
+    fn whole(&mut self, api: &Api, operation: &Operation, Asked { depth, words, .. }: Asked<'_>) {
         let room = if depth.is_some() { MORE } else { USUAL };
         let deepest =
             depth.map_or(if api.kind == ApiKind::GraphQl { DEFAULT_GRAPH_LEVELS } else { DEFAULT_LEVELS }, levels);
@@ -119,14 +158,19 @@ impl OperationDetails {
         // What the note on cuts takes at most.
         let left = room.saturating_sub(bytes(&json!(self)) + 300);
         let types = &api.types;
+        let parameters = ShownParameter::of(api, operation);
+        self.givers = parameters.iter().flat_map(|one| &one.given_by).map(|&name| name.to_owned()).collect();
+        // Of what a write answers the key fields: what was made is needed later, the rest of it seldom.
+        let writes = operation.access().is_some_and(Access::is_write);
+        let deepest_answer = if writes && depth.is_none() { 0 } else { deepest };
         let parts: [Option<Part<'_>>; 3] = [
-            (!operation.parameters.is_empty()).then_some(Part::Parameters(&operation.parameters)),
-            operation.request_body.as_ref().map(|body| Part::Shape(body, Side::Request)),
-            operation.response_schema.as_ref().map(|body| Part::Shape(body, Side::Response)),
+            (!parameters.is_empty()).then_some(Part::Parameters(&parameters)),
+            operation.request_body.as_ref().map(|body| Part::Shape(body, Side::Request, deepest)),
+            operation.response_schema.as_ref().map(|body| Part::Shape(body, Side::Response, deepest_answer)),
         ];
         let render = |part: &Part<'_>, room: usize| match part {
             Part::Parameters(parameters) => list_parameters(parameters, room),
-            Part::Shape(shape, side) => fit(types, shape, *side, deepest, room),
+            Part::Shape(shape, side, deepest) => fit(types, shape, *side, *deepest, room),
         };
         let whole: Vec<Option<Fitted>> =
             parts.iter().map(|part| part.as_ref().map(|part| render(part, left))).collect();
@@ -153,18 +197,17 @@ impl OperationDetails {
             return;
         }
         self.truncated = true;
-        let named = if api.types.is_empty() { "" } else { ", or part=NAME for a name after $cut" };
-        self.next = Some(format!("{} cut short: for more, call again with part={}{named}", cut.join(", "), cut[0]));
+        self.next = Some(format!("{} cut short; more: {}", cut.join(", "), words.spell(api, operation, cut[0])));
     }
 
-    fn one(&mut self, api: &Api, operation: &Operation, part: &str, depth: Option<usize>) -> Result<(), ToolError> {
+    fn one(&mut self, api: &Api, operation: &Operation, part: &str, asked: Asked<'_>) -> Result<(), ToolError> {
         if part.len() > MAX_PART_BYTES {
             return Err(missing(part, &[]));
         }
-        let deepest = depth.map_or(MAX_LEVELS, levels);
+        let deepest = asked.depth.map_or(MAX_LEVELS, levels);
         let (head, path) = part.split_once('.').unwrap_or((part, ""));
         let shown = match head {
-            "parameters" => list_parameters(&operation.parameters, MORE),
+            "parameters" => list_parameters(&ShownParameter::of(api, operation), MORE),
             "description" => Fitted { value: json!(operation.description), cut: false },
             "auth" => Fitted { value: json!(operation.auth), cut: false },
             "request_body" | "response_schema" if !api.types.contains_key(part) => {
@@ -198,8 +241,10 @@ impl OperationDetails {
         self.truncated = shown.cut;
         self.value = Some(shown.value);
         if shown.cut {
-            let more = format!("call again with part={part}.FIELD, or part=NAME for a name after $cut");
-            self.next = Some(if head == "parameters" { "the names of all are listed".to_owned() } else { more });
+            self.next = Some(match head {
+                "parameters" => "the names of all are listed".to_owned(),
+                _ => format!("more: {}", asked.words.spell(api, operation, &format!("{part}.FIELD"))),
+            });
         }
         Ok(())
     }
@@ -207,7 +252,8 @@ impl OperationDetails {
 
 impl ToolOutput for OperationDetails {
     fn reveals(&self) -> Vec<Resource> {
-        operation_resources(&self.api, &self.operation)
+        let givers = self.givers.iter().filter_map(|name| operation_resources(&self.api, name).pop());
+        operation_resources(&self.api, &self.operation).into_iter().chain(givers).collect()
     }
 
     fn parts(&mut self) -> Vec<(&str, Cuttable<'_>)> {
@@ -233,8 +279,40 @@ impl ToolOutput for OperationDetails {
 }
 
 enum Part<'a> {
-    Parameters(&'a [Parameter]),
-    Shape(&'a Shape, Side),
+    Parameters(&'a [ShownParameter<'a>]),
+    /// With the most levels of objects that are shown of it.
+    Shape(&'a Shape, Side, usize),
+}
+
+/// A parameter, and the operations that give its value where it must be passed and identifies something.
+struct ShownParameter<'a> {
+    parameter: &'a Parameter,
+    given_by: Vec<&'a str>,
+}
+
+impl<'a> ShownParameter<'a> {
+    fn of(api: &'a Api, operation: &'a Operation) -> Vec<ShownParameter<'a>> {
+        let shown = |parameter| ShownParameter { parameter, given_by: find_givers(api, operation, parameter) };
+        operation.parameters.iter().map(shown).collect()
+    }
+
+    fn render(&self, words: usize, values: usize) -> Value {
+        let mut told = self.parameter.clone();
+        told.description = if words == 0 { String::new() } else { cut::sentences(&told.description, words) };
+        if told.values.len() > values {
+            let more = told.values.len() - values;
+            told.values.truncate(values);
+            told.values.push(json!(format!("… {more} more")));
+        }
+        if values == 0 {
+            told.values.clear();
+        }
+        let mut told = json!(told);
+        if !self.given_by.is_empty() {
+            told["given_by"] = json!(self.given_by);
+        }
+        told
+    }
 }
 
 fn levels(depth: usize) -> usize {
@@ -264,27 +342,29 @@ fn shares(wanted: &[usize], room: usize) -> Vec<usize> {
 
 /// The parameters, with as many words on each as there is room for; where even their bare names are too many, those
 /// that must be passed first, then how many there are besides.
-fn list_parameters(parameters: &[Parameter], room: usize) -> Fitted {
+fn list_parameters(parameters: &[ShownParameter<'_>], room: usize) -> Fitted {
     for (words, values) in [(200, 17), (80, 17), (40, 6), (0, 3)] {
-        let value: Value = parameters.iter().map(|parameter| render_parameter(parameter, words, values)).collect();
+        let value: Value = parameters.iter().map(|shown| shown.render(words, values)).collect();
         if bytes(&value) <= room {
-            let cut = parameters.iter().any(|p| p.description.chars().count() > words || p.values.len() > values);
+            let cut = parameters.iter().any(|shown| {
+                shown.parameter.description.chars().count() > words || shown.parameter.values.len() > values
+            });
             return Fitted { value, cut };
         }
     }
-    let mut order: Vec<&Parameter> = parameters.iter().collect();
-    order.sort_by_key(|parameter| !parameter.required);
+    let mut order: Vec<&ShownParameter<'_>> = parameters.iter().collect();
+    order.sort_by_key(|shown| !shown.parameter.required);
     let mut kept = Vec::new();
     let mut used = 48;
-    for parameter in &order {
-        let value = render_parameter(parameter, 0, 0);
+    for shown in &order {
+        let value = shown.render(0, 0);
         used += bytes(&value) + 1;
         if used > room {
             break;
         }
         kept.push(value);
     }
-    let left: Vec<&str> = order.iter().skip(kept.len()).map(|parameter| parameter.name.as_str()).collect();
+    let left: Vec<&str> = order.iter().skip(kept.len()).map(|shown| shown.parameter.name.as_str()).collect();
     let mut remark = format!("{} more", left.len());
     let used = bytes(&Value::Array(kept.clone())) + 24;
     let mut names = String::new();
@@ -298,20 +378,6 @@ fn list_parameters(parameters: &[Parameter], room: usize) -> Fitted {
     remark.push_str(&names);
     kept.push(json!({ "$cut": remark }));
     Fitted { value: Value::Array(kept), cut: true }
-}
-
-fn render_parameter(parameter: &Parameter, words: usize, values: usize) -> Value {
-    let mut told = parameter.clone();
-    told.description = if words == 0 { String::new() } else { cut::sentences(&told.description, words) };
-    if told.values.len() > values {
-        let more = told.values.len() - values;
-        told.values.truncate(values);
-        told.values.push(json!(format!("… {more} more")));
-    }
-    if values == 0 {
-        told.values.clear();
-    }
-    json!(told)
 }
 
 /// What stands at a path such as `items.owner` within a shape; names and lists are gone through. The error has the

@@ -99,6 +99,12 @@ impl ApiDiscovery {
         Err(error)
     }
 
+    /// An operation by the names that the catalog spells.
+    pub fn find(&self, api: &str, operation: &str) -> Option<&Operation> {
+        let api = self.apis.iter().find(|known| known.name == api)?;
+        api.operations.iter().find(|known| known.name == operation)
+    }
+
     /// The canonical id, `api.operation`, of an operation that is named as `api.operation` or `api METHOD /path`.
     pub fn resolve_operation(&self, id: &str) -> Option<String> {
         let id = id.trim();

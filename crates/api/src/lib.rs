@@ -47,7 +47,7 @@
 //!     details.unwrap().into_json(),
 //!     json!({
 //!         "api": "shop", "operation": "getOrder", "type": "rest", "method": "GET", "path": "/orders/{id}",
-//!         "description": "One order with its lines",
+//!         "access": "reads", "description": "One order with its lines",
 //!         "parameters": [{"name": "id", "location": "path", "type": "integer", "required": true}],
 //!         "response_schema": {"id": "integer", "lines": [{"sku": "string"}]}
 //!     })
@@ -66,6 +66,7 @@ mod document;
 mod error;
 mod folder;
 mod graphql;
+mod identifier;
 pub mod invoke;
 mod library;
 mod mcp;

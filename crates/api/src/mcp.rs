@@ -198,7 +198,10 @@ fn has_parts(shape: &Shape) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ApiDiscovery, ApiKind, ApiSource, details::details};
+    use crate::{
+        ApiDiscovery, ApiKind, ApiSource,
+        details::{Asked, details},
+    };
 
     const TOOLS: &str = r##"{"tools": [
         {"name": "search_issues", "title": "Search", "description": "Finds issues by <b>text</b>.",
@@ -248,7 +251,7 @@ mod tests {
     #[test]
     fn a_tool_is_shown_with_its_types_and_what_is_broken_is_said() {
         let (api, problems) = ApiSource::new("tracker", "").read(TOOLS).unwrap();
-        let shown = |number: usize| json!(details(&api, &api.operations[number], None, None).unwrap());
+        let shown = |number: usize| json!(details(&api, &api.operations[number], Asked::default()).unwrap());
         assert_eq!(
             shown(0),
             json!({"api": "tracker", "operation": "search_issues", "type": "tool", "method": "READ", "path": "search_issues",

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
+use prospector_text::identifiers;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -116,6 +117,16 @@ pub enum Location {
     Argument,
 }
 
+/// What a call does to what its API keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Access {
+    /// It changes nothing.
+    Reads,
+    /// It may change something.
+    Writes,
+}
+
 /// What a value looks like. A type with a name of its own is named and stands in [`Api::types`], so that what contains
 /// itself ends, and what is used often is kept once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -203,7 +214,42 @@ impl Api {
     }
 }
 
+impl Access {
+    /// Whether something may change.
+    pub fn is_write(self) -> bool {
+        self == Access::Writes
+    }
+}
+
 impl Operation {
+    /// Whether a call reads or writes, by its method; `None` where that does not tell. A search that is sent as a POST reads,
+    /// by its name.
+    pub fn access(&self) -> Option<Access> {
+        const READING: [&str; 12] = [
+            "get",
+            "list",
+            "search",
+            "find",
+            "query",
+            "read",
+            "lookup",
+            "count",
+            "quote",
+            "calculate",
+            "preview",
+            "validate",
+        ];
+        match self.method.to_uppercase().as_str() {
+            "GET" | "HEAD" | "OPTIONS" | "QUERY" | "SUBSCRIPTION" | "READ" => Some(Access::Reads),
+            "POST" => {
+                let verb = identifiers::words(&self.name).into_iter().next().unwrap_or_default();
+                Some(if READING.contains(&verb.as_str()) { Access::Reads } else { Access::Writes })
+            }
+            "PUT" | "PATCH" | "DELETE" | "MUTATION" | "WRITE" => Some(Access::Writes),
+            _ => None,
+        }
+    }
+
     /// `GET /orders/{id}`, `QUERY order`.
     pub fn route(&self) -> String {
         format!("{} {}", self.method, self.path)

@@ -1,13 +1,17 @@
 //! Shapes as they are shown: JSON with objects as `{field: type}` and lists as `[type]`, as deep as there is room for.
 //! Keys that begin with `$` are remarks (`$required`, `$one_of`, `$any_of`, `$content`, `$cycle`, `$cut`,
-//! `$unresolved`), and `*` is any key.
+//! `$unresolved`), and `*` is any key. Of an object that there is no room for its key fields are shown (`id`, `name`) and,
+//! as `$cut`, its name; one of few plain fields is shown whole.
 
 use std::collections::BTreeMap;
 
 use prospector_text::cut;
 use serde_json::{Map, Value, json};
 
-use crate::model::{Field, Shape};
+use crate::{
+    identifier::is_key,
+    model::{Field, Shape},
+};
 
 /// The most parts that are rendered before a depth is given up.
 const MAX_PARTS: usize = 3_000;
@@ -18,6 +22,12 @@ const MAX_VALUES: usize = 16;
 /// How many names may stand for one another.
 const MAX_NAMES: usize = 48;
 
+/// An object of plain fields that takes no more than so many bytes is shown whole wherever it stands.
+const MAX_SMALL: usize = 60;
+
+/// So many key fields are shown of an object that there is no room for.
+const MAX_KEYS: usize = 4;
+
 /// Which side of the exchange is shown: what only the other side writes is left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
@@ -27,6 +37,16 @@ pub(crate) enum Side {
     Response,
     /// Neither: everything is shown.
     Both,
+}
+
+impl Side {
+    fn shows(self, field: &Field) -> bool {
+        match self {
+            Side::Request => !field.read_only,
+            Side::Response => !field.write_only,
+            Side::Both => true,
+        }
+    }
 }
 
 /// Something that was made to fit, and whether anything had to be cut for it.
@@ -53,7 +73,7 @@ pub(crate) fn fit(types: &Types, shape: &Shape, side: Side, deepest: usize, room
             return fitted;
         }
     }
-    let flat = rendered(1);
+    let flat = rendered(deepest.min(1));
     let cut = flat.cut || bytes(&flat.value) > room;
     Fitted { value: shrunk(flat.value, room), cut }
 }
@@ -105,7 +125,7 @@ impl<'t> Rendering<'t> {
             Shape::Word(word) => Value::String(word.clone()),
             _ if self.parts > MAX_PARTS => self.render_cut(label(shape)),
             Shape::List(item) => json!([self.value(item, depth)]),
-            Shape::Object { .. } if depth == 0 => self.render_cut("object"),
+            Shape::Object { fields, .. } if depth == 0 => self.outline(fields, "object"),
             Shape::Object { fields, rest, besides } => self.object(fields, rest.as_deref(), besides, depth),
             Shape::Named(name) => self.render_named(name, depth),
             Shape::OneOf(variants) => self.variants("$one_of", variants, depth),
@@ -136,8 +156,8 @@ impl<'t> Rendering<'t> {
             return json!({ "$cycle": name });
         }
         // A list of a type that is not shown still says that it is a list.
-        if depth == 0 && matches!(shape, Shape::Object { .. }) {
-            return self.render_cut(name);
+        if let (0, Shape::Object { fields, .. }) = (depth, shape) {
+            return self.outline(fields, name);
         }
         self.open.push(name);
         let value = self.value(shape, depth);
@@ -145,15 +165,24 @@ impl<'t> Rendering<'t> {
         value
     }
 
+    /// An object that there is no room for: whole where it is small, else its key fields.
+    fn outline(&mut self, fields: &'t [Field], name: &str) -> Value {
+        let shown = fields.iter().filter(|field| self.side.shows(field));
+        let plain: Map<String, Value> =
+            shown.clone().filter_map(|field| Some((field.name.clone(), word_of(self.types, &field.shape)?))).collect();
+        let needs_remark = self.side != Side::Response && shown.clone().any(|field| field.required);
+        let is_whole = !plain.is_empty() && plain.len() == shown.count() && !needs_remark;
+        if is_whole && bytes_of(&plain) <= MAX_SMALL {
+            return Value::Object(plain);
+        }
+        self.cut = true;
+        let mut out: Map<String, Value> = plain.into_iter().filter(|(name, _)| is_key(name)).take(MAX_KEYS).collect();
+        out.insert("$cut".into(), json!(name));
+        Value::Object(out)
+    }
+
     fn object(&mut self, fields: &'t [Field], rest: Option<&'t Shape>, besides: &'t [Shape], depth: usize) -> Value {
-        let shown: Vec<&'t Field> = fields
-            .iter()
-            .filter(|field| match self.side {
-                Side::Request => !field.read_only,
-                Side::Response => !field.write_only,
-                Side::Both => true,
-            })
-            .collect();
+        let shown: Vec<&'t Field> = fields.iter().filter(|field| self.side.shows(field)).collect();
         let mut out = Map::new();
         if self.side != Side::Response {
             let needed: Vec<&str> = shown.iter().filter(|f| f.required).map(|f| f.name.as_str()).collect();
@@ -208,6 +237,26 @@ impl<'t> Rendering<'t> {
     }
 }
 
+/// The word for a shape without parts, also for one that is named or listed.
+fn word_of(types: &Types, shape: &Shape) -> Option<Value> {
+    match shape {
+        Shape::Word(word) => Some(json!(word)),
+        Shape::Named(name) => match find_type(types, name)?.1 {
+            Shape::Word(word) => Some(json!(word)),
+            _ => None,
+        },
+        Shape::List(item) => match &**item {
+            Shape::Word(word) => Some(json!([word])),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn bytes_of(fields: &Map<String, Value>) -> usize {
+    fields.iter().map(|(name, value)| name.len() + 4 + bytes(value)).sum::<usize>() + 1
+}
+
 fn only_cut(shape: &Value) -> Option<&str> {
     let fields = shape.as_object().filter(|fields| fields.len() == 1)?;
     fields.get("$cut")?.as_str()
@@ -236,21 +285,33 @@ fn shrunk(value: Value, room: usize) -> Value {
             // Names say more than the types of some.
             let named = all_names < room / 2;
             let space = if named { room - all_names } else { room };
-            let (mut kept, mut used, total) = (Map::new(), 0, fields.len());
-            for (name, value) in fields {
-                let (name_cost, cost) = (name.len() + 4, bytes(&value));
-                if used + name_cost + cost > space {
-                    if kept.is_empty() {
-                        kept.insert(name, shrunk(value, space.saturating_sub(name_cost)));
-                    }
+            let total = fields.len();
+            // What tells things apart is kept before all else.
+            let is_first = |name: &str| name.starts_with('$') || is_key(name);
+            let order =
+                (0..total).filter(|at| is_first(&names[*at])).chain((0..total).filter(|at| !is_first(&names[*at])));
+            let (mut shown, mut used) = (vec![false; total], 0);
+            for at in order {
+                let cost = names[at].len() + 4 + bytes(&fields[&names[at]]);
+                if used + cost > space {
                     break;
                 }
-                used += name_cost + cost;
-                kept.insert(name, value);
+                used += cost;
+                shown[at] = true;
+            }
+            let mut left: Vec<&str> = Vec::new();
+            let mut kept = Map::new();
+            for (at, (name, value)) in fields.into_iter().enumerate() {
+                if shown[at] {
+                    kept.insert(name, value);
+                } else if used == 0 && at == 0 {
+                    let room = space.saturating_sub(name.len() + 4);
+                    kept.insert(name, shrunk(value, room));
+                } else if !names[at].starts_with('$') {
+                    left.push(&names[at]);
+                }
             }
             if kept.len() < total {
-                let left: Vec<&str> =
-                    names.iter().skip(kept.len()).map(String::as_str).filter(|n| !n.starts_with('$')).collect();
                 let mut remark = format!("{} more fields", left.len());
                 if named {
                     remark.push_str(": ");
@@ -364,6 +425,21 @@ mod tests {
         assert_eq!(check(&nested, 1_800), json!([{"items": [{"$cut": "object"}]}]));
         check(&word(&"é".repeat(5_000)), 1_800);
         check(&Shape::OneOf((0..900).map(|n| word(&n.to_string())).collect()), 1_800);
+    }
+
+    #[test]
+    fn what_tells_things_apart_is_never_cut() {
+        let fields = |names: &[&str]| object(names.iter().map(|name| ((*name).to_owned(), word("string"))));
+        let song = fields(&["added_at", "duration", "explicit", "id", "isrc", "name", "popularity", "uri"]);
+        let point = fields(&["x", "y"]);
+        let deep = object([("at".to_owned(), point), ("items".to_owned(), Shape::List(Box::new(song)))]);
+        let shown = fit(&Types::new(), &deep, Side::Response, 1, 1_800);
+        let song = json!({"id": "string", "name": "string", "uri": "string", "$cut": "object"});
+        assert_eq!(shown.value, json!({"at": {"x": "string", "y": "string"}, "items": [song]}));
+
+        let wide =
+            object((0..80).map(|n| (if n == 70 { "id".to_owned() } else { format!("field_{n}") }, word("string"))));
+        assert_eq!(check(&wide, 400)["id"], "string");
     }
 
     #[test]

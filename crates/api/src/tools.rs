@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use prospector_core::Kind;
-use prospector_core::record::{Relevance, Resource};
-use prospector_core::tool::{Effect, Page, Part, Tool, ToolError, ToolOutput, Toolset};
+use prospector_core::record::{MIN_DESCRIBED, Relevance, Resource, drop_tail};
+use prospector_core::tool::{Answer, Effect, Page, Part, Tool, ToolError, ToolOutput, Toolset};
 use prospector_search::{Index, Query};
 use prospector_text::cut;
 use schemars::JsonSchema;
@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Api, ApiDiscovery, ApiKind, Operation,
-    details::{OperationDetails, details},
+    details::{Asked, OperationDetails, PartWords, details},
+    model::Access,
     render::{self, api_resource, operation_resources},
 };
 
@@ -34,6 +35,19 @@ impl ApiDiscovery {
             .with(ListApiOperations { discovery: self.clone() })
             .with(GetOperationDetails { discovery: self.clone() })
             .with(SearchOperations { discovery: self.clone(), index: index.clone() })
+    }
+}
+
+impl ApiDiscovery {
+    /// An operation as `get_operation_details` shows it, or one part of it in full; how to get what was cut is said in ids such
+    /// as `shop.getOrder#response_schema`.
+    ///
+    /// # Errors
+    /// `not_found` with the nearest names.
+    pub fn describe(&self, api: &str, operation: &str, part: Option<&str>) -> Result<Answer, ToolError> {
+        let (api, operation) = self.operation(api, operation)?;
+        let shown = details(api, operation, Asked { part, depth: None, words: PartWords::Id })?;
+        Ok(Answer::of(shown, "call again with `api.operation#part`, or a larger max_tokens"))
     }
 }
 
@@ -178,7 +192,8 @@ impl Tool for GetOperationDetails {
 
     async fn call(&self, args: GetOperationDetailsArgs) -> Result<OperationDetails, ToolError> {
         let (api, operation) = self.discovery.operation(&args.api, &args.operation)?;
-        details(api, operation, args.part.as_deref(), args.depth)
+        let asked = Asked { part: args.part.as_deref(), depth: args.depth, words: PartWords::Argument };
+        details(api, operation, asked)
     }
 }
 
@@ -200,8 +215,9 @@ struct SearchOperationsArgs {
 struct FoundOperation {
     api: String,
     operation: String,
-    /// `GET` and `QUERY` read; the others may change something.
     method: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    access: Option<Access>,
     relevance: Relevance,
     #[serde(skip_serializing_if = "String::is_empty")]
     description: String,
@@ -225,19 +241,22 @@ impl Tool for SearchOperations {
             limit: args.limit.unwrap_or(FOUND).clamp(1, MAX_FOUND),
             ..Query::default()
         };
-        let found = self.index.find(query).await?;
-        // An index that is shared may hold what this catalog does not have, or no longer has.
-        let known = |api: &str, operation: &str| {
-            let api = self.discovery.apis().iter().find(|known| known.name == api)?;
-            api.operations.iter().find(|known| known.name == operation)
-        };
-        let hits = found.hits.into_iter().filter_map(|hit| {
+        let mut found = self.index.find(query).await?;
+        drop_tail(&mut found.hits, |hit| hit.relevance);
+        let hits = found.hits.into_iter().enumerate().filter_map(|(number, hit)| {
+            // An index that is shared may hold what this catalog does not have, or no longer has.
+            let operation = self.discovery.find(&hit.parent, &hit.name)?;
             Some(FoundOperation {
-                method: known(&hit.parent, &hit.name)?.method.clone(),
+                method: operation.method.clone(),
+                access: operation.access(),
                 api: hit.parent,
                 operation: hit.name,
                 relevance: hit.relevance,
-                description: cut::sentences(&hit.description, SHORT),
+                description: if hit.relevance.get() < MIN_DESCRIBED && number > 0 {
+                    String::new()
+                } else {
+                    cut::sentences(&hit.description, SHORT)
+                },
             })
         });
         Ok(Page::of_search(hits.collect(), found.is_weak, found.nearest))
@@ -369,7 +388,7 @@ paths:
             "get_operation_details",
             json!({"api": "people", "operation": "USER"}),
             json!({"api": "People", "operation": "user", "type": "query", "method": "QUERY", "path": "user",
-                   "response_schema": "Int"}),
+                   "access": "reads", "response_schema": "Int"}),
             &["People", "People.user"],
         )
         .await;
@@ -381,7 +400,7 @@ paths:
             let answer = tools().call("search_operations", json!({"query": query, "limit": 1})).await.unwrap();
             let first = &answer.json()[0];
             assert_eq!((first["api"].as_str(), first["operation"].as_str()), (Some("shop"), Some("getWeather")));
-            assert_eq!(first["method"], "GET");
+            assert_eq!((&first["method"], &first["access"]), (&json!("GET"), &json!("reads")));
             assert!(first["relevance"].as_f64().is_some_and(|relevance| relevance > 0.0 && relevance <= 1.0));
             assert_eq!(answer.reveals().iter().map(|r| r.id.as_str()).collect::<Vec<_>>(), ["shop", "shop.getWeather"]);
         }

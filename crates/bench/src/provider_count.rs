@@ -40,7 +40,7 @@ pub(crate) async fn count_with_provider(
     runs: &[Conversation],
     notify: &dyn Fn(Notice<'_>),
 ) -> Result<ProviderCount, BenchError> {
-    let tools = DiscoveryTools::new(session.catalog, session.profile);
+    let tools = DiscoveryTools::new(session.catalog, session.profile).without_user();
     let builder = PromptBuilder::new(session.catalog, &tools, INSTRUCTIONS);
     let (mut context, mut oracle, mut everything) = (Vec::new(), Vec::new(), Vec::new());
     let whole = builder.everything();

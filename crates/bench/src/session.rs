@@ -60,7 +60,7 @@ impl Session<'_> {
 
     /// Plans by discovery.
     pub(crate) async fn discover(&self, question: &Question) -> Result<Conversation, BenchError> {
-        let tools = DiscoveryTools::new(self.catalog, self.profile);
+        let tools = DiscoveryTools::new(self.catalog, self.profile).without_user();
         let prompt = self.prompt(&tools, question, self.form);
         self.plan(question, &tools, prompt).await
     }

@@ -135,7 +135,7 @@ struct Yardsticks {
 
 impl Yardsticks {
     fn of(session: &Session<'_>) -> Yardsticks {
-        let tools = DiscoveryTools::new(session.catalog, session.profile);
+        let tools = DiscoveryTools::new(session.catalog, session.profile).without_user();
         let builder = PromptBuilder::new(session.catalog, &tools, INSTRUCTIONS);
         let prompt = PromptBuilder::new(session.catalog, &tools, INSTRUCTIONS).form(Some(PromptForm::Minimal));
         let outline = prompt.build(&session.info, "").tokens.full_prompt;
@@ -180,7 +180,7 @@ pub async fn measure(
 /// Measures one run.
 fn row(session: &Session<'_>, yardsticks: &Yardsticks, price: CachePrice, run: &Conversation) -> Row {
     let question: &Question = &run.question;
-    let tools = DiscoveryTools::new(session.catalog, run.profile);
+    let tools = DiscoveryTools::new(session.catalog, run.profile).without_user();
     let builder = PromptBuilder::new(session.catalog, &tools, INSTRUCTIONS);
     let spent = count_run(run, price);
     // The question as the model is asked it, or as it is where no model was.

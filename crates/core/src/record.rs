@@ -153,3 +153,37 @@ pub struct Hit {
     /// The values of its columns that the question names, the most telling first.
     pub values: Vec<ValueMatch>,
 }
+
+/// Behind a hit that is at least so likely, those at the end that are less likely than [`UNLIKELY`] are not shown.
+const LIKELY: f32 = 0.3;
+const UNLIKELY: f32 = 0.015;
+
+/// What is less likely is shown by its name alone.
+pub const MIN_DESCRIBED: f32 = 0.06;
+
+/// Leaves out the tail of a list, best first, that nobody would read behind its head: each line costs tokens, and none of
+/// them is likely to be needed. The tail of a list without a likely hit stays.
+pub fn drop_tail<T>(hits: &mut Vec<T>, relevance: impl Fn(&T) -> Relevance) {
+    if hits.first().is_some_and(|best| relevance(best).get() >= LIKELY) {
+        let kept = hits.iter().take_while(|hit| relevance(hit).get() >= UNLIKELY).count();
+        hits.truncate(kept);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(mut relevances: Vec<f32>, expected: &[f32]) {
+        drop_tail(&mut relevances, |value| Relevance::new(*value));
+        assert_eq!(relevances, expected);
+    }
+
+    #[test]
+    fn the_unlikely_end_of_a_list_is_dropped_behind_a_likely_hit() {
+        check(vec![0.9, 0.3, 0.02, 0.01, 0.0], &[0.9, 0.3, 0.02]);
+        check(vec![0.2, 0.01, 0.0], &[0.2, 0.01, 0.0]);
+        check(vec![1.0], &[1.0]);
+        check(Vec::new(), &[]);
+    }
+}

@@ -136,6 +136,8 @@ pub struct Catalog {
     pub instructions: String,
     /// Whether its owner lets the clients of a server run queries of their own.
     pub queries: bool,
+    /// Whether the web is asked for what a term means.
+    searches_web: bool,
     /// Tables worth pinning in a prompt.
     pub(crate) preload: Preload,
     /// What opening it changed in the index.
@@ -203,6 +205,7 @@ impl Catalog {
         let (skills, ()) = Skills.load(file.skills, &mut opening).await;
         let (index, unreadable) = state::open_index(&state, options.embedder.clone())?;
         let web_search = file.web_search.map(|entry| opening.web.search(entry));
+        let searches_web = web_search.is_some();
         let evidence = CatalogEvidence::new(&schema, &documents, &index, web_search);
         let (entities, joins, dimensions) = (file.entities, file.joins, file.dimensions);
         let metrics = Metrics { entities, joins, dimensions, schema: schema.clone() };
@@ -236,6 +239,7 @@ impl Catalog {
             index,
             instructions: file.instructions,
             queries: file.queries,
+            searches_web,
             preload: file.context_preload.preload.clone(),
             refreshed: RefreshReport::default(),
             documents_refreshed,
@@ -300,6 +304,7 @@ impl Catalog {
             index: self.index.clone(),
             instructions: self.instructions.clone(),
             queries: self.queries,
+            searches_web: self.searches_web,
             preload: self.preload.clone(),
             refreshed: self.refreshed.clone(),
             documents_refreshed: self.documents_refreshed,
@@ -322,6 +327,16 @@ impl Catalog {
             && self.documents.documents().is_empty()
             && self.skills.skills().is_empty()
             && self.index.is_empty()
+    }
+
+    /// Whether something in it may say what a term means: facts, metrics, documents, notes on tables and columns, or the web
+    /// where it may be asked.
+    pub(crate) fn has_terms(&self) -> bool {
+        self.searches_web
+            || !self.metrics.metrics().is_empty()
+            || !self.documents.documents().is_empty()
+            || !self.facts.records().is_empty()
+            || self.schema.has_notes()
     }
 
     fn records(&self) -> Vec<Record> {

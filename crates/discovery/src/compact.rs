@@ -13,6 +13,8 @@ use prospector_core::tool::Toolset;
 use serde_json::{Map, Value, json};
 
 pub use routes::{ROUTES, Route};
+pub(crate) use sample::NAME as SAMPLE;
+pub(crate) use terms::{ADD as ADD_FACT, RESOLVE as RESOLVE_FACT};
 
 use crate::{Catalog, target::TargetResolver};
 

@@ -36,6 +36,8 @@ const PARTS: usize = 20;
 pub struct Instructions<'a> {
     /// For a model that can call tools.
     pub with_tools: &'a str,
+    /// The same where no tool says what a term means.
+    pub without_terms: &'a str,
     /// For a model that cannot.
     pub without_tools: &'a str,
     /// The form of the answer.
@@ -128,7 +130,10 @@ impl<'a> PromptBuilder<'a> {
             (_, false) => PromptForm::Full,
         });
         let (instructions, with_tools) = match form {
-            PromptForm::Minimal | PromptForm::FullWithTools => (self.instructions.with_tools, true),
+            PromptForm::Minimal | PromptForm::FullWithTools if self.tools.resolves_terms() => {
+                (self.instructions.with_tools, true)
+            }
+            PromptForm::Minimal | PromptForm::FullWithTools => (self.instructions.without_terms, true),
             PromptForm::Full => (self.instructions.without_tools, false),
         };
         let fixed = format!("{instructions}\n\n{}", self.instructions.form);

@@ -1,7 +1,10 @@
 //! `search`: one search over all kinds.
 
+use std::sync::Arc;
+
+use prospector_api::{ApiDiscovery, Operation, model::Access};
 use prospector_core::Kind;
-use prospector_core::record::{Relevance, Resource, ResourceKind, ValueMatch};
+use prospector_core::record::{MIN_DESCRIBED, Relevance, Resource, ResourceKind, ValueMatch, drop_tail};
 use prospector_core::tool::{Effect, Page, Part, Tool, ToolError, ToolOutput};
 use prospector_search::{Index, Query};
 use schemars::JsonSchema;
@@ -13,6 +16,8 @@ const MAX_METRICS: usize = 3;
 /// `search`: one search over all kinds.
 pub(crate) struct SearchAll {
     pub(crate) index: Index,
+    /// What is known of the operations that are found.
+    pub(crate) apis: Arc<ApiDiscovery>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -33,6 +38,12 @@ pub(crate) struct SearchHit {
     pub(crate) relevance: Relevance,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) description: String,
+    /// Of an operation: its method.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) method: Option<String>,
+    /// Of an operation, where its method tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) access: Option<Access>,
     /// Of a table: the values of its columns that the query names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) matched_values: Vec<ValueMatch>,
@@ -66,12 +77,22 @@ impl Tool for SearchAll {
                 *count <= most
             });
         }
-        let hits = found.hits.into_iter().map(|hit| SearchHit {
-            kind: hit.kind,
-            id: hit.id,
-            relevance: hit.relevance,
-            description: hit.description,
-            matched_values: hit.values,
+        drop_tail(&mut found.hits, |hit| hit.relevance);
+        let hits = found.hits.into_iter().enumerate().map(|(number, hit)| {
+            let operation = self.apis.find(&hit.parent, &hit.name).filter(|_| hit.kind == Kind::Operation);
+            SearchHit {
+                kind: hit.kind,
+                id: hit.id,
+                relevance: hit.relevance,
+                description: if hit.relevance.get() < MIN_DESCRIBED && number > 0 {
+                    String::new()
+                } else {
+                    hit.description
+                },
+                method: operation.map(|operation| operation.method.clone()),
+                access: operation.and_then(Operation::access),
+                matched_values: hit.values,
+            }
         });
         let missing = found.missing.iter().map(ToString::to_string);
         Ok(Page::of_search(hits.collect(), found.is_weak, found.nearest).remark(missing))

@@ -173,7 +173,7 @@ impl TargetResolver {
             }
             Target::Api(name) => ("list_api_operations", json!({"api": name})),
             Target::Operation { api, operation, part } => {
-                ("get_operation_details", json!({"api": api, "operation": operation, "part": part}))
+                return Ok(self.apis.describe(api, operation, part.as_deref())?.fit(max_tokens.max(50)));
             }
             Target::Document(name) => ("get_document", json!({"name": name})),
             Target::Section { document, section } => {

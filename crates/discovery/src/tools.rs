@@ -47,7 +47,7 @@ const FAMILIES: [Family; 8] = [
     Family { configured: |catalog| !catalog.verified.queries().is_empty(), tools: |catalog| catalog.verified.tools() },
     Family {
         configured: |catalog| !catalog.is_empty(),
-        tools: |catalog| Toolset::new().with(SearchAll { index: catalog.index.clone() }),
+        tools: |catalog| Toolset::new().with(SearchAll { index: catalog.index.clone(), apis: catalog.apis.clone() }),
     },
 ];
 
@@ -113,12 +113,40 @@ impl DiscoveryTools {
         };
         // Whatever the profile: what may be called, the catalog says.
         let (tools, queries) = (tools.merge(calls), Some(QueryTools::of(catalog)));
-        DiscoveryTools { profile, tools, unlisted, absent, queries, targets: Some(targets) }
+        let tools = DiscoveryTools { profile, tools, unlisted, absent, queries, targets: Some(targets) };
+        // Nobody is offered to look up terms where nothing says what one means, or values where there are none.
+        let of_use = [(compact::RESOLVE_FACT, catalog.has_terms()), (compact::SAMPLE, catalog.schema.has_data())];
+        let idle = of_use.into_iter().filter(|(_, is_of_use)| !is_of_use);
+        tools.unlist(&idle.map(|(tool, _)| tool).collect::<Vec<_>>())
+    }
+
+    /// These, for a run in which nobody is there to say what a term means: what keeps that is not listed.
+    pub fn without_user(self) -> Self {
+        self.unlist(&[compact::ADD_FACT])
+    }
+
+    /// These, for a language model: what only a program asks for, or what another tool says too, is not listed.
+    pub fn for_language_model(self) -> Self {
+        let [validate, sources] = Engine::NEEDLESS_TOOLS;
+        self.unlist(&[validate, sources, VerifiedQueries::FIND_TOOL])
+    }
+
+    /// Lists all but these, which can be called as before.
+    fn unlist(mut self, names: &[&str]) -> Self {
+        let hidden = self.tools.clone().only(names);
+        self.tools = self.tools.without(&hidden);
+        self.unlisted = self.unlisted.merge(hidden);
+        self
+    }
+
+    /// Whether the tool that says what a term means is listed.
+    pub(crate) fn resolves_terms(&self) -> bool {
+        self.tools.has(compact::RESOLVE_FACT)
     }
 
     /// Only the one search over all kinds, which needs nothing but the index: see [`Catalog::open_index`].
     pub fn of_index(index: &Index) -> Self {
-        let tools = Toolset::new().with(SearchAll { index: index.clone() });
+        let tools = Toolset::new().with(SearchAll { index: index.clone(), apis: Arc::default() });
         let (unlisted, absent) = (Toolset::new(), Toolset::new());
         DiscoveryTools { profile: Profile::Full, tools, unlisted, absent, queries: None, targets: None }
     }

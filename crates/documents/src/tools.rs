@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use prospector_core::record::{Relevance, Resource, ResourceKind};
+use prospector_core::record::{Relevance, Resource, ResourceKind, drop_tail};
 use prospector_core::tool::{Effect, Page, Part, Tool, ToolError, ToolErrorCode, ToolOutput, Toolset};
 use prospector_core::work::compute;
 use prospector_search::{Index, SearchError};
@@ -220,10 +220,11 @@ impl Tool for SearchDocuments {
         let limit = args.limit.unwrap_or(DEFAULT_HITS).clamp(1, MAX_HITS);
         let (discovery, index) = (self.0.clone(), self.1.clone());
         let found = compute(move || discovery.search(&index, &args.query, limit)).await;
-        let found = found.map_err(|error| match error {
+        let mut found = found.map_err(|error| match error {
             DocumentError::Search { source: source @ SearchError::TooLong { .. }, .. } => source.into(),
             error => ToolError::fatal(error),
         })?;
+        drop_tail(&mut found.passages, |passage| passage.relevance);
         let sections = found.passages.into_iter().map(|Passage { document, section, text, relevance }| FoundSection {
             document,
             section,

@@ -10,7 +10,7 @@ mod validate_query;
 
 use std::sync::Arc;
 
-use prospector_core::tool::Toolset;
+use prospector_core::tool::{Tool, Toolset};
 
 use crate::Engine;
 
@@ -30,6 +30,10 @@ pub fn tools(engine: &Arc<Engine>) -> Toolset {
 }
 
 impl Engine {
+    /// The names of the tools of which a language model has no need beside the one that runs queries: it tells what is wrong with
+    /// a query, and what is in it that matches nothing; which SQL a source speaks, a catalog says.
+    pub const NEEDLESS_TOOLS: [&'static str; 2] = [validate_query::ValidateQuery::NAME, sources::ListSources::NAME];
+
     /// Those of [`tools`] that run queries in SQL, check them, show their results again and say which SQL a source speaks: all
     /// that a language model needs beside tools that tell what there is.
     pub fn sql_tools(self: &Arc<Self>) -> Toolset {

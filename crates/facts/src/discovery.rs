@@ -225,9 +225,9 @@ impl FactDiscovery {
         }
         self.cite_metrics(&mut resolution);
         // A request for data that defines nothing is no open question.
-        let kept = match (resolution.needs_clarification, asked.shape) {
-            (true, Shape::Request) => Ok(()),
-            (true, _) => self.shared.store.note_unresolved(&question, &now(), &self.viewer.owner).await,
+        let kept = match (resolution.needs_clarification, asked.asks_for_data()) {
+            (true, true) => Ok(()),
+            (true, false) => self.shared.store.note_unresolved(&question, &now(), &self.viewer.owner).await,
             (false, _) => self.shared.store.close(&question, &self.viewer).await,
         };
         if let Err(error) = kept

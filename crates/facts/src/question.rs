@@ -164,6 +164,18 @@ impl Question {
         asked
     }
 
+    /// Whether data is asked for, and not what is written down: `average age of singers` is no term.
+    pub(crate) fn asks_for_data(&self) -> bool {
+        match self.shape {
+            Shape::Request => true,
+            Shape::Ask => self.data,
+            Shape::Define => regex!(
+                r"(?i)\b(?:average|total|sum|number|count|highest|lowest|most|least|top|largest|smallest|biggest|oldest|youngest|longest|shortest|latest|earliest|newest|names|which|whose|where|between|each|than|with)\b"
+            )
+            .is_match(&self.term),
+        }
+    }
+
     /// The question without what only makes it up, as a query for a search.
     pub(crate) fn content_words(&self) -> String {
         let counts = |word: &String| !is_stop_word(word) && !Question::is_light(&stem(word));

@@ -224,13 +224,12 @@ fn decide(
     let best = order(asked, &mut candidates);
     let Some(top) = candidates.first().cloned() else {
         out.confidence = best;
-        match asked.shape {
-            // Who asks for data asks for no definition, and nothing is unclear yet.
-            Shape::Request => {
-                out.needs_clarification = false;
-                out.note = Some("it uses no term that is defined; search the tables for what it asks".to_owned());
-            }
-            Shape::Define | Shape::Ask => out.clarification = Some(unknown(asked, terms)),
+        // Who asks for data asks for no definition, and nothing is unclear yet.
+        if asked.asks_for_data() {
+            out.needs_clarification = false;
+            out.note = Some("it uses no term that is defined; search the tables for what it asks".to_owned());
+        } else {
+            out.clarification = Some(unknown(asked, terms));
         }
         return out;
     };

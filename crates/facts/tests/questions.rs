@@ -219,7 +219,6 @@ async fn what_is_not_written_down_is_asked_for_and_not_made_up() {
         "What is the shoe size of a VIP customer?",
         "Who invented the telephone?",
         "What is the refund period for wholesale partners?",
-        "How many customers live in Germany?",
         "What is a gold tier?",
         "support team",
         "What discount do VIP customers get?",
@@ -232,9 +231,17 @@ async fn what_is_not_written_down_is_asked_for_and_not_made_up() {
 
 #[tokio::test]
 async fn a_question_for_data_that_uses_no_term_is_sent_to_the_tables_and_not_to_the_user() {
-    let got = resolve(vec![], vec![], "Show me total sales by country").await;
-    assert!(!got.needs_clarification && got.answer.is_none() && got.clarification.is_none(), "{got:#?}");
-    assert!(got.note.is_some_and(|note| note.contains("search the tables")));
+    for question in [
+        "Show me total sales by country",
+        "How many customers live in Germany?",
+        "What is the average age of singers?",
+        "What are the names of singers in France?",
+        "Who is the oldest employee?",
+    ] {
+        let got = resolve(vec![], vec![], question).await;
+        assert!(!got.needs_clarification && got.answer.is_none() && got.clarification.is_none(), "{got:#?}");
+        assert!(got.note.is_some_and(|note| note.contains("search the tables")));
+    }
 }
 
 #[tokio::test]

@@ -31,6 +31,9 @@ const MAX_HITS: usize = 10;
 const MAX_READ: usize = 5;
 const MAX_PHRASES: usize = 2;
 
+/// A table that is so much less likely than the best is not looked at.
+const MIN_SHARE_OF_BEST: f64 = 0.12;
+
 /// The next calls that a plan needs, or the plan.
 pub(crate) fn plan(
     request: &ChatRequest,
@@ -136,7 +139,10 @@ fn second_look(evidence: &Evidence) -> Vec<Call> {
     if !definitions.is_empty() {
         calls.push(search_tables(&definitions.join(" "), MAX_HITS / 2));
     }
-    calls.extend(rank_tables(evidence).into_iter().take(MAX_READ).map(|table| schema(table, &evidence.question)));
+    let ranked = rank_tables(evidence);
+    let best = ranked.first().map_or(0.0, |table| choose::weigh(evidence, table));
+    let is_near = |table: &&TableHit| choose::weigh(evidence, table) >= best * MIN_SHARE_OF_BEST;
+    calls.extend(ranked.into_iter().take_while(is_near).take(MAX_READ).map(|table| schema(table, &evidence.question)));
     for operation in evidence.operations.iter().take(2) {
         calls.push(("get_operation_details", json!({"api": operation.parent, "operation": operation.name})));
     }
@@ -145,6 +151,9 @@ fn second_look(evidence: &Evidence) -> Vec<Call> {
 
 /// The tables that only the definition led to.
 fn third_look(evidence: &Evidence) -> Vec<Call> {
+    if evidence.facts.is_empty() {
+        return Vec::new();
+    }
     let known = |id: &str| evidence.schemas.iter().any(|schema| schema.id == id);
     let unread = rank_tables(evidence).into_iter().filter(|table| !known(&table.id()));
     unread.take(2).map(|table| schema(table, &evidence.question)).collect()

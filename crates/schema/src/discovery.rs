@@ -16,6 +16,9 @@ use crate::{
     render,
 };
 
+/// A longer description is more than a name in words.
+const MAX_NAME_WORDS: usize = 5;
+
 /// A longer text is the id of nothing: names may hold dots, and each way to divide an id at them is tried.
 const MAX_ID_BYTES: usize = 2_000;
 
@@ -158,6 +161,20 @@ impl SchemaDiscovery {
                 read_profile(known, at).await.ok();
             }
         }
+    }
+
+    /// Whether rows of any database can be had.
+    pub fn has_data(&self) -> bool {
+        self.databases.iter().any(|known| known.connector.as_ref().is_some_and(|connector| connector.has_data()))
+    }
+
+    /// Whether a description says more than what something is called, so that it may say what a term means.
+    pub fn has_notes(&self) -> bool {
+        let all = self.databases().flat_map(|database| &database.tables);
+        all.flat_map(|table| {
+            std::iter::once(&table.description).chain(table.columns.iter().map(|one| &one.description))
+        })
+        .any(|text| text.contains([':', '=', '<', '>']) || text.split_whitespace().count() > MAX_NAME_WORDS)
     }
 
     /// The records to index, one for each table.

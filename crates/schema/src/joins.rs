@@ -9,7 +9,7 @@ use prospector_connect::table::{ForeignKey, Table};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-use crate::likely_keys;
+use crate::likely_keys::{self, LikelyKey};
 
 /// A bridge of more tables than this is no longer obvious, and is not proposed.
 const MAX_BRIDGE: usize = 2;
@@ -27,7 +27,8 @@ pub struct Join {
 }
 
 /// A key between two tables: the pairs of columns that are equal. In JSON and for a model it is one text,
-/// `a.x = b.x and a.y = b.y`, with ` (n:m)` or ` (inferred)` behind it where that is so.
+/// `a.x = b.x and a.y = b.y`, with ` (1:1)`, ` (n:m)` or ` (inferred)` behind it where that is so; else many rows of the first
+/// table have one of the second.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, JsonSchema)]
 #[schemars(with = "String")]
 pub struct KeyJoin {
@@ -43,6 +44,8 @@ pub enum KeyNature {
     /// Declared: each row of the table that refers matches one row at most.
     #[default]
     Declared,
+    /// Declared over the whole primary key of both tables: one row matches one.
+    OneToOne,
     /// Declared, but the columns that are referred to are not the whole primary key: several rows may match one, both ways.
     Several,
     /// Not declared; the names of the columns say so.
@@ -59,6 +62,7 @@ impl fmt::Display for KeyJoin {
         }
         match self.nature {
             KeyNature::Declared => Ok(()),
+            KeyNature::OneToOne => f.write_str(" (1:1)"),
             KeyNature::Several => f.write_str(" (n:m)"),
             KeyNature::Inferred { matching: None } => f.write_str(" (inferred)"),
             KeyNature::Inferred { matching: Some(share) } => write!(f, " (inferred, {share} % match)"),
@@ -97,11 +101,17 @@ struct Key {
     nature: KeyNature,
 }
 
-/// Whether the columns that a key refers to may have the same values in several rows.
-fn nature_of(key: &ForeignKey, target: &Table) -> KeyNature {
-    let mut primary = target.columns.iter().filter(|column| column.primary_key).peekable();
-    let is_whole = primary.peek().is_none() || primary.all(|column| key.references.contains(&column.name));
-    if is_whole { KeyNature::Declared } else { KeyNature::Several }
+/// How many rows of each table match one of the other.
+fn nature_of(key: &ForeignKey, own: &Table, target: &Table) -> KeyNature {
+    let covers = |table: &Table, columns: &[String]| {
+        let primary = || table.columns.iter().filter(|column| column.primary_key);
+        primary().next().map(|_| primary().all(|column| columns.contains(&column.name)))
+    };
+    match (covers(own, &key.columns), covers(target, &key.references)) {
+        (_, Some(false)) => KeyNature::Several,
+        (Some(true), Some(true)) => KeyNature::OneToOne,
+        (_, Some(true) | None) => KeyNature::Declared,
+    }
 }
 
 impl JoinGraph {
@@ -117,7 +127,7 @@ impl JoinGraph {
                 let columns: Vec<(String, String)> =
                     key.columns.iter().cloned().zip(key.references.iter().cloned()).collect();
                 let back = columns.iter().map(|(own, other)| (other.clone(), own.clone())).collect();
-                let nature = nature_of(key, &tables[to]);
+                let nature = nature_of(key, table, &tables[to]);
                 edges[from].entry(to).or_default().push(Key { columns, own: true, nature });
                 edges[to].entry(from).or_default().push(Key { columns: back, own: false, nature });
             }
@@ -149,11 +159,15 @@ impl JoinGraph {
         keys.iter().map(join).collect()
     }
 
-    /// The columns over which two tables seem to join that no declared key joins, as `(column of a, column of b)`.
-    pub(crate) fn likely_key(&self, a: (usize, &Table), b: (usize, &Table)) -> Option<(String, String)> {
-        let is_declared = self.edges[a.0].contains_key(&b.0);
-        let seems_so = self.likely[a.0].contains(&b.0) && !is_declared;
-        if !seems_so { None } else { likely_keys::columns(a.1, b.1) }
+    /// The columns over which two tables seem to join that no declared key joins.
+    pub(crate) fn likely_key(&self, a: (usize, &Table), b: (usize, &Table)) -> Option<LikelyKey> {
+        if self.edges[a.0].contains_key(&b.0) {
+            return None;
+        }
+        match self.likely[a.0].contains(&b.0) {
+            true => likely_keys::columns(a.1, b.1),
+            false => likely_keys::called_alike(a.1, b.1),
+        }
     }
 
     /// The joins of a path of tables, over the first key that each two of them declare.
@@ -292,9 +306,17 @@ mod tests {
         tables[0].foreign_keys = vec![key("state", "areas", "state")];
         let graph = JoinGraph::new(&tables);
         assert_eq!(graph.keys((0, "votes"), (1, "areas"))[0].to_string(), "votes.state = areas.state (n:m)");
-        let likely = graph.likely_key((0, &tables[0]), (2, &tables[2]));
-        assert_eq!(likely, Some(("contestant_id".to_owned(), "id".to_owned())));
-        assert_eq!(graph.likely_key((2, &tables[2]), (0, &tables[0])), Some(("id".into(), "contestant_id".into())));
-        assert_eq!(graph.likely_key((0, &tables[0]), (1, &tables[1])), None);
+        let likely = |a: usize, b: usize| graph.likely_key((a, &tables[a]), (b, &tables[b]));
+        let key = |is_reversed| LikelyKey { is_reversed, from: "contestant_id".into(), to: "id".into() };
+        assert_eq!((likely(0, 2), likely(2, 0)), (Some(key(false)), Some(key(true))));
+        assert_eq!(likely(0, 1), None);
+    }
+
+    #[test]
+    fn a_key_over_both_primary_keys_joins_one_row_to_one() {
+        let mut tables = vec![table("people", &["id*"]), table("passports", &["person_id*", "number"])];
+        tables[1].foreign_keys = vec![key("person_id", "people", "id")];
+        let graph = JoinGraph::new(&tables);
+        assert_eq!(graph.keys((1, "passports"), (0, "people"))[0].to_string(), "passports.person_id = people.id (1:1)");
     }
 }

@@ -36,6 +36,7 @@ mod descriptions;
 mod discovery;
 mod error;
 pub mod joins;
+mod key_match;
 mod likely_keys;
 mod model;
 mod naming;

@@ -73,27 +73,27 @@ pub(crate) fn neighbours(tables: &[Table]) -> Vec<BTreeSet<usize>> {
     neighbours
 }
 
+/// Columns over which two tables seem to join.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LikelyKey {
+    /// Whether the second table refers to the first.
+    pub(crate) is_reversed: bool,
+    /// The column that refers.
+    pub(crate) from: String,
+    /// The column of the other table.
+    pub(crate) to: String,
+}
+
 /// The columns over which two tables seem to join: one that names the other table and its primary key, or a key column of the
 /// same name. None where that is not one pair.
-pub(crate) fn columns(a: &Table, b: &Table) -> Option<(String, String)> {
-    let named = |from: &Table, to: &Table| {
-        let mut keys = to.columns.iter().filter(|column| column.primary_key);
-        let (key, None) = (keys.next()?, keys.next()) else { return None };
-        let target = words(&to.name);
-        let names = |column: &&Column| {
-            let words = words(&column.name);
-            let Some((last, stem)) = words.split_last() else { return false };
-            !stem.is_empty() && KEY_WORDS.contains(&last.as_str()) && target.ends_with(stem)
-        };
-        let mut naming = from.columns.iter().filter(names).filter(|column| column.column_type == key.column_type);
-        let (column, None) = (naming.next()?, naming.next()) else { return None };
-        Some((column.name.clone(), key.name.clone()))
+pub(crate) fn columns(a: &Table, b: &Table) -> Option<LikelyKey> {
+    let by_name = |column: &Column, target: &[String]| {
+        let words = words(&column.name);
+        let Some((last, stem)) = words.split_last() else { return false };
+        !stem.is_empty() && KEY_WORDS.contains(&last.as_str()) && target.ends_with(stem)
     };
-    if let Some(found) = named(a, b) {
+    if let Some(found) = either_way(a, b, &by_name) {
         return Some(found);
-    }
-    if let Some((theirs, ours)) = named(b, a) {
-        return Some((ours, theirs));
     }
     let is_key = |column: &&Column| {
         let words = words(&column.name);
@@ -101,7 +101,30 @@ pub(crate) fn columns(a: &Table, b: &Table) -> Option<(String, String)> {
     };
     let mut shared = a.columns.iter().filter(is_key).filter_map(|column| Some((column, b.column(&column.name)?)));
     let ((ours, theirs), None) = (shared.next()?, shared.next()) else { return None };
-    Some((ours.name.clone(), theirs.name.clone()))
+    // The table whose own key it is, is referred to.
+    let is_reversed = ours.primary_key && !theirs.primary_key;
+    let (from, to) = if is_reversed { (theirs, ours) } else { (ours, theirs) };
+    Some(LikelyKey { is_reversed, from: from.name.clone(), to: to.name.clone() })
+}
+
+/// The same where a column is called like the other table, and is of the type of its primary key: `flights.airline` and
+/// `airlines.uid`. That is weaker: whether the values match decides.
+pub(crate) fn called_alike(a: &Table, b: &Table) -> Option<LikelyKey> {
+    either_way(a, b, &|column, target| !column.primary_key && words(&column.name) == target)
+}
+
+/// The one column of a table that names the other, and the primary key of that.
+fn either_way(a: &Table, b: &Table, names: &dyn Fn(&Column, &[String]) -> bool) -> Option<LikelyKey> {
+    let find = |from: &Table, to: &Table, is_reversed| {
+        let mut keys = to.columns.iter().filter(|column| column.primary_key);
+        let (key, None) = (keys.next()?, keys.next()) else { return None };
+        let target = words(&to.name);
+        let of_type = from.columns.iter().filter(|column| column.column_type == key.column_type);
+        let mut naming = of_type.filter(|column| names(column, &target));
+        let (column, None) = (naming.next()?, naming.next()) else { return None };
+        Some(LikelyKey { is_reversed, from: column.name.clone(), to: key.name.clone() })
+    };
+    find(a, b, false).or_else(|| find(b, a, true))
 }
 
 /// The words of an identifier, in lower case and the singular.
@@ -130,6 +153,16 @@ mod tests {
         ];
         check(&tables, 0, &[1, 3]);
         check(&tables, 3, &[0, 2]);
+    }
+
+    #[test]
+    fn a_column_may_be_called_like_the_table_that_it_refers_to() {
+        let (flights, airlines) =
+            (table("flights", &["Airline", "flight_no"]), table("airlines", &["uid*", "Airline TEXT"]));
+        let key = |is_reversed| LikelyKey { is_reversed, from: "Airline".into(), to: "uid".into() };
+        assert_eq!(called_alike(&flights, &airlines), Some(key(false)));
+        assert_eq!(called_alike(&airlines, &flights), Some(key(true)));
+        assert_eq!(columns(&flights, &airlines), None);
     }
 
     #[test]

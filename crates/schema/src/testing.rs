@@ -10,7 +10,8 @@ use std::{
 
 use async_trait::async_trait;
 use prospector_connect::error::Cause;
-use prospector_connect::rows::{SampleRequest, Samples, Statistics};
+use prospector_connect::filter::FilterCondition;
+use prospector_connect::rows::{Rows, SampleRequest, Samples, Statistics};
 use prospector_connect::source::SourceKind;
 use prospector_connect::table::{Column, ForeignKey, Table};
 use prospector_connect::{ConnectError, Connector};
@@ -182,6 +183,24 @@ impl Connector for Fake {
             Statistics { column: column.clone(), cardinality: values.len() as u64, min, max, ..Statistics::default() }
         };
         Ok(columns.iter().map(statistics).collect())
+    }
+
+    /// The values of the first column, those that a condition lists.
+    async fn rows(
+        &self,
+        table: &str,
+        columns: &[String],
+        conditions: &[FilterCondition],
+        limit: usize,
+    ) -> Result<Rows, ConnectError> {
+        self.ready(table).await?;
+        let mut values = self.values_of(table, &columns[0]);
+        for condition in conditions {
+            values.retain(|value| condition.value.as_array().is_some_and(|listed| listed.contains(value)));
+        }
+        let has_more = values.len() > limit;
+        values.truncate(limit);
+        Ok(Rows { columns: columns.to_vec(), rows: values.into_iter().map(|value| vec![value]).collect(), has_more })
     }
 
     fn has_data(&self) -> bool {

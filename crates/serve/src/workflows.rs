@@ -211,7 +211,7 @@ impl Server {
         let (role, first) = (workflow.role.clone(), record.turns.first().and_then(|turn| turn.said.clone()));
         let question = first.or_else(|| record.pending.clone()).unwrap_or_default();
         let prompt = compute(move || {
-            let instructions = Instructions { with_tools: &role, without_tools: &role, form: "" };
+            let instructions = Instructions { with_tools: &role, without_terms: &role, without_tools: &role, form: "" };
             PromptBuilder::new(&catalog, &set, instructions).build(&info, &question)
         })
         .await;

@@ -3,7 +3,7 @@
 use std::{path::PathBuf, sync::Arc};
 
 use prospector_core::Kind;
-use prospector_core::record::{Relevance, Resource};
+use prospector_core::record::{Relevance, Resource, drop_tail};
 use prospector_core::tool::{Effect, Page, Part, Tool, ToolError, ToolOutput, Toolset};
 use prospector_search::{Index, Query, SearchError};
 use schemars::JsonSchema;
@@ -215,11 +215,12 @@ impl Tool for SearchSkills {
         }
         let limit = args.limit.unwrap_or(DEFAULT_HITS).clamp(1, MAX_HITS);
         let query = Query { text: args.query.clone(), kinds: vec![Kind::Skill], limit, ..Query::default() };
-        let found = self.1.find(query).await.map_err(|source| match source {
+        let mut found = self.1.find(query).await.map_err(|source| match source {
             SearchError::TooLong { .. } => source.into(),
             source => ToolError::fatal(SkillError::Search { query: args.query.clone(), source }),
         })?;
         // What the index knows and the catalog does not is gone.
+        drop_tail(&mut found.hits, |hit| hit.relevance);
         let skills = found.hits.into_iter().filter_map(|hit| {
             let skill = self.0.resolve(&hit.id)?;
             Some(FoundSkill {

@@ -84,6 +84,16 @@ const LIGHT_VERBS: &[&str] = &[
     "may",
     "might",
     "must",
+    "fall",
+    "falls",
+    "fell",
+    "hold",
+    "holds",
+    "held",
+    "whether",
+    "right",
+    "according",
+    "documentation",
 ];
 
 /// Verbs and nouns of asking and of analysis.
@@ -367,7 +377,19 @@ pub fn is_about_nothing(word: &str) -> bool {
 /// assert!(!asks_for_change("How many orders were cancelled?"));
 /// ```
 pub fn asks_for_change(request: &str) -> bool {
-    request.split(['.', '!', '?', ';', '\n']).take(MAX_SENTENCES).any(begins_with_change)
+    let mut sentences = request.split(['.', '!', '?', ';', '\n']).take(MAX_SENTENCES);
+    sentences.any(|sentence| begins_with_change(sentence) || goes_on_with_change(sentence))
+}
+
+/// `.. and report it`: after what is found out, something is done to it.
+fn goes_on_with_change(sentence: &str) -> bool {
+    let lower = sentence.to_lowercase();
+    lower.split(" and ").skip(1).any(|clause| {
+        let mut words = clause.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        let (Some(verb), Some(object)) = (words.next(), words.next()) else { return false };
+        let changes = CHANGES.contains(&verb) || CHANGES_OF_SOMETHING.contains(&verb) || verb == "report";
+        changes && matches!(object, "it" | "them")
+    })
 }
 
 /// So many sentences of a request are looked at.

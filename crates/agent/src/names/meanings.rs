@@ -7,7 +7,7 @@ use prospector_facts::extract::{ExtractedKind, extract};
 use prospector_text::{codes, identifiers, periods, requests, stem};
 use serde_json::Value;
 
-use crate::meaning::{ColumnMeaning, DefinedTerm, Meanings, OperationMeaning, TableMeaning, judge_method};
+use crate::meaning::{ColumnMeaning, DefinedTerm, Meanings, OperationMeaning, TableMeaning};
 
 /// So many passages are read for the definitions of what a question names.
 const MAX_PASSAGES: usize = 24;
@@ -48,7 +48,7 @@ impl Meanings for Catalog {
         let said = [operation.description.clone(), operation.tags.join(" ")];
         let description = said.into_iter().chain(parameters).collect::<Vec<_>>().join(" ");
         Some(OperationMeaning {
-            writes: judge_method(&operation.method, &operation.name),
+            writes: operation.access().map(|access| access.is_write()),
             name: format!("{} {}", operation.name, operation.path),
             description,
         })

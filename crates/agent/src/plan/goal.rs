@@ -1,6 +1,6 @@
 //! A plan as the goal of a run: a draft that is verified, and sent back once where it does not hold.
 
-use prospector_core::mark::{as_json, clean_name};
+use prospector_core::mark::{as_json, clean, clean_name};
 use prospector_discovery::prompt::Prompt;
 use prospector_llm::{
     LlmError, Message,
@@ -142,9 +142,12 @@ impl Goal for PlanGoal<'_> {
     }
 }
 
+/// A finding is a sentence: so many characters of it are told, more than any that is without a long name.
+const MAX_FINDING_CHARS: usize = 400;
+
 /// What a model is told of a draft that does not hold.
 fn describe_failures(verification: &Verification) -> String {
-    let clean = |failure: &Failure| Failure {
+    let clean_failure = |failure: &Failure| Failure {
         name: clean_name(&failure.name),
         nearest: failure.nearest.iter().map(|name| clean_name(name)).collect(),
         ..failure.clone()
@@ -152,17 +155,19 @@ fn describe_failures(verification: &Verification) -> String {
     let mut complaint = json!({
         "error": "plan_not_verified",
         "message": "these names or steps do not hold",
-        "failed": verification.failed.iter().map(clean).collect::<Vec<_>>(),
         "suggestion": "discover what is missing or take it out, then output the whole plan again",
     });
+    if !verification.failed.is_empty() {
+        complaint["failed"] = json!(verification.failed.iter().map(clean_failure).collect::<Vec<_>>());
+    }
     if !verification.sense.findings.is_empty() {
-        let clean = |finding: &SenseFinding| SenseFinding {
-            message: clean_name(&finding.message),
+        let clean_finding = |finding: &SenseFinding| SenseFinding {
+            message: clean(&finding.message, MAX_FINDING_CHARS),
             nearest: finding.nearest.iter().map(|name| clean_name(name)).collect(),
             ..finding.clone()
         };
         complaint["message"] = "the plan does not hold, or makes no sense for the question".into();
-        complaint["sense"] = json!(verification.sense.findings.iter().map(clean).collect::<Vec<_>>());
+        complaint["sense"] = json!(verification.sense.findings.iter().map(clean_finding).collect::<Vec<_>>());
     }
     as_json(&complaint)
 }

@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::OperationDetails;
+use crate::model::Access;
 
 /// Deeper shapes are written as JSON.
 const MAX_DEPTH: usize = 40;
@@ -32,8 +33,8 @@ struct Besides<'a> {
 /// An operation in few lines:
 ///
 /// ```text
-/// shop.getOrder GET /orders/{id} rest: One order with its lines
-/// path id integer required
+/// shop.getOrder GET /orders/{id} rest reads: One order with its lines
+/// path id integer required given_by=[listOrders]
 /// query fields array of string enum=[lines; total] default=total: What to show.
 /// request_body: {sku!: string, note: string}
 /// response_schema: {id: integer, lines: [{sku: string}]}
@@ -41,7 +42,7 @@ struct Besides<'a> {
 ///
 /// `!` is a field of `$required`; what else the answer says follows, a line a field.
 pub(super) fn details(details: &OperationDetails, cut: &Cut) -> String {
-    let OperationDetails { api, operation, r#type: kind, method, path, .. } = details;
+    let OperationDetails { api, operation, r#type: kind, method, path, access, .. } = details;
     let mut text = format!("{}.{}", name(api), name(operation));
     // A query of GraphQL is called by its name.
     if path != operation {
@@ -51,6 +52,11 @@ pub(super) fn details(details: &OperationDetails, cut: &Cut) -> String {
     if path == operation && !method.eq_ignore_ascii_case(kind) {
         text.push_str(&format!(" {}", word(method)));
     }
+    text.push_str(match access {
+        Some(Access::Reads) => " reads",
+        Some(Access::Writes) => " writes",
+        None => "",
+    });
     if !details.description.is_empty() {
         text.push_str(&format!(": {}", word(&details.description)));
     }
@@ -164,6 +170,7 @@ mod tests {
             r#type: kind,
             method: method.into(),
             path: path.into(),
+            access: Some(Access::Reads),
             description: String::new(),
             tags: Vec::new(),
             deprecated: false,
@@ -175,6 +182,7 @@ mod tests {
             value: None,
             truncated: false,
             next: None,
+            givers: Vec::new(),
         }
     }
 
@@ -198,7 +206,7 @@ mod tests {
         };
         assert_eq!(
             details(&answer, &Cut::default()),
-            "\"my shop\".getOrder GET /orders/{id} rest: \"One order.\\nWith lines.\"\n\
+            "\"my shop\".getOrder GET /orders/{id} rest reads: \"One order.\\nWith lines.\"\n\
              path id integer required\n\
              query \"sort by\" string enum=[a; \"b;c\"] default=a: How: by what.\n\
              ={\"$cut\":\"3 more: x, y, z\"}\n\
@@ -217,7 +225,7 @@ mod tests {
         };
         assert_eq!(
             details(&answer, &Cut::default()),
-            "people.user query\nvalue: {$required: [gone], id: ID}\npart: response_schema"
+            "people.user query reads\nvalue: {$required: [gone], id: ID}\npart: response_schema"
         );
     }
 }

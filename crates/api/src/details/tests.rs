@@ -23,9 +23,13 @@ fn large() -> Api {
     ApiSource::new("shop", "").read(&root.to_string()).unwrap().0
 }
 
+fn asked(part: &str) -> Asked<'_> {
+    Asked { part: Some(part), depth: None, words: PartWords::Argument }
+}
+
 fn show(part: Option<&str>, depth: Option<usize>) -> Value {
     let api = large();
-    json!(details(&api, &api.operations[0], part, depth).unwrap())
+    json!(details(&api, &api.operations[0], Asked { part, depth, words: PartWords::Argument }).unwrap())
 }
 
 #[test]
@@ -35,16 +39,44 @@ fn a_large_operation_fits_and_says_what_was_cut() {
     assert_eq!(whole["truncated"], true);
     assert_eq!(
         whole["next"],
-        "parameters, request_body, response_schema cut short: for more, call again with part=parameters, or part=NAME \
-         for a name after $cut"
+        "parameters, request_body, response_schema cut short; more: part=parameters, or part=NAME for a name after $cut"
     );
     let parameters = whole["parameters"].as_array().unwrap();
     assert_eq!(parameters[0]["name"], "p59", "what must be passed comes first");
     assert!(parameters.last().unwrap()["$cut"].as_str().unwrap().contains("more: p"), "{parameters:?}");
-    assert_eq!(whole["response_schema"]["lines"], json!([{"$cut": "object"}]));
+    assert_eq!(whole["request_body"]["lines"], json!([{"$cut": "object"}]));
+    assert_eq!(whole["response_schema"], json!({"$cut": "Order"}), "what a write answers is left out");
 
     let deep = show(None, Some(3));
     assert!(bytes(&deep) <= MORE && bytes(&deep) > 2 * USUAL, "{}", bytes(&deep));
+}
+
+#[test]
+fn what_was_cut_is_asked_for_in_the_words_of_the_tool() {
+    let api = large();
+    let next = |part: Option<&str>| {
+        let shown = details(&api, &api.operations[0], Asked { part, depth: None, words: PartWords::Id }).unwrap();
+        json!(shown)["next"].as_str().unwrap_or_default().to_owned()
+    };
+    let whole = next(None);
+    assert!(
+        whole.ends_with(r##"more: ids: ["shop.post_orders#parameters"], or #NAME for a name after $cut"##),
+        "{whole}"
+    );
+    assert_eq!(next(Some("auth")), "");
+}
+
+#[test]
+fn an_identifier_says_what_gives_it_and_that_is_shown_too() {
+    let text = "openapi: 3.0.0\npaths:\n  /orders: {get: {operationId: listOrders, responses: {'200': {content: {application/json: {schema: \
+                {type: array, items: {properties: {id: {type: integer}}}}}}}}}}\n  /orders/{id}: {delete: {operationId: remove, \
+                parameters: [{name: id, in: path, required: true, schema: {type: integer}}], responses: {'204': {description: gone}}}}";
+    let (api, problems) = ApiSource::new("shop", "").read(text).unwrap();
+    assert_eq!(problems, []);
+    let shown = details(&api, &api.operations[1], Asked::default()).unwrap();
+    let reveals: Vec<String> = shown.reveals().into_iter().map(|resource| resource.id).collect();
+    assert_eq!(reveals, ["shop", "shop.remove", "shop.listOrders"]);
+    assert_eq!(json!(shown)["parameters"][0]["given_by"], json!(["listOrders"]));
 }
 
 #[test]
@@ -70,7 +102,7 @@ fn a_part_is_shown_in_full() {
 fn a_part_that_is_not_there_is_answered_with_the_nearest() {
     let api = large();
     let check = |part: &str, near: &str| {
-        let error = details(&api, &api.operations[0], Some(part), None).unwrap_err().to_string();
+        let error = details(&api, &api.operations[0], asked(part)).unwrap_err().to_string();
         assert!(error.contains(near), "{error}");
     };
     check("response_schem", "did you mean response_schema");
@@ -87,7 +119,7 @@ fn variants_are_gone_into_and_endless_ones_end() {
     let (api, problems) = ApiSource::new("a", "").read(text).unwrap();
     assert_eq!(problems, []);
     let path = format!("response_schema{}.x", ".b".repeat(300));
-    let shown = json!(details(&api, &api.operations[0], Some(&path), None).unwrap());
+    let shown = json!(details(&api, &api.operations[0], asked(&path)).unwrap());
     assert_eq!(shown["value"], "integer");
 }
 

@@ -59,6 +59,13 @@ impl Toolset {
         self
     }
 
+    /// The tools of these names alone.
+    pub fn only(mut self, names: &[&str]) -> Self {
+        self.tools.retain(|name, _| names.contains(name));
+        self.aliases.retain(|_, name| names.contains(name));
+        self
+    }
+
     /// Adds all tools of another set.
     pub fn merge(mut self, other: Toolset) -> Self {
         self.tools.extend(other.tools);

@@ -77,6 +77,11 @@ impl Describe {
         {
             fields.retain(|field, _| field == "ids");
         }
+        if !targets.schema.has_data()
+            && let Some(fields) = fields.as_object_mut()
+        {
+            fields.shift_remove("values");
+        }
         Describe { targets: targets.clone(), spec }
     }
 

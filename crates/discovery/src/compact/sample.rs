@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::either;
 use crate::target::{MAX_ID_BYTES, TargetResolver, shorten};
 
-pub(super) const NAME: &str = "sample";
+pub(crate) const NAME: &str = "sample";
 
 /// The tool.
 pub(super) struct Sample {

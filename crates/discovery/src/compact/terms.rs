@@ -18,8 +18,8 @@ use serde_json::{Value, json};
 use super::either;
 use crate::target::TargetResolver;
 
-pub(super) const RESOLVE: &str = "resolve_fact";
-pub(super) const ADD: &str = "add_fact";
+pub(crate) const RESOLVE: &str = "resolve_fact";
+pub(crate) const ADD: &str = "add_fact";
 
 /// How to get the rest of a resolution that had to be cut.
 const MORE: &str = "call again with a larger max_tokens";

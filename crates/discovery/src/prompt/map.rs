@@ -14,6 +14,9 @@ use crate::{Catalog, DiscoveryTools};
 /// would grow with its catalog: at 360 the context of a run over 10,000 tables was 16 % larger than over 100.
 const MAX_MAP_TOKENS: usize = 300;
 
+/// A list of names that does not fit is of little use, whatever it begins with: so many tokens of it are shown.
+const MAX_CUT_TOKENS: usize = 40;
+
 /// The map of a catalog. What it leaves out is listed by a tool that the model has.
 pub(super) fn text(catalog: &Catalog, tools: &DiscoveryTools) -> String {
     let counted = |name: &str, count: usize| format!("{} ({count})", clean_name(name));
@@ -59,8 +62,14 @@ fn limit_groups(groups: Vec<(&str, Vec<String>, &str)>) -> String {
     format!("{HEAD}{}\n", as_data(lines.concat().trim_end()))
 }
 
-/// One line of names that stays within its room, as long as that has place for its title.
+/// One line of names: all of them where they stay within its room, else a few.
 fn line(title: &str, names: &[String], tool: &str, room: usize) -> String {
+    let whole = format!("{} {title}: {}\n", names.len(), names.join(", "));
+    if tokens::estimate(&whole) <= room { whole } else { beginning(title, names, tool, room.min(MAX_CUT_TOKENS)) }
+}
+
+/// The first names that stay within a room, as long as that has place for the title.
+fn beginning(title: &str, names: &[String], tool: &str, room: usize) -> String {
     let mut line = format!("{} {title}: ", names.len());
     for (at, name) in names.iter().enumerate() {
         let last = at + 1 == names.len();

@@ -1,6 +1,6 @@
 //! What the conversation holds so far, read back from the tool results.
 
-use prospector_agent::plan::meaning::{TableMeaning, judge_method};
+use prospector_agent::plan::meaning::TableMeaning;
 use prospector_core::Kind;
 use prospector_llm::{Message, message::ToolCall, purpose::Objection};
 use serde_json::Value;
@@ -224,12 +224,7 @@ impl Evidence {
 
     fn method(&mut self, value: &Value) {
         let id = format!("{}.{}", text(value, "api"), text(value, "operation"));
-        let writes = match value["type"].as_str() {
-            Some("mutation") => Some(true),
-            Some("query" | "subscription") => Some(false),
-            _ => judge_method(&text(value, "method"), &text(value, "operation")),
-        };
-        self.methods.extend(writes.map(|writes| (id, writes)));
+        self.methods.extend(value["access"].as_str().map(|access| (id, access == "writes")));
     }
 
     fn resolution(&mut self, value: &Value) {

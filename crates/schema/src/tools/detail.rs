@@ -14,7 +14,7 @@ const MAX_SHOWN_CHARS: usize = 24;
 /// All columns of a hit together take so many characters, about a quarter as many tokens.
 const MAX_CHARS: usize = 900;
 
-/// So many values are compared to say that texts are numbers, or which share of two columns matches.
+/// So many values are compared to say that texts are numbers.
 const MIN_COMPARED: usize = 3;
 
 /// The columns of a table, of a wide one those that fit the question, as far as there is room; and how many are left out.
@@ -71,15 +71,6 @@ fn are_numbers(values: &[String]) -> bool {
     values.len() >= MIN_COMPARED && numbers * 10 >= values.len() * 8
 }
 
-/// How many of a hundred values of a column are in another.
-pub(super) fn share(values: &[String], others: &[String]) -> Option<u8> {
-    if values.len() < MIN_COMPARED || others.is_empty() {
-        return None;
-    }
-    let found = values.iter().filter(|value| others.binary_search(value).is_ok()).count();
-    u8::try_from(found * 100 / values.len()).ok()
-}
-
 #[cfg(test)]
 mod tests {
     use prospector_connect::source::SourceKind;
@@ -122,12 +113,5 @@ mod tests {
         let (columns, left_out) = columns(&Database::new("d", SourceKind::Sqlite), &table_of("w", &names), "", &[]);
         assert!(!columns.is_empty() && columns.len() + left_out == 300);
         assert!(columns.iter().map(width).sum::<usize>() <= MAX_CHARS);
-    }
-
-    #[test]
-    fn the_share_of_values_that_match() {
-        let all = |values: &[&str]| values.iter().map(|value| (*value).to_owned()).collect::<Vec<_>>();
-        assert_eq!(share(&all(&["a", "b", "c", "d"]), &all(&["a", "b", "c"])), Some(75));
-        assert_eq!(share(&all(&["a"]), &all(&["a"])), None);
     }
 }

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use futures::future::join_all;
 use prospector_connect::table::Table;
 use prospector_core::Kind;
-use prospector_core::record::{ColumnValues, Hit, Relevance, Resource, ValueMatch};
+use prospector_core::record::{ColumnValues, Hit, Relevance, Resource, ValueMatch, drop_tail};
 use prospector_core::tool::{Budget, Cut, Effect, Page, Part, Text, Tool, ToolError, ToolOutput};
 use prospector_search::{Index, Query};
 use schemars::JsonSchema;
@@ -17,6 +18,7 @@ use super::{
 use crate::{
     discovery::{PreparedDatabase, SchemaDiscovery},
     joins::{KeyJoin, KeyNature},
+    key_match::{self, KeyEnd},
     render::{brief, brief_columns},
 };
 
@@ -34,8 +36,11 @@ const UNLIKELY: f32 = 0.1;
 const MAX_DETAILED: usize = 3;
 const DETAILED: f32 = 0.25;
 
-/// So many values of a column are read: they are the examples, and say which share of two columns matches.
+/// So many values of a column are read, of which a few are shown.
 const MAX_EXAMPLES: usize = 1_000;
+
+/// Of so many inferred keys it is measured how many values match.
+const MAX_MEASURED: usize = 8;
 
 /// A bridge between hits that are less likely than this to be both needed is not worth its tokens.
 const BOTH_NEEDED: f32 = 0.25;
@@ -120,14 +125,16 @@ impl Tool for SearchTables {
         let limit = args.limit.unwrap_or(HITS).clamp(1, MAX_HITS);
         let query = Query { text: args.query, kinds: vec![Kind::Table], parent, limit, ..Query::default() };
         let question = query.text.clone();
-        let found = self.index.find(query).await?;
+        let mut found = self.index.find(query).await?;
+        drop_tail(&mut found.hits, |hit| hit.relevance);
         let places = with_bridges(&self.discovery, found.hits);
         let known: Vec<(String, String)> = places.iter().map(Place::names).collect();
         let examples = match places.iter().any(Place::has_rows) {
             true => self.index.find_examples(known, MAX_EXAMPLES).await,
             false => Vec::new(),
         };
-        let items = hits(&places, &examples, &question);
+        let inferred = infer_keys(&places).await;
+        let items = hits(&places, &examples, &inferred, &question);
         let missing = found.missing.iter().map(ToString::to_string);
         Ok(TableHits(Page::of_search(items, found.is_weak, found.nearest).remark(missing)))
     }
@@ -175,7 +182,12 @@ fn with_bridges(discovery: &SchemaDiscovery, hits: Vec<Hit>) -> Vec<Place<'_>> {
 
 /// What is shown of these tables, with the keys between them all. Of the likely ones whose rows can be had, what is needed to
 /// write SQL; `examples` are the values that are known of each.
-fn hits(places: &[Place<'_>], examples: &[Vec<ColumnValues>], question: &str) -> Vec<TableHit> {
+fn hits(
+    places: &[Place<'_>],
+    examples: &[Vec<ColumnValues>],
+    inferred: &[InferredKey],
+    question: &str,
+) -> Vec<TableHit> {
     let mut detailed = 0;
     let hit = |(at, place): (usize, &Place<'_>)| {
         let table = place.table();
@@ -202,7 +214,7 @@ fn hits(places: &[Place<'_>], examples: &[Vec<ColumnValues>], question: &str) ->
             columns,
             more_columns: (left_out > 0).then_some(left_out),
             named: named.map(|column| column.name.clone()).collect(),
-            joins: joins(places, at, examples),
+            joins: joins(places, at, inferred),
             matched_values: place.values.clone(),
             via: place.via,
         }
@@ -215,33 +227,64 @@ fn is_likely(at: usize, place: &Place<'_>) -> bool {
     at == 0 || place.via || place.relevance.get() >= UNLIKELY
 }
 
-/// The keys between a table and the others, one of which is likely at least: all that are declared, and what the names of
-/// columns say where none is.
-fn joins(places: &[Place<'_>], at: usize, examples: &[Vec<ColumnValues>]) -> Vec<KeyJoin> {
+/// Whether the key between two tables is told: both are of one database, and one of them is likely at least.
+fn is_told(places: &[Place<'_>], at: usize, other: usize) -> bool {
+    at != other
+        && std::ptr::eq(places[at].known, places[other].known)
+        && (is_likely(at, &places[at]) || is_likely(other, &places[other]))
+}
+
+/// The keys between a table and the others: all that are declared, and what the names of columns say where none is.
+fn joins(places: &[Place<'_>], at: usize, inferred: &[InferredKey]) -> Vec<KeyJoin> {
     let place = &places[at];
-    let graph = &place.known.joins;
     let mut found = Vec::new();
-    for (other_at, other) in places.iter().enumerate() {
-        let is_told = is_likely(at, place) || is_likely(other_at, other);
-        if other_at == at || !std::ptr::eq(other.known, place.known) || !is_told {
-            continue;
-        }
-        let (ours, theirs) = (place.table(), other.table());
-        found.extend(graph.keys((place.table, &ours.name), (other.table, &theirs.name)));
-        // Each way the same text, so that it is shown once.
-        let (first, second) = if place.table < other.table { (at, other_at) } else { (other_at, at) };
-        let (a, b) = (&places[first], &places[second]);
-        if let Some((own, its)) = graph.likely_key((a.table, a.table()), (b.table, b.table())) {
-            let values = |at: usize, column: &str| {
-                examples.get(at)?.iter().find(|known| known.column == column).map(|known| known.values.as_slice())
-            };
-            let matching = values(first, &own).zip(values(second, &its)).and_then(|(a, b)| detail::share(a, b));
-            let pair = (format!("{}.{own}", a.table().name), format!("{}.{its}", b.table().name));
-            found.push(KeyJoin { pairs: vec![pair], nature: KeyNature::Inferred { matching } });
-        }
+    for (other_at, other) in places.iter().enumerate().filter(|(other, _)| is_told(places, at, *other)) {
+        let (ours, theirs) = ((place.table, &*place.table().name), (other.table, &*other.table().name));
+        found.extend(place.known.joins.keys(ours, theirs));
+        found.extend(inferred.iter().filter(|key| key.is_between(at, other_at)).map(|key| key.join.clone()));
     }
     found.truncate(MAX_JOINS);
     found
+}
+
+/// A key that only the names of columns say.
+struct InferredKey {
+    /// The places of the table that refers and of the other.
+    places: (usize, usize),
+    join: KeyJoin,
+}
+
+impl InferredKey {
+    fn is_between(&self, a: usize, b: usize) -> bool {
+        self.places == (a, b) || self.places == (b, a)
+    }
+}
+
+/// The keys between tables that nobody declared, with the share of values that match where a few rows tell it. Those of which
+/// none matches are no keys.
+async fn infer_keys(places: &[Place<'_>]) -> Vec<InferredKey> {
+    let pairs = (0..places.len()).flat_map(|a| (a + 1..places.len()).map(move |b| (a, b)));
+    let likely = pairs.filter(|(a, b)| is_told(places, *a, *b)).filter_map(|(a, b)| {
+        let ends = ((places[a].table, places[a].table()), (places[b].table, places[b].table()));
+        let key = places[a].known.joins.likely_key(ends.0, ends.1)?;
+        Some((if key.is_reversed { (b, a) } else { (a, b) }, key))
+    });
+    let measured = likely.take(MAX_JOINS).enumerate().map(|(number, ((from, to), key))| async move {
+        let (referring, other) = (&places[from], &places[to]);
+        let ends = [(referring.table(), &key.from), (other.table(), &key.to)];
+        let connector = referring.known.connector.as_deref();
+        let matching = match connector.filter(|source| source.has_data() && !source.kind().is_metered()) {
+            Some(source) if number < MAX_MEASURED => {
+                let [from, to] = ends.map(|(table, column)| KeyEnd { table: &table.name, column });
+                key_match::measure(source, from, to).await
+            }
+            _ => None,
+        };
+        let [from_end, to_end] = ends.map(|(table, column)| format!("{}.{column}", table.name));
+        let join = KeyJoin { pairs: vec![(from_end, to_end)], nature: KeyNature::Inferred { matching } };
+        (matching != Some(0)).then_some(InferredKey { places: (from, to), join })
+    });
+    join_all(measured).await.into_iter().flatten().collect()
 }
 
 /// The bridge tables between the hits of each database.
@@ -292,7 +335,7 @@ mod tests {
         };
         let discovery = discovery();
         let places = with_bridges(&discovery, hits.iter().map(hit).collect());
-        let items = super::hits(&places, &[], "");
+        let items = super::hits(&places, &[], &[], "");
         let shown: Vec<(String, Vec<String>)> = (items.iter())
             .map(|item| {
                 let via = if item.via { "via " } else { "" };

@@ -101,7 +101,9 @@ fn check_name(view: &PlanView<'_>, concept: &Concept) -> Option<SenseFinding> {
         return None;
     }
     let code = concept.code.map(str::to_lowercase);
-    let said = view.filters_hold(&concept.stem) || code.as_ref().is_some_and(|code| view.filters_hold(code));
+    let said = view.filters_hold(&concept.stem)
+        || code.as_ref().is_some_and(|code| view.filters_hold(code))
+        || view.filters_abbreviate(&concept.text);
     (!said).then(|| {
         let hint = concept.code.map_or(String::new(), |code| format!(" (data may hold it as {code})"));
         let message = format!("`{}` of the question is in no condition{hint}: filter by it", concept.text);

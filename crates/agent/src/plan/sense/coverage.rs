@@ -40,11 +40,22 @@ pub(super) fn check(view: &PlanView<'_>, report: &mut Report) {
 pub(super) fn check_declined(view: &PlanView<'_>, report: &mut Report) {
     let concepts = &view.question.concepts;
     let homes: Vec<Vec<String>> = concepts.iter().map(|concept| view.meanings.homes(&concept.stem)).collect();
-    let is_there = !concepts.is_empty()
-        && concepts.iter().zip(&homes).all(|(concept, homes)| {
-            !homes.is_empty() || concept.code.is_some() || view.defined.iter().any(|term| names(term, concept))
-        });
-    let nearest: Vec<String> = homes.into_iter().flatten().take(3).collect();
+    let database = |id: &str| id.split('.').next().unwrap_or_default().to_owned();
+    // Words that are held here and there have no answer in common.
+    let is_in = |wanted: &String| {
+        concepts.iter().zip(&homes).all(|(concept, homes)| {
+            homes.iter().any(|home| database(home) == *wanted)
+                || concept.code.is_some()
+                || view.defined.iter().any(|term| names(term, concept))
+        })
+    };
+    let mut databases: Vec<String> = homes.iter().flatten().map(|home| database(home)).collect();
+    databases.sort();
+    databases.dedup();
+    let found = databases.iter().find(|database| is_in(database));
+    let is_there = !concepts.is_empty() && (found.is_some() || databases.is_empty() && is_in(&String::new()));
+    let is_near = |home: &String| found.is_none_or(|found| database(home) == *found);
+    let nearest: Vec<String> = homes.iter().flatten().filter(|home| is_near(home)).take(3).cloned().collect();
     report.check(is_there.then(|| {
         let message =
             "the plan declines, but everything that the question names is there: look at these, and plan with them";
@@ -110,13 +121,18 @@ fn is_covered(view: &PlanView<'_>, concept: &Concept) -> bool {
         return view.filters_hold(&code) || view.tables().any(|(_, table)| holds(table)) || view.says(stem);
     }
     // A name may be a value that nobody has read.
-    concept.is_name && !view.tables().all(|(_, table)| table.columns.is_empty()) && view.says(stem)
+    if concept.is_name && !view.tables().all(|(_, table)| table.columns.is_empty()) && view.says(stem) {
+        return true;
+    }
+    // Nothing where the plan looks is called so: a step that says the word says what stands for it, as doctors for physicians.
+    let is_here = |id: &String| view.tables().any(|(_, table)| id.split('.').next() == Some(table.database.as_str()));
+    view.said.iter().any(|said| alike(said, stem)) && !view.meanings.homes(stem).iter().any(is_here)
 }
 
 fn tell_missing(view: &PlanView<'_>, concept: &Concept) -> SenseFinding {
     let nearest = view.meanings.homes(&concept.stem);
     let advice = match nearest.is_empty() {
-        true => "if nothing in the catalog is meant by it, ask for it in `clarifications` and output no steps",
+        true => "say in a step's goal what stands for it, or decline",
         false => "use what holds it",
     };
     let message = format!("no source of the plan holds `{}` of the question: {advice}", concept.text);

@@ -72,7 +72,7 @@ fn check_column(view: &PlanView<'_>, at: usize, name: &str) -> Option<SenseFindi
             None
         }
         None if view.tables().any(|(source, _)| step.tables.contains(&source.id))
-            || step.tables.is_empty() && step.inputs.is_empty() =>
+            || step.tables.is_empty() && step.inputs.is_empty() && step.operations.is_empty() =>
         {
             let columns = view
                 .tables()
@@ -91,7 +91,12 @@ fn check_numeric(step: &Step, found: Found<'_>) -> Option<SenseFinding> {
     use prospector_connect::table::ColumnType as T;
     let is_other = match found.column.column_type {
         T::Integer | T::Decimal { .. } | T::Float | T::Boolean | T::Other => false,
-        T::Date | T::Timestamp | T::DateText | T::Text | T::Bytes | T::Nested => true,
+        // Texts may be numbers: what nobody has read may be summed.
+        T::Text => {
+            let mut values = found.column.values.iter().peekable();
+            values.peek().is_some() && !values.any(|value| value.trim().parse::<f64>().is_ok())
+        }
+        T::Date | T::Timestamp | T::DateText | T::Bytes | T::Nested => true,
     };
     let is_key = found.column.primary_key || found.column.refers.is_some();
     (is_other || is_key).then(|| {

@@ -53,9 +53,13 @@ fn is_table_needed(view: &PlanView<'_>, source: &Source) -> bool {
         let own = step.columns.iter().filter_map(|name| name.strip_prefix(source.id.as_str())?.strip_prefix('.'));
         own.into_iter().any(|column| step.goal.contains(column))
     });
+    // The step says the name of the table: it is there for what a word of the question means.
+    let is_said = stems(source.id.rsplit('.').next().unwrap_or_default())
+        .iter()
+        .all(|stem| view.said.iter().any(|said| alike(said, stem)));
     let follows_skill = view.sources.iter().any(|other| other.kind == ResourceKind::Skill);
     let is_computed = view.fields().iter().any(|found| found.table.id == source.id);
-    if is_computed || names_column || follows_skill {
+    if is_computed || names_column || is_said || follows_skill {
         return true;
     }
     // A name of the table that is the question's: all of it, or a word that nothing else is called by.

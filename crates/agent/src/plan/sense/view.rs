@@ -128,6 +128,18 @@ impl<'a> PlanView<'a> {
         self.said.iter().any(|said| said == stem) || self.filters_hold(stem)
     }
 
+    /// Whether a condition has a code for the word: capitals that it begins with and goes on with, as `CA` for California.
+    pub(super) fn filters_abbreviate(&self, word: &str) -> bool {
+        let is_code = |value: &str| {
+            let mut letters = word.chars().flat_map(char::to_lowercase);
+            (2..=4).contains(&value.len())
+                && value.chars().all(|c| c.is_ascii_uppercase())
+                && word.to_lowercase().starts_with(&value[..1].to_lowercase())
+                && value.chars().all(|c| letters.any(|letter| letter == c.to_ascii_lowercase()))
+        };
+        self.filters().any(|(_, filter, _)| filter.value.as_str().is_some_and(is_code))
+    }
+
     /// Whether a condition has the word in its value.
     pub(super) fn filters_hold(&self, stem: &str) -> bool {
         self.filters().any(|(_, filter, _)| stems(&filter.value.to_string()).iter().any(|value| value == stem))
@@ -246,14 +258,15 @@ fn read_source(kind: ResourceKind, name: &str, step: u32, meanings: &dyn Meaning
     let (id, words) = match kind {
         ResourceKind::Table => {
             let found = meanings.table(name)?;
-            let words = Vocabulary::of_table(&found);
+            let words = Vocabulary::of_table(&found).told_by(&found.database);
             let id = found.id.clone();
             table = Some(found);
             (id, words)
         }
         ResourceKind::Operation => {
             let found = meanings.operation(name)?;
-            let words = Vocabulary::of_operation(&found);
+            let api = name.split('.').next().unwrap_or_default();
+            let words = Vocabulary::of_operation(&found).told_by(api);
             operation = Some(found);
             (name.to_owned(), words)
         }

@@ -43,10 +43,11 @@ pub fn stems(text: &str) -> Vec<String> {
     found
 }
 
-/// Whether two stems are of one word, as `deliv` and `deliveri`.
+/// Whether two stems are of one word, as `deliv` and `deliveri`, `treat` and `treatment`.
 pub fn alike(a: &str, b: &str) -> bool {
     let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-    short == long || (short.len() >= 5 && long.len() - short.len() <= 3 && long.starts_with(short))
+    let is_ending = |end: &str| end.len() <= 3 || end == "ment";
+    short == long || (short.len() >= 5 && long.strip_prefix(short).is_some_and(is_ending))
 }
 
 fn holds(set: &BTreeSet<String>, wanted: &str) -> bool {
@@ -82,6 +83,12 @@ impl Vocabulary {
         let own = stems(name);
         let told = stems(subject).into_iter().collect();
         Vocabulary { names: own.iter().cloned().collect(), own, told, values: Vec::new() }
+    }
+
+    /// With the name of what it is part of.
+    pub(super) fn told_by(mut self, parent: &str) -> Vocabulary {
+        self.told.extend(stems(parent));
+        self
     }
 
     /// How it covers a word.

@@ -1,0 +1,298 @@
+//! Identifiers: which fields tell one thing from another, and which operations give the identifier that another one
+//! requires.
+//!
+//! The thing is named by the parameter (`album_id`), or by what stands before its placeholder (`/albums/{id}`). An operation
+//! gives its identifier that reads, does not require it itself, and answers with things of that name that have one: a
+//! list at a path of that name, a field of that name, or a field `album_id`.
+
+use std::collections::HashSet;
+
+use prospector_text::{identifiers, stem::strip_ending};
+
+use crate::{
+    Api, Operation,
+    model::{Access, Field, Location, Parameter, Shape},
+    render::bare,
+    shape,
+};
+
+/// At most so many operations are told.
+const MAX_GIVERS: usize = 2;
+
+/// So many shapes of an answer are looked at.
+const MAX_SHAPES: usize = 300;
+
+/// What identifies a thing by itself, or as the last word of a longer name.
+const IDENTIFIERS: [&str; 6] = ["id", "uuid", "guid", "uri", "slug", "key"];
+
+/// What a person calls a thing by, as the whole name of a field.
+const TITLES: [&str; 4] = ["name", "title", "login", "username"];
+
+/// Whether a field tells which thing it is.
+pub(crate) fn is_key(name: &str) -> bool {
+    let words = identifiers::words(name);
+    match words.as_slice() {
+        [only] => IDENTIFIERS.contains(&only.as_str()) || TITLES.contains(&only.as_str()),
+        [_, .., last] => matches!(last.as_str(), "id" | "uuid" | "guid"),
+        [] => false,
+    }
+}
+
+/// The names of the operations that give the value of a parameter that must be passed and identifies a thing, the plainest
+/// first.
+pub(crate) fn find_givers<'a>(api: &'a Api, operation: &Operation, parameter: &Parameter) -> Vec<&'a str> {
+    let Some(thing) = thing_of(operation, parameter) else { return Vec::new() };
+    let mut found: Vec<(Fit, &'a str)> = (api.operations.iter())
+        .filter(|other| other.name != operation.name && other.access() == Some(Access::Reads) && !other.deprecated)
+        .filter_map(|other| Some((Fit::of(api, other, &thing)?, other.name.as_str())))
+        .collect();
+    found.sort();
+    found.into_iter().take(MAX_GIVERS).map(|(_, name)| name).collect()
+}
+
+/// The thing that a required parameter identifies, in the singular and lower case: `album` of `albumId`.
+fn thing_of(operation: &Operation, parameter: &Parameter) -> Option<String> {
+    if !parameter.required || !parameter.values.is_empty() {
+        return None;
+    }
+    let mut words = identifiers::words(&parameter.name);
+    let is_identifier = words.last().is_some_and(|last| IDENTIFIERS.contains(&last.as_str()));
+    if is_identifier {
+        words.pop();
+    }
+    let placeholder = format!("{{{}}}", parameter.name);
+    let before = || {
+        let segments: Vec<&str> = operation.path.split('/').collect();
+        let at = segments.iter().position(|segment| segment.contains(&placeholder))?;
+        segments[..at]
+            .iter()
+            .rev()
+            .find(|segment| !segment.is_empty())
+            .filter(|segment| !segment.contains('{'))
+            .copied()
+    };
+    let thing = match (is_identifier, words.is_empty(), parameter.location) {
+        (true, false, _) => words.concat(),
+        (true, true, Location::Path) => singular(before()?),
+        (true, true, Location::Query | Location::Argument) => nouns(operation).pop()?,
+        // `/albums/{album}`
+        (false, false, Location::Path) => {
+            Some(singular(before()?)).filter(|thing| *thing == strip_ending(words.concat()))?
+        }
+        _ => return None,
+    };
+    Some(strip_ending(thing)).filter(|thing| !thing.is_empty())
+}
+
+fn singular(name: &str) -> String {
+    strip_ending(identifiers::words(name).concat())
+}
+
+/// What the path of an operation, or its name where it has no path, says that it is about.
+fn nouns(operation: &Operation) -> Vec<String> {
+    if operation.path.contains('/') {
+        let fixed = operation.path.split('/').filter(|segment| !segment.is_empty() && !segment.contains('{'));
+        return fixed.map(singular).collect();
+    }
+    let words = identifiers::words(&operation.name);
+    // The first word of several is mostly a verb.
+    let skipped = usize::from(words.len() > 1);
+    let mut nouns: Vec<String> = words.iter().map(|word| strip_ending(word.clone())).collect();
+    nouns.push(strip_ending(words[skipped..].concat()));
+    nouns
+}
+
+/// How plainly an operation gives the identifier of a thing: the least fits best.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Fit {
+    /// How many identifiers it requires itself.
+    requires: usize,
+    way: Way,
+    /// What a search takes is known; what another list takes is often nothing.
+    is_search: std::cmp::Reverse<bool>,
+    path: usize,
+}
+
+/// What in an operation says that it gives the identifier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Way {
+    /// A list at a path that ends in the thing.
+    Collection,
+    /// A list at a path that names the thing.
+    Named,
+    /// A field of the answer that is such things, or refers to one.
+    Field,
+}
+
+impl Fit {
+    fn of(api: &Api, operation: &Operation, thing: &str) -> Option<Fit> {
+        let required: Vec<String> =
+            operation.parameters.iter().filter_map(|parameter| thing_of(operation, parameter)).collect();
+        if required.iter().any(|required| required == thing) {
+            return None;
+        }
+        let nouns = nouns(operation);
+        let is_of = |noun: &String| noun == thing;
+        let answer = Answer::of(api, operation.response_schema.as_ref()?, thing);
+        let way = match (nouns.last().is_some_and(is_of), nouns.iter().any(is_of)) {
+            (true, _) if answer.lists_things => Way::Collection,
+            (_, true) if answer.lists_things => Way::Named,
+            _ if answer.has_field => Way::Field,
+            _ => return None,
+        };
+        let said = identifiers::words(&format!("{} {}", operation.name, operation.path));
+        let is_search = said.iter().any(|word| matches!(word.as_str(), "search" | "find" | "lookup" | "query"));
+        let path = operation.path.len();
+        Some(Fit { requires: required.len(), way, is_search: std::cmp::Reverse(is_search), path })
+    }
+}
+
+/// What an answer holds of a thing.
+#[derive(Default)]
+struct Answer {
+    /// A list of what has an identifier.
+    lists_things: bool,
+    /// A field that is called like the thing and has an identifier, or `thing_id`.
+    has_field: bool,
+}
+
+impl Answer {
+    fn of(api: &Api, shape: &Shape, thing: &str) -> Answer {
+        let mut answer = Answer::default();
+        let (mut open, mut entered, mut looked) = (vec![(shape, false)], HashSet::new(), 0);
+        while let Some((shape, is_item)) = open.pop() {
+            looked += 1;
+            if looked > MAX_SHAPES {
+                break;
+            }
+            match shape {
+                Shape::Named(name) => {
+                    let found = shape::find_type(&api.types, name);
+                    // As an item, a type may say more than it did before.
+                    open.extend(
+                        found.filter(|(name, _)| entered.insert((*name, is_item))).map(|(_, shape)| (shape, is_item)),
+                    );
+                }
+                Shape::List(item) => open.push((item, true)),
+                Shape::Content(_, Some(inner)) => open.push((inner, is_item)),
+                Shape::OneOf(shapes) | Shape::AnyOf(shapes) => open.extend(shapes.iter().map(|shape| (shape, is_item))),
+                Shape::Object { fields, rest, besides } => {
+                    answer.lists_things |= is_item && has_identifier(fields);
+                    answer.has_field |= fields.iter().any(|field| gives(api, field, thing));
+                    open.extend(fields.iter().map(|field| (&field.shape, false)));
+                    open.extend(rest.iter().map(|rest| (&**rest, true)));
+                    open.extend(besides.iter().map(|shape| (shape, is_item)));
+                }
+                Shape::Word(_) | Shape::Content(_, None) | Shape::Cycle(_) | Shape::Cut(_) | Shape::Unresolved(_) => {}
+            }
+        }
+        answer
+    }
+}
+
+fn has_identifier(fields: &[Field]) -> bool {
+    fields.iter().any(|field| {
+        let words = identifiers::words(bare(&field.name));
+        words.last().is_some_and(|last| matches!(last.as_str(), "id" | "uuid" | "guid" | "slug" | "key"))
+    })
+}
+
+/// Whether a field is called like a thing and has an identifier, or is the identifier of one.
+fn gives(api: &Api, field: &Field, thing: &str) -> bool {
+    let mut words = identifiers::words(bare(&field.name));
+    if words.len() > 1 && words.last().is_some_and(|last| matches!(last.as_str(), "id" | "uuid" | "guid")) {
+        words.pop();
+        return strip_ending(words.concat()) == thing;
+    }
+    strip_ending(words.concat()) == thing && fields_of(api, &field.shape).is_some_and(has_identifier)
+}
+
+/// The fields of an object, or of the items of a list.
+fn fields_of<'a>(api: &'a Api, shape: &'a Shape) -> Option<&'a [Field]> {
+    match shape {
+        Shape::Named(name) => match shape::find_type(&api.types, name)?.1 {
+            Shape::Named(_) => None,
+            shape => fields_of(api, shape),
+        },
+        Shape::List(item) => match &**item {
+            Shape::List(_) => None,
+            item => fields_of(api, item),
+        },
+        Shape::Object { fields, .. } => Some(fields),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ApiDiscovery;
+
+    const MUSIC: &str = r##"
+openapi: 3.0.0
+paths:
+  /search: {get: {operationId: search, parameters: [{name: q, in: query, required: true, schema: {type: string}}],
+    responses: {'200': {content: {application/json: {schema: {properties: {
+      albums: {type: array, items: {$ref: '#/components/schemas/Album'}}, artists: {type: array, items: {$ref: '#/components/schemas/Artist'}}}}}}}}}}
+  /albums: {get: {operationId: list-albums, responses: {'200': {content: {application/json: {schema: {properties: {
+      items: {type: array, items: {$ref: '#/components/schemas/Album'}}}}}}}}}}
+  /albums/{id}: {get: {operationId: get-album, parameters: [{name: id, in: path, required: true, schema: {type: string}}],
+    responses: {'200': {content: {application/json: {schema: {$ref: '#/components/schemas/Album'}}}}}}}
+  /albums/{album}/tracks: {get: {operationId: list-tracks, parameters: [{name: album, in: path, required: true, schema: {type: string}}],
+    responses: {'200': {content: {application/json: {schema: {type: array, items: {properties: {id: {type: string}}}}}}}}}}
+  /artists/{artist_id}/top: {get: {operationId: top, parameters: [{name: artist_id, in: path, required: true, schema: {type: string}},
+      {name: market, in: query, required: true, schema: {type: string}}], responses: {'200': {description: ok}}}}
+  /tracks/{trackId}: {delete: {operationId: remove, parameters: [{name: trackId, in: path, required: true, schema: {type: string}}],
+    responses: {'204': {description: gone}}}}
+components:
+  schemas:
+    Album: {properties: {id: {type: string}, title: {type: string}}}
+    Artist: {properties: {id: {type: string}}}
+"##;
+
+    fn check(text: &str, operation: &str, parameter: &str, expected: &[&str]) {
+        let (discovery, problems) = ApiDiscovery::from_text("a", text);
+        assert_eq!(problems, []);
+        let (api, operation) = discovery.operation("a", operation).unwrap();
+        let parameter = operation.parameters.iter().find(|known| known.name == parameter).unwrap();
+        assert_eq!(find_givers(api, operation, parameter), expected);
+    }
+
+    #[test]
+    fn an_identifier_comes_from_the_list_of_its_things_or_a_field_of_their_name() {
+        check(MUSIC, "get-album", "id", &["list-albums", "search"]);
+        check(MUSIC, "list-tracks", "album", &["list-albums", "search"]);
+        check(MUSIC, "top", "artist_id", &["search"]);
+        check(MUSIC, "remove", "trackId", &["list-tracks"]);
+    }
+
+    #[test]
+    fn what_is_no_identifier_is_given_by_nothing() {
+        check(MUSIC, "top", "market", &[]);
+        check(MUSIC, "search", "q", &[]);
+    }
+
+    #[test]
+    fn a_query_of_a_graph_is_named_by_its_field() {
+        let graph =
+            "type Query { orders(open: Boolean): [Order!]! order(id: ID!): Order me: Person lines(orderId: ID!): Int }
+                     type Order { id: ID! total: Int } type Person { name: String lastOrder: Order }";
+        check(graph, "order", "id", &["orders"]);
+        check(graph, "lines", "orderId", &["orders"]);
+    }
+
+    #[test]
+    fn fields_that_tell_things_apart() {
+        for (name, expected) in [
+            ("id", true),
+            ("uri", true),
+            ("name", true),
+            ("albumId", true),
+            ("file_name", false),
+            ("identity", false),
+            ("", false),
+        ] {
+            assert_eq!(is_key(name), expected, "{name}");
+        }
+    }
+}
