@@ -19,7 +19,7 @@ const DEFAULT_CATALOGS: [&str; 2] = ["catalog.yaml", "catalog/catalog.yaml"];
 const NUMBERS: [&str; 4] =
     ["PROSPECTOR_MAX_ROUNDS", "PROSPECTOR_MAX_CALLS", "PROSPECTOR_MAX_SECONDS", "PROSPECTOR_CALLS_AT_ONCE"];
 
-/// The program itself takes a part of it.
+/// The stacks of the threads take a part of it.
 const MIN_QUERY_MEMORY: u64 = 512;
 
 /// Everything that was decided outside.

@@ -49,8 +49,8 @@ pub struct Worker {
     pub args: Vec<OsString>,
     /// The name of the process in process lists; `program` if there is none.
     pub name: Option<OsString>,
-    /// The limit of its address space, in bytes: 2 GiB by default. A query that needs more fails. The program itself
-    /// takes less than a quarter of it.
+    /// The address space that it may take beside the program itself, in bytes: 2 GiB by default. A query that needs more
+    /// fails.
     pub memory: u64,
     /// The size of the largest file that it may write, in bytes: 8 GiB by default.
     pub scratch_bytes: u64,

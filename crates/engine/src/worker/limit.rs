@@ -8,26 +8,37 @@ use super::message::Setup;
 /// A worker that holds more than this part of its memory is replaced after its query.
 const WORN: u64 = 4;
 
+/// The address space of this process, in bytes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Memory {
+    /// What the program took before its first statement. It is no part of what a query needs, and differs by how the program was
+    /// built.
+    own: u64,
+    /// What may come to that.
+    most: u64,
+}
+
 /// Lowers the limits of this process to those. It takes no limit away.
 ///
 /// # Errors
 /// The system does not take one of them.
 #[cfg(unix)]
-pub(super) fn apply(setup: &Setup) -> io::Result<()> {
+pub(super) fn apply(setup: &Setup) -> io::Result<Memory> {
     use nix::sys::resource::Resource;
+    let memory = Memory { own: read_status("VmSize:"), most: setup.memory };
     lower(Resource::RLIMIT_CORE, 0)?;
     lower(Resource::RLIMIT_FSIZE, setup.scratch_bytes)?;
     // The BSDs have no such limit; macOS has it and does not keep it.
     #[cfg(not(any(target_os = "freebsd", target_os = "netbsd", target_os = "openbsd")))]
-    lower(Resource::RLIMIT_AS, setup.memory)?;
+    lower(Resource::RLIMIT_AS, memory.own.saturating_add(memory.most))?;
     // Where the machine is short of memory, this process goes first. Only Linux has the file.
     let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
-    Ok(())
+    Ok(memory)
 }
 
 /// Elsewhere there are no workers.
 #[cfg(not(unix))]
-pub(super) fn apply(_: &Setup) -> io::Result<()> {
+pub(super) fn apply(_: &Setup) -> io::Result<Memory> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
@@ -54,12 +65,18 @@ pub(super) fn grant(_: Duration, _: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether this process holds so much of its memory that the next query should have a new one. Only Linux says.
-pub(super) fn is_worn(memory: u64) -> bool {
+impl Memory {
+    /// Whether this process holds so much of it that the next query should have a new one. Only Linux says.
+    pub(super) fn is_worn(&self) -> bool {
+        let taken = read_status("VmSize:").saturating_sub(self.own);
+        read_status("VmRSS:") > self.most / WORN || taken > self.most - self.most / WORN
+    }
+}
+
+/// A size of this process, in bytes; 0 where the system does not say.
+fn read_status(name: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let kilobytes = |name: &str| -> u64 {
-        let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
-        line.split_whitespace().next().and_then(|number| number.parse().ok()).unwrap_or_default()
-    };
-    kilobytes("VmRSS:") > (memory / WORN) >> 10 || kilobytes("VmSize:") > (memory - memory / WORN) >> 10
+    let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
+    let kilobytes: u64 = line.split_whitespace().next().and_then(|number| number.parse().ok()).unwrap_or_default();
+    kilobytes << 10
 }

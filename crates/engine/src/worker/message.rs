@@ -19,7 +19,7 @@ use crate::limits::Limits;
 pub(super) struct Setup {
     /// The version of both sides.
     pub(super) version: String,
-    /// The address space, in bytes.
+    /// The address space beside what the program itself takes, in bytes.
     pub(super) memory: u64,
     /// The largest file, in bytes.
     pub(super) scratch_bytes: u64,

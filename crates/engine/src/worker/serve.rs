@@ -21,7 +21,7 @@ use tokio::sync::Notify;
 
 use super::ask::parts;
 use super::frame::{Frame, Tag};
-use super::limit;
+use super::limit::{self, Memory};
 use super::message::{Done, Files, Query, Setup, Whole};
 use super::output::Output;
 use super::remote::{Remote, RowRequests};
@@ -77,7 +77,7 @@ pub fn serve_worker(
     if setup.version != super::VERSION {
         return Err(wrong("the process that started this one is of another version"));
     }
-    limit::apply(&setup)?;
+    let memory = limit::apply(&setup)?;
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(threads)
@@ -89,7 +89,7 @@ pub fn serve_worker(
     let state = Arc::new(State::default());
     let (to_do, statements) = channel();
     let computer = Computer {
-        setup,
+        memory,
         threads,
         runtime,
         output: output.clone(),
@@ -205,7 +205,7 @@ impl Statement {
 
 /// Computes statements.
 struct Computer {
-    setup: Setup,
+    memory: Memory,
     threads: usize,
     runtime: Runtime,
     output: Output,
@@ -346,7 +346,7 @@ impl Computer {
             }
             Err(trouble) => Err(trouble),
         };
-        let is_worn = has_panicked || limit::is_worn(self.setup.memory);
+        let is_worn = has_panicked || self.memory.is_worn();
         self.output.send(&Frame::json(Tag::Done, &Done { outcome, is_worn })?)
     }
 }
