@@ -35,6 +35,7 @@ mod describe;
 mod descriptions;
 mod discovery;
 mod error;
+mod families;
 pub mod joins;
 mod likely_keys;
 mod model;
