@@ -13,13 +13,15 @@ of catalog, and whether a hit is needed where something does. Then the intercept
 95 of 100 questions (of documents 97) of the families that were left out.
 Where `GIVEN` has weights for a kind, those stay as they are.
 
+Beside the error of each family stand the error that relevance would show on so many hits if it were right (`chance`), and the error
+on the other questions of the family once ten of them were learned from, as `planner bench calibration --learn` does.
+
     python3 -m venv VENV && VENV/bin/pip install numpy
     cargo build --release
     VENV/bin/python benches/retrieval/relevance.py --planner target/release/planner --from FOLDER --from FOLDER
 """
 
 import argparse
-import hashlib
 import json
 import os
 import pathlib
@@ -30,6 +32,7 @@ import tempfile
 import numpy as np
 
 import fit
+from measure import lot, sample
 
 FLOOR = 0.3
 # What is to be kept: where questions of other domains are told well from one's own, that costs nothing.
@@ -43,6 +46,10 @@ GIVEN = {
     "document": {"intercept": -5.39, "strength": 6.79, "cosine": 4.10, "few": 2.30},
     "skill": {"intercept": -3.79, "strength": 1.93, "cosine": 5.27, "few": 0.77},
 }
+# So many questions of a catalog are learned from, drawn so many times; and how sure one is before, see recalibration.rs.
+OWN_QUESTIONS = 10
+DRAWS = 30
+PRIOR = np.array([0.5, 5.0])
 BINS = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]
 RIDGE = 3.0
 # How many of its parts a set is read in: by which share of it, and as which draw; then single databases and APIs.
@@ -81,12 +88,6 @@ class Asked:
         self.state = None if 0 < line["held"] < line["gold"] else int(line["held"] > 0)
 
 
-def lot(*what):
-    """A number from 0 to 1 that looks drawn by lot and is the same each time."""
-    digest = hashlib.blake2b("/".join(map(str, what)).encode(), digest_size=8).digest()
-    return int.from_bytes(digest, "big") / 2**64
-
-
 def sources(yaml, records, root):
     """What a set is made of, by name: its databases, specifications, documents and skills, or the parents of its records."""
     if records:
@@ -121,19 +122,6 @@ def copy_part(yaml, records, root, folder, chosen):
     lines = [line for line in yaml.replace(str(root), str(folder)).splitlines() if is_there(line, folder)]
     (folder / "catalog.yaml").write_text("\n".join(lines) + "\n")
     return ["--catalog", str(folder / "catalog.yaml")]
-
-
-def sample(paths, limit, out):
-    """At most `limit` questions of each family, in a file."""
-    families = {}
-    for path in paths:
-        for line in path.open():
-            question = json.loads(line)
-            family = (question.get("dataset") or "").split("-")[0]
-            families.setdefault((path, family), []).append((lot(question["id"]), line.rstrip("\n")))
-    chosen = [line for lines in families.values() for _, line in sorted(lines)[:limit]]
-    out.write_text("\n".join(chosen) + "\n")
-    return out
 
 
 def every_set(roots):
@@ -272,6 +260,43 @@ def calibration_error(relevance, right):
     return sum(abs(relevance[at == bin].mean() - right[at == bin].mean()) * (at == bin).sum() for bin in set(at)) / max(1, len(at))
 
 
+def log_odds(relevance):
+    relevance = np.clip(relevance, 1e-3, 1 - 1e-3)
+    return np.log(relevance / (1 - relevance))
+
+
+def correct(relevance, known, right):
+    """Relevance, corrected by the hits of a few questions: as `Recalibration::learn` does."""
+    odds = np.stack([np.ones(len(known)), log_odds(known)])
+    offset_and_slope = np.array([0.0, 1.0])
+    for _ in range(50):
+        likely = 1 / (1 + np.exp(-offset_and_slope @ odds))
+        slope = odds @ (right - likely) - PRIOR * (offset_and_slope - [0, 1])
+        bend = (odds * (likely * (1 - likely))) @ odds.T + np.diag(PRIOR)
+        offset_and_slope = offset_and_slope + np.clip(np.linalg.solve(bend, slope), -0.5, 0.5)
+        offset_and_slope[1] = max(offset_and_slope[1], 0.1)
+    return 1 / (1 + np.exp(-offset_and_slope[0] - offset_and_slope[1] * log_odds(relevance)))
+
+
+def errors(judged):
+    """The error of questions, each with the relevance of its hits and whether they are right; that of chance; and that of the others
+    once a few of them are learned from, where there are enough."""
+    pool = lambda some: (np.concatenate([relevance for relevance, _ in some]), np.concatenate([right for _, right in some]))
+    lots = np.random.default_rng(1)
+    relevance, right = pool(judged)
+    chance = np.mean([calibration_error(relevance, lots.random(len(relevance)) < relevance) for _ in range(DRAWS)])
+    cells = [calibration_error(relevance, right), chance]
+    if len(judged) >= 2 * OWN_QUESTIONS:
+        left = []
+        for _ in range(DRAWS):
+            order = lots.permutation(len(judged))
+            known, rest = ([judged[at] for at in part] for part in (order[:OWN_QUESTIONS], order[OWN_QUESTIONS:]))
+            others, others_right = pool(rest)
+            left.append(calibration_error(correct(others, *pool(known)), others_right))
+        cells.append(np.mean(left))
+    return " | ".join(f"{cell:.3f}" for cell in cells)
+
+
 def report(kind, is_read, asked, left_out):
     """A row for each family and each set of strangers, from the model that was learned without it; returns how far the intercept
     is to be moved."""
@@ -290,16 +315,15 @@ def report(kind, is_read, asked, left_out):
     kept_by = lambda move: np.mean([(odds_of + move >= odds(FLOOR)).mean() for odds_of in own])
     move = 0.0 if kind in GIVEN else next(move for move in np.arange(-6, 9, 0.05) if kept_by(move) >= KEPT[kind])
     for key, group in sorted(groups.items()):
-        relevance, right, kept = [], [], 0
+        judged, kept = [], 0
         for one, p in zip(group, chance[key]):
             p = 1 / (1 + np.exp(-odds(p) - move))
             if p >= FLOOR:
                 kept += 1
                 needed = [likely(left_out[key[1]]["needed"], hit) for hit in one.hits]
-                relevance += list(np.minimum.accumulate(p * np.array(needed)))
-                right += list(one.right)
+                judged.append((np.minimum.accumulate(p * np.array(needed)), one.right))
         share = kept / len(group)
-        error = f"{calibration_error(relevance, right):.3f}" if key[0] == "own" and relevance else ""
+        error = errors(judged) if key[0] == "own" and judged else ""
         mode = "read" if is_read else "unread"
         print(f"| {kind} | {mode} | {key[0]} | {key[1]} | {key[2]} | {len(group)} | {share:.3f} | {1 - share:.3f} | {error} |", flush=True)
     return move
@@ -317,8 +341,8 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         found = collect(binary, [root.resolve() for root in arguments.roots], arguments.questions, temporary, arguments.keep or pathlib.Path(temporary))
 
-    print("| kind | transformer | questions | left out | set | number | kept | refused | error |")
-    print("|---|---|---|---|---|---:|---:|---:|---:|")
+    print("| kind | transformer | questions | left out | set | number | kept | refused | error | chance | with ten questions |")
+    print("|---|---|---|---|---|---:|---:|---:|---:|---:|---:|")
     model = {}
     for kind in NEEDED:
         for is_read in (False, True):

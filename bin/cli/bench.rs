@@ -194,6 +194,9 @@ pub(crate) struct CalibrationArgs {
     /// Learn the level of relevance from which on the hits hold all that this share of questions needs, such as 0.9
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub(crate) guarantee: Option<f64>,
+    /// Learn from these questions how to correct relevance in all searches of the catalog to come
+    #[arg(long, conflicts_with = "records")]
+    pub(crate) learn: bool,
     /// Judge this many hits of each question
     #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) hits: u32,

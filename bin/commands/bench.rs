@@ -53,9 +53,10 @@ async fn bench_calibration(args: &CalibrationArgs, settings: &Settings) -> anyho
     let questions = questions::read(&args.queries, args.limit, true)?;
     let negatives = args.negatives.as_deref().map(|path| questions::read(path, args.limit, false)).transpose()?;
     let corpus = corpus(args.corpus.records.as_deref(), settings).await?.deepen()?;
-    let hits = args.hits.try_into()?;
-    let report =
-        calibration::measure(&corpus, &questions, negatives.as_deref(), args.corpus.kind, hits, args.guarantee)?;
+    let (kind, hits) = (args.corpus.kind, args.hits.try_into()?);
+    let learned = if args.learn { calibration::learn(&corpus, &questions, kind, hits)? } else { Vec::new() };
+    let report = calibration::measure(&corpus, &questions, negatives.as_deref(), kind, hits, args.guarantee)?;
+    let report = report.after(learned);
     print(&report, &report.table(), args.corpus.json)
 }
 

@@ -5,6 +5,7 @@
 //! so that the true share is at least the one reported.
 
 mod guarantee;
+mod recalibrate;
 
 use prospector_core::Kind;
 use prospector_search::{Query, SearchError};
@@ -20,6 +21,7 @@ use crate::{
 
 pub use guarantee::Guarantee;
 use guarantee::Judged;
+pub use recalibrate::{Learned, learn};
 
 /// The upper ends of the bins of relevance.
 const BINS: [f64; 11] = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0];
@@ -38,6 +40,8 @@ pub struct Report {
     bins: Vec<Bin>,
     #[serde(skip_serializing_if = "Option::is_none")]
     guarantee: Option<Guarantee>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    learned: Vec<Learned>,
 }
 
 /// What became of a set of questions.
@@ -105,17 +109,16 @@ pub fn measure(
         }
         None => None,
     };
-    let bins = bins(&judged);
-    let error: f64 = bins.iter().map(|bin| (bin.mean_relevance - bin.right).abs() * bin.hits as f64).sum();
     Ok(Report {
         records: corpus.records,
         own: Questions::of(kept, questions.len()),
         negatives,
         gold_missing: Missing::of(corpus, questions, kind),
         hits: judged.len(),
-        expected_calibration_error: round(error / judged.len().max(1) as f64),
-        bins,
+        expected_calibration_error: round(error_of(&judged)),
+        bins: bins(&judged),
         guarantee: guarantee.map(|share| Guarantee::learn(&by_question, share)),
+        learned: Vec::new(),
     })
 }
 
@@ -136,6 +139,13 @@ fn search(
         }
     }
     Ok((found, answer.is_weak))
+}
+
+/// The expected calibration error of hits: the mean distance of relevance from the share that is right, over the bins.
+fn error_of(judged: &[(f64, bool)]) -> f64 {
+    let bins = bins(judged);
+    let error: f64 = bins.iter().map(|bin| (bin.mean_relevance - bin.right).abs() * bin.hits as f64).sum();
+    error / judged.len().max(1) as f64
 }
 
 /// Relevance and whether it was right, sorted into the bins; empty ones are left out.
@@ -168,6 +178,12 @@ impl Questions {
 }
 
 impl Report {
+    /// This, with what was learned of relevance before.
+    #[must_use]
+    pub fn after(self, learned: Vec<Learned>) -> Report {
+        Report { learned, ..self }
+    }
+
     /// The report as a Markdown table.
     pub fn table(&self) -> String {
         let mut table = Table::new(["relevance", "hits", "mean", "right"]);
@@ -187,6 +203,7 @@ impl Report {
         if let Some(guarantee) = &self.guarantee {
             text += &guarantee.line();
         }
+        self.learned.iter().for_each(|learned| text += &learned.line());
         text
     }
 }

@@ -36,7 +36,6 @@ fn example_value(parameter: &Parameter) -> Option<String> {
 mod tests {
     use std::path::Path;
 
-    use super::*;
     use crate::file::parse;
 
     fn check(parameter: &str, expected: Option<&str>) {

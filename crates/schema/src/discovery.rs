@@ -9,6 +9,7 @@ use serde_json::Value;
 use tokio::sync::OnceCell;
 
 use crate::{
+    families::Families,
     joins::{Connection, Join, JoinGraph},
     model::Database,
     naming::position_of,
@@ -51,6 +52,7 @@ pub(crate) struct PreparedDatabase {
     pub(crate) database: Database,
     pub(crate) connector: Option<Arc<dyn Connector>>,
     pub(crate) joins: JoinGraph,
+    pub(crate) families: Families,
     /// What the columns of each table hold, once it was asked for.
     pub(crate) profiles: Vec<OnceCell<Profile>>,
 }
@@ -61,9 +63,10 @@ impl SchemaDiscovery {
         let known = |Entry { mut database, connector }: Entry| {
             // A database that comes from a cache or was written by hand may hold keys to tables that are gone.
             database.settle_keys();
-            let joins = JoinGraph::new(&database.tables);
+            let families = Families::new(&database.tables);
+            let joins = JoinGraph::new(&database.tables, &families);
             let profiles = database.tables.iter().map(|_| OnceCell::new()).collect();
-            PreparedDatabase { database, connector, joins, profiles }
+            PreparedDatabase { database, connector, joins, families, profiles }
         };
         SchemaDiscovery { databases: entries.into_iter().map(known).collect() }
     }
@@ -177,10 +180,13 @@ impl SchemaDiscovery {
         .any(|text| text.contains([':', '=', '<', '>']) || text.split_whitespace().count() > MAX_NAME_WORDS)
     }
 
-    /// The records to index, one for each table.
+    /// The records to index, one for each table; tables that are one by date have the record of the latest of them.
     pub fn records(&self) -> Vec<Record> {
         let tables = |known: &PreparedDatabase| -> Vec<Record> {
-            (0..known.database.tables.len()).map(|at| render::record(&known.database, at, &known.joins)).collect()
+            known
+                .representatives()
+                .map(|at| render::record(&known.database, at, &known.joins, &known.families))
+                .collect()
         };
         self.databases.iter().flat_map(tables).collect()
     }
@@ -195,6 +201,11 @@ impl PreparedDatabase {
     /// The place of the table of that name.
     pub(crate) fn table(&self, name: &str) -> Option<usize> {
         position_of(&self.database.tables, name, |table| &table.name)
+    }
+
+    /// The places of the tables that are shown; of those that are one by date, the latest.
+    pub(crate) fn representatives(&self) -> impl Iterator<Item = usize> {
+        (0..self.database.tables.len()).filter(|at| self.families.is_shown(*at))
     }
 
     /// The id of a table.

@@ -9,7 +9,10 @@ use prospector_connect::table::{ForeignKey, Table};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-use crate::likely_keys::{self, LikelyKey};
+use crate::{
+    families::Families,
+    likely_keys::{self, LikelyKey},
+};
 
 /// A bridge of more tables than this is no longer obvious, and is not proposed.
 const MAX_BRIDGE: usize = 2;
@@ -116,7 +119,7 @@ fn nature_of(key: &ForeignKey, own: &Table, target: &Table) -> KeyNature {
 
 impl JoinGraph {
     /// The graph of tables whose keys are spelled as their targets are.
-    pub(crate) fn new(tables: &[Table]) -> Self {
+    pub(crate) fn new(tables: &[Table], families: &Families) -> Self {
         let mut edges: Vec<BTreeMap<usize, Vec<Key>>> = tables.iter().map(|_| BTreeMap::new()).collect();
         for (from, table) in tables.iter().enumerate() {
             for key in &table.foreign_keys {
@@ -132,7 +135,7 @@ impl JoinGraph {
                 edges[to].entry(from).or_default().push(Key { columns: back, own: false, nature });
             }
         }
-        JoinGraph { edges, likely: likely_keys::neighbours(tables) }
+        JoinGraph { edges, likely: likely_keys::neighbours(tables, families) }
     }
 
     /// The tables that a key joins to this one, in the order of the database.
@@ -249,7 +252,7 @@ mod tests {
     }
 
     fn check(tables: &[Table], wanted: &[&str], paths: &[&[&str]]) {
-        let found = JoinGraph::new(tables).connect(&at(tables, wanted));
+        let found = JoinGraph::new(tables, &Families::default()).connect(&at(tables, wanted));
         let found: Vec<Vec<&str>> =
             found.iter().map(|path| path.iter().map(|at| tables[*at].name.as_str()).collect()).collect();
         assert_eq!(found, paths);
@@ -278,7 +281,7 @@ mod tests {
         }
         check(&chain, &["t0", "t3"], &[&["t0", "t1", "t2", "t3"]]);
         check(&chain, &["t0", "t4"], &[]);
-        let graph = JoinGraph::new(&chain);
+        let graph = JoinGraph::new(&chain, &Families::default());
         assert_eq!(graph.path(&[0], &[5]).map(|path| path.len()), Some(6));
         assert_eq!(graph.path(&[3], &[3]), Some(vec![3]));
     }
@@ -291,7 +294,7 @@ mod tests {
             table: "b".into(),
             references: vec!["x".into(), "y".into()],
         }];
-        let graph = JoinGraph::new(&tables);
+        let graph = JoinGraph::new(&tables, &Families::default());
         assert_eq!(graph.keys((1, "b"), (0, "a"))[0].to_string(), "a.x = b.x and a.y = b.y");
         assert_eq!(graph.joins(&[1, 0], &tables)[1], Join { from: "b.y".into(), to: "a.y".into() });
     }
@@ -304,7 +307,7 @@ mod tests {
             table("contestants", &["id*"]),
         ];
         tables[0].foreign_keys = vec![key("state", "areas", "state")];
-        let graph = JoinGraph::new(&tables);
+        let graph = JoinGraph::new(&tables, &Families::default());
         assert_eq!(graph.keys((0, "votes"), (1, "areas"))[0].to_string(), "votes.state = areas.state (n:m)");
         let likely = |a: usize, b: usize| graph.likely_key((a, &tables[a]), (b, &tables[b]));
         let key = |is_reversed| LikelyKey { is_reversed, from: "contestant_id".into(), to: "id".into() };

@@ -35,6 +35,7 @@ mod describe;
 mod descriptions;
 mod discovery;
 mod error;
+mod families;
 pub mod joins;
 mod key_match;
 mod likely_keys;

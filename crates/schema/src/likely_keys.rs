@@ -9,16 +9,20 @@ use std::collections::{BTreeSet, HashMap};
 use prospector_connect::table::{Column, Table};
 use prospector_text::{identifiers, stem::strip_plural};
 
+use crate::families::Families;
+
 /// The words that a column which refers to something ends in.
 const KEY_WORDS: &[&str] = &["id", "key", "code", "no", "nr", "num", "number", "uuid", "guid", "sk", "pk", "fk", "ref"];
 
 /// More tables than this with the same column, and none of them its owner, share a word rather than a key.
 const MAX_SHARING: usize = 5;
 
-/// For each table, the tables that its columns seem to refer to or to be referred to by.
-pub(crate) fn neighbours(tables: &[Table]) -> Vec<BTreeSet<usize>> {
+/// For each table, the tables that its columns seem to refer to or to be referred to by. Of tables that are one by date, the one
+/// that is shown stands for all.
+pub(crate) fn neighbours(tables: &[Table], families: &Families) -> Vec<BTreeSet<usize>> {
     let mut by_name: HashMap<String, usize> = HashMap::new();
-    for (at, table) in tables.iter().enumerate() {
+    let shown = || tables.iter().enumerate().filter(|(at, _)| families.is_shown(*at));
+    for (at, table) in shown() {
         let words = words(&table.name);
         // `dim_customer` is a table of customers as well, unless another is called so.
         for from in 0..words.len() {
@@ -28,7 +32,7 @@ pub(crate) fn neighbours(tables: &[Table]) -> Vec<BTreeSet<usize>> {
     let mut sharing: HashMap<String, Vec<usize>> = HashMap::new();
     let mut owners: HashMap<String, Vec<usize>> = HashMap::new();
     let mut named: Vec<(usize, usize)> = Vec::new();
-    for (at, table) in tables.iter().enumerate() {
+    for (at, table) in shown() {
         let keys = table.columns.iter().filter(|column| column.primary_key).count();
         for column in &table.columns {
             let words = words(&column.name);
@@ -139,7 +143,7 @@ mod tests {
 
     #[track_caller]
     fn check(tables: &[Table], at: usize, expected: &[usize]) {
-        let found: Vec<usize> = neighbours(tables)[at].iter().copied().collect();
+        let found: Vec<usize> = neighbours(tables, &Families::default())[at].iter().copied().collect();
         assert_eq!(found, expected);
     }
 

@@ -1,10 +1,13 @@
 //! A table as it is indexed, and as a hit shows it.
 
+use std::collections::BTreeSet;
+
 use prospector_connect::table::{Column, Table};
 use prospector_core::Kind;
 use prospector_core::record::Record;
 
 use crate::Database;
+use crate::families::{Families, TableFamily};
 use crate::joins::JoinGraph;
 use prospector_text::cut;
 
@@ -15,16 +18,19 @@ pub(crate) const SHOWN: usize = 200;
 const SHORT: usize = 80;
 
 /// The record of a table. The types of the columns are not indexed: they say nothing of what a table is about.
-pub(crate) fn record(database: &Database, at: usize, joins: &JoinGraph) -> Record {
+pub(crate) fn record(database: &Database, at: usize, joins: &JoinGraph, families: &Families) -> Record {
     let table = &database.tables[at];
+    let family = families.family(at);
     let id = |table: &Table| format!("{}.{}", database.name, table.name);
+    let related: BTreeSet<usize> =
+        joins.find_related(at).into_iter().map(|other| families.representative(other)).collect();
     Record {
         parent: database.name.clone(),
-        aliases: vec![table.name.clone()],
-        description: brief(table),
+        aliases: family.map_or_else(|| vec![table.name.clone()], |family| family.members.clone()),
+        description: family.map_or_else(|| brief(table), |family| tell_family(family, &brief(table))),
         members: table.columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>().join(" "),
         body: body(database, table),
-        related: joins.find_related(at).into_iter().map(|other| id(&database.tables[other])).collect(),
+        related: related.into_iter().map(|other| id(&database.tables[other])).collect(),
         ..Record::new(Kind::Table, id(table), table.name.clone())
     }
 }
@@ -38,6 +44,11 @@ pub fn data_type(table: &Table, column: &Column) -> String {
         Some(("", _)) if table.columns.iter().any(inner) => "STRUCT".to_owned(),
         _ => column.data_type.clone(),
     }
+}
+
+/// What is said of a table that is shown for others.
+pub(crate) fn tell_family(family: &TableFamily, description: &str) -> String {
+    if description.is_empty() { family.to_string() } else { format!("{family}; {description}") }
 }
 
 /// What a hit says of a table: its description, and its first columns where there is room for them.
@@ -111,8 +122,8 @@ mod tests {
         let mut database =
             Database { description: "A web shop".into(), tables: shop(), ..Database::new("shop", SourceKind::Sqlite) };
         database.tables[1].columns[1].description = "who bought".into();
-        let graph = JoinGraph::new(&database.tables);
-        let record_of = |database: &Database| record(database, 1, &graph);
+        let graph = JoinGraph::new(&database.tables, &Families::default());
+        let record_of = |database: &Database| record(database, 1, &graph, &Families::default());
         let record = record_of(&database);
         assert_eq!(record.id, "shop.invoices");
         assert_eq!(record.parent, "shop");

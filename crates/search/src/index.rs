@@ -22,6 +22,7 @@ use crate::{
     lexical::{Entry, Lexical},
     meaning::{self, Meanings},
     rank,
+    recalibration::{Recalibration, RecalibrationFile},
     refresh::{hash, unique},
     static_table::StaticTable,
     values::ValuesFile,
@@ -84,6 +85,7 @@ pub(crate) struct Inner {
     /// What the shipped transformer makes of the records; `None` with another embedder than the shipped table.
     pub(crate) meanings: Option<Meanings>,
     pub(crate) values: ValuesFile,
+    pub(crate) recalibration: RecalibrationFile,
     state: Mutex<State>,
 }
 
@@ -209,7 +211,9 @@ impl Index {
         let path = folder.as_ref().map(|folder: &Folder| folder.path.as_path());
         let meanings = embedder.as_ref().filter(|embedder| is_shipped(embedder)).map(|_| Meanings::beside(path));
         let values = ValuesFile::of_index(path);
-        Index { inner: Arc::new(Inner { folder, embedder, meanings, values, state: Mutex::new(state) }) }
+        let recalibration = RecalibrationFile::of_index(path, rank::calibrate::fingerprint());
+        let state = Mutex::new(state);
+        Index { inner: Arc::new(Inner { folder, embedder, meanings, values, recalibration, state }) }
     }
 
     /// Whether it can be searched: each of its files looks as it did when it was opened, and none that was read is
@@ -220,6 +224,15 @@ impl Index {
     pub fn check(&self) -> Result<(), SearchError> {
         self.snapshot()?;
         self.inner.values.check()
+    }
+
+    /// Corrects the relevance of all hits of a kind from now on, in every process that searches the same folder; `None` leaves it
+    /// as it ships.
+    ///
+    /// # Errors
+    /// [`SearchError::Io`] where that cannot be kept.
+    pub fn recalibrate(&self, kind: Kind, correction: Option<Recalibration>) -> Result<(), SearchError> {
+        self.inner.recalibration.set(kind, correction)
     }
 
     /// How many records there are; none where it is damaged.

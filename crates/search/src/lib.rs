@@ -44,6 +44,7 @@ mod lexical;
 mod meaning;
 mod rank;
 pub mod ranking;
+mod recalibration;
 mod recipe;
 mod refresh;
 mod safetensors;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::rank::calibrate::{ANSWERABILITY, NEED};
 pub use crate::rank::features::NAMES;
+pub use crate::recalibration::Recalibration;
 
 /// What relevance is judged by: for learning its weights.
 #[derive(Debug, Clone, PartialEq)]

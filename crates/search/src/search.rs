@@ -154,7 +154,7 @@ impl Index {
         Ok(QueryValues { matches, values: Some(values), parent: query.parent.clone() })
     }
 
-    /// What each kind has, in the order of the kinds.
+    /// What each kind has, in the order of the kinds, with its relevance corrected.
     fn rankings(&self, query: &Query, limit: usize, named: &QueryValues) -> Result<Vec<rank::Ranking>, SearchError> {
         check_length(&query.text)?;
         let snapshot = self.snapshot()?;
@@ -166,13 +166,20 @@ impl Index {
         let question = Question::new(&query.text, self.inner.meanings.as_ref());
         let asked = rank::RankQuery { question: &question, values: &named.matches };
         let rank = |kind: &Kind| rank::rank(&snapshot, *kind, asked, parent, limit, query.ranker);
-        let ranked = caught(|| kinds.iter().map(rank).collect());
+        let ranked: Result<Vec<rank::Ranking>, SearchError> = caught(|| kinds.iter().map(rank).collect());
         if let (Err(SearchError::Panicked { reason }), Some(folder)) = (&ranked, &self.inner.folder) {
             self.recover(folder, &snapshot, reason);
         }
         // What was read before the damage was met, or beside it, is no answer.
         snapshot.faults.check()?;
-        ranked
+        let mut ranked: Vec<rank::Ranking> = ranked?;
+        let corrections = self.inner.recalibration.corrections()?;
+        for (kind, ranking) in kinds.iter().zip(&mut ranked) {
+            if let Some(correction) = corrections.get(kind) {
+                ranking.records.iter_mut().for_each(|hit| hit.relevance = correction.apply(hit.relevance));
+            }
+        }
+        Ok(ranked)
     }
 }
 

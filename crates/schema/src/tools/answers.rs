@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::{joins::KeyJoin, profile::ColumnValues};
+use crate::{families::TableFamily, joins::KeyJoin, profile::ColumnValues};
 
 // The answer of `get_table_schema`. Comments of these types are in schemas that clients are shown.
 #[derive(Clone, Default, Serialize, JsonSchema)]
@@ -65,6 +65,9 @@ pub struct TableHit {
     pub table: String,
     /// How likely it is to be needed.
     pub relevance: Relevance,
+    /// Where it is shown for all tables that differ from it in a date alone: which those are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub family: Option<TableFamily>,
     /// What it holds; empty of a hit that is unlikely.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub description: String,

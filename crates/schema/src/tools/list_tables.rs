@@ -8,8 +8,8 @@ use prospector_text::cut;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{LISTED, database, find_database, table};
-use crate::{SchemaDiscovery, render::SHOWN};
+use super::{LISTED, database, find_database, members, table};
+use crate::{SchemaDiscovery, families::TableFamily, render::SHOWN};
 
 pub(super) struct ListTables(pub(super) Arc<SchemaDiscovery>);
 
@@ -32,6 +32,9 @@ pub(super) struct Item {
     #[serde(skip_serializing_if = "Option::is_none")]
     database: Option<String>,
     name: String,
+    /// The tables that differ from it in a date alone, which are not listed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    family: Option<TableFamily>,
     #[serde(skip_serializing_if = "Option::is_none")]
     row_count: Option<u64>,
     /// The source's own estimate.
@@ -50,15 +53,20 @@ impl Tool for ListTables {
     type Output = Page<Item>;
 
     async fn call(&self, args: Args) -> Result<Page<Item>, ToolError> {
-        let known = &find_database(&self.0, &args.database)?.database;
+        let prepared = find_database(&self.0, &args.database)?;
+        let known = &prepared.database;
         let owner: Arc<str> = known.name.as_str().into();
-        let items = known.tables.iter().map(|table| Item {
-            owner: owner.clone(),
-            database: (known.name != args.database).then(|| known.name.clone()),
-            name: table.name.clone(),
-            row_count: table.row_count,
-            row_count_estimated: table.row_count_estimated,
-            description: cut::line(&table.description, SHOWN),
+        let items = prepared.representatives().map(|at| {
+            let table = &known.tables[at];
+            Item {
+                owner: owner.clone(),
+                database: (known.name != args.database).then(|| known.name.clone()),
+                name: table.name.clone(),
+                family: prepared.families.family(at).cloned(),
+                row_count: table.row_count,
+                row_count_estimated: table.row_count_estimated,
+                description: cut::line(&table.description, SHOWN),
+            }
         });
         let mut page = Page::cut(items.collect(), args.offset.unwrap_or(0), args.limit.unwrap_or(LISTED));
         if !known.withheld.is_empty() {
@@ -70,12 +78,16 @@ impl Tool for ListTables {
 
 impl ToolOutput for Item {
     fn reveals(&self) -> Vec<Resource> {
-        vec![database(&self.owner), table(&self.owner, &self.name)]
+        Self::reveal_all(std::slice::from_ref(self))
     }
 
     fn reveal_all(items: &[Self]) -> Vec<Resource> {
         let owner = items.first().map(|item| database(&item.owner));
-        owner.into_iter().chain(items.iter().map(|item| table(&item.owner, &item.name))).collect()
+        let tables = items.iter().flat_map(|item| match &item.family {
+            Some(family) => members(&item.owner, family, &[]),
+            None => vec![table(&item.owner, &item.name)],
+        });
+        owner.into_iter().chain(tables).collect()
     }
 
     fn parts(&mut self) -> Vec<(&str, Part<'_>)> {

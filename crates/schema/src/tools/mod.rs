@@ -23,6 +23,7 @@ pub use answers::{TableHit, TableHits};
 
 use crate::{
     discovery::{PreparedDatabase, SchemaDiscovery},
+    families::TableFamily,
     naming::position_of,
 };
 
@@ -108,6 +109,15 @@ fn database(name: &str) -> Resource {
 
 fn table(database: &str, table: &str) -> Resource {
     Resource::new(ResourceKind::Table, format!("{database}.{table}"))
+}
+
+/// The tables of a family, and of each these columns.
+fn members(database: &str, family: &TableFamily, columns: &[&str]) -> Vec<Resource> {
+    let of_member = |member: &String| {
+        let own = columns.iter().map(|name| column(database, &format!("{member}.{name}")));
+        std::iter::once(table(database, member)).chain(own).collect::<Vec<_>>()
+    };
+    family.members.iter().flat_map(of_member).collect()
 }
 
 /// A column, from `table.column`.

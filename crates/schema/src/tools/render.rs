@@ -6,6 +6,8 @@ use prospector_core::tool::{Cut, Page};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use crate::render::tell_family;
+
 use super::{
     answers::{HitColumn, TableHit, TableSchema},
     wide,
@@ -104,6 +106,11 @@ impl TableHit {
     /// One row an invoice; rows=3; columns id INTEGER key, status TEXT 'open' 'paid', power TEXT (numbers) '95' '100'
     /// ```
     pub fn describe(&self) -> String {
+        let told = self.describe_table();
+        self.family.as_ref().map_or_else(|| told.clone(), |family| tell_family(family, &told))
+    }
+
+    fn describe_table(&self) -> String {
         if self.columns.is_empty() {
             return self.description.clone();
         }
@@ -276,6 +283,7 @@ mod tests {
             database: "shop".into(),
             table: "cars".into(),
             relevance: Relevance::new(0.9),
+            family: None,
             description: "Cars; columns id, city, power, …".into(),
             row_count: Some(3),
             columns,
@@ -302,6 +310,7 @@ mod tests {
             database: "shop".into(),
             table: table.into(),
             relevance: Relevance::new(relevance),
+            family: None,
             description: String::new(),
             row_count: None,
             columns: Vec::new(),

@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use super::{
     answers::{TableHit, TableHits},
-    column, database, detail, find_database, table,
+    column, database, detail, find_database, members, table,
 };
 use crate::{
     discovery::{PreparedDatabase, SchemaDiscovery},
@@ -76,6 +76,7 @@ impl ToolOutput for TableHit {
             .chain(shown.map(|name| column(&self.database, &format!("{}.{name}", self.table))))
             .chain(ends.map(|end| column(&self.database, end)))
             .chain(named)
+            .chain(self.reveal_family())
             .collect()
     }
 
@@ -86,6 +87,15 @@ impl ToolOutput for TableHit {
             ("joins", Part::entries(&mut self.joins)),
             ("matched_values", Part::entries(&mut self.matched_values)),
         ]
+    }
+}
+
+impl TableHit {
+    /// The other tables that it is shown for, with the columns that are shown of it.
+    fn reveal_family(&self) -> Vec<Resource> {
+        let shown = self.columns.iter().map(|column| &column.name).chain(&self.named);
+        let shown: Vec<&str> = shown.map(String::as_str).collect();
+        self.family.as_ref().map_or_else(Vec::new, |family| members(&self.database, family, &shown))
     }
 }
 
@@ -209,6 +219,7 @@ fn hits(
             database,
             table: name,
             relevance: place.relevance,
+            family: place.known.families.family(place.table).cloned(),
             description: if is_described { brief(table) } else { String::new() },
             row_count: table.row_count.filter(|_| is_detailed),
             columns,

@@ -315,3 +315,28 @@ fn the_definitions_of_all_tools_are_short() {
     let tokens = prospector_core::tokens::estimate(&serde_json::to_string(&specs).unwrap());
     assert!(tokens <= 920, "{tokens}");
 }
+
+#[tokio::test]
+async fn tables_that_are_one_by_date_are_found_and_listed_as_one() {
+    let site = || {
+        let day = |day: u32| table_of(&format!("events_2024010{day}"), &["id*", "page TEXT"]);
+        let tables = (1..=3).map(day).chain([table_of("visitors", &["id*", "name TEXT"])]).collect();
+        let database = Database { tables, ..Database::new("site", SourceKind::Ddl) };
+        SchemaDiscovery::new(vec![Entry { database, connector: None }])
+    };
+    let family = json!({"name": "events_*", "tables": 3, "first": "events_20240101", "last": "events_20240103"});
+    for query in ["pages of events", "events_20240102"] {
+        let answer = call(site(), "search_tables", json!({"query": query})).await.unwrap();
+        let hit = answer.json().pointer("/0").or(answer.json().pointer("/items/0")).unwrap();
+        assert_eq!((&hit["table"], &hit["family"]), (&json!("events_20240103"), &family), "{query}");
+        let days = answer.json().to_string().matches("\"table\":\"events_").count();
+        assert_eq!(days, 1, "{query}: {}", answer.json());
+        let reveals: Vec<String> = answer.reveals().iter().map(|resource| resource.id.clone()).collect();
+        assert!(reveals.contains(&"site.events_20240101.page".to_owned()), "{reveals:?}");
+        assert!(answer.text().contains("3 tables events_20240101..events_20240103"), "{}", answer.text());
+    }
+    let answer = call(site(), "list_tables", json!({"database": "site"})).await.unwrap();
+    assert_eq!(answer.json(), &json!([{"name": "events_20240103", "family": family}, {"name": "visitors"}]));
+    let listed = answer.reveals().iter().filter(|resource| resource.id.contains("events_")).count();
+    assert_eq!(listed, 3);
+}

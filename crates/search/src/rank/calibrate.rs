@@ -172,7 +172,14 @@ pub(super) fn judge_need(kind: Kind, is_read: bool, evidence: &Need) -> f32 {
 /// For each kind the weights without and, where there are some, with what the transformer has read.
 type Model = BTreeMap<Kind, (Weights, Option<Weights>)>;
 
-static MODEL: LazyLock<Result<Model, ModelError>> = LazyLock::new(|| parse(include_str!("../../model/relevance.json")));
+const SHIPPED: &str = include_str!("../../model/relevance.json");
+
+static MODEL: LazyLock<Result<Model, ModelError>> = LazyLock::new(|| parse(SHIPPED));
+
+/// What tells the weights that ship from those of another version.
+pub(crate) fn fingerprint() -> String {
+    blake3::hash(SHIPPED.as_bytes()).to_hex().to_string()
+}
 
 fn weights(kind: Kind, is_read: bool) -> Option<&'static Weights> {
     let (unread, read) = MODEL.as_ref().ok()?.get(&judge_as(kind))?;

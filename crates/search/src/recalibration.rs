@@ -1,0 +1,245 @@
+//! What relevance is worth in one catalog, learned from its own questions.
+//!
+//! How many things a question needs differs from one catalog to the next, and nothing in the records tells it. Of questions whose
+//! needs are known, two numbers can be learned: the log odds of a hit are `slope` times those that ship, plus `offset` (Platt, 1999).
+//! They lie sealed beside the index; a file that is damaged, or was learned with other weights of relevance, counts as none.
+
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+    time::SystemTime,
+};
+
+use prospector_core::Kind;
+use prospector_core::record::Relevance;
+use prospector_state::{
+    checksum::{seal, unseal},
+    create_folder, replace,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::SearchError;
+
+/// Its name in the folder of the index.
+const NAME: &str = "recalibration.json";
+
+/// How sure it is before anything is learned that relevance is right as it ships, in hits: of its level, and of how it spreads.
+/// With few questions little changes.
+const PRIOR_OFFSET: f64 = 0.5;
+const PRIOR_SLOPE: f64 = 5.0;
+
+/// No slope is less, so that the order of the hits stays.
+const MIN_SLOPE: f64 = 0.1;
+
+/// Log odds are those of at least so little.
+const LEAST: f64 = 1e-3;
+
+/// A step of Newton's method is at most so long, and so many are made.
+const MAX_STEP: f64 = 0.5;
+const STEPS: usize = 50;
+
+/// How relevance is corrected.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Recalibration {
+    /// What the log odds are multiplied by.
+    pub slope: f64,
+    /// What is added to them.
+    pub offset: f64,
+}
+
+impl Recalibration {
+    /// None at all.
+    const IDENTITY: Recalibration = Recalibration { slope: 1.0, offset: 0.0 };
+
+    /// The correction that makes these hits most likely, each with its relevance and whether it was needed.
+    pub fn learn(hits: &[(f64, bool)]) -> Recalibration {
+        let mut found = Recalibration::IDENTITY;
+        for _ in 0..STEPS {
+            // The slope and the curvature of the log likelihood, with those of the prior.
+            let (mut by_offset, mut by_slope) =
+                (-PRIOR_OFFSET * found.offset, -PRIOR_SLOPE * (found.slope - Recalibration::IDENTITY.slope));
+            let (mut offsets, mut both, mut slopes) = (PRIOR_OFFSET, 0.0, PRIOR_SLOPE);
+            for (relevance, is_right) in hits {
+                let odds = log_odds(*relevance);
+                let likely = found.correct(*relevance);
+                let missed = f64::from(u8::from(*is_right)) - likely;
+                let weight = likely * (1.0 - likely);
+                by_offset += missed;
+                by_slope += missed * odds;
+                offsets += weight;
+                both += weight * odds;
+                slopes += weight * odds * odds;
+            }
+            let determinant = offsets * slopes - both * both;
+            let step = |first: f64, second: f64| ((first - second) / determinant).clamp(-MAX_STEP, MAX_STEP);
+            found.offset += step(slopes * by_offset, both * by_slope);
+            found.slope = (found.slope + step(offsets * by_slope, both * by_offset)).max(MIN_SLOPE);
+        }
+        found
+    }
+
+    /// The relevance, corrected; both 0 to 1.
+    pub fn correct(self, relevance: f64) -> f64 {
+        1.0 / (1.0 + (-(self.slope * log_odds(relevance) + self.offset)).exp())
+    }
+
+    /// The relevance of a hit, corrected; an exact name stays certain.
+    pub(crate) fn apply(self, relevance: Relevance) -> Relevance {
+        if relevance == Relevance::EXACT {
+            return relevance;
+        }
+        Relevance::new(self.correct(f64::from(relevance.get())) as f32)
+    }
+}
+
+fn log_odds(share: f64) -> f64 {
+    let share = share.clamp(LEAST, 1.0 - LEAST);
+    (share / (1.0 - share)).ln()
+}
+
+/// The corrections of the kinds that have one.
+pub(crate) type Corrections = BTreeMap<Kind, Recalibration>;
+
+/// What is stored.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    /// The weights of relevance that they correct.
+    weights: String,
+    kinds: Corrections,
+}
+
+/// What a file looked like: its length and when it was written. `None` where there is none.
+type Look = Option<(u64, Option<SystemTime>)>;
+
+/// The file, and what was read of it last.
+#[derive(Default)]
+pub(crate) struct RecalibrationFile {
+    /// `None` of an index in memory.
+    path: Option<PathBuf>,
+    /// What tells the weights of relevance that it corrects from those of another version.
+    weights: String,
+    last: Mutex<Option<(Look, Arc<Corrections>)>>,
+}
+
+impl RecalibrationFile {
+    /// The file in the folder of an index, with corrections of these weights of relevance.
+    pub(crate) fn of_index(folder: Option<&Path>, weights: String) -> Self {
+        RecalibrationFile { path: folder.map(|folder| folder.join(NAME)), weights, last: Mutex::default() }
+    }
+
+    /// The corrections, as they are on disk now.
+    ///
+    /// # Errors
+    /// [`SearchError::Io`] where the file may not be read.
+    pub(crate) fn corrections(&self) -> Result<Arc<Corrections>, SearchError> {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let look = self.path.as_deref().and_then(look_at);
+        if let Some((_, known)) = last.as_ref().filter(|(known, _)| *known == look) {
+            return Ok(known.clone());
+        }
+        let read = Arc::new(self.read()?);
+        *last = Some((look, read.clone()));
+        Ok(read)
+    }
+
+    fn read(&self) -> Result<Corrections, SearchError> {
+        let Some(path) = &self.path else { return Ok(Corrections::new()) };
+        let bytes = match fs::read(path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Corrections::new()),
+            Err(source) => return Err(SearchError::Io { act: "read", path: path.clone(), source }),
+        };
+        let stored = unseal(&bytes).ok().and_then(|content| serde_json::from_slice::<Stored>(content).ok());
+        let known = stored.filter(|stored| stored.weights == self.weights);
+        if known.is_none() {
+            tracing::warn!(path = %path.display(), "what was learned of relevance is damaged or of another version");
+        }
+        Ok(known.map(|stored| stored.kinds).unwrap_or_default())
+    }
+
+    /// Corrects the relevance of a kind from now on, as it says; not at all where it says nothing.
+    ///
+    /// # Errors
+    /// [`SearchError::Io`]; all is as it was then.
+    pub(crate) fn set(&self, kind: Kind, correction: Option<Recalibration>) -> Result<(), SearchError> {
+        let mut kinds = (*self.corrections()?).clone();
+        match correction {
+            Some(correction) => kinds.insert(kind, correction),
+            None => kinds.remove(&kind),
+        };
+        if let Some(path) = &self.path {
+            let failed = |source| SearchError::Io { act: "write", path: path.clone(), source };
+            let stored = Stored { weights: self.weights.clone(), kinds: kinds.clone() };
+            let content = serde_json::to_vec(&stored).map_err(|error| failed(error.into()))?;
+            path.parent().map_or(Ok(()), create_folder).map_err(failed)?;
+            replace(path, &seal(&content)).map_err(failed)?;
+        }
+        let look = self.path.as_deref().and_then(look_at);
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some((look, Arc::new(kinds)));
+        Ok(())
+    }
+}
+
+fn look_at(path: &Path) -> Look {
+    let meta = fs::metadata(path).ok()?;
+    Some((meta.len(), meta.modified().ok()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// So many hits of a relevance, of which this share is right.
+    fn hits(count: usize, relevance: f64, right: f64) -> impl Iterator<Item = (f64, bool)> {
+        (0..count).map(move |at| (relevance, (at as f64) < right * count as f64))
+    }
+
+    #[test]
+    fn the_share_that_is_right_is_learned() {
+        let known: Vec<(f64, bool)> = hits(200, 0.2, 0.45).chain(hits(200, 0.6, 0.85)).collect();
+        let learned = Recalibration::learn(&known);
+        for (relevance, right) in [(0.2, 0.45), (0.6, 0.85)] {
+            let corrected = learned.correct(relevance);
+            assert!((corrected - right).abs() < 0.03, "{relevance}: {corrected}, {learned:?}");
+        }
+    }
+
+    #[test]
+    fn little_is_changed_where_little_is_known_or_nothing_is_wrong() {
+        assert_eq!(Recalibration::learn(&[]), Recalibration::IDENTITY);
+        let right: Vec<(f64, bool)> = hits(100, 0.2, 0.2).chain(hits(100, 0.6, 0.6)).collect();
+        let learned = Recalibration::learn(&right);
+        assert!((learned.correct(0.4) - 0.4).abs() < 0.02, "{learned:?}");
+        let one = Recalibration::learn(&[(0.5, true)]);
+        assert!((0.5..0.75).contains(&one.correct(0.5)), "{one:?}");
+    }
+
+    #[test]
+    fn the_order_stays_whatever_is_learned() {
+        // All hits but the best are right: nothing that a correction could say.
+        let odd: Vec<(f64, bool)> = hits(300, 0.9, 0.0).chain(hits(300, 0.1, 1.0)).collect();
+        let learned = Recalibration::learn(&odd);
+        assert!(learned.slope >= MIN_SLOPE && learned.correct(0.2) < learned.correct(0.8), "{learned:?}");
+        assert_eq!(learned.apply(Relevance::EXACT), Relevance::EXACT);
+    }
+
+    #[test]
+    fn what_another_process_learned_is_seen_and_what_is_damaged_counts_as_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = |weights: &str| RecalibrationFile::of_index(Some(folder.path()), weights.to_owned());
+        let ours = open("these");
+        assert!(ours.corrections().unwrap().is_empty());
+        let learned = Recalibration { slope: 0.8, offset: -0.5 };
+        open("these").set(Kind::Table, Some(learned)).unwrap();
+        assert_eq!(ours.corrections().unwrap().get(&Kind::Table), Some(&learned));
+        ours.set(Kind::Document, Some(learned)).unwrap();
+        ours.set(Kind::Table, None).unwrap();
+        let kinds: Vec<Kind> = ours.corrections().unwrap().keys().copied().collect();
+        assert_eq!(kinds, [Kind::Document]);
+        assert!(open("others").corrections().unwrap().is_empty(), "it corrects other weights");
+        fs::write(folder.path().join(NAME), b"something else").unwrap();
+        assert!(ours.corrections().unwrap().is_empty());
+    }
+}
