@@ -220,6 +220,7 @@ async fn what_is_not_written_down_is_asked_for_and_not_made_up() {
         "Who invented the telephone?",
         "What is the refund period for wholesale partners?",
         "How many customers live in Germany?",
+        "How many customers do we have?",
         "What is a gold tier?",
         "support team",
         "What discount do VIP customers get?",
