@@ -309,3 +309,44 @@ fn signal(process: u32, name: &str) {
     let sent = Command::new("sh").args(["-c", &format!("kill -{name} {process}")]).status().unwrap();
     assert!(sent.success());
 }
+
+/// An answer may rest on the steps of a plan that it ran, which are numbered as queries are; a second run says what differs.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_cites_the_steps_of_a_plan() {
+    let plan = |limit: u32, compare: bool| {
+        let steps = json!([
+            {"number": 1, "goal": "The customers that paid most", "tables": ["music_store.invoices"], "limit": limit,
+             "compute": ["sum(music_store.invoices.total) as revenue"], "filter": ["music_store.invoices.stat_cd = 'P'"],
+             "group_by": ["music_store.invoices.customer_id"], "order": ["revenue desc"], "outputs": ["top"]},
+            {"number": 2, "goal": "Their refunds", "tables": ["music_store.refunds", "music_store.invoices"], "inputs": ["top"],
+             "compute": ["sum(music_store.refunds.amount) as refunded"], "group_by": ["music_store.invoices.customer_id"],
+             "filter": ["music_store.refunds.refund_stat = 'approved'", "music_store.invoices.customer_id in top.customer_id"]}
+        ]);
+        let question = "Refunds of the customers that paid most";
+        ("run_plan", json!({"plan": {"question": question, "plan": {"steps": steps}}, "compare": compare}))
+    };
+    let estate = Estate::sample();
+    let by_hand = "SELECT customer_id, SUM(total) AS paid FROM music_store.invoices WHERE stat_cd = 'P' GROUP BY 1 ORDER BY 2 DESC LIMIT 3";
+    let paid = estate.run(["sql", by_hand]).json(0)[0]["rows"].clone();
+    let fake = FakeProvider::start(vec![
+        Turn::calls([plan(3, false)]),
+        Turn::calls([plan(2, true)]),
+        Turn::text(format!("The best customer paid {} [Q1].", paid[0][1])),
+    ])
+    .await;
+    let mut command = planner(&estate, &fake);
+    command.args(["ask", "How much did the best customers pay, and get back?", "--model", MODELS[0]]);
+    let (ran, _estate) = tokio::task::spawn_blocking(move || (Ran::of(&mut command), estate)).await.unwrap();
+    let answered = ran.json(0);
+    let questions = items(&answered["questions"]);
+    let ids: Vec<&str> = questions.iter().filter_map(|one| one["id"].as_str()).collect();
+    assert_eq!((ids, &questions[0]["rows"]), (vec!["Q1", "Q2", "Q3", "Q4"], &paid), "{answered:#}");
+    assert_eq!(
+        (&answered["tracing"]["ok"], &answered["classification"]),
+        (&json!(true), &json!("data")),
+        "{answered:#}"
+    );
+    let told = fake.requests().last().unwrap().body.to_string();
+    assert!(told.contains("Q4") && told.contains("comparison"), "{told}");
+    fake.assert_clean();
+}

@@ -1,6 +1,8 @@
 //! `planner ask`: a question answered from data and documents. On a terminal the answer alone is printed, into a pipe JSON. What
 //! happens meanwhile is told on standard error.
 
+use std::sync::Arc;
+
 use prospector_agent::{
     Limits, Models, Planner, Request,
     ask::{Answered, AskOutcome},
@@ -9,6 +11,7 @@ use prospector_agent::{
     session::Session,
 };
 use prospector_core::Owner;
+use prospector_discovery::{Catalog, DiscoveryTools, Profile};
 use prospector_llm::purpose::Mode;
 use tokio_util::sync::CancellationToken;
 
@@ -93,7 +96,15 @@ pub(super) async fn open_planner(
     settings: &Settings,
 ) -> anyhow::Result<Planner> {
     let (catalog, _) = open(settings, Opening::Use).await?;
-    Ok(Planner::new(catalog, models.clone()).with_profile(args.profile.into()))
+    Ok(planner(&Arc::new(catalog), models.clone(), args.profile.into()))
+}
+
+/// A model over a catalog, which answers by queries and by plans that it runs.
+pub(super) fn planner(catalog: &Arc<Catalog>, models: Models, profile: Profile) -> Planner {
+    let runs = catalog.clone();
+    let tools = DiscoveryTools::new(catalog, profile)
+        .with_session_tools(move |session| prospector_executor::tools(&runs, session));
+    Planner::new(catalog.clone(), models).with_tools(tools)
 }
 
 /// What one question is asked of.

@@ -1,9 +1,9 @@
 //! `planner bench`
 
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::Context as _;
-use prospector_agent::Planner;
 use prospector_bench::{
     BenchError, Corpus, calibration, chart,
     estate::{EstateSource, Notice, OptionsFn, Setup},
@@ -14,7 +14,7 @@ use prospector_offline::Offline;
 use prospector_search::ranking::Ranker;
 use serde::Serialize;
 
-use super::{Opening, capabilities, embedder, model, models, open, options, with_advice};
+use super::{Opening, ask::planner, capabilities, embedder, model, models, open, options, with_advice};
 use crate::{
     Exit,
     cli::{
@@ -108,7 +108,8 @@ async fn bench_answers(args: &AnswersBenchArgs, settings: &Settings) -> anyhow::
     let models = models(settings, Some(args.model.as_deref().unwrap_or(Offline::NAME)), None)?;
     let (catalog, _) = open(settings, Opening::Use).await?;
     let engine = catalog.engine();
-    let (report, answers) = sql::answers::measure(&Planner::new(catalog, models), &engine, &questions).await?;
+    let planner = planner(&Arc::new(catalog), models, Profile::DEFAULT);
+    let (report, answers) = sql::answers::measure(&planner, &engine, &questions).await?;
     write(args.out.as_deref(), &answers)?;
     print(&report, &report.table(), args.json)
 }

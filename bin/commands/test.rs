@@ -7,7 +7,7 @@ use prospector_bench::questions::cases::{self, Case, Comparison, Report, Tester}
 use prospector_discovery::Catalog;
 use tokio_util::sync::CancellationToken;
 
-use super::{Opening, interrupts, models, open};
+use super::{Opening, ask::planner, interrupts, models, open};
 use crate::{
     Exit,
     cli::{TestArgs, TestFormat},
@@ -88,7 +88,7 @@ impl Asker {
             settings.limits(&args.limits, models.limits())?,
         );
         let model = models.chat.name().to_owned();
-        let planner = Planner::new(catalog.clone(), models).with_profile(args.profile.into());
+        let planner = planner(catalog, models, args.profile.into());
         Ok(Asker { planner, model, limits, jobs: args.jobs as usize, repeat: args.repeat as usize })
     }
 

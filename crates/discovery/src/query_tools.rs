@@ -24,7 +24,12 @@ pub(crate) struct QueryTools {
     metrics: Arc<SemanticModel>,
     values: Arc<dyn ValueIndex>,
     verified: Arc<VerifiedQueries>,
+    /// What the caller adds.
+    pub(crate) more: Option<SessionTools>,
 }
+
+/// Makes tools that work in a session of an engine.
+pub(crate) type SessionTools = Arc<dyn Fn(&Arc<Engine>) -> Toolset + Send + Sync>;
 
 impl QueryTools {
     pub(crate) fn of(catalog: &Catalog) -> Self {
@@ -32,6 +37,7 @@ impl QueryTools {
             metrics: catalog.metrics.clone(),
             values: Arc::new(IndexedValues(catalog.index.clone())),
             verified: catalog.verified.clone(),
+            more: None,
         }
     }
 
@@ -42,6 +48,7 @@ impl QueryTools {
             (true, prospector_engine::tools(engine)),
             (!self.metrics.metrics().is_empty(), self.metrics.query_tools(engine, &self.values)),
             (!self.verified.queries().is_empty(), self.verified.running(engine)),
+            (self.more.is_some(), self.more.as_ref().map_or_else(Toolset::new, |tools| tools(engine))),
         ] {
             if is_there && !engine.is_empty() {
                 present = present.merge(tools);

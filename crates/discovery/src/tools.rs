@@ -175,6 +175,14 @@ impl DiscoveryTools {
         self
     }
 
+    /// These, and more tools for the session of an engine, wherever there is one.
+    pub fn with_session_tools(mut self, tools: impl Fn(&Arc<Engine>) -> Toolset + Send + Sync + 'static) -> Self {
+        if let Some(queries) = &mut self.queries {
+            queries.more = Some(Arc::new(tools));
+        }
+        self
+    }
+
     /// The specifications of the tools, sorted by name, as a model is given them.
     pub fn specs(&self) -> Vec<ToolSpec> {
         self.tools.specs()

@@ -64,6 +64,9 @@ pub enum Stop {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StepRun {
+    /// The number of its query where an answer cites it: `Q1`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub id: String,
     /// The step as the plan has it.
     pub step: Step,
     /// What became of it.

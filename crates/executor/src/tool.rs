@@ -1,8 +1,10 @@
 //! `run_plan`
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use prospector_agent::plan::{DiscoveredContext, Step};
 use prospector_core::record::{Resource, ResourceKind};
+use prospector_core::tool::finding::{QueryFailure, QueryFinding, QueryRows};
 use prospector_core::tool::{Effect, Tool, ToolError, ToolOutput, Toolset};
 use prospector_discovery::Catalog;
 use prospector_engine::Engine;
@@ -13,25 +15,38 @@ use serde_json::Value;
 use crate::{
     executor::{Executor, RunOptions},
     read::read_plan,
-    record::Run,
+    record::{Run, StepRun},
 };
 
-/// The tool that runs plans over a catalog. What their steps found stays in that session of its engine, as tables.
+/// The tool that runs plans over a catalog. What their steps found stays in that session of its engine, as tables, and the last
+/// run stays with the tool.
 pub fn tools(catalog: &Arc<Catalog>, session: &Arc<Engine>) -> Toolset {
-    Toolset::new().with(RunPlan(Executor::in_session(catalog.clone(), session.clone())))
+    let executor = Executor::in_session(catalog.clone(), session.clone());
+    Toolset::new().with(RunPlan { executor, last: Mutex::default() })
 }
 
-struct RunPlan(Executor);
+struct RunPlan {
+    executor: Executor,
+    last: Mutex<Option<Run>>,
+}
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct RunPlanArgs {
-    /// The plan: an object with `question` and `plan.steps`.
+    /// {"question", "plan": {"steps": [{"number": 1, "goal", "tables": ["db.table"], "compute": ["sum(db.table.column) as name"],
+    /// "filter": ["db.table.column = 'x'"], "group_by": ["month(db.table.column)"], "order": ["name desc"], "limit",
+    /// "inputs": ["step_1_results"], "outputs"}]}}
     #[schemars(with = "serde_json::Map<String, Value>")]
     plan: Value,
     /// Stop after this step.
     #[serde(default)]
     until: Option<u32>,
+    /// Take steps that did not change from the run before.
+    #[serde(default)]
+    resume: bool,
+    /// List what differs from the run before.
+    #[serde(default)]
+    compare: bool,
 }
 
 /// What a run found.
@@ -40,6 +55,9 @@ struct RunAnswer {
     #[serde(flatten)]
     #[schemars(with = "RunFields")]
     run: Run,
+    /// The databases that each step read.
+    #[serde(skip)]
+    databases: Vec<Vec<String>>,
 }
 
 /// The fields of a [`Run`] that tell most.
@@ -53,6 +71,7 @@ struct RunFields {
     derivation: Vec<Value>,
     unapplied: Vec<String>,
     stopped: Option<String>,
+    comparison: Option<Value>,
 }
 
 impl Tool for RunPlan {
@@ -68,9 +87,38 @@ impl Tool for RunPlan {
         let plan = read_plan(&args.plan.to_string()).map_err(|error| {
             ToolError::invalid(error.to_string(), Some("pass what the plan tool answered as `plan`".to_owned()))
         })?;
-        let run = self.0.run(plan, RunOptions { until: args.until, ..RunOptions::default() }).await;
-        Ok(RunAnswer { run: run.truncate() })
+        let earlier = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if earlier.is_none() && (args.resume || args.compare) {
+            let suggestion = Some("leave `resume` and `compare` out".to_owned());
+            return Err(ToolError::invalid("no plan was run before this one", suggestion));
+        }
+        let resume = earlier.clone().filter(|_| args.resume);
+        let compare = earlier.filter(|_| args.compare);
+        let run =
+            self.executor.run(plan, RunOptions { until: args.until, resume, compare, ..RunOptions::default() }).await;
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(run.clone());
+        Ok(RunAnswer::of(&run))
     }
+}
+
+impl RunAnswer {
+    /// What a run found, without what the caller said in the plan.
+    fn of(run: &Run) -> RunAnswer {
+        let mut run = Run { discovered_context: DiscoveredContext::default(), ..run.truncate() };
+        for StepRun { step, .. } in &mut run.steps {
+            let Step { number, goal, outputs, .. } = std::mem::take(step);
+            *step = Step { number, goal, outputs, ..Step::default() };
+        }
+        let databases = run.steps.iter().map(list_databases).collect();
+        RunAnswer { run, databases }
+    }
+}
+
+fn list_databases(step: &StepRun) -> Vec<String> {
+    let mut names: Vec<String> =
+        step.tables.iter().filter_map(|table| Some(table.split_once('.')?.0.to_owned())).collect();
+    names.dedup();
+    names
 }
 
 impl ToolOutput for RunAnswer {
@@ -78,4 +126,25 @@ impl ToolOutput for RunAnswer {
         let tables = self.run.steps.iter().flat_map(|step| &step.tables);
         tables.map(|name| Resource::new(ResourceKind::Table, name)).collect()
     }
+
+    fn queries(&mut self) -> Vec<QueryFinding<'_>> {
+        // Who numbers the queries says what rests on them.
+        self.run.derivation.clear();
+        let steps = self.run.steps.iter_mut().zip(&self.databases);
+        let has_query = |(step, _): &(&mut StepRun, &Vec<String>)| step.sql.is_some() || step.has_rows();
+        steps.filter(has_query).map(|(step, databases)| tell_query(step, databases)).collect()
+    }
+}
+
+fn tell_query<'a>(done: &'a mut StepRun, databases: &'a [String]) -> QueryFinding<'a> {
+    let StepRun { id, step, sql, database, columns, rows, row_count, has_more, error, .. } = done;
+    let rows = match error {
+        Some(error) => Err(QueryFailure { code: error.code.clone(), message: error.message.clone() }),
+        None => {
+            let has_more = *has_more || row_count.is_some_and(|count| rows.len() < count);
+            Ok(QueryRows { databases, columns, rows, has_more })
+        }
+    };
+    let (sql, database) = (sql.as_deref(), database.as_deref());
+    QueryFinding { id, question: &step.goal, sql, database, verified: None, rows }
 }

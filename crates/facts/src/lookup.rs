@@ -34,6 +34,9 @@ const LIGHT: f64 = 0.25;
 /// The share of the least covered word from which on nothing is missing.
 const ENOUGH: f64 = 0.5;
 
+/// So many words after a number it counts something.
+const MAX_BETWEEN: usize = 2;
+
 /// A question as it is looked up.
 pub(crate) struct Lookup<'a> {
     words: Vec<Word>,
@@ -42,6 +45,8 @@ pub(crate) struct Lookup<'a> {
     near: &'a Near,
     /// One of many is asked for by what sets it apart: `the strongest channel`.
     superlative: bool,
+    /// It asks how many there are of something.
+    counts: bool,
 }
 
 struct Word {
@@ -88,7 +93,8 @@ impl<'a> Lookup<'a> {
         let superlative = regex!(r"(?i)\bthe \w{4,}est\b").is_match(question)
             && !regex!(r"(?i)\bthe (?:request|interest|guest|forest|contest|digest|harvest|invest)\b")
                 .is_match(question);
-        Lookup { words, wanted, all, near, superlative }
+        let counts = asking.asked.data && regex!(r"(?i)^how many\b").is_match(question.trim());
+        Lookup { words, wanted, all, near, superlative, counts }
     }
 
     /// See [`Wanted::is_strict`].
@@ -130,6 +136,10 @@ impl<'a> Lookup<'a> {
         if !in_own && !with_before {
             return None;
         }
+        // `How many customers do we have?` is answered by a number of customers, not by any sentence about one that has a number.
+        if heavy == 1 && self.counts && !self.is_counted_in(&said) {
+            return None;
+        }
         let (shares, said_itself) = self.shares(place, unit_own);
         let total: f64 = self.words.iter().map(|word| word.weight).sum();
         let coverage = self.words.iter().zip(&shares).map(|(word, share)| word.weight * share).sum::<f64>() / total;
@@ -156,6 +166,16 @@ impl<'a> Lookup<'a> {
         let score =
             about * apart * coverage.powf(1.5) * (0.4 + 0.6 * (weakest / ENOUGH).min(1.0)) * (0.5 + 0.5 * own_share);
         Some(Found { coverage, score, with_before })
+    }
+
+    /// Whether a number stands right before what is counted.
+    fn is_counted_in(&self, said: &str) -> bool {
+        let all = words(said);
+        let is_number = |word: &String| {
+            word.starts_with(|c: char| c.is_ascii_digit()) || prospector_text::numbers::parse_word(word).is_some()
+        };
+        let is_counted = |word: &String| self.words.iter().any(|counted| !counted.light && counted.stem == stem(word));
+        (0..all.len()).any(|at| is_number(&all[at]) && all[at + 1..].iter().take(MAX_BETWEEN).any(is_counted))
     }
 
     /// How far each word is said, and how many of those that count the sentence says itself.

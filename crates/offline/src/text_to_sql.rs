@@ -335,7 +335,7 @@ fn render_rows(known: &TurnState, intent: &Intent, result: &Value) -> String {
     let name = result["databases"][0].as_str().or(database.iter().copied().find(|name| of(name))).unwrap_or_default();
     let tables: Vec<&Table> = known.tables.iter().filter(|table| table.database == name).collect();
     let measure = intent.called.clone().unwrap_or_else(|| name_measure(&intent.measure, intent, &tables));
-    let conditions: Vec<String> = intent.filters.iter().map(|filter| condition(filter, &tables)).collect();
+    let conditions: Vec<String> = intent.conditions().iter().map(|one| condition(one, &tables)).collect();
     let conditions =
         if conditions.is_empty() { String::new() } else { format!(", where {}", conditions.join(" and ")) };
     let rows: Vec<&Vec<Value>> = result["rows"].as_array().into_iter().flatten().filter_map(Value::as_array).collect();
@@ -404,11 +404,15 @@ fn name_measure(measure: &Measure, intent: &Intent, tables: &[&Table]) -> String
     }
 }
 
-fn condition(filter: &intent::Filter, tables: &[&Table]) -> String {
+fn condition(condition: &intent::Condition<'_>, tables: &[&Table]) -> String {
+    let filter = condition.filter;
     let (table, column) = (tables[filter.place.0], &tables[filter.place.0].columns[filter.place.1]);
     let name = format!("{}.{}", table.name, column.name);
     match &filter.test {
-        Test::Is(value) => format!("{name} is {value}"),
+        Test::Is(value) => {
+            let values: Vec<&str> = std::iter::once(value.as_str()).chain(condition.others.iter().copied()).collect();
+            format!("{name} is {}", values.join(" or "))
+        }
         Test::Compare(operator, number) => format!("{name} {operator} {number}"),
         Test::During(period) if period.to.starts_with("9999") => format!("{name} is from {} on", period.from),
         Test::During(period) if period.from.starts_with("0000") => format!("{name} is before {}", period.to),

@@ -319,7 +319,7 @@ mod tests {
     fn a_key_over_both_primary_keys_joins_one_row_to_one() {
         let mut tables = vec![table("people", &["id*"]), table("passports", &["person_id*", "number"])];
         tables[1].foreign_keys = vec![key("person_id", "people", "id")];
-        let graph = JoinGraph::new(&tables);
+        let graph = JoinGraph::new(&tables, &Families::default());
         assert_eq!(graph.keys((1, "passports"), (0, "people"))[0].to_string(), "passports.person_id = people.id (1:1)");
     }
 }

@@ -11,6 +11,7 @@ use prospector_engine::query::aggregate::Grain;
 use prospector_text::{identifiers, numbers, periods, stem};
 use serde_json::json;
 
+use crate::model::MetricKind;
 use crate::query::{MetricQuery, TIME};
 use crate::{SemanticModel, check::fold};
 
@@ -101,6 +102,9 @@ const SILENT: &[&str] = &[
     "you",
 ];
 
+/// Words that ask for one figure beside the other.
+const COMPARING: &[&str] = &["compare", "compared", "compares", "versus", "vs"];
+
 /// Words that put the largest or the smallest first.
 const DESCENDING: &[&str] = &["best", "biggest", "greatest", "highest", "largest", "most", "top"];
 const ASCENDING: &[&str] = &["bottom", "fewest", "least", "lowest", "smallest", "worst"];
@@ -167,7 +171,9 @@ impl SemanticModel {
         if query.metrics.is_empty() {
             return Err(ReadError::NoMetric);
         }
-        reader.take_totals();
+        let is_ratio =
+            |name: &String| self.metric(name).is_some_and(|metric| matches!(metric.kind, MetricKind::Ratio { .. }));
+        reader.take_totals(query.metrics.iter().all(is_ratio));
         reader.check_quotients()?;
         let has_unit = |name: &String| self.metric(name).is_some_and(|metric| !metric.unit.is_empty());
         reader.check_unit(query.metrics.iter().any(has_unit), query.metrics.iter().all(has_unit))?;
@@ -175,6 +181,12 @@ impl SemanticModel {
         reader.names_one = false;
         let names = self.dimensions().iter().map(|dimension| (&dimension.name, &dimension.synonyms));
         query.dimensions = reader.take_names(names);
+        if reader.compares() {
+            // What is compared stands side by side.
+            let several = query.filters.iter().filter(|filter| filter.op == FilterOp::In).map(|filter| &filter.column);
+            let new: Vec<String> = several.filter(|column| !query.dimensions.contains(column)).cloned().collect();
+            query.dimensions.extend(new);
+        }
         query.grain = reader.take_grain();
         if let Some(descending) = reader.take_rank() {
             let is_single = query.dimensions.len() + usize::from(query.grain.is_some()) == 1 && reader.names_one;
@@ -241,9 +253,9 @@ impl Reader {
             self.take(at, count);
             // `since`, `after` and `before` are in the period already.
             let before = at.checked_sub(1).map(|at| &mut self.words[at]);
-            if let Some(word) =
-                before.filter(|word| ["since", "after", "before", "until", "between"].contains(&word.lower.as_str()))
-            {
+            if let Some(word) = before.filter(|word| {
+                ["since", "after", "before", "until", "through", "between"].contains(&word.lower.as_str())
+            }) {
                 word.is_taken = true;
             }
         }
@@ -289,12 +301,14 @@ impl Reader {
         found.into_iter().map(|(_, name)| name.clone()).collect()
     }
 
-    /// `total` right before a name: `total revenue`. The `total of paid invoices` is not their number.
-    fn take_totals(&mut self) {
+    /// `total` right before a name: `total revenue`. The `total of paid invoices` is not their number. A rate is an average already.
+    fn take_totals(&mut self, are_ratios: bool) {
         for at in 1..self.words.len() {
             let is_named = self.words[at].is_taken;
             let before = &mut self.words[at - 1];
-            before.is_taken |= is_named && ["total", "overall"].contains(&before.lower.as_str());
+            let is_silent = ["total", "overall"].contains(&before.lower.as_str())
+                || are_ratios && ["average", "mean"].contains(&before.lower.as_str());
+            before.is_taken |= is_named && is_silent;
         }
     }
 
@@ -318,6 +332,11 @@ impl Reader {
             Some(pair) => Err(ReadError::NotUnderstood(pair.iter().map(|word| word.text.clone()).collect())),
             None => Ok(()),
         }
+    }
+
+    /// Whether the values that the question names are to be told apart.
+    fn compares(&self) -> bool {
+        self.words.iter().any(|word| COMPARING.contains(&word.lower.as_str()))
     }
 
     /// The values that the question names, as conditions.

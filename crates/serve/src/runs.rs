@@ -140,9 +140,11 @@ impl Server {
         run.finish("plan", &outcome.plan, (outcome.plan.ended, cost), outcome.failure)
     }
 
-    /// A planner over one state of the catalog. Its queries run in an engine of their own.
+    /// A planner over one state of the catalog. Its queries and plans run in an engine of their own.
     fn planner(&self, view: &CatalogView) -> Planner {
-        Planner::new(view.catalog.clone(), self.models.clone()).with_tools(view.tools.clone())
+        let runs = view.catalog.clone();
+        let tools = view.tools.clone().with_session_tools(move |session| prospector_executor::tools(&runs, session));
+        Planner::new(view.catalog.clone(), self.models.clone()).with_tools(tools)
     }
 
     async fn ask(&self, run: &Run, asked: &Question) -> End {

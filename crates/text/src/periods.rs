@@ -93,7 +93,8 @@ pub fn find(text: &str) -> Vec<Period> {
         let (from, to) = match before {
             "since" => (from, NO_END.to_owned()),
             "after" => (to, NO_END.to_owned()),
-            "before" | "until" => (NO_BEGINNING.to_owned(), from),
+            "before" => (NO_BEGINNING.to_owned(), from),
+            "until" | "through" => (NO_BEGINNING.to_owned(), to),
             _ => (from, to),
         };
         found.push(Period { from, to, place: (at, taken) });
@@ -238,6 +239,7 @@ mod tests {
         check("since 2024", &[("2024-01-01", "9999-01-01")]);
         check("before the year 2024", &[("2024-01-01", "2025-01-01")]);
         check("before March 2024", &[("0000-01-01", "2024-03-01")]);
+        check("until March 2024", &[("0000-01-01", "2024-04-01")]);
         check("order 1234 of customer 12345", &[]);
         check("in March", &[]);
         check("2025-Q9 2025-13 2025-00-01", &[]);

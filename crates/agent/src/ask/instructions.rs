@@ -24,8 +24,9 @@ macro_rules! with_tools {
 2. Map: search for everything else, then describe what you will use. Know what one row stands for. Call in parallel where \
 you can. Use think to reason; nobody but the user sees it.
 3. Plan: begin with small queries that check how many rows there are, which values and which dates.
-4. Query: execute_sql with one question for each query; they are numbered Q1, Q2... Results of earlier turns come with \
-get_previous_results, and do not have to be queried again.
+4. Query: execute_sql with one question for each query; they are numbered Q1, Q2... What takes several steps is a plan for \
+run_plan, whose steps are numbered too. Results of earlier turns come with get_previous_results, and do not have to be \
+queried again.
 5. Inspect, and iterate: no rows, missing values or outliers are looked into. What failed two or three times is explained, \
 not tried again.
 6. Answer: in text, when you have what you need, with what stays uncertain.

@@ -79,14 +79,12 @@ impl Ledger {
                 self.note_previous(answer);
                 Vec::new()
             }
-            (None, Ok(answer))
-                if [DiscoveryTools::RUN_VERIFIED_TOOL, DiscoveryTools::METRICS_TOOL].contains(&call.name.as_str()) =>
-            {
-                self.note_run(answer)
-            }
             (None, Ok(answer)) => {
-                self.note_knowledge(answer);
-                Vec::new()
+                let ran = self.note_run(answer);
+                if ran.is_empty() {
+                    self.note_knowledge(answer);
+                }
+                ran
             }
             (None, Err(_)) => Vec::new(),
         }
@@ -132,8 +130,7 @@ impl Ledger {
         });
     }
 
-    /// A verified query that was run, and the one that computed metrics, gets a number, as those do that were written for the
-    /// question.
+    /// Every other query whose rows are shown gets a number too: a verified one, one that computed metrics, each of a plan.
     fn note_run(&mut self, answer: &mut Answer) -> Vec<QueryRan> {
         let first = self.questions.len();
         let questions = &mut self.questions;
@@ -148,6 +145,7 @@ impl Ledger {
                     id: format!("Q{}", questions.len() + 1),
                     question: finding.question.to_owned(),
                     sql: finding.sql.unwrap_or_default().to_owned(),
+                    database: finding.database.map(str::to_owned),
                     verified,
                     ..DataQuestion::default()
                 };
@@ -156,12 +154,12 @@ impl Ledger {
                 questions.push(question);
             }
         });
-        // What is said beside the rows may be repeated; a number of the rows has to be cited.
-        let mut beside = answer.json().clone();
-        if let Some(fields) = beside.as_object_mut() {
-            fields.shift_remove("rows");
+        if self.questions.len() > first {
+            // What is said beside the rows may be repeated; a number of the rows has to be cited.
+            let mut beside = answer.json().clone();
+            remove_rows(&mut beside);
+            self.keep_text(&beside.to_string());
         }
-        self.keep_text(&beside.to_string());
         self.questions[first..].iter().map(tell_ran).collect()
     }
 
@@ -233,6 +231,17 @@ impl Ledger {
             text.push_str(&format!("\n- {} ({})", premise.definition.trim_end_matches('.'), premise.source));
         }
         text
+    }
+}
+
+fn remove_rows(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.shift_remove("rows");
+            fields.values_mut().for_each(remove_rows);
+        }
+        Value::Array(items) => items.iter_mut().for_each(remove_rows),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 

@@ -85,6 +85,37 @@ pub(super) struct Intent {
     pub(super) notes: Vec<String>,
 }
 
+/// A condition; of values of one column that the question names, all of them.
+pub(super) struct Condition<'a> {
+    pub(super) filter: &'a Filter,
+    /// The further values: any of them will do, since no row has two.
+    pub(super) others: Vec<&'a str>,
+}
+
+impl Intent {
+    /// Whether it measures one of these columns.
+    pub(super) fn measures(&self, places: &[Place]) -> bool {
+        matches!(&self.measure, Measure::Of(_, place) if places.contains(place))
+    }
+
+    /// The filters, with the values of one column together.
+    pub(super) fn conditions(&self) -> Vec<Condition<'_>> {
+        let mut conditions: Vec<Condition<'_>> = Vec::new();
+        for filter in &self.filters {
+            let is_of_same = |known: &&mut Condition<'_>| {
+                let is_value = matches!(known.filter.test, Test::Is(_));
+                is_value && (known.filter.place, known.filter.via) == (filter.place, filter.via)
+            };
+            match (&filter.test, conditions.iter_mut().find(is_of_same)) {
+                (Test::Is(_), Some(known)) if known.filter.test == filter.test => {}
+                (Test::Is(value), Some(known)) => known.others.push(value),
+                _ => conditions.push(Condition { filter, others: Vec::new() }),
+            }
+        }
+        conditions
+    }
+}
+
 /// Why a question is not understood.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Stop {

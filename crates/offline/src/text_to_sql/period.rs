@@ -137,8 +137,9 @@ pub(super) fn take(words: &mut [Word]) -> Result<Option<Period>, SeveralPeriods>
         [(place, from, months)] => match word_before(*place).as_str() {
             "since" => (Some(Period { to: "9999-01-01".into(), ..period(*from, *months) }), Some(*place - 1)),
             "after" => (Some(Period { from: period(*from, *months).to, to: "9999-01-01".into() }), Some(*place - 1)),
-            "before" | "until" => {
-                (Some(Period { from: "0000-01-01".into(), to: period(*from, *months).from }), Some(*place - 1))
+            "before" => (Some(Period { from: "0000-01-01".into(), to: period(*from, *months).from }), Some(*place - 1)),
+            "until" | "through" => {
+                (Some(Period { from: "0000-01-01".into(), ..period(*from, *months) }), Some(*place - 1))
             }
             _ => (Some(period(*from, *months)), None),
         },
@@ -178,6 +179,7 @@ mod tests {
         check("between 2023 and 2024", Some(("2023-01-01", "2025-01-01")));
         check("since 2024", Some(("2024-01-01", "9999-01-01")));
         check("before March 2024", Some(("0000-01-01", "2024-03-01")));
+        check("until March 2024", Some(("0000-01-01", "2024-04-01")));
         check("more than 500 invoices", None);
         assert!(take(&mut words("2023 or 2025")).is_err());
     }

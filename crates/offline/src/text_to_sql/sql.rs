@@ -1,7 +1,7 @@
 //! From an intent to a query, in the SQL of its source.
 
 use super::{
-    intent::{Aggregate, Filter, Group, Intent, Measure, Place, Test, path},
+    intent::{Aggregate, Condition, Group, Intent, Measure, Place, Test, path},
     period::Unit,
     turn_state::Table,
 };
@@ -143,8 +143,8 @@ impl Writer<'_> {
             selected.push(self.group(intent.subject, group)?);
         }
         let mut conditions = Vec::new();
-        for filter in &intent.filters {
-            let condition = self.condition(intent.subject, filter)?;
+        for condition in intent.conditions() {
+            let condition = self.condition(intent.subject, &condition)?;
             if !conditions.contains(&condition) {
                 conditions.push(condition);
             }
@@ -264,13 +264,23 @@ impl Writer<'_> {
         Ok(group.unit.map_or(column.clone(), |unit| self.speaks.unit(unit, &column)))
     }
 
-    fn condition(&mut self, subject: usize, filter: &Filter) -> Result<String, JoinError> {
+    fn condition(&mut self, subject: usize, condition: &Condition<'_>) -> Result<String, JoinError> {
+        let filter = condition.filter;
         self.reach(subject, filter.place.0, filter.via)?;
         let column = self.column(filter.place);
         let known = &self.tables[filter.place.0].columns[filter.place.1];
         Ok(match &filter.test {
-            Test::Is(value) if known.is_number() && value.parse::<f64>().is_ok() => format!("{column} = {value}"),
-            Test::Is(value) => format!("{column} = '{}'", value.replace('\'', "''")),
+            Test::Is(value) => {
+                let literal = |value: &str| match known.is_number() && value.parse::<f64>().is_ok() {
+                    true => value.to_owned(),
+                    false => format!("'{}'", value.replace('\'', "''")),
+                };
+                let values = std::iter::once(value.as_str()).chain(condition.others.iter().copied());
+                match condition.others.as_slice() {
+                    [] => format!("{column} = {}", literal(value)),
+                    _ => format!("{column} IN ({})", values.map(literal).collect::<Vec<_>>().join(", ")),
+                }
+            }
             Test::Compare(operator, number) => format!("{column} {operator} {number}"),
             Test::During(period) => {
                 // Dates that are texts of another length, such as months, compare as texts of that length.

@@ -94,7 +94,12 @@ fn a_question_that_is_understood_is_one_over_metrics() {
     );
     check(
         "Compare revenue and orders in Brazil and the United States",
-        Ok(json!({"metrics": ["gross_revenue", "orders"],
+        Ok(json!({"metrics": ["gross_revenue", "orders"], "dimensions": ["country.name"],
+            "filters": [{"column": "country.name", "op": "in", "value": ["United States", "Brazil"]}]})),
+    );
+    check(
+        "orders in Brazil and the United States",
+        Ok(json!({"metrics": ["orders"],
             "filters": [{"column": "country.name", "op": "in", "value": ["United States", "Brazil"]}]})),
     );
     // A value of a dimension goes before the same text elsewhere.

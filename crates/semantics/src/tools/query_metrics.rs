@@ -1,13 +1,18 @@
 //! `query_metrics`
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use prospector_connect::filter::FilterOp;
+use prospector_connect::query::Aggregation;
 use prospector_connect::rows::Rows;
 use prospector_core::record::{Resource, ResourceKind};
 use prospector_core::tool::finding::QueryFinding;
 use prospector_core::tool::{Effect, Part, Tool, ToolError, ToolOutput};
 use prospector_engine::Engine;
 use prospector_engine::query::QueryAnswer;
+use prospector_engine::query::aggregate::{Aggregate, AggregateQuery, Formula, OutputColumn, OverTime};
+use prospector_text::periods;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -84,6 +89,9 @@ impl Tool for QueryMetrics {
             None => None,
         };
         let query = read_as.clone().unwrap_or(query);
+        if read_as.is_some() {
+            self.check_periods(&query).await?;
+        }
         let (compiled, metrics) = self.model.compile(&self.engine, &query)?;
         let cited = metrics.iter().map(|metric| self.cite(metric)).collect();
         if dry_run {
@@ -116,6 +124,70 @@ impl QueryMetrics {
         self.model.read_question(question, &values).map_err(|error| {
             ToolError::invalid(error.to_string(), Some("name `metrics`, `dimensions` and `filters` instead".to_owned()))
         })
+    }
+
+    /// A figure of a period is not computed of rows that hold less than half of it: whoever asks in words does not see what they
+    /// hold.
+    async fn check_periods(&self, query: &MetricQuery) -> Result<(), ToolError> {
+        let (plan, _) = self.model.plan(query)?;
+        let bound = |op: FilterOp, open: &str| {
+            let day =
+                plan.period.iter().find(|condition| condition.op == op).and_then(|condition| condition.value.as_str());
+            day.unwrap_or(open).to_owned()
+        };
+        if plan.period.is_empty() {
+            return Ok(());
+        }
+        let (from, to) = (bound(FilterOp::Gte, "0000-01-01"), bound(FilterOp::Lt, "9999-01-01"));
+        let times = plan.aggregates.iter().filter_map(|aggregate| {
+            let time = aggregate.time.as_ref()?;
+            Some(time.split_once('.').unwrap_or((aggregate.table.as_str(), time.as_str())))
+        });
+        for (entity, column) in times.collect::<BTreeSet<_>>() {
+            let Some((first, last)) = self.find_span(&plan, entity, column).await else { continue };
+            if periods::measure_overlap((&first, &last), (&from, &to)) < periods::MIN_OVERLAP {
+                let message = format!(
+                    "{entity}.{column} is from {first} to {last}, which is less than half of the period that is asked for"
+                );
+                return Err(ToolError::invalid(message, Some("name a period that the data hold".to_owned())));
+            }
+        }
+        Ok(())
+    }
+
+    /// The first and the last day of an entity; none where they cannot be read.
+    async fn find_span(&self, plan: &AggregateQuery, entity: &str, column: &str) -> Option<(String, String)> {
+        let ends = [("first", Aggregation::Min), ("last", Aggregation::Max)];
+        let aggregate = |(name, aggregation): (&str, Aggregation)| Aggregate {
+            name: name.to_owned(),
+            table: entity.to_owned(),
+            aggregation,
+            expression: Some(column.to_owned()),
+            filters: Vec::new(),
+            time: None,
+            over_time: OverTime::Additive,
+        };
+        let column = |(at, (name, _)): (usize, &(&str, Aggregation))| OutputColumn {
+            name: (*name).to_owned(),
+            formula: Formula::Aggregate(at),
+        };
+        let query = AggregateQuery {
+            tables: plan.tables.clone(),
+            joins: plan.joins.clone(),
+            columns: ends.iter().enumerate().map(column).collect(),
+            aggregates: ends.into_iter().map(aggregate).collect(),
+            dimensions: Vec::new(),
+            grain: None,
+            filters: Vec::new(),
+            period: Vec::new(),
+            having: Vec::new(),
+            order: Vec::new(),
+            limit: None,
+        };
+        let compiled = self.engine.compile_aggregates(&query).ok()?;
+        let outcome = self.engine.run(&compiled.sql, compiled.database.as_deref(), 1).await.ok()?;
+        let day = |at: usize| Some(outcome.rows.rows.first()?.get(at)?.as_str()?.to_owned());
+        Some((day(0)?, day(1)?))
     }
 
     fn cite(&self, metric: &Metric) -> CitedMetric {

@@ -11,7 +11,7 @@ use super::{
     view::{PlanView, computes},
     vocabulary::{Cover, alike},
 };
-use crate::meaning::ColumnMeaning;
+use crate::meaning::{ColumnMeaning, TableMeaning};
 
 pub(super) fn check(view: &PlanView<'_>, report: &mut Report) {
     for concept in &view.question.concepts {
@@ -282,11 +282,31 @@ fn check_currency(view: &PlanView<'_>) -> Option<SenseFinding> {
     let concept =
         view.question.concepts.iter().find(|concept| prospector_text::codes::find_currency(&concept.text).is_some())?;
     let homes = view.meanings.homes("exchang");
-    let is_there = view.tables().any(|(_, table)| homes.contains(&table.id)) || view.tables().next().is_none();
-    (!homes.is_empty() && !is_there).then(|| {
+    if homes.is_empty() || view.tables().next().is_none() {
+        return None;
+    }
+    let tables: Vec<&TableMeaning> =
+        view.tables().map(|(_, table)| table).filter(|table| homes.contains(&table.id)).collect();
+    if tables.is_empty() {
         let message = format!("`{}` of the question takes exchange rates, and no step reads them", concept.text);
-        SenseFinding::new(SenseCode::NotCovered, None, message).near(homes)
-    })
+        return Some(SenseFinding::new(SenseCode::NotCovered, None, message).near(homes));
+    }
+    // Where a step says which columns it reads, the rate is one of them.
+    let named = view.steps.iter().flat_map(|step| {
+        let names = step.columns.iter().map(String::as_str).chain(super::view::list_fields(step));
+        names.filter_map(move |name| view.find_column(step, name))
+    });
+    let mut named = named.filter(|found| homes.contains(&found.table.id)).map(|found| found.column).peekable();
+    let is_rate = |column: &ColumnMeaning| column.column_type.is_numeric() && !column.primary_key;
+    let rates = || tables.iter().flat_map(|table| &table.columns).filter(|column| is_rate(column));
+    let mut formulas = view.steps.iter().flat_map(|step| &step.compute).filter_map(|one| one.expression.as_deref());
+    let in_formula = formulas.any(|formula| rates().any(|column| formula.contains(column.name.as_str())));
+    if named.peek().is_none() || in_formula || named.any(is_rate) {
+        return None;
+    }
+    let message = format!("`{}` of the question takes the rate, and no step names its column", concept.text);
+    let nearest = rates().map(|column| column.name.clone()).collect();
+    Some(SenseFinding::new(SenseCode::WrongMeasure, None, message).near(nearest))
 }
 
 /// What did not happen is in no row: it takes another table, a condition on what is empty, or a definition that says how.

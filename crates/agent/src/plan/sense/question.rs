@@ -131,7 +131,7 @@ impl Question {
                 question.numbers.push((*word).to_owned());
                 continue;
             }
-            for concept in read_concepts(word, at, &lower) {
+            for concept in read_concepts(word, at, &lower).into_iter().chain(read_likeness(at, &lower)) {
                 if question.concepts.len() < MAX_CONCEPTS
                     && !question.concepts.iter().any(|known| known.stem == concept.stem)
                 {
@@ -166,6 +166,14 @@ fn read_concepts(word: &str, at: usize, lower: &[String]) -> Vec<Concept> {
     };
     let concept = |text: &str| Concept { text: text.to_owned(), stem: stems(text).concat(), code, is_name, at };
     parts.into_iter().map(concept).filter(|concept| !concept.stem.is_empty()).collect()
+}
+
+/// `sounds like` asks for what is similar, though neither word is about anything.
+fn read_likeness(at: usize, lower: &[String]) -> Option<Concept> {
+    const VERBS: [&str; 6] = ["sound", "sounds", "look", "looks", "feel", "feels"];
+    let verb = at.checked_sub(1).map(|before| lower[before].as_str()).filter(|verb| VERBS.contains(verb))?;
+    let (text, stem) = (format!("{verb} like"), stems("similar").concat());
+    (lower[at] == "like").then_some(Concept { text, stem, code: None, is_name: false, at })
 }
 
 /// `e-mail`.

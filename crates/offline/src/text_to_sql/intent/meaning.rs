@@ -170,7 +170,8 @@ impl Reader<'_> {
             intent.filters.push(Filter { place, test: Test::Compare(operator, number), via: None });
         }
 
-        // Filters by values.
+        // Filters by values. Those of a definition come first, and no value of the question widens them.
+        let defined_filters = intent.filters.clone();
         let via = |at: usize| {
             let before = free_tables.iter().rev().find(|(place, table)| *place < at && *table != subject);
             before.map(|(_, table)| *table)
@@ -203,6 +204,7 @@ impl Reader<'_> {
             }
         }
         self.literals(&mut intent, &via)?;
+        check_defined(&defined_filters, &intent)?;
 
         // Groups.
         let dates: Vec<Place> = (self.mentions.iter())
@@ -241,6 +243,18 @@ impl Reader<'_> {
             let place = self.date(subject, &dates, &mut intent.notes)?;
             intent.filters.push(Filter { place, test: Test::During(period), via: None });
         }
+        // A column that is no measure, no group and no date of the period would be a condition, and which one is not said.
+        let is_date_used = intent.filters.iter().any(|filter| matches!(filter.test, Test::During(_)))
+            || intent.groups.iter().any(|group| group.unit.is_some());
+        let unused = free.iter().find(|mention| match &mention.thing {
+            Meaning::Columns(all) if distinct => !intent.measures(all),
+            Meaning::Columns(all) if all.iter().any(|at| self.column(*at).is_date()) => !is_date_used,
+            Meaning::Columns(all) => !all.iter().any(|at| self.column(*at).is_number()),
+            Meaning::Table(_) | Meaning::Codes(_) | Meaning::Unit(_) => false,
+        });
+        if let Some(mention) = unused {
+            return stop(format!("what `{}` is to be is not plain", self.phrase(mention)));
+        }
         if let Some(is_largest) = largest {
             if intent.groups.is_empty() {
                 return stop("what is to be ranked is not plain");
@@ -251,5 +265,16 @@ impl Reader<'_> {
         }
         self.note_weights(&mut intent);
         Ok(intent)
+    }
+}
+
+/// Another value of a column that the definition of what is measured is limited to contradicts it.
+fn check_defined(defined: &[Filter], intent: &Intent) -> Result<(), Stop> {
+    let is_other = |own: &Filter, limit: &Filter| own.place == limit.place && own.test != limit.test;
+    let values = |filter: &&Filter| matches!(filter.test, Test::Is(_));
+    let asked = intent.filters.iter().filter(values).filter(|own| !defined.contains(own));
+    match asked.into_iter().find(|own| defined.iter().filter(values).any(|limit| is_other(own, limit))) {
+        Some(_) => stop(format!("`{}` is defined for other rows", intent.called.clone().unwrap_or_default())),
+        None => Ok(()),
     }
 }

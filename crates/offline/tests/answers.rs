@@ -1,0 +1,174 @@
+//! Questions over the sample estate with SQL that was written by hand (`answers/questions.yaml`): each is answered by the same values
+//! or declined, and none by a wrong number.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::{fs, path::Path, sync::Arc};
+
+use futures::{StreamExt, stream};
+use prospector_agent::{
+    Planner,
+    ask::{Answered, Classification},
+    session::Session,
+};
+use prospector_discovery::{Catalog, CatalogOptions};
+use prospector_offline::Offline;
+use prospector_search::{StaticTable, embed::Embedder};
+use serde::Deserialize;
+use serde_json::Value;
+
+/// Questions that mean the same, and what answers them.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Group {
+    ask: Vec<String>,
+    #[serde(default)]
+    sql: Vec<String>,
+    says: Option<String>,
+}
+
+/// A figure as one is shown that has so many places behind the point.
+const MAX_PLACES: i32 = 4;
+
+/// So many questions are asked at once.
+const AT_ONCE: usize = 4;
+
+/// So many questions there are at least, and so many are answered. Both may only be raised.
+const MIN_QUESTIONS: usize = 140;
+const MIN_RIGHT: usize = 75;
+
+/// What became of a question.
+#[derive(Debug)]
+enum Outcome {
+    Right,
+    Declined,
+    Wrong(String),
+}
+
+type Rows = Vec<Vec<Value>>;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_is_right_or_declined() {
+    let (count, right) = ask_all(1).await;
+    assert!(count >= MIN_QUESTIONS && right >= MIN_RIGHT, "{right} of {count}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "minutes"]
+async fn so_it_is_in_other_words() {
+    ask_all(usize::MAX).await;
+}
+
+/// Asks so many wordings of each question, and tells how many questions that were, and how many are answered. No answer may be wrong.
+async fn ask_all(wordings: usize) -> (usize, usize) {
+    let groups: Vec<Group> = {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/answers/questions.yaml");
+        serde_saphyr::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+    };
+    let state = tempfile::tempdir().unwrap();
+    let catalog = open(state.path()).await;
+    let planner = Planner::new(catalog.clone(), Arc::new(Offline));
+    let engine = catalog.engine();
+    let mut asked = Vec::new();
+    for group in &groups {
+        let mut readings: Vec<Rows> = Vec::new();
+        for sql in &group.sql {
+            let ran = engine.run(sql, None, 1_000).await.unwrap_or_else(|failure| panic!("{sql}: {failure}"));
+            assert!(!ran.rows.rows.is_empty(), "{sql} gives nothing");
+            readings.push(ran.rows.rows);
+        }
+        let readings = Arc::new(readings);
+        asked.extend(
+            group.ask.iter().take(wordings).map(|question| (question, readings.clone(), group.says.as_deref())),
+        );
+    }
+    let count = asked.len();
+    let judged = stream::iter(asked).map(async |(question, readings, says)| {
+        let answered = planner.ask(&mut Session::unkept(), question.as_str()).await.answered;
+        (question, judge(&answered, &readings, says), answered)
+    });
+    let judged: Vec<_> = judged.buffered(AT_ONCE).collect().await;
+    let (mut right, mut wrong) = (0, Vec::new());
+    for (question, outcome, answered) in &judged {
+        let first = answered.answer.lines().next().unwrap_or_default();
+        match outcome {
+            Outcome::Right => right += 1,
+            Outcome::Declined => println!("declined: {question}\n    {first}"),
+            Outcome::Wrong(why) => wrong.push(format!("{question}\n    {why}\n    {first}")),
+        }
+    }
+    println!("{right} of {count} questions are answered rightly, {} wrongly", wrong.len());
+    assert!(wrong.is_empty(), "{} wrong answers\n{}", wrong.len(), wrong.join("\n"));
+    (count, right)
+}
+
+async fn open(state: &Path) -> Arc<Catalog> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../catalog/catalog.yaml");
+    let embedder: Arc<dyn Embedder> = Arc::new(StaticTable::shipped().unwrap());
+    let options =
+        CatalogOptions { state: Some(state.to_owned()), embedder: Some(embedder), ..CatalogOptions::default() };
+    Arc::new(Catalog::open(&file, options).await.unwrap().0)
+}
+
+fn judge(answered: &Answered, readings: &[Rows], says: Option<&str>) -> Outcome {
+    let results: Vec<&Rows> =
+        answered.questions.iter().filter(|one| one.error.is_none()).map(|one| &one.rows).collect();
+    if let Some(says) = says {
+        let holds = answered.answer.contains(says);
+        return match (holds, answered.classification) {
+            (true, _) => Outcome::Right,
+            (false, Classification::Data | Classification::Mixed) => Outcome::Wrong("data for a definition".to_owned()),
+            (false, _) if is_declined(answered) => Outcome::Declined,
+            (false, _) => Outcome::Wrong(format!("it does not say `{says}`")),
+        };
+    }
+    let Some(last) = results.last() else {
+        return if is_declined(answered) {
+            Outcome::Declined
+        } else {
+            Outcome::Wrong("it does not decline".to_owned())
+        };
+    };
+    if !answered.tracing.ok {
+        return Outcome::Wrong("it is not traced".to_owned());
+    }
+    if readings.iter().any(|reading| is_same(last, reading)) {
+        return Outcome::Right;
+    }
+    // That there are no rows is no number.
+    if last.is_empty() || last.iter().flatten().all(Value::is_null) {
+        return Outcome::Declined;
+    }
+    Outcome::Wrong(format!("{last:?} instead of {readings:?}"))
+}
+
+fn is_declined(answered: &Answered) -> bool {
+    let says_so = ["I cannot answer this:", "Clarification:"].iter().any(|start| answered.answer.starts_with(start));
+    says_so && answered.questions.is_empty()
+}
+
+/// Whether there are the same rows, in any order: each value of a row that is expected stands in its row.
+fn is_same(found: &[Vec<Value>], expected: &[Vec<Value>]) -> bool {
+    let holds = |row: &[Value], wanted: &[Value]| wanted.iter().all(|value| row.iter().any(|own| is_equal(own, value)));
+    let mut open: Vec<&Vec<Value>> = found.iter().collect();
+    found.len() == expected.len()
+        && expected.iter().all(|wanted| {
+            let place = open.iter().position(|row| holds(row, wanted));
+            place.map(|place| open.swap_remove(place)).is_some()
+        })
+}
+
+/// Equal, but for digits that a figure is shown without.
+fn is_equal(shown: &Value, exact: &Value) -> bool {
+    let number = |value: &Value| value.as_f64().or_else(|| value.as_str()?.parse().ok());
+    match (number(shown), number(exact)) {
+        (Some(shown), Some(exact)) => {
+            let is_rounded = |places: i32| {
+                let scale = 10_f64.powi(places);
+                (shown * scale - (exact * scale).round()).abs() < 1e-6
+            };
+            (shown - exact).abs() <= 1e-6 * exact.abs().max(1.0) || (2..=MAX_PLACES).any(is_rounded)
+        }
+        _ => shown == exact,
+    }
+}
