@@ -1,5 +1,4 @@
-//! Identifiers: which fields tell one thing from another, and which operations give the identifier that another one
-//! requires.
+//! Identifiers: which operations give the one that another operation requires.
 //!
 //! The thing is named by the parameter (`album_id`), or by what stands before its placeholder (`/albums/{id}`). An operation
 //! gives its identifier that reads, does not require it itself, and answers with things of that name that have one: a
