@@ -76,7 +76,7 @@ pub(crate) struct OperationDetails {
 
 /// What of an operation is asked for, and how.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct PartRequest<'a> {
     /// One part alone.
     pub(crate) part: Option<&'a str>,
     /// How many levels of objects.
@@ -114,7 +114,7 @@ impl PartWords {
 ///
 /// # Errors
 /// `not_found` with the nearest names, where there is no such part.
-pub(crate) fn details(api: &Api, operation: &Operation, asked: Asked<'_>) -> Result<OperationDetails, ToolError> {
+pub(crate) fn details(api: &Api, operation: &Operation, asked: PartRequest<'_>) -> Result<OperationDetails, ToolError> {
     let mut details = OperationDetails {
         api: api.name.clone(),
         operation: operation.name.clone(),
@@ -143,7 +143,7 @@ pub(crate) fn details(api: &Api, operation: &Operation, asked: Asked<'_>) -> Res
 }
 
 impl OperationDetails {
-    fn whole(&mut self, api: &Api, operation: &Operation, Asked { depth, words, .. }: Asked<'_>) {
+    fn whole(&mut self, api: &Api, operation: &Operation, PartRequest { depth, words, .. }: PartRequest<'_>) {
         let room = if depth.is_some() { MORE } else { USUAL };
         let deepest =
             depth.map_or(if api.kind == ApiKind::GraphQl { DEFAULT_GRAPH_LEVELS } else { DEFAULT_LEVELS }, levels);
@@ -200,7 +200,7 @@ impl OperationDetails {
         self.next = Some(format!("{} cut short; more: {}", cut.join(", "), words.spell(api, operation, cut[0])));
     }
 
-    fn one(&mut self, api: &Api, operation: &Operation, part: &str, asked: Asked<'_>) -> Result<(), ToolError> {
+    fn one(&mut self, api: &Api, operation: &Operation, part: &str, asked: PartRequest<'_>) -> Result<(), ToolError> {
         if part.len() > MAX_PART_BYTES {
             return Err(missing(part, &[]));
         }

@@ -1,5 +1,4 @@
-//! Identifiers: which fields tell one thing from another, and which operations give the identifier that another one
-//! requires.
+//! Identifiers: which operations give the one that another operation requires.
 //!
 //! The thing is named by the parameter (`album_id`), or by what stands before its placeholder (`/albums/{id}`). An operation
 //! gives its identifier that reads, does not require it itself, and answers with things of that name that have one: a
@@ -13,7 +12,7 @@ use crate::{
     Api, Operation,
     model::{Access, Field, Location, Parameter, Shape},
     render::bare,
-    shape,
+    shape::{self, IDENTIFIERS},
 };
 
 /// At most so many operations are told.
@@ -21,22 +20,6 @@ const MAX_GIVERS: usize = 2;
 
 /// So many shapes of an answer are looked at.
 const MAX_SHAPES: usize = 300;
-
-/// What identifies a thing by itself, or as the last word of a longer name.
-const IDENTIFIERS: [&str; 6] = ["id", "uuid", "guid", "uri", "slug", "key"];
-
-/// What a person calls a thing by, as the whole name of a field.
-const TITLES: [&str; 4] = ["name", "title", "login", "username"];
-
-/// Whether a field tells which thing it is.
-pub(crate) fn is_key(name: &str) -> bool {
-    let words = identifiers::words(name);
-    match words.as_slice() {
-        [only] => IDENTIFIERS.contains(&only.as_str()) || TITLES.contains(&only.as_str()),
-        [_, .., last] => matches!(last.as_str(), "id" | "uuid" | "guid"),
-        [] => false,
-    }
-}
 
 /// The names of the operations that give the value of a parameter that must be passed and identifies a thing, the plainest
 /// first.
@@ -279,20 +262,5 @@ components:
                      type Order { id: ID! total: Int } type Person { name: String lastOrder: Order }";
         check(graph, "order", "id", &["orders"]);
         check(graph, "lines", "orderId", &["orders"]);
-    }
-
-    #[test]
-    fn fields_that_tell_things_apart() {
-        for (name, expected) in [
-            ("id", true),
-            ("uri", true),
-            ("name", true),
-            ("albumId", true),
-            ("file_name", false),
-            ("identity", false),
-            ("", false),
-        ] {
-            assert_eq!(is_key(name), expected, "{name}");
-        }
     }
 }

@@ -200,7 +200,7 @@ mod tests {
     use super::*;
     use crate::{
         ApiDiscovery, ApiKind, ApiSource,
-        details::{Asked, details},
+        details::{PartRequest, details},
     };
 
     const TOOLS: &str = r##"{"tools": [
@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn a_tool_is_shown_with_its_types_and_what_is_broken_is_said() {
         let (api, problems) = ApiSource::new("tracker", "").read(TOOLS).unwrap();
-        let shown = |number: usize| json!(details(&api, &api.operations[number], Asked::default()).unwrap());
+        let shown = |number: usize| json!(details(&api, &api.operations[number], PartRequest::default()).unwrap());
         assert_eq!(
             shown(0),
             json!({"api": "tracker", "operation": "search_issues", "type": "tool", "method": "READ", "path": "search_issues",

@@ -5,13 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use prospector_text::cut;
+use prospector_text::{cut, identifiers};
 use serde_json::{Map, Value, json};
 
-use crate::{
-    identifier::is_key,
-    model::{Field, Shape},
-};
+use crate::model::{Field, Shape};
 
 /// The most parts that are rendered before a depth is given up.
 const MAX_PARTS: usize = 3_000;
@@ -27,6 +24,22 @@ const MAX_SMALL: usize = 60;
 
 /// So many key fields are shown of an object that there is no room for.
 const MAX_KEYS: usize = 4;
+
+/// What identifies a thing by itself, or as the last word of a longer name.
+pub(crate) const IDENTIFIERS: [&str; 6] = ["id", "uuid", "guid", "uri", "slug", "key"];
+
+/// What a person calls a thing by, as the whole name of a field.
+const TITLES: [&str; 4] = ["name", "title", "login", "username"];
+
+/// Whether a field tells which thing it is.
+fn is_key(name: &str) -> bool {
+    let words = identifiers::words(name);
+    match words.as_slice() {
+        [only] => IDENTIFIERS.contains(&only.as_str()) || TITLES.contains(&only.as_str()),
+        [_, .., last] => matches!(last.as_str(), "id" | "uuid" | "guid"),
+        [] => false,
+    }
+}
 
 /// Which side of the exchange is shown: what only the other side writes is left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -459,5 +472,20 @@ mod tests {
         let types: Types = (0..6).map(level).collect();
         let shown = fit(&types, &Shape::Named("L0".to_owned()), Side::Response, 6, 1_800);
         assert_eq!((shown.value["f0"].clone(), shown.cut), (json!({"$cut": "L1"}), true));
+    }
+
+    #[test]
+    fn fields_that_tell_things_apart() {
+        for (name, expected) in [
+            ("id", true),
+            ("uri", true),
+            ("name", true),
+            ("albumId", true),
+            ("file_name", false),
+            ("identity", false),
+            ("", false),
+        ] {
+            assert_eq!(is_key(name), expected, "{name}");
+        }
     }
 }

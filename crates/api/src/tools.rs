@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Api, ApiDiscovery, ApiKind, Operation,
-    details::{Asked, OperationDetails, PartWords, details},
+    details::{OperationDetails, PartRequest, PartWords, details},
     model::Access,
     render::{self, api_resource, operation_resources},
 };
@@ -46,7 +46,7 @@ impl ApiDiscovery {
     /// `not_found` with the nearest names.
     pub fn describe(&self, api: &str, operation: &str, part: Option<&str>) -> Result<Answer, ToolError> {
         let (api, operation) = self.operation(api, operation)?;
-        let shown = details(api, operation, Asked { part, depth: None, words: PartWords::Id })?;
+        let shown = details(api, operation, PartRequest { part, depth: None, words: PartWords::Id })?;
         Ok(Answer::of(shown, "call again with `api.operation#part`, or a larger max_tokens"))
     }
 }
@@ -192,7 +192,7 @@ impl Tool for GetOperationDetails {
 
     async fn call(&self, args: GetOperationDetailsArgs) -> Result<OperationDetails, ToolError> {
         let (api, operation) = self.discovery.operation(&args.api, &args.operation)?;
-        let asked = Asked { part: args.part.as_deref(), depth: args.depth, words: PartWords::Argument };
+        let asked = PartRequest { part: args.part.as_deref(), depth: args.depth, words: PartWords::Argument };
         details(api, operation, asked)
     }
 }

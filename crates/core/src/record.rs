@@ -154,9 +154,9 @@ pub struct Hit {
     pub values: Vec<ValueMatch>,
 }
 
-/// Behind a hit that is at least so likely, those at the end that are less likely than [`UNLIKELY`] are not shown.
-const LIKELY: f32 = 0.3;
-const UNLIKELY: f32 = 0.015;
+/// Behind a hit that is at least so likely, those at the end that are less likely than [`MIN_SHOWN`] are not shown.
+const MIN_BEST: f32 = 0.3;
+const MIN_SHOWN: f32 = 0.015;
 
 /// What is less likely is shown by its name alone.
 pub const MIN_DESCRIBED: f32 = 0.06;
@@ -164,8 +164,8 @@ pub const MIN_DESCRIBED: f32 = 0.06;
 /// Leaves out the tail of a list, best first, that nobody would read behind its head: each line costs tokens, and none of
 /// them is likely to be needed. The tail of a list without a likely hit stays.
 pub fn drop_tail<T>(hits: &mut Vec<T>, relevance: impl Fn(&T) -> Relevance) {
-    if hits.first().is_some_and(|best| relevance(best).get() >= LIKELY) {
-        let kept = hits.iter().take_while(|hit| relevance(hit).get() >= UNLIKELY).count();
+    if hits.first().is_some_and(|best| relevance(best).get() >= MIN_BEST) {
+        let kept = hits.iter().take_while(|hit| relevance(hit).get() >= MIN_SHOWN).count();
         hits.truncate(kept);
     }
 }

@@ -114,7 +114,7 @@ pub(crate) fn columns(a: &Table, b: &Table) -> Option<LikelyKey> {
 /// The same where a column is called like the other table, and is of the type of its primary key: `flights.airline` and
 /// `airlines.uid`. That is weaker: whether the values match decides.
 pub(crate) fn called_alike(a: &Table, b: &Table) -> Option<LikelyKey> {
-    either_way(a, b, &|column, target| !column.primary_key && words(&column.name) == target)
+    either_way(a, b, &|column, target| words(&column.name) == target)
 }
 
 /// The one column of a table that names the other, and the primary key of that.

@@ -23,13 +23,13 @@ fn large() -> Api {
     ApiSource::new("shop", "").read(&root.to_string()).unwrap().0
 }
 
-fn asked(part: &str) -> Asked<'_> {
-    Asked { part: Some(part), depth: None, words: PartWords::Argument }
+fn asked(part: &str) -> PartRequest<'_> {
+    PartRequest { part: Some(part), depth: None, words: PartWords::Argument }
 }
 
 fn show(part: Option<&str>, depth: Option<usize>) -> Value {
     let api = large();
-    json!(details(&api, &api.operations[0], Asked { part, depth, words: PartWords::Argument }).unwrap())
+    json!(details(&api, &api.operations[0], PartRequest { part, depth, words: PartWords::Argument }).unwrap())
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn a_large_operation_fits_and_says_what_was_cut() {
 fn what_was_cut_is_asked_for_in_the_words_of_the_tool() {
     let api = large();
     let next = |part: Option<&str>| {
-        let shown = details(&api, &api.operations[0], Asked { part, depth: None, words: PartWords::Id }).unwrap();
+        let shown = details(&api, &api.operations[0], PartRequest { part, depth: None, words: PartWords::Id }).unwrap();
         json!(shown)["next"].as_str().unwrap_or_default().to_owned()
     };
     let whole = next(None);
@@ -73,7 +73,7 @@ fn an_identifier_says_what_gives_it_and_that_is_shown_too() {
                 parameters: [{name: id, in: path, required: true, schema: {type: integer}}], responses: {'204': {description: gone}}}}";
     let (api, problems) = ApiSource::new("shop", "").read(text).unwrap();
     assert_eq!(problems, []);
-    let shown = details(&api, &api.operations[1], Asked::default()).unwrap();
+    let shown = details(&api, &api.operations[1], PartRequest::default()).unwrap();
     let reveals: Vec<String> = shown.reveals().into_iter().map(|resource| resource.id).collect();
     assert_eq!(reveals, ["shop", "shop.remove", "shop.listOrders"]);
     assert_eq!(json!(shown)["parameters"][0]["given_by"], json!(["listOrders"]));

@@ -5,13 +5,13 @@ use serde_json::json;
 use super::*;
 use crate::{
     Api, ApiKind, ApiSource,
-    details::{Asked, details},
+    details::{PartRequest, details},
 };
 
 /// The details of every operation, without what each of them has.
 fn show(api: &Api) -> Value {
     let one = |operation| {
-        let mut json = json!(details(api, operation, Asked::default()).unwrap());
+        let mut json = json!(details(api, operation, PartRequest::default()).unwrap());
         let fields = json.as_object_mut().unwrap();
         fields.retain(|key, _| !["api", "type", "path", "next", "truncated"].contains(&key.as_str()));
         json

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::*;
 use crate::{
     ApiSource,
-    details::{Asked, details},
+    details::{PartRequest, details},
 };
 
 fn load(yaml: &str) -> (crate::Api, Vec<String>) {
@@ -18,7 +18,7 @@ fn check_document(yaml: &str, expected: Value) {
     let (api, problems) = load(yaml);
     assert_eq!(problems, Vec::<String>::new());
     let [operation] = api.operations.as_slice() else { panic!("{:?}", api.operations) };
-    let mut json = json!(details(&api, operation, Asked::default()).unwrap());
+    let mut json = json!(details(&api, operation, PartRequest::default()).unwrap());
     let fields = json.as_object_mut().unwrap();
     fields.retain(|key, _| !["api", "operation", "type", "method", "path"].contains(&key.as_str()));
     assert_eq!(json, expected);
@@ -155,7 +155,7 @@ fn references_lead_into_other_files() {
     };
     let text = "openapi: 3.0.0\npaths:\n  /orders: {$ref: 'paths/orders.yaml'}\n  /gone: {$ref: 'paths/gone.yaml'}";
     let (api, problems) = ApiSource::new("f", "").read_with(text, "main.yaml", &files).unwrap();
-    let json = json!(details(&api, &api.operations[0], Asked::default()).unwrap());
+    let json = json!(details(&api, &api.operations[0], PartRequest::default()).unwrap());
     assert_eq!(json["response_schema"], json!({"id": "integer", "lines": [{"order": {"$cycle": "order"}}]}));
     assert_eq!(json["parameters"][0]["name"], "limit");
     assert_eq!(api.files.len(), 3);
