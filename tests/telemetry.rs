@@ -140,14 +140,14 @@ async fn a_run_holds_its_rounds_and_a_round_its_calls() {
     assert_eq!(count("invoke_agent ask"), 1, "{paths:#?}");
     assert!(count("invoke_agent ask > round") > 1, "{paths:#?}");
     assert_eq!(count("invoke_agent ask > round > chat offline"), count("invoke_agent ask > round"), "{paths:#?}");
-    assert_eq!(count("invoke_agent ask > round > execute_tool execute_sql"), 1, "{paths:#?}");
+    assert_eq!(count("invoke_agent ask > round > execute_tool query_metrics"), 1, "{paths:#?}");
     // The model is asked in rounds alone: what may be asked next is a part of its answer.
     assert_eq!(count("invoke_agent ask > chat offline"), 0, "{paths:#?}");
 
     let run = texts(&sent.named("invoke_agent ask")[0].attributes);
     assert_eq!((&*run["gen_ai.operation.name"], &*run["prospector.ended"]), ("invoke_agent", "completed"));
-    let tool = texts(&sent.named("execute_tool execute_sql")[0].attributes);
-    assert_eq!((&*tool["gen_ai.operation.name"], &*tool["gen_ai.tool.name"]), ("execute_tool", "execute_sql"));
+    let tool = texts(&sent.named("execute_tool query_metrics")[0].attributes);
+    assert_eq!((&*tool["gen_ai.operation.name"], &*tool["gen_ai.tool.name"]), ("execute_tool", "query_metrics"));
     for span in sent.spans() {
         assert!(span.events.is_empty(), "an event may hold anything: {:?}", span.events);
         for (name, value) in texts(&span.attributes) {

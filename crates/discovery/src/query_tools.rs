@@ -9,20 +9,24 @@ use prospector_core::{
     tool::Toolset,
 };
 use prospector_engine::Engine;
+use prospector_facts::{FactDiscovery, Resolution};
 use prospector_queries::VerifiedQueries;
 use prospector_search::{Index, Query};
-use prospector_semantics::{NamedValue, SemanticModel, ValueIndex};
+use prospector_semantics::{
+    SemanticModel,
+    reading::{DefinedTerm, Glossary, NamedValue, Vocabulary},
+};
 
 use crate::Catalog;
 
-/// The tables that are looked at for values.
-const MAX_VALUE_TABLES: usize = 20;
+/// The tables that a question may be about.
+const MAX_TABLES: usize = 20;
 
 /// What is run beside SQL.
 #[derive(Clone)]
 pub(crate) struct QueryTools {
     metrics: Arc<SemanticModel>,
-    values: Arc<dyn ValueIndex>,
+    glossary: Arc<dyn Glossary>,
     verified: Arc<VerifiedQueries>,
     /// What the caller adds.
     pub(crate) more: Option<SessionTools>,
@@ -31,32 +35,43 @@ pub(crate) struct QueryTools {
 /// Makes tools that work in a session of an engine.
 pub(crate) type SessionTools = Arc<dyn Fn(&Arc<Engine>) -> Toolset + Send + Sync>;
 
+/// The tools that run queries, by what the catalog has for them.
+#[derive(Default)]
+pub(crate) struct SplitTools {
+    pub(crate) present: Toolset,
+    /// What also computes questions in words over tables, where no metric is declared: no model needs to know of it.
+    pub(crate) unlisted: Toolset,
+    pub(crate) absent: Toolset,
+}
+
 impl QueryTools {
     pub(crate) fn of(catalog: &Catalog) -> Self {
         QueryTools {
             metrics: catalog.metrics.clone(),
-            values: Arc::new(IndexedValues(catalog.index.clone())),
+            glossary: Arc::new(CatalogGlossary { index: catalog.index.clone(), facts: catalog.facts.clone() }),
             verified: catalog.verified.clone(),
             more: None,
         }
     }
 
-    /// Those that the catalog has something for, in a session of an engine with sources, and the others.
-    pub(crate) fn split(&self, engine: &Arc<Engine>) -> (Toolset, Toolset) {
-        let (mut present, mut absent) = (Toolset::new(), Toolset::new());
-        for (is_there, tools) in [
+    /// The tools in a session of an engine. Without sources there are none.
+    pub(crate) fn split(&self, engine: &Arc<Engine>) -> SplitTools {
+        let all = [
             (true, prospector_engine::tools(engine)),
-            (!self.metrics.metrics().is_empty(), self.metrics.query_tools(engine, &self.values)),
+            (!self.metrics.metrics().is_empty(), self.metrics.query_tools(engine, &self.glossary)),
             (!self.verified.queries().is_empty(), self.verified.running(engine)),
             (self.more.is_some(), self.more.as_ref().map_or_else(Toolset::new, |tools| tools(engine))),
-        ] {
-            if is_there && !engine.is_empty() {
-                present = present.merge(tools);
-            } else {
-                absent = absent.merge(tools);
-            }
+        ];
+        let mut split = SplitTools::default();
+        for (is_there, tools) in all {
+            let set = if is_there && !engine.is_empty() { &mut split.present } else { &mut split.absent };
+            *set = std::mem::take(set).merge(tools);
         }
-        (present, absent)
+        if self.metrics.metrics().is_empty() && !engine.is_empty() {
+            split.unlisted = self.metrics.query_tools(engine, &self.glossary);
+            split.absent = split.absent.without(&split.unlisted);
+        }
+        split
     }
 }
 
@@ -68,7 +83,7 @@ pub(crate) fn keep_compact(present: Toolset, engine: &Arc<Engine>) -> Toolset {
 impl Catalog {
     /// The tools that run queries in a session of its engine, compute its metrics and run its verified queries.
     pub fn query_tools(&self, session: &Arc<Engine>) -> Toolset {
-        QueryTools::of(self).split(session).0
+        QueryTools::of(self).split(session).present
     }
 
     /// Those of [`Catalog::query_tools`] that are listed beside the tools of the compact profile, which stand for the others.
@@ -77,29 +92,52 @@ impl Catalog {
     }
 }
 
-/// The values of the catalog, as its index knows them.
-struct IndexedValues(Index);
+/// The tables and values of the catalog, as its index knows them, and the terms that it defines.
+struct CatalogGlossary {
+    index: Index,
+    facts: Arc<FactDiscovery>,
+}
 
 #[async_trait]
-impl ValueIndex for IndexedValues {
-    async fn find(&self, question: &str) -> Vec<NamedValue> {
+impl Glossary for CatalogGlossary {
+    async fn find(&self, question: &str) -> Vocabulary {
         let text = Query::fitting(question).to_owned();
-        let query = Query { text, kinds: vec![Kind::Table], limit: MAX_VALUE_TABLES, ..Query::default() };
-        let found = match self.0.find(query).await {
+        let query = Query { text, kinds: vec![Kind::Table], limit: MAX_TABLES, ..Query::default() };
+        let found = match self.index.find(query).await {
             Ok(found) => found.hits,
             Err(error) => {
-                tracing::warn!(%error, "the values of a question could not be looked up");
+                tracing::warn!(%error, "the tables and values of a question could not be looked up");
                 Vec::new()
             }
         };
-        let named = |hit: Hit| {
-            let Hit { parent, values, .. } = hit;
-            values.into_iter().map(move |ValueMatch { table, column, value }| NamedValue {
+        let mut vocabulary = Vocabulary::default();
+        for Hit { id, parent, values, .. } in found {
+            let named = values.into_iter().map(|ValueMatch { table, column, value }| NamedValue {
                 table: format!("{parent}.{table}"),
                 column,
                 value,
-            })
-        };
-        found.into_iter().flat_map(named).collect()
+            });
+            vocabulary.values.extend(named);
+            vocabulary.tables.push(id);
+        }
+        vocabulary
+    }
+
+    async fn define(&self, question: &str) -> Vec<DefinedTerm> {
+        let Resolution { term, answer, sources, related, needs_clarification, .. } = self.facts.resolve(question).await;
+        // What is said of a table or a column is no definition, and a metric is computed as it is declared.
+        let is_other = |kind: &str| ![Kind::Table.as_str(), Kind::Metric.as_str(), "column"].contains(&kind);
+        let source = sources.first().filter(|source| is_other(&source.source_type) && !needs_clarification);
+        let defined = term.zip(answer).zip(source).map(|((term, definition), source)| DefinedTerm {
+            term,
+            definition,
+            source: source.name.clone(),
+        });
+        let others = related.into_iter().map(|other| DefinedTerm {
+            term: other.term,
+            definition: other.definition,
+            source: other.source,
+        });
+        defined.into_iter().chain(others).collect()
     }
 }

@@ -80,7 +80,8 @@ impl DiscoveryTools {
     /// See [`DiscoveryTools::LIST_METRICS`].
     pub const SHOW_METRIC: &'static str = SemanticModel::SHOW_TOOL;
 
-    /// The name of the tool that computes metrics, where [`DiscoveryTools::with_engine`] added it.
+    /// The name of the tool that computes metrics and questions in words, where [`DiscoveryTools::with_engine`] added it. It is not
+    /// listed where no metric is declared.
     pub const METRICS_TOOL: &'static str = SemanticModel::QUERY_TOOL;
 
     /// The name of the tool that calls operations, where the catalog allows it: its arguments are `api`, `operation` and
@@ -155,8 +156,9 @@ impl DiscoveryTools {
     /// among the tools of a profile. Nothing is added where there is no source with rows.
     pub fn with_engine(mut self, engine: &Arc<Engine>) -> Self {
         if let Some(queries) = &self.queries {
-            let (present, absent) = queries.split(engine);
-            (self.tools, self.absent) = (self.tools.merge(present), self.absent.merge(absent));
+            let split = queries.split(engine);
+            self.tools = self.tools.merge(split.present);
+            (self.unlisted, self.absent) = (self.unlisted.merge(split.unlisted), self.absent.merge(split.absent));
         }
         self
     }
@@ -169,9 +171,10 @@ impl DiscoveryTools {
         else {
             return self.with_engine(engine);
         };
-        let (present, absent) = queries.split(engine);
-        self.tools = self.tools.merge(keep_compact(present.clone(), engine));
-        (self.unlisted, self.absent) = (self.unlisted.merge(present), self.absent.merge(absent));
+        let split = queries.split(engine);
+        self.tools = self.tools.merge(keep_compact(split.present.clone(), engine));
+        self.unlisted = self.unlisted.merge(split.present).merge(split.unlisted);
+        self.absent = self.absent.merge(split.absent);
         self
     }
 

@@ -77,6 +77,11 @@ impl Engine {
         self.sources.iter().map(|source| source.name.as_str()).collect()
     }
 
+    /// The sources, with the tables that queries may read.
+    pub fn sources(&self) -> &[Arc<Source>] {
+        &self.sources
+    }
+
     /// Whether there is no source.
     pub fn is_empty(&self) -> bool {
         self.sources.is_empty()

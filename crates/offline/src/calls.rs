@@ -2,7 +2,10 @@
 
 use prospector_core::tool::ToolSpec;
 use prospector_discovery::routes::Route;
-use prospector_llm::ChatRequest;
+use prospector_llm::{
+    ChatRequest, Message,
+    message::{ToolCall, ToolResult},
+};
 use serde_json::Value;
 
 /// A tool and its arguments.
@@ -43,6 +46,23 @@ fn to_compact(calls: Vec<Call>, search: &ToolSpec) -> Vec<Call> {
         }
     }
     compact
+}
+
+/// The calls of a conversation with their results, in their order.
+pub(crate) fn pair_results(messages: &[Message]) -> Vec<(&ToolCall, &ToolResult)> {
+    let (mut pairs, mut made): (Vec<_>, &[ToolCall]) = (Vec::new(), &[]);
+    for message in messages {
+        match message {
+            Message::User { .. } => {}
+            Message::Assistant { calls, .. } => made = calls,
+            Message::ToolResults { results } => {
+                pairs.extend(made.iter().filter_map(|call| {
+                    results.iter().find(|result| result.call_id == call.id).map(|result| (call, result))
+                }));
+            }
+        }
+    }
+    pairs
 }
 
 /// The items of a list, whole or cut; none of one that only tells what comes nearest.

@@ -21,21 +21,19 @@
 //! ```
 //!
 //! - A plan keeps what the search finds relevant enough: `plan.rs`.
-//! - A question that a verified query answers is answered by it: `verified.rs`.
-//! - One for metrics that the catalog declares is computed of them: `metrics.rs`.
-//! - Another question is turned into one query, where every word of it has a meaning in the schema: `text_to_sql.rs`.
+//! - A question that a verified query answers is answered by it, and another is computed where every word of it is understood:
+//!   `answer.rs`, in the words of `tell.rs`.
 //! - The workflow of a reconciliation is gone through in fixed words: `reconcile.rs`.
 //!
 //! What it is not: it reads no prompt. What it is asked stands in the request's
 //! [`Purpose`](prospector_llm::purpose::Purpose), and what it has found stands in the data of the results.
 
+mod answer;
 mod calls;
-mod metrics;
 mod model;
 mod plan;
 mod question;
 mod reconcile;
-mod text_to_sql;
-mod verified;
+mod tell;
 
 pub use model::Offline;

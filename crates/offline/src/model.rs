@@ -4,20 +4,13 @@ use async_trait::async_trait;
 use futures::{StreamExt, stream, stream::BoxStream};
 use prospector_core::tokens;
 use prospector_core::work::compute;
-use prospector_llm::{
-    ChatEvent, ChatModel, ChatRequest, ChatResponse, LlmError,
-    message::Usage,
-    purpose::{Mode, Purpose},
-};
+use prospector_llm::{ChatEvent, ChatModel, ChatRequest, ChatResponse, LlmError, message::Usage, purpose::Purpose};
 use serde::Serialize;
 
 use crate::{
-    calls::translate,
-    metrics,
+    answer::{Turn, answer},
     plan::plan,
     reconcile,
-    text_to_sql::{self, Turn},
-    verified::{self, Step},
 };
 
 /// What it says when it is asked for something else.
@@ -62,18 +55,8 @@ fn respond(request: &ChatRequest) -> ChatResponse {
             plan(request, question, rejected, objections, *finish)
         }
         Purpose::Ask { question, mode, previous, begins_at, finish } => {
-            let mut messages = &request.messages[(*begins_at).min(request.messages.len())..];
-            // A question for an explanation is not one for rows.
-            if *mode != Mode::Knowledge {
-                for answer in [verified::answer, metrics::answer] {
-                    match answer(request, question, messages, *finish) {
-                        Step::Reply(response) => return response,
-                        Step::Nothing(after) => messages = &messages[after.min(messages.len())..],
-                    }
-                }
-            }
-            let turn = Turn { question, mode: *mode, previous: previous.as_ref(), messages, finish: *finish };
-            text_to_sql::answer(request, &turn, &|calls| translate(calls, request))
+            let messages = &request.messages[(*begins_at).min(request.messages.len())..];
+            answer(request, &Turn { question, mode: *mode, previous: previous.as_ref(), messages, finish: *finish })
         }
         // The draft was written from the rows: nothing can be said better.
         Purpose::Summarize { draft } => say(draft.clone()),

@@ -17,12 +17,11 @@ use std::collections::HashSet;
 use prospector_agent::plan::sense::question::{Concept, Question};
 use prospector_llm::{ChatRequest, ChatResponse, Message, message::ToolCall, purpose::Objection};
 use prospector_search::Query;
-use prospector_text::{periods, stop_words};
 use serde_json::{Value, json};
 
 use crate::{
     calls::{Call, translate},
-    question::is_too_long,
+    question::{find_phrases, is_too_long},
 };
 use evidence::{Evidence, TableHit};
 
@@ -85,7 +84,7 @@ pub(crate) fn plan(
 /// Everything that the question may need.
 fn first_look(question: &str) -> Vec<Call> {
     let mut calls = vec![resolve(question), search_tables(question, MAX_HITS)];
-    calls.extend(find_phrases(question).iter().map(|phrase| resolve(phrase)));
+    calls.extend(find_phrases(question).iter().take(MAX_PHRASES).map(|phrase| resolve(phrase)));
     calls.extend(drop_names(question).map(|query| search_tables(&query, MAX_HITS / 2)));
     calls.extend([
         ("search_operations", json!({"query": question, "limit": 4})),
@@ -102,34 +101,6 @@ fn drop_names(question: &str) -> Option<String> {
     let (names, rest): (Vec<&Concept>, Vec<&Concept>) = parsed.concepts.iter().partition(is_name);
     let words: Vec<&str> = rest.iter().map(|concept| concept.text.as_str()).collect();
     (!names.is_empty() && !words.is_empty()).then(|| words.join(" "))
-}
-
-/// Words that stand together and may be a term: `refund rate` of "What was the refund rate in 2025?"
-fn find_phrases(question: &str) -> Vec<String> {
-    let mut phrases: Vec<Vec<&str>> = vec![Vec::new()];
-    for word in periods::words(question) {
-        let lower = word.to_lowercase();
-        // `average order value` is a term, `how many` is none.
-        let ends = stop_words::OF_QUERIES.contains(&lower.as_str()) || lower.chars().any(|c| c.is_ascii_digit());
-        match phrases.last_mut() {
-            Some(last) if !ends => last.push(word),
-            _ if ends => phrases.push(Vec::new()),
-            _ => {}
-        }
-    }
-    let is_term = |phrase: &Vec<&str>| {
-        let is_short = |word: &&str| word.chars().filter(|c| c.is_uppercase()).count() > 1;
-        phrase.len() > 1 || phrase.iter().any(|word| is_short(word) || word.ends_with("ed"))
-    };
-    // `gross and net revenue`: both with the noun that they share.
-    let shared: Vec<String> = (phrases.windows(2))
-        .filter(|pair| {
-            pair[0].len() == 1 && pair[1].len() == 2 && question.contains(&format!("{} and {}", pair[0][0], pair[1][0]))
-        })
-        .map(|pair| format!("{} {}", pair[0][0], pair[1][1]))
-        .collect();
-    let whole = phrases.iter().filter(|phrase| is_term(phrase)).map(|phrase| phrase.join(" "));
-    shared.into_iter().chain(whole).filter(|phrase| phrase.len() < question.len()).take(MAX_PHRASES).collect()
 }
 
 /// What was found, in detail; and the tables that a definition speaks of.

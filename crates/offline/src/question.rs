@@ -1,6 +1,7 @@
-//! How much of a question is read.
+//! How much of a question is read, and what of it may be a term.
 
 use prospector_search::Query;
+use prospector_text::{periods, stop_words};
 
 /// Whether a question is longer than what can be searched for. An answer is not given to a part of it, which could turn
 /// its meaning round; a plan is, and says so.
@@ -16,4 +17,32 @@ pub(crate) fn decline_too_long(question: &str) -> String {
         question.chars().count(),
         max = Query::MAX_CHARS,
     )
+}
+
+/// Words that stand together and may be a term: `refund rate` of "What was the refund rate in 2025?"
+pub(crate) fn find_phrases(question: &str) -> Vec<String> {
+    let mut phrases: Vec<Vec<&str>> = vec![Vec::new()];
+    for word in periods::words(question) {
+        let lower = word.to_lowercase();
+        // `average order value` is a term, `how many` is none.
+        let ends = stop_words::OF_QUERIES.contains(&lower.as_str()) || lower.chars().any(|c| c.is_ascii_digit());
+        match phrases.last_mut() {
+            Some(last) if !ends => last.push(word),
+            _ if ends => phrases.push(Vec::new()),
+            _ => {}
+        }
+    }
+    let is_term = |phrase: &Vec<&str>| {
+        let is_short = |word: &&str| word.chars().filter(|c| c.is_uppercase()).count() > 1;
+        phrase.len() > 1 || phrase.iter().any(|word| is_short(word) || word.ends_with("ed"))
+    };
+    // `gross and net revenue`: both with the noun that they share.
+    let shared: Vec<String> = (phrases.windows(2))
+        .filter(|pair| {
+            pair[0].len() == 1 && pair[1].len() == 2 && question.contains(&format!("{} and {}", pair[0][0], pair[1][0]))
+        })
+        .map(|pair| format!("{} {}", pair[0][0], pair[1][1]))
+        .collect();
+    let whole = phrases.iter().filter(|phrase| is_term(phrase)).map(|phrase| phrase.join(" "));
+    shared.into_iter().chain(whole).filter(|phrase| phrase.len() < question.len()).collect()
 }

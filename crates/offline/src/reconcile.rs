@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::calls::items;
 
 /// The tools of the workflow.
-pub(crate) const LIST_SOURCES: &str = "list_sources";
+const LIST_SOURCES: &str = "list_sources";
 const GET_SOURCE_PREVIEW: &str = "get_source_preview";
 const LOAD_SCOPED: &str = "load_scoped";
 const PROPOSE_MATCH: &str = "propose_match";

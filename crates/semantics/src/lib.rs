@@ -41,11 +41,10 @@ mod check;
 pub mod import;
 pub mod model;
 mod query;
-mod reading;
+pub mod reading;
 mod semantic_model;
 mod tools;
 
 pub use check::Tables;
 pub use query::{MetricQuery, TIME};
-pub use reading::{NamedValue, ReadError, ValueIndex};
 pub use semantic_model::SemanticModel;

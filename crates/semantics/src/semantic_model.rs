@@ -21,6 +21,13 @@ impl SemanticModel {
         (SemanticModel { declared }, problems)
     }
 
+    /// The same, and what a question implies.
+    pub(crate) fn with(&self, implied: Declarations) -> SemanticModel {
+        let mut declared = self.declared.clone();
+        declared.extend(implied);
+        SemanticModel { declared }
+    }
+
     #[cfg(test)]
     pub(crate) fn of(declared: Declarations) -> SemanticModel {
         SemanticModel { declared }

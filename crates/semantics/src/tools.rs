@@ -8,7 +8,7 @@ use std::sync::Arc;
 use prospector_core::tool::{Tool, Toolset};
 use prospector_engine::Engine;
 
-use crate::{SemanticModel, ValueIndex};
+use crate::{SemanticModel, reading::Glossary};
 use metrics::{GetMetric, ListMetrics};
 use query_metrics::QueryMetrics;
 
@@ -26,8 +26,8 @@ impl SemanticModel {
         Toolset::new().with(ListMetrics(self.clone())).with(GetMetric(self.clone()))
     }
 
-    /// The tool that computes metrics in that session of an engine.
-    pub fn query_tools(self: &Arc<Self>, engine: &Arc<Engine>, values: &Arc<dyn ValueIndex>) -> Toolset {
-        Toolset::new().with(QueryMetrics { model: self.clone(), engine: engine.clone(), values: values.clone() })
+    /// The tool that computes metrics, and questions in words, in that session of an engine.
+    pub fn query_tools(self: &Arc<Self>, engine: &Arc<Engine>, glossary: &Arc<dyn Glossary>) -> Toolset {
+        Toolset::new().with(QueryMetrics { model: self.clone(), engine: engine.clone(), glossary: glossary.clone() })
     }
 }

@@ -13,7 +13,8 @@ use prospector_schema::SchemaDiscovery;
 use prospector_semantics::model::{
     Declarations, Dimension, DimensionColumn, Entity, Join, Measure, Metric, MetricKind, SemiAdditive,
 };
-use prospector_semantics::{SemanticModel, Tables, import::read_dbt};
+use prospector_semantics::{SemanticModel, Tables, import::read_document};
+use serde_json::Value;
 
 use super::{
     entry::{EntryReader, plain, require_plain},
@@ -64,7 +65,11 @@ impl Section for Metrics {
         let file = reader.file;
         let mut fields = reader.fields(format!("metrics[{at}]"), entry, &METRIC_KEYS)?;
         if fields.has("path") {
-            let path = require_plain(&mut fields, "path", "a semantic_manifest.json of dbt");
+            let path = require_plain(
+                &mut fields,
+                "path",
+                "a semantic_manifest.json of dbt, or a YAML file of Cube or of the Open Semantic Interchange",
+            );
             let database = plain(&mut fields, "database");
             let entry = ImportEntry { line: fields.line(), path: path?, database };
             return (!fields.has_failed()).then_some(MetricEntry::Imported(entry));
@@ -121,18 +126,29 @@ impl Section for Metrics {
 /// What a file of another tool declares.
 fn read_file(import: &ImportEntry, sources: &[Tables<'_>], opening: &mut Opening<'_>) -> Declarations {
     let path = opening.folders.base.join(&import.path);
-    match std::fs::read_to_string(&path) {
-        Ok(text) => {
-            let (found, problems) = read_dbt(&text, &path.display().to_string(), import.database.as_deref(), sources);
+    let line = opening.place(import.line);
+    let fail = |reason: String, advice: String| Problem::error(line.clone(), reason).advise(advice);
+    let text = std::fs::read_to_string(&path).map_err(|error| {
+        let near = nearest_file(&path);
+        let advice = near.map_or("correct the path".into(), |name| format!("did you mean `{name}`?"));
+        fail(format!("cannot read {}: {error}", path.display()), advice)
+    });
+    let is_json = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
+    let unreadable =
+        |error: String| fail(format!("cannot read {}: {error}", path.display()), "write the file anew".to_owned());
+    let document: Result<Value, Problem> = text.and_then(|text| match is_json {
+        true => serde_json::from_str(&text).map_err(|error| unreadable(error.to_string())),
+        false => serde_saphyr::from_str(&text).map_err(|error| unreadable(error.to_string())),
+    });
+    match document {
+        Ok(document) => {
+            let place = path.display().to_string();
+            let (found, problems) = read_document(&document, &place, import.database.as_deref(), sources);
             opening.problems.extend(problems);
             found
         }
-        Err(error) => {
-            let near = nearest_file(&path);
-            let advice = near.map_or("correct the path".into(), |name| format!("did you mean `{name}`?"));
-            let problem =
-                Problem::error(opening.place(import.line), format!("cannot read {}: {error}", path.display()));
-            opening.problems.push(problem.advise(advice));
+        Err(problem) => {
+            opening.problems.push(problem);
             Declarations::default()
         }
     }

@@ -6,7 +6,7 @@ use prospector_llm::{Message, message::ToolCall, purpose::Objection};
 use serde_json::Value;
 
 use super::table::read_table;
-use crate::calls::{items, nearest_items};
+use crate::calls::{items, nearest_items, pair_results};
 
 /// A definition that was resolved.
 #[derive(Debug, Clone, PartialEq)]
@@ -91,21 +91,11 @@ impl Evidence {
     pub(super) fn read(question: &str, rejected: &[String], messages: &[Message]) -> Evidence {
         let (question, refused) = (question.trim().to_owned(), rejected.to_vec());
         let mut evidence = Evidence { question, refused, ..Evidence::default() };
-        let mut calls: Vec<ToolCall> = Vec::new();
-        for message in messages {
-            match message {
-                Message::User { .. } => {}
-                Message::Assistant { calls: made, .. } => calls = made.clone(),
-                Message::ToolResults { results } => {
-                    for result in results {
-                        let Some(call) = calls.iter().find(|call| call.id == result.call_id) else { continue };
-                        if result.is_error {
-                            evidence.failures.push(format!("{}: {}", result.name, result.content));
-                        } else if let Some(value) = &result.data {
-                            evidence.result(call, value);
-                        }
-                    }
-                }
+        for (call, result) in pair_results(messages) {
+            if result.is_error {
+                evidence.failures.push(format!("{}: {}", result.name, result.content));
+            } else if let Some(value) = &result.data {
+                evidence.result(call, value);
             }
         }
         evidence.add_values();

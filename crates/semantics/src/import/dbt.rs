@@ -2,68 +2,26 @@
 //! measures and metrics become metrics. What has no counterpart is a problem with its place.
 
 use prospector_connect::query::Aggregation;
-use prospector_core::Problem;
 use prospector_engine::query::aggregate::{Grain, Span};
 use serde_json::Value;
 
-use crate::Tables;
-use crate::model::{Declarations, Dimension, DimensionColumn, Entity, Join, Measure, Metric, MetricKind, SemiAdditive};
+use super::reader::{Reader, Unmapped, is_column, list, text_of};
+use crate::model::{Dimension, DimensionColumn, Entity, Join, Measure, Metric, MetricKind, SemiAdditive};
 
-/// Why something has no counterpart.
-type Unmapped = String;
-
-/// Reads a `semantic_manifest.json`. Its tables are looked for in `database`, or in all of the sources.
-pub fn read_dbt(
-    text: &str,
-    place: &str,
-    database: Option<&str>,
-    sources: &[Tables<'_>],
-) -> (Declarations, Vec<Problem>) {
-    let manifest: Value = match serde_json::from_str(text) {
-        Ok(manifest) => manifest,
-        Err(error) => {
-            let reason = format!("cannot be read as JSON: {error}");
-            return (Declarations::default(), vec![Problem::error(place, reason).advise("run `dbt parse` again")]);
-        }
-    };
-    let mut reader =
-        Reader { place, database, sources, manifest: &manifest, found: Declarations::default(), problems: Vec::new() };
-    let known = ["semantic_models", "metrics"].iter().any(|key| manifest.get(key).is_some_and(Value::is_array));
-    if !known {
-        let problem = Problem::error(place, "there are neither semantic models nor metrics in it");
-        reader.problems.push(problem.advise("name the semantic_manifest.json that `dbt parse` writes to target/"));
+pub(super) fn read(reader: &mut Reader<'_>) {
+    for model in list(reader.document, "semantic_models") {
+        read_model(reader, model);
     }
-    for model in reader.models() {
-        reader.read_model(model);
+    for model in list(reader.document, "semantic_models") {
+        read_joins(reader, model);
     }
-    for model in reader.models() {
-        reader.read_joins(model);
-    }
-    for metric in list(reader.manifest, "metrics") {
-        let name = text_of(metric, "name").to_owned();
-        match reader.read_metric(metric) {
+    for metric in list(reader.document, "metrics") {
+        let name = text_of(metric, "name");
+        match read_metric(reader, metric) {
             Ok(metric) => reader.found.metrics.push(metric),
             Err(reason) => reader.note(&format!("metrics.{name}"), reason),
         }
     }
-    (reader.found, reader.problems)
-}
-
-struct Reader<'a> {
-    place: &'a str,
-    database: Option<&'a str>,
-    sources: &'a [Tables<'a>],
-    manifest: &'a Value,
-    found: Declarations,
-    problems: Vec<Problem>,
-}
-
-fn list<'v>(value: &'v Value, key: &str) -> &'v [Value] {
-    value[key].as_array().map(Vec::as_slice).unwrap_or_default()
-}
-
-fn text_of<'v>(value: &'v Value, key: &str) -> &'v str {
-    value[key].as_str().unwrap_or_default()
 }
 
 /// What a thing is computed of: its expression, or the column of its name.
@@ -75,284 +33,249 @@ fn expression(value: &Value) -> String {
     }
 }
 
-fn is_column(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_')
-}
-
 fn is_key(entity: &Value) -> bool {
     matches!(text_of(entity, "type"), "primary" | "unique")
 }
 
-impl<'a> Reader<'a> {
-    fn models(&self) -> &'a [Value] {
-        list(self.manifest, "semantic_models")
-    }
+fn models<'a>(reader: &Reader<'a>) -> &'a [Value] {
+    list(reader.document, "semantic_models")
+}
 
-    fn note(&mut self, what: &str, reason: impl Into<String>) {
-        let place = format!("{}: {what}", self.place);
-        self.problems.push(Problem::warning(place, reason).advise("declare it in the catalog itself, if it is needed"));
-    }
-
-    /// The database that has the table of a model.
-    fn find_table(&self, model: &Value) -> Result<(String, String), Unmapped> {
+fn read_model(reader: &mut Reader<'_>, model: &Value) {
+    let name = text_of(model, "name");
+    let (database, table) = match {
         let relation = &model["node_relation"];
-        let (schema, alias) = (text_of(relation, "schema_name"), text_of(relation, "alias"));
-        let full = format!("{schema}.{alias}");
-        let open = self
-            .sources
-            .iter()
-            .filter(|source| self.database.is_none_or(|name| name.eq_ignore_ascii_case(source.database)));
-        let mut homes = Vec::new();
-        for source in open {
-            let named = |name: &str| source.tables.iter().find(|table| table.name.eq_ignore_ascii_case(name));
-            if let Some(table) = named(&full).or_else(|| named(alias)) {
-                homes.push((source.database.to_owned(), table.name.clone()));
-            }
-        }
-        match homes.len() {
-            0 => Err(format!("there is no table `{alias}` in the databases of the catalog")),
-            1 => Ok(homes.remove(0)),
-            _ => Err(format!("there is a table `{alias}` in several databases: name one as `database`")),
-        }
-    }
-
-    fn read_model(&mut self, model: &Value) {
-        let name = text_of(model, "name");
-        let (database, table) = match self.find_table(model) {
-            Ok(found) => found,
-            Err(reason) => return self.note(&format!("semantic_models.{name}"), reason),
-        };
-        let key = list(model, "entities").iter().find(|entity| is_key(entity)).map(expression);
-        let time = text_of(&model["defaults"], "agg_time_dimension");
-        let time = list(model, "dimensions").iter().find(|dimension| text_of(dimension, "name") == time);
-        let place = format!("{}: semantic_models.{name}", self.place);
-        self.found.entities.push(Entity {
-            name: name.to_owned(),
-            database,
-            table,
-            key: key.into_iter().filter(|key| is_column(key)).collect(),
-            time: time.map(expression).filter(|time| is_column(time)),
-            grain: time.and_then(|time| Grain::find(text_of(&time["type_params"], "time_granularity"))),
-            description: text_of(model, "description").to_owned(),
-            place: place.clone(),
+        reader.find_table(&format!("{}.{}", text_of(relation, "schema_name"), text_of(relation, "alias")))
+    } {
+        Ok(found) => found,
+        Err(reason) => return reader.note(&format!("semantic_models.{name}"), reason),
+    };
+    let key = list(model, "entities").iter().find(|entity| is_key(entity)).map(expression);
+    let time = text_of(&model["defaults"], "agg_time_dimension");
+    let time = list(model, "dimensions").iter().find(|dimension| text_of(dimension, "name") == time);
+    let place = format!("{}: semantic_models.{name}", reader.place);
+    reader.found.entities.push(Entity {
+        name: name.to_owned(),
+        database,
+        table,
+        key: key.into_iter().filter(|key| is_column(key)).collect(),
+        time: time.map(expression).filter(|time| is_column(time)),
+        grain: time.and_then(|time| Grain::find(text_of(&time["type_params"], "time_granularity"))),
+        description: text_of(model, "description").to_owned(),
+        place: place.clone(),
+    });
+    let own = owner(model);
+    for dimension in list(model, "dimensions") {
+        let bare = text_of(dimension, "name");
+        let is_only = |other: &Value| list(other, "dimensions").iter().any(|other| text_of(other, "name") == bare);
+        let is_shared = models(reader).iter().filter(|other| is_only(other)).count() > 1;
+        reader.found.dimensions.push(Dimension {
+            name: format!("{own}__{bare}"),
+            columns: vec![DimensionColumn { entity: name.to_owned(), expression: expression(dimension) }],
+            via: Vec::new(),
+            description: text_of(dimension, "description").to_owned(),
+            synonyms: if is_shared { Vec::new() } else { vec![bare.to_owned()] },
+            place: format!("{place}.dimensions.{bare}"),
         });
-        let own = owner(model);
-        for dimension in list(model, "dimensions") {
-            let bare = text_of(dimension, "name");
-            let is_only = |other: &Value| list(other, "dimensions").iter().any(|other| text_of(other, "name") == bare);
-            let is_shared = self.models().iter().filter(|other| is_only(other)).count() > 1;
-            self.found.dimensions.push(Dimension {
-                name: format!("{own}__{bare}"),
-                columns: vec![DimensionColumn { entity: name.to_owned(), expression: expression(dimension) }],
-                via: Vec::new(),
-                description: text_of(dimension, "description").to_owned(),
-                synonyms: if is_shared { Vec::new() } else { vec![bare.to_owned()] },
-                place: format!("{place}.dimensions.{bare}"),
+    }
+}
+
+fn read_joins(reader: &mut Reader<'_>, model: &Value) {
+    let from = text_of(model, "name");
+    for entity in list(model, "entities").iter().filter(|entity| text_of(entity, "type") == "foreign") {
+        let name = text_of(entity, "name");
+        let place = format!("semantic_models.{from}.entities.{name}");
+        let targets = models(reader).iter().filter_map(|other| {
+            let key = list(other, "entities").iter().find(|key| text_of(key, "name") == name && is_key(key))?;
+            Some((text_of(other, "name"), expression(key)))
+        });
+        let targets: Vec<(&str, String)> = targets.collect();
+        let is_known = |model: &str| reader.found.entities.iter().any(|entity| entity.name == model);
+        for (to, key) in targets.into_iter().filter(|(to, _)| is_known(to) && is_known(from)).collect::<Vec<_>>() {
+            let column = expression(entity);
+            if !is_column(&column) || !is_column(&key) {
+                reader.note(&place, "a join over an expression has no counterpart");
+                continue;
+            }
+            reader.found.joins.push(Join {
+                from: from.to_owned(),
+                columns: vec![column],
+                to: to.to_owned(),
+                references: vec![key],
+                place: format!("{}: {place}", reader.place),
             });
         }
     }
+}
 
-    fn read_joins(&mut self, model: &Value) {
-        let from = text_of(model, "name");
-        for entity in list(model, "entities").iter().filter(|entity| text_of(entity, "type") == "foreign") {
-            let name = text_of(entity, "name");
-            let place = format!("semantic_models.{from}.entities.{name}");
-            let targets = self.models().iter().filter_map(|other| {
-                let key = list(other, "entities").iter().find(|key| text_of(key, "name") == name && is_key(key))?;
-                Some((text_of(other, "name"), expression(key)))
-            });
-            let targets: Vec<(&str, String)> = targets.collect();
-            let is_known = |model: &str| self.found.entities.iter().any(|entity| entity.name == model);
-            for (to, key) in targets.into_iter().filter(|(to, _)| is_known(to) && is_known(from)).collect::<Vec<_>>() {
-                let column = expression(entity);
-                if !is_column(&column) || !is_column(&key) {
-                    self.note(&place, "a join over an expression has no counterpart");
-                    continue;
-                }
-                self.found.joins.push(Join {
-                    from: from.to_owned(),
-                    columns: vec![column],
-                    to: to.to_owned(),
-                    references: vec![key],
-                    place: format!("{}: {place}", self.place),
-                });
+fn read_metric(reader: &mut Reader<'_>, metric: &Value) -> Result<Metric, Unmapped> {
+    let parameters = &metric["type_params"];
+    let filters = read_filters(reader, &metric["filter"])?;
+    let kind = match text_of(metric, "type") {
+        "simple" => {
+            let mut measure = read_measure(reader, &parameters["measure"])?;
+            measure.filters.extend(filters);
+            MetricKind::Simple(measure)
+        }
+        "ratio" if filters.is_empty() => MetricKind::Ratio {
+            numerator: input(&parameters["numerator"])?,
+            denominator: input(&parameters["denominator"])?,
+        },
+        "derived" if filters.is_empty() => MetricKind::Derived { expression: read_formula(parameters)? },
+        "cumulative" if filters.is_empty() => read_cumulative(reader, parameters)?,
+        "ratio" | "derived" | "cumulative" => {
+            return Err("a filter over other metrics has no counterpart".to_owned());
+        }
+        other => return Err(format!("metrics of the type `{other}` have no counterpart")),
+    };
+    let label = text_of(metric, "label");
+    let name = text_of(metric, "name");
+    Ok(Metric {
+        name: name.to_owned(),
+        kind,
+        unit: String::new(),
+        format: String::new(),
+        owner: String::new(),
+        description: text_of(metric, "description").to_owned(),
+        synonyms: if label.is_empty() { Vec::new() } else { vec![label.to_owned()] },
+        source: String::new(),
+        place: format!("{}: metrics.{name}", reader.place),
+    })
+}
+
+/// The measure that an input names, with its own conditions.
+fn read_measure(reader: &Reader<'_>, input: &Value) -> Result<Measure, Unmapped> {
+    let name = input.as_str().unwrap_or_else(|| text_of(input, "name"));
+    let owner = models(reader).iter().find_map(|model| {
+        let measure = list(model, "measures").iter().find(|measure| text_of(measure, "name") == name)?;
+        Some((model, measure))
+    });
+    let (model, measure) = owner.ok_or_else(|| format!("there is no measure `{name}`"))?;
+    let value = expression(measure);
+    let (aggregation, value) = match text_of(measure, "agg") {
+        "sum_boolean" => (Aggregation::Sum, format!("CASE WHEN {value} THEN 1 ELSE 0 END")),
+        word => match Aggregation::find(word) {
+            Some(found) => (found, value),
+            None => return Err(format!("the aggregate `{word}` has no counterpart")),
+        },
+    };
+    let dimension = |name: &str| {
+        let found = list(model, "dimensions").iter().find(|dimension| text_of(dimension, "name") == name);
+        found.map(expression).unwrap_or_else(|| name.to_owned())
+    };
+    let time = text_of(measure, "agg_time_dimension");
+    let apart = &measure["non_additive_dimension"];
+    let semi_additive = apart.is_object().then(|| SemiAdditive {
+        is_first: text_of(apart, "window_choice") == "min",
+        per: list(apart, "window_groupings").iter().filter_map(Value::as_str).map(|name| group(model, name)).collect(),
+    });
+    let named = if apart.is_object() { text_of(apart, "name") } else { time };
+    Ok(Measure {
+        entity: text_of(model, "name").to_owned(),
+        aggregation,
+        expression: Some(value),
+        filters: read_filters(reader, &input["filter"])?,
+        time: (!named.is_empty()).then(|| dimension(named)),
+        grain: None,
+        semi_additive,
+    })
+}
+
+/// The column of an entity or a dimension of a model.
+fn group(model: &Value, name: &str) -> String {
+    let all = list(model, "entities").iter().chain(list(model, "dimensions"));
+    all.into_iter().find(|known| text_of(known, "name") == name).map_or_else(|| name.to_owned(), expression)
+}
+
+fn read_cumulative(reader: &mut Reader<'_>, parameters: &Value) -> Result<MetricKind, Unmapped> {
+    let more = &parameters["cumulative_type_params"];
+    let either = |key: &str| if more[key].is_null() { &parameters[key] } else { &more[key] };
+    let named = input(&more["metric"]).ok().filter(|name| !name.is_empty());
+    let metric = match named {
+        Some(name) => name,
+        None => name_measure(reader, &parameters["measure"])?,
+    };
+    let window = either("window");
+    let span = match (window.is_object(), either("grain_to_date").as_str()) {
+        (true, _) => {
+            let unit = Grain::find(text_of(window, "granularity"));
+            let count = window["count"].as_u64().and_then(|count| u32::try_from(count).ok());
+            match (count, unit) {
+                (Some(count), Some(unit)) => Span::Trailing(count, unit),
+                _ => return Err(format!("the window {window} has no counterpart")),
             }
         }
-    }
-
-    fn read_metric(&mut self, metric: &Value) -> Result<Metric, Unmapped> {
-        let parameters = &metric["type_params"];
-        let filters = self.read_filters(&metric["filter"])?;
-        let kind = match text_of(metric, "type") {
-            "simple" => {
-                let mut measure = self.read_measure(&parameters["measure"])?;
-                measure.filters.extend(filters);
-                MetricKind::Simple(measure)
-            }
-            "ratio" if filters.is_empty() => MetricKind::Ratio {
-                numerator: input(&parameters["numerator"])?,
-                denominator: input(&parameters["denominator"])?,
-            },
-            "derived" if filters.is_empty() => MetricKind::Derived { expression: read_formula(parameters)? },
-            "cumulative" if filters.is_empty() => self.read_cumulative(parameters)?,
-            "ratio" | "derived" | "cumulative" => {
-                return Err("a filter over other metrics has no counterpart".to_owned());
-            }
-            other => return Err(format!("metrics of the type `{other}` have no counterpart")),
-        };
-        let label = text_of(metric, "label");
-        let name = text_of(metric, "name");
-        Ok(Metric {
-            name: name.to_owned(),
-            kind,
-            unit: String::new(),
-            format: String::new(),
-            owner: String::new(),
-            description: text_of(metric, "description").to_owned(),
-            synonyms: if label.is_empty() { Vec::new() } else { vec![label.to_owned()] },
-            source: String::new(),
-            place: format!("{}: metrics.{name}", self.place),
-        })
-    }
-
-    /// The measure that an input names, with its own conditions.
-    fn read_measure(&self, input: &Value) -> Result<Measure, Unmapped> {
-        let name = input.as_str().unwrap_or_else(|| text_of(input, "name"));
-        let owner = self.models().iter().find_map(|model| {
-            let measure = list(model, "measures").iter().find(|measure| text_of(measure, "name") == name)?;
-            Some((model, measure))
-        });
-        let (model, measure) = owner.ok_or_else(|| format!("there is no measure `{name}`"))?;
-        let value = expression(measure);
-        let (aggregation, value) = match text_of(measure, "agg") {
-            "sum_boolean" => (Aggregation::Sum, format!("CASE WHEN {value} THEN 1 ELSE 0 END")),
-            word => match Aggregation::find(word) {
-                Some(found) => (found, value),
-                None => return Err(format!("the aggregate `{word}` has no counterpart")),
-            },
-        };
-        let dimension = |name: &str| {
-            let found = list(model, "dimensions").iter().find(|dimension| text_of(dimension, "name") == name);
-            found.map(expression).unwrap_or_else(|| name.to_owned())
-        };
-        let time = text_of(measure, "agg_time_dimension");
-        let apart = &measure["non_additive_dimension"];
-        let semi_additive = apart.is_object().then(|| SemiAdditive {
-            is_first: text_of(apart, "window_choice") == "min",
-            per: list(apart, "window_groupings")
-                .iter()
-                .filter_map(Value::as_str)
-                .map(|name| self.group(model, name))
-                .collect(),
-        });
-        let named = if apart.is_object() { text_of(apart, "name") } else { time };
-        Ok(Measure {
-            entity: text_of(model, "name").to_owned(),
-            aggregation,
-            expression: Some(value),
-            filters: self.read_filters(&input["filter"])?,
-            time: (!named.is_empty()).then(|| dimension(named)),
-            grain: None,
-            semi_additive,
-        })
-    }
-
-    /// The column of an entity or a dimension of a model.
-    fn group(&self, model: &Value, name: &str) -> String {
-        let all = list(model, "entities").iter().chain(list(model, "dimensions"));
-        all.into_iter().find(|known| text_of(known, "name") == name).map_or_else(|| name.to_owned(), expression)
-    }
-
-    fn read_cumulative(&mut self, parameters: &Value) -> Result<MetricKind, Unmapped> {
-        let more = &parameters["cumulative_type_params"];
-        let either = |key: &str| if more[key].is_null() { &parameters[key] } else { &more[key] };
-        let named = input(&more["metric"]).ok().filter(|name| !name.is_empty());
-        let metric = match named {
-            Some(name) => name,
-            None => self.name_measure(&parameters["measure"])?,
-        };
-        let window = either("window");
-        let span = match (window.is_object(), either("grain_to_date").as_str()) {
-            (true, _) => {
-                let unit = Grain::find(text_of(window, "granularity"));
-                let count = window["count"].as_u64().and_then(|count| u32::try_from(count).ok());
-                match (count, unit) {
-                    (Some(count), Some(unit)) => Span::Trailing(count, unit),
-                    _ => return Err(format!("the window {window} has no counterpart")),
-                }
-            }
-            (false, Some(word)) => {
-                Span::ToDate(Grain::find(word).ok_or_else(|| format!("the grain `{word}` has no counterpart"))?)
-            }
-            (false, None) => Span::Whole,
-        };
-        Ok(MetricKind::Cumulative { metric, span })
-    }
-
-    /// The simple metric over a measure, which is made where there is none.
-    fn name_measure(&mut self, wanted: &Value) -> Result<String, Unmapped> {
-        let measure = self.read_measure(wanted)?;
-        let kind = MetricKind::Simple(measure);
-        if let Some(known) = self.found.metrics.iter().find(|known| known.kind == kind) {
-            return Ok(known.name.clone());
+        (false, Some(word)) => {
+            Span::ToDate(Grain::find(word).ok_or_else(|| format!("the grain `{word}` has no counterpart"))?)
         }
-        let name = wanted.as_str().unwrap_or_else(|| text_of(wanted, "name")).to_owned();
-        let all = list(self.manifest, "metrics").iter();
-        let is_taken = all.map(|metric| text_of(metric, "name")).any(|known| known == name);
-        let name = if is_taken { format!("{name}_measure") } else { name };
-        let place = format!("{}: measures.{name}", self.place);
-        let text = String::new;
-        let (unit, format, owner, description, source) = (text(), text(), text(), text(), text());
-        let synonyms = Vec::new();
-        self.found.metrics.push(Metric {
-            name: name.clone(),
-            kind,
-            unit,
-            format,
-            owner,
-            description,
-            synonyms,
-            source,
-            place,
-        });
-        Ok(name)
-    }
+        (false, None) => Span::Whole,
+    };
+    Ok(MetricKind::Cumulative { metric, span })
+}
 
-    /// Conditions in SQL with templates: `{{ Dimension('order__status') }} = 'paid'`.
-    fn read_filters(&self, filter: &Value) -> Result<Vec<String>, Unmapped> {
-        let all = list(filter, "where_filters").iter().map(|one| text_of(one, "where_sql_template"));
-        all.map(|template| self.read_template(template)).collect()
+/// The simple metric over a measure, which is made where there is none.
+fn name_measure(reader: &mut Reader<'_>, wanted: &Value) -> Result<String, Unmapped> {
+    let measure = read_measure(reader, wanted)?;
+    let kind = MetricKind::Simple(measure);
+    if let Some(known) = reader.found.metrics.iter().find(|known| known.kind == kind) {
+        return Ok(known.name.clone());
     }
+    let name = wanted.as_str().unwrap_or_else(|| text_of(wanted, "name")).to_owned();
+    let all = list(reader.document, "metrics").iter();
+    let is_taken = all.map(|metric| text_of(metric, "name")).any(|known| known == name);
+    let name = if is_taken { format!("{name}_measure") } else { name };
+    let place = format!("{}: measures.{name}", reader.place);
+    let text = String::new;
+    let (unit, format, owner, description, source) = (text(), text(), text(), text(), text());
+    let synonyms = Vec::new();
+    reader.found.metrics.push(Metric {
+        name: name.clone(),
+        kind,
+        unit,
+        format,
+        owner,
+        description,
+        synonyms,
+        source,
+        place,
+    });
+    Ok(name)
+}
 
-    fn read_template(&self, template: &str) -> Result<String, Unmapped> {
-        let (mut written, mut rest) = (String::new(), template);
-        while let Some((before, after)) = rest.split_once("{{") {
-            let (inner, after) = after.split_once("}}").ok_or_else(|| format!("`{template}` does not end"))?;
-            written += before;
-            written +=
-                &self.read_reference(inner.trim()).ok_or_else(|| format!("`{}` has no counterpart", inner.trim()))?;
-            rest = after;
-        }
-        Ok(written + rest)
-    }
+/// Conditions in SQL with templates: `{{ Dimension('order__status') }} = 'paid'`.
+fn read_filters(reader: &Reader<'_>, filter: &Value) -> Result<Vec<String>, Unmapped> {
+    let all = list(filter, "where_filters").iter().map(|one| text_of(one, "where_sql_template"));
+    all.map(|template| read_template(reader, template)).collect()
+}
 
-    /// `Dimension('order__status')` as `orders.status`.
-    fn read_reference(&self, text: &str) -> Option<String> {
-        let (function, inner) = text.split_once('(')?;
-        let inner = inner.trim().strip_suffix(')')?.trim();
-        let name = inner.trim_matches(['\'', '"']);
-        if !matches!(function.trim(), "Dimension" | "TimeDimension")
-            || !name.chars().all(|c| c.is_alphanumeric() || c == '_')
-        {
-            return None;
-        }
-        let (entity, dimension) = name.split_once("__")?;
-        self.models().iter().filter(|model| owner(model) == entity).find_map(|model| {
-            let found = list(model, "dimensions").iter().find(|known| text_of(known, "name") == dimension)?;
-            let column = expression(found);
-            is_column(&column).then(|| format!("{}.{column}", text_of(model, "name")))
-        })
+fn read_template(reader: &Reader<'_>, template: &str) -> Result<String, Unmapped> {
+    let (mut written, mut rest) = (String::new(), template);
+    while let Some((before, after)) = rest.split_once("{{") {
+        let (inner, after) = after.split_once("}}").ok_or_else(|| format!("`{template}` does not end"))?;
+        written += before;
+        written +=
+            &read_reference(reader, inner.trim()).ok_or_else(|| format!("`{}` has no counterpart", inner.trim()))?;
+        rest = after;
     }
+    Ok(written + rest)
+}
+
+/// `Dimension('order__status')` as `orders.status`.
+fn read_reference(reader: &Reader<'_>, text: &str) -> Option<String> {
+    let (function, inner) = text.split_once('(')?;
+    let inner = inner.trim().strip_suffix(')')?.trim();
+    let name = inner.trim_matches(['\'', '"']);
+    if !matches!(function.trim(), "Dimension" | "TimeDimension")
+        || !name.chars().all(|c| c.is_alphanumeric() || c == '_')
+    {
+        return None;
+    }
+    let (entity, dimension) = name.split_once("__")?;
+    models(reader).iter().filter(|model| owner(model) == entity).find_map(|model| {
+        let found = list(model, "dimensions").iter().find(|known| text_of(known, "name") == dimension)?;
+        let column = expression(found);
+        is_column(&column).then(|| format!("{}.{column}", text_of(model, "name")))
+    })
 }
 
 /// The entity that a model is about.

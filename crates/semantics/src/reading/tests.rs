@@ -1,6 +1,7 @@
 //! What is read of a question, and what is not.
 
 use prospector_connect::query::Aggregation;
+use serde_json::json;
 
 use super::*;
 use crate::model::{Declarations, Dimension, DimensionColumn, Entity, Measure, Metric, MetricKind};

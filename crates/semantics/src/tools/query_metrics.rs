@@ -18,12 +18,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::model::Metric;
-use crate::{MetricQuery, SemanticModel, ValueIndex};
+use crate::reading::{DefinedTerm, Glossary, ReadError, Reading};
+use crate::{MetricQuery, SemanticModel, TIME, Tables};
 
 pub(super) struct QueryMetrics {
     pub(super) model: Arc<SemanticModel>,
     pub(super) engine: Arc<Engine>,
-    pub(super) values: Arc<dyn ValueIndex>,
+    pub(super) glossary: Arc<dyn Glossary>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -46,7 +47,8 @@ pub(super) struct CitedMetric {
     /// Where its definition stands.
     #[serde(skip_serializing_if = "String::is_empty")]
     source: String,
-    /// Where it is declared.
+    /// Where it is declared; nowhere, where a question implies it.
+    #[serde(skip_serializing_if = "String::is_empty")]
     declared: String,
 }
 
@@ -84,16 +86,13 @@ impl Tool for QueryMetrics {
     type Output = MetricAnswer;
 
     async fn call(&self, Args { query, question, dry_run }: Args) -> Result<MetricAnswer, ToolError> {
-        let read_as = match &question {
-            Some(question) => Some(self.read(question, &query).await?),
-            None => None,
+        let (model, query) = match &question {
+            Some(question) => self.read(question, &query).await?,
+            None => (self.model.clone(), query),
         };
-        let query = read_as.clone().unwrap_or(query);
-        if read_as.is_some() {
-            self.check_periods(&query).await?;
-        }
-        let (compiled, metrics) = self.model.compile(&self.engine, &query)?;
-        let cited = metrics.iter().map(|metric| self.cite(metric)).collect();
+        let read_as = question.is_some().then(|| query.clone());
+        let (compiled, metrics) = model.compile(&self.engine, &query)?;
+        let cited = metrics.iter().map(|metric| cite(&model, metric)).collect();
         if dry_run {
             let (database, sql, columns) = (compiled.database, compiled.sql, compiled.columns);
             return Ok(MetricAnswer::Planned { database, sql, columns, metrics: cited, read_as });
@@ -114,22 +113,55 @@ impl Tool for QueryMetrics {
 }
 
 impl QueryMetrics {
-    /// What a question in words asks for.
-    async fn read(&self, question: &str, beside: &MetricQuery) -> Result<MetricQuery, ToolError> {
+    /// What a question in words asks for: declared metrics where it names some, or else what its tables hold.
+    async fn read(&self, question: &str, beside: &MetricQuery) -> Result<(Arc<SemanticModel>, MetricQuery), ToolError> {
         if *beside != MetricQuery::default() {
             let advice = "leave `question` out, or everything else".to_owned();
             return Err(ToolError::invalid("a question in words stands alone", Some(advice)));
         }
-        let values = self.values.find(question).await;
-        self.model.read_question(question, &values).map_err(|error| {
-            ToolError::invalid(error.to_string(), Some("name `metrics`, `dimensions` and `filters` instead".to_owned()))
-        })
+        let vocabulary = self.glossary.find(question).await;
+        let declared = match self.model.read_question(question, &vocabulary.values) {
+            Ok(query) => {
+                let (model, query) = self.choose(question, query)?;
+                self.check_periods(&model, &query).await?;
+                return Ok((model, query));
+            }
+            Err(error) => error,
+        };
+        let tables = self.engine.sources().iter().map(|source| Tables {
+            database: &source.name,
+            dialect: source.dialect(),
+            tables: &source.tables,
+        });
+        let read = self.model.read_tables(question, &vocabulary, &tables.collect::<Vec<_>>());
+        let reading = read.map_err(|error| explain(declared.nearer(error)))?;
+        let defined = self.glossary.define(question).await;
+        if let Some(DefinedTerm { term, definition, source }) = defined.iter().find(|one| one.is_in(question)) {
+            let message = format!(
+                "`{term}` is defined as \"{definition}\" ({source}), and no metric or verified query computes it"
+            );
+            return Err(ToolError::invalid(message, None));
+        }
+        self.check_span(&reading).await?;
+        Ok((Arc::new(reading.model), reading.query))
+    }
+
+    /// The question as it was read, or over the only other metric that can be told by what it names.
+    fn choose(&self, question: &str, query: MetricQuery) -> Result<(Arc<SemanticModel>, MetricQuery), ToolError> {
+        let compiles = |query: &MetricQuery| self.model.compile(&self.engine, query).map(drop);
+        let Err(failure) = compiles(&query) else { return Ok((self.model.clone(), query)) };
+        let mut others = self.model.list_alternatives(question, &query);
+        others.retain(|query| compiles(query).is_ok());
+        match others.pop().filter(|_| others.is_empty()) {
+            Some(only) => Ok((self.model.clone(), only)),
+            None => Err(failure.into()),
+        }
     }
 
     /// A figure of a period is not computed of rows that hold less than half of it: whoever asks in words does not see what they
     /// hold.
-    async fn check_periods(&self, query: &MetricQuery) -> Result<(), ToolError> {
-        let (plan, _) = self.model.plan(query)?;
+    async fn check_periods(&self, model: &SemanticModel, query: &MetricQuery) -> Result<(), ToolError> {
+        let (plan, _) = model.plan(query)?;
         let bound = |op: FilterOp, open: &str| {
             let day =
                 plan.period.iter().find(|condition| condition.op == op).and_then(|condition| condition.value.as_str());
@@ -190,13 +222,37 @@ impl QueryMetrics {
         Some((day(0)?, day(1)?))
     }
 
-    fn cite(&self, metric: &Metric) -> CitedMetric {
-        CitedMetric {
-            metric: metric.name.clone(),
-            definition: self.model.define(metric),
-            source: metric.source.clone(),
-            declared: metric.place.clone(),
+    /// A figure of a period is not computed of rows that hold less than half of it.
+    async fn check_span(&self, reading: &Reading) -> Result<(), ToolError> {
+        let Some(span) = &reading.span else { return Ok(()) };
+        let day = |op| {
+            let mut all = reading.query.filters.iter().filter(|filter| filter.column == TIME);
+            all.find(|filter| filter.op == op).and_then(|filter| filter.value.as_str())
+        };
+        let asked = (day(FilterOp::Gte).unwrap_or("0000-01-01"), day(FilterOp::Lt).unwrap_or("9999-01-01"));
+        let (compiled, _) = reading.model.compile(&self.engine, span)?;
+        let held = self.engine.run(&compiled.sql, compiled.database.as_deref(), 1).await?;
+        let Some([Value::String(first), Value::String(last)]) = held.rows.rows.first().map(Vec::as_slice) else {
+            return Ok(());
+        };
+        if periods::measure_overlap((first, last), asked) < periods::MIN_OVERLAP {
+            let message = "the rows hold less than half of the period that is asked for";
+            return Err(ToolError::invalid(message, Some("ask for another period".to_owned())));
         }
+        Ok(())
+    }
+}
+
+fn explain(error: ReadError) -> ToolError {
+    ToolError::invalid(error.to_string(), Some("name `metrics`, `dimensions` and `filters` instead".to_owned()))
+}
+
+fn cite(model: &SemanticModel, metric: &Metric) -> CitedMetric {
+    CitedMetric {
+        metric: metric.name.clone(),
+        definition: model.define(metric),
+        source: metric.source.clone(),
+        declared: metric.place.clone(),
     }
 }
 

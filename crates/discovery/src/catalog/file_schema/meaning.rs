@@ -90,7 +90,7 @@ enum AtWord {
     Last,
 }
 
-/// A figure and how it is computed, or a semantic_manifest.json of dbt (`path`, `database`).
+/// A figure and how it is computed, or a file of dbt, Cube or the Open Semantic Interchange (`path`, `database`).
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields, extend("oneOf" = [{"required": ["name"]}, {"required": ["path"]}]))]
 pub(super) struct MetricEntry {
@@ -157,10 +157,10 @@ pub(super) struct MetricEntry {
     /// Where its definition stands.
     #[schemars(default)]
     source: Option<String>,
-    /// A semantic_manifest.json of dbt.
+    /// A semantic_manifest.json of dbt, or a YAML file of Cube or of the Open Semantic Interchange.
     #[schemars(default)]
     path: Option<String>,
-    /// Of a manifest: the database that its tables are in.
+    /// Of a file: the database that its tables are in.
     #[schemars(default)]
     database: Option<String>,
 }

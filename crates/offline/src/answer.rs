@@ -1,0 +1,230 @@
+//! Answers. A question that a verified query answers is answered by it; another is computed where every word of it has a meaning among
+//! the metrics, tables and values of the catalog. Both are tools that understand all of a question or none of it. What cannot be
+//! understood is declined, with the reason; a question for an explanation is answered by a definition.
+
+use prospector_agent::ask::OUT_OF_SCOPE;
+use prospector_discovery::DiscoveryTools;
+use prospector_llm::{
+    ChatRequest, ChatResponse, Message,
+    message::{ToolCall, ToolResult},
+    purpose::{Mode, PreviousTurn},
+};
+use prospector_text::{identifiers, stem};
+use serde_json::{Value, json};
+
+use crate::{
+    calls::{Call, items, pair_results, translate},
+    question::{decline_too_long, find_phrases, is_too_long},
+    tell::{UNDERSTOOD, WHO, tell_metrics, tell_verified},
+};
+
+const FIND: &str = DiscoveryTools::FIND_VERIFIED_TOOL;
+const RUN: &str = DiscoveryTools::RUN_VERIFIED_TOOL;
+const COMPUTE: &str = DiscoveryTools::METRICS_TOOL;
+
+/// So many phrases are looked up as terms.
+const MAX_PHRASES: usize = 4;
+/// A hit that is less likely is nothing that the question is about.
+const MIN_RELEVANCE: f64 = 0.005;
+/// A document's section that is this likely answers a question for an explanation.
+const MIN_EXPLANATION_RELEVANCE: f64 = 0.3;
+/// A question that goes on from another one, and does not say so with its first word, is short.
+const MAX_CHANGE_WORDS: usize = 6;
+
+/// How a question begins that goes on from the one before; and what it may begin with where it is short and asks nothing by itself.
+const LEADS: [&str; 6] = ["and ", "only ", "what about ", "how about ", "the same ", "same "];
+const SHORT_LEADS: [&str; 8] = ["by ", "per ", "in ", "for ", "since ", "before ", "after ", "from "];
+const ASKING: [&str; 8] = ["how", "what", "which", "who", "show", "list", "number", "average"];
+
+/// The turn that is to be answered.
+pub(crate) struct Turn<'a> {
+    pub(crate) question: &'a str,
+    pub(crate) mode: Mode,
+    /// The turn before.
+    pub(crate) previous: Option<&'a PreviousTurn>,
+    /// What was said in this turn.
+    pub(crate) messages: &'a [Message],
+    /// Whether no further calls are made.
+    pub(crate) finish: bool,
+}
+
+/// The next calls, or the answer.
+pub(crate) fn answer(request: &ChatRequest, turn: &Turn<'_>) -> ChatResponse {
+    let question = turn.question.trim();
+    let say = |text: String| ChatResponse { text, ..ChatResponse::default() };
+    if is_too_long(question) {
+        return say(format!("{}\n\n{WHO}", decline_too_long(question)));
+    }
+    if turn.mode == Mode::Auditable && is_personal(question) {
+        let asked = "Clarification: the question rests on something that only you know; which value is meant?";
+        return say(format!("{asked}\n\n{WHO}"));
+    }
+    let results = pair_results(turn.messages);
+    let of = |tool: &str| results.iter().find(|(call, _)| call.name == tool).map(|(_, result)| *result);
+    let has = |tool: &str| request.tools.iter().any(|known| known.name == tool);
+    let call = |calls: Vec<Call>| {
+        let round = turn.messages.len();
+        let call = |(at, (name, arguments)): (usize, Call)| ToolCall {
+            id: format!("ask_{round}_{at}"),
+            name: name.to_owned(),
+            arguments,
+        };
+        ChatResponse { calls: calls.into_iter().enumerate().map(call).collect(), ..ChatResponse::default() }
+    };
+    let can_run = has(DiscoveryTools::QUERY_TOOL) && turn.mode != Mode::Knowledge;
+    if can_run && has(FIND) {
+        match (of(FIND).map(find_meant), of(RUN)) {
+            (None, _) if !turn.finish => return call(vec![(FIND, json!({"question": question, "limit": 1}))]),
+            (Some(Some(meant)), None) if !turn.finish => {
+                return call(vec![(RUN, json!({"name": meant["name"], "parameters": meant["parameters"]}))]);
+            }
+            (Some(Some(meant)), Some(ran)) if !ran.is_error => {
+                return say(tell_verified(ran.data.as_ref().unwrap_or(&Value::Null), &meant["parameters"]));
+            }
+            _ => {}
+        }
+    }
+    let whole = match go_on(question, turn.previous).filter(|_| can_run) {
+        None => question.to_owned(),
+        Some(Ok(whole)) => whole,
+        Some(Err(reason)) => return say(decline(question, &results, reason)),
+    };
+    match of(COMPUTE).filter(|_| can_run) {
+        Some(computed) if !computed.is_error => {
+            let understood = (whole != question).then_some(whole.as_str());
+            say(tell_metrics(computed.data.as_ref().unwrap_or(&Value::Null), understood))
+        }
+        Some(failed) => {
+            let reason = failed.data.as_ref().and_then(|data| data["message"].as_str()).unwrap_or("it failed");
+            // What a tool says is marked as data for those who read instructions.
+            let reason = reason.trim_start_matches("<data>").trim_end_matches("</data>");
+            say(decline(question, &results, reason))
+        }
+        None if !turn.finish
+            && !request.tools.is_empty()
+            && !results.iter().any(|(call, _)| call.name != FIND && call.name != RUN) =>
+        {
+            let compute = (COMPUTE, json!({"question": whole}));
+            let calls = translate(look(question), request).into_iter().filter(|(name, _)| has(name));
+            call(can_run.then_some(compute).into_iter().chain(calls).collect())
+        }
+        None if turn.mode == Mode::Knowledge => say(explain(question, &results)
+            .unwrap_or_else(|| decline(question, &results, "no fact or document of the catalog explains it"))),
+        None if can_run => say(decline(question, &results, "the calls were used up before the query")),
+        None => say(decline(question, &results, "no database of the catalog holds rows")),
+    }
+}
+
+/// What tells what a question is about, whether it can be computed or not.
+fn look(question: &str) -> Vec<Call> {
+    let mut calls = vec![
+        ("resolve_fact", json!({"question": question})),
+        ("search_tables", json!({"query": question, "limit": 3})),
+        ("search_documents", json!({"query": question, "limit": 3})),
+    ];
+    let phrases = find_phrases(question).into_iter().take(MAX_PHRASES);
+    calls.extend(phrases.map(|phrase| ("resolve_fact", json!({"question": phrase}))));
+    calls
+}
+
+/// The verified query that answers the question.
+fn find_meant(found: &ToolResult) -> Option<&Value> {
+    items(found.data.as_ref().filter(|_| !found.is_error)?).find(|item| item["answers"] == true)
+}
+
+/// The question with the one that it goes on from, where it does; or why it cannot.
+fn go_on(question: &str, previous: Option<&PreviousTurn>) -> Option<Result<String, &'static str>> {
+    let lower = question.to_lowercase();
+    let begins = |leads: &[&str]| leads.iter().any(|lead| lower.starts_with(lead));
+    let words: Vec<&str> = lower.split_whitespace().collect();
+    let is_short = words.len() <= MAX_CHANGE_WORDS && !words.iter().any(|word| ASKING.contains(word));
+    let previous = previous?;
+    if !begins(&LEADS) && !(begins(&SHORT_LEADS) && is_short && previous.has_data) {
+        return None;
+    }
+    if !previous.has_data {
+        return Some(Err("it goes on from a question that was not answered from data: ask it in full"));
+    }
+    let understood = previous.answer.strip_prefix(UNDERSTOOD).and_then(|rest| rest.split_once('”'));
+    let before = understood.map_or(previous.question.as_str(), |(before, _)| before);
+    Some(Ok(format!("{}? {question}", before.trim().trim_end_matches(['?', '.', ' ']))))
+}
+
+fn is_personal(question: &str) -> bool {
+    let lower = question.to_lowercase();
+    !lower.starts_with("show me")
+        && !lower.starts_with("give me")
+        && lower.split(|c: char| !c.is_alphanumeric()).any(|word| ["my", "mine", "i", "me"].contains(&word))
+}
+
+fn decline(question: &str, results: &[(&ToolCall, &ToolResult)], reason: &str) -> String {
+    let stop = if reason.ends_with('?') { "" } else { "." };
+    let mut text = format!(
+        "I cannot answer this: {reason}{stop}\n\nI count, add up, average and rank rows by dates, columns and \
+        values; ask in those words, or set a language model with --model."
+    );
+    let definitions = list_definitions(question, results);
+    let is_near = |kind: &str| hits(results, kind).any(|hit| relevance(hit) >= MIN_RELEVANCE);
+    if !is_near("table") && !is_near("document") && definitions.is_empty() {
+        text.push_str(&format!("\n\n{OUT_OF_SCOPE}: nothing in the catalog comes near it."));
+    }
+    for definition in definitions {
+        text.push_str(&format!("\n\n{} ({})", write(&definition["answer"]), write(&definition["sources"][0]["name"])));
+    }
+    format!("{text}\n\n{WHO}")
+}
+
+fn explain(question: &str, results: &[(&ToolCall, &ToolResult)]) -> Option<String> {
+    let tell = |definition: &&Value| {
+        let (answer, source) = (write(&definition["answer"]), write(&definition["sources"][0]["name"]));
+        format!("{answer} (source: {source}, confidence {})", definition["confidence"])
+    };
+    let mut lines: Vec<String> = list_definitions(question, results).iter().take(2).map(tell).collect();
+    if lines.is_empty() {
+        let hit = hits(results, "document")
+            .find(|hit| relevance(hit) >= MIN_EXPLANATION_RELEVANCE && excerpt(hit).is_some())?;
+        let id = hit["id"]
+            .as_str()
+            .map_or_else(|| format!("{}#{}", write(&hit["document"]), write(&hit["section"])), str::to_owned);
+        lines.push(format!("{} (source: {id})", excerpt(hit).unwrap_or_default()));
+    }
+    Some(format!("{}\n\n{WHO}", lines.join("\n\n")))
+}
+
+/// The definitions of terms that the question holds.
+fn list_definitions<'a>(question: &str, results: &[(&ToolCall, &'a ToolResult)]) -> Vec<&'a Value> {
+    let stems =
+        |text: &str| -> Vec<String> { identifiers::words(text).iter().map(|word| stem::snowball(word)).collect() };
+    let asked = stems(question);
+    let mut found: Vec<&Value> = Vec::new();
+    for (_, result) in results.iter().filter(|(call, result)| call.name == "resolve_fact" && !result.is_error) {
+        let Some(value) = result.data.as_ref().filter(|value| value["needs_clarification"] != true) else { continue };
+        let term = stems(value["term"].as_str().unwrap_or_default());
+        let is_asked = !term.is_empty() && asked.windows(term.len()).any(|window| *window == term);
+        let is_told = found.iter().any(|known| known["term"] == value["term"]);
+        if is_asked && !is_told && !value["answer"].is_null() {
+            found.push(value);
+        }
+    }
+    found
+}
+
+/// What a search for one kind found.
+fn hits<'a>(results: &[(&ToolCall, &'a ToolResult)], kind: &str) -> impl Iterator<Item = &'a Value> {
+    let is_of = |call: &ToolCall| call.name == format!("search_{kind}s") || call.arguments["kinds"][0] == kind;
+    let found = results.iter().find(|(call, result)| is_of(call) && !result.is_error);
+    found.and_then(|(_, result)| result.data.as_ref()).into_iter().flat_map(items)
+}
+
+/// What a hit says.
+fn excerpt(hit: &Value) -> Option<&str> {
+    hit["excerpt"].as_str().or(hit["description"].as_str()).filter(|text| !text.is_empty())
+}
+
+fn relevance(hit: &Value) -> f64 {
+    hit["relevance"].as_f64().unwrap_or_default()
+}
+
+fn write(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}

@@ -1,0 +1,234 @@
+//! The declarations that a question over tables implies: entities, dimensions and metrics that nobody declared.
+
+use prospector_connect::filter::{FilterCondition, FilterOp};
+use prospector_connect::query::{Aggregation, Order};
+use prospector_engine::query::aggregate::Grain;
+use serde_json::{Value, json};
+
+use super::reader::Intent;
+use super::scope::{Place, Scope, Time};
+use crate::model::{Declarations, Dimension, DimensionColumn, Entity, Measure, Metric, MetricKind};
+use crate::query::{MetricQuery, TIME};
+use crate::reading::change::{add_value, during};
+
+/// Columns that many tables have; in an answer the name of the table stands before.
+const COMMON: [&str; 4] = ["id", "name", "title", "description"];
+
+pub(super) struct Implied<'a> {
+    scope: &'a Scope<'a>,
+    pub(super) declared: Declarations,
+    /// The dimensions, by what they are over.
+    places: Vec<Place>,
+}
+
+impl<'a> Implied<'a> {
+    pub(super) fn new(scope: &'a Scope<'a>) -> Implied<'a> {
+        Implied { scope, declared: Declarations::default(), places: Vec::new() }
+    }
+
+    /// The question over the metrics and dimensions that are declared for it here.
+    pub(super) fn write(&mut self, intent: &Intent) -> MetricQuery {
+        let mut query = MetricQuery { dimensions: self.dimensions(&intent.groups), ..MetricQuery::default() };
+        for (aggregation, place) in &intent.measures {
+            query.metrics.push(self.metric(intent, *aggregation, *place));
+        }
+        self.add_filters(&mut query.filters, &intent.filters);
+        let period = intent.period.clone();
+        match intent.time {
+            Some(Time::Year(place)) => {
+                query.filters.extend(self.years(place, period));
+                if intent.grain == Some(Grain::Year) {
+                    query.dimensions.extend(self.dimensions(&[place]));
+                }
+            }
+            Some(Time::Day(_) | Time::Declared(_)) | None => {
+                query.filters.extend(during(period));
+                query.grain = intent.grain;
+            }
+        }
+        if let Some((descending, limit)) = intent.rank {
+            // Of equals the first by name.
+            let names = query.dimensions.iter().map(|name| Order { by: name.clone(), descending: false });
+            query.order = vec![Order { by: query.metrics[0].clone(), descending }];
+            query.order.extend(names);
+            query.limit = Some(limit);
+        }
+        query
+    }
+
+    pub(super) fn add_filters(&mut self, conditions: &mut Vec<FilterCondition>, filters: &[(Place, FilterOp, Value)]) {
+        for (place, op, value) in filters {
+            let condition = FilterCondition { column: self.dimension(*place), op: *op, value: value.clone() };
+            if *op == FilterOp::Eq { add_value(conditions, condition) } else { conditions.push(condition) }
+        }
+    }
+
+    pub(super) fn dimensions(&mut self, places: &[Place]) -> Vec<String> {
+        places.iter().map(|place| self.dimension(*place)).collect()
+    }
+
+    /// Whole years as conditions on a column of years.
+    pub(super) fn years(&mut self, place: Place, period: Option<(String, String)>) -> Vec<FilterCondition> {
+        let is_number = self.scope.column(place).column_type.is_numeric();
+        let column = self.dimension(place);
+        let year = |day: &str| {
+            day[..4]
+                .parse::<i64>()
+                .map_or(json!(&day[..4]), |year| if is_number { json!(year) } else { json!(&day[..4]) })
+        };
+        let conditions = during(period).into_iter().map(|condition| {
+            let value = year(condition.value.as_str().unwrap_or_default());
+            FilterCondition { column: column.clone(), value, ..condition }
+        });
+        conditions.collect()
+    }
+
+    fn quote(&self, place: Place) -> String {
+        self.scope.source.dialect.quote(&self.scope.column(place).name)
+    }
+
+    /// A name that means nothing else yet.
+    fn name(&self, wanted: &str) -> String {
+        let model = self.scope.model;
+        let is_taken = |name: &str| {
+            let own = self.declared.dimensions.iter().map(|known| &known.name);
+            let own = own.chain(self.declared.metrics.iter().map(|known| &known.name));
+            model.metric(name).is_some()
+                || model.dimension(name).is_some()
+                || Grain::find(name).is_some()
+                || name.eq_ignore_ascii_case(TIME)
+                || own.into_iter().any(|known| known.eq_ignore_ascii_case(name))
+        };
+        let mut name = wanted.to_owned();
+        let mut count = 1;
+        while is_taken(&name) {
+            count += 1;
+            name = format!("{wanted}_{count}");
+        }
+        name
+    }
+
+    fn entity(&mut self, table: usize) -> String {
+        if let Some(entity) = self.scope.entity(table) {
+            return entity.name.clone();
+        }
+        let name = &self.scope.table(table).name;
+        let known = self.declared.entities.iter().find(|entity| entity.table == *name);
+        if let Some(entity) = known {
+            return entity.name.clone();
+        }
+        // Expressions write it before a column: it is one word, and no other entity's.
+        let mut called: String =
+            name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect();
+        let is_known =
+            |name: &str| self.scope.model.entities().iter().any(|entity| entity.name.eq_ignore_ascii_case(name));
+        if called.starts_with(|c: char| c.is_ascii_digit()) {
+            called.insert(0, '_');
+        }
+        while is_known(&called) {
+            called.push('_');
+        }
+        let entity = Entity {
+            name: called.clone(),
+            database: self.scope.source.database.to_owned(),
+            table: name.clone(),
+            ..Entity::default()
+        };
+        self.declared.entities.push(entity);
+        called
+    }
+
+    fn dimension(&mut self, place: Place) -> String {
+        if let Some(at) = self.places.iter().position(|known| *known == place) {
+            return self.declared.dimensions[at].name.clone();
+        }
+        let (table, column) = (self.scope.table(place.0).name.as_str(), self.scope.column(place).name.as_str());
+        let is_common = COMMON.contains(&column.to_lowercase().as_str());
+        let wanted = if is_common { format!("{table}_{column}") } else { column.to_owned() };
+        let name = match self.name(&wanted) {
+            name if name == wanted => name,
+            _ => self.name(&format!("{table}_{column}")),
+        };
+        let columns = vec![DimensionColumn { entity: self.entity(place.0), expression: self.quote(place) }];
+        self.declared.dimensions.push(Dimension { name: name.clone(), columns, ..Dimension::default() });
+        self.places.push(place);
+        name
+    }
+
+    fn metric(&mut self, intent: &Intent, aggregation: Aggregation, place: Option<Place>) -> String {
+        let table = &self.scope.table(intent.subject).name;
+        let column = place.map_or("", |place| self.scope.column(place).name.as_str());
+        // A row by itself has its value, and no highest one.
+        let is_row = intent.measures.len() > 1
+            || (intent.rank.is_none()
+                && intent.groups.iter().any(|group| Some(*group) != place)
+                && aggregation == Aggregation::Max);
+        let wanted = match aggregation {
+            Aggregation::Count => format!("number_of_{table}"),
+            Aggregation::CountDistinct => format!("number_of_different_{column}"),
+            Aggregation::Max if is_row => column.to_owned(),
+            Aggregation::Sum => format!("total_{column}"),
+            Aggregation::Avg => format!("average_{column}"),
+            Aggregation::Min => format!("lowest_{column}"),
+            Aggregation::Max => format!("highest_{column}"),
+        };
+        let wanted = wanted.replace(' ', "_");
+        let name = match self.name(&wanted) {
+            name if name == wanted => name,
+            _ => self.name(&format!("{wanted}_of_{table}")),
+        };
+        let id = format!("{}.{table}", self.scope.source.database);
+        let description = match place {
+            Some(_) => format!("No metric is declared for it: read off {id}.{column}."),
+            None => format!("No metric is declared for it: the rows of {id}."),
+        };
+        let expression = place.map(|place| self.quote(place));
+        self.declare(intent, name, (aggregation, expression), description)
+    }
+
+    /// The first and the last day of the rows.
+    pub(super) fn span(&mut self, intent: &Intent) -> MetricQuery {
+        let time = self.time(intent);
+        let mut end = |name: &str, aggregation| {
+            let name = self.name(name);
+            self.declare(intent, name, (aggregation, time.clone()), String::new())
+        };
+        let metrics = vec![end("first_day", Aggregation::Min), end("last_day", Aggregation::Max)];
+        MetricQuery { metrics, ..MetricQuery::default() }
+    }
+
+    /// The column that says when a row happened.
+    fn time(&mut self, intent: &Intent) -> Option<String> {
+        match &intent.time {
+            Some(Time::Day(day)) if day.0 == intent.subject => Some(self.quote(*day)),
+            Some(Time::Day(day)) => Some(format!("{}.{}", self.entity(day.0), self.quote(*day))),
+            Some(Time::Declared(time)) => Some(time.clone()),
+            Some(Time::Year(_)) | None => None,
+        }
+    }
+
+    fn declare(
+        &mut self,
+        intent: &Intent,
+        name: String,
+        (aggregation, expression): (Aggregation, Option<String>),
+        description: String,
+    ) -> String {
+        let (entity, time) = (self.entity(intent.subject), self.time(intent));
+        let (filters, grain, semi_additive) = (Vec::new(), None, None);
+        let measure = Measure { entity, aggregation, expression, filters, time, grain, semi_additive };
+        let text = String::new;
+        self.declared.metrics.push(Metric {
+            name: name.clone(),
+            kind: MetricKind::Simple(measure),
+            unit: text(),
+            format: text(),
+            owner: text(),
+            description,
+            synonyms: Vec::new(),
+            source: format!("{}.{}", self.scope.source.database, self.scope.table(intent.subject).name),
+            place: text(),
+        });
+        name
+    }
+}

@@ -1,0 +1,186 @@
+//! The tables of a database that a question may be about, and the keys that lead from one to another.
+
+use std::collections::VecDeque;
+
+use prospector_connect::table::{Column, ColumnType, Table};
+
+use crate::reading::{ReadError, Vocabulary};
+use crate::{SemanticModel, Tables, model::Entity};
+
+/// A column, by the places of its table and of itself.
+pub(super) type Place = (usize, usize);
+
+/// When a row happened.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Time {
+    /// A column of dates.
+    Day(Place),
+    /// As the entity of the table declares it.
+    Declared(String),
+    /// A column of years, as numbers or texts.
+    Year(Place),
+}
+
+pub(super) struct Scope<'a> {
+    pub(super) model: &'a SemanticModel,
+    pub(super) source: Tables<'a>,
+    /// The tables whose names and columns count, the likeliest first.
+    pub(super) likely: Vec<usize>,
+    /// The values that the question names, and where they stand.
+    pub(super) values: Vec<(Place, String)>,
+    /// Keys from many rows of a table to one of another.
+    keys: Vec<(usize, usize)>,
+}
+
+impl<'a> Scope<'a> {
+    pub(super) fn new(model: &'a SemanticModel, source: Tables<'a>, vocabulary: &Vocabulary) -> Scope<'a> {
+        let place = |name: &str| source.tables.iter().position(|table| table.name.eq_ignore_ascii_case(name));
+        let own = |id: &str| place(id.strip_prefix(source.database)?.strip_prefix('.')?);
+        let mut keys: Vec<(usize, usize)> = Vec::new();
+        for (from, table) in source.tables.iter().enumerate() {
+            keys.extend(table.foreign_keys.iter().filter_map(|key| Some((from, place(&key.table)?))));
+        }
+        let of = |name: &str| {
+            let entity = model.entities().iter().find(|entity| entity.name.eq_ignore_ascii_case(name))?;
+            own(&format!("{}.{}", entity.database, entity.table))
+        };
+        keys.extend(model.joins().iter().filter_map(|join| Some((of(&join.from)?, of(&join.to)?))));
+        let mut likely: Vec<usize> = vocabulary.tables.iter().filter_map(|id| own(id)).collect();
+        // What a likely table refers to may be what figures are told by.
+        for at in 0..likely.len() {
+            let targets = keys.iter().filter(|(from, _)| *from == likely[at]).map(|(_, to)| *to);
+            let fresh: Vec<usize> = targets.filter(|to| !likely.contains(to)).collect();
+            likely.extend(fresh);
+        }
+        let values = vocabulary.values.iter().filter_map(|named| {
+            let table = own(&named.table)?;
+            let column = source.tables[table].columns.iter().position(|column| column.name == named.column)?;
+            Some(((table, column), named.value.clone()))
+        });
+        Scope { model, source, likely, values: values.collect(), keys }
+    }
+
+    pub(super) fn table(&self, table: usize) -> &'a Table {
+        &self.source.tables[table]
+    }
+
+    pub(super) fn column(&self, place: Place) -> &'a Column {
+        &self.source.tables[place.0].columns[place.1]
+    }
+
+    /// `table.column`
+    pub(super) fn describe(&self, place: Place) -> String {
+        format!("{}.{}", self.table(place.0).name, self.column(place).name)
+    }
+
+    pub(super) fn entity(&self, table: usize) -> Option<&'a Entity> {
+        let name = &self.table(table).name;
+        (self.model.entities().iter())
+            .find(|entity| entity.database == self.source.database && entity.table.eq_ignore_ascii_case(name))
+    }
+
+    /// Whether the column is part of a key that leads elsewhere.
+    pub(super) fn refers(&self, place: Place) -> bool {
+        let name = &self.column(place).name;
+        let keys = &self.table(place.0).foreign_keys;
+        keys.iter().any(|key| key.columns.iter().any(|column| column.eq_ignore_ascii_case(name)))
+    }
+
+    pub(super) fn is_number(&self, place: Place) -> bool {
+        let column = self.column(place);
+        let name = column.name.to_lowercase();
+        column.column_type.is_numeric()
+            && !column.primary_key
+            && !self.refers(place)
+            && name != "id"
+            && !name.ends_with("_id")
+    }
+
+    pub(super) fn is_date(&self, place: Place) -> bool {
+        matches!(self.column(place).column_type, ColumnType::Date | ColumnType::Timestamp | ColumnType::DateText)
+    }
+
+    /// How many keys lead from a table to another, each from many rows to one.
+    pub(super) fn distance(&self, from: usize, to: usize) -> Option<usize> {
+        let mut far: Vec<Option<usize>> = vec![None; self.source.tables.len()];
+        far[from] = Some(0);
+        let mut open = VecDeque::from([from]);
+        while let Some(table) = open.pop_front() {
+            for (_, next) in self.keys.iter().filter(|(from, _)| *from == table) {
+                if far[*next].is_none() {
+                    far[*next] = far[table].map(|steps| steps + 1);
+                    open.push_back(*next);
+                }
+            }
+        }
+        far[to]
+    }
+
+    /// Of several columns the one that the fewest keys lead to.
+    ///
+    /// # Errors
+    /// None can be reached, or several are equally near.
+    pub(super) fn nearest(&self, subject: usize, places: &[Place], said: &str) -> Result<Place, ReadError> {
+        let far = |place: &Place| Some((self.distance(subject, place.0)?, *place));
+        let mut near: Vec<(usize, Place)> = places.iter().filter_map(far).collect();
+        near.sort_unstable();
+        near.dedup();
+        match near.as_slice() {
+            [] => Err(ReadError::Unrelated { said: said.to_owned(), table: self.table(subject).name.clone() }),
+            [(first, a), (second, b), ..] if first == second => {
+                let columns = vec![self.describe(*a), self.describe(*b)];
+                Err(ReadError::Ambiguous { value: said.to_owned(), columns })
+            }
+            [(_, place), ..] => Ok(*place),
+        }
+    }
+
+    /// The column that names a row.
+    pub(super) fn label(&self, table: usize) -> Place {
+        let columns = &self.table(table).columns;
+        let lower: Vec<String> = columns.iter().map(|column| column.name.to_lowercase()).collect();
+        let is_text = |at: &usize| columns[*at].column_type == ColumnType::Text;
+        let ends = |word: &str| (0..columns.len()).find(|at| lower[*at].ends_with(word) && is_text(at));
+        let called = |word: &str| lower.iter().position(|name| name == word);
+        let own = called("name").or_else(|| called("title")).or_else(|| ends("name")).or_else(|| ends("title"));
+        let other = || (0..columns.len()).find(|at| is_text(at) && !self.refers((table, *at)));
+        let key = || columns.iter().position(|column| column.primary_key);
+        (table, own.or_else(other).or_else(key).unwrap_or(0))
+    }
+
+    /// The time of a table: a column that the question names, what its entity declares, its only column of dates, its only column of
+    /// years, or the only one of dates that a key leads to.
+    ///
+    /// # Errors
+    /// There is none, or there are several.
+    pub(super) fn time(&self, subject: usize, named: &[Place]) -> Result<Time, ReadError> {
+        let mut reached = named.iter().filter(|place| self.distance(subject, place.0).is_some());
+        if let Some(place) = reached.next() {
+            return Ok(Time::Day(*place));
+        }
+        if let Some(time) = self.entity(subject).and_then(|entity| entity.time.clone()) {
+            return Ok(Time::Declared(time));
+        }
+        let columns = |table: usize| (0..self.table(table).columns.len()).map(move |at| (table, at));
+        let dates = |table: usize| columns(table).filter(|place| self.is_date(*place));
+        let is_year = |place: &Place| {
+            let kind = self.column(*place).column_type;
+            self.column(*place).name.to_lowercase().ends_with("year")
+                && matches!(kind, ColumnType::Integer | ColumnType::Text)
+        };
+        let own: Vec<Place> = dates(subject).collect();
+        let years: Vec<Place> = columns(subject).filter(is_year).collect();
+        let parents = self.keys.iter().filter(|(from, _)| *from == subject);
+        let parents: Vec<Place> = parents.flat_map(|(_, to)| dates(*to)).collect();
+        match (own.as_slice(), years.as_slice(), parents.as_slice()) {
+            ([one], ..) | ([], [], [one]) => Ok(Time::Day(*one)),
+            ([], [one], _) => Ok(Time::Year(*one)),
+            ([], [], []) => Err(ReadError::NoTime(self.table(subject).name.clone())),
+            (several, _, parents) => {
+                let several = if several.is_empty() { parents } else { several };
+                let columns = several.iter().map(|place| self.describe(*place)).collect();
+                Err(ReadError::SeveralTimes { table: self.table(subject).name.clone(), columns })
+            }
+        }
+    }
+}
