@@ -259,7 +259,7 @@ fn tools_are_listed_only_for_what_the_catalog_has() {
     let estate = Estate::new("databases:\n- path: pets.csv\n").with("pets.csv", "pet,age\nhamster,2\n");
     let specs = estate.run(["tools"]).json(0);
     let names: Vec<&str> = items(&specs).iter().map(|spec| spec["name"].as_str().unwrap()).collect();
-    assert_holds(&json!(names), &["list_databases", "resolve_fact", "search"]);
+    assert_holds(&json!(names), &["list_databases", "list_tables", "search"]);
     for absent in ["list_apis", "list_documents", "list_skills"] {
         assert!(!names.contains(&absent), "{absent} is listed");
         let answer = estate.call(absent, &json!({})).json(1);

@@ -255,7 +255,7 @@ mod tests {
         assert_eq!(
             shown(0),
             json!({"api": "tracker", "operation": "search_issues", "type": "tool", "method": "READ", "path": "search_issues",
-                "description": "Search. Finds issues by text .",
+                "access": "reads", "description": "Search. Finds issues by text .",
                 "parameters": [
                     {"name": "query", "location": "argument", "type": "string", "required": true, "description": "What to look for"},
                     {"name": "state", "location": "argument", "type": "string", "enum": ["open", "closed"], "default": "open"},

@@ -79,7 +79,7 @@ fn a_pattern_matches_nothing_that_was_left_out() {
 fn a_project_shows_what_it_knows_and_not_what_it_is_made_with() {
     let files = [
         (".gitignore", "/dist\n"),
-        (".idea/config", ""),
+        (".cache/config", ""),
         ("README.md", "# Shop"),
         ("docs/guide.md", "# Guide"),
         ("docs/more/rules.md", "# Rules"),
@@ -113,7 +113,7 @@ fn a_project_shows_what_it_knows_and_not_what_it_is_made_with() {
             "dist: a .gitignore",
             "package.json: it is one JSON object",
             "page.html: it is a template",
-            ".idea",
+            ".cache",
             "2 .py",
         ],
     );

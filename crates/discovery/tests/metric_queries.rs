@@ -211,7 +211,7 @@ async fn a_semantic_manifest_of_dbt_is_imported() {
     let (catalog, problems) = Catalog::open(&file, CatalogOptions::default()).await.unwrap();
     let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
     let expected = [
-        ("semantic_models.gone", "there is no table `no_such_table`"),
+        ("semantic_models.gone", "there is no table `main.no_such_table`"),
         ("metrics.growth", "the `offset_window` of an input"),
         ("metrics.median", "the aggregate `median`"),
         ("metrics.conversion", "metrics of the type `conversion`"),

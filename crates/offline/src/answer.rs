@@ -139,7 +139,8 @@ fn go_on(question: &str, previous: Option<&PreviousTurn>) -> Option<Result<Strin
     let words: Vec<&str> = lower.split_whitespace().collect();
     let is_short = words.len() <= MAX_CHANGE_WORDS && !words.iter().any(|word| ASKING.contains(word));
     let previous = previous?;
-    if !begins(&LEADS) && !(begins(&SHORT_LEADS) && is_short && previous.has_data) {
+    let goes_on = begins(&LEADS) || begins(&SHORT_LEADS) && is_short && previous.has_data;
+    if !goes_on {
         return None;
     }
     if !previous.has_data {

@@ -94,19 +94,20 @@ fn single(answer: &Value) -> Option<&Value> {
 fn describe_keys(read: &Value) -> String {
     let grain = read["grain"].as_str().map(str::to_owned);
     let keys: Vec<String> = list(&read["dimensions"]).into_iter().chain(grain).collect();
-    if keys.is_empty() { "metric".to_owned() } else { keys.join(" and ") }
+    if keys.is_empty() { "metric".to_owned() } else { keys.join(" and ").replace('_', " ") }
 }
 
 fn describe_filters(read: &Value) -> String {
     let conditions = read["filters"].as_array().into_iter().flatten().map(|filter| {
-        let (column, value) = (write(&filter["column"]), write(&filter["value"]));
+        let (column, value) = (write(&filter["column"]).replace('_', " "), write(&filter["value"]));
         match filter["op"].as_str() {
+            Some("gte") if column == "time" => format!("from {value}"),
+            Some("lt") if column == "time" => format!("before {value}"),
             Some("gte") => format!("{column} from {value} on"),
             Some("gt") => format!("{column} above {value}"),
-            Some("lt") if column == "time" => format!("{column} before {value}"),
             Some("lt") => format!("{column} below {value}"),
             Some("lte") => format!("{column} up to {value}"),
-            Some("in") => format!("{column} one of {value}"),
+            Some("in") => format!("{column} {}", list(&filter["value"]).join(" or ")),
             _ => format!("{column} {value}"),
         }
     });

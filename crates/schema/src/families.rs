@@ -53,10 +53,13 @@ pub(crate) struct Families {
     latest: HashMap<usize, usize>,
 }
 
+/// The name of a table before and after its date, and the form of the date.
+type Pattern<'a> = (&'a str, &'a str, String);
+
 impl Families {
     /// The families among these tables.
     pub(crate) fn new(tables: &[Table]) -> Families {
-        let mut alike: BTreeMap<(&str, &str, String), Vec<(&str, usize)>> = BTreeMap::new();
+        let mut alike: BTreeMap<Pattern<'_>, Vec<(&str, usize)>> = BTreeMap::new();
         for (at, table) in tables.iter().enumerate() {
             if let Some(place) = date(&table.name) {
                 let date = &table.name[place.clone()];

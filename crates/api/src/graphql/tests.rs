@@ -13,7 +13,7 @@ fn show(api: &Api) -> Value {
     let one = |operation| {
         let mut json = json!(details(api, operation, PartRequest::default()).unwrap());
         let fields = json.as_object_mut().unwrap();
-        fields.retain(|key, _| !["api", "type", "path", "next", "truncated"].contains(&key.as_str()));
+        fields.retain(|key, _| !["api", "type", "path", "access", "next", "truncated"].contains(&key.as_str()));
         json
     };
     api.operations.iter().map(one).collect()

@@ -24,8 +24,6 @@ pub(super) enum Reason {
     Ignored,
     /// It holds what others wrote for a program.
     Dependencies,
-    /// A program fills it to make a page.
-    Template,
     /// What it leads to may be anywhere.
     Link,
     /// It is too deep in the folder.
@@ -44,7 +42,6 @@ impl Reason {
             Reason::Refused { reason, advice } => (reason, advice),
             Reason::Ignored => ("a .gitignore leaves it out", "name it itself to have it"),
             Reason::Dependencies => ("it holds what a program is made with", "name it itself to have it"),
-            Reason::Template => ("it is the template of a page", "name it itself to have it"),
             Reason::Link => ("it is a link", "name what it leads to"),
             Reason::Deep => ("it is too deep in the folder", "name it itself"),
             Reason::Unreadable => ("it cannot be read", "give yourself the right to read it"),

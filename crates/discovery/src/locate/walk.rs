@@ -26,8 +26,6 @@ const MAX_FILES: usize = 5_000;
 const DEPENDENCIES: [&str; 5] = ["__pycache__", "node_modules", "site-packages", "vendor", "venv"];
 /// Files that mark such a folder.
 const MARKS: [&str; 2] = ["CACHEDIR.TAG", "pyvenv.cfg"];
-/// Folders whose HTML files are forms that a program fills, as Django, Flask and Rails have them.
-const TEMPLATES: [&str; 2] = ["templates", "views"];
 /// How hidden files begin that hold the settings and the notes of tools. What of them names databases is looked at in
 /// [`super::surroundings()`].
 const TOOLS: [&str; 10] =
@@ -81,8 +79,6 @@ struct Open {
     path: PathBuf,
     depth: usize,
     ignores: Rc<Vec<Gitignore>>,
-    /// Whether it is, or is in, a folder of [`TEMPLATES`].
-    has_templates: bool,
 }
 
 /// What a folder holds, and what was left out of it.
@@ -92,9 +88,9 @@ struct Open {
 pub(super) fn walk(root: &Path) -> std::io::Result<Tree> {
     std::fs::read_dir(root)?;
     let mut tree = Tree::default();
-    let mut open = vec![Open { path: root.to_owned(), depth: 0, ignores: Rc::default(), has_templates: false }];
+    let mut open = vec![Open { path: root.to_owned(), depth: 0, ignores: Rc::default() }];
     let usual = SKILL_FOLDERS.map(|folder| root.join(folder)).into_iter().filter(|folder| folder.is_dir());
-    open.extend(usual.map(|path| Open { path, depth: MAX_DEPTH - 2, ignores: Rc::default(), has_templates: false }));
+    open.extend(usual.map(|path| Open { path, depth: MAX_DEPTH - 2, ignores: Rc::default() }));
     let mut seen = 0;
     while let Some(folder) = open.pop() {
         let Ok(entries) = std::fs::read_dir(&folder.path) else {
@@ -113,9 +109,7 @@ pub(super) fn walk(root: &Path) -> std::io::Result<Tree> {
             if let Some(reason) = leave_out(&entry, file_type, &folder, &ignores, is_dbt) {
                 tree.skip(&path, reason);
             } else if file_type.is_dir() {
-                let has_templates =
-                    folder.has_templates || TEMPLATES.iter().any(|name| entry.file_name().as_os_str() == *name);
-                below.push(Open { path, depth: folder.depth + 1, ignores: ignores.clone(), has_templates });
+                below.push(Open { path, depth: folder.depth + 1, ignores: ignores.clone() });
             } else {
                 tree.note(path, false);
             }
@@ -160,21 +154,13 @@ fn leave_out(
         return Some(Reason::Ignored);
     }
     if !file_type.is_dir() {
-        return match file_type.is_file() {
-            false => Some(Reason::Link),
-            true => (folder.has_templates && is_html(&path)).then_some(Reason::Template),
-        };
+        return (!file_type.is_file()).then_some(Reason::Link);
     }
     let is_made = DEPENDENCIES.contains(&name.as_str()) || MARKS.iter().any(|mark| path.join(mark).is_file());
     if is_made || is_dbt && DBT_FOLDERS.contains(&name.as_str()) {
         return Some(Reason::Dependencies);
     }
     (folder.depth + 1 >= MAX_DEPTH).then_some(Reason::Deep)
-}
-
-fn is_html(path: &Path) -> bool {
-    path.extension()
-        .is_some_and(|extension| extension.eq_ignore_ascii_case("html") || extension.eq_ignore_ascii_case("htm"))
 }
 
 /// The `.gitignore` files that count in a folder.

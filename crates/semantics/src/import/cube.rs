@@ -97,19 +97,19 @@ fn list_synonyms(document: &Value, kind: &str, member: &Value) -> Vec<String> {
 
 fn read_join(reader: &Reader<'_>, cube: &Value, join: &Value) -> Result<Join, Unmapped> {
     let (own, other) = (text_of(cube, "name"), text_of(join, "name"));
-    let sides = |text: &str| -> Result<((String, String), (String, String)), Unmapped> {
-        let wrong = || format!("`{text}` is no equality of columns");
-        let (left, right) = text.split_once('=').ok_or_else(wrong)?;
-        let side = |text: &str| -> Result<(String, String), Unmapped> {
-            let written = resolve(reader.document, cube, text.trim())?;
-            let (entity, column) = written.split_once('.').unwrap_or((own, &written));
-            if is_column(column) { Ok((entity.to_owned(), column.to_owned())) } else { Err(wrong()) }
-        };
-        Ok((side(left)?, side(right)?))
+    // The cube and the column of one side.
+    let side = |text: &str| -> Result<(String, String), Unmapped> {
+        let written = resolve(reader.document, cube, text.trim())?;
+        let (entity, column) = written.split_once('.').unwrap_or((own, &written));
+        match is_column(column) {
+            true => Ok((entity.to_owned(), column.to_owned())),
+            false => Err(format!("`{}` is no column", text.trim())),
+        }
     };
     let (mut columns, mut references) = (Vec::new(), Vec::new());
     for text in text_of(join, "sql").split(" AND ").flat_map(|part| part.split(" and ")) {
-        let (left, right) = sides(text)?;
+        let (left, right) = text.split_once('=').ok_or_else(|| format!("`{text}` is no equality of columns"))?;
+        let (left, right) = (side(left)?, side(right)?);
         let (here, there) = if left.0 == own { (left, right) } else { (right, left) };
         if here.0 != own || there.0 != other {
             return Err(format!("`{text}` does not join {own} with {other}"));

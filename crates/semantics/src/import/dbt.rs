@@ -43,10 +43,9 @@ fn models<'a>(reader: &Reader<'a>) -> &'a [Value] {
 
 fn read_model(reader: &mut Reader<'_>, model: &Value) {
     let name = text_of(model, "name");
-    let (database, table) = match {
-        let relation = &model["node_relation"];
-        reader.find_table(&format!("{}.{}", text_of(relation, "schema_name"), text_of(relation, "alias")))
-    } {
+    let relation = &model["node_relation"];
+    let relation = format!("{}.{}", text_of(relation, "schema_name"), text_of(relation, "alias"));
+    let (database, table) = match reader.find_table(&relation) {
         Ok(found) => found,
         Err(reason) => return reader.note(&format!("semantic_models.{name}"), reason),
     };

@@ -167,6 +167,7 @@ impl<'a> Implied<'a> {
             Aggregation::Count => format!("number_of_{table}"),
             Aggregation::CountDistinct => format!("number_of_different_{column}"),
             Aggregation::Max if is_row => column.to_owned(),
+            Aggregation::Sum if column == "total" => column.to_owned(),
             Aggregation::Sum => format!("total_{column}"),
             Aggregation::Avg => format!("average_{column}"),
             Aggregation::Min => format!("lowest_{column}"),

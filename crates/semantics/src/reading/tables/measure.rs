@@ -86,12 +86,9 @@ impl Reader<'_> {
         let mut intent = Intent::new(subject, Vec::new());
         for mention in free.iter().filter(|mention| !self.is_number(mention)) {
             let Meaning::Columns(all) = &mention.meaning else { continue };
-            let places: Vec<Place> = all.iter().copied().filter(|place| place.0 == subject).collect();
-            intent.groups.push(self.scope.nearest(
-                subject,
-                if places.is_empty() { all } else { &places },
-                &self.phrase(mention),
-            )?);
+            // What another table is called is not the name of these rows.
+            let own: Vec<Place> = all.iter().copied().filter(|place| place.0 == subject).collect();
+            intent.groups.push(self.scope.nearest(subject, &own, &self.phrase(mention))?);
         }
         if intent.groups.is_empty() {
             intent.groups.push(self.scope.label(subject));

@@ -114,7 +114,7 @@ impl<'a> Reader<'a> {
         self.check_use(&intent, &free)?;
         if let Some((_, is_largest)) = spoken.rank.filter(|_| intent.rank.is_none()) {
             let is_alone = intent.groups.is_empty() && intent.grain.is_none();
-            if is_alone && spoken.aggregation.is_some() || is_alone && intent.measures[0].1.is_none() {
+            if is_alone && (spoken.aggregation.is_some() || intent.measures[0].1.is_none()) {
                 return Err(ReadError::NothingToRank);
             }
             if !is_alone {
