@@ -107,6 +107,9 @@ fn describe_filters(read: &Value) -> String {
             Some("gt") => format!("{column} above {value}"),
             Some("lt") => format!("{column} below {value}"),
             Some("lte") => format!("{column} up to {value}"),
+            Some("neq") if filter["value"].is_null() => format!("with {column}"),
+            Some("eq") if filter["value"].is_null() => format!("without {column}"),
+            Some("neq") => format!("{column} not {value}"),
             Some("in") => format!("{column} {}", list(&filter["value"]).join(" or ")),
             _ => format!("{column} {value}"),
         }

@@ -48,6 +48,9 @@ pub struct Dimension {
     pub columns: Vec<DimensionColumn>,
     /// Columns of the joins to take where there are several, as `entity.column`.
     pub via: Vec<String>,
+    /// What keeps apart what is called alike, such as the key of a customer beside the name, in SQL over the columns of its row. It
+    /// is not shown.
+    pub keys: Vec<String>,
     /// What it means.
     pub description: String,
     /// What else it is called.

@@ -46,6 +46,10 @@ pub struct MetricQuery {
     /// At most so many rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
+    /// Whether more rows come where they are as good as the last one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(skip)]
+    pub ties: bool,
 }
 
 impl MetricQuery {
@@ -94,7 +98,10 @@ impl SemanticModel {
         for name in &query.dimensions {
             match Grain::find(name).filter(|_| self.dimension(name).is_none()) {
                 Some(grain) if planner.grain.is_none_or(|known| known == grain) => planner.grain = Some(grain),
-                _ => dimensions.push(self.group_by(name)?),
+                _ => {
+                    dimensions.push(self.group_by(name)?);
+                    dimensions.extend(self.keep_apart(name));
+                }
             }
         }
         let mut columns = Vec::new();
@@ -134,6 +141,7 @@ impl SemanticModel {
             having,
             order,
             limit,
+            ties: query.ties,
         };
         Ok((asked, metrics))
     }
@@ -182,7 +190,7 @@ impl SemanticModel {
         };
         let grouped = |name: &str, places: Vec<Place>, via: Vec<String>| {
             let name = grain.map_or_else(|| name.to_owned(), |grain| format!("{name}_{grain}"));
-            GroupedDimension { name, places, grain, via }
+            GroupedDimension { name, places, grain, via, is_hidden: false }
         };
         if let Some(Dimension { name, columns, via, .. }) = self.dimension(name) {
             let place = |column: &crate::model::DimensionColumn| Place {
@@ -205,6 +213,22 @@ impl SemanticModel {
             [] => failure.advise(format!("the dimensions are {}, or write entity.column", all.join(", "))),
             near => failure.advise(format!("did you mean {}? Or write entity.column", near.join(", "))),
         })
+    }
+
+    /// What keeps apart the values of a dimension that are called alike.
+    fn keep_apart(&self, name: &str) -> Vec<GroupedDimension> {
+        let Some(Dimension { name, columns, via, keys, .. }) = self.dimension(name) else { return Vec::new() };
+        let hidden = keys.iter().enumerate().map(|(at, key)| GroupedDimension {
+            name: format!("{name}_key_{}", at + 1),
+            places: columns
+                .iter()
+                .map(|place| Place { table: place.entity.clone(), expression: key.clone() })
+                .collect(),
+            grain: None,
+            via: via.clone(),
+            is_hidden: true,
+        });
+        hidden.collect()
     }
 
     /// The column of the answer that an order means.

@@ -4,11 +4,13 @@
 
 mod change;
 mod declared;
+mod rows;
 mod tables;
 mod words;
 
 use async_trait::async_trait;
 
+use crate::model::Declarations;
 use crate::query::MetricQuery;
 use crate::{SemanticModel, Tables};
 use tables::Implication;
@@ -58,15 +60,30 @@ pub trait Glossary: Send + Sync {
     async fn define(&self, question: &str) -> Vec<DefinedTerm>;
 }
 
-/// A question in words as it is understood of tables.
+/// A question in words as it is understood.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading {
     /// The question over metrics.
     pub query: MetricQuery,
     /// What is declared, and what the question implies.
     pub model: SemanticModel,
-    /// The first and the last day of its rows, where it asks for a period.
+    /// The first and the last day of the rows of tables that no metric is declared for, where it asks for a period.
     pub span: Option<MetricQuery>,
+}
+
+impl Reading {
+    /// Whether a text names a column, as `table.column`, that figures are told by.
+    pub(crate) fn is_told_by(&self, text: &str) -> bool {
+        let table =
+            |entity: &str| self.model.entities().iter().find(|known| known.name == entity).map(|known| &known.table);
+        self.query.dimensions.iter().filter_map(|name| self.model.dimension(name)).any(|dimension| {
+            let mut columns = dimension.columns.iter();
+            columns.any(|place| {
+                let column = place.expression.trim_matches(['"', '`', '[', ']']);
+                table(&place.entity).is_some_and(|table| text.contains(&format!("{table}.{column}")))
+            })
+        })
+    }
 }
 
 /// Why a question is not read.
@@ -87,6 +104,9 @@ pub enum ReadError {
     /// Words that are neither understood nor without meaning.
     #[error("what is meant by {}?", .0.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", "))]
     NotUnderstood(Vec<String>),
+    /// A figure over counts of rows.
+    #[error("an average, a maximum or a minimum of counts is not computed: ask for the counts themselves")]
+    OfCounts,
     /// What several columns are called by or hold.
     #[error("`{value}` may be any of {}", .columns.join(", "))]
     Ambiguous {
@@ -162,14 +182,20 @@ impl SemanticModel {
     ///
     /// # Errors
     /// What is not understood.
-    pub fn read_question(&self, question: &str, values: &[NamedValue]) -> Result<MetricQuery, ReadError> {
+    pub fn read_question(
+        &self,
+        question: &str,
+        values: &[NamedValue],
+        sources: &[Tables<'_>],
+    ) -> Result<Reading, ReadError> {
         let (first, rest) = split(question)?;
-        let mut query = declared::read(self, first, values)?;
+        let (mut query, implied) = declared::read(self, first, values, sources)?;
         for question in rest {
             let (words, is_only) = change::begin(question);
             declared::read_change(self, words, values)?.apply(&mut query, is_only)?;
         }
-        Ok(query)
+        let declared = Declarations { dimensions: implied, ..Declarations::default() };
+        Ok(Reading { query, model: self.with(declared), span: None })
     }
 
     /// The same question over the other metrics that its word for the only metric may stand for: `revenue` is part of the name

@@ -17,6 +17,7 @@ fn shop() -> Vec<Table> {
         name: name.into(),
         column_type,
         primary_key: name == "id",
+        nullable: name == "place_id",
         description: description.into(),
         ..Column::default()
     };
@@ -101,7 +102,7 @@ fn tables_are_read_where_no_metric_is_meant() {
     check(
         "Which place has the most people?",
         Ok(json!({"metrics": ["number_of_people"], "dimensions": ["places_name"],
-            "order": [{"by": "number_of_people", "descending": true}, {"by": "places_name"}], "limit": 1})),
+            "order": [{"by": "number_of_people", "descending": true}, {"by": "places_name"}], "limit": 1, "ties": true})),
     );
     check(
         "top 3 places by number of visits",
@@ -131,6 +132,42 @@ fn tables_are_read_where_no_metric_is_meant() {
             json!({"metrics": ["number_of_people"], "dimensions": ["full_name"], "filters": [is("places_name", "Oslo")]}),
         ),
     );
+    check("people by region", Ok(json!({"metrics": ["number_of_people"], "dimensions": ["region"]})));
+    check(
+        "How many people are not in Rio?",
+        Ok(
+            json!({"metrics": ["number_of_people"], "filters": [{"column": "places_name", "op": "neq", "value": "Rio"}]}),
+        ),
+    );
+    check(
+        "How many people have an age between 30 and 40?",
+        Ok(json!({"metrics": ["number_of_people"], "filters": [
+            {"column": "age", "op": "gte", "value": 30}, {"column": "age", "op": "lte", "value": 40}]})),
+    );
+    check(
+        "How many people are there with an age of 30?",
+        Ok(json!({"metrics": ["number_of_people"], "filters": [{"column": "age", "op": "eq", "value": 30}]})),
+    );
+    check("When did the last people join?", Ok(json!({"metrics": ["last_joined_on"]})));
+    check("When was the last of the people?", Ok(json!({"metrics": ["last_joined_on"]})));
+    let cost = |limit: usize, ties: bool| {
+        let mut read = json!({"metrics": ["highest_cost_usd"], "dimensions": ["visits_id"],
+            "order": [{"by": "highest_cost_usd", "descending": true}, {"by": "visits_id"}], "limit": limit});
+        if ties {
+            read["ties"] = json!(true);
+        }
+        Ok(read)
+    };
+    check("Which is the most expensive visit?", cost(1, true));
+    check("the three most expensive visits", cost(3, false));
+    check(
+        "How many people have no place?",
+        Ok(json!({"metrics": ["number_of_people"], "filters": [{"column": "place_id", "op": "eq", "value": null}]})),
+    );
+    check(
+        "How many people have a place?",
+        Ok(json!({"metrics": ["number_of_people"], "filters": [{"column": "place_id", "op": "neq", "value": null}]})),
+    );
     check(
         "How many people are there? And in Rio? What about Oslo?",
         Ok(json!({"metrics": ["number_of_people"], "filters": [is("places_name", "Oslo")]})),
@@ -140,7 +177,13 @@ fn tables_are_read_where_no_metric_is_meant() {
 #[test]
 fn what_tables_do_not_say_is_not_computed() {
     check("How many unicorns are there?", Err("what is meant by `unicorns`?"));
-    check("How many people are not in Rio?", Err("what is meant by `not`?"));
+    check("How many people are there outside Rio and Oslo?", Err("what is meant by `Oslo`?"));
+    check(
+        "What is the average number of visits per place?",
+        Err("an average, a maximum or a minimum of counts is not computed: ask for the counts themselves"),
+    );
+    check("How many people have no visits?", Err("`visits` is not known of people"));
+    check("What is the longest visit?", Err("nothing is named that could be put in order"));
     check(
         "How many people have visits?",
         Err("each row of people may have several of visits, and would count once for each"),

@@ -1,4 +1,9 @@
-//! Periods in a text: days, months, quarters, years, and what begins or ends with them.
+//! Periods in a text: days, months, quarters, halves, years, and what begins or ends with them; in a question also those that are
+//! counted from today, such as `last month`.
+
+mod relative;
+
+pub use relative::{find_on, today};
 
 /// The names of the months, in lower case and in their order.
 pub const MONTHS: [&str; 12] = [
@@ -80,6 +85,13 @@ pub fn words(text: &str) -> Vec<&str> {
 /// assert_eq!((found[0].from.as_str(), found[0].to.as_str()), ("2025-10-01", "9999-01-01"));
 /// ```
 pub fn find(text: &str) -> Vec<Period> {
+    find_by(text, read)
+}
+
+/// The first day of a period, the day after the last one, and how many words it takes.
+type Read = (String, String, usize);
+
+fn find_by(text: &str, read: impl Fn(&[&str]) -> Option<Read>) -> Vec<Period> {
     let lower = text.to_lowercase();
     let words = words(&lower);
     let mut found = Vec::new();
@@ -135,7 +147,7 @@ pub fn is_time_word(word: &str) -> bool {
 }
 
 /// What begins here: the first day, the day after the last, how many words.
-fn read(words: &[&str]) -> Option<(String, String, usize)> {
+fn read(words: &[&str]) -> Option<Read> {
     let first = *words.first()?;
     let year_after = |taken: usize| {
         let skip = usize::from(words.get(taken).is_some_and(|word| matches!(*word, "of" | "in")));
@@ -154,6 +166,18 @@ fn read(words: &[&str]) -> Option<(String, String, usize)> {
         && let Some((year, taken)) = year_after(taken)
     {
         return Some(months(year * 12 + (quarter - 1) * 3, 3, taken));
+    }
+    let half = match (first, words.get(1).copied()) {
+        ("h1", _) => Some((0, 1)),
+        ("h2", _) => Some((1, 1)),
+        ("first", Some("half")) => Some((0, 2)),
+        ("second", Some("half")) => Some((1, 2)),
+        _ => None,
+    };
+    if let Some((half, taken)) = half
+        && let Some((year, taken)) = year_after(taken)
+    {
+        return Some(months(year * 12 + half * 6, 6, taken));
     }
     if let Some(day) = read_day(words) {
         return Some(day);
@@ -180,7 +204,7 @@ fn read(words: &[&str]) -> Option<(String, String, usize)> {
 }
 
 /// `3 march 2024`, `3rd of march 2024` or `march 3 2024`.
-fn read_day(words: &[&str]) -> Option<(String, String, usize)> {
+fn read_day(words: &[&str]) -> Option<Read> {
     let number = |word: &&str| {
         let digits = ["st", "nd", "rd", "th"].iter().find_map(|end| word.strip_suffix(end)).unwrap_or(word);
         digits.parse::<u32>().ok().filter(|day| digits.len() <= 2 && (1..=31).contains(day))
@@ -202,7 +226,7 @@ fn read_year(word: &str) -> Option<i32> {
 }
 
 /// So many months from one, counted from year 0.
-fn months(from: i32, count: i32, taken: usize) -> (String, String, usize) {
+fn months(from: i32, count: i32, taken: usize) -> Read {
     let day = |month: i32| format!("{:04}-{:02}-01", month.div_euclid(12), month.rem_euclid(12) + 1);
     (day(from), day(from + count), taken)
 }
@@ -231,6 +255,7 @@ mod tests {
         check("invoices in 2024", &[("2024-01-01", "2025-01-01")]);
         check("the third quarter of 2024", &[("2024-07-01", "2024-10-01")]);
         check("Q4 2025, and 2025-Q1", &[("2025-10-01", "2026-01-01"), ("2025-01-01", "2025-04-01")]);
+        check("H2 2025, and the first half of 2024", &[("2025-07-01", "2026-01-01"), ("2024-01-01", "2024-07-01")]);
         check("in December 2025", &[("2025-12-01", "2026-01-01")]);
         check("2025-03", &[("2025-03-01", "2025-04-01")]);
         check("on 2025-03-09", &[("2025-03-09", "2025-03-10")]);

@@ -399,6 +399,7 @@ pub(super) fn read_dimension(reader: &mut EntryReader<'_>, at: usize, entry: Pla
         name: name?,
         columns,
         via: read_texts(&mut fields, "via"),
+        keys: Vec::new(),
         description: plain(&mut fields, "description").unwrap_or_default(),
         synonyms: fields.texts("synonyms"),
         place: format!("{file}:{line}"),

@@ -19,6 +19,7 @@ impl StepRunner<'_> {
             grain: None,
             order: step.order.clone(),
             limit: step.limit,
+            ties: false,
         };
         let (compiled, _) = self.catalog.metrics.compile(self.engine, &query)?;
         self.execute(&compiled, done).await

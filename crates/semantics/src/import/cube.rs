@@ -76,6 +76,7 @@ fn read_cube(reader: &mut Reader<'_>, cube: &Value) -> Result<(), Unmapped> {
                 name: format!("{name}__{bare}"),
                 columns: vec![DimensionColumn { entity: name.to_owned(), expression }],
                 via: Vec::new(),
+                keys: Vec::new(),
                 description: text_of(dimension, "description").to_owned(),
                 synonyms: list_synonyms(reader.document, "dimensions", dimension),
                 place: format!("{}: {place}", reader.place),

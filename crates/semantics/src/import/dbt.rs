@@ -72,6 +72,7 @@ fn read_model(reader: &mut Reader<'_>, model: &Value) {
             name: format!("{own}__{bare}"),
             columns: vec![DimensionColumn { entity: name.to_owned(), expression: expression(dimension) }],
             via: Vec::new(),
+            keys: Vec::new(),
             description: text_of(dimension, "description").to_owned(),
             synonyms: if is_shared { Vec::new() } else { vec![bare.to_owned()] },
             place: format!("{place}.dimensions.{bare}"),

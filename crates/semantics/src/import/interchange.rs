@@ -75,6 +75,7 @@ fn read_dataset(reader: &mut Reader<'_>, model: &Value, dataset: &Value) -> Resu
                 name: format!("{name}__{bare}"),
                 columns: vec![DimensionColumn { entity: name.to_owned(), expression }],
                 via: Vec::new(),
+                keys: Vec::new(),
                 description: text_of(field, "description").to_owned(),
                 synonyms: is_only.then(|| bare.to_owned()).into_iter().chain(list_synonyms(field)).collect(),
                 place: format!("{place}.fields.{bare}"),

@@ -7,12 +7,13 @@ use prospector_connect::query::Order;
 use serde_json::json;
 
 use super::change::{Change, add_value, during};
+use super::rows::{RowName, name_rows};
 use super::words::{GROUPING, Words, lower_words, stems};
 use super::{NamedValue, ReadError};
-use crate::SemanticModel;
 use crate::check::fold;
-use crate::model::{Dimension, MetricKind};
+use crate::model::{Dimension, DimensionColumn, MetricKind};
 use crate::query::MetricQuery;
+use crate::{SemanticModel, Tables};
 
 /// How many are shown of what is ranked, where the question does not say.
 const MAX_RANKED: usize = 10;
@@ -21,7 +22,13 @@ const MAX_RANKED: usize = 10;
 const SIDE_BY_SIDE: &[&str] = &["compare", "compared", "compares", "versus", "vs"];
 
 /// The question over declared metrics that a question in words is, where all of it is understood.
-pub(super) fn read(model: &SemanticModel, question: &str, values: &[NamedValue]) -> Result<MetricQuery, ReadError> {
+/// Beside it are the dimensions that it implies: what the rows of an entity are called by.
+pub(super) fn read(
+    model: &SemanticModel,
+    question: &str,
+    values: &[NamedValue],
+    sources: &[Tables<'_>],
+) -> Result<(MetricQuery, Vec<Dimension>), ReadError> {
     let mut reader = Reader { words: Words::new(question), names_one: false };
     let mut query = MetricQuery { filters: during(reader.words.take_period()?), ..MetricQuery::default() };
     query.metrics = reader.take_names(model.metrics().iter().map(|metric| (&metric.name, &metric.synonyms)));
@@ -47,16 +54,20 @@ pub(super) fn read(model: &SemanticModel, question: &str, values: &[NamedValue])
         query.grain = Some(grain);
         reader.names_one |= !reader.words.list[at].lower.ends_with('s');
     }
+    let implied = reader.take_entities(model, sources);
+    query.dimensions.extend(implied.iter().map(|dimension| dimension.name.clone()));
     if let Some((_, descending)) = reader.words.take_rank() {
         let is_single = query.dimensions.len() + usize::from(query.grain.is_some()) == 1 && reader.names_one;
         if query.dimensions.is_empty() && query.grain.is_none() {
             return Err(ReadError::NothingToRank);
         }
         query.order = vec![Order { by: query.metrics[0].clone(), descending }];
-        query.limit = Some(reader.words.take_number().unwrap_or(if is_single { 1 } else { MAX_RANKED }));
+        let number = reader.words.take_number();
+        query.ties = number.is_none() && is_single;
+        query.limit = Some(number.unwrap_or(if is_single { 1 } else { MAX_RANKED }));
     }
     reader.words.check_rest()?;
-    Ok(query)
+    Ok((query, implied))
 }
 
 /// What a question that goes on from one over declared metrics changes.
@@ -103,6 +114,37 @@ impl Reader {
         }
         found.sort_by_key(|(at, _)| *at);
         found.into_iter().map(|(_, name)| name.clone()).collect()
+    }
+
+    /// The rows of entities that figures are told by: `by customer`, `top 10 customers`, `which customer`. Each is called by what
+    /// names it, and kept apart from others of that name by its key.
+    fn take_entities(&mut self, model: &SemanticModel, sources: &[Tables<'_>]) -> Vec<Dimension> {
+        let mut implied: Vec<Dimension> = Vec::new();
+        for entity in model.entities() {
+            let source = sources.iter().find(|source| source.database == entity.database);
+            let own = |source: &Tables<'_>| source.tables.iter().position(|table| table.name == entity.table);
+            let Some((source, at)) = source.and_then(|source| Some((source, own(source)?))) else { continue };
+            let called = [stems(&entity.name), stems(&entity.table)];
+            let mut said = called.iter().filter_map(|name| Some((self.words.find(name)?, name.len())));
+            let Some((place, length)) = said.find(|(place, _)| self.words.is_told_by(*place)) else { continue };
+            self.names_one = !self.words.list[place + length - 1].lower.ends_with('s');
+            self.words.take(place, length);
+            let table = &source.tables[at];
+            let refers = |column: usize| {
+                let name = &table.columns[column].name;
+                table.foreign_keys.iter().any(|key| key.columns.iter().any(|own| own.eq_ignore_ascii_case(name)))
+            };
+            let quote = |column: &usize| source.dialect.quote(&table.columns[*column].name);
+            let RowName { mut shown, is_telling, keys } = name_rows(table, refers);
+            let keys: Vec<usize> = if is_telling { keys } else { shown.splice(0..0, keys).collect() };
+            for (nth, column) in shown.iter().enumerate() {
+                let keys = if nth == 0 { keys.iter().map(quote).collect() } else { Vec::new() };
+                let columns = vec![DimensionColumn { entity: entity.name.clone(), expression: quote(column) }];
+                let name = format!("{}_{}", entity.name, table.columns[*column].name);
+                implied.push(Dimension { name, columns, keys, ..Dimension::default() });
+            }
+        }
+        implied
     }
 
     /// `total` right before a name: `total revenue`. The `total of paid invoices` is not their number. A rate is an average

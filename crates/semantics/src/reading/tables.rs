@@ -7,6 +7,7 @@ mod lexicon;
 mod measure;
 mod reader;
 mod scope;
+mod spoken;
 
 use prospector_connect::filter::FilterOp;
 

@@ -3,13 +3,13 @@
 
 use prospector_connect::filter::FilterOp;
 use prospector_engine::query::aggregate::Grain;
-use prospector_text::{identifiers, numbers, periods, stem};
+use prospector_text::{identifiers, numbers, periods, periods::Period, stem};
 
 use super::ReadError;
 
 /// Words that change nothing of what a figure is. None of them denies, compares or counts.
 const SILENT: &str = "a all altogether an and any are be been bring brings broken brought by can compare compared could did do does \
-    down during each earn earned every figure find for from generate generated get give grouped had has have how i in is it its \
+    down during each earn earned every figure find for from generate generated get give grouped had has have how in is it its \
     list made make many me much of on our over per please show split tell that the their there time to us versus vs was we were \
     what what's which with you";
 
@@ -19,6 +19,21 @@ const ASCENDING: &[&str] = &["bottom", "fewest", "least", "lowest", "smallest", 
 
 /// Words before what figures are told by.
 pub(super) const GROUPING: &[&str] = &["by", "per", "each", "every"];
+
+/// Words before what is ranked.
+const RANKED: &[&str] = &[
+    "top",
+    "best",
+    "bottom",
+    "longest",
+    "shortest",
+    "cheapest",
+    "priciest",
+    "heaviest",
+    "tallest",
+    "expensive",
+    "rated",
+];
 
 /// What compares with a number that follows.
 const COMPARING: &[(&[&str], FilterOp)] = &[
@@ -61,12 +76,12 @@ impl Word {
     }
 }
 
-/// A number that something is compared with.
+/// What a number is compared with.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Comparison {
     pub(super) at: usize,
-    pub(super) op: FilterOp,
-    pub(super) number: i64,
+    /// All of these hold.
+    pub(super) bounds: Vec<(FilterOp, i64)>,
 }
 
 /// A question while it is read.
@@ -74,6 +89,8 @@ pub(super) struct Comparison {
 pub(super) struct Words {
     text: String,
     pub(super) list: Vec<Word>,
+    /// The unit of two periods that stand side by side, each of which is one.
+    sides: Option<Grain>,
 }
 
 impl Words {
@@ -83,7 +100,7 @@ impl Words {
             let lower = text.to_lowercase().replace('’', "'");
             Word { text: text.to_owned(), stem: stem::snowball(&lower), lower, is_taken: false }
         };
-        Words { list: periods::words(&text).into_iter().map(word).collect(), text }
+        Words { list: periods::words(&text).into_iter().map(word).collect(), text, sides: None }
     }
 
     fn lower(&self, at: Option<usize>) -> &str {
@@ -123,13 +140,33 @@ impl Words {
         self.list[..at].iter().rev().find(|word| !is_article(word)).map_or("", |word| word.lower.as_str())
     }
 
+    /// Whether figures are told by what stands there: it stands after `by`, or is what `which`, `top` or their number asks for.
+    pub(super) fn is_told_by(&self, at: usize) -> bool {
+        GROUPING.contains(&self.before(at)) || self.asks_which(at)
+    }
+
+    /// Whether it is what `which`, `top` or their number asks for.
+    pub(super) fn asks_which(&self, at: usize) -> bool {
+        for word in self.list[..at].iter().rev() {
+            let word = word.lower.as_str();
+            let is_number = word.parse::<usize>().is_ok() || numbers::parse_word(word).is_some();
+            match word {
+                "which" | "what" => return true,
+                "the" | "of" => {}
+                _ if is_number => {}
+                _ => return RANKED.contains(&word),
+            }
+        }
+        false
+    }
+
     pub(super) fn phrase(&self, at: usize, length: usize) -> String {
         self.list[at..at + length].iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
     }
 
     /// The period: the first day and the day after the last one.
     pub(super) fn take_period(&mut self) -> Result<Option<(String, String)>, ReadError> {
-        let mut found = periods::find(&self.text);
+        let mut found = periods::find_on(&self.text, periods::today());
         found.retain(|period| {
             self.list[period.place.0..period.place.0 + period.place.1].iter().all(|word| !word.is_taken)
         });
@@ -137,6 +174,15 @@ impl Words {
             [] => return Ok(None),
             [one] => (one.from.clone(), one.to.clone()),
             [first, second] if self.is_range(first.place, second.place) => (first.from.clone(), second.to.clone()),
+            [one, other] if self.is_joined(one.place, other.place) => {
+                let (first, second) = if one.from < other.from { (one, other) } else { (other, one) };
+                self.sides =
+                    find_unit(first).filter(|unit| first.to == second.from && find_unit(second) == Some(*unit));
+                if self.sides.is_none() {
+                    return Err(ReadError::SeveralPeriods);
+                }
+                (first.from.clone(), second.to.clone())
+            }
             _ => return Err(ReadError::SeveralPeriods),
         };
         for (at, count) in found.iter().map(|period| period.place) {
@@ -156,15 +202,40 @@ impl Words {
         is_near && matches!((before, middle), ("from", "to" | "until" | "through") | ("between", "and"))
     }
 
-    /// `more than 5`, `at least 3`.
+    /// `A and B`, `A versus B`
+    fn is_joined(&self, first: (usize, usize), second: (usize, usize)) -> bool {
+        let middle = self.lower(Some(first.0 + first.1));
+        first.0 + first.1 + 1 == second.0 && matches!(middle, "and" | "with" | "to" | "versus" | "vs" | "or")
+    }
+
+    /// `more than 5`, `at least 3`, `between 2 and 4`.
     pub(super) fn take_comparisons(&mut self) -> Vec<Comparison> {
         let mut found = Vec::new();
+        let number = |word: &Word| word.lower.parse::<i64>().ok();
+        for at in 0..self.list.len().saturating_sub(3) {
+            let (first, middle) = (&self.list[at].lower, &self.list[at + 2].lower);
+            let ends = number(&self.list[at + 1]).zip(number(&self.list[at + 3]));
+            // Two years are a period.
+            let Some((from, to)) = ends.filter(|(from, _)| first == "between" && middle == "and" && !is_year(*from))
+            else {
+                continue;
+            };
+            self.take(at, 4);
+            found.push(Comparison { at, bounds: vec![(FilterOp::Gte, from), (FilterOp::Lte, to)] });
+        }
+        // `a rating of 5`
+        for at in 1..self.list.len().saturating_sub(1) {
+            let number = number(&self.list[at + 1]).filter(|number| self.list[at].lower == "of" && !is_year(*number));
+            let Some(number) = number.filter(|_| !self.list[at + 1].is_taken) else { continue };
+            self.take(at, 2);
+            found.push(Comparison { at, bounds: vec![(FilterOp::Eq, number)] });
+        }
         for (phrase, op) in COMPARING {
             let words: Vec<String> = phrase.iter().map(|word| (*word).to_owned()).collect();
             let Some(at) = self.find_lower(&words) else { continue };
             let Ok(number) = self.lower(Some(at + phrase.len())).parse() else { continue };
             self.take(at, phrase.len() + 1);
-            found.push(Comparison { at, op: *op, number });
+            found.push(Comparison { at, bounds: vec![(*op, number)] });
         }
         found
     }
@@ -186,9 +257,13 @@ impl Words {
             Grain::find(&self.list[at].lower).filter(|_| is_told_by)
         };
         let free = self.list.iter().enumerate().filter(|(_, word)| !word.is_taken);
-        let (at, grain) = free.filter_map(|(at, word)| Some((at, adverb(word).or_else(|| told(at))?))).next()?;
-        self.take(at, 1);
-        Some((at, grain))
+        match free.filter_map(|(at, word)| Some((at, adverb(word).or_else(|| told(at))?))).next() {
+            Some((at, grain)) => {
+                self.take(at, 1);
+                Some((at, grain))
+            }
+            None => self.sides.map(|grain| (0, grain)),
+        }
     }
 
     /// Whether the largest comes first, or the smallest; and where that is said.
@@ -226,6 +301,22 @@ impl Words {
             rest => Err(ReadError::NotUnderstood(rest)),
         }
     }
+}
+
+/// The unit that a period is one of.
+fn find_unit(period: &Period) -> Option<Grain> {
+    let month = |day: &str| Some(day.get(..4)?.parse::<i32>().ok()? * 12 + day.get(5..7)?.parse::<i32>().ok()?);
+    let is_whole = period.from.ends_with("-01") && period.to.ends_with("-01");
+    match month(&period.to)? - month(&period.from)? {
+        12 if is_whole => Some(Grain::Year),
+        3 if is_whole => Some(Grain::Quarter),
+        1 if is_whole => Some(Grain::Month),
+        _ => None,
+    }
+}
+
+fn is_year(number: i64) -> bool {
+    (1900..=2100).contains(&number)
 }
 
 /// The stems of a name: `InvoiceLine`, `invoice_lines` and `invoice line` are the same.

@@ -120,40 +120,45 @@ impl QueryMetrics {
             return Err(ToolError::invalid("a question in words stands alone", Some(advice)));
         }
         let vocabulary = self.glossary.find(question).await;
-        let declared = match self.model.read_question(question, &vocabulary.values) {
-            Ok(query) => {
-                let (model, query) = self.choose(question, query)?;
-                self.check_periods(&model, &query).await?;
-                return Ok((model, query));
-            }
-            Err(error) => error,
-        };
         let tables = self.engine.sources().iter().map(|source| Tables {
             database: &source.name,
             dialect: source.dialect(),
             tables: &source.tables,
         });
-        let read = self.model.read_tables(question, &vocabulary, &tables.collect::<Vec<_>>());
-        let reading = read.map_err(|error| explain(declared.nearer(error)))?;
+        let tables: Vec<Tables<'_>> = tables.collect();
+        let declared = match self.model.read_question(question, &vocabulary.values, &tables) {
+            Ok(reading) => {
+                let (model, query) = self.choose(question, reading)?;
+                self.check_periods(&model, &query).await?;
+                return Ok((model, query));
+            }
+            Err(error) => error,
+        };
+        let read = self.model.read_tables(question, &vocabulary, &tables);
         let defined = self.glossary.define(question).await;
-        if let Some(DefinedTerm { term, definition, source }) = defined.iter().find(|one| one.is_in(question)) {
+        // A definition that names the column says what is told by it.
+        let is_told = |one: &DefinedTerm| read.as_ref().is_ok_and(|reading| reading.is_told_by(&one.definition));
+        let defined = defined.iter().find(|one| one.is_in(question) && !is_told(one));
+        if let Some(DefinedTerm { term, definition, source }) = defined {
             let message = format!(
                 "`{term}` is defined as \"{definition}\" ({source}), and no metric or verified query computes it"
             );
             return Err(ToolError::invalid(message, None));
         }
+        let reading = read.map_err(|error| explain(declared.nearer(error)))?;
         self.check_span(&reading).await?;
         Ok((Arc::new(reading.model), reading.query))
     }
 
     /// The question as it was read, or over the only other metric that can be told by what it names.
-    fn choose(&self, question: &str, query: MetricQuery) -> Result<(Arc<SemanticModel>, MetricQuery), ToolError> {
-        let compiles = |query: &MetricQuery| self.model.compile(&self.engine, query).map(drop);
-        let Err(failure) = compiles(&query) else { return Ok((self.model.clone(), query)) };
-        let mut others = self.model.list_alternatives(question, &query);
+    fn choose(&self, question: &str, reading: Reading) -> Result<(Arc<SemanticModel>, MetricQuery), ToolError> {
+        let Reading { query, model, .. } = reading;
+        let compiles = |query: &MetricQuery| model.compile(&self.engine, query).map(drop);
+        let Err(failure) = compiles(&query) else { return Ok((Arc::new(model), query)) };
+        let mut others = model.list_alternatives(question, &query);
         others.retain(|query| compiles(query).is_ok());
         match others.pop().filter(|_| others.is_empty()) {
-            Some(only) => Ok((self.model.clone(), only)),
+            Some(only) => Ok((Arc::new(model), only)),
             None => Err(failure.into()),
         }
     }
@@ -215,6 +220,7 @@ impl QueryMetrics {
             having: Vec::new(),
             order: Vec::new(),
             limit: None,
+            ties: false,
         };
         let compiled = self.engine.compile_aggregates(&query).ok()?;
         let outcome = self.engine.run(&compiled.sql, compiled.database.as_deref(), 1).await.ok()?;

@@ -81,6 +81,9 @@ const UNITS: [(&str, &str); 8] = [
     ("daily", "day"),
 ];
 
+/// Words for what is told from the time before.
+const RELATIVE: [&str; 7] = ["previous", "last", "ago", "growth", "change", "churned", "year-over-year"];
+
 /// Words for the upper and the lower end of an order.
 const HIGHEST: [&str; 9] = ["most", "top", "highest", "largest", "biggest", "greatest", "best", "longest", "strongest"];
 const LOWEST: [&str; 7] = ["fewest", "lowest", "smallest", "least", "worst", "shortest", "bottom"];
@@ -108,7 +111,7 @@ impl Question {
         let words: Vec<&str> = periods::words(text).into_iter().take(MAX_WORDS).collect();
         let lower: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
         let has = |wanted: &[&str]| lower.iter().any(|word| wanted.contains(&word.as_str()));
-        let periods = periods::find(&words.join(" "));
+        let periods = periods::find_on(&words.join(" "), periods::today());
         let is_time =
             |at: usize| periods.iter().any(|period| (period.place.0..period.place.0 + period.place.1).contains(&at));
         let mut question = Question {
@@ -116,7 +119,7 @@ impl Question {
             asks_for_change: requests::asks_for_change(text),
             changes: lower.iter().find_map(|word| change_of(word)).filter(|_| requests::asks_for_change(text)),
             negates: has(&["never", "without", "neither"]),
-            is_relative: has(&["previous", "last", "ago", "growth", "change", "churned", "year-over-year"]),
+            is_relative: lower.iter().enumerate().any(|(at, word)| RELATIVE.contains(&word.as_str()) && !is_time(at)),
             ranks: if has(&HIGHEST) { Some(true) } else { has(&LOWEST).then_some(false) },
             compares: has(&["minimum", "maximum", "min", "max", "smallest", "largest", "compare", "compared"])
                 || lower

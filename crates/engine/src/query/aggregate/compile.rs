@@ -36,13 +36,9 @@ impl Engine {
         let written: Vec<String> = parts.iter().map(|part| parts_writer.write(part)).collect::<Result<_, _>>()?;
         let writer = AnswerWriter { writer: Writer { dialect }, scope: &scope, query };
         let sql = writer.write(&parts, &written)?;
-        let columns = writer.groups().into_iter().chain(query.columns.iter().map(|column| column.name.clone()));
-        Ok(CompiledQuery {
-            sql,
-            database: only.map(|source| source.name.clone()),
-            columns: columns.collect(),
-            groups: writer.groups().len(),
-        })
+        let groups = writer.shown_groups().count();
+        let columns = writer.shown_columns().map(str::to_owned).collect();
+        Ok(CompiledQuery { sql, database: only.map(|source| source.name.clone()), columns, groups })
     }
 }
 
@@ -68,6 +64,9 @@ fn check_names(query: &AggregateQuery) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The column that says which place a row has, where those of the same place are all shown.
+const RANK: &str = "place_";
+
 /// Writes the query around the parts.
 struct AnswerWriter<'a> {
     writer: Writer,
@@ -80,6 +79,17 @@ impl AnswerWriter<'_> {
     fn groups(&self) -> Vec<String> {
         let dimensions = self.query.dimensions.iter().map(|dimension| dimension.name.clone());
         dimensions.chain(self.query.grain.map(|grain| grain.as_str().to_owned())).collect()
+    }
+
+    /// The names of what is grouped by and shown.
+    fn shown_groups(&self) -> impl Iterator<Item = &str> {
+        let dimensions = self.query.dimensions.iter().filter(|dimension| !dimension.is_hidden);
+        dimensions.map(|dimension| dimension.name.as_str()).chain(self.query.grain.map(Grain::as_str))
+    }
+
+    /// The columns of the answer.
+    fn shown_columns(&self) -> impl Iterator<Item = &str> {
+        self.shown_groups().chain(self.query.columns.iter().map(|column| column.name.as_str()))
     }
 
     fn quote_all(&self, names: &[String]) -> Vec<String> {
@@ -250,20 +260,32 @@ impl AnswerWriter<'_> {
             let value = format!("q.{}", self.writer.quote(name));
             conditions.push(self.writer.clause(&value, class_of(&condition.value), condition)?);
         }
-        let mut sql = match conditions.is_empty() && order.is_empty() {
-            true => format!("{with}{plain}"),
-            false => format!("{with}SELECT * FROM {rows} AS q{}", write_where(&conditions)),
-        };
         let by = |order: &Order| {
             let known = groups.iter().map(String::as_str).chain(self.query.columns.iter().map(|c| c.name.as_str()));
             let name = known.into_iter().find(|name| name.eq_ignore_ascii_case(&order.by)).unwrap_or(&order.by);
             let value = format!("q.{}", self.writer.quote(name));
             format!("({value} IS NULL), {value}{}", if order.descending { " DESC" } else { "" })
         };
+        let shows_all = self.query.dimensions.iter().all(|dimension| !dimension.is_hidden);
+        let shown = || self.shown_columns().map(|name| format!("q.{}", self.writer.quote(name))).collect::<Vec<_>>();
+        let list = if shows_all { "*".to_owned() } else { shown().join(", ") };
+        let conditions = write_where(&conditions);
+        // Who is as good as the last one comes, too.
+        let last = self.query.limit.zip(order.first()).filter(|_| self.query.ties);
+        let mut sql = match last {
+            Some((limit, first)) => format!(
+                "{with}SELECT {} FROM (\nSELECT q.*, RANK() OVER (ORDER BY {}) AS {RANK} FROM {rows} AS q{conditions}\n) AS q\n\
+                 WHERE q.{RANK} <= {limit}",
+                shown().join(", "),
+                by(first)
+            ),
+            None if conditions.is_empty() && order.is_empty() && shows_all => format!("{with}{plain}"),
+            None => format!("{with}SELECT {list} FROM {rows} AS q{conditions}"),
+        };
         if !order.is_empty() {
             sql += &format!("\nORDER BY {}", order.iter().map(by).collect::<Vec<_>>().join(", "));
         }
-        if let Some(limit) = self.query.limit {
+        if let Some(limit) = self.query.limit.filter(|_| last.is_none()) {
             sql += &format!("\nLIMIT {limit}");
         }
         Ok(sql)

@@ -31,6 +31,8 @@ pub struct AggregateQuery {
     pub order: Vec<Order>,
     /// At most so many rows.
     pub limit: Option<usize>,
+    /// Whether more rows come where they are equal to the last of them by what is ordered by first.
+    pub ties: bool,
 }
 
 /// A table under a name of its own.
@@ -117,6 +119,8 @@ pub struct GroupedDimension {
     pub grain: Option<Grain>,
     /// Columns of the joins to take where there are several, as `name.column`.
     pub via: Vec<String>,
+    /// Whether it only keeps groups apart that are called alike, and is no column of the answer.
+    pub is_hidden: bool,
 }
 
 /// Where a dimension stands.

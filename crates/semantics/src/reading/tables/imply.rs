@@ -5,7 +5,7 @@ use prospector_connect::query::{Aggregation, Order};
 use prospector_engine::query::aggregate::Grain;
 use serde_json::{Value, json};
 
-use super::reader::Intent;
+use super::reader::{Group, Intent};
 use super::scope::{Place, Scope, Time};
 use crate::model::{Declarations, Dimension, DimensionColumn, Entity, Measure, Metric, MetricKind};
 use crate::query::{MetricQuery, TIME};
@@ -38,7 +38,7 @@ impl<'a> Implied<'a> {
             Some(Time::Year(place)) => {
                 query.filters.extend(self.years(place, period));
                 if intent.grain == Some(Grain::Year) {
-                    query.dimensions.extend(self.dimensions(&[place]));
+                    query.dimensions.push(self.dimension(place));
                 }
             }
             Some(Time::Day(_) | Time::Declared(_)) | None => {
@@ -52,6 +52,7 @@ impl<'a> Implied<'a> {
             query.order = vec![Order { by: query.metrics[0].clone(), descending }];
             query.order.extend(names);
             query.limit = Some(limit);
+            query.ties = intent.is_one;
         }
         query
     }
@@ -63,8 +64,16 @@ impl<'a> Implied<'a> {
         }
     }
 
-    pub(super) fn dimensions(&mut self, places: &[Place]) -> Vec<String> {
-        places.iter().map(|place| self.dimension(*place)).collect()
+    pub(super) fn dimensions(&mut self, groups: &[Group]) -> Vec<String> {
+        let mut names = Vec::new();
+        for Group { place, keys } in groups {
+            names.push(self.dimension(*place));
+            let keys: Vec<String> = keys.iter().map(|column| self.quote((place.0, *column))).collect();
+            if let Some(at) = self.places.iter().position(|known| known == place) {
+                self.declared.dimensions[at].keys = keys;
+            }
+        }
+        names
     }
 
     /// Whole years as conditions on a column of years.
@@ -161,8 +170,9 @@ impl<'a> Implied<'a> {
         // A row by itself has its value, and no highest one.
         let is_row = intent.measures.len() > 1
             || (intent.rank.is_none()
-                && intent.groups.iter().any(|group| Some(*group) != place)
+                && intent.groups.iter().any(|group| Some(group.place) != place)
                 && aggregation == Aggregation::Max);
+        let is_date = place.is_some_and(|place| self.scope.is_date(place));
         let wanted = match aggregation {
             Aggregation::Count => format!("number_of_{table}"),
             Aggregation::CountDistinct => format!("number_of_different_{column}"),
@@ -170,6 +180,8 @@ impl<'a> Implied<'a> {
             Aggregation::Sum if column == "total" => column.to_owned(),
             Aggregation::Sum => format!("total_{column}"),
             Aggregation::Avg => format!("average_{column}"),
+            Aggregation::Min if is_date => format!("first_{column}"),
+            Aggregation::Max if is_date => format!("last_{column}"),
             Aggregation::Min => format!("lowest_{column}"),
             Aggregation::Max => format!("highest_{column}"),
         };

@@ -9,7 +9,7 @@ use crate::reading::words::{Word, lower_words, stems};
 const MAX_NAME_WORDS: usize = 5;
 
 /// Words at the end of the name of a column that say nothing of what it is.
-const UNITS: &str = "usd eur ms s pct cd amt cnt on at";
+const UNITS: &str = "usd eur ms s pct cd amt cnt on at year yr date dt";
 
 /// What words stand for.
 #[derive(Debug, Clone, PartialEq)]
@@ -93,6 +93,11 @@ impl Lexicon {
             (false, 1) => table.or(columns).or(values),
             (false, _) => columns.or(table).or(values),
         }
+    }
+
+    /// What a column is called.
+    pub(super) fn names(&self, place: Place) -> impl Iterator<Item = &Vec<String>> {
+        self.columns.iter().filter(move |(_, known)| *known == place).map(|(stems, _)| stems)
     }
 
     /// The columns whose names end with a word: `rating` of `star rating`.

@@ -3,8 +3,9 @@
 use prospector_connect::query::Aggregation;
 
 use super::lexicon::Meaning;
-use super::reader::{Intent, Mention, Reader, Spoken};
-use super::scope::Place;
+use super::reader::{Group, Intent, Mention, Reader};
+use super::scope::{Place, Time};
+use super::spoken::Spoken;
 use crate::reading::ReadError;
 
 /// So many figures of each row are listed.
@@ -29,18 +30,34 @@ impl Reader<'_> {
         let rows = |table: usize| Ok(Intent::new(table, vec![(Aggregation::Count, None)]));
         if spoken.is_distinct {
             let columns = free.iter().find(|mention| matches!(mention.meaning, Meaning::Columns(_)));
+            // Rows are different from each other.
+            if let (None, Some((_, table))) = (columns, counted) {
+                return rows(*table);
+            }
             return match columns.filter(|_| spoken.counts_from.is_some()) {
                 Some(mention) => over(Aggregation::CountDistinct, self.choose(mention, free)?),
                 None => Err(ReadError::NotUnderstood(vec!["different".to_owned()])),
             };
         }
+        if let Some(end) = spoken.when {
+            return self.find_day(free, &tables, end);
+        }
+        let is_total = spoken.aggregation == Some(Aggregation::Sum);
         match (numbers, spoken.aggregation) {
+            // `How many orders does a customer have on average?` is no average of a column.
+            (_, Some(_)) if counted.is_some() && !(is_total && numbers.is_empty()) => Err(ReadError::OfCounts),
+            ([], Some(_)) if counted.is_some() => rows(counted.map_or(0, |(_, table)| *table)),
             ([one], Some(aggregation)) => over(aggregation, self.choose(one, free)?),
             ([one], None) if spoken.rank.is_some() => self.rank_by(spoken, self.choose(one, free)?, grouped),
             ([one], None) if spoken.counts_from.is_some() && counted.is_none() => {
                 over(Aggregation::Sum, self.choose(one, free)?)
             }
             ([], None) if counted.is_some() => rows(counted.map_or(0, |(_, table)| *table)),
+            ([], None) if spoken.quality.is_some() => {
+                let table = tables.first().map(|(_, table)| *table).or_else(|| self.find_ranked(grouped));
+                let place = self.find_quality(table.ok_or(ReadError::NothingToRank)?, spoken)?;
+                self.rank_by(spoken, place, grouped)
+            }
             ([], None) if spoken.rank.is_some() => {
                 tables.first().map_or(Err(ReadError::NothingToRank), |(_, table)| rows(*table))
             }
@@ -51,6 +68,8 @@ impl Reader<'_> {
             (_, None) if spoken.counts_from.is_none() && spoken.rank.is_none() && grouped.is_empty() => {
                 self.list(free, numbers)
             }
+            // `customers by segment`
+            ([], None) if tables.len() == 1 && spoken.rank.is_none() => rows(tables[0].1),
             ([], None) => Err(ReadError::NoMeasure),
             _ => Err(ReadError::SeveralMeasures),
         }
@@ -88,10 +107,17 @@ impl Reader<'_> {
             let Meaning::Columns(all) = &mention.meaning else { continue };
             // What another table is called is not the name of these rows.
             let own: Vec<Place> = all.iter().copied().filter(|place| place.0 == subject).collect();
-            intent.groups.push(self.scope.nearest(subject, &own, &self.phrase(mention))?);
+            intent.groups.push(Group::of(self.scope.nearest(subject, &own, &self.phrase(mention))?));
         }
+        let group = |column: usize| Group::of((subject, column));
+        let named = self.scope.name_rows(subject);
         if intent.groups.is_empty() {
-            intent.groups.push(self.scope.label(subject));
+            intent.groups.extend(named.shown.iter().map(|column| group(*column)));
+            // Who is called alike is told apart by the key.
+            match named.is_telling {
+                true => intent.groups[0].keys.clone_from(&named.keys),
+                false => intent.groups.extend(named.keys.iter().map(|column| group(*column))),
+            }
         }
         if numbers.is_empty() {
             intent.measures.push((Aggregation::Count, None));
@@ -110,8 +136,45 @@ impl Reader<'_> {
             }
             intent.measures.push((Aggregation::Max, Some(place)));
         }
-        intent.groups.extend(keys.into_iter().filter(|key| !intent.groups.contains(key)).collect::<Vec<_>>());
+        let is_shown = |key: &Place| intent.groups.iter().any(|group| group.place == *key);
+        intent.groups[0].keys = keys.into_iter().filter(|key| !is_shown(key)).map(|(_, column)| column).collect();
         Ok(intent)
+    }
+
+    /// When the first or the last row of a table was.
+    fn find_day(&self, free: &[&Mention], tables: &[(usize, usize)], end: Aggregation) -> Result<Intent, ReadError> {
+        let (_, table) = *tables.first().ok_or(ReadError::NoMeasure)?;
+        let column = |name: &String| self.scope.table(table).columns.iter().position(|column| column.name == *name);
+        let place = match self.scope.time(table, &self.list_times(free))? {
+            Time::Day(place) if place.0 == table => Some(place),
+            Time::Declared(name) => column(&name).map(|at| (table, at)),
+            Time::Day(_) | Time::Year(_) => None,
+        };
+        let place = place.ok_or_else(|| ReadError::NoTime(self.scope.table(table).name.clone()))?;
+        Ok(Intent::new(table, vec![(end, Some(place))]))
+    }
+
+    /// The table of what is ranked.
+    fn find_ranked(&self, grouped: &[usize]) -> Option<usize> {
+        grouped.iter().find_map(|at| match self.mentions[*at].meaning {
+            Meaning::Table(table) => Some(table),
+            Meaning::Columns(_) | Meaning::Values(_) => None,
+        })
+    }
+
+    /// The only number of a table that is called as what a word such as `longest` ranks by.
+    fn find_quality(&self, table: usize, spoken: &Spoken) -> Result<Place, ReadError> {
+        let wanted = spoken.quality.unwrap_or_default();
+        let columns = (0..self.scope.table(table).columns.len()).map(|at| (table, at));
+        let found = columns.filter(|place| self.scope.is_number(*place) && self.is_called(*place, wanted));
+        match found.collect::<Vec<_>>().as_slice() {
+            [one] => Ok(*one),
+            [] => Err(ReadError::NothingToRank),
+            several => {
+                let columns = several.iter().map(|place| self.scope.describe(*place)).collect();
+                Err(ReadError::Ambiguous { value: wanted.join(", "), columns })
+            }
+        }
     }
 
     /// What is added up where only a table is named: its only amount.

@@ -6,8 +6,10 @@ use prospector_engine::query::aggregate::Grain;
 use serde_json::{Value, json};
 
 use super::lexicon::{Lexicon, Meaning};
-use super::scope::{Place, Scope, Time};
+use super::scope::{Place, Presence, Scope, Time};
+use super::spoken::Spoken;
 use crate::reading::ReadError;
+use crate::reading::rows::RowName;
 use crate::reading::words::{Comparison, GROUPING, Words};
 
 /// So many words may be one name.
@@ -18,21 +20,13 @@ const MAX_RANKED: usize = 10;
 
 /// Words that add nothing beside a table or a column.
 const VAGUE: &str = "number value values amount figure row rows record records entry entries altogether who whose where shop store \
-    company exist exists placed made come came recorded live lives living located based belong belongs different";
+    company exist exists placed made come came recorded live lives living located based belong belongs different release released write \
+    written wrote contain contains contained hold holds own owns include includes happen happened occurred took take";
 
-/// Words that say how rows are put together.
-const AGGREGATES: [(&[&str], Aggregation); 10] = [
-    (&["average"], Aggregation::Avg),
-    (&["mean"], Aggregation::Avg),
-    (&["avg"], Aggregation::Avg),
-    (&["maximum"], Aggregation::Max),
-    (&["minimum"], Aggregation::Min),
-    (&["total"], Aggregation::Sum),
-    (&["sum"], Aggregation::Sum),
-    (&["overall"], Aggregation::Sum),
-    (&["combined"], Aggregation::Sum),
-    (&["how", "much"], Aggregation::Sum),
-];
+/// What leaves a value out, and the words that may stand between.
+const EXCLUDING: [&str; 5] = ["not", "without", "except", "excluding", "outside"];
+const LACKING: [&str; 2] = ["no", "without"];
+const BETWEEN: [&str; 11] = ["in", "of", "from", "for", "the", "to", "by", "are", "a", "an", "any"];
 
 /// Where words stand, and what for.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,6 +34,8 @@ pub(super) struct Mention {
     pub(super) at: usize,
     pub(super) length: usize,
     pub(super) meaning: Meaning,
+    /// Whether it is a value that is left out.
+    pub(super) is_excluded: bool,
 }
 
 /// What a question asks for.
@@ -49,7 +45,7 @@ pub(super) struct Intent {
     pub(super) subject: usize,
     /// Rows are counted where there is no column.
     pub(super) measures: Vec<(Aggregation, Option<Place>)>,
-    pub(super) groups: Vec<Place>,
+    pub(super) groups: Vec<Group>,
     pub(super) grain: Option<Grain>,
     pub(super) filters: Vec<(Place, FilterOp, Value)>,
     pub(super) period: Option<(String, String)>,
@@ -57,16 +53,22 @@ pub(super) struct Intent {
     pub(super) time: Option<Time>,
     /// Whether the largest comes first, and how many.
     pub(super) rank: Option<(bool, usize)>,
+    /// Whether one is asked for: others that are as good come, too.
+    pub(super) is_one: bool,
 }
 
-/// Words that say how, and what they say.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Spoken {
-    pub(super) counts_from: Option<usize>,
-    pub(super) is_distinct: bool,
-    pub(super) rank: Option<(usize, bool)>,
-    pub(super) limit: Option<usize>,
-    pub(super) aggregation: Option<Aggregation>,
+/// A column that figures are told by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Group {
+    pub(super) place: Place,
+    /// Columns of the same table that keep apart what is called alike, and are not shown.
+    pub(super) keys: Vec<usize>,
+}
+
+impl Group {
+    pub(super) fn of(place: Place) -> Group {
+        Group { place, keys: Vec::new() }
+    }
 }
 
 pub(super) struct Reader<'a> {
@@ -90,11 +92,13 @@ impl<'a> Reader<'a> {
         let comparisons = self.words.take_comparisons();
         let period = self.words.take_period()?;
         self.take_names(2);
-        let spoken = self.take_spoken();
+        let spoken = Spoken::take(&mut self.words, &comparisons);
         self.grain = self.words.take_grain();
         self.take_names(1);
         self.take_ends();
         self.take_vague();
+        self.take_exclusions();
+        self.take_alternatives();
         self.words.check_rest()?;
         let grouped = self.find_groups(&spoken);
         let free: Vec<&Mention> =
@@ -103,11 +107,13 @@ impl<'a> Reader<'a> {
         let compared = self.take_compared(comparisons, &mut numbers, &free)?;
         let mut intent = self.find_measure(&spoken, &free, &numbers, &grouped)?;
         intent.filters = compared;
+        self.add_presence(&mut intent, &free)?;
         self.add_values(&mut intent, &free)?;
         for &at in &grouped {
-            let place = self.find_group(intent.subject, &self.mentions[at])?;
-            if !intent.groups.contains(&place) {
-                intent.groups.push(place);
+            for group in self.find_group(intent.subject, &self.mentions[at])? {
+                if !intent.groups.contains(&group) {
+                    intent.groups.push(group);
+                }
             }
         }
         self.add_time(&mut intent, period, &free)?;
@@ -118,8 +124,9 @@ impl<'a> Reader<'a> {
                 return Err(ReadError::NothingToRank);
             }
             if !is_alone {
-                let is_one = grouped.iter().all(|at| self.is_singular(&self.mentions[*at]));
-                intent.rank = Some((is_largest, spoken.limit.unwrap_or(if is_one { 1 } else { MAX_RANKED })));
+                intent.is_one =
+                    spoken.limit.is_none() && grouped.iter().all(|at| self.is_singular(&self.mentions[*at]));
+                intent.rank = Some((is_largest, spoken.limit.unwrap_or(if intent.is_one { 1 } else { MAX_RANKED })));
             }
         }
         Ok(intent)
@@ -133,7 +140,7 @@ impl<'a> Reader<'a> {
     pub(super) fn read_change(
         mut self,
         subject: usize,
-    ) -> Result<(Option<(String, String)>, Vec<Place>, Vec<(Place, Value)>, Option<Grain>), ReadError> {
+    ) -> Result<(Option<(String, String)>, Vec<Group>, Vec<(Place, Value)>, Option<Grain>), ReadError> {
         let period = self.words.take_period()?;
         self.take_names(2);
         self.grain = self.words.take_grain();
@@ -144,7 +151,7 @@ impl<'a> Reader<'a> {
             match &mention.meaning {
                 Meaning::Values(_) => values.push(self.find_value(subject, mention)?),
                 Meaning::Table(_) | Meaning::Columns(_) if self.is_grouping(mention.at) => {
-                    groups.push(self.find_group(subject, mention)?);
+                    groups.extend(self.find_group(subject, mention)?);
                 }
                 Meaning::Table(_) | Meaning::Columns(_) => return Err(ReadError::Unclear),
             }
@@ -168,7 +175,7 @@ impl<'a> Reader<'a> {
                 }
                 let Some(meaning) = self.lexicon.find(window, is_name) else { continue };
                 self.words.take(at, length);
-                self.mentions.push(Mention { at, length, meaning });
+                self.mentions.push(Mention { at, length, meaning, is_excluded: false });
             }
         }
         self.mentions.sort_by_key(|mention| mention.at);
@@ -184,7 +191,7 @@ impl<'a> Reader<'a> {
             }
             let Some(meaning) = self.lexicon.find_end(word) else { continue };
             self.words.take(at, 1);
-            self.mentions.push(Mention { at, length: 1, meaning });
+            self.mentions.push(Mention { at, length: 1, meaning, is_excluded: false });
         }
         self.mentions.sort_by_key(|mention| mention.at);
     }
@@ -195,19 +202,45 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn take_spoken(&mut self) -> Spoken {
-        let counts: [&[&str]; 4] = [&["how", "many"], &["number", "of"], &["count", "of"], &["count"]];
-        let counts_from = counts.iter().find_map(|phrase| self.words.take_phrase(phrase));
-        let distinct = ["different", "distinct", "unique"];
-        let is_distinct = distinct.iter().any(|word| self.words.take_phrase(&[word]).is_some());
-        let rank = self.words.take_rank();
-        let limit = rank.and_then(|_| self.words.take_number());
-        let aggregation = AGGREGATES.iter().find_map(|(phrase, meant)| self.words.take_phrase(phrase).map(|_| *meant));
-        Spoken { counts_from, is_distinct, rank, limit, aggregation }
+    /// `not in Brazil`, `without void ones`: the values that are left out.
+    fn take_exclusions(&mut self) {
+        for at in 0..self.mentions.len() {
+            if matches!(self.mentions[at].meaning, Meaning::Columns(_)) {
+                continue;
+            }
+            let before = (0..self.mentions[at].at)
+                .rev()
+                .find(|place| !BETWEEN.contains(&self.words.list[*place].lower.as_str()));
+            let is_table = matches!(self.mentions[at].meaning, Meaning::Table(_));
+            let excludes = |word: &str| if is_table { LACKING.contains(&word) } else { EXCLUDING.contains(&word) };
+            let Some(place) = before.filter(|place| excludes(&self.words.list[*place].lower)) else { continue };
+            if !self.words.list[place].is_taken {
+                self.words.take(place, 1);
+                self.mentions[at].is_excluded = true;
+            }
+        }
+    }
+
+    /// `open or void`: either of two values.
+    fn take_alternatives(&mut self) {
+        for at in 1..self.mentions.len() {
+            let (first, second) = (&self.mentions[at - 1], &self.mentions[at]);
+            let are_values =
+                [first, second].iter().all(|one| matches!(one.meaning, Meaning::Values(_)) && !one.is_excluded);
+            let middle = first.at + first.length;
+            if are_values && second.at == middle + 1 && self.words.list[middle].lower == "or" {
+                self.words.take(middle, 1);
+            }
+        }
     }
 
     pub(super) fn is_number(&self, mention: &Mention) -> bool {
         matches!(&mention.meaning, Meaning::Columns(all) if all.iter().any(|place| self.scope.is_number(*place)))
+    }
+
+    /// Whether a column is called by one of these stems.
+    pub(super) fn is_called(&self, place: Place, stems: &[&str]) -> bool {
+        self.lexicon.names(place).flatten().any(|stem| stems.contains(&stem.as_str()))
     }
 
     fn is_singular(&self, mention: &Mention) -> bool {
@@ -227,27 +260,13 @@ impl<'a> Reader<'a> {
             }
             let is_next = place > 0 && grouped.contains(&(place - 1)) && self.words.before(mention.at) == "and";
             let is_told_by = self.is_grouping(mention.at) || is_next;
-            let is_ranked = spoken.rank.is_some() && grouped.is_empty() && self.asks_which(mention.at);
+            let is_ranked = spoken.rank.is_some() && grouped.is_empty() && self.words.asks_which(mention.at);
             let is_measure = self.is_number(mention) && (spoken.rank.is_some() || !is_told_by);
             if (is_told_by || is_ranked) && !is_measure {
                 grouped.push(place);
             }
         }
         grouped
-    }
-
-    /// Whether it is what `which`, `top` or their number asks for.
-    fn asks_which(&self, at: usize) -> bool {
-        for word in self.words.list[..at].iter().rev() {
-            match word.lower.as_str() {
-                "which" | "what" | "top" | "best" | "bottom" => return true,
-                "the" | "of" => {}
-                number if number.parse::<usize>().is_ok() || prospector_text::numbers::parse_word(number).is_some() => {
-                }
-                _ => return false,
-            }
-        }
-        false
     }
 
     /// The numbers that are compared: each stands before its comparison, or is the only one.
@@ -258,13 +277,14 @@ impl<'a> Reader<'a> {
         free: &[&Mention],
     ) -> Result<Vec<(Place, FilterOp, Value)>, ReadError> {
         let mut compared = Vec::new();
-        for Comparison { at, op, number } in comparisons {
+        for Comparison { at, bounds } in comparisons {
             let before = numbers.iter().rposition(|mention| mention.at < at);
             let Some(found) = before.or((!numbers.is_empty()).then_some(0)) else {
-                return Err(ReadError::NotUnderstood(vec![number.to_string()]));
+                return Err(ReadError::NotUnderstood(bounds.iter().map(|(_, number)| number.to_string()).collect()));
             };
             let mention = numbers.remove(found);
-            compared.push((self.choose(mention, free)?, op, json!(number)));
+            let place = self.choose(mention, free)?;
+            compared.extend(bounds.into_iter().map(|(op, number)| (place, op, json!(number))));
         }
         Ok(compared)
     }
@@ -292,11 +312,19 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn find_group(&self, subject: usize, mention: &Mention) -> Result<Place, ReadError> {
+    fn find_group(&self, subject: usize, mention: &Mention) -> Result<Vec<Group>, ReadError> {
         let said = self.phrase(mention);
         match &mention.meaning {
-            Meaning::Table(table) => self.scope.nearest(subject, &[self.scope.label(*table)], &said),
-            Meaning::Columns(all) => self.scope.nearest(subject, all, &said),
+            Meaning::Table(table) => {
+                let RowName { mut shown, is_telling, keys } = self.scope.name_rows(*table);
+                let hidden = if is_telling { keys } else { shown.splice(0..0, keys).collect() };
+                let places: Vec<Place> = shown.into_iter().map(|column| (*table, column)).collect();
+                self.scope.nearest(subject, &places[..1], &said)?;
+                let mut groups: Vec<Group> = places.into_iter().map(Group::of).collect();
+                groups[0].keys = hidden;
+                Ok(groups)
+            }
+            Meaning::Columns(all) => Ok(vec![Group::of(self.scope.nearest(subject, all, &said)?)]),
             Meaning::Values(_) => Err(ReadError::NotUnderstood(vec![said])),
         }
     }
@@ -317,7 +345,39 @@ impl<'a> Reader<'a> {
     fn add_values(&self, intent: &mut Intent, free: &[&Mention]) -> Result<(), ReadError> {
         for mention in free.iter().filter(|mention| matches!(mention.meaning, Meaning::Values(_))) {
             let (place, value) = self.find_value(intent.subject, mention)?;
-            intent.filters.push((place, FilterOp::Eq, value));
+            let op = if mention.is_excluded { FilterOp::Neq } else { FilterOp::Eq };
+            let is_other = |(known, other, _): &(Place, FilterOp, Value)| *known == place && *other != op;
+            // `without Brazil and Peru`: whether the second one is left out, too, is not plain.
+            if intent.filters.iter().any(is_other) {
+                return Err(ReadError::NotUnderstood(vec![self.phrase(mention)]));
+            }
+            intent.filters.push((place, op, value));
+        }
+        Ok(())
+    }
+
+    /// `invoices with a promotion`, `customers without a representative`: whether the key to a row of another table is there.
+    fn add_presence(&self, intent: &mut Intent, free: &[&Mention]) -> Result<(), ReadError> {
+        for mention in free {
+            let Meaning::Table(table) = mention.meaning else { continue };
+            if table == intent.subject {
+                if mention.is_excluded {
+                    return Err(ReadError::NotUnderstood(vec![self.phrase(mention)]));
+                }
+                continue;
+            }
+            let unrelated = || ReadError::Unrelated {
+                said: self.phrase(mention),
+                table: self.scope.table(intent.subject).name.clone(),
+            };
+            match (self.scope.optional_key(intent.subject, table), mention.is_excluded) {
+                (Presence::Optional(key), true) => intent.filters.push((key, FilterOp::Eq, Value::Null)),
+                (Presence::Optional(key), false) => intent.filters.push((key, FilterOp::Neq, Value::Null)),
+                (Presence::Always, false) => {}
+                // Rows that would be there several times are told of later.
+                (Presence::Unknown, false) if self.scope.distance(intent.subject, table).is_none() => {}
+                (Presence::Unknown, _) | (Presence::Always, true) => return Err(unrelated()),
+            }
         }
         Ok(())
     }
@@ -334,12 +394,17 @@ impl<'a> Reader<'a> {
         if intent.grain.is_none() && intent.period.is_none() {
             return Ok(());
         }
-        let dates = free.iter().filter_map(|mention| match &mention.meaning {
-            Meaning::Columns(all) => all.iter().copied().find(|place| self.scope.is_date(*place)),
-            _ => None,
-        });
-        intent.time = Some(self.scope.time(intent.subject, &dates.collect::<Vec<_>>())?);
+        intent.time = Some(self.scope.time(intent.subject, &self.list_times(free))?);
         Ok(())
+    }
+
+    /// The columns of days and years that are named.
+    pub(super) fn list_times(&self, free: &[&Mention]) -> Vec<Place> {
+        let columns = free.iter().filter_map(|mention| match &mention.meaning {
+            Meaning::Columns(all) => Some(all.iter().copied()),
+            Meaning::Table(_) | Meaning::Values(_) => None,
+        });
+        columns.flatten().filter(|place| self.scope.is_date(*place) || self.scope.is_year(*place)).collect()
     }
 
     /// Whatever is named has to be used: a table that rows do not lead to would be counted several times, and a column that says
@@ -356,8 +421,9 @@ impl<'a> Reader<'a> {
                     true
                 }
                 Meaning::Columns(all) => all.iter().any(|place| {
-                    intent.groups.contains(place)
+                    intent.groups.iter().any(|group| group.place == *place)
                         || intent.time == Some(Time::Day(*place))
+                        || intent.time == Some(Time::Year(*place))
                         || intent.filters.iter().any(|(known, ..)| known == place)
                         || intent.measures.iter().any(|(_, known)| *known == Some(*place))
                 }),
@@ -373,6 +439,7 @@ impl<'a> Reader<'a> {
 impl Intent {
     pub(super) fn new(subject: usize, measures: Vec<(Aggregation, Option<Place>)>) -> Intent {
         let (groups, filters) = (Vec::new(), Vec::new());
-        Intent { subject, measures, groups, grain: None, filters, period: None, time: None, rank: None }
+        let (grain, period, time, rank) = (None, None, None, None);
+        Intent { subject, measures, groups, grain, filters, period, time, rank, is_one: false }
     }
 }

@@ -2,13 +2,25 @@
 
 use std::collections::VecDeque;
 
-use prospector_connect::table::{Column, ColumnType, Table};
+use prospector_connect::table::{Column, ColumnType, ForeignKey, Table};
 
+use crate::reading::rows::{RowName, name_rows};
 use crate::reading::{ReadError, Vocabulary};
 use crate::{SemanticModel, Tables, model::Entity};
 
 /// A column, by the places of its table and of itself.
 pub(super) type Place = (usize, usize);
+
+/// Whether a row leads to one of another table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Presence {
+    /// Each does.
+    Always,
+    /// Those do that have a value in this column.
+    Optional(Place),
+    /// Nothing tells.
+    Unknown,
+}
 
 /// When a row happened.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,12 +104,19 @@ impl<'a> Scope<'a> {
         column.column_type.is_numeric()
             && !column.primary_key
             && !self.refers(place)
+            && !self.is_year(place)
             && name != "id"
             && !name.ends_with("_id")
     }
 
     pub(super) fn is_date(&self, place: Place) -> bool {
         matches!(self.column(place).column_type, ColumnType::Date | ColumnType::Timestamp | ColumnType::DateText)
+    }
+
+    pub(super) fn is_year(&self, place: Place) -> bool {
+        let column = self.column(place);
+        column.name.to_lowercase().ends_with("year")
+            && matches!(column.column_type, ColumnType::Integer | ColumnType::Text)
     }
 
     /// How many keys lead from a table to another, each from many rows to one.
@@ -114,6 +133,35 @@ impl<'a> Scope<'a> {
             }
         }
         far[to]
+    }
+
+    /// Whether each row of a table leads to one of another.
+    pub(super) fn optional_key(&self, from: usize, to: usize) -> Presence {
+        let table = self.table(from);
+        let target = &self.table(to).name;
+        let mut keys = table.foreign_keys.iter().filter(|key| key.table.eq_ignore_ascii_case(target));
+        if let (Some(key), None) = (keys.next(), keys.next()) {
+            let column = |name: &String| table.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name));
+            return match key.columns.first().and_then(column) {
+                Some(at) if table.columns[at].nullable => Presence::Optional((from, at)),
+                Some(_) => Presence::Always,
+                None => Presence::Unknown,
+            };
+        }
+        // Along several keys each of them has to be there.
+        let (direct, reached) = (self.distance(from, to) == Some(1), self.distance(from, to).is_some());
+        let nullable = |key: &ForeignKey| {
+            let column = |name: &String| table.column(name).is_none_or(|column| column.nullable);
+            key.columns.iter().any(column)
+        };
+        let on_way = |key: &&ForeignKey| {
+            let next = self.source.tables.iter().position(|known| known.name.eq_ignore_ascii_case(&key.table));
+            next.is_some_and(|next| self.distance(next, to).is_some())
+        };
+        match reached && !direct && !table.foreign_keys.iter().filter(on_way).any(nullable) {
+            true => Presence::Always,
+            false => Presence::Unknown,
+        }
     }
 
     /// Of several columns the one that the fewest keys lead to.
@@ -135,17 +183,9 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// The column that names a row.
-    pub(super) fn label(&self, table: usize) -> Place {
-        let columns = &self.table(table).columns;
-        let lower: Vec<String> = columns.iter().map(|column| column.name.to_lowercase()).collect();
-        let is_text = |at: &usize| columns[*at].column_type == ColumnType::Text;
-        let ends = |word: &str| (0..columns.len()).find(|at| lower[*at].ends_with(word) && is_text(at));
-        let called = |word: &str| lower.iter().position(|name| name == word);
-        let own = called("name").or_else(|| called("title")).or_else(|| ends("name")).or_else(|| ends("title"));
-        let other = || (0..columns.len()).find(|at| is_text(at) && !self.refers((table, *at)));
-        let key = || columns.iter().position(|column| column.primary_key);
-        (table, own.or_else(other).or_else(key).unwrap_or(0))
+    /// What names a row.
+    pub(super) fn name_rows(&self, table: usize) -> RowName {
+        name_rows(self.table(table), |column| self.refers((table, column)))
     }
 
     /// The time of a table: a column that the question names, what its entity declares, its only column of dates, its only column of
@@ -154,22 +194,17 @@ impl<'a> Scope<'a> {
     /// # Errors
     /// There is none, or there are several.
     pub(super) fn time(&self, subject: usize, named: &[Place]) -> Result<Time, ReadError> {
-        let mut reached = named.iter().filter(|place| self.distance(subject, place.0).is_some());
-        if let Some(place) = reached.next() {
-            return Ok(Time::Day(*place));
+        let reached = named.iter().filter_map(|place| Some((self.distance(subject, place.0)?, *place)));
+        if let Some((_, place)) = reached.min() {
+            return Ok(if self.is_date(place) { Time::Day(place) } else { Time::Year(place) });
         }
         if let Some(time) = self.entity(subject).and_then(|entity| entity.time.clone()) {
             return Ok(Time::Declared(time));
         }
         let columns = |table: usize| (0..self.table(table).columns.len()).map(move |at| (table, at));
         let dates = |table: usize| columns(table).filter(|place| self.is_date(*place));
-        let is_year = |place: &Place| {
-            let kind = self.column(*place).column_type;
-            self.column(*place).name.to_lowercase().ends_with("year")
-                && matches!(kind, ColumnType::Integer | ColumnType::Text)
-        };
         let own: Vec<Place> = dates(subject).collect();
-        let years: Vec<Place> = columns(subject).filter(is_year).collect();
+        let years: Vec<Place> = columns(subject).filter(|place| self.is_year(*place)).collect();
         let parents = self.keys.iter().filter(|(from, _)| *from == subject);
         let parents: Vec<Place> = parents.flat_map(|(_, to)| dates(*to)).collect();
         match (own.as_slice(), years.as_slice(), parents.as_slice()) {

@@ -1,0 +1,40 @@
+//! What the rows of a table are called by: the columns that name a row, and those that keep apart what is called alike.
+
+use prospector_connect::table::{ColumnType, Table};
+
+const FIRST_NAMES: [&str; 4] = ["first_name", "firstname", "forename", "given_name"];
+const LAST_NAMES: [&str; 4] = ["last_name", "lastname", "surname", "family_name"];
+
+/// What names a row of a table, by the places of its columns.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct RowName {
+    /// What is shown: a name or a title, the first and the last name of a person, or the key where there is nothing else.
+    pub(super) shown: Vec<usize>,
+    /// Whether what is shown is the name of a thing, which few others have. Persons are often called alike.
+    pub(super) is_telling: bool,
+    /// The columns of the primary key that are not shown.
+    pub(super) keys: Vec<usize>,
+}
+
+/// What the rows of a table are called by. `refers` says which columns lead to other tables.
+pub(super) fn name_rows(table: &Table, refers: impl Fn(usize) -> bool) -> RowName {
+    let columns = &table.columns;
+    let lower: Vec<String> = columns.iter().map(|column| column.name.to_lowercase()).collect();
+    let is_text = |at: &usize| columns[*at].column_type == ColumnType::Text;
+    let called = |word: &str| lower.iter().position(|name| name == word);
+    let any = |words: &[&str]| lower.iter().position(|name| words.contains(&name.as_str()));
+    let ends = |word: &str| (0..columns.len()).find(|at| lower[*at].ends_with(word) && is_text(at));
+    let keys: Vec<usize> = (0..columns.len()).filter(|at| columns[*at].primary_key).collect();
+    let own = called("name").or_else(|| called("title")).map(|at| vec![at]);
+    let person = || Some(vec![any(&FIRST_NAMES)?, any(&LAST_NAMES)?]);
+    let is_person = own.is_none() && person().is_some();
+    let shown = own
+        .or_else(person)
+        .or_else(|| ends("name").or_else(|| ends("title")).map(|at| vec![at]))
+        .or_else(|| (0..columns.len()).find(|at| is_text(at) && !refers(*at)).map(|at| vec![at]));
+    let is_telling = shown.is_some() && !is_person;
+    let shown = shown.unwrap_or_else(|| keys.first().copied().into_iter().collect());
+    let shown = if shown.is_empty() && !columns.is_empty() { vec![0] } else { shown };
+    let keys = keys.into_iter().filter(|at| !shown.contains(at)).collect();
+    RowName { shown, is_telling, keys }
+}
