@@ -215,6 +215,8 @@ async fn a_semantic_manifest_of_dbt_is_imported() {
         ("metrics.growth", "the `offset_window` of an input"),
         ("metrics.median", "the aggregate `median`"),
         ("metrics.conversion", "metrics of the type `conversion`"),
+        ("metrics.empty", "the manifest does not say what is aggregated"),
+        ("semantic_models.numbered.dimensions.numbered_at", "`qty` is no column of dates"),
     ];
     assert_eq!(told.len(), expected.len(), "{told:#?}");
     for (place, reason) in expected {
@@ -223,6 +225,11 @@ async fn a_semantic_manifest_of_dbt_is_imported() {
     let engine = catalog.engine();
     for (asked, expected) in [
         (r#"{"metrics": ["paid revenue", "order_count", "cents"]}"#, "94.500000 | 11.000000 | 9450.000000"),
+        (
+            r#"{"metrics": ["kept_total", "listed_total", "own_total", "own_rows"]}"#,
+            "94.500000 | 94.500000 | 205.500000 | 11.000000",
+        ),
+        (r#"{"metrics": ["paid_share"]}"#, "0.459854"),
         (r#"{"metrics": ["average"], "filters": ["country = 'FR'"]}"#, "4.416667"),
         (r#"{"metrics": ["revenue"], "filters": ["order__status = 'V'"]}"#, "null"),
         (

@@ -44,7 +44,7 @@ pub(super) fn read(reader: &mut Reader<'_>) {
 fn read_cube(reader: &mut Reader<'_>, cube: &Value) -> Result<(), Unmapped> {
     let name = text_of(cube, "name");
     if let Some(key) = ["extends", "sql"].into_iter().find(|key| !cube[*key].is_null()) {
-        return Err(format!("a cube with `{key}` has no counterpart: only `sql_table` has"));
+        return Err(format!("a cube with `{key}` has no counterpart: only `sql_table` has").into());
     }
     let (database, table) = reader.find_table(text_of(cube, "sql_table"))?;
     let own = list(cube, "dimensions");
@@ -104,7 +104,7 @@ fn read_join(reader: &Reader<'_>, cube: &Value, join: &Value) -> Result<Join, Un
         let (entity, column) = written.split_once('.').unwrap_or((own, &written));
         match is_column(column) {
             true => Ok((entity.to_owned(), column.to_owned())),
-            false => Err(format!("`{}` is no column", text.trim())),
+            false => Err(format!("`{}` is no column", text.trim()).into()),
         }
     };
     let (mut columns, mut references) = (Vec::new(), Vec::new());
@@ -113,7 +113,7 @@ fn read_join(reader: &Reader<'_>, cube: &Value, join: &Value) -> Result<Join, Un
         let (left, right) = (side(left)?, side(right)?);
         let (here, there) = if left.0 == own { (left, right) } else { (right, left) };
         if here.0 != own || there.0 != other {
-            return Err(format!("`{text}` does not join {own} with {other}"));
+            return Err(format!("`{text}` does not join {own} with {other}").into());
         }
         columns.push(here.1);
         references.push(there.1);
@@ -126,7 +126,7 @@ fn read_join(reader: &Reader<'_>, cube: &Value, join: &Value) -> Result<Join, Un
         "one_to_many" | "has_many" | "hasMany" => {
             Ok(Join { from: other.to_owned(), columns: references, to: own.to_owned(), references: columns, place })
         }
-        word => Err(format!("the relationship `{word}` has no counterpart")),
+        word => Err(format!("the relationship `{word}` has no counterpart").into()),
     }
 }
 
@@ -179,7 +179,7 @@ fn read_measure(reader: &mut Reader<'_>, cube: &Value, measure: &Value) -> Resul
 
 /// `{trailing: 3 month}`, `{trailing: unbounded}`, `{type: to_date, granularity: year}`.
 fn read_window(window: &Value) -> Result<Span, Unmapped> {
-    let unmapped = || format!("the window {window} has no counterpart");
+    let unmapped = || Unmapped::from(format!("the window {window} has no counterpart"));
     if !window["leading"].is_null() || !matches!(text_of(window, "offset"), "" | "end") {
         return Err(unmapped());
     }
@@ -207,7 +207,7 @@ fn read_formula(document: &Value, cube: &Value, text: &str) -> Result<String, Un
             .iter()
             .find(has)
             .map(|_| format!("{owner}__{name}"))
-            .ok_or_else(|| format!("there is no measure `{inner}`"))
+            .ok_or_else(|| format!("there is no measure `{inner}`").into())
     })
 }
 
@@ -226,7 +226,7 @@ fn resolve(document: &Value, cube: &Value, text: &str) -> Result<String, Unmappe
         None => match (member(cube, inner), find(inner)) {
             (Some(sql), _) => resolve(document, cube, &sql),
             (None, Some(_)) => Ok(inner.to_owned()),
-            (None, None) => Err(format!("there is no member `{inner}`")),
+            (None, None) => Err(format!("there is no member `{inner}`").into()),
         },
         Some((owner, name)) => {
             let is_own = owner == "CUBE" || owner == own;
@@ -237,7 +237,7 @@ fn resolve(document: &Value, cube: &Value, text: &str) -> Result<String, Unmappe
             match (is_own, is_column(&written)) {
                 (true, _) => Ok(written),
                 (false, true) => Ok(format!("{owner}.{written}")),
-                (false, false) => Err(format!("`{inner}` is an expression over another cube")),
+                (false, false) => Err(format!("`{inner}` is an expression over another cube").into()),
             }
         }
     })?;
@@ -247,7 +247,7 @@ fn resolve(document: &Value, cube: &Value, text: &str) -> Result<String, Unmappe
 /// A text with what stands in braces in the place of these.
 fn fill(text: &str, value: impl Fn(&str) -> Result<String, Unmapped>) -> Result<String, Unmapped> {
     if text.contains("{{") || text.contains("{%") {
-        return Err("templates of Jinja have no counterpart".to_owned());
+        return Err("templates of Jinja have no counterpart".into());
     }
     let (mut written, mut rest) = (String::new(), text);
     while let Some((before, after)) = rest.split_once('{') {

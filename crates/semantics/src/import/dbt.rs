@@ -2,6 +2,7 @@
 //! measures and metrics become metrics. What has no counterpart is a problem with its place.
 
 use prospector_connect::query::Aggregation;
+use prospector_connect::table::ColumnType;
 use prospector_engine::query::aggregate::{Grain, Span};
 use serde_json::Value;
 
@@ -15,7 +16,9 @@ pub(super) fn read(reader: &mut Reader<'_>) {
     for model in list(reader.document, "semantic_models") {
         read_joins(reader, model);
     }
-    for metric in list(reader.document, "metrics") {
+    let (simple, over): (Vec<&Value>, Vec<&Value>) =
+        list(reader.document, "metrics").iter().partition(|metric| text_of(metric, "type") == "simple");
+    for metric in simple.into_iter().chain(over) {
         let name = text_of(metric, "name");
         match read_metric(reader, metric) {
             Ok(metric) => reader.found.metrics.push(metric),
@@ -31,6 +34,43 @@ fn expression(value: &Value) -> String {
         Value::Number(number) => number.to_string(),
         _ => text_of(value, "name").to_owned(),
     }
+}
+
+/// The column that a time is: `day`, `date(day)`, `cast(day as date)`, `day::date`, `date_trunc('day', day)`.
+fn time_column(dimension: &Value) -> Option<String> {
+    let text = expression(dimension);
+    let lower = text.to_ascii_lowercase();
+    let cut = |before: &str, after: &str| {
+        let is_so = lower.len() > before.len() + after.len() && lower.starts_with(before) && lower.ends_with(after);
+        is_so.then(|| text[before.len()..text.len() - after.len()].trim())
+    };
+    let around = [("", ""), ("", "::date"), ("date(", ")"), ("to_date(", ")"), ("cast(", " as date)")];
+    let inner = around.into_iter().filter_map(|(before, after)| cut(before, after)).find(|inner| is_column(inner));
+    let truncated = || {
+        let mut parts = cut("date_trunc(", ")")?.split(',').map(str::trim);
+        parts.find(|part| is_column(part) && Grain::find(part).is_none())
+    };
+    inner.or_else(truncated).map(str::to_owned)
+}
+
+/// The column of a time dimension of a model, where it holds dates.
+fn time_of(reader: &Reader<'_>, model: &Value, name: &str) -> Option<String> {
+    let dimension = list(model, "dimensions").iter().find(|dimension| text_of(dimension, "name") == name);
+    let column = dimension.map_or_else(|| is_column(name).then(|| name.to_owned()), time_column)?;
+    let entity = reader.found.entities.iter().find(|entity| entity.name == text_of(model, "name"));
+    let database = entity.and_then(|entity| reader.sources.iter().find(|source| source.database == entity.database));
+    let table = database.zip(entity).and_then(|(source, entity)| source.tables.iter().find(|t| t.name == entity.table));
+    let kind = table.and_then(|table| table.column(&column)).map(|column| column.column_type);
+    let is_date = |kind: ColumnType| {
+        matches!(kind, ColumnType::Date | ColumnType::Timestamp | ColumnType::DateText | ColumnType::Text)
+    };
+    kind.is_none_or(is_date).then_some(column)
+}
+
+/// How fine a time dimension is.
+fn grain_of(model: &Value, name: &str) -> Option<Grain> {
+    let dimension = list(model, "dimensions").iter().find(|dimension| text_of(dimension, "name") == name)?;
+    Grain::find(text_of(&dimension["type_params"], "time_granularity"))
 }
 
 fn is_key(entity: &Value) -> bool {
@@ -51,26 +91,39 @@ fn read_model(reader: &mut Reader<'_>, model: &Value) {
     };
     let key = list(model, "entities").iter().find(|entity| is_key(entity)).map(expression);
     let time = text_of(&model["defaults"], "agg_time_dimension");
-    let time = list(model, "dimensions").iter().find(|dimension| text_of(dimension, "name") == time);
     let place = format!("{}: semantic_models.{name}", reader.place);
     reader.found.entities.push(Entity {
         name: name.to_owned(),
         database,
         table,
         key: key.into_iter().filter(|key| is_column(key)).collect(),
-        time: time.map(expression).filter(|time| is_column(time)),
-        grain: time.and_then(|time| Grain::find(text_of(&time["type_params"], "time_granularity"))),
+        time: None,
+        grain: grain_of(model, time),
         description: text_of(model, "description").to_owned(),
         place: place.clone(),
     });
+    let column = time_of(reader, model, time).filter(|_| !time.is_empty());
+    if let Some(entity) = reader.found.entities.last_mut() {
+        entity.time = column;
+    }
     let own = owner(model);
     for dimension in list(model, "dimensions") {
         let bare = text_of(dimension, "name");
+        if text_of(dimension, "type") == "time" && time_of(reader, model, bare).is_none() {
+            let reason = format!("`{}` is no column of dates: metrics have no time by it", expression(dimension));
+            reader.note(&format!("semantic_models.{name}.dimensions.{bare}"), reason);
+        }
+        let column = DimensionColumn { entity: name.to_owned(), expression: expression(dimension) };
+        let full = format!("{own}__{bare}");
+        if let Some(known) = reader.found.dimensions.iter_mut().find(|known| known.name.eq_ignore_ascii_case(&full)) {
+            known.columns.push(column);
+            continue;
+        }
         let is_only = |other: &Value| list(other, "dimensions").iter().any(|other| text_of(other, "name") == bare);
         let is_shared = models(reader).iter().filter(|other| is_only(other)).count() > 1;
         reader.found.dimensions.push(Dimension {
-            name: format!("{own}__{bare}"),
-            columns: vec![DimensionColumn { entity: name.to_owned(), expression: expression(dimension) }],
+            name: full,
+            columns: vec![column],
             via: Vec::new(),
             keys: Vec::new(),
             description: text_of(dimension, "description").to_owned(),
@@ -110,23 +163,15 @@ fn read_joins(reader: &mut Reader<'_>, model: &Value) {
 
 fn read_metric(reader: &mut Reader<'_>, metric: &Value) -> Result<Metric, Unmapped> {
     let parameters = &metric["type_params"];
-    let filters = read_filters(reader, &metric["filter"])?;
     let kind = match text_of(metric, "type") {
-        "simple" => {
-            let mut measure = read_measure(reader, &parameters["measure"])?;
-            measure.filters.extend(filters);
-            MetricKind::Simple(measure)
-        }
-        "ratio" if filters.is_empty() => MetricKind::Ratio {
-            numerator: input(&parameters["numerator"])?,
-            denominator: input(&parameters["denominator"])?,
+        "simple" => MetricKind::Simple(read_simple(reader, metric)?),
+        "ratio" => MetricKind::Ratio {
+            numerator: read_input(reader, metric, &parameters["numerator"])?,
+            denominator: read_input(reader, metric, &parameters["denominator"])?,
         },
-        "derived" if filters.is_empty() => MetricKind::Derived { expression: read_formula(parameters)? },
-        "cumulative" if filters.is_empty() => read_cumulative(reader, parameters)?,
-        "ratio" | "derived" | "cumulative" => {
-            return Err("a filter over other metrics has no counterpart".to_owned());
-        }
-        other => return Err(format!("metrics of the type `{other}` have no counterpart")),
+        "derived" => MetricKind::Derived { expression: read_formula(reader, metric)? },
+        "cumulative" => read_cumulative(reader, metric)?,
+        other => return Err(format!("metrics of the type `{other}` have no counterpart").into()),
     };
     let label = text_of(metric, "label");
     let name = text_of(metric, "name");
@@ -143,40 +188,62 @@ fn read_metric(reader: &mut Reader<'_>, metric: &Value) -> Result<Metric, Unmapp
     })
 }
 
+/// What a simple metric aggregates: the measure that it names, or what it says itself, as manifests of dbt 1.12 and Fusion do.
+fn read_simple(reader: &Reader<'_>, metric: &Value) -> Result<Measure, Unmapped> {
+    let parameters = &metric["type_params"];
+    let own = &parameters["metric_aggregation_params"];
+    let mut measure = if parameters["measure"].is_null() && own.is_object() {
+        let name = text_of(own, "semantic_model");
+        let model = models(reader).iter().find(|model| text_of(model, "name") == name);
+        let model = model.ok_or_else(|| format!("there is no semantic model `{name}`"))?;
+        let said = [own, parameters].into_iter().find(|said| !said["expr"].is_null());
+        aggregate(reader, model, own, expression(said.unwrap_or(metric)))?
+    } else {
+        read_measure(reader, &parameters["measure"])?
+    };
+    narrow(reader, &mut measure, &metric["filter"])?;
+    Ok(measure)
+}
+
 /// The measure that an input names, with its own conditions.
 fn read_measure(reader: &Reader<'_>, input: &Value) -> Result<Measure, Unmapped> {
     let name = input.as_str().unwrap_or_else(|| text_of(input, "name"));
+    if name.is_empty() {
+        return Err("the manifest does not say what is aggregated".into());
+    }
     let owner = models(reader).iter().find_map(|model| {
         let measure = list(model, "measures").iter().find(|measure| text_of(measure, "name") == name)?;
         Some((model, measure))
     });
     let (model, measure) = owner.ok_or_else(|| format!("there is no measure `{name}`"))?;
-    let value = expression(measure);
-    let (aggregation, value) = match text_of(measure, "agg") {
-        "sum_boolean" => (Aggregation::Sum, format!("CASE WHEN {value} THEN 1 ELSE 0 END")),
+    let mut read = aggregate(reader, model, measure, expression(measure))?;
+    narrow(reader, &mut read, &input["filter"])?;
+    Ok(read)
+}
+
+/// An aggregate over the rows of a model: a measure, or the parameters of a metric.
+fn aggregate(reader: &Reader<'_>, model: &Value, said: &Value, value: String) -> Result<Measure, Unmapped> {
+    let (aggregation, value) = match text_of(said, "agg") {
+        "sum_boolean" => (Aggregation::Sum, Some(format!("CASE WHEN {value} THEN 1 ELSE 0 END"))),
+        "count" if value == "*" => (Aggregation::Count, None),
         word => match Aggregation::find(word) {
-            Some(found) => (found, value),
-            None => return Err(format!("the aggregate `{word}` has no counterpart")),
+            Some(found) => (found, Some(value)),
+            None => return Err(format!("the aggregate `{word}` has no counterpart").into()),
         },
     };
-    let dimension = |name: &str| {
-        let found = list(model, "dimensions").iter().find(|dimension| text_of(dimension, "name") == name);
-        found.map(expression).unwrap_or_else(|| name.to_owned())
-    };
-    let time = text_of(measure, "agg_time_dimension");
-    let apart = &measure["non_additive_dimension"];
+    let apart = &said["non_additive_dimension"];
     let semi_additive = apart.is_object().then(|| SemiAdditive {
-        is_first: text_of(apart, "window_choice") == "min",
+        is_first: text_of(apart, "window_choice") != "max",
         per: list(apart, "window_groupings").iter().filter_map(Value::as_str).map(|name| group(model, name)).collect(),
     });
-    let named = if apart.is_object() { text_of(apart, "name") } else { time };
+    let named = if apart.is_object() { text_of(apart, "name") } else { text_of(said, "agg_time_dimension") };
     Ok(Measure {
         entity: text_of(model, "name").to_owned(),
         aggregation,
-        expression: Some(value),
-        filters: read_filters(reader, &input["filter"])?,
-        time: (!named.is_empty()).then(|| dimension(named)),
-        grain: None,
+        expression: value,
+        filters: Vec::new(),
+        time: time_of(reader, model, named).filter(|_| !named.is_empty()),
+        grain: grain_of(model, named),
         semi_additive,
     })
 }
@@ -187,13 +254,20 @@ fn group(model: &Value, name: &str) -> String {
     all.into_iter().find(|known| text_of(known, "name") == name).map_or_else(|| name.to_owned(), expression)
 }
 
-fn read_cumulative(reader: &mut Reader<'_>, parameters: &Value) -> Result<MetricKind, Unmapped> {
+fn read_cumulative(reader: &mut Reader<'_>, metric: &Value) -> Result<MetricKind, Unmapped> {
+    let parameters = &metric["type_params"];
     let more = &parameters["cumulative_type_params"];
     let either = |key: &str| if more[key].is_null() { &parameters[key] } else { &more[key] };
-    let named = input(&more["metric"]).ok().filter(|name| !name.is_empty());
-    let metric = match named {
-        Some(name) => name,
-        None => name_measure(reader, &parameters["measure"])?,
+    if text_of(more, "period_agg") == "average" {
+        return Err("an average over the days of a period has no counterpart".into());
+    }
+    let name = if more["metric"].is_null() {
+        let wanted = &parameters["measure"];
+        let mut measure = read_measure(reader, wanted)?;
+        narrow(reader, &mut measure, &metric["filter"])?;
+        keep(reader, wanted.as_str().unwrap_or_else(|| text_of(wanted, "name")), measure)
+    } else {
+        read_input(reader, metric, &more["metric"])?
     };
     let window = either("window");
     let span = match (window.is_object(), either("grain_to_date").as_str()) {
@@ -202,7 +276,7 @@ fn read_cumulative(reader: &mut Reader<'_>, parameters: &Value) -> Result<Metric
             let count = window["count"].as_u64().and_then(|count| u32::try_from(count).ok());
             match (count, unit) {
                 (Some(count), Some(unit)) => Span::Trailing(count, unit),
-                _ => return Err(format!("the window {window} has no counterpart")),
+                _ => return Err(format!("the window {window} has no counterpart").into()),
             }
         }
         (false, Some(word)) => {
@@ -210,72 +284,124 @@ fn read_cumulative(reader: &mut Reader<'_>, parameters: &Value) -> Result<Metric
         }
         (false, None) => Span::Whole,
     };
-    Ok(MetricKind::Cumulative { metric, span })
+    Ok(MetricKind::Cumulative { metric: name, span })
 }
 
 /// The simple metric over a measure, which is made where there is none.
-fn name_measure(reader: &mut Reader<'_>, wanted: &Value) -> Result<String, Unmapped> {
-    let measure = read_measure(reader, wanted)?;
+fn keep(reader: &mut Reader<'_>, wanted: &str, measure: Measure) -> String {
     let kind = MetricKind::Simple(measure);
     if let Some(known) = reader.found.metrics.iter().find(|known| known.kind == kind) {
-        return Ok(known.name.clone());
+        return known.name.clone();
     }
-    let name = wanted.as_str().unwrap_or_else(|| text_of(wanted, "name")).to_owned();
-    let all = list(reader.document, "metrics").iter();
-    let is_taken = all.map(|metric| text_of(metric, "name")).any(|known| known == name);
-    let name = if is_taken { format!("{name}_measure") } else { name };
-    let place = format!("{}: measures.{name}", reader.place);
-    let text = String::new;
-    let (unit, format, owner, description, source) = (text(), text(), text(), text(), text());
-    let synonyms = Vec::new();
-    reader.found.metrics.push(Metric {
-        name: name.clone(),
-        kind,
-        unit,
-        format,
-        owner,
-        description,
-        synonyms,
-        source,
-        place,
-    });
-    Ok(name)
+    let mut name = wanted.to_owned();
+    let declared = list(reader.document, "metrics");
+    while declared.iter().any(|metric| text_of(metric, "name") == name)
+        || reader.found.metrics.iter().any(|metric| metric.name == name)
+    {
+        name += "_measure";
+    }
+    let metric = reader.metric(&name, kind, &format!("measures.{name}"));
+    reader.found.metrics.push(metric);
+    name
+}
+
+/// Adds conditions to a measure.
+fn narrow(reader: &Reader<'_>, measure: &mut Measure, filter: &Value) -> Result<(), Unmapped> {
+    for template in list_templates(filter)? {
+        let condition = read_template(reader, measure, template)?;
+        measure.filters.push(condition);
+    }
+    Ok(())
+}
+
+/// The conditions of a filter. Its shape changed over time: a text, an object with one, a list, an object with a list.
+fn list_templates(filter: &Value) -> Result<Vec<&str>, Unmapped> {
+    let inner = if filter["where_filters"].is_array() { &filter["where_filters"] } else { filter };
+    let all: Vec<&Value> = match inner {
+        Value::Null => Vec::new(),
+        Value::Array(all) => all.iter().collect(),
+        one => vec![one],
+    };
+    let mut found = Vec::new();
+    for one in all {
+        match one.as_str().or_else(|| one["where_sql_template"].as_str()) {
+            Some(template) => found.push(template),
+            None => return Err(format!("the filter `{one}` has no counterpart").into()),
+        }
+    }
+    Ok(found)
 }
 
 /// Conditions in SQL with templates: `{{ Dimension('order__status') }} = 'paid'`.
-fn read_filters(reader: &Reader<'_>, filter: &Value) -> Result<Vec<String>, Unmapped> {
-    let all = list(filter, "where_filters").iter().map(|one| text_of(one, "where_sql_template"));
-    all.map(|template| read_template(reader, template)).collect()
-}
-
-fn read_template(reader: &Reader<'_>, template: &str) -> Result<String, Unmapped> {
-    let (mut written, mut rest) = (String::new(), template);
+fn read_template(reader: &Reader<'_>, measure: &Measure, template: &str) -> Result<String, Unmapped> {
+    let (mut written, mut rest) = (String::new(), template.trim());
     while let Some((before, after)) = rest.split_once("{{") {
         let (inner, after) = after.split_once("}}").ok_or_else(|| format!("`{template}` does not end"))?;
         written += before;
-        written +=
-            &read_reference(reader, inner.trim()).ok_or_else(|| format!("`{}` has no counterpart", inner.trim()))?;
+        written += &read_reference(reader, measure, inner.trim())
+            .ok_or_else(|| format!("`{}` has no counterpart", inner.trim()))?;
         rest = after;
     }
     Ok(written + rest)
 }
 
-/// `Dimension('order__status')` as `orders.status`.
-fn read_reference(reader: &Reader<'_>, text: &str) -> Option<String> {
-    let (function, inner) = text.split_once('(')?;
-    let inner = inner.trim().strip_suffix(')')?.trim();
-    let name = inner.trim_matches(['\'', '"']);
-    if !matches!(function.trim(), "Dimension" | "TimeDimension")
-        || !name.chars().all(|c| c.is_alphanumeric() || c == '_')
-    {
-        return None;
+/// `Dimension('order__status')` as `orders.status`; what the rows of the measure have themselves comes first.
+fn read_reference(reader: &Reader<'_>, measure: &Measure, text: &str) -> Option<String> {
+    let function = text.split_once('(')?.0.trim().to_lowercase();
+    let literals: Vec<&str> = text.split(['\'', '"']).skip(1).step_by(2).map(str::trim).collect();
+    let (name, more) = literals.split_first()?;
+    let has_path = text.contains("entity_path");
+    let mut path: Vec<&str> = if has_path { more.to_vec() } else { Vec::new() };
+    path.extend(name.split("__"));
+    let mut grain = if has_path { None } else { more.first().copied() };
+    let is_time = |name: &str| name == "metric_time";
+    if grain.is_none() && path.len() > if is_time(path[0]) { 1 } else { 2 } {
+        grain = path.last().copied().filter(|last| Grain::find(last).is_some());
+        path.truncate(path.len() - usize::from(grain.is_some()));
     }
-    let (entity, dimension) = name.split_once("__")?;
-    models(reader).iter().filter(|model| owner(model) == entity).find_map(|model| {
-        let found = list(model, "dimensions").iter().find(|known| text_of(known, "name") == dimension)?;
-        let column = expression(found);
-        is_column(&column).then(|| format!("{}.{column}", text_of(model, "name")))
-    })
+    let home = models(reader).iter().find(|model| text_of(model, "name") == measure.entity)?;
+    let (last, entities) = path.split_last()?;
+    if is_time(last) && entities.is_empty() {
+        let default = || reader.found.entities.iter().find(|entity| entity.name == measure.entity)?.time.clone();
+        let own = measure.grain.or_else(|| grain_of(home, text_of(&home["defaults"], "agg_time_dimension")));
+        let column = measure.time.clone().or_else(default)?;
+        return is_as_fine(own, grain).then(|| format!("{}.{column}", measure.entity));
+    }
+    let has = |model: &Value| entities.last().is_none_or(|entity| names_row(model, entity));
+    let others =
+        models(reader).iter().filter(|model| !entities.is_empty() && has(model) && !std::ptr::eq(*model, home));
+    let key = match function.as_str() {
+        "dimension" | "timedimension" => "dimensions",
+        "entity" => "entities",
+        _ => return None,
+    };
+    let find = |model: &Value| {
+        let found = list(model, key).iter().find(|known| text_of(known, "name") == *last)?;
+        let name = text_of(model, "name");
+        let column =
+            time_column(found).filter(|_| text_of(found, "type") == "time").unwrap_or_else(|| expression(found));
+        let is_fine = text_of(found, "type") != "time" || is_as_fine(grain_of(model, last), grain);
+        match is_column(&column) {
+            true => is_fine.then(|| format!("{name}.{column}")),
+            false => (is_fine && name == measure.entity).then(|| format!("({column})")),
+        }
+    };
+    if let Some(own) = Some(home).filter(|home| has(home)).and_then(find) {
+        return Some(own);
+    }
+    let mut found = others.filter_map(find);
+    found.next().filter(|_| found.next().is_none())
+}
+
+/// Whether a time is asked for as fine as it is kept: nothing has to be cut off.
+fn is_as_fine(own: Option<Grain>, asked: Option<&str>) -> bool {
+    asked.is_none_or(|asked| own.is_some() && Grain::find(asked) == own)
+}
+
+/// Whether an entity of that name says which row of a model it is.
+fn names_row(model: &Value, entity: &str) -> bool {
+    owner(model) == entity
+        || list(model, "entities").iter().any(|known| text_of(known, "name") == entity && is_key(known))
 }
 
 /// The entity that a model is about.
@@ -285,26 +411,51 @@ fn owner(model: &Value) -> &str {
     if primary.is_empty() { named.map_or(text_of(model, "name"), |entity| text_of(entity, "name")) } else { primary }
 }
 
-/// A metric that another is computed of.
+/// A metric that another is computed of; where either has conditions, one of its own with these.
+fn read_input(reader: &mut Reader<'_>, metric: &Value, value: &Value) -> Result<String, Unmapped> {
+    let name = input(value)?;
+    let filters = [&value["filter"], &metric["filter"]];
+    let mut is_plain = true;
+    for filter in filters {
+        is_plain &= list_templates(filter)?.is_empty();
+    }
+    if is_plain {
+        return Ok(name);
+    }
+    let is_it = |other: &&Value| text_of(other, "name") == name && text_of(other, "type") == "simple";
+    let of = list(reader.document, "metrics").iter().find(is_it);
+    let of = of.ok_or_else(|| format!("a filter over `{name}`, which is no simple metric, has no counterpart"))?;
+    let mut measure = read_simple(reader, of)?;
+    for filter in filters {
+        narrow(reader, &mut measure, filter)?;
+    }
+    let wanted = format!("{}_{}", text_of(metric, "name"), value["alias"].as_str().unwrap_or(&name));
+    Ok(keep(reader, &wanted, measure))
+}
+
 fn input(value: &Value) -> Result<String, Unmapped> {
     if let Some(name) = value.as_str() {
         return Ok(name.to_owned());
     }
-    let more = ["filter", "offset_window", "offset_to_grain"].into_iter().find(|key| !value[*key].is_null());
+    let more = ["offset_window", "offset_to_grain"].into_iter().find(|key| !value[*key].is_null());
     match (more, value["name"].as_str()) {
         (None, Some(name)) => Ok(name.to_owned()),
-        (Some(key), _) => Err(format!("the `{key}` of an input has no counterpart")),
-        (None, None) => Err("an input has no name".to_owned()),
+        (Some(key), _) => Err(format!("the `{key}` of an input has no counterpart").into()),
+        (None, None) => Err("the manifest does not say what it is computed of".into()),
     }
 }
 
 /// The arithmetic of a derived metric, with the names of metrics in the place of their aliases.
-fn read_formula(parameters: &Value) -> Result<String, Unmapped> {
+fn read_formula(reader: &mut Reader<'_>, metric: &Value) -> Result<String, Unmapped> {
+    let parameters = &metric["type_params"];
+    if text_of(parameters, "expr").is_empty() {
+        return Err("the manifest does not say what it is computed of".into());
+    }
     let mut names = Vec::new();
-    for metric in list(parameters, "metrics") {
-        let name = input(metric)?;
-        let alias = metric["alias"].as_str().unwrap_or(&name).to_owned();
-        names.push((alias, name));
+    for value in list(parameters, "metrics") {
+        let alias = value["alias"].as_str().or_else(|| value["name"].as_str()).or_else(|| value.as_str());
+        let alias = alias.unwrap_or_default().to_owned();
+        names.push((alias, read_input(reader, metric, value)?));
     }
     let (mut written, mut word) = (String::new(), String::new());
     for c in text_of(parameters, "expr").chars().chain(std::iter::once(' ')) {

@@ -100,7 +100,7 @@ fn expression(value: &Value) -> Result<String, Unmapped> {
     let dialects = list(&value["expression"], "dialects");
     let own = dialects.iter().find(|one| text_of(one, "dialect") == DIALECT);
     let text = own.map(|one| text_of(one, "expression")).filter(|text| !text.is_empty());
-    text.map(str::to_owned).ok_or_else(|| format!("it has no expression in {DIALECT}"))
+    text.map(str::to_owned).ok_or_else(|| format!("it has no expression in {DIALECT}").into())
 }
 
 fn read_metric(reader: &mut Reader<'_>, model: &Value, metric: &Value, home: Option<&str>) -> Result<(), Unmapped> {
@@ -113,7 +113,7 @@ fn read_metric(reader: &mut Reader<'_>, model: &Value, metric: &Value, home: Opt
         measures.push(MetricKind::Simple(read_call(reader, model, home, aggregation, &inner)?));
     }
     let kind = match (formula.as_str(), measures.len()) {
-        (_, 0) => return Err(format!("`{text}` aggregates nothing")),
+        (_, 0) => return Err(format!("`{text}` aggregates nothing").into()),
         ("{0}", _) => measures.remove(0),
         _ => {
             let mut expression = formula;
@@ -161,7 +161,7 @@ fn split_calls(text: &str) -> Result<(String, Vec<(Aggregation, String)>), Unmap
             inner = inner[distinct.len()..].trim();
             match aggregation {
                 Aggregation::Count => aggregation = Aggregation::CountDistinct,
-                _ => return Err(format!("`{word}` of distinct values has no counterpart")),
+                _ => return Err(format!("`{word}` of distinct values has no counterpart").into()),
             }
         }
         formula += &before[..before.len() - word.len()];
@@ -202,7 +202,7 @@ fn read_call(
     written += rest;
     let entity = home.or(named.first().copied()).ok_or_else(|| format!("`{inner}` names no dataset"))?;
     if !reader.found.entities.iter().any(|known| known.name == entity) {
-        return Err(format!("the dataset `{entity}` has no table"));
+        return Err(format!("the dataset `{entity}` has no table").into());
     }
     // Columns of its own rows need no name before them, and fields are what they are computed of.
     let own = list(model, "datasets").iter().find(|dataset| text_of(dataset, "name") == entity);

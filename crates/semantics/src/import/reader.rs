@@ -7,7 +7,27 @@ use crate::Tables;
 use crate::model::{Declarations, Metric, MetricKind};
 
 /// Why something has no counterpart.
-pub(super) type Unmapped = String;
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct Unmapped(String);
+
+impl From<String> for Unmapped {
+    fn from(reason: String) -> Unmapped {
+        Unmapped(reason)
+    }
+}
+
+impl From<&str> for Unmapped {
+    fn from(reason: &str) -> Unmapped {
+        Unmapped(reason.to_owned())
+    }
+}
+
+impl From<Unmapped> for String {
+    fn from(reason: Unmapped) -> String {
+        reason.0
+    }
+}
 
 /// A document of another tool while it is read.
 pub(super) struct Reader<'a> {
@@ -40,9 +60,9 @@ impl Reader<'_> {
             }
         }
         match homes.len() {
-            0 => Err(format!("there is no table `{written}` in the databases of the catalog")),
+            0 => Err(format!("there is no table `{written}` in the databases of the catalog").into()),
             1 => Ok(homes.remove(0)),
-            _ => Err(format!("there is a table `{written}` in several databases: name one as `database`")),
+            _ => Err(format!("there is a table `{written}` in several databases: name one as `database`").into()),
         }
     }
 
