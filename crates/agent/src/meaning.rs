@@ -2,6 +2,7 @@
 //! knows it from the answers of tools.
 
 use prospector_connect::table::ColumnType;
+use prospector_semantics::SemanticModel;
 
 /// What is known of the things that a plan names.
 pub trait Meanings {
@@ -22,6 +23,11 @@ pub trait Meanings {
 
     /// Ids of tables whose name or columns hold a word of that stem, those whose name it is first; at most three.
     fn homes(&self, stem: &str) -> Vec<String>;
+
+    /// The metrics that are declared.
+    fn metrics(&self) -> Option<&SemanticModel> {
+        None
+    }
 
     /// The tables between two of one database that a join over declared keys needs; `None` where no keys lead there.
     fn bridges(&self, database: &str, from: &str, to: &str) -> Option<Vec<String>>;

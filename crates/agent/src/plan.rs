@@ -12,6 +12,7 @@ use prospector_connect::{
 };
 use prospector_llm::purpose::Mode;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 pub use crate::metrics::{CallRecord, Durations, Ended, Metrics, RoundEnd, RoundRecord, ToolMetrics};
 pub use goal::PlanOutcome;
@@ -86,6 +87,9 @@ pub struct Step {
     /// Names of metrics that are computed; `filter`, `group_by`, `order` and `limit` are over their dimensions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub metrics: Vec<String>,
+    /// A verified query that answers it, with the values of its parameters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub query: Option<QueryCall>,
     /// What is computed: [`Measure`].
     #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "query::read_measures")]
     pub compute: Vec<Measure>,
@@ -111,6 +115,16 @@ pub struct Step {
     /// What it leaves for later steps.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outputs: Vec<String>,
+}
+
+/// A verified query, and what it runs with.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct QueryCall {
+    /// Its name.
+    pub name: String,
+    /// The values of its parameters by their names; those that are left out have their defaults.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub parameters: Map<String, Value>,
 }
 
 /// The steps.

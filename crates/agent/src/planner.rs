@@ -108,7 +108,10 @@ impl Planner {
 
     /// The tools that a plan is made with: nobody is there who could be asked.
     fn plan_tools(&self) -> &DiscoveryTools {
-        self.plan_tools.get_or_init(|| self.tools().clone().without_user())
+        self.plan_tools.get_or_init(|| {
+            let tools = self.tools().clone().without_user();
+            if self.models.chat.reads_data() { tools.with_reading(&self.catalog.engine()) } else { tools }
+        })
     }
 
     /// The tools that an answer is found with. Their queries run in one session of an engine, which lives as long as the

@@ -11,9 +11,10 @@ use prospector_core::{
 use prospector_engine::Engine;
 use prospector_facts::{FactDiscovery, Resolution};
 use prospector_queries::VerifiedQueries;
+use prospector_schema::SchemaDiscovery;
 use prospector_search::{Index, Query};
 use prospector_semantics::{
-    SemanticModel,
+    SemanticModel, Tables,
     reading::{DefinedTerm, Glossary, NamedValue, Vocabulary},
 };
 
@@ -48,9 +49,22 @@ impl QueryTools {
     pub(crate) fn of(catalog: &Catalog) -> Self {
         QueryTools {
             metrics: catalog.metrics.clone(),
-            glossary: Arc::new(CatalogGlossary { index: catalog.index.clone(), facts: catalog.facts.clone() }),
+            glossary: Arc::new(CatalogGlossary {
+                index: catalog.index.clone(),
+                facts: catalog.facts.clone(),
+                schema: catalog.schema.clone(),
+            }),
             verified: catalog.verified.clone(),
             more: None,
+        }
+    }
+
+    /// The tools that say what a question in words computes, and which verified query answers it.
+    pub(crate) fn reading(&self, engine: &Arc<Engine>) -> Toolset {
+        let tools = self.metrics.reading_tools(&self.glossary);
+        match self.verified.queries().is_empty() || engine.is_empty() {
+            true => tools,
+            false => tools.merge(self.verified.finding(engine)),
         }
     }
 
@@ -96,6 +110,7 @@ impl Catalog {
 struct CatalogGlossary {
     index: Index,
     facts: Arc<FactDiscovery>,
+    schema: Arc<SchemaDiscovery>,
 }
 
 #[async_trait]
@@ -139,5 +154,14 @@ impl Glossary for CatalogGlossary {
             source: other.source,
         });
         defined.into_iter().chain(others).collect()
+    }
+
+    fn tables(&self) -> Vec<Tables<'_>> {
+        let tables = self.schema.databases().map(|database| Tables {
+            database: &database.name,
+            dialect: database.kind.dialect(),
+            tables: &database.tables,
+        });
+        tables.collect()
     }
 }

@@ -90,6 +90,9 @@ impl DiscoveryTools {
 
     /// The name of the tool that finds the verified query for a `question`, where [`DiscoveryTools::with_engine`] added it: an
     /// item of its answer with `answers` has the `name` and the `parameters` for [`DiscoveryTools::RUN_VERIFIED_TOOL`].
+    pub const READ_TOOL: &'static str = SemanticModel::READ_TOOL;
+
+    /// The name of the tool that finds the verified query for a question.
     pub const FIND_VERIFIED_TOOL: &'static str = VerifiedQueries::FIND_TOOL;
 
     /// The name of the tool that runs a verified query by `name` with `parameters`, where [`DiscoveryTools::with_engine`] added
@@ -124,6 +127,15 @@ impl DiscoveryTools {
     /// These, for a run in which nobody is there to say what a term means: what keeps that is not listed.
     pub fn without_user(self) -> Self {
         self.unlist(&[compact::ADD_FACT])
+    }
+
+    /// These, and those that say what a question in words computes and which verified query answers it: for a planner that does not
+    /// read the question itself.
+    pub fn with_reading(mut self, engine: &Arc<Engine>) -> Self {
+        if let Some(queries) = &self.queries {
+            self.tools = self.tools.merge(queries.reading(engine));
+        }
+        self
     }
 
     /// These, for a language model: what only a program asks for, or what another tool says too, is not listed.

@@ -4,6 +4,7 @@ mod call;
 mod metrics;
 mod premise;
 mod query;
+mod verified;
 
 use std::sync::Arc;
 

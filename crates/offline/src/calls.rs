@@ -27,7 +27,10 @@ fn to_compact(calls: Vec<Call>, search: &ToolSpec) -> Vec<Call> {
     let is_there = |kind: &Value| kinds.as_array().is_none_or(|kinds| kinds.contains(kind));
     let mut compact: Vec<Call> = Vec::new();
     for (name, arguments) in calls {
-        let Some(route) = Route::of(name) else { continue };
+        let Some(route) = Route::of(name) else {
+            compact.push((name, arguments));
+            continue;
+        };
         let arguments = route.translate(&arguments);
         if arguments["kinds"].as_array().is_some_and(|kinds| !kinds.iter().any(is_there)) {
             continue;

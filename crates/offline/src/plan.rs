@@ -9,12 +9,14 @@ mod draft;
 mod evidence;
 mod fields;
 mod meanings;
+mod reading;
 mod table;
 mod write;
 
 use std::collections::HashSet;
 
 use prospector_agent::plan::sense::question::{Concept, Question};
+use prospector_discovery::DiscoveryTools;
 use prospector_llm::{ChatRequest, ChatResponse, Message, message::ToolCall, purpose::Objection};
 use prospector_search::Query;
 use serde_json::{Value, json};
@@ -83,7 +85,9 @@ pub(crate) fn plan(
 
 /// Everything that the question may need.
 fn first_look(question: &str) -> Vec<Call> {
-    let mut calls = vec![resolve(question), search_tables(question, MAX_HITS)];
+    let read = (DiscoveryTools::READ_TOOL, json!({"question": question}));
+    let verified = (DiscoveryTools::FIND_VERIFIED_TOOL, json!({"question": question, "limit": 1}));
+    let mut calls = vec![verified, read, resolve(question), search_tables(question, MAX_HITS)];
     calls.extend(find_phrases(question).iter().take(MAX_PHRASES).map(|phrase| resolve(phrase)));
     calls.extend(drop_names(question).map(|query| search_tables(&query, MAX_HITS / 2)));
     calls.extend([
@@ -113,7 +117,12 @@ fn second_look(evidence: &Evidence) -> Vec<Call> {
     let ranked = rank_tables(evidence);
     let best = ranked.first().map_or(0.0, |table| choose::weigh(evidence, table));
     let is_near = |table: &&TableHit| choose::weigh(evidence, table) >= best * MIN_SHARE_OF_BEST;
-    calls.extend(ranked.into_iter().take_while(is_near).take(MAX_READ).map(|table| schema(table, &evidence.question)));
+    let near: Vec<&TableHit> = ranked.into_iter().take_while(is_near).take(MAX_READ).collect();
+    // Those of the reading are needed, whether the search finds them or not.
+    let read = evidence.verified.iter().chain(&evidence.reading).flat_map(|step| &step.tables);
+    let read = read.filter(|id| !near.iter().any(|table| table.id() == **id)).filter_map(|id| id.split_once('.'));
+    calls.extend(read.map(|(database, table)| show_columns(json!({"database": database, "table": table}))));
+    calls.extend(near.into_iter().map(|table| schema(table, &evidence.question)));
     for operation in evidence.operations.iter().take(2) {
         calls.push(("get_operation_details", json!({"api": operation.parent, "operation": operation.name})));
     }

@@ -25,6 +25,11 @@ impl VerifiedQueries {
         Toolset::new().with(list::ListVerifiedQueries(self.clone())).with(list::GetVerifiedQuery(self.clone()))
     }
 
+    /// The tool that finds the one for a question.
+    pub fn finding(self: &Arc<Self>, engine: &Arc<Engine>) -> Toolset {
+        Toolset::new().with(run::FindVerifiedQueries(self.clone(), engine.clone()))
+    }
+
     /// The tools that find the one for a question, and run it, in the session of an engine.
     pub fn running(self: &Arc<Self>, engine: &Arc<Engine>) -> Toolset {
         Toolset::new()

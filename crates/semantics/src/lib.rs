@@ -38,6 +38,7 @@
 //! What it is not: it reads no catalog file, opens no source and spells no dialect. The engine writes and runs the SQL.
 
 mod check;
+mod expand;
 pub mod import;
 pub mod model;
 mod query;
@@ -46,5 +47,6 @@ mod semantic_model;
 mod tools;
 
 pub use check::Tables;
+pub use expand::Expansion;
 pub use query::{MetricQuery, TIME};
 pub use semantic_model::SemanticModel;

@@ -5,6 +5,7 @@
 mod change;
 mod declared;
 mod rows;
+mod step;
 mod tables;
 mod words;
 
@@ -13,6 +14,7 @@ use async_trait::async_trait;
 use crate::model::Declarations;
 use crate::query::MetricQuery;
 use crate::{SemanticModel, Tables};
+pub use step::QueryStep;
 use tables::Implication;
 use words::{Words, stems};
 
@@ -58,6 +60,9 @@ pub trait Glossary: Send + Sync {
 
     /// The terms of a question that are defined.
     async fn define(&self, question: &str) -> Vec<DefinedTerm>;
+
+    /// The tables of all databases, whether they have rows or not.
+    fn tables(&self) -> Vec<Tables<'_>>;
 }
 
 /// A question in words as it is understood.
@@ -232,8 +237,31 @@ impl SemanticModel {
         sources: &[Tables<'_>],
     ) -> Result<Reading, ReadError> {
         let (first, rest) = split(question)?;
-        let Implication { declared, query, span } = tables::read(self, first, &rest, vocabulary, sources)?;
+        let Implication { declared, query, span, .. } = tables::read(self, first, &rest, vocabulary, sources)?;
         Ok(Reading { query, model: self.with(declared), span })
+    }
+
+    /// What a step of a plan computes for a question in words, where all of it is understood.
+    ///
+    /// # Errors
+    /// What is not understood, or not plain.
+    pub fn read_step(
+        &self,
+        question: &str,
+        vocabulary: &Vocabulary,
+        sources: &[Tables<'_>],
+    ) -> Result<QueryStep, ReadError> {
+        let declared = match self.read_question(question, &vocabulary.values, sources) {
+            Ok(reading) => return QueryStep::of_metrics(&reading, sources).ok_or(ReadError::Unclear),
+            Err(error) => error,
+        };
+        // What goes on from another question takes more than one step.
+        let (first, rest) = split(question)?;
+        if !rest.is_empty() {
+            return Err(ReadError::Unclear);
+        }
+        let read = tables::read(self, first, &[], vocabulary, sources).map_err(|error| declared.nearer(error))?;
+        read.step.ok_or(ReadError::Unclear)
     }
 }
 

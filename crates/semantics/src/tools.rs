@@ -2,6 +2,7 @@
 
 mod metrics;
 mod query_metrics;
+mod read_question;
 
 use std::sync::Arc;
 
@@ -11,10 +12,14 @@ use prospector_engine::Engine;
 use crate::{SemanticModel, reading::Glossary};
 use metrics::{GetMetric, ListMetrics};
 use query_metrics::QueryMetrics;
+use read_question::ReadQuestion;
 
 impl SemanticModel {
     /// The name of the tool that computes metrics, where there is an engine.
     pub const QUERY_TOOL: &'static str = QueryMetrics::NAME;
+
+    /// The name of the tool that says what a question in words computes.
+    pub const READ_TOOL: &'static str = ReadQuestion::NAME;
 
     /// The names of the tools that list metrics, and that show one.
     pub const LIST_TOOL: &'static str = ListMetrics::NAME;
@@ -24,6 +29,11 @@ impl SemanticModel {
     /// The tools that list and show metrics.
     pub fn tools(self: &Arc<Self>) -> Toolset {
         Toolset::new().with(ListMetrics(self.clone())).with(GetMetric(self.clone()))
+    }
+
+    /// The tool that says what a question in words computes, over tables that need not have rows.
+    pub fn reading_tools(self: &Arc<Self>, glossary: &Arc<dyn Glossary>) -> Toolset {
+        Toolset::new().with(ReadQuestion { model: self.clone(), glossary: glossary.clone() })
     }
 
     /// The tool that computes metrics, and questions in words, in that session of an engine.

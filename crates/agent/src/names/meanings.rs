@@ -4,6 +4,7 @@ use prospector_connect::table::{Column, Table};
 use prospector_core::record::ResourceKind;
 use prospector_discovery::Catalog;
 use prospector_facts::extract::{ExtractedKind, extract};
+use prospector_semantics::SemanticModel;
 use prospector_text::{codes, identifiers, periods, requests, stem};
 use serde_json::Value;
 
@@ -64,6 +65,10 @@ impl Meanings for Catalog {
             return Some(format!("{} {} {}", metric.name, metric.synonyms.join(" "), metric.description));
         }
         self.skills.resolve(name).map(|skill| format!("{} {}", skill.name, skill.description))
+    }
+
+    fn metrics(&self) -> Option<&SemanticModel> {
+        Some(&self.metrics)
     }
 
     fn mentions(&self, name: &str, wanted: &str) -> bool {

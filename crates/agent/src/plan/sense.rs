@@ -6,6 +6,7 @@ mod conditions;
 mod coverage;
 mod definitions;
 mod fields;
+mod metrics;
 mod needless;
 mod periods;
 pub mod question;
@@ -128,6 +129,8 @@ impl SenseFinding {
 /// Checks whether a plan makes sense for a question. Names that do not exist are passed over: [`verify`](super::verify) is for
 /// them. Of an empty question only the plan itself is checked.
 pub fn check_sense(question: &str, draft: &Draft, meanings: &dyn Meanings) -> Sense {
+    let expanded = metrics::expand(draft, meanings);
+    let draft = expanded.as_ref().unwrap_or(draft);
     let view = PlanView::new(question, draft, meanings);
     let mut report = Report::default();
     if draft.plan.steps.is_empty() {

@@ -102,6 +102,10 @@ pub(super) fn spell_names(draft: &mut Draft, names: &dyn Names) {
         spell(ResourceKind::Document, &mut step.documents);
         spell(ResourceKind::Skill, &mut step.skills);
         spell(ResourceKind::Metric, &mut step.metrics);
+        if let Some(query) = &mut step.query {
+            query.name =
+                names.resolve(ResourceKind::Query, &query.name).unwrap_or_else(|| std::mem::take(&mut query.name));
+        }
         // Whether a step changes something is for the catalog to say.
         if let Some(meanings) = names.meanings() {
             let changes = |id: &String| meanings.operation(id).is_some_and(|operation| operation.writes == Some(true));
@@ -163,6 +167,8 @@ impl Check<'_> {
             ] {
                 self.names(&format!("{place}.{field}"), kind, names);
             }
+            let query: Vec<String> = step.query.iter().map(|query| query.name.clone()).collect();
+            self.names(&format!("{place}.query"), ResourceKind::Query, &query);
             for input in &step.inputs {
                 self.outcome.checked += 1;
                 if !available.contains(input.as_str()) {

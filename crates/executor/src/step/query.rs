@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// So many rows of a step are kept.
-const MAX_ROWS: usize = 50_000;
+pub(super) const MAX_ROWS: usize = 50_000;
 
 impl StepRunner<'_> {
     /// Runs the query of the step, where it has one.
@@ -24,6 +24,7 @@ impl StepRunner<'_> {
             (step.inputs.iter()).filter_map(|name| inputs.find(name)).filter(|input| input.alias.is_some()).collect();
         let tables = self.list_tables(step);
         let outcome = match (tables.is_empty(), given.as_slice()) {
+            _ if step.query.is_some() => self.run_verified(step, done).await,
             _ if !step.metrics.is_empty() => self.query_metrics(step, done).await,
             (true, []) => Ok(()),
             (true, given) => self.query_inputs(step, inputs, given, done).await,

@@ -1,8 +1,10 @@
 //! What the conversation holds so far, read back from the tool results.
 
-use prospector_agent::plan::meaning::TableMeaning;
+use prospector_agent::plan::{QueryCall, Step, meaning::TableMeaning};
 use prospector_core::Kind;
+use prospector_discovery::DiscoveryTools;
 use prospector_llm::{Message, message::ToolCall, purpose::Objection};
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::table::read_table;
@@ -67,6 +69,10 @@ pub(super) struct Evidence {
     pub(super) facts: Vec<Definition>,
     /// A sentence that answers the question, where one does; it has no term.
     pub(super) answer: Option<Definition>,
+    /// The verified query that answers the question.
+    pub(super) verified: Option<Step>,
+    /// What the question computes, where every word of it is understood.
+    pub(super) reading: Option<Step>,
     /// What the user has to say first, for the definition to be found.
     pub(super) unclear: Option<String>,
     pub(super) tables: Vec<TableHit>,
@@ -129,6 +135,8 @@ impl Evidence {
         };
         match name {
             "resolve_fact" => self.resolution(value),
+            DiscoveryTools::FIND_VERIFIED_TOOL => self.verified = items(value).find_map(read_verified),
+            DiscoveryTools::READ_TOOL => self.reading = Step::deserialize(value).ok(),
             "search_tables" => {
                 for item in items(value) {
                     let hit = TableHit {
@@ -241,6 +249,21 @@ impl Evidence {
             self.facts.push(found);
         }
     }
+}
+
+/// The step of a verified query that answers the question.
+fn read_verified(item: &Value) -> Option<Step> {
+    if item["answers"] != true {
+        return None;
+    }
+    let query = QueryCall::deserialize(item).ok()?;
+    let mut question = text(item, "question");
+    for (name, value) in &query.parameters {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        question = question.replace(&format!("{{{name}}}"), &value);
+    }
+    let goal = format!("Run the verified query {}: {question}", query.name);
+    Some(Step { goal, tables: texts(item, "tables"), query: Some(query), ..Step::default() })
 }
 
 fn text(value: &Value, key: &str) -> String {

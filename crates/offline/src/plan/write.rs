@@ -8,7 +8,7 @@ use prospector_agent::plan::{
     },
 };
 
-use super::{choice::Choice, choose::choose, draft::write_choice, evidence::Evidence};
+use super::{choice::Choice, choose::choose, draft::write_choice, evidence::Evidence, reading::write_reading};
 
 /// So many things a question may name for the first of them to be what it is about.
 const MAX_CONCEPTS_WITH_SUBJECT: usize = 6;
@@ -19,6 +19,9 @@ const MAX_MISSED: usize = 2;
 /// Writes the plan. What is about something else after a second look is no plan, and is declined; a plan that lacks a part says so
 /// when it is verified.
 pub(super) fn write(evidence: &Evidence) -> Draft {
+    if let Some(draft) = write_reading(evidence) {
+        return draft;
+    }
     let choice = choose(evidence);
     if choice.is_empty() {
         return decline(evidence, &[]);

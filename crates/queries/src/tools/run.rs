@@ -45,6 +45,8 @@ pub(super) struct Found {
     similarity: f64,
     /// The values that the question gives.
     parameters: Map<String, Value>,
+    /// The tables that it reads.
+    tables: Vec<String>,
     /// Why it may not be what is asked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     doubts: Vec<String>,
@@ -59,6 +61,7 @@ impl Found {
             answers: candidate.doubts.is_empty(),
             similarity: (candidate.similarity * 100.0).round() / 100.0,
             parameters: values.collect(),
+            tables: candidate.query.tables().to_vec(),
             doubts: candidate.doubts.iter().map(ToString::to_string).collect(),
         }
     }
@@ -91,7 +94,8 @@ impl Tool for FindVerifiedQueries {
 
 impl ToolOutput for Found {
     fn reveals(&self) -> Vec<Resource> {
-        vec![Resource::new(ResourceKind::Query, &self.name)]
+        let tables = self.tables.iter().map(|table| Resource::new(ResourceKind::Table, table));
+        std::iter::once(Resource::new(ResourceKind::Query, &self.name)).chain(tables).collect()
     }
 
     fn parts(&mut self) -> Vec<(&str, Part<'_>)> {

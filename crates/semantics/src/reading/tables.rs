@@ -12,14 +12,16 @@ mod spoken;
 use prospector_connect::filter::FilterOp;
 
 use super::change::{Change, begin};
+use super::step::QueryStep;
 use super::words::Words;
 use super::{ReadError, Vocabulary};
 use crate::model::Declarations;
 use crate::query::{MetricQuery, TIME};
 use crate::{SemanticModel, Tables};
 use imply::Implied;
+pub(super) use reader::Intent;
 use reader::Reader;
-use scope::{Scope, Time};
+pub(super) use scope::{Place, Scope, Time};
 
 /// What a question implies, and the question over it.
 pub(super) struct Implication {
@@ -27,6 +29,8 @@ pub(super) struct Implication {
     pub(super) query: MetricQuery,
     /// The first and the last day of the rows, where it asks for a period.
     pub(super) span: Option<MetricQuery>,
+    /// The first question as a step of a plan, where steps can say it.
+    pub(super) step: Option<QueryStep>,
 }
 
 /// Reads a question, and those that go on from it, over the first database that it is understood of.
@@ -71,6 +75,7 @@ fn read_over(scope: &Scope<'_>, question: &str, rest: &[&str]) -> Result<Implica
         changes.push((period, groups, values, grain, is_only));
     }
     let mut query = implied.write(&intent);
+    let step = QueryStep::of_tables(scope, &intent, &query);
     for (period, groups, values, grain, is_only) in changes {
         // A column of years is no time that periods could be compared by.
         if matches!(intent.time, Some(Time::Year(_))) && (period.is_some() || grain.is_some()) {
@@ -83,5 +88,5 @@ fn read_over(scope: &Scope<'_>, question: &str, rest: &[&str]) -> Result<Implica
         change.apply(&mut query, is_only)?;
     }
     let span = query.filters.iter().any(|filter| filter.column == TIME).then(|| implied.span(&intent));
-    Ok(Implication { declared: implied.declared, query, span })
+    Ok(Implication { declared: implied.declared, query, span, step })
 }

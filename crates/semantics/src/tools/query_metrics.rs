@@ -249,7 +249,7 @@ impl QueryMetrics {
     }
 }
 
-fn explain(error: ReadError) -> ToolError {
+pub(super) fn explain(error: ReadError) -> ToolError {
     ToolError::invalid(error.to_string(), Some("name `metrics`, `dimensions` and `filters` instead".to_owned()))
 }
 

@@ -103,6 +103,10 @@ fn check_joins(view: &PlanView<'_>, step: &Step) -> Option<SenseFinding> {
 /// What is summed has each of its rows once: every other table of the step is one that keys lead to from it. Two tables that only
 /// refer to the same third one multiply each other.
 fn check_repeats(view: &PlanView<'_>, step: &Step) -> Option<SenseFinding> {
+    // Metrics are computed each by itself, before they are joined.
+    if !step.metrics.is_empty() {
+        return None;
+    }
     let sums =
         step.compute.iter().filter(|measure| matches!(measure.aggregation, Some(Aggregation::Sum | Aggregation::Avg)));
     let mut measured = sums.filter_map(|measure| view.find_column(step, measure.column.as_deref()?));

@@ -11,6 +11,9 @@ const MAX_NAME_WORDS: usize = 5;
 /// Words at the end of the name of a column that say nothing of what it is.
 const UNITS: &str = "usd eur ms s pct cd amt cnt on at year yr date dt";
 
+/// Words that say that something is not there, whatever a code or a column called so means.
+const DENYING: [&str; 6] = ["no", "not", "none", "yes", "without", "any"];
+
 /// What words stand for.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Meaning {
@@ -72,6 +75,9 @@ impl Lexicon {
 
     /// What words stand for together.
     pub(super) fn find(&self, words: &[Word], is_name: bool) -> Option<Meaning> {
+        if matches!(words, [only] if is_denial(only)) {
+            return None;
+        }
         let is_said =
             |stems: &Vec<String>| stems.len() == words.len() && words.iter().zip(stems).all(|(a, b)| a.stem == *b);
         let is_value =
@@ -102,13 +108,17 @@ impl Lexicon {
 
     /// The columns whose names end with a word: `rating` of `star rating`.
     pub(super) fn find_end(&self, word: &Word) -> Option<Meaning> {
-        let ends = |stems: &Vec<String>| stems.len() > 1 && stems.last() == Some(&word.stem);
+        let ends = |stems: &Vec<String>| stems.len() > 1 && stems.last() == Some(&word.stem) && !is_denial(word);
         let mut places: Vec<Place> =
             self.columns.iter().filter(|(stems, _)| ends(stems)).map(|(_, place)| *place).collect();
         places.sort_unstable();
         places.dedup();
         (!places.is_empty()).then_some(Meaning::Columns(places))
     }
+}
+
+fn is_denial(word: &Word) -> bool {
+    DENYING.contains(&word.lower.as_str())
 }
 
 /// What a column is called: by its name, also without a unit, and by the name in its description.
