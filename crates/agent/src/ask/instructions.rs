@@ -21,7 +21,7 @@ macro_rules! with_tools {
              the tools, then run queries.\n\n1. Interpret: ",
             $interpret,
             "be clear what is asked, of what, and for which period.
-2. Map: search for everything else, then describe what you will use. Know what one row stands for. Call in parallel where \
+2. Map: search for what it needs, then describe what you will use. Know what one row stands for. Call in parallel where \
 you can. Use think to reason; nobody but the user sees it.
 3. Plan: begin with small queries that check how many rows there are, which values and which dates.
 4. Query: execute_sql with one question for each query; they are numbered Q1, Q2... What takes several steps is a plan for \

@@ -28,7 +28,7 @@ pub(super) struct Args {
 struct Query {
     /// What the query answers.
     question: String,
-    /// One SELECT. Name tables `database.table`. Over one database: in its own SQL. Over several, and over what load_scoped
+    /// One SELECT. Name tables `database.table`. Over one database: in its own SQL. Over several, and over subsets that were
     /// loaded (`scoped.ALIAS`): DataFusion's.
     sql: String,
     /// The database, where tables are named without it.
