@@ -39,12 +39,12 @@ const CHANGES_OF_SOMETHING: &[&str] = &[
     "open", "order", "request", "record", "rate", "book", "set", "post", "put", "charge", "place", "start", "stop",
     "issue", "update", "change", "edit", "register", "reset", "block", "reserve", "schedule", "pay", "buy", "generate",
     "refund", "move", "transfer", "archive", "close", "report", "raise", "increase", "decrease", "reduce", "lower",
-    "mark", "tag", "label", "attach", "pin", "pause", "resume", "deploy", "install", "replace", "revoke", "lock",
+    "mark", "attach", "pin", "pause", "resume", "deploy", "install", "revoke", "lock",
     "unlock",
 ];
 
 /// Of these a later clause may say how rows are shown, and asks for no change: `.. and order the rest by name`.
-const OF_PRESENTATION: &[&str] = &["order", "rate", "set", "report", "start", "stop", "label", "mark"];
+const OF_PRESENTATION: &[&str] = &["order", "rate", "set", "report", "start", "stop", "mark"];
 
 /// Verbs that a request begins with which asks for something to be found or made out.
 const FINDING: &[&str] = &[
