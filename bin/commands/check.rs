@@ -19,6 +19,10 @@ pub(crate) async fn check(args: CheckArgs, settings: &Settings) -> anyhow::Resul
         let place = finding.step.map_or("plan".to_owned(), |step| format!("step {step}"));
         table.push([json!(place), json!(finding.code), json!(finding.message), json!(finding.nearest)]);
     }
+    for doubt in &verification.sense.doubts {
+        let place = doubt.step.map_or("plan".to_owned(), |step| format!("step {step}"));
+        table.push([json!(place), json!("doubted"), json!(doubt.message), json!(doubt.nearest)]);
+    }
     let outcome = if verification.ok { "holds" } else { "does not hold" };
     let checked = verification.checked + verification.sense.checked;
     let note = format!("the plan {outcome}: {checked} names, steps and meanings were checked");

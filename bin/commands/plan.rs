@@ -88,6 +88,7 @@ fn describe(plan: &Plan) -> String {
     }
     lines.extend(plan.clarifications.iter().map(|question| format!("? {question}")));
     lines.extend(plan.verification.failed.iter().map(|failure| format!("! {}: {}", failure.name, failure.reason)));
+    lines.extend(plan.verification.sense.doubts.iter().map(|doubt| format!("doubted: {}", doubt.message)));
     let outcome = if plan.verification.ok { "Verified" } else { "Not verified" };
     lines
         .push(format!("{outcome}: {} names and steps were checked (model {}).", plan.verification.checked, plan.model));

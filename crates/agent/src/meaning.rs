@@ -74,6 +74,8 @@ pub struct ColumnMeaning {
 pub struct OperationMeaning {
     /// Whether a call changes something; `None` where that is not said.
     pub writes: Option<bool>,
+    /// The name of its API.
+    pub api: String,
     /// The name and the path.
     pub name: String,
     /// What is said of it, its parameters included.

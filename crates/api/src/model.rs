@@ -225,26 +225,9 @@ impl Operation {
     /// Whether a call reads or writes, by its method; `None` where that does not tell. A search that is sent as a POST reads,
     /// by its name.
     pub fn access(&self) -> Option<Access> {
-        const READING: [&str; 12] = [
-            "get",
-            "list",
-            "search",
-            "find",
-            "query",
-            "read",
-            "lookup",
-            "count",
-            "quote",
-            "calculate",
-            "preview",
-            "validate",
-        ];
         match self.method.to_uppercase().as_str() {
             "GET" | "HEAD" | "OPTIONS" | "QUERY" | "SUBSCRIPTION" | "READ" => Some(Access::Reads),
-            "POST" => {
-                let verb = identifiers::words(&self.name).into_iter().next().unwrap_or_default();
-                Some(if READING.contains(&verb.as_str()) { Access::Reads } else { Access::Writes })
-            }
+            "POST" => Some(if has_reading_name(&self.name) { Access::Reads } else { Access::Writes }),
             "PUT" | "PATCH" | "DELETE" | "MUTATION" | "WRITE" => Some(Access::Writes),
             _ => None,
         }
@@ -263,6 +246,66 @@ impl Operation {
     }
 }
 
+/// Whether a name begins with a verb of reading, or its last part does (`documents.analyzeSentiment`). The method that names
+/// made of a route begin with (`post_translate`) is none.
+fn has_reading_name(name: &str) -> bool {
+    const READING: [&str; 44] = [
+        "get",
+        "list",
+        "search",
+        "find",
+        "query",
+        "read",
+        "lookup",
+        "count",
+        "quote",
+        "calculate",
+        "preview",
+        "validate",
+        "translate",
+        "detect",
+        "estimate",
+        "convert",
+        "analyze",
+        "analyse",
+        "compute",
+        "compare",
+        "classify",
+        "recognize",
+        "recognise",
+        "identify",
+        "predict",
+        "forecast",
+        "suggest",
+        "recommend",
+        "autocomplete",
+        "geocode",
+        "match",
+        "parse",
+        "resolve",
+        "evaluate",
+        "simulate",
+        "summarize",
+        "summarise",
+        "retrieve",
+        "fetch",
+        "browse",
+        "explore",
+        "filter",
+        "aggregate",
+        "tokenize",
+    ];
+    let reads = |name: &str| {
+        let words = identifiers::words(name);
+        let words = match words.as_slice() {
+            [method, rest @ ..] if method == "post" && !rest.is_empty() => rest,
+            all => all,
+        };
+        words.first().is_some_and(|verb| READING.contains(&verb.as_str()))
+    };
+    reads(name) || name.rsplit_once('.').is_some_and(|(_, last)| reads(last))
+}
+
 /// A path without the names of its placeholders.
 fn template(path: &str) -> String {
     let mut out = String::new();
@@ -274,4 +317,27 @@ fn template(path: &str) -> String {
     }
     out.push_str(rest);
     out.to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_posted_reads_where_its_name_says_so() {
+        let check = |name: &str, access: Access| {
+            let operation = json!({"name": name, "method": "POST", "path": "/"});
+            let operation: Operation = serde_json::from_value(operation).unwrap();
+            assert_eq!(operation.access(), Some(access), "{name}");
+        };
+        check("post_detect", Access::Reads);
+        check("convertCurrency", Access::Reads);
+        check("documents.analyzeEntities", Access::Reads);
+        check("post_message", Access::Writes);
+        check("post", Access::Writes);
+        check("calendars.insert", Access::Writes);
+        check("createEstimate", Access::Writes);
+    }
 }

@@ -29,11 +29,15 @@ pub enum FilterOp {
     /// A text like a pattern, whatever its case: `%` is any text, `_` any character, `\` takes the next one as it is.
     /// SQLite folds the case of ASCII letters only.
     Like,
+    /// A text that is not like a pattern. Tools do not offer it: plans say it.
+    #[serde(rename = "not_like")]
+    #[schemars(skip)]
+    NotLike,
 }
 
 impl FilterOp {
     /// All comparisons.
-    pub const ALL: [FilterOp; 9] = [
+    pub const ALL: [FilterOp; 10] = [
         FilterOp::Eq,
         FilterOp::Neq,
         FilterOp::Gt,
@@ -43,6 +47,7 @@ impl FilterOp {
         FilterOp::Between,
         FilterOp::In,
         FilterOp::Like,
+        FilterOp::NotLike,
     ];
 
     /// The operator of SQL, for those that take one value.
@@ -55,6 +60,7 @@ impl FilterOp {
             FilterOp::Lt => "<",
             FilterOp::Lte => "<=",
             FilterOp::Like => "LIKE",
+            FilterOp::NotLike => "NOT LIKE",
         }
     }
 }
@@ -96,6 +102,8 @@ pub enum Test<'a> {
     },
     /// The text matches a pattern, whatever its case. See [`FilterOp::Like`].
     Like(String),
+    /// There is a text, and it does not match a pattern.
+    NotLike(String),
 }
 
 /// Why a condition cannot be tested on a table. The message is a clause.
@@ -192,10 +200,11 @@ impl FilterCondition {
                 Ok(Test::In { values, or_null })
             }
             (FilterOp::In, _) => Err(ConditionError::In),
-            (FilterOp::Like, value) => {
+            (FilterOp::Like | FilterOp::NotLike, value) => {
                 scalar(value)?;
                 let pattern = text(value);
                 match pattern.chars().rev().take_while(|c| *c == '\\').count() % 2 {
+                    0 if self.op == FilterOp::NotLike => Ok(Test::NotLike(pattern)),
                     0 => Ok(Test::Like(pattern)),
                     _ => Err(ConditionError::Backslash),
                 }
@@ -287,6 +296,8 @@ mod tests {
         check(FilterOp::Like, json!(5), Ok(Test::Like("5".into())));
         check(FilterOp::Like, json!("a\\\\"), Ok(Test::Like("a\\\\".into())));
         check(FilterOp::Like, json!("a\\"), Err("backslash"));
+        check(FilterOp::NotLike, json!("a%"), Ok(Test::NotLike("a%".into())));
+        check(FilterOp::NotLike, json!("a\\"), Err("backslash"));
     }
 
     #[test]

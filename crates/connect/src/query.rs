@@ -216,12 +216,20 @@ pub fn read_measures<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Measure>,
     read_all(from, text::read_measure)
 }
 
-/// Reads conditions, each an object or a text such as `db.table.column >= 5`.
+/// Reads conditions, each an object or a text such as `db.table.column >= 5`. A text may stand for several: `not in ('a', 'b')`.
 ///
 /// # Errors
 /// What cannot be read, and how it is written.
 pub fn read_filters<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<FilterCondition>, D::Error> {
-    read_all(from, text::read_filter)
+    let written: Option<Vec<Written<FilterCondition>>> = Option::deserialize(from)?;
+    let mut found = Vec::new();
+    for written in written.unwrap_or_default() {
+        match written {
+            Written::Object(filter) => found.push(text::plain(filter)),
+            Written::Text(text) => found.extend(text::read_filters(&text).map_err(D::Error::custom)?),
+        }
+    }
+    Ok(found)
 }
 
 /// Reads groups, each an object or a text such as `quarter(db.table.day)`.

@@ -137,6 +137,10 @@ fn clause(
             values.push(BoundValue::Text(pattern));
             dialect.like(&name, values.len())
         }
+        Test::NotLike(pattern) => {
+            values.push(BoundValue::Text(pattern));
+            format!("NOT ({})", dialect.like(&name, values.len()))
+        }
     })
 }
 

@@ -6,6 +6,7 @@ use prospector_api::{ApiDiscovery, Operation, model::Access};
 use prospector_core::Kind;
 use prospector_core::record::{MIN_DESCRIBED, Relevance, Resource, ResourceKind, ValueMatch, drop_tail};
 use prospector_core::tool::{Effect, Page, Part, Tool, ToolError, ToolOutput};
+use prospector_schema::named_columns;
 use prospector_search::{Index, Query};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,6 +48,9 @@ pub(crate) struct SearchHit {
     /// Of a table: the values of its columns that the query names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) matched_values: Vec<ValueMatch>,
+    /// Of a table: the columns that its description names.
+    #[serde(skip)]
+    pub(crate) named: Vec<String>,
 }
 
 impl Tool for SearchAll {
@@ -80,15 +84,15 @@ impl Tool for SearchAll {
         drop_tail(&mut found.hits, |hit| hit.relevance);
         let hits = found.hits.into_iter().enumerate().map(|(number, hit)| {
             let operation = self.apis.find(&hit.parent, &hit.name).filter(|_| hit.kind == Kind::Operation);
+            let is_described = hit.relevance.get() >= MIN_DESCRIBED || number == 0;
+            let description = if is_described { hit.description } else { String::new() };
+            let named = if hit.kind == Kind::Table { named_columns(&description) } else { Vec::new() };
             SearchHit {
                 kind: hit.kind,
                 id: hit.id,
                 relevance: hit.relevance,
-                description: if hit.relevance.get() < MIN_DESCRIBED && number > 0 {
-                    String::new()
-                } else {
-                    hit.description
-                },
+                named: named.into_iter().map(str::to_owned).collect(),
+                description,
                 method: operation.map(|operation| operation.method.clone()),
                 access: operation.and_then(Operation::access),
                 matched_values: hit.values,
@@ -111,8 +115,8 @@ impl ToolOutput for SearchHit {
             // Of a section, its document.
             Kind::Document => (ResourceKind::Document, self.id.split('#').next().unwrap_or(&self.id)),
         };
-        let named = self.matched_values.iter();
-        let named = named.map(|found| Resource::new(ResourceKind::Column, format!("{}.{}", self.id, found.column)));
+        let named = self.matched_values.iter().map(|found| &found.column).chain(&self.named);
+        let named = named.map(|name| Resource::new(ResourceKind::Column, format!("{}.{name}", self.id)));
         std::iter::once(Resource::new(kind, id)).chain(named).collect()
     }
 

@@ -26,6 +26,7 @@ impl Run {
         for finding in &self.verification.sense.findings {
             lines.push(format!("doubtful: {}", finding.message));
         }
+        lines.extend(self.verification.sense.doubts.iter().map(|doubt| format!("doubted: {}", doubt.message)));
         lines.extend(self.unapplied.iter().map(|text| format!("doubtful: {text}")));
         match self.stopped {
             Some(Stop::Failed) => lines.push(match self.id.is_empty() {

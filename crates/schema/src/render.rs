@@ -67,6 +67,15 @@ pub(crate) fn brief(table: &Table) -> String {
     }
 }
 
+/// The columns that a description names, as [`brief`] writes them.
+pub fn named_columns(description: &str) -> Vec<&str> {
+    let places = description.rmatch_indices("columns ");
+    let mut places = places.filter(|(at, _)| *at == 0 || description[..*at].ends_with("; "));
+    let Some((at, start)) = places.next() else { return Vec::new() };
+    let names = description[at + start.len()..].split(", ").map(|name| name.trim_end_matches('…').trim());
+    names.filter(|name| !name.is_empty()).collect()
+}
+
 /// How many of its first columns [`brief`] names.
 pub(crate) fn brief_columns(table: &Table) -> usize {
     let description = cut::line(&table.description, SHOWN).chars().count();
@@ -100,6 +109,17 @@ mod tests {
         let mut table = table("t", columns);
         table.description = description.into();
         assert_eq!(brief(&table), expected);
+    }
+
+    #[test]
+    fn the_columns_that_a_description_names_are_read_from_it() {
+        let mut people = table("people", &["id*", "full name"]);
+        assert_eq!(named_columns(&brief(&people)), ["id", "full name"]);
+        people.description = "People, and the columns of the hall that they stand beside.".into();
+        assert_eq!(named_columns(&brief(&people)), ["id", "full name"]);
+        people.description = "One of the columns that hold the roof".into();
+        people.columns.clear();
+        assert_eq!(named_columns(&brief(&people)), Vec::<&str>::new());
     }
 
     #[test]

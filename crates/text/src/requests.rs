@@ -1,6 +1,10 @@
 //! What the words of a request say of what is wanted, whatever it is about: whether a change is asked for, and which words are
 //! about nothing in a catalog.
 
+mod changes;
+
+pub use changes::{Change, asks_for_change, change_of, list_changes};
+
 use crate::{periods::is_time_word, stop_words};
 
 /// Verbs that say of what is asked no more than that it is, was done or is had.
@@ -247,6 +251,36 @@ const ASKING: &[&str] = &[
     "late",
 ];
 
+/// Words that join what is said, and say nothing themselves.
+const CONNECTIVES: &[&str] = &[
+    "although",
+    "though",
+    "because",
+    "unless",
+    "whereas",
+    "while",
+    "despite",
+    "instead",
+    "however",
+    "therefore",
+    "otherwise",
+    "except",
+    "besides",
+    "nor",
+    "yet",
+    "even",
+    "anybody",
+    "somebody",
+    "everybody",
+    "nobody",
+];
+
+/// Words that deny what follows, without their apostrophe: people leave it out.
+const DENIALS: &[&str] = &[
+    "isnt", "arent", "wasnt", "werent", "aint", "dont", "doesnt", "didnt", "hasnt", "havent", "hadnt", "cant",
+    "cannot", "couldnt", "wont", "wouldnt", "shouldnt", "mustnt", "mightnt", "neednt", "shant",
+];
+
 /// Words for the parts of any catalog.
 const OF_CATALOGS: &[&str] = &[
     "table",
@@ -274,160 +308,55 @@ const OF_CATALOGS: &[&str] = &[
     "amounts",
 ];
 
-/// Verbs that ask for a change, wherever a request begins with them.
-const CHANGES: &[&str] = &[
-    "create",
-    "add",
-    "insert",
-    "send",
-    "modify",
-    "rename",
-    "cancel",
-    "delete",
-    "remove",
-    "erase",
-    "submit",
-    "apply",
-    "assign",
-    "approve",
-    "reject",
-    "redeem",
-    "upload",
-    "publish",
-    "save",
-    "clear",
-    "merge",
-    "subscribe",
-    "unsubscribe",
-    "invite",
-    "activate",
-    "deactivate",
-    "enable",
-    "disable",
-    "reschedule",
-    "restore",
-];
-
-/// Of these only where an article or the like follows: each is a noun or an adjective too.
-const CHANGES_OF_SOMETHING: &[&str] = &[
-    "open", "order", "request", "record", "rate", "book", "set", "post", "put", "charge", "place", "start", "stop",
-    "issue", "update", "change", "edit", "register", "reset", "block", "reserve", "schedule", "pay", "buy", "generate",
-    "refund", "move", "transfer", "archive", "close", "report",
-];
-
-/// What a verb does to a thing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change {
-    /// It is there afterwards.
-    Make,
-    /// It is gone afterwards.
-    Remove,
-}
-
-impl Change {
-    /// The words for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Change::Make => "make something",
-            Change::Remove => "remove something",
-        }
-    }
-}
-
-/// What a lower-case verb does to a thing; `None` of any other word, and of verbs that change a thing which stays.
-///
-/// ```
-/// use prospector_text::requests::{Change, change_of};
-///
-/// assert_eq!(change_of("delete"), Some(Change::Remove));
-/// assert_eq!(change_of("generate"), Some(Change::Make));
-/// assert_eq!(change_of("rename"), None);
-/// ```
-pub fn change_of(verb: &str) -> Option<Change> {
-    const MAKES: [&str; 10] =
-        ["create", "add", "insert", "generate", "issue", "open", "register", "subscribe", "upload", "publish"];
-    const REMOVES: [&str; 9] =
-        ["delete", "remove", "erase", "cancel", "revoke", "close", "unsubscribe", "destroy", "discard"];
-    match verb {
-        verb if MAKES.contains(&verb) => Some(Change::Make),
-        verb if REMOVES.contains(&verb) => Some(Change::Remove),
-        _ => None,
-    }
-}
-
-const DETERMINERS: &[&str] = &["a", "an", "the", "my", "our", "this", "that", "these", "those", "all", "each", "every"];
-
 /// Whether a lower-case word says nothing of what a question is about.
 pub fn is_about_nothing(word: &str) -> bool {
-    [stop_words::OF_QUERIES, stop_words::OF_TABLE_QUERIES, stop_words::OF_TERMS, LIGHT_VERBS, ASKING, OF_CATALOGS]
-        .iter()
-        .any(|list| list.contains(&word))
-        || is_time_word(word)
-        || word.len() < 2
-}
-
-/// Whether a request asks for something to be changed: it begins with a verb of changing, in the form of a command.
-///
-/// ```
-/// use prospector_text::requests::asks_for_change;
-///
-/// assert!(asks_for_change("Please cancel order 1234"));
-/// assert!(asks_for_change("Can you open a ticket for Ada?"));
-/// assert!(!asks_for_change("Open tickets by agent"));
-/// assert!(!asks_for_change("How many orders were cancelled?"));
-/// ```
-pub fn asks_for_change(request: &str) -> bool {
-    let mut sentences = request.split(['.', '!', '?', ';', '\n']).take(MAX_SENTENCES);
-    sentences.any(|sentence| begins_with_change(sentence) || goes_on_with_change(sentence))
-}
-
-/// `.. and report it`: after what is found out, something is done to it.
-fn goes_on_with_change(sentence: &str) -> bool {
-    let lower = sentence.to_lowercase();
-    lower.split(" and ").skip(1).any(|clause| {
-        let mut words = clause.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-        let (Some(verb), Some(object)) = (words.next(), words.next()) else { return false };
-        let changes = CHANGES.contains(&verb) || CHANGES_OF_SOMETHING.contains(&verb) || verb == "report";
-        changes && matches!(object, "it" | "them")
-    })
-}
-
-/// So many sentences of a request are looked at.
-const MAX_SENTENCES: usize = 20;
-
-fn begins_with_change(sentence: &str) -> bool {
-    let lower = sentence.to_lowercase();
-    let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    const OPENINGS: &[&[&str]] = &[
-        &["can", "you"],
-        &["could", "you"],
-        &["would", "you"],
-        &["i", "want", "to"],
-        &["i", "want", "you", "to"],
-        &["i", "would", "like", "to"],
-        &["we", "need", "to"],
-        &["i", "need", "to"],
-        &["i", "d", "like", "to"],
-        &["i", "have", "to"],
-        &["help", "me"],
-        &["let", "s"],
-        &["please"],
-        &["and"],
-        &["also"],
-        &["then"],
-        &["additionally"],
-        &["finally"],
-        &["now"],
+    let lists = [
+        stop_words::OF_QUERIES,
+        stop_words::OF_TABLE_QUERIES,
+        stop_words::OF_TERMS,
+        LIGHT_VERBS,
+        ASKING,
+        OF_CATALOGS,
+        CONNECTIVES,
     ];
-    let mut rest = words.as_slice();
-    while let Some(opening) = OPENINGS.iter().find(|opening| rest.starts_with(opening)) {
-        rest = &rest[opening.len()..];
+    let is_listed = |word: &str| lists.iter().any(|list| list.contains(&word)) || is_time_word(word) || word.len() < 2;
+    is_listed(word) || denies(word) || is_listed(strip_ending(word))
+}
+
+/// Whether a lower-case word denies what follows: `isn't`, `cannot`.
+///
+/// ```
+/// use prospector_text::requests::denies;
+///
+/// assert!(denies("haven't") && denies("didn’t") && denies("cannot"));
+/// assert!(!denies("tent"));
+/// ```
+pub fn denies(word: &str) -> bool {
+    DENIALS.contains(&word.replace(APOSTROPHES, "").as_str())
+}
+
+const APOSTROPHES: [char; 2] = ['\'', '’'];
+
+/// A lower-case word without what is written together with it: `they're` is `they`, `Ada's` is `Ada`.
+pub fn strip_ending(word: &str) -> &str {
+    const ENDINGS: [&str; 6] = ["s", "re", "ve", "ll", "d", "m"];
+    match word.rsplit_once(APOSTROPHES) {
+        Some((base, ending)) if ENDINGS.contains(&ending) => base,
+        _ => word,
     }
-    match rest {
-        [verb, ..] if CHANGES.contains(verb) => true,
-        [verb, next, ..] if CHANGES_OF_SOMETHING.contains(verb) => {
-            DETERMINERS.contains(next) || next.chars().all(|c| c.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contractions_and_connectives_are_about_nothing() {
+        for word in ["doesn't", "wouldn’t", "shouldnt", "they're", "who've", "although", "unless", "nobody"] {
+            assert!(is_about_nothing(word), "{word}");
         }
-        _ => false,
+        for word in ["tent", "o'hara", "plant", "invoice's"] {
+            assert!(!is_about_nothing(word), "{word}");
+        }
     }
 }

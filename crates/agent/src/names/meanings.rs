@@ -50,6 +50,7 @@ impl Meanings for Catalog {
         let description = said.into_iter().chain(parameters).collect::<Vec<_>>().join(" ");
         Some(OperationMeaning {
             writes: operation.access().map(|access| access.is_write()),
+            api: api.name.clone(),
             name: format!("{} {}", operation.name, operation.path),
             description,
         })

@@ -1,4 +1,5 @@
-//! A plan as the goal of a run: a draft that is verified, and sent back once where it does not hold.
+//! A plan as the goal of a run: a draft that is verified, and sent back where it does not hold. What only words tell is a doubt:
+//! a model that was told of one and hands in its plan again has considered it.
 
 use prospector_core::mark::{as_json, clean, clean_name};
 use prospector_discovery::prompt::Prompt;
@@ -48,7 +49,9 @@ impl<T: Tools> AgentLoop<'_, T> {
             draft: None,
             rejected: Vec::new(),
             findings: Vec::new(),
-            repaired: false,
+            told: Vec::new(),
+            considers: !self.model.reads_data(),
+            repairs: 0,
             asked_again: false,
         };
         let result = self.run(&mut goal, prompt, messages, request).await;
@@ -84,8 +87,54 @@ struct PlanGoal<'a> {
     rejected: Vec<String>,
     /// What made no sense in it.
     findings: Vec<Objection>,
-    repaired: bool,
+    /// What was complained of in earlier drafts.
+    told: Vec<Complaint>,
+    /// Whether the model can judge what it is told; a program does what it does.
+    considers: bool,
+    repairs: usize,
     asked_again: bool,
+}
+
+/// A complaint, as it is known again: what it is, and what is said.
+#[derive(PartialEq)]
+struct Complaint {
+    is_doubt: bool,
+    text: String,
+}
+
+/// A draft is sent back so often: a second time where the first one mended all that it was sent back for.
+const MAX_REPAIRS: usize = 2;
+
+impl PlanGoal<'_> {
+    /// Takes doubts for considered, where the model was told of any.
+    fn consider(&self, verification: &mut Verification) {
+        if self.considers && self.told.iter().any(|complaint| complaint.is_doubt) {
+            verification.accept_doubts(|_| true);
+        }
+    }
+
+    fn may_repair(&self, complaints: &[Complaint]) -> bool {
+        let is_new = |complaint: &Complaint| !self.told.contains(complaint);
+        self.repairs == 0 || (self.repairs < MAX_REPAIRS && complaints.iter().all(is_new))
+    }
+
+    fn send_back(&mut self, verification: &Verification, complaints: Vec<Complaint>) -> Judgement {
+        self.repairs += 1;
+        self.told.extend(complaints);
+        self.rejected.extend(verification.failed.iter().map(|failure| failure.name.clone()));
+        self.findings.extend(verification.sense.findings.iter().map(as_objection));
+        Judgement::Again(describe_failures(verification, self.considers))
+    }
+}
+
+fn list_complaints(verification: &Verification) -> Vec<Complaint> {
+    let failed = verification.failed.iter();
+    let failed =
+        failed.map(|failure| Complaint { is_doubt: false, text: format!("{} {}", failure.name, failure.reason) });
+    let findings = verification.sense.findings.iter();
+    let findings =
+        findings.map(|finding| Complaint { is_doubt: finding.code.is_doubt(), text: finding.message.clone() });
+    failed.chain(findings).collect()
 }
 
 impl Goal for PlanGoal<'_> {
@@ -111,17 +160,14 @@ impl Goal for PlanGoal<'_> {
             Ok(mut draft) => {
                 complete_names(&mut draft, self.names);
                 spell_names(&mut draft, self.names);
-                let verification = verify(self.question, &draft, self.names, Some(reply.seen));
+                let mut verification = verify(self.question, &draft, self.names, Some(reply.seen));
+                self.consider(&mut verification);
                 let failed = verification.failed.len() + verification.sense.findings.len();
                 observe(Event::Verified { ok: verification.ok, failed });
-                let judgement = match verification.ok || self.repaired {
+                let complaints = list_complaints(&verification);
+                let judgement = match verification.ok || !self.may_repair(&complaints) {
                     true => Judgement::Accepted,
-                    false => {
-                        self.repaired = true;
-                        self.rejected = verification.failed.iter().map(|failure| failure.name.clone()).collect();
-                        self.findings = verification.sense.findings.iter().map(as_objection).collect();
-                        Judgement::Again(describe_failures(&verification))
-                    }
+                    false => self.send_back(&verification, complaints),
                 };
                 self.draft = Some((draft, verification));
                 judgement
@@ -145,12 +191,17 @@ impl Goal for PlanGoal<'_> {
 /// A finding is a sentence: so many characters of it are told, more than any that is without a long name.
 const MAX_FINDING_CHARS: usize = 400;
 
-/// What a model is told of a draft that does not hold.
-fn describe_failures(verification: &Verification) -> String {
+/// What a model is told of a draft that does not hold. One that can judge is told what it may judge.
+fn describe_failures(verification: &Verification, considers: bool) -> String {
     let clean_failure = |failure: &Failure| Failure {
         name: clean_name(&failure.name),
         nearest: failure.nearest.iter().map(|name| clean_name(name)).collect(),
         ..failure.clone()
+    };
+    let clean_finding = |finding: &SenseFinding| SenseFinding {
+        message: clean(&finding.message, MAX_FINDING_CHARS),
+        nearest: finding.nearest.iter().map(|name| clean_name(name)).collect(),
+        ..finding.clone()
     };
     let mut complaint = json!({
         "error": "plan_not_verified",
@@ -160,14 +211,22 @@ fn describe_failures(verification: &Verification) -> String {
     if !verification.failed.is_empty() {
         complaint["failed"] = json!(verification.failed.iter().map(clean_failure).collect::<Vec<_>>());
     }
-    if !verification.sense.findings.is_empty() {
-        let clean_finding = |finding: &SenseFinding| SenseFinding {
-            message: clean(&finding.message, MAX_FINDING_CHARS),
-            nearest: finding.nearest.iter().map(|name| clean_name(name)).collect(),
-            ..finding.clone()
-        };
+    let findings = verification.sense.findings.iter();
+    let (doubts, known): (Vec<&SenseFinding>, Vec<&SenseFinding>) =
+        findings.partition(|finding| considers && finding.code.is_doubt());
+    if !known.is_empty() {
         complaint["message"] = "the plan does not hold, or makes no sense for the question".into();
-        complaint["sense"] = json!(verification.sense.findings.iter().map(clean_finding).collect::<Vec<_>>());
+        complaint["sense"] = json!(known.into_iter().map(clean_finding).collect::<Vec<_>>());
+    }
+    if !doubts.is_empty() {
+        if verification.failed.is_empty() && complaint.get("sense").is_none() {
+            complaint["message"] = "the plan may not make sense for the question".into();
+        }
+        complaint["doubts"] = json!(doubts.into_iter().map(clean_finding).collect::<Vec<_>>());
+        complaint["suggestion"] =
+            "discover what is missing or take it out; the doubts compare words and may be wrong: \
+            mend the plan where one is right; then output the whole plan again, even if unchanged"
+                .into();
     }
     as_json(&complaint)
 }
@@ -193,9 +252,11 @@ fn as_objection(finding: &SenseFinding) -> Objection {
     Objection { missing: finding.nearest.clone(), is_needless, text: finding.message.clone() }
 }
 
-/// What of the question is not covered is asked back.
+/// What of the question is not covered is asked back, but for what the model has considered.
 fn ask_for_uncovered(plan: &mut Plan) {
-    for word in &plan.verification.sense.not_covered {
+    let sense = &plan.verification.sense;
+    let is_open = sense.findings.iter().any(|finding| finding.code == SenseCode::NotCovered);
+    for word in sense.not_covered.iter().filter(|_| is_open) {
         let asked = plan.clarifications.iter().any(|known| known.to_lowercase().contains(&word.to_lowercase()));
         if !asked {
             plan.clarifications

@@ -51,7 +51,7 @@ and group), and takes inputs only from outputs of earlier steps.
 /// The form of the plan.
 const PLAN_FORM: &str = r#"The plan:
 {"reasoning": "...",
- "discovered_context": {"facts": [{"term": "", "definition": "", "source": "", "confidence": 0.9}], "tables": ["db.table"], "apis": [], "documents": [], "skills": []},
+ "discovered_context": {"facts": [{"term": "", "definition": "", "source": "", "confidence": 0.9}], "tables": ["db.table"], "apis": ["api"], "documents": [], "skills": []},
  "plan": {"steps": [{"number": 1, "goal": "...", "databases": [], "tables": ["db.table"], "columns": ["db.table.column"], "compute": ["sum(db.table.column) as name"], "filter": ["db.table.column = 'x'"], "group_by": ["quarter(db.table.column)"], "order": ["name desc"], "limit": 10, "operations": ["api.operation"], "documents": [], "skills": [], "metrics": [], "inputs": [], "outputs": ["step_1_results"]}]},
  "clarifications": []}"#;
 

@@ -61,6 +61,30 @@ pub enum SenseCode {
     Declined,
 }
 
+impl SenseCode {
+    /// Whether only words tell it: what the question calls one thing may be called another by whoever made the plan.
+    pub fn is_doubt(self) -> bool {
+        match self {
+            SenseCode::NotCovered
+            | SenseCode::NotNeeded
+            | SenseCode::DefinitionNotNeeded
+            | SenseCode::MissingCondition
+            | SenseCode::MissingGroup
+            | SenseCode::WrongMeasure
+            | SenseCode::NotJoined => true,
+            SenseCode::DefinitionNotMet
+            | SenseCode::MissingPeriod
+            | SenseCode::WrongPeriod
+            | SenseCode::OutsideData
+            | SenseCode::UnknownColumn
+            | SenseCode::WrongValue
+            | SenseCode::Writes
+            | SenseCode::NoChange
+            | SenseCode::Declined => false,
+        }
+    }
+}
+
 /// One thing that makes no sense.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SenseFinding {
@@ -89,12 +113,26 @@ pub struct Sense {
     /// What was found, at most twenty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<SenseFinding>,
+    /// What only words tell, and whoever made the plan was told and has considered: it stands against nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<SenseFinding>,
+}
+
+impl Sense {
+    /// Takes what only words tell for considered, as far as it is among what was told.
+    pub(super) fn accept(&mut self, is_told: impl Fn(&SenseFinding) -> bool) {
+        let findings = std::mem::take(&mut self.findings);
+        let (doubts, findings) = findings.into_iter().partition(|one| one.code.is_doubt() && is_told(one));
+        self.doubts.extend::<Vec<_>>(doubts);
+        self.findings = findings;
+        self.ok = self.findings.is_empty();
+    }
 }
 
 impl Default for Sense {
     /// Nothing was checked.
     fn default() -> Self {
-        Sense { ok: true, checked: 0, not_covered: Vec::new(), findings: Vec::new() }
+        Sense { ok: true, checked: 0, not_covered: Vec::new(), findings: Vec::new(), doubts: Vec::new() }
     }
 }
 
@@ -149,5 +187,5 @@ pub fn check_sense(question: &str, draft: &Draft, meanings: &dyn Meanings) -> Se
     let Report { checked, mut not_covered, mut findings } = report;
     findings.truncate(MAX_FINDINGS);
     not_covered.truncate(MAX_FINDINGS);
-    Sense { ok: findings.is_empty(), checked, not_covered, findings }
+    Sense { ok: findings.is_empty(), checked, not_covered, findings, doubts: Vec::new() }
 }

@@ -21,13 +21,15 @@ pub fn verify(question: &str, draft: &Draft, names: &dyn Names, seen: Option<&Ha
 }
 
 /// Checks a plan whose run is over, or that somebody wrote: what it leaves out is filled in, and the values of its tables are
-/// read first. Returns its question and the plan as it was checked.
+/// read first. Doubts that its model has considered stay doubts. Returns its question and the plan as it was checked.
 pub async fn verify_plan(plan: Plan, catalog: &Catalog) -> (String, Draft, Verification) {
+    let considered = plan.verification.sense.doubts.clone();
     let (question, mut draft) = plan.into_draft();
     complete_names(&mut draft, catalog);
     let tables: Vec<String> = draft.plan.steps.iter().flat_map(|step| step.tables.clone()).collect();
     catalog.schema.read_values(&tables).await;
-    let verification = verify(&question, &draft, catalog, None);
+    let mut verification = verify(&question, &draft, catalog, None);
+    verification.accept_doubts(|doubt| considered.iter().any(|known| known.message == doubt.message));
     (question, draft, verification)
 }
 
@@ -53,8 +55,14 @@ pub fn verify_names(draft: &Draft, names: &dyn Names, seen: Option<&HashSet<Reso
 }
 
 /// Fills in what others leave out of a plan: a table without its database beside `databases`, and outputs that a later step
-/// takes as `step_1_results` or `step_1_ids` where the step itself names none.
+/// takes as `step_1_results` or `step_1_ids` where the step itself names none. An operation among the APIs stands for its API.
 pub fn complete_names(draft: &mut Draft, names: &dyn Names) {
+    let apis = &mut draft.discovered_context.apis;
+    for name in apis.iter_mut() {
+        *name = find_api(name, names).unwrap_or_else(|| std::mem::take(name));
+    }
+    let mut known = HashSet::new();
+    apis.retain(|name| known.insert(name.clone()));
     for step in &mut draft.plan.steps {
         for table in &mut step.tables {
             if names.resolve(ResourceKind::Table, table).is_none() {
@@ -77,6 +85,15 @@ pub fn complete_names(draft: &mut Draft, names: &dyn Names) {
             }
         }
     }
+}
+
+/// The API of an operation, where that is named in its place. Names of both may have dots.
+fn find_api(name: &str, names: &dyn Names) -> Option<String> {
+    if names.resolve(ResourceKind::Api, name).is_some() {
+        return None;
+    }
+    let id = names.resolve(ResourceKind::Operation, name)?;
+    id.rmatch_indices('.').find_map(|(at, _)| names.resolve(ResourceKind::Api, &id[..at]))
 }
 
 /// Writes every name of a draft as the catalog spells it.

@@ -171,6 +171,11 @@ fn clause(column: &PathColumn, test: &Test<'_>, statement: &mut Statement) -> Re
             let pattern = statement.bind(Parameter::text(plain(pattern)));
             any(format!("LOWER({}) LIKE LOWER({pattern})", column.text(&value)))
         }
+        Test::NotLike(pattern) => {
+            let pattern = statement.bind(Parameter::text(plain(pattern)));
+            let like = any(format!("LOWER({}) LIKE LOWER({pattern})", column.text(&value)));
+            format!("({} AND NOT {like})", any(format!("{value} IS NOT NULL")))
+        }
     })
 }
 

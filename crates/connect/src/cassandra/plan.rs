@@ -91,7 +91,7 @@ fn look(column: usize, data_type: &str, condition: &FilterCondition) -> Result<C
     let mut condition = condition.clone();
     let fit = |value: &Value| fitting(data_type, value);
     let (value, bound) = match condition.test()? {
-        Test::Null | Test::NotNull | Test::Like(_) => (condition.value.clone(), None),
+        Test::Null | Test::NotNull | Test::Like(_) | Test::NotLike(_) => (condition.value.clone(), None),
         Test::Compare(_, value) => {
             let (value, bound) = fit(value)?;
             (value, bound.map(|bound| vec![bound]))

@@ -23,7 +23,12 @@ pub(crate) fn meets(values: &[&Node], test: &Test<'_>) -> bool {
                 FilterOp::Gte => order.is_ge(),
                 FilterOp::Lt => order.is_lt(),
                 FilterOp::Lte => order.is_le(),
-                FilterOp::Eq | FilterOp::Neq | FilterOp::Between | FilterOp::In | FilterOp::Like => order.is_eq(),
+                FilterOp::Eq
+                | FilterOp::Neq
+                | FilterOp::Between
+                | FilterOp::In
+                | FilterOp::Like
+                | FilterOp::NotLike => order.is_eq(),
             })
         }),
         Test::Between(low, high) => any(&|node| {
@@ -33,10 +38,15 @@ pub(crate) fn meets(values: &[&Node], test: &Test<'_>) -> bool {
             (*or_null && values.is_empty())
                 || any(&|node| wanted.iter().any(|wanted| against(node, wanted) == Some(Ordering::Equal)))
         }
-        Test::Like(pattern) => any(&|node| match node {
-            Node::Scalar(_, value) => is_like(&text(value), pattern),
-            Node::Null | Node::Object(_) | Node::List(_) => false,
-        }),
+        Test::Like(pattern) => any(&|node| matches_pattern(node, pattern)),
+        Test::NotLike(pattern) => !values.is_empty() && !any(&|node| matches_pattern(node, pattern)),
+    }
+}
+
+fn matches_pattern(node: &Node, pattern: &str) -> bool {
+    match node {
+        Node::Scalar(_, value) => is_like(&text(value), pattern),
+        Node::Null | Node::Object(_) | Node::List(_) => false,
     }
 }
 

@@ -41,7 +41,7 @@ impl Expression {
                 let (path, null) = (names.path(name), self.bind(json!({"S": "NULL"})));
                 Some(format!("(attribute_not_exists({path}) OR attribute_type({path}, {null}))"))
             }
-            Test::NotNull | Test::Like(_) | Test::Compare(FilterOp::Neq, _) => {
+            Test::NotNull | Test::Like(_) | Test::NotLike(_) | Test::Compare(FilterOp::Neq, _) => {
                 Some(format!("attribute_exists({})", names.path(name)))
             }
             Test::Compare(op, value) => {
@@ -91,7 +91,7 @@ fn operator(op: FilterOp) -> &'static str {
         FilterOp::Gte => ">=",
         FilterOp::Lt => "<",
         FilterOp::Lte => "<=",
-        FilterOp::Eq | FilterOp::Neq | FilterOp::Between | FilterOp::In | FilterOp::Like => "=",
+        FilterOp::Eq | FilterOp::Neq | FilterOp::Between | FilterOp::In | FilterOp::Like | FilterOp::NotLike => "=",
     }
 }
 

@@ -24,7 +24,7 @@ pub(super) fn clause(field: &Field, test: &Test<'_>) -> Result<Clause, Condition
         (Shape::Opaque, _) => return Ok(Clause { query: json!({"match_all": {}}), is_wider: true }),
         (_, Test::Null) => return Ok(plain(json!({"bool": {"must_not": [exists(field)]}}))),
         (_, Test::NotNull) => return Ok(plain(exists(field))),
-        (_, Test::Compare(..) | Test::Between(..) | Test::In { .. } | Test::Like(_)) => {}
+        (_, Test::Compare(..) | Test::Between(..) | Test::In { .. } | Test::Like(_) | Test::NotLike(_)) => {}
     }
     if let Test::In { values, or_null } = test {
         let mut any = Vec::new();
@@ -56,15 +56,19 @@ pub(super) fn clause(field: &Field, test: &Test<'_>) -> Result<Clause, Condition
             Test::Compare(FilterOp::Eq, value) => among(field, &[value]),
             Test::Compare(op, value) => Ok(plain(range(field, &field.name, &[(word(*op), value)])?)),
             Test::Between(low, high) => Ok(plain(range(field, &field.name, &[("gte", low), ("lte", high)])?)),
-            Test::Null | Test::NotNull | Test::In { .. } | Test::Like(_) => {
+            Test::Null | Test::NotNull | Test::In { .. } | Test::Like(_) | Test::NotLike(_) => {
                 Ok(Clause { query: exists(field), is_wider: true })
             }
         },
         Shape::Boolean => match test {
             Test::Compare(FilterOp::Eq, value) => among(field, &[value]),
-            Test::Compare(..) | Test::Null | Test::NotNull | Test::Between(..) | Test::In { .. } | Test::Like(_) => {
-                Ok(Clause { query: exists(field), is_wider: true })
-            }
+            Test::Compare(..)
+            | Test::Null
+            | Test::NotNull
+            | Test::Between(..)
+            | Test::In { .. }
+            | Test::Like(_)
+            | Test::NotLike(_) => Ok(Clause { query: exists(field), is_wider: true }),
         },
         Shape::Id | Shape::Exact | Shape::Address | Shape::Words | Shape::Opaque => texts(field, test),
     }
@@ -75,9 +79,13 @@ fn texts(field: &Field, test: &Test<'_>) -> Result<Clause, ConditionError> {
     let Some((target, _)) = &field.exact else {
         return match test {
             Test::Compare(FilterOp::Eq, value) => among(field, &[value]),
-            Test::Compare(..) | Test::Null | Test::NotNull | Test::Between(..) | Test::In { .. } | Test::Like(_) => {
-                Ok(Clause { query: exists(field), is_wider: true })
-            }
+            Test::Compare(..)
+            | Test::Null
+            | Test::NotNull
+            | Test::Between(..)
+            | Test::In { .. }
+            | Test::Like(_)
+            | Test::NotLike(_) => Ok(Clause { query: exists(field), is_wider: true }),
         };
     };
     let query = match test {
@@ -90,7 +98,7 @@ fn texts(field: &Field, test: &Test<'_>) -> Result<Clause, ConditionError> {
             let wildcard = json!({"wildcard": {target: {"value": wildcard(pattern), "case_insensitive": true}}});
             within(field, wildcard)
         }
-        Test::Null | Test::NotNull | Test::In { .. } => exists(field),
+        Test::Null | Test::NotNull | Test::In { .. } | Test::NotLike(_) => exists(field),
     };
     Ok(Clause { query, is_wider: true })
 }
@@ -140,7 +148,7 @@ fn of_id(test: &Test<'_>) -> Clause {
         Test::Compare(FilterOp::Eq, value) => ids(vec![text(value)]),
         Test::In { values, .. } => ids(values.iter().map(|value| text(value)).collect()),
         Test::Null => Clause { query: json!({"match_none": {}}), is_wider: false },
-        Test::NotNull | Test::Compare(..) | Test::Between(..) | Test::Like(_) => {
+        Test::NotNull | Test::Compare(..) | Test::Between(..) | Test::Like(_) | Test::NotLike(_) => {
             Clause { query: json!({"match_all": {}}), is_wider: true }
         }
     }
@@ -180,7 +188,13 @@ fn word(op: FilterOp) -> &'static str {
         FilterOp::Gt => "gt",
         FilterOp::Lt => "lt",
         FilterOp::Lte => "lte",
-        FilterOp::Gte | FilterOp::Eq | FilterOp::Neq | FilterOp::Between | FilterOp::In | FilterOp::Like => "gte",
+        FilterOp::Gte
+        | FilterOp::Eq
+        | FilterOp::Neq
+        | FilterOp::Between
+        | FilterOp::In
+        | FilterOp::Like
+        | FilterOp::NotLike => "gte",
     }
 }
 

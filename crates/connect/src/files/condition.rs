@@ -30,7 +30,9 @@ pub(super) fn expression(schema: &Schema, condition: &FilterCondition) -> Result
                 FilterOp::Gte => column.gt_eq(value),
                 FilterOp::Lt => column.lt(value),
                 FilterOp::Lte => column.lt_eq(value),
-                FilterOp::Eq | FilterOp::Between | FilterOp::In | FilterOp::Like => column.eq(value),
+                FilterOp::Eq | FilterOp::Between | FilterOp::In | FilterOp::Like | FilterOp::NotLike => {
+                    column.eq(value)
+                }
             }
         }
         Test::Between(low, high) => column.between(literal(low, &plain)?, literal(high, &plain)?),
@@ -40,6 +42,8 @@ pub(super) fn expression(schema: &Schema, condition: &FilterCondition) -> Result
             if or_null { among.or(column.is_null()) } else { among }
         }
         Test::Like(pattern) => searchable(column, &data_type).map_or(lit(false), |text| text.ilike(lit(pattern))),
+        Test::NotLike(pattern) => searchable(column.clone(), &data_type)
+            .map_or_else(|| column.is_not_null(), |text| text.not_ilike(lit(pattern))),
     })
 }
 

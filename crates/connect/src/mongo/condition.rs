@@ -50,6 +50,10 @@ pub(super) fn filter(path: &str, test: &Test<'_>) -> Document {
             if list.is_empty() { nothing() } else { at(doc! { "$in": list }) }
         }
         Test::Like(pattern) => at(doc! { "$regex": like(pattern), "$options": "is" }),
+        Test::NotLike(pattern) => {
+            let unlike = at(doc! { "$not": { "$regex": like(pattern), "$options": "is" } });
+            doc! { "$and": [unlike, at(doc! { "$ne": Bson::Null })] }
+        }
     }
 }
 
@@ -64,7 +68,7 @@ fn operator(op: FilterOp) -> Option<&'static str> {
         FilterOp::Gte => Some("$gte"),
         FilterOp::Lt => Some("$lt"),
         FilterOp::Lte => Some("$lte"),
-        FilterOp::Eq | FilterOp::Neq | FilterOp::Between | FilterOp::In | FilterOp::Like => None,
+        FilterOp::Eq | FilterOp::Neq | FilterOp::Between | FilterOp::In | FilterOp::Like | FilterOp::NotLike => None,
     }
 }
 

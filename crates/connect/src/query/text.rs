@@ -13,7 +13,7 @@ pub(super) enum NotRead {
     )]
     Measure(String),
     #[error(
-        "`{0}` is no condition: write `db.table.column = 'value'`, with =, <>, <, <=, >, >=, in (..), between, like, is null"
+        "`{0}` is no condition: write `db.table.column = 'value'`, with =, <>, <, <=, >, >=, in (..), not in (..), between, like, not like, is null, is not null"
     )]
     Filter(String),
     #[error("`{0}` is no group: write `db.table.column`, or `quarter(db.table.column)` for a part of a date")]
@@ -46,16 +46,77 @@ pub(super) fn read_measure(text: &str) -> Result<Measure, NotRead> {
     Ok(Measure { expression: Some(body.to_owned()), name, ..Measure::default() })
 }
 
+/// The conditions of a text: one, or of `not in (..)` one for each value.
+pub(super) fn read_filters(text: &str) -> Result<Vec<FilterCondition>, NotRead> {
+    const NOT_IN: &str = " not in";
+    let lower = text.to_ascii_lowercase();
+    let Some(at) = lower.find(NOT_IN).filter(|at| !text[..*at].trim().contains(char::is_whitespace)) else {
+        return Ok(vec![plain(read_filter(text)?)]);
+    };
+    let among = plain(read_filter(&format!("{} in{}", &text[..at], &text[at + NOT_IN.len()..]))?);
+    let Value::Array(values) = among.value else { return Err(NotRead::Filter(text.trim().to_owned())) };
+    let one = |value| FilterCondition { column: among.column.clone(), op: FilterOp::Neq, value };
+    Ok(values.into_iter().map(one).collect())
+}
+
+/// A condition on what a function makes of a column, as one on the column itself where they are the same: `date(c) >= '..'`,
+/// `year(c) = 2005`, `lower(c) = 'x'`. Any other stays.
+pub(super) fn plain(filter: FilterCondition) -> FilterCondition {
+    let Some((function, inner)) = read_call(&filter.column) else { return filter };
+    let column = clean(inner);
+    let make = |op, value| FilterCondition { column: column.clone(), op, value };
+    match function.to_ascii_lowercase().as_str() {
+        "date" => make(filter.op, filter.value),
+        "lower" | "upper" => match (filter.op, &filter.value) {
+            (FilterOp::Eq, Value::String(text)) => make(FilterOp::Like, json!(escape(text))),
+            (FilterOp::Like | FilterOp::NotLike, _) => make(filter.op, filter.value),
+            _ => filter,
+        },
+        "year" => {
+            let number = |value: &Value| value.as_i64().or_else(|| value.as_str()?.parse().ok());
+            let is_year = |year: &i64| (1..9999).contains(year);
+            let Some(year) = number(&filter.value).filter(is_year) else { return filter };
+            let (begin, end) = (json!(format!("{year:04}-01-01")), json!(format!("{year:04}-12-31")));
+            let next = json!(format!("{:04}-01-01", year + 1));
+            match filter.op {
+                FilterOp::Eq => make(FilterOp::Between, json!([begin, end])),
+                FilterOp::Gte => make(FilterOp::Gte, begin),
+                FilterOp::Gt => make(FilterOp::Gte, next),
+                FilterOp::Lt => make(FilterOp::Lt, begin),
+                FilterOp::Lte => make(FilterOp::Lt, next),
+                FilterOp::Neq | FilterOp::In | FilterOp::Between | FilterOp::Like | FilterOp::NotLike => filter,
+            }
+        }
+        _ => filter,
+    }
+}
+
+/// A text as a pattern that only it is like.
+fn escape(text: &str) -> String {
+    let mut pattern = String::new();
+    for c in text.chars() {
+        if matches!(c, '%' | '_' | '\\') {
+            pattern.push('\\');
+        }
+        pattern.push(c);
+    }
+    pattern
+}
+
 /// `db.t.c = 'x'` and the other comparisons.
-pub(super) fn read_filter(text: &str) -> Result<FilterCondition, NotRead> {
+fn read_filter(text: &str) -> Result<FilterCondition, NotRead> {
     let text = text.trim();
     let wrong = || NotRead::Filter(text.to_owned());
-    let end = text.find(|c: char| c.is_whitespace() || "=<>!".contains(c)).ok_or_else(wrong)?;
+    // Within the brackets of a function there may be blanks.
+    let call =
+        text.find('(').filter(|at| text[..*at].chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && *at > 0);
+    let from = call.and_then(|at| text[at..].find(')').map(|end| at + end)).unwrap_or(0);
+    let end = text[from..].find(|c: char| c.is_whitespace() || "=<>!".contains(c)).ok_or_else(wrong)? + from;
     let (column, rest) = (clean(&text[..end]), text[end..].trim());
     if column.is_empty() {
         return Err(wrong());
     }
-    let lower = rest.to_lowercase();
+    let lower = rest.to_ascii_lowercase();
     let make = |op, value| Ok(FilterCondition { column: column.clone(), op, value });
     match lower.as_str() {
         "is null" => return make(FilterOp::Eq, Value::Null),
@@ -77,6 +138,10 @@ pub(super) fn read_filter(text: &str) -> Result<FilterCondition, NotRead> {
     }
     if lower.starts_with("like ") {
         return make(FilterOp::Like, read_value(&rest[5..]).ok_or_else(wrong)?);
+    }
+    if let Some(pattern) = lower.strip_prefix("not").filter(|rest| rest.trim_start().starts_with("like ")) {
+        let at = rest.len() - pattern.trim_start().len() + "like ".len();
+        return make(FilterOp::NotLike, read_value(&rest[at..]).ok_or_else(wrong)?);
     }
     if lower.starts_with("between ") {
         let (low, high) = split_word(&rest[8..], "and").ok_or_else(wrong)?;
@@ -233,9 +298,33 @@ mod tests {
         check("a.b.c in step_1_results.id", "in", json!("step_1_results.id"));
         check("a.b.c between '2025-01-01' and '2025-12-31'", "between", json!(["2025-01-01", "2025-12-31"]));
         check("a.b.c like 'A%'", "like", json!("A%"));
+        check("a.b.c not like '%A'", "not_like", json!("%A"));
+        check("a.b.c NOT  LIKE 'é%'", "not_like", json!("é%"));
         for text in ["", "a.b.c", "= 5", "a.b.c in (", "a.b.c between 5"] {
             assert!(read_filter(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn what_is_not_among_values_is_unequal_to_each() {
+        let read = read_filters("a.b.c NOT IN ('x, y', 5)").unwrap();
+        let neq = |value: Value| json!({"column": "a.b.c", "op": "neq", "value": value});
+        assert_eq!(json!(read), json!([neq(json!("x, y")), neq(json!(5))]));
+        assert!(read_filters("a.b.c not in step_1_results.id").is_err());
+        assert_eq!(read_filters("a.b.c = 'x not in y'").unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_function_of_a_column_is_a_condition_on_it_where_both_are_the_same() {
+        let check = |text: &str, column: &str, op: &str, value: Value| {
+            let read = read_filters(text).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(json!(read), json!([{"column": column, "op": op, "value": value}]), "{text}");
+        };
+        check("date( a.b.c ) >= '2024-05-01'", "a.b.c", "gte", json!("2024-05-01"));
+        check("year(a.b.c) = 2024", "a.b.c", "between", json!(["2024-01-01", "2024-12-31"]));
+        check("Year(a.b.c) > 2024", "a.b.c", "gte", json!("2025-01-01"));
+        check("lower(a.b.c) = '5_%'", "a.b.c", "like", json!("5\\_\\%"));
+        check("month(a.b.c) = 6", "month(a.b.c)", "eq", json!(6));
     }
 
     #[test]

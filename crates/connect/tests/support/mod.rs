@@ -50,6 +50,7 @@ pub(crate) async fn check_filters(source: &dyn Connector, is_typed: bool) {
         ("name", FilterOp::Like, json!("a%"), json!([1, 3])),
         ("name", FilterOp::Like, json!("50\\%\\_X"), json!([4])),
         ("name", FilterOp::Like, json!("%'%"), json!([2])),
+        ("name", FilterOp::NotLike, json!("a%"), json!([2, 4])),
         ("name", FilterOp::In, json!(["Ada", "ada"]), json!([1, 3])),
         ("age", FilterOp::Neq, json!(36), json!([3])),
         ("age", FilterOp::Eq, json!(null), json!([2])),

@@ -109,7 +109,7 @@ impl Writer {
                     FilterOp::Gte => ">=",
                     FilterOp::Lt => "<",
                     FilterOp::Lte => "<=",
-                    FilterOp::Eq | FilterOp::Between | FilterOp::In | FilterOp::Like => "=",
+                    FilterOp::Eq | FilterOp::Between | FilterOp::In | FilterOp::Like | FilterOp::NotLike => "=",
                 };
                 format!("{name} {sign} {}", literal(value)?)
             }
@@ -125,16 +125,19 @@ impl Writer {
                     (false, false) => format!("{name} IN ({})", list.join(", ")),
                 }
             }
-            Test::Like(pattern) => {
-                let pattern = self.text(&pattern)?;
-                match self.dialect {
-                    Dialect::Postgres => format!("CAST({name} AS text) ILIKE {pattern}"),
-                    Dialect::Mysql => format!("CAST({name} AS CHAR) LIKE {pattern}"),
-                    Dialect::Bigquery => format!("LOWER(CAST({name} AS STRING)) LIKE LOWER({pattern})"),
-                    Dialect::Sqlite => format!("{name} LIKE {pattern} ESCAPE '\\'"),
-                    Dialect::Joined => format!("CAST({name} AS VARCHAR) ILIKE {pattern}"),
-                }
-            }
+            Test::Like(pattern) => self.like(name, &pattern)?,
+            Test::NotLike(pattern) => format!("NOT ({})", self.like(name, &pattern)?),
+        })
+    }
+
+    fn like(&self, name: &str, pattern: &str) -> Result<String, Failure> {
+        let pattern = self.text(pattern)?;
+        Ok(match self.dialect {
+            Dialect::Postgres => format!("CAST({name} AS text) ILIKE {pattern}"),
+            Dialect::Mysql => format!("CAST({name} AS CHAR) LIKE {pattern}"),
+            Dialect::Bigquery => format!("LOWER(CAST({name} AS STRING)) LIKE LOWER({pattern})"),
+            Dialect::Sqlite => format!("{name} LIKE {pattern} ESCAPE '\\'"),
+            Dialect::Joined => format!("CAST({name} AS VARCHAR) ILIKE {pattern}"),
         })
     }
 

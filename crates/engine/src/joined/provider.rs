@@ -185,7 +185,8 @@ impl Remote {
             | FilterOp::Lt
             | FilterOp::Lte
             | FilterOp::Between
-            | FilterOp::Like => rows / 3,
+            | FilterOp::Like
+            | FilterOp::NotLike => rows / 3,
         })
     }
 

@@ -35,6 +35,7 @@ pub(super) fn describe(step: &Step) -> String {
                 FilterOp::Between => "between",
                 FilterOp::In => "in",
                 FilterOp::Like => "like",
+                FilterOp::NotLike => "not like",
             };
             format!("{} {sign} {value}", bare(&filter.column))
         };

@@ -33,6 +33,7 @@ impl Meanings for Evidence {
         let details = self.methods.iter().find(|(known, _)| known == id);
         Some(OperationMeaning {
             writes: details.map(|(_, writes)| *writes),
+            api: hit.parent.clone(),
             name: hit.name.clone(),
             description: hit.description.clone(),
         })

@@ -18,7 +18,9 @@ pub(super) fn check(view: &PlanView<'_>, report: &mut Report) {
     if !view.is_structured {
         return;
     }
-    for concept in &view.question.concepts {
+    // A name of what is used is no value in it.
+    let is_source = |concept: &&Concept| concept.is_name && view.names_source(&concept.stem);
+    for concept in view.question.concepts.iter().filter(|concept| !is_source(concept)) {
         if view.cover(&concept.stem) == Cover::Value {
             report.check(check_value(view, &concept.stem, None, &format!("`{}` of the question", concept.text)));
         } else if concept.code.is_some() || concept.is_name {
@@ -48,18 +50,25 @@ fn check_pairs(view: &PlanView<'_>, words: &[String], place: &str, report: &mut 
     }
 }
 
-/// A number is a value of a condition, a limit, or said by the step that needs it.
+/// A number is a value of a condition, a limit, a part of what is computed, or said by the step that needs it.
 fn check_number(view: &PlanView<'_>, number: &str) -> Option<SenseFinding> {
     let is_limit = view.steps.iter().any(|step| step.limit.is_some_and(|limit| limit.to_string() == number));
-    // Where a step says in fields what it computes, a number in its goal is none of them.
-    let computed = view.steps.iter().any(super::view::computes);
-    let stem = stems(number).concat();
-    let said = if computed { view.filters_hold(&stem) } else { view.says(&stem) };
-    (!is_limit && !said).then(|| {
+    let mut formulas = view.steps.iter().flat_map(|step| &step.compute).filter_map(|one| one.expression.as_deref());
+    let is_computed = formulas.any(|formula| computes_with(formula, number));
+    (!is_limit && !is_computed && !view.says(&stems(number).concat())).then(|| {
         let message =
-            format!("`{number}` of the question is in no condition, `limit` or goal: say it where it is used");
+            format!("`{number}` of the question is in no condition, `limit`, measure or goal: say it where it is used");
         SenseFinding::new(SenseCode::MissingCondition, None, message)
     })
+}
+
+/// Whether a formula holds a number, as it is or as so many percent: 5 is in `a * 1.05`, in `a * 0.95` and in `a * 0.05`.
+fn computes_with(formula: &str, number: &str) -> bool {
+    let Ok(wanted) = number.parse::<f64>() else { return false };
+    let forms = [wanted, wanted / 100.0, 1.0 + wanted / 100.0, 1.0 - wanted / 100.0];
+    let is_number = |c: char| c.is_ascii_digit() || c == '.';
+    let said = formula.split(|c| !is_number(c)).filter_map(|part| part.parse::<f64>().ok());
+    said.into_iter().any(|said| forms.iter().any(|form| (form - said).abs() < 1e-9))
 }
 
 /// A word that is a value of a column has to be a condition on it, or a group by it, in each step that computes over its table; `thing` is

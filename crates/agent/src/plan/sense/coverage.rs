@@ -76,8 +76,13 @@ fn names(term: &super::view::UsedTerm, concept: &Concept) -> bool {
     term.stems.iter().any(|stem| alike(stem, &concept.stem)) || term.short.as_ref() == Some(&concept.stem)
 }
 
+/// A word of several parts (`o'hara`, `b2b`) is covered where all of them are.
 fn is_covered(view: &PlanView<'_>, concept: &Concept) -> bool {
-    let stem = &concept.stem;
+    let mut parts = concept.parts.iter().filter(|part| part.chars().count() > 1).peekable();
+    covers(view, concept, &concept.stem) || (parts.peek().is_some() && parts.all(|part| covers(view, concept, part)))
+}
+
+fn covers(view: &PlanView<'_>, concept: &Concept, stem: &str) -> bool {
     if view.cover(stem) > Cover::None || view.filters_hold(stem) {
         return true;
     }
@@ -124,13 +129,46 @@ fn is_covered(view: &PlanView<'_>, concept: &Concept) -> bool {
     if concept.is_name && !view.tables().all(|(_, table)| table.columns.is_empty()) && view.says(stem) {
         return true;
     }
+    // What a step computes is called so, or a step says it together with the words beside it: as home runs.
+    if view.named.iter().any(|named| alike(named, stem)) || is_said_with_neighbour(view, concept, stem) {
+        return true;
+    }
     // Nothing where the plan looks is called so: a step that says the word says what stands for it, as doctors for physicians.
-    let is_here = |id: &String| view.tables().any(|(_, table)| id.split('.').next() == Some(table.database.as_str()));
-    view.said.iter().any(|said| alike(said, stem)) && !view.meanings.homes(stem).iter().any(is_here)
+    let is_here = |id: &String| view.tables().any(|(_, table)| is_of_database(id, &table.database));
+    view.said.iter().any(|said| alike(said, stem)) && !list_homes(view, concept, stem).iter().any(is_here)
+}
+
+fn is_of_database(id: &str, database: &str) -> bool {
+    id.strip_prefix(database).is_some_and(|rest| rest.starts_with('.'))
+}
+
+/// Whether a goal has the word beside a word that the question has it beside too.
+fn is_said_with_neighbour(view: &PlanView<'_>, concept: &Concept, stem: &str) -> bool {
+    let neighbours = view.question.concepts.iter().filter(|other| other.at.abs_diff(concept.at) == 1);
+    let mut pairs = neighbours.map(|other| match other.at < concept.at {
+        true => (other.stem.as_str(), stem),
+        false => (stem, other.stem.as_str()),
+    });
+    pairs.any(|(first, second)| view.said.windows(2).any(|said| alike(&said[0], first) && alike(&said[1], second)))
+}
+
+/// The tables that hold a word and fit the question: called by it alone, or holding more of what the question is about. The
+/// game of `home_game` is no home of `home runs`.
+fn list_homes(view: &PlanView<'_>, concept: &Concept, stem: &str) -> Vec<String> {
+    let mut homes = view.meanings.homes(stem);
+    let others: Vec<&Concept> = view.question.concepts.iter().filter(|other| other.at != concept.at).collect();
+    homes.retain(|id| {
+        let knows = |table: crate::meaning::TableMeaning| {
+            let words = super::vocabulary::Vocabulary::of_table(&table);
+            others.iter().any(|other| words.cover(&other.stem) > Cover::None)
+        };
+        others.is_empty() || is_home(id, stem) || view.meanings.table(id).is_none_or(knows)
+    });
+    homes
 }
 
 fn tell_missing(view: &PlanView<'_>, concept: &Concept) -> SenseFinding {
-    let nearest = view.meanings.homes(&concept.stem);
+    let nearest = list_homes(view, concept, &concept.stem);
     let advice = match nearest.is_empty() {
         true => "say in a step's goal what stands for it, or decline",
         false => "use what holds it",
@@ -158,8 +196,10 @@ fn check_count(view: &PlanView<'_>) -> Option<SenseFinding> {
     if homes.iter().any(is_there) || by_key || (from_earlier && view.steps.len() > 1) {
         return None;
     }
-    let message =
-        format!("the question counts `{counts}`, and the plan does not use the table that holds them, one a row");
+    let message = format!(
+        "the question counts `{}`, and the plan does not use the table that holds them, one a row",
+        view.word(counts)
+    );
     Some(SenseFinding::new(SenseCode::WrongMeasure, None, message).near(homes))
 }
 
@@ -172,8 +212,10 @@ fn check_amount(view: &PlanView<'_>) -> Option<SenseFinding> {
     let only_counts = measures.peek().is_some()
         && measures.all(|measure| matches!(measure.aggregation, Some(Aggregation::Count | Aggregation::CountDistinct)));
     (is_amount && only_counts && view.question.ranks.is_some()).then(|| {
-        let message =
-            format!("the question ranks by `{counts}`, and the plan only counts rows: sum what it is made of");
+        let message = format!(
+            "the question ranks by `{}`, and the plan only counts rows: sum what it is made of",
+            view.word(counts)
+        );
         SenseFinding::new(SenseCode::WrongMeasure, None, message)
     })
 }
@@ -211,20 +253,32 @@ fn check_data(view: &PlanView<'_>) -> Option<SenseFinding> {
         return Some(SenseFinding::new(SenseCode::WrongMeasure, None, message).near(homes));
     }
     let measures = view.steps.iter().any(|step| !step.compute.is_empty() || !step.order.is_empty());
-    (question.ranks.is_some() && view.is_structured && !measures).then(|| {
+    (question.ranks.is_some() && view.is_structured && !measures && !limits_place(view)).then(|| {
         let message =
             "the question asks for the first by something, and no step computes it: say it in `compute` and `order`";
         SenseFinding::new(SenseCode::WrongMeasure, None, message)
     })
 }
 
+/// Whether a condition keeps the first places: `rank <= 10` for the top ten.
+fn limits_place(view: &PlanView<'_>) -> bool {
+    use prospector_connect::filter::FilterOp;
+    let is_place = |name: &str| {
+        const PLACES: [&str; 5] = ["rank", "place", "position", "seed", "standing"];
+        let words = super::vocabulary::stems(name);
+        words.iter().any(|word| PLACES.iter().any(|place| super::vocabulary::stems(place).concat() == *word))
+    };
+    view.filters().any(|(_, filter, _)| {
+        let is_upper = matches!(filter.op, FilterOp::Lt | FilterOp::Lte | FilterOp::Between | FilterOp::Eq);
+        let says = || filter.value.as_i64().is_some_and(|value| view.question.counted.contains(&value));
+        is_upper && (is_place(&filter.column) || says())
+    })
+}
+
 /// What is ranked or grouped by has to be known to each step that computes; where it has a table of its own, a number that stands
 /// for it is no answer.
 fn check_subject(view: &PlanView<'_>) -> Option<SenseFinding> {
-    // `How much was refunded to the ten customers with ...` ranks customers.
-    let ranks = |concept: &&Concept| !concept.text.ends_with("ed");
-    let ranked = view.question.ranks.and_then(|_| view.question.concepts.iter().find(ranks));
-    let ranked = ranked.map(|concept| vec![concept.stem.clone()]);
+    let ranked = view.question.ranked.as_ref().map(|concept| vec![concept.stem.clone()]);
     let grouped = view.question.groupings.iter().filter_map(|grouping| match grouping {
         Grouping::Of(stems) if view.question.ranks.is_none() => Some(stems.clone()),
         Grouping::Of(_) | Grouping::Unit(_) => None,
@@ -243,8 +297,10 @@ fn check_subject(view: &PlanView<'_>) -> Option<SenseFinding> {
             })
         });
         if by_number && !is_there {
-            let message =
-                format!("the question wants `{stem}` by name, and the plan has only a key to it: join its table");
+            let message = format!(
+                "the question wants `{}` by name, and the plan has only a key to it: join its table",
+                view.word(stem)
+            );
             return Some(SenseFinding::new(SenseCode::MissingGroup, None, message).near(homes));
         }
         let knows = |step: &crate::plan::Step| {
@@ -256,7 +312,8 @@ fn check_subject(view: &PlanView<'_>) -> Option<SenseFinding> {
         });
         if let Some(step) = strange.filter(|_| !homes.is_empty() || view.cover(stem) > Cover::None) {
             let message = format!(
-                "the step computes over tables that know no `{stem}`, which the question wants to be told apart"
+                "the step computes over tables that know no `{}`, which the question wants to be told apart",
+                view.word(stem)
             );
             return Some(SenseFinding::new(SenseCode::MissingGroup, Some(step.number), message).near(homes));
         }
@@ -313,13 +370,18 @@ fn check_currency(view: &PlanView<'_>) -> Option<SenseFinding> {
 fn check_negation(view: &PlanView<'_>) -> Option<SenseFinding> {
     use prospector_connect::filter::FilterOp;
     let tables = view.tables().count();
-    let excludes = view.filters().any(|(_, filter, _)| filter.op == FilterOp::Neq || filter.value.is_null());
+    let excludes = view
+        .filters()
+        .any(|(_, filter, _)| matches!(filter.op, FilterOp::Neq | FilterOp::NotLike) || filter.value.is_null());
     let defined = view
         .terms
         .iter()
         .chain(&view.defined)
         .any(|term| term.says.iter().any(|word| word == "without" || word == "not"));
-    (view.question.negates && tables == 1 && !excludes && !defined).then(|| {
+    // `isn't` may be said of a value too: any condition may be the one.
+    let denies = view.question.denies && view.filters().next().is_none() && view.is_structured;
+    let negates = view.question.negates && !excludes;
+    ((negates || denies) && tables == 1 && !defined).then(|| {
         let message = "the question asks for what did not happen, and the plan reads one table: name the table that would hold it, and leave out what is in it";
         let nearest = view.question.concepts.iter().flat_map(|concept| view.meanings.homes(&concept.stem)).take(3).collect();
         SenseFinding::new(SenseCode::NotCovered, None, message).near(nearest)
@@ -373,7 +435,14 @@ fn check_grouping(view: &PlanView<'_>, grouping: &Grouping) -> Option<SenseFindi
                 words_of(name).iter().any(|word| stems.iter().any(|stem| alike(word, stem)))
             });
             let defined = view.terms.iter().any(|term| stems.iter().any(|stem| term.stems.contains(stem)));
-            (measured || defined || view.fields().iter().any(is_called), stems.join(" "))
+            // The fields of a step that calls an operation name no columns of tables.
+            let mut groups = view.steps.iter().flat_map(|step| &step.group_by);
+            let is_named = groups.any(|group| {
+                let told = words_of(&format!("{} {}", group.column, group.name.as_deref().unwrap_or_default()));
+                stems.iter().any(|stem| told.iter().any(|word| alike(word, stem)))
+            });
+            let words: Vec<&str> = stems.iter().map(|stem| view.word(stem)).collect();
+            (measured || defined || is_named || view.fields().iter().any(is_called), words.join(" "))
         }
     };
     (!is_made).then(|| {

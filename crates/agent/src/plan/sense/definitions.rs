@@ -149,7 +149,9 @@ fn check_needs(view: &PlanView<'_>, term: &UsedTerm, report: &mut Report) {
         let homes = view.meanings.homes(&stem);
         let Some(first) = homes.first().cloned() else { continue };
         let is_there = view.cover(&stem) > Cover::None && is_reached(view, &stem, term, &homes);
-        report.check((!is_there).then(|| tell(term, &format!("`{stem}`, which is in {first}")).near(homes)));
+        report.check(
+            (!is_there).then(|| tell(term, &format!("`{}`, which is in {first}", term.word(&stem))).near(homes)),
+        );
     }
 }
 

@@ -4,11 +4,12 @@ use prospector_core::record::ResourceKind;
 
 use super::{
     Report, SenseCode, SenseFinding,
+    question::Concept,
     structure::is_joined,
     view::{PlanView, Source, UsedTerm},
     vocabulary::{Cover, alike, stems},
 };
-use crate::meaning::TableMeaning;
+use crate::{meaning::TableMeaning, plan::Step};
 
 pub(super) fn check(view: &PlanView<'_>, report: &mut Report) {
     let mut needed: Vec<bool> = view.sources.iter().map(|source| is_needed(view, source)).collect();
@@ -16,8 +17,10 @@ pub(super) fn check(view: &PlanView<'_>, report: &mut Report) {
     for at in 0..view.sources.len() {
         needed[at] = needed[at] || is_bridge(view, at, &needed);
     }
+    // What a plan rests on alone is what it is: whether that covers the question is checked elsewhere.
+    let is_only = view.sources.len() == 1;
     for (source, is_needed) in view.sources.iter().zip(needed) {
-        report.check((!is_needed).then(|| {
+        report.check((!is_needed && !is_only).then(|| {
             let message =
                 format!("the {} {} adds nothing that the question asks for: take it out", source.kind, source.id);
             SenseFinding::new(SenseCode::NotNeeded, Some(source.step), message)
@@ -78,10 +81,18 @@ fn is_table_needed(view: &PlanView<'_>, source: &Source) -> bool {
 }
 
 fn is_operation_needed(view: &PlanView<'_>, source: &Source) -> bool {
-    let changes = source.operation.as_ref().is_some_and(|operation| operation.writes != Some(false));
+    let Some(operation) = &source.operation else { return true };
+    let changes = operation.writes != Some(false);
     let has_tables = view.tables().next().is_some();
-    let concepts = &view.question.concepts;
-    let covers = |stem: &str| source.words.cover(stem) > Cover::None;
+    // A name is a value that an operation is called with.
+    let concepts: Vec<&Concept> = view.question.concepts.iter().filter(|concept| !concept.is_name).collect();
+    let is_asked_for = view.question.concepts.iter().any(|concept| {
+        let api = stems(&operation.api);
+        concept.is_name && !api.is_empty() && api.iter().any(|word| *word == concept.stem)
+    });
+    if is_asked_for && !changes {
+        return true;
+    }
     if has_tables {
         // Beside tables an operation is there for what the tables do not have.
         return concepts.iter().any(|concept| {
@@ -89,13 +100,19 @@ fn is_operation_needed(view: &PlanView<'_>, source: &Source) -> bool {
             source.words.cover(&concept.stem) == Cover::Name && of_tables.unwrap_or(Cover::None) == Cover::None
         });
     }
+    let own: Vec<&Step> = view.steps.iter().filter(|step| step.operations.contains(&source.id)).collect();
+    let said: Vec<String> = own.iter().flat_map(|step| list_said(step)).collect();
+    let covers = |stem: &str| source.words.cover(stem) > Cover::None || said.iter().any(|said| alike(said, stem));
     let covered = concepts.iter().filter(|concept| covers(&concept.stem)).count();
     // What is read first for what another operation of the same API then does.
-    let api = |id: &str| id.split('.').next().map(str::to_owned);
-    let feeds = view.steps.iter().filter(|step| step.number == source.step).any(|step| {
+    let feeds = own.iter().filter(|step| step.number == source.step).any(|step| {
         view.steps.iter().any(|later| {
-            later.inputs.iter().any(|input| step.outputs.contains(input))
-                && later.operations.iter().any(|id| *id != source.id && api(id) == api(&source.id))
+            let is_same = |id: &String| {
+                let other = view.sources.iter().find(|other| other.id == *id);
+                let other = other.and_then(|other| other.operation.as_ref());
+                *id != source.id && other.is_some_and(|other| other.api == operation.api)
+            };
+            later.inputs.iter().any(|input| step.outputs.contains(input)) && later.operations.iter().any(is_same)
         })
     });
     if feeds && !changes {
@@ -103,6 +120,15 @@ fn is_operation_needed(view: &PlanView<'_>, source: &Source) -> bool {
     }
     let is_called = concepts.iter().any(|concept| source.words.is_called(&concept.stem));
     (is_called || covered * 2 >= concepts.len().max(1)) && (!changes || covered > 0)
+}
+
+/// The stems of what a step says: in its goal, and in what it is called with and groups by.
+fn list_said(step: &Step) -> Vec<String> {
+    let values = step.filter.iter().map(|filter| format!("{} {}", filter.column, filter.value));
+    let groups = step.group_by.iter().map(|group| group.column.clone());
+    let measures = step.compute.iter().filter_map(|measure| measure.name.clone());
+    let said = values.chain(groups).chain(measures).chain([step.goal.clone()]);
+    said.flat_map(|text| stems(&text)).collect()
 }
 
 /// A document or skill is needed where it gives a definition, or is about more than a part of the question.

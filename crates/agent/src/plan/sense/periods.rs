@@ -1,14 +1,21 @@
 //! Whether the period of the question is said, is the one that conditions test, and lies within what the tables hold.
 
-use prospector_connect::filter::{FilterCondition, FilterOp};
+use prospector_connect::{
+    filter::{FilterCondition, FilterOp},
+    query::DatePart,
+    table::ColumnType,
+};
 use prospector_text::periods::{self, Period};
 use serde_json::Value;
 
 use super::{
     Report, SenseCode, SenseFinding,
-    view::{Found, PlanView, computes},
+    view::{Found, PlanView, argument_of, computes},
 };
-use crate::{meaning::TableMeaning, plan::Step};
+use crate::{
+    meaning::{ColumnMeaning, TableMeaning},
+    plan::Step,
+};
 
 /// The days that conditions on one column let through.
 struct Interval {
@@ -38,12 +45,15 @@ pub(super) fn check(view: &PlanView<'_>, report: &mut Report) {
         let is_about_data = view.tables().next().is_some();
         let missing =
             is_about_data && !is_tested && (!is_said || view.steps.iter().any(computes) && intervals.is_empty());
+        // Where no column is known to hold dates, only words tell that one does.
+        let has_dates = view.tables().any(|(_, table)| table.columns.iter().any(is_known_date));
+        let code = if has_dates { SenseCode::MissingPeriod } else { SenseCode::MissingCondition };
         report.check(missing.then(|| {
             let message = format!(
-                "no condition limits a date to the period of the question, from {} to before {}",
-                period.from, period.to
+                "no condition limits a date to the period of the question, {}",
+                tell_days(&period.from, &period.to)
             );
-            SenseFinding::new(SenseCode::MissingPeriod, None, message)
+            SenseFinding::new(code, None, message)
         }));
     }
     if view.question.is_relative {
@@ -57,8 +67,10 @@ pub(super) fn check(view: &PlanView<'_>, report: &mut Report) {
         });
         report.check((!fits).then(|| {
             let message = format!(
-                "{}.{} is limited to {} up to {}, which is not the period of the question",
-                interval.table, interval.column, interval.from, interval.to
+                "{}.{} is limited to the days {}, which is not the period of the question",
+                interval.table,
+                interval.column,
+                tell_days(&interval.from, &interval.to)
             );
             SenseFinding::new(SenseCode::WrongPeriod, Some(interval.step), message)
         }));
@@ -89,13 +101,52 @@ fn read_intervals(view: &PlanView<'_>, step: &Step) -> Vec<Interval> {
     found
 }
 
+/// The days from one to before another, of which either may be open.
+fn tell_days(from: &str, to: &str) -> String {
+    match (from.starts_with("0000"), to.starts_with("9999")) {
+        (false, false) => format!("from {from} to before {to}"),
+        (false, true) => format!("from {from} on"),
+        (true, false) => format!("before {to}"),
+        (true, true) => "at any time".to_owned(),
+    }
+}
+
+/// Whether a column holds dates, by its type, by its values, or as it is called.
+fn is_known_date(column: &ColumnMeaning) -> bool {
+    const NAMES: [&str; 6] = ["date", "day", "month", "year", "time", "timestamp"];
+    let names = super::vocabulary::stems(&column.name);
+    column.is_date()
+        || names.iter().any(|name| NAMES.iter().any(|known| super::vocabulary::stems(known).concat() == *name))
+}
+
+/// Whether a column may hold dates as texts: nothing that is known of it says that it does not.
+fn may_hold_dates(column: &ColumnMeaning) -> bool {
+    let is_text = matches!(column.column_type, ColumnType::Text | ColumnType::Other);
+    let mut values = column.values.iter().peekable();
+    is_text && (values.peek().is_none() || values.any(|value| is_day(value)))
+}
+
+/// Whether a text begins with a whole day, `2024-05-31`.
+fn is_day(text: &str) -> bool {
+    let part =
+        |range: std::ops::Range<usize>| text.get(range).is_some_and(|part| part.bytes().all(|b| b.is_ascii_digit()));
+    let bytes = text.as_bytes();
+    part(0..4) && bytes.get(4) == Some(&b'-') && part(5..7) && bytes.get(7) == Some(&b'-') && part(8..10)
+}
+
 /// From which day to before which one a condition lets rows through.
 fn read_bounds(filter: &FilterCondition, found: Found<'_>) -> Option<(String, String)> {
     const NO_BEGINNING: &str = "0000-01-01";
     const NO_END: &str = "9999-12-31";
     let day = |value: &Value| {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        let is_named = found.column.is_date() || found.column.name.to_lowercase().contains("year");
+        // `year(..)` and the like are asked of dates.
+        let is_part = argument_of(&filter.column)
+            .is_some_and(|(function, _)| DatePart::ALL.iter().any(|part| part.as_str().eq_ignore_ascii_case(function)));
+        let is_named = found.column.is_date()
+            || found.column.name.to_lowercase().contains("year")
+            || is_part
+            || (is_day(&text) && may_hold_dates(found.column));
         periods::find(&text).into_iter().next().filter(|_| is_named)
     };
     let first = day(&filter.value);
@@ -114,7 +165,7 @@ fn read_bounds(filter: &FilterCondition, found: Found<'_>) -> Option<(String, St
             let list = filter.value.as_array()?;
             (day(list.first()?)?.from, day(list.get(1)?)?.to)
         }
-        FilterOp::Neq | FilterOp::In => return None,
+        FilterOp::Neq | FilterOp::In | FilterOp::NotLike => return None,
     })
 }
 
@@ -131,8 +182,7 @@ fn list_outside(view: &PlanView<'_>, step: &Step, intervals: &[Interval]) -> Vec
     };
     let tell = |table: &TableMeaning, spans: &[(String, String)], from: &str, to: &str| {
         let (first, last) = &spans[0];
-        let message =
-            format!("{} holds days from {first} to {last}, and too little from {from} to before {to}", table.id);
+        let message = format!("{} holds days from {first} to {last}, and too little {}", table.id, tell_days(from, to));
         SenseFinding::new(SenseCode::OutsideData, Some(step.number), message)
     };
     let mut found = Vec::new();

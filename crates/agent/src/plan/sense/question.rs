@@ -1,7 +1,7 @@
 //! A question as it is compared with a plan: what it is about, and what it wants of it.
 
 use prospector_text::{
-    codes,
+    codes, numbers,
     periods::{self, Period},
     requests::{self, Change, change_of},
 };
@@ -15,6 +15,8 @@ pub struct Concept {
     pub text: String,
     /// Its stem.
     pub stem: String,
+    /// The stems of its parts, where it has several: `o'hara`, `b2b`.
+    pub parts: Vec<String>,
     /// The code that data may hold in its place: `DE` for Germany.
     pub code: Option<&'static str>,
     /// Whether it is a name: written with a capital within a sentence.
@@ -43,6 +45,8 @@ pub struct Question {
     pub periods: Vec<Period>,
     /// Numbers that are in no period.
     pub numbers: Vec<String>,
+    /// How many the words for an end of an order are said of: 10 of `the top ten`.
+    pub counted: Vec<i64>,
     /// What it wants to be grouped by.
     pub groupings: Vec<Grouping>,
     /// The stem of what is to be counted.
@@ -51,18 +55,30 @@ pub struct Question {
     pub wants_average: bool,
     /// Whether it wants the first by something: the most, the best.
     pub ranks: Option<bool>,
+    /// What it wants the first of.
+    pub ranked: Option<Concept>,
     /// Whether it asks for something to be changed.
     pub asks_for_change: bool,
     /// Whether it asks for the least or the greatest value, or compares amounts.
     pub compares: bool,
     /// Whether it calls something a table.
     pub names_tables: bool,
-    /// What it asks to be done, where it asks for a change and its verb says which.
-    pub changes: Option<Change>,
+    /// What it asks to be done, where it asks for a change and its verbs say which.
+    pub changes: Vec<Change>,
     /// Whether it speaks of what did not happen.
     pub negates: bool,
+    /// Whether it denies something: `isn't`, `nobody`.
+    pub denies: bool,
     /// Whether it compares with another time.
     pub is_relative: bool,
+}
+
+impl Concept {
+    fn new(text: &str, stems: Vec<String>, at: usize) -> Self {
+        let stem = stems.concat();
+        let parts = if stems.len() > 1 { stems } else { Vec::new() };
+        Concept { text: text.to_owned(), stem, parts, code: None, is_name: false, at }
+    }
 }
 
 /// So many words of a question are read, and so many things that it is about or wants to be grouped by.
@@ -114,13 +130,17 @@ impl Question {
         let periods = periods::find_on(&words.join(" "), periods::today());
         let is_time =
             |at: usize| periods.iter().any(|period| (period.place.0..period.place.0 + period.place.1).contains(&at));
+        let verbs = requests::list_changes(text);
+        let superlative = find_superlative(&lower);
         let mut question = Question {
-            words: words.iter().map(|word| stems(word).concat()).collect(),
-            asks_for_change: requests::asks_for_change(text),
-            changes: lower.iter().find_map(|word| change_of(word)).filter(|_| requests::asks_for_change(text)),
+            words: words.iter().map(|word| stems(requests::strip_ending(word)).concat()).collect(),
+            asks_for_change: !verbs.is_empty(),
+            changes: verbs.iter().filter_map(|verb| change_of(verb)).collect(),
             negates: has(&["never", "without", "neither"]),
+            denies: lower.iter().any(|word| requests::denies(word)) || has(&["nobody"]),
             is_relative: lower.iter().enumerate().any(|(at, word)| RELATIVE.contains(&word.as_str()) && !is_time(at)),
-            ranks: if has(&HIGHEST) { Some(true) } else { has(&LOWEST).then_some(false) },
+            ranks: superlative.map(|(_, highest)| highest),
+            counted: superlative.map_or_else(Vec::new, |(at, _)| read_counted(&lower, at)),
             compares: has(&["minimum", "maximum", "min", "max", "smallest", "largest", "compare", "compared"])
                 || lower
                     .windows(2)
@@ -129,7 +149,8 @@ impl Question {
             wants_average: has(&["average", "mean", "avg"]),
             ..Question::default()
         };
-        for (at, word) in words.iter().enumerate().filter(|(at, _)| !is_time(*at)) {
+        let is_left_out = |at: usize| is_time(at) || is_verb_of_most(&lower, at);
+        for (at, word) in words.iter().enumerate().filter(|(at, _)| !is_left_out(*at)) {
             if word.chars().all(|c| c.is_ascii_digit() || c == '-') {
                 question.numbers.push((*word).to_owned());
                 continue;
@@ -143,7 +164,8 @@ impl Question {
             }
         }
         question.numbers.dedup();
-        question.groupings = read_groupings(&lower, &question.concepts);
+        question.ranked = superlative.and_then(|(at, _)| find_ranked(&lower, at, &question.concepts));
+        question.groupings = read_groupings(&lower, &question);
         question.groupings.truncate(MAX_GROUPINGS);
         question.counts = read_count(&lower, &question.concepts);
         question.periods = periods;
@@ -151,9 +173,52 @@ impl Question {
     }
 }
 
+/// The first word for the upper end of an order, or else for the lower one. `A top ten opponent` is ranked already.
+fn find_superlative(lower: &[String]) -> Option<(usize, bool)> {
+    let find = |list: &[&str]| {
+        let is_attribute = |at: usize| at > 0 && matches!(lower[at - 1].as_str(), "a" | "an");
+        lower.iter().enumerate().position(|(at, word)| list.contains(&word.as_str()) && !is_attribute(at))
+    };
+    find(&HIGHEST).map(|at| (at, true)).or_else(|| find(&LOWEST).map(|at| (at, false)))
+}
+
+/// The number beside a superlative.
+fn read_counted(lower: &[String], at: usize) -> Vec<i64> {
+    let places = [at.checked_sub(1), Some(at + 1)].into_iter().flatten();
+    let words = places.filter_map(|place| lower.get(place));
+    words.filter_map(|word| word.parse().ok().or_else(|| numbers::parse_word(word).map(i64::from))).collect()
+}
+
+/// What is ranked: what stands first, as in `which shops have the highest rent`; after a preposition what follows, as in `photos
+/// of the ten oldest bridges`.
+fn find_ranked(lower: &[String], at: usize, concepts: &[Concept]) -> Option<Concept> {
+    const PREPOSITIONS: [&str; 8] = ["of", "for", "to", "from", "by", "with", "in", "about"];
+    // `How much was refunded to the ten customers with ...` ranks customers.
+    let mut named = concepts.iter().filter(|concept| !concept.text.ends_with("ed"));
+    let is_count = |word: &str| word.chars().all(|c| c.is_ascii_digit()) || numbers::parse_word(word).is_some();
+    let before = lower[..at].iter().rev().find(|word| *word != "the" && !is_count(word));
+    let follows = before.is_some_and(|word| PREPOSITIONS.contains(&word.as_str()));
+    let after = named.clone().find(|concept| concept.at > at).filter(|_| follows);
+    after.or_else(|| named.next()).cloned()
+}
+
+/// `hit` of `which player hit the most ..`: what is done the most says more than the verb, which stands for having.
+fn is_verb_of_most(lower: &[String], at: usize) -> bool {
+    let before = at.checked_sub(1).map(|before| lower[before].as_str());
+    let follows = matches!(before, Some("who" | "that"))
+        || before.is_some_and(|word| !requests::is_about_nothing(word))
+            && at.checked_sub(2).is_some_and(|which| matches!(lower[which].as_str(), "which" | "what"));
+    let after = |place: usize| lower.get(at + place).map(String::as_str);
+    let of_something = after(3).is_some_and(|word| !requests::is_about_nothing(word));
+    follows
+        && of_something
+        && after(1) == Some("the")
+        && matches!(after(2), Some("most" | "fewest" | "highest" | "lowest" | "least"))
+}
+
 /// The concepts in one word, which may be an identifier of several.
 fn read_concepts(word: &str, at: usize, lower: &[String]) -> Vec<Concept> {
-    let whole = lower[at].trim_end_matches("'s").trim_end_matches("’s");
+    let whole = requests::strip_ending(&lower[at]);
     if requests::is_about_nothing(whole) || whole.chars().all(|c| c.is_ascii_digit()) {
         return Vec::new();
     }
@@ -167,7 +232,7 @@ fn read_concepts(word: &str, at: usize, lower: &[String]) -> Vec<Concept> {
     } else {
         vec![whole]
     };
-    let concept = |text: &str| Concept { text: text.to_owned(), stem: stems(text).concat(), code, is_name, at };
+    let concept = |text: &str| Concept { code, is_name, ..Concept::new(text, stems(text), at) };
     parts.into_iter().map(concept).filter(|concept| !concept.stem.is_empty()).collect()
 }
 
@@ -175,8 +240,7 @@ fn read_concepts(word: &str, at: usize, lower: &[String]) -> Vec<Concept> {
 fn read_likeness(at: usize, lower: &[String]) -> Option<Concept> {
     const VERBS: [&str; 6] = ["sound", "sounds", "look", "looks", "feel", "feels"];
     let verb = at.checked_sub(1).map(|before| lower[before].as_str()).filter(|verb| VERBS.contains(verb))?;
-    let (text, stem) = (format!("{verb} like"), stems("similar").concat());
-    (lower[at] == "like").then_some(Concept { text, stem, code: None, is_name: false, at })
+    (lower[at] == "like").then(|| Concept::new(&format!("{verb} like"), stems("similar"), at))
 }
 
 /// `e-mail`.
@@ -184,8 +248,25 @@ fn is_one_word(word: &str) -> bool {
     word.split_once('-').is_some_and(|(first, _)| first.chars().count() == 1)
 }
 
+/// Whether `each` or `every` says to what all something is done, and not what is told apart: `list every ticket`, `which shops
+/// sell every brand`, and whatever is to be changed.
+fn is_of_all(lower: &[String], at: usize, question: &Question) -> bool {
+    const BEFORE_GROUPS: [&str; 16] =
+        ["for", "of", "in", "by", "at", "on", "from", "with", "to", "does", "did", "do", "has", "have", "is", "are"];
+    let Some(before) = at.checked_sub(1).map(|before| (before, lower[before].as_str())) else { return false };
+    match lower[at].as_str() {
+        "each" | "every" if question.asks_for_change => true,
+        "each" | "every" if before.0 == 0 || (before.0 == 1 && lower[0] == "please") => {
+            !BEFORE_GROUPS.contains(&before.1)
+        }
+        "every" => question.concepts.iter().any(|concept| concept.at == before.0),
+        _ => false,
+    }
+}
+
 /// What follows `by`, `per` or `each`, up to the next word that is about nothing.
-fn read_groupings(lower: &[String], concepts: &[Concept]) -> Vec<Grouping> {
+fn read_groupings(lower: &[String], question: &Question) -> Vec<Grouping> {
+    let concepts = &question.concepts;
     let mut found = Vec::new();
     for (at, _) in lower.iter().enumerate().filter(|(_, word)| GROUPING_WORDS.contains(&word.as_str())) {
         let mut of = Vec::new();
@@ -204,7 +285,7 @@ fn read_groupings(lower: &[String], concepts: &[Concept]) -> Vec<Grouping> {
             of.extend(here.map(|concept| concept.stem.clone()));
         }
         // What something is sent or paid by is no group of it.
-        if !of.is_empty() {
+        if !of.is_empty() && !is_of_all(lower, at, question) {
             found.push(Grouping::Of(of));
         }
     }

@@ -47,9 +47,10 @@ fn check_kind_of_change(
     operation: &OperationMeaning,
     step: u32,
 ) -> Option<SenseFinding> {
-    let asked = view.question.changes?;
     let done = identifiers::words(&operation.name).iter().find_map(|word| requests::change_of(word))?;
-    (asked != done).then(|| {
+    let asked = *view.question.changes.first()?;
+    let is_asked = view.question.changes.contains(&done);
+    (!is_asked).then(|| {
         let message = format!(
             "the question asks to {}, and {id} is there to {}: search for the operation that does it, or decline",
             asked.as_str(),
@@ -59,7 +60,8 @@ fn check_kind_of_change(
     })
 }
 
-/// Tables of one database that one step reads are joined by keys, bridges included, or by columns of one name.
+/// Tables of one database that one step reads are joined by keys, bridges included, or by columns of one name. Where nothing is
+/// known of a table's keys, nothing is known against joining it.
 fn check_joins(view: &PlanView<'_>, step: &Step) -> Option<SenseFinding> {
     let tables: Vec<&TableMeaning> =
         view.tables().filter(|(source, _)| step.tables.contains(&source.id)).map(|(_, table)| table).collect();
@@ -67,7 +69,8 @@ fn check_joins(view: &PlanView<'_>, step: &Step) -> Option<SenseFinding> {
     let mut joined: Vec<&TableMeaning> = vec![first];
     let mut open: Vec<&TableMeaning> =
         tables.iter().skip(1).copied().filter(|table| table.database == first.database).collect();
-    while let Some(at) = open.iter().position(|table| joined.iter().any(|other| is_joined(table, other))) {
+    let leads = |a: &TableMeaning, b: &TableMeaning| is_joined(a, b) || says_key(step, a, b);
+    while let Some(at) = open.iter().position(|table| joined.iter().any(|other| leads(table, other))) {
         joined.push(open.swap_remove(at));
     }
     let table = open.first()?;
@@ -75,29 +78,40 @@ fn check_joins(view: &PlanView<'_>, step: &Step) -> Option<SenseFinding> {
         .iter()
         .filter_map(|other| Some((other, view.meanings.bridges(&table.database, &other.name, &table.name)?)));
     let shortest = ways.min_by_key(|(_, between)| between.len());
-    let (message, nearest) = match shortest {
-        Some((_, between)) if between.is_empty() => return None,
+    let has_keys = |table: &TableMeaning| {
+        declares_keys(table) || tables.iter().any(|other| refers(other, table) && other.database == table.database)
+    };
+    match shortest {
+        Some((_, between)) if between.is_empty() => None,
         Some((other, between)) => {
             let nearest = between.iter().map(|name| format!("{}.{name}", table.database)).collect();
-            (
-                format!(
-                    "{} and {} are joined over {}: name it among the tables",
-                    other.id,
-                    table.id,
-                    between.join(", ")
-                ),
-                nearest,
-            )
+            let names = between.join(", ");
+            let message = format!("{} and {} are joined over {names}: name it among the tables", other.id, table.id);
+            Some(SenseFinding::new(SenseCode::NotJoined, Some(step.number), message).near(nearest))
         }
-        None => (
-            format!(
+        None if !has_keys(table) || !joined.iter().any(|other| has_keys(other)) => None,
+        None => {
+            let message = format!(
                 "no key joins {} to the other tables of the step: leave it out, or read it in a step of its own",
                 table.id
-            ),
-            Vec::new(),
-        ),
+            );
+            Some(SenseFinding::new(SenseCode::NotJoined, Some(step.number), message))
+        }
+    }
+}
+
+/// Whether the goal of a step says by which columns two tables are joined: `visits.guide_id = staff.id`.
+fn says_key(step: &Step, a: &TableMeaning, b: &TableMeaning) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.');
+    let has = |table: &TableMeaning, name: &str| {
+        let (of, column) = name.trim_matches('.').rsplit_once('.').unwrap_or_default();
+        of.rsplit('.').next().is_some_and(|of| of.eq_ignore_ascii_case(&table.name)) && table.column(column).is_some()
     };
-    Some(SenseFinding::new(SenseCode::NotJoined, Some(step.number), message).near(nearest))
+    step.goal.match_indices('=').any(|(at, _)| {
+        let left = step.goal[..at].trim_end().rsplit(|c| !is_part(c)).next().unwrap_or_default();
+        let right = step.goal[at + 1..].trim_start().split(|c| !is_part(c)).next().unwrap_or_default();
+        (has(a, left) && has(b, right)) || (has(b, left) && has(a, right))
+    })
 }
 
 /// What is summed has each of its rows once: every other table of the step is one that keys lead to from it. Two tables that only
@@ -141,16 +155,20 @@ fn check_repeats(view: &PlanView<'_>, step: &Step) -> Option<SenseFinding> {
     })
 }
 
+fn refers(from: &TableMeaning, to: &TableMeaning) -> bool {
+    from.columns.iter().any(|column| column.refers.as_ref().is_some_and(|(table, _)| *table == to.name))
+}
+
+fn declares_keys(table: &TableMeaning) -> bool {
+    table.columns.iter().any(|column| column.refers.is_some())
+}
+
 /// Whether a declared key leads from one to the other, or columns of the same name stand for one.
 pub(super) fn is_joined(a: &TableMeaning, b: &TableMeaning) -> bool {
-    let refers = |from: &TableMeaning, to: &TableMeaning| {
-        from.columns.iter().any(|column| column.refers.as_ref().is_some_and(|(table, _)| *table == to.name))
-    };
     if refers(a, b) || refers(b, a) {
         return true;
     }
     // Where keys are not declared, a column says by its name what it refers to.
-    let declares = |table: &TableMeaning| table.columns.iter().any(|column| column.refers.is_some());
     let is_key = |name: &str| {
         stems(name).len() > 1
             && stems(name)
@@ -160,5 +178,18 @@ pub(super) fn is_joined(a: &TableMeaning, b: &TableMeaning) -> bool {
     let shares = |a: &TableMeaning, b: &TableMeaning| {
         a.columns.iter().any(|column| is_key(&column.name) && b.column(&column.name).is_some())
     };
-    (!declares(a) || !declares(b)) && shares(a, b)
+    (!declares_keys(a) || !declares_keys(b)) && (shares(a, b) || plays_role(a, b) || plays_role(b, a))
+}
+
+/// Whether a column is called by the other table and its key, with or without a role before: `departure_airport_id`.
+fn plays_role(from: &TableMeaning, to: &TableMeaning) -> bool {
+    let table = stems(&to.name);
+    let keys = to.columns.iter().filter(|column| column.primary_key || column.name.eq_ignore_ascii_case("id"));
+    let ends: Vec<Vec<String>> = keys
+        .map(|column| {
+            let key = stems(&column.name);
+            if key.starts_with(&table) { key } else { [table.clone(), key].concat() }
+        })
+        .collect();
+    !table.is_empty() && from.columns.iter().any(|column| ends.iter().any(|end| stems(&column.name).ends_with(end)))
 }

@@ -59,6 +59,8 @@ pub(super) struct PlanView<'a> {
     pub(super) is_structured: bool,
     /// The stems of the goals of steps that use a source or compute something.
     pub(super) said: Vec<String>,
+    /// The stems of what steps call what they compute.
+    pub(super) named: Vec<String>,
 }
 
 impl<'a> PlanView<'a> {
@@ -82,6 +84,10 @@ impl<'a> PlanView<'a> {
             related,
             is_structured: steps.iter().any(computes),
             said: works.flat_map(|step| stems(&step.goal)).collect(),
+            named: (steps.iter())
+                .flat_map(|step| step.compute.iter().filter_map(|measure| measure.name.as_deref()))
+                .flat_map(stems)
+                .collect(),
             steps,
             meanings,
             question,
@@ -97,8 +103,28 @@ impl<'a> PlanView<'a> {
         self.sources.iter().filter_map(|source| Some((source, source.table.as_ref()?)))
     }
 
-    /// The column that a structured field names: in full, with its table, or alone where only one table of the step has it.
+    /// Whether a source of the plan is called so, or what it is part of: its database, its API.
+    pub(super) fn names_source(&self, stem: &str) -> bool {
+        self.sources.iter().any(|source| {
+            let parent = match (&source.table, &source.operation) {
+                (Some(table), _) => &table.database,
+                (None, Some(operation)) => &operation.api,
+                (None, None) => &source.id,
+            };
+            stems(parent).iter().any(|word| word == stem)
+        })
+    }
+
+    /// A stem as the question writes it.
+    pub(super) fn word<'w>(&'w self, stem: &'w str) -> &'w str {
+        let concept = self.question.concepts.iter().find(|concept| concept.stem == stem);
+        concept.map_or(stem, |concept| concept.text.as_str())
+    }
+
+    /// The column that a structured field names: in full, with its table, or alone where only one table of the step has it; also
+    /// within a function, as in `month(db.table.day)`.
     pub(super) fn find_column(&self, step: &Step, name: &str) -> Option<Found<'_>> {
+        let name = argument_of(name).map_or(name, |(_, inner)| inner);
         let named = self.tables().filter_map(|(source, table)| {
             let full = strip_prefix(name, &format!("{}.", source.id));
             let column = full.or_else(|| strip_prefix(name, &format!("{}.", table.name)))?;
@@ -162,6 +188,12 @@ impl UsedTerm {
         }
     }
 
+    /// A stem of the definition as it is written there.
+    pub(super) fn word<'w>(&'w self, stem: &'w str) -> &'w str {
+        let mut words = prospector_text::periods::words(&self.term.definition).into_iter();
+        words.find(|word| stems(word).concat() == stem).unwrap_or(stem)
+    }
+
     /// Where a question names the term: all of its words side by side, or its initials. A single word that is no
     /// abbreviation names nothing for certain.
     pub(super) fn place(&self, question: &Question) -> Option<(usize, usize)> {
@@ -199,7 +231,7 @@ fn strip_subject(definition: &str) -> &str {
 pub(super) fn stems_of_content(text: &str) -> Vec<String> {
     let words = prospector_text::periods::words(text).into_iter();
     let lower = words.map(str::to_lowercase).filter(|word| !prospector_text::requests::is_about_nothing(word));
-    lower.flat_map(|word| stems(word.trim_end_matches("'s").trim_end_matches("’s"))).collect()
+    lower.flat_map(|word| stems(prospector_text::requests::strip_ending(&word))).collect()
 }
 
 /// Whether a step says in fields what it computes.
@@ -227,6 +259,13 @@ pub(super) fn list_fields(step: &Step) -> Vec<&str> {
     let groups = step.group_by.iter().map(|group| group.column.as_str());
     let orders = step.order.iter().map(|order| order.by.as_str());
     measures.chain(filters).chain(groups).chain(orders).collect()
+}
+
+/// The function and its argument, where a name is a call: `month(db.table.day)`.
+pub(super) fn argument_of(name: &str) -> Option<(&str, &str)> {
+    let (function, inner) = name.trim().strip_suffix(')')?.split_once('(')?;
+    let is_plain = !function.trim().is_empty() && !inner.contains(['(', ')', ',']);
+    is_plain.then(|| (function.trim(), inner.trim()))
 }
 
 fn strip_prefix<'n>(name: &'n str, prefix: &str) -> Option<&'n str> {
@@ -265,8 +304,7 @@ fn read_source(kind: ResourceKind, name: &str, step: u32, meanings: &dyn Meaning
         }
         ResourceKind::Operation => {
             let found = meanings.operation(name)?;
-            let api = name.split('.').next().unwrap_or_default();
-            let words = Vocabulary::of_operation(&found).told_by(api);
+            let words = Vocabulary::of_operation(&found).told_by(&found.api);
             operation = Some(found);
             (name.to_owned(), words)
         }

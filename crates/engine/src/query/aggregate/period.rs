@@ -179,7 +179,7 @@ pub(super) fn read_days(condition: &FilterCondition) -> Result<Vec<Days>, Failur
             let days = |value| whole(value).map(|(from, until)| Days { from: Some(from), until: Some(until) });
             values.iter().map(days).collect()
         }
-        (FilterOp::Between | FilterOp::In | FilterOp::Neq | FilterOp::Like, _) => {
+        (FilterOp::Between | FilterOp::In | FilterOp::Neq | FilterOp::Like | FilterOp::NotLike, _) => {
             Err(invalid("time can be compared with eq, gt, gte, lt, lte, between and in")
                 .advise("name the periods that count"))
         }

@@ -1,0 +1,151 @@
+//! A small world whose things are said in lines, for plans that are checked for sense.
+
+use prospector_agent::{
+    agent_loop::{Names, Tools},
+    plan::{
+        Draft,
+        meaning::{ColumnMeaning, DefinedTerm, Meanings, OperationMeaning, TableMeaning},
+        sense::question::stems,
+    },
+};
+use prospector_connect::table::ColumnType;
+use prospector_core::{
+    record::{Resource, ResourceKind},
+    tool::{Answer, ToolError, ToolSpec},
+};
+use serde_json::{Value, json};
+
+#[derive(Default)]
+pub(crate) struct World {
+    tables: Vec<TableMeaning>,
+    operations: Vec<(String, OperationMeaning)>,
+}
+
+impl World {
+    /// A table of each line: `fleet.ferries: id key, name text, launched date, route_id int -> routes.id, kind text = car|foot`.
+    pub(crate) fn of(lines: &[&str]) -> World {
+        World { tables: lines.iter().map(|line| read_table(line)).collect(), operations: Vec::new() }
+    }
+
+    /// With an operation of an API.
+    pub(crate) fn with(mut self, api: &str, name: &str, description: &str, writes: bool) -> World {
+        let meaning = OperationMeaning {
+            writes: Some(writes),
+            api: api.to_owned(),
+            name: name.to_owned(),
+            description: description.to_owned(),
+        };
+        self.operations.push((format!("{api}.{name}"), meaning));
+        self
+    }
+}
+
+fn read_table(line: &str) -> TableMeaning {
+    let (id, columns) = line.split_once(": ").expect("a table and its columns");
+    let (database, name) = id.split_once('.').expect("a database");
+    TableMeaning {
+        id: id.to_owned(),
+        database: database.to_owned(),
+        name: name.to_owned(),
+        description: String::new(),
+        columns: columns.split(", ").map(read_column).collect(),
+    }
+}
+
+fn read_column(text: &str) -> ColumnMeaning {
+    let (text, refers) = text.split_once(" -> ").map_or((text, None), |(text, to)| (text, to.split_once('.')));
+    let (text, values) = text.split_once(" = ").map_or((text, ""), |(text, values)| (text, values));
+    let (name, kind) = text.split_once(' ').expect("a column and its type");
+    ColumnMeaning {
+        name: name.to_owned(),
+        column_type: match kind {
+            "text" => ColumnType::Text,
+            "date" => ColumnType::Date,
+            _ => ColumnType::Integer,
+        },
+        refers: refers.map(|(table, column)| (table.to_owned(), column.to_owned())),
+        primary_key: kind == "key",
+        values: values.split('|').filter(|value| !value.is_empty()).map(str::to_owned).collect(),
+        complete: !values.is_empty(),
+        ..ColumnMeaning::default()
+    }
+}
+
+impl Meanings for World {
+    fn table(&self, id: &str) -> Option<TableMeaning> {
+        self.tables.iter().find(|table| table.id == id).cloned()
+    }
+
+    fn operation(&self, id: &str) -> Option<OperationMeaning> {
+        self.operations.iter().find(|(known, _)| known == id).map(|(_, meaning)| meaning.clone())
+    }
+
+    fn subject(&self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn mentions(&self, _: &str, _: &str) -> bool {
+        false
+    }
+
+    fn definitions(&self, _: &str) -> Vec<DefinedTerm> {
+        Vec::new()
+    }
+
+    fn homes(&self, stem: &str) -> Vec<String> {
+        let holds = |text: &str| stems(text).iter().any(|word| word == stem);
+        let held = |table: &&TableMeaning| holds(&table.name) || table.columns.iter().any(|column| holds(&column.name));
+        self.tables.iter().filter(held).map(|table| table.id.clone()).collect()
+    }
+
+    fn bridges(&self, _: &str, _: &str, _: &str) -> Option<Vec<String>> {
+        None
+    }
+}
+
+impl Names for World {
+    fn resolve(&self, kind: ResourceKind, id: &str) -> Option<String> {
+        let is_known = match kind {
+            ResourceKind::Table => self.table(id).is_some(),
+            ResourceKind::Operation => self.operation(id).is_some(),
+            ResourceKind::Api => self.operations.iter().any(|(_, meaning)| meaning.api == id),
+            _ => false,
+        };
+        is_known.then(|| id.to_owned())
+    }
+
+    fn nearest(&self, _: ResourceKind, _: &str) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn meanings(&self) -> Option<&dyn Meanings> {
+        Some(self)
+    }
+}
+
+/// One tool, which shows everything.
+impl Tools for World {
+    fn specs(&self) -> Vec<ToolSpec> {
+        let input_schema = json!({"type": "object", "properties": {}});
+        vec![ToolSpec { name: "show".into(), description: "Shows everything.".into(), input_schema }]
+    }
+
+    async fn call(&self, _: &str, _: Value) -> Result<Answer, ToolError> {
+        let tables = self.tables.iter().map(|table| Resource::new(ResourceKind::Table, table.id.as_str()));
+        let operations = self.operations.iter().map(|(id, _)| Resource::new(ResourceKind::Operation, id.as_str()));
+        Ok(Answer::new(json!("shown"), tables.chain(operations).collect()))
+    }
+}
+
+/// A plan of these steps, as a model writes them.
+pub(crate) fn draft(steps: &[Value]) -> Draft {
+    let steps: Vec<Value> = (steps.iter().enumerate())
+        .map(|(at, step)| {
+            let mut step = step.clone();
+            step["number"] = json!(at + 1);
+            step["outputs"] = json!([format!("step_{}_results", at + 1)]);
+            step
+        })
+        .collect();
+    serde_json::from_value(json!({"plan": {"steps": steps}})).expect("a plan")
+}
