@@ -39,8 +39,7 @@ const CHANGES_OF_SOMETHING: &[&str] = &[
     "open", "order", "request", "record", "rate", "book", "set", "post", "put", "charge", "place", "start", "stop",
     "issue", "update", "change", "edit", "register", "reset", "block", "reserve", "schedule", "pay", "buy", "generate",
     "refund", "move", "transfer", "archive", "close", "report", "raise", "increase", "decrease", "reduce", "lower",
-    "mark", "attach", "pin", "pause", "resume", "deploy", "install", "revoke", "lock",
-    "unlock",
+    "mark", "attach", "pin", "pause", "resume", "deploy", "install", "revoke", "lock", "unlock",
 ];
 
 /// Of these a later clause may say how rows are shown, and asks for no change: `.. and order the rest by name`.
