@@ -357,4 +357,8 @@ async fn a_plan_that_mended_all_of_it_gets_one_repair_more() {
     let plans = ["height", "width", "depth", "rent"].map(doubtful_plan).to_vec();
     let model = Scripted::new(script(plans));
     assert!(!self::plan(&model).await.verification.ok, "two repairs at most");
+    let plans = ["height", "width", "rent"].map(doubtful_plan).to_vec();
+    let program = Program(Scripted::new(script(plans)));
+    assert!(!self::plan(&program).await.verification.ok);
+    assert_eq!(program.0.requests().len(), 3, "one repair of a program");
 }

@@ -437,7 +437,10 @@ async fn the_stand_in_plans_what_is_needed_or_says_that_it_is_not() {
         complete += usize::from(faults.is_empty());
         unsaid += usize::from(!faults.is_empty() && sense.ok);
         if !faults.is_empty() {
-            report.push(format!("{}: {faults:?}; sense {}", need.id, sense.ok));
+            let used: Vec<&String> = (plan.plan.steps.iter())
+                .flat_map(|step| [&step.tables, &step.operations, &step.documents, &step.skills].into_iter().flatten())
+                .collect();
+            report.push(format!("{}: {faults:?}; sense {}; it uses {used:?}", need.id, sense.ok));
         }
     }
     println!(

@@ -115,7 +115,9 @@ impl PlanGoal<'_> {
 
     fn may_repair(&self, complaints: &[Complaint]) -> bool {
         let is_new = |complaint: &Complaint| !self.told.contains(complaint);
-        self.repairs == 0 || (self.repairs < MAX_REPAIRS && complaints.iter().all(is_new))
+        // A program that could not plan with what it was told declines, and would be believed.
+        let again = self.considers && self.repairs < MAX_REPAIRS;
+        self.repairs == 0 || (again && complaints.iter().all(is_new))
     }
 
     fn send_back(&mut self, verification: &Verification, complaints: Vec<Complaint>) -> Judgement {
