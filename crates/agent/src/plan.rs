@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 pub use crate::metrics::{CallRecord, Durations, Ended, Metrics, RoundEnd, RoundRecord, ToolMetrics};
 pub use goal::PlanOutcome;
 pub use instructions::INSTRUCTIONS;
-use sense::Sense;
+use sense::{Sense, SenseFinding};
 pub use verify::{complete_names, verify, verify_names, verify_plan};
 
 /// What the things of a catalog mean, as far as a plan is judged by it.
@@ -181,9 +181,9 @@ pub struct Verification {
 }
 
 impl Verification {
-    /// Takes doubts about its sense for considered.
-    fn accept_doubts(&mut self) {
-        self.sense.accept_doubts();
+    /// Takes doubts about its sense for considered, as far as they are among what was told.
+    fn accept_doubts(&mut self, is_told: impl Fn(&SenseFinding) -> bool) {
+        self.sense.accept(is_told);
         self.ok = self.failed.is_empty() && self.sense.ok;
     }
 }

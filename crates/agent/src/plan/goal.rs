@@ -109,7 +109,7 @@ impl PlanGoal<'_> {
     /// Takes doubts for considered, where the model was told of any.
     fn consider(&self, verification: &mut Verification) {
         if self.considers && self.told.iter().any(|complaint| complaint.is_doubt) {
-            verification.accept_doubts();
+            verification.accept_doubts(|_| true);
         }
     }
 

@@ -119,10 +119,10 @@ pub struct Sense {
 }
 
 impl Sense {
-    /// Takes what only words tell for considered.
-    pub(super) fn accept_doubts(&mut self) {
+    /// Takes what only words tell for considered, as far as it is among what was told.
+    pub(super) fn accept(&mut self, is_told: impl Fn(&SenseFinding) -> bool) {
         let findings = std::mem::take(&mut self.findings);
-        let (doubts, findings) = findings.into_iter().partition(|one| one.code.is_doubt());
+        let (doubts, findings) = findings.into_iter().partition(|one| one.code.is_doubt() && is_told(one));
         self.doubts.extend::<Vec<_>>(doubts);
         self.findings = findings;
         self.ok = self.findings.is_empty();
