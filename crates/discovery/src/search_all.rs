@@ -6,7 +6,7 @@ use prospector_api::{ApiDiscovery, Operation, model::Access};
 use prospector_core::Kind;
 use prospector_core::record::{MIN_DESCRIBED, Relevance, Resource, ResourceKind, ValueMatch, drop_tail};
 use prospector_core::tool::{Effect, Page, Part, Tool, ToolError, ToolOutput};
-use prospector_schema::named_columns;
+use prospector_schema::SchemaDiscovery;
 use prospector_search::{Index, Query};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -86,7 +86,7 @@ impl Tool for SearchAll {
             let operation = self.apis.find(&hit.parent, &hit.name).filter(|_| hit.kind == Kind::Operation);
             let is_described = hit.relevance.get() >= MIN_DESCRIBED || number == 0;
             let description = if is_described { hit.description } else { String::new() };
-            let named = if hit.kind == Kind::Table { named_columns(&description) } else { Vec::new() };
+            let named = if hit.kind == Kind::Table { SchemaDiscovery::named_columns(&description) } else { Vec::new() };
             SearchHit {
                 kind: hit.kind,
                 id: hit.id,

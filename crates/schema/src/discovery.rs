@@ -76,6 +76,11 @@ impl SchemaDiscovery {
         self.databases.iter().map(|known| &known.database)
     }
 
+    /// The columns that the description of a hit names.
+    pub fn named_columns(description: &str) -> Vec<&str> {
+        render::named_columns(description)
+    }
+
     /// The database of that name.
     pub fn database(&self, name: &str) -> Option<&Database> {
         self.find(name).map(|known| &known.database)

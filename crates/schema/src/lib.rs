@@ -53,5 +53,5 @@ pub use describe::describe;
 pub use discovery::{Entry, SchemaDiscovery};
 pub use error::SchemaError;
 pub use model::Database;
-pub use render::{data_type, named_columns};
+pub use render::data_type;
 pub use tools::{TableHit, TableHits};

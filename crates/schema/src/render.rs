@@ -68,7 +68,7 @@ pub(crate) fn brief(table: &Table) -> String {
 }
 
 /// The columns that a description names, as [`brief`] writes them.
-pub fn named_columns(description: &str) -> Vec<&str> {
+pub(crate) fn named_columns(description: &str) -> Vec<&str> {
     let places = description.rmatch_indices("columns ");
     let mut places = places.filter(|(at, _)| *at == 0 || description[..*at].ends_with("; "));
     let Some((at, start)) = places.next() else { return Vec::new() };

@@ -35,11 +35,11 @@ impl SemanticModel {
                 match &part.kind {
                     MetricKind::Simple(measure) => self.expand_measure(&part.name, measure, &mut found),
                     MetricKind::Ratio { numerator, denominator } => {
-                        found.compute.push(computed(&metric.name, &format!("{numerator} / {denominator}")));
+                        found.compute.push(combine(&metric.name, &format!("{numerator} / {denominator}")));
                         open.extend([numerator, denominator].into_iter().filter_map(|name| self.metric(name)));
                     }
                     MetricKind::Derived { expression } => {
-                        found.compute.push(computed(&metric.name, expression));
+                        found.compute.push(combine(&metric.name, expression));
                         let names = read_formula(expression).unwrap_or_default();
                         open.extend(names.iter().filter_map(|name| self.metric(name)));
                     }
@@ -114,7 +114,7 @@ impl SemanticModel {
 }
 
 /// Arithmetic over other measures.
-fn computed(name: &str, expression: &str) -> Computed {
+fn combine(name: &str, expression: &str) -> Computed {
     let (name, expression) = (Some(name.to_owned()), Some(expression.to_owned()));
     Computed { aggregation: None, column: None, expression, name }
 }

@@ -252,7 +252,9 @@ impl SemanticModel {
         sources: &[Tables<'_>],
     ) -> Result<QueryStep, ReadError> {
         let declared = match self.read_question(question, &vocabulary.values, sources) {
-            Ok(reading) => return QueryStep::of_metrics(&reading, sources).ok_or(ReadError::Unclear),
+            Ok(reading) => {
+                return tables::write_metrics(&reading.query, &reading.model, sources).ok_or(ReadError::Unclear);
+            }
             Err(error) => error,
         };
         // What goes on from another question takes more than one step.

@@ -8,6 +8,7 @@ mod measure;
 mod reader;
 mod scope;
 mod spoken;
+mod step;
 
 use prospector_connect::filter::FilterOp;
 
@@ -19,9 +20,9 @@ use crate::model::Declarations;
 use crate::query::{MetricQuery, TIME};
 use crate::{SemanticModel, Tables};
 use imply::Implied;
-pub(super) use reader::Intent;
 use reader::Reader;
-pub(super) use scope::{Place, Scope, Time};
+use scope::{Scope, Time};
+pub(super) use step::write_metrics;
 
 /// What a question implies, and the question over it.
 pub(super) struct Implication {
@@ -75,7 +76,7 @@ fn read_over(scope: &Scope<'_>, question: &str, rest: &[&str]) -> Result<Implica
         changes.push((period, groups, values, grain, is_only));
     }
     let mut query = implied.write(&intent);
-    let step = QueryStep::of_tables(scope, &intent, &query);
+    let step = step::write_tables(scope, &intent, &query);
     for (period, groups, values, grain, is_only) in changes {
         // A column of years is no time that periods could be compared by.
         if matches!(intent.time, Some(Time::Year(_))) && (period.is_some() || grain.is_some()) {

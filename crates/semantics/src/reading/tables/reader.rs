@@ -40,29 +40,29 @@ pub(super) struct Mention {
 
 /// What a question asks for.
 #[derive(Debug, Clone, PartialEq)]
-pub(in crate::reading) struct Intent {
+pub(super) struct Intent {
     /// The table whose rows are counted or put together.
-    pub(in crate::reading) subject: usize,
+    pub(super) subject: usize,
     /// Rows are counted where there is no column.
-    pub(in crate::reading) measures: Vec<(Aggregation, Option<Place>)>,
-    pub(in crate::reading) groups: Vec<Group>,
-    pub(in crate::reading) grain: Option<Grain>,
-    pub(in crate::reading) filters: Vec<(Place, FilterOp, Value)>,
-    pub(in crate::reading) period: Option<(String, String)>,
+    pub(super) measures: Vec<(Aggregation, Option<Place>)>,
+    pub(super) groups: Vec<Group>,
+    pub(super) grain: Option<Grain>,
+    pub(super) filters: Vec<(Place, FilterOp, Value)>,
+    pub(super) period: Option<(String, String)>,
     /// When rows happened, where the question asks for it.
-    pub(in crate::reading) time: Option<Time>,
+    pub(super) time: Option<Time>,
     /// Whether the largest comes first, and how many.
-    pub(in crate::reading) rank: Option<(bool, usize)>,
+    pub(super) rank: Option<(bool, usize)>,
     /// Whether one is asked for: others that are as good come, too.
-    pub(in crate::reading) is_one: bool,
+    pub(super) is_one: bool,
 }
 
 /// A column that figures are told by.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::reading) struct Group {
-    pub(in crate::reading) place: Place,
+pub(super) struct Group {
+    pub(super) place: Place,
     /// Columns of the same table that keep apart what is called alike, and are not shown.
-    pub(in crate::reading) keys: Vec<usize>,
+    pub(super) keys: Vec<usize>,
 }
 
 impl Group {

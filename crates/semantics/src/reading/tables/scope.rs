@@ -9,7 +9,7 @@ use crate::reading::{ReadError, Vocabulary};
 use crate::{SemanticModel, Tables, model::Entity};
 
 /// A column, by the places of its table and of itself.
-pub(in crate::reading) type Place = (usize, usize);
+pub(super) type Place = (usize, usize);
 
 /// Whether a row leads to one of another table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub(super) enum Presence {
 
 /// When a row happened.
 #[derive(Debug, Clone, PartialEq)]
-pub(in crate::reading) enum Time {
+pub(super) enum Time {
     /// A column of dates.
     Day(Place),
     /// As the entity of the table declares it.
@@ -33,9 +33,9 @@ pub(in crate::reading) enum Time {
     Year(Place),
 }
 
-pub(in crate::reading) struct Scope<'a> {
-    pub(in crate::reading) model: &'a SemanticModel,
-    pub(in crate::reading) source: Tables<'a>,
+pub(super) struct Scope<'a> {
+    pub(super) model: &'a SemanticModel,
+    pub(super) source: Tables<'a>,
     /// The tables whose names and columns count, the likeliest first.
     pub(super) likely: Vec<usize>,
     /// The values that the question names, and where they stand.
@@ -45,7 +45,7 @@ pub(in crate::reading) struct Scope<'a> {
 }
 
 impl<'a> Scope<'a> {
-    pub(in crate::reading) fn new(model: &'a SemanticModel, source: Tables<'a>, vocabulary: &Vocabulary) -> Scope<'a> {
+    pub(super) fn new(model: &'a SemanticModel, source: Tables<'a>, vocabulary: &Vocabulary) -> Scope<'a> {
         let place = |name: &str| source.tables.iter().position(|table| table.name.eq_ignore_ascii_case(name));
         let own = |id: &str| place(id.strip_prefix(source.database)?.strip_prefix('.')?);
         let mut keys: Vec<(usize, usize)> = Vec::new();
@@ -72,16 +72,16 @@ impl<'a> Scope<'a> {
         Scope { model, source, likely, values: values.collect(), keys }
     }
 
-    pub(in crate::reading) fn table(&self, table: usize) -> &'a Table {
+    pub(super) fn table(&self, table: usize) -> &'a Table {
         &self.source.tables[table]
     }
 
-    pub(in crate::reading) fn column(&self, place: Place) -> &'a Column {
+    pub(super) fn column(&self, place: Place) -> &'a Column {
         &self.source.tables[place.0].columns[place.1]
     }
 
     /// `table.column`
-    pub(in crate::reading) fn describe(&self, place: Place) -> String {
+    pub(super) fn describe(&self, place: Place) -> String {
         format!("{}.{}", self.table(place.0).name, self.column(place).name)
     }
 
@@ -120,12 +120,12 @@ impl<'a> Scope<'a> {
     }
 
     /// How many keys lead from a table to another, each from many rows to one.
-    pub(in crate::reading) fn distance(&self, from: usize, to: usize) -> Option<usize> {
+    pub(super) fn distance(&self, from: usize, to: usize) -> Option<usize> {
         self.route(from, to).len().checked_sub(1)
     }
 
     /// The tables from one to another along keys, each from many rows to one; none where no key leads there.
-    pub(in crate::reading) fn route(&self, from: usize, to: usize) -> Vec<usize> {
+    pub(super) fn route(&self, from: usize, to: usize) -> Vec<usize> {
         let mut before: Vec<Option<usize>> = vec![None; self.source.tables.len()];
         before[from] = Some(from);
         let mut open = VecDeque::from([from]);
@@ -146,7 +146,7 @@ impl<'a> Scope<'a> {
     }
 
     /// The place of a column.
-    pub(in crate::reading) fn find_column(&self, table: usize, name: &str) -> Option<Place> {
+    pub(super) fn find_column(&self, table: usize, name: &str) -> Option<Place> {
         let at = self.table(table).columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))?;
         Some((table, at))
     }
