@@ -17,8 +17,9 @@ pub(super) fn check(view: &PlanView<'_>, report: &mut Report) {
     for at in 0..view.sources.len() {
         needed[at] = needed[at] || is_bridge(view, at, &needed);
     }
-    // What a plan rests on alone is what it is: whether that covers the question is checked elsewhere.
-    let is_only = view.sources.len() == 1;
+    // The table or the operation that a plan rests on alone is what it is: whether that covers the question is checked elsewhere. A
+    // text says all sorts of things.
+    let is_only = matches!(view.sources.as_slice(), [only] if only.table.is_some() || only.operation.is_some());
     for (source, is_needed) in view.sources.iter().zip(needed) {
         report.check((!is_needed && !is_only).then(|| {
             let message =
