@@ -113,10 +113,10 @@ mod tests {
 
     #[test]
     fn the_columns_that_a_description_names_are_read_from_it() {
-        let mut people = table("people", &["id*", "full name"]);
-        assert_eq!(named_columns(&brief(&people)), ["id", "full name"]);
+        let mut people = table("people", &["id*", "full_name"]);
+        assert_eq!(named_columns(&brief(&people)), ["id", "full_name"]);
         people.description = "People, and the columns of the hall that they stand beside.".into();
-        assert_eq!(named_columns(&brief(&people)), ["id", "full name"]);
+        assert_eq!(named_columns(&brief(&people)), ["id", "full_name"]);
         people.description = "One of the columns that hold the roof".into();
         people.columns.clear();
         assert_eq!(named_columns(&brief(&people)), Vec::<&str>::new());
