@@ -89,7 +89,7 @@ fn is_operation_needed(view: &PlanView<'_>, source: &Source) -> bool {
     let concepts: Vec<&Concept> = view.question.concepts.iter().filter(|concept| !concept.is_name).collect();
     let is_asked_for = view.question.concepts.iter().any(|concept| {
         let api = stems(&operation.api);
-        concept.is_name && !api.is_empty() && api.iter().any(|word| *word == concept.stem)
+        concept.is_name && !api.is_empty() && api.contains(&concept.stem)
     });
     if is_asked_for && !changes {
         return true;

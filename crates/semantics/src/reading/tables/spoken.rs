@@ -85,7 +85,7 @@ impl Spoken {
 
 /// `When was the last order?`
 fn take_when(words: &mut Words) -> Option<Aggregation> {
-    if !words.list.first().is_some_and(|word| word.lower == "when") {
+    if words.list.first().is_none_or(|word| word.lower != "when") {
         return None;
     }
     let mut any = |all: &[&str]| all.iter().any(|word| words.take_phrase(&[word]).is_some());
