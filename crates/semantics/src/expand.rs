@@ -7,7 +7,7 @@ use prospector_engine::query::aggregate::{read_expression, read_formula};
 use serde_json::json;
 
 use crate::SemanticModel;
-use crate::model::{Entity, Measure, MetricKind};
+use crate::model::{Entity, Measure, Metric, MetricKind};
 use crate::query::TIME;
 
 /// The columns behind metrics and their dimensions, as `database.table.column`.
@@ -30,24 +30,38 @@ impl SemanticModel {
     pub fn expand(&self, metrics: &[String]) -> Expansion {
         let mut found = Expansion::default();
         for metric in metrics.iter().filter_map(|name| self.metric(name)) {
-            let mut open = vec![metric];
-            while let Some(part) = open.pop() {
+            for part in self.list_parts(metric) {
                 match &part.kind {
                     MetricKind::Simple(measure) => self.expand_measure(&part.name, measure, &mut found),
                     MetricKind::Ratio { numerator, denominator } => {
                         found.compute.push(combine(&metric.name, &format!("{numerator} / {denominator}")));
-                        open.extend([numerator, denominator].into_iter().filter_map(|name| self.metric(name)));
                     }
-                    MetricKind::Derived { expression } => {
-                        found.compute.push(combine(&metric.name, expression));
-                        let names = read_formula(expression).unwrap_or_default();
-                        open.extend(names.iter().filter_map(|name| self.metric(name)));
-                    }
-                    MetricKind::Cumulative { metric, .. } => open.extend(self.metric(metric)),
+                    MetricKind::Derived { expression } => found.compute.push(combine(&metric.name, expression)),
+                    MetricKind::Cumulative { .. } => {}
                 }
             }
         }
         found
+    }
+
+    /// A metric and all that it is computed of.
+    pub(crate) fn list_parts<'m>(&'m self, metric: &'m Metric) -> Vec<&'m Metric> {
+        let (mut parts, mut open) = (Vec::new(), vec![metric]);
+        while let Some(part) = open.pop() {
+            parts.push(part);
+            match &part.kind {
+                MetricKind::Simple(_) => {}
+                MetricKind::Ratio { numerator, denominator } => {
+                    open.extend([numerator, denominator].into_iter().filter_map(|name| self.metric(name)));
+                }
+                MetricKind::Derived { expression } => {
+                    let names = read_formula(expression).unwrap_or_default();
+                    open.extend(names.iter().filter_map(|name| self.metric(name)));
+                }
+                MetricKind::Cumulative { metric, .. } => open.extend(self.metric(metric)),
+            }
+        }
+        parts
     }
 
     /// The column behind a dimension, `entity.column`, or a period of one such as `month(entity.column)`; of several that of a table
@@ -75,10 +89,6 @@ impl SemanticModel {
         }
         let (entity, column) = name.split_once('.')?;
         Some(format!("{}.{column}", id_of(self.entity(entity)?)))
-    }
-
-    fn entity(&self, name: &str) -> Option<&Entity> {
-        self.entities().iter().find(|entity| entity.name.eq_ignore_ascii_case(name))
     }
 
     fn expand_measure(&self, name: &str, measure: &Measure, found: &mut Expansion) {

@@ -200,7 +200,7 @@ impl SemanticModel {
             return Ok(grouped(name, columns.iter().map(place).collect(), via.clone()));
         }
         if let Some((entity, column)) = name.split_once('.')
-            && let Some(entity) = self.entities().iter().find(|known| known.name.eq_ignore_ascii_case(entity))
+            && let Some(entity) = self.entity(entity)
         {
             let place = Place { table: entity.name.clone(), expression: column.trim().to_owned() };
             return Ok(grouped(&name.replace('.', "_"), vec![place], Vec::new()));
@@ -284,7 +284,7 @@ impl Planner<'_> {
         if let Some(at) = self.aggregates.iter().position(|known| known.name == name) {
             return Ok(Formula::Aggregate(at));
         }
-        let entity = self.model.entities().iter().find(|known| known.name.eq_ignore_ascii_case(&measure.entity));
+        let entity = self.model.entity(&measure.entity);
         let grain = measure.grain.or(entity.filter(|_| measure.time.is_none()).and_then(|entity| entity.grain));
         if let (Some(asked), Some(own)) = (self.grain, grain)
             && !asked.holds(own)

@@ -38,6 +38,11 @@ impl SemanticModel {
         &self.declared.entities
     }
 
+    /// The entity of that name, whatever its case.
+    pub(crate) fn entity(&self, name: &str) -> Option<&Entity> {
+        self.entities().iter().find(|entity| entity.name.eq_ignore_ascii_case(name))
+    }
+
     /// The joins that no schema declares.
     pub fn joins(&self) -> &[Join] {
         &self.declared.joins

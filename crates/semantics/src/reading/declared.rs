@@ -7,7 +7,7 @@ use prospector_connect::query::Order;
 use serde_json::json;
 
 use super::change::{Change, add_value, during};
-use super::rows::{RowName, name_rows};
+use super::rows::name_rows;
 use super::words::{GROUPING, Words, lower_words, stems};
 use super::{NamedValue, ReadError};
 use crate::check::fold;
@@ -130,13 +130,8 @@ impl Reader {
             self.names_one = !self.words.list[place + length - 1].lower.ends_with('s');
             self.words.take(place, length);
             let table = &source.tables[at];
-            let refers = |column: usize| {
-                let name = &table.columns[column].name;
-                table.foreign_keys.iter().any(|key| key.columns.iter().any(|own| own.eq_ignore_ascii_case(name)))
-            };
             let quote = |column: &usize| source.dialect.quote(&table.columns[*column].name);
-            let RowName { mut shown, is_telling, keys } = name_rows(table, refers);
-            let keys: Vec<usize> = if is_telling { keys } else { shown.splice(0..0, keys).collect() };
+            let (shown, keys) = name_rows(table).split();
             for (nth, column) in shown.iter().enumerate() {
                 let keys = if nth == 0 { keys.iter().map(quote).collect() } else { Vec::new() };
                 let columns = vec![DimensionColumn { entity: entity.name.clone(), expression: quote(column) }];

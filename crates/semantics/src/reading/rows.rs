@@ -16,8 +16,24 @@ pub(super) struct RowName {
     pub(super) keys: Vec<usize>,
 }
 
-/// What the rows of a table are called by. `refers` says which columns lead to other tables.
-pub(super) fn name_rows(table: &Table, refers: impl Fn(usize) -> bool) -> RowName {
+impl RowName {
+    /// What is shown of rows that figures are told by, and what only keeps them apart.
+    pub(super) fn split(self) -> (Vec<usize>, Vec<usize>) {
+        match self.is_telling {
+            true => (self.shown, self.keys),
+            false => (self.keys.into_iter().chain(self.shown).collect(), Vec::new()),
+        }
+    }
+}
+
+/// Whether the column is part of a key that leads elsewhere.
+pub(super) fn refers(table: &Table, column: usize) -> bool {
+    let name = &table.columns[column].name;
+    table.foreign_keys.iter().any(|key| key.columns.iter().any(|own| own.eq_ignore_ascii_case(name)))
+}
+
+/// What the rows of a table are called by.
+pub(super) fn name_rows(table: &Table) -> RowName {
     let columns = &table.columns;
     let lower: Vec<String> = columns.iter().map(|column| column.name.to_lowercase()).collect();
     let is_text = |at: &usize| columns[*at].column_type == ColumnType::Text;
@@ -31,7 +47,7 @@ pub(super) fn name_rows(table: &Table, refers: impl Fn(usize) -> bool) -> RowNam
     let shown = own
         .or_else(person)
         .or_else(|| ends("name").or_else(|| ends("title")).map(|at| vec![at]))
-        .or_else(|| (0..columns.len()).find(|at| is_text(at) && !refers(*at)).map(|at| vec![at]));
+        .or_else(|| (0..columns.len()).find(|at| is_text(at) && !refers(table, *at)).map(|at| vec![at]));
     let is_telling = shown.is_some() && !is_person;
     let shown = shown.unwrap_or_else(|| keys.first().copied().into_iter().collect());
     let shown = if shown.is_empty() && !columns.is_empty() { vec![0] } else { shown };

@@ -142,7 +142,12 @@ impl Words {
 
     /// Whether figures are told by what stands there: it stands after `by`, or is what `which`, `top` or their number asks for.
     pub(super) fn is_told_by(&self, at: usize) -> bool {
-        GROUPING.contains(&self.before(at)) || self.asks_which(at)
+        self.is_grouping(at) || self.asks_which(at)
+    }
+
+    /// Whether it stands after `by`.
+    pub(super) fn is_grouping(&self, at: usize) -> bool {
+        GROUPING.contains(&self.before(at))
     }
 
     /// Whether it is what `which`, `top` or their number asks for.

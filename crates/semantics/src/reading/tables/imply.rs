@@ -3,7 +3,7 @@
 use prospector_connect::filter::{FilterCondition, FilterOp};
 use prospector_connect::query::{Aggregation, Order};
 use prospector_engine::query::aggregate::Grain;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::reader::{Group, Intent};
 use super::scope::{Place, Scope, Time};
@@ -78,15 +78,9 @@ impl<'a> Implied<'a> {
 
     /// Whole years as conditions on a column of years.
     pub(super) fn years(&mut self, place: Place, period: Option<(String, String)>) -> Vec<FilterCondition> {
-        let is_number = self.scope.column(place).column_type.is_numeric();
         let column = self.dimension(place);
-        let year = |day: &str| {
-            day[..4]
-                .parse::<i64>()
-                .map_or(json!(&day[..4]), |year| if is_number { json!(year) } else { json!(&day[..4]) })
-        };
         let conditions = during(period).into_iter().map(|condition| {
-            let value = year(condition.value.as_str().unwrap_or_default());
+            let value = self.scope.year_of(condition.value.as_str().unwrap_or_default(), place);
             FilterCondition { column: column.clone(), value, ..condition }
         });
         conditions.collect()

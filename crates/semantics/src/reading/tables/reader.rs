@@ -9,8 +9,7 @@ use super::lexicon::{Lexicon, Meaning};
 use super::scope::{Place, Presence, Scope, Time};
 use super::spoken::Spoken;
 use crate::reading::ReadError;
-use crate::reading::rows::RowName;
-use crate::reading::words::{Comparison, GROUPING, Words};
+use crate::reading::words::{Comparison, Word, Words};
 
 /// So many words may be one name.
 const MAX_NAME_WORDS: usize = 6;
@@ -150,7 +149,7 @@ impl<'a> Reader<'a> {
         for mention in &self.mentions {
             match &mention.meaning {
                 Meaning::Values(_) => values.push(self.find_value(subject, mention)?),
-                Meaning::Table(_) | Meaning::Columns(_) if self.is_grouping(mention.at) => {
+                Meaning::Table(_) | Meaning::Columns(_) if self.words.is_grouping(mention.at) => {
                     groups.extend(self.find_group(subject, mention)?);
                 }
                 Meaning::Table(_) | Meaning::Columns(_) => return Err(ReadError::Unclear),
@@ -185,8 +184,7 @@ impl<'a> Reader<'a> {
     fn take_ends(&mut self) {
         for at in 0..self.words.list.len() {
             let word = &self.words.list[at];
-            let is_vague = VAGUE.split(' ').any(|vague| vague == word.lower);
-            if word.is_taken || word.is_silent() || is_vague || word.is_capital() {
+            if word.is_taken || word.is_silent() || is_vague(word) || word.is_capital() {
                 continue;
             }
             let Some(meaning) = self.lexicon.find_end(word) else { continue };
@@ -198,7 +196,7 @@ impl<'a> Reader<'a> {
 
     fn take_vague(&mut self) {
         for word in self.words.list.iter_mut().filter(|word| !word.is_capital()) {
-            word.is_taken |= VAGUE.split(' ').any(|vague| vague == word.lower);
+            word.is_taken |= is_vague(word);
         }
     }
 
@@ -247,10 +245,6 @@ impl<'a> Reader<'a> {
         !self.words.list[mention.at + mention.length - 1].lower.ends_with('s')
     }
 
-    fn is_grouping(&self, at: usize) -> bool {
-        GROUPING.contains(&self.words.before(at))
-    }
-
     /// The mentions that figures are told by: what stands after `by`, and what `which` or `top` asks for.
     fn find_groups(&self, spoken: &Spoken) -> Vec<usize> {
         let mut grouped: Vec<usize> = Vec::new();
@@ -259,7 +253,7 @@ impl<'a> Reader<'a> {
                 continue;
             }
             let is_next = place > 0 && grouped.contains(&(place - 1)) && self.words.before(mention.at) == "and";
-            let is_told_by = self.is_grouping(mention.at) || is_next;
+            let is_told_by = self.words.is_grouping(mention.at) || is_next;
             let is_ranked = spoken.rank.is_some() && grouped.is_empty() && self.words.asks_which(mention.at);
             let is_measure = self.is_number(mention) && (spoken.rank.is_some() || !is_told_by);
             if (is_told_by || is_ranked) && !is_measure {
@@ -316,8 +310,7 @@ impl<'a> Reader<'a> {
         let said = self.phrase(mention);
         match &mention.meaning {
             Meaning::Table(table) => {
-                let RowName { mut shown, is_telling, keys } = self.scope.name_rows(*table);
-                let hidden = if is_telling { keys } else { shown.splice(0..0, keys).collect() };
+                let (shown, hidden) = self.scope.name_rows(*table).split();
                 let places: Vec<Place> = shown.into_iter().map(|column| (*table, column)).collect();
                 self.scope.nearest(subject, &places[..1], &said)?;
                 let mut groups: Vec<Group> = places.into_iter().map(Group::of).collect();
@@ -434,6 +427,11 @@ impl<'a> Reader<'a> {
         }
         Ok(())
     }
+}
+
+/// Whether a word adds nothing beside a table or a column.
+fn is_vague(word: &Word) -> bool {
+    VAGUE.split(' ').any(|vague| vague == word.lower)
 }
 
 impl Intent {

@@ -3,8 +3,9 @@
 use std::collections::VecDeque;
 
 use prospector_connect::table::{Column, ColumnType, ForeignKey, Table};
+use serde_json::{Value, json};
 
-use crate::reading::rows::{RowName, name_rows};
+use crate::reading::rows::{RowName, name_rows, refers};
 use crate::reading::{ReadError, Vocabulary};
 use crate::{SemanticModel, Tables, model::Entity};
 
@@ -53,7 +54,7 @@ impl<'a> Scope<'a> {
             keys.extend(table.foreign_keys.iter().filter_map(|key| Some((from, place(&key.table)?))));
         }
         let of = |name: &str| {
-            let entity = model.entities().iter().find(|entity| entity.name.eq_ignore_ascii_case(name))?;
+            let entity = model.entity(name)?;
             own(&format!("{}.{}", entity.database, entity.table))
         };
         keys.extend(model.joins().iter().filter_map(|join| Some((of(&join.from)?, of(&join.to)?))));
@@ -93,9 +94,7 @@ impl<'a> Scope<'a> {
 
     /// Whether the column is part of a key that leads elsewhere.
     pub(super) fn refers(&self, place: Place) -> bool {
-        let name = &self.column(place).name;
-        let keys = &self.table(place.0).foreign_keys;
-        keys.iter().any(|key| key.columns.iter().any(|column| column.eq_ignore_ascii_case(name)))
+        refers(self.table(place.0), place.1)
     }
 
     pub(super) fn is_number(&self, place: Place) -> bool {
@@ -111,6 +110,14 @@ impl<'a> Scope<'a> {
 
     pub(super) fn is_date(&self, place: Place) -> bool {
         matches!(self.column(place).column_type, ColumnType::Date | ColumnType::Timestamp | ColumnType::DateText)
+    }
+
+    /// The year of a day, as a column of years holds it.
+    pub(super) fn year_of(&self, day: &str, place: Place) -> Value {
+        match day[..4].parse::<i64>() {
+            Ok(year) if self.column(place).column_type.is_numeric() => json!(year),
+            _ => json!(&day[..4]),
+        }
     }
 
     pub(super) fn is_year(&self, place: Place) -> bool {
@@ -201,7 +208,7 @@ impl<'a> Scope<'a> {
 
     /// What names a row.
     pub(super) fn name_rows(&self, table: usize) -> RowName {
-        name_rows(self.table(table), |column| self.refers((table, column)))
+        name_rows(self.table(table))
     }
 
     /// The time of a table: a column that the question names, what its entity declares, its only column of dates, its only column of

@@ -1,15 +1,16 @@
 //! A question in words as what a step of a plan computes.
 
-use prospector_connect::filter::{FilterCondition, FilterOp};
+use prospector_connect::filter::FilterCondition;
 use prospector_connect::query::{DatePart, Group, Measure, Order};
-use prospector_engine::query::aggregate::{Grain, read_formula};
-use serde_json::{Value, json};
+use prospector_engine::query::aggregate::Grain;
+use serde_json::Value;
 
 use super::reader::Intent;
 use super::scope::{Place, Scope, Time};
 use crate::model::{Entity, MetricKind};
 use crate::query::{MetricQuery, TIME};
 use crate::reading::Vocabulary;
+use crate::reading::change::during;
 use crate::reading::step::QueryStep;
 use crate::{SemanticModel, Tables};
 
@@ -19,10 +20,10 @@ pub(in crate::reading) fn write_metrics(
     model: &SemanticModel,
     sources: &[Tables<'_>],
 ) -> Option<QueryStep> {
-    let part = query.grain.map(part_of);
-    if part == Some(None) {
-        return None;
-    }
+    let part = match query.grain {
+        Some(grain) => Some(part_of(grain)?),
+        None => None,
+    };
     let spell = |name: &String| {
         // A dimension that the question implies is a column of an entity.
         let implied = model.dimension(name).filter(|dimension| dimension.place.is_empty());
@@ -32,7 +33,7 @@ pub(in crate::reading) fn write_metrics(
     };
     let group = |name: &String| Group { column: spell(name), part: None, name: None };
     let mut group_by: Vec<Group> = query.dimensions.iter().map(group).collect();
-    group_by.extend(part.map(|part| Group { column: TIME.to_owned(), part, name: None }));
+    group_by.extend(part.map(|part| Group { column: TIME.to_owned(), part: Some(part), name: None }));
     let spell_order = |order: &Order| Order { by: spell(&order.by), ..order.clone() };
     Some(QueryStep {
         metrics: query.metrics.clone(),
@@ -74,14 +75,11 @@ pub(super) fn write_tables(scope: &Scope<'_>, intent: &Intent, query: &MetricQue
     });
     if let Some((place, is_year)) = time {
         used.push(place.0);
-        let (from, to) = intent.period.clone().unwrap_or_else(|| ("0000".to_owned(), "9999".to_owned()));
-        let write = |day: &str| match day[..4].parse::<i64>() {
-            Ok(year) if is_year && scope.column(place).column_type.is_numeric() => json!(year),
-            _ if is_year => json!(&day[..4]),
-            _ => json!(day),
-        };
-        step.filter.extend((!from.starts_with("0000")).then(|| condition(place, FilterOp::Gte, write(&from))));
-        step.filter.extend((!to.starts_with("9999")).then(|| condition(place, FilterOp::Lt, write(&to))));
+        step.filter.extend(during(intent.period.clone()).into_iter().map(|bound| {
+            let day = bound.value.as_str().filter(|_| is_year);
+            let year = day.map(|day| scope.year_of(day, place));
+            condition(place, bound.op, year.unwrap_or(bound.value))
+        }));
         if let Some(grain) = intent.grain {
             let part = if is_year { None } else { Some(part_of(grain)?) };
             step.group_by.push(Group { column: column(place), part, name: None });
@@ -114,21 +112,17 @@ fn part_of(grain: Grain) -> Option<DatePart> {
 
 /// The tables of the metrics and dimensions of a question, and those between them.
 fn list_tables(model: &SemanticModel, query: &MetricQuery, sources: &[Tables<'_>]) -> Vec<String> {
-    let named = |name: &str| model.entities().iter().find(|entity| entity.name.eq_ignore_ascii_case(name));
     let mut roots: Vec<&Entity> = Vec::new();
-    let mut open: Vec<String> = query.metrics.clone();
-    while let Some(metric) = open.pop().and_then(|name| model.metric(&name)) {
-        match &metric.kind {
-            MetricKind::Simple(measure) => {
-                roots.extend(
-                    named(&measure.entity).filter(|entity| !roots.iter().any(|known| known.name == entity.name)),
-                );
+    // Backwards: the last metric's tables are the first.
+    for metric in query.metrics.iter().rev().filter_map(|name| model.metric(name)) {
+        let measures = model.list_parts(metric).into_iter().filter_map(|part| match &part.kind {
+            MetricKind::Simple(measure) => model.entity(&measure.entity),
+            MetricKind::Ratio { .. } | MetricKind::Derived { .. } | MetricKind::Cumulative { .. } => None,
+        });
+        for entity in measures {
+            if !roots.iter().any(|known| known.name == entity.name) {
+                roots.push(entity);
             }
-            MetricKind::Ratio { numerator, denominator } => open.extend([numerator.clone(), denominator.clone()]),
-            MetricKind::Derived { expression } => {
-                open.extend(read_formula(expression).unwrap_or_default());
-            }
-            MetricKind::Cumulative { metric, .. } => open.push(metric.clone()),
         }
     }
     let mut tables: Vec<String> = Vec::new();
@@ -140,8 +134,8 @@ fn list_tables(model: &SemanticModel, query: &MetricQuery, sources: &[Tables<'_>
     };
     let of_dimension = |name: &String| -> Vec<&Entity> {
         match (model.dimension(name), name.split_once('.')) {
-            (Some(dimension), _) => dimension.columns.iter().filter_map(|place| named(&place.entity)).collect(),
-            (None, Some((entity, _))) => named(entity).into_iter().collect(),
+            (Some(dimension), _) => dimension.columns.iter().filter_map(|place| model.entity(&place.entity)).collect(),
+            (None, Some((entity, _))) => model.entity(entity).into_iter().collect(),
             (None, None) => Vec::new(),
         }
     };
