@@ -86,18 +86,19 @@ pub(crate) fn brief(table: &Table, question: &str) -> Brief {
 
 /// The columns whose names fit into a line that has so many characters already, in their order.
 fn fitting_columns(table: &Table, question: &str, start: usize) -> Vec<String> {
-    let mut length = start;
-    let mut fits = |at: &usize| {
-        length += 2 + table.columns[*at].name.chars().count();
-        length + 2 <= SHOWN
+    let take = |places: Vec<usize>| -> Vec<usize> {
+        let mut length = start + 2;
+        let fits = |at: &usize| {
+            length += 2 + table.columns[*at].name.chars().count();
+            length <= SHOWN
+        };
+        places.into_iter().take_while(fits).collect()
     };
-    let all: Vec<usize> = (0..table.columns.len()).collect();
-    let mut chosen: Vec<usize> = all.iter().copied().take_while(&mut fits).collect();
-    if chosen.len() < all.len() {
-        length = start;
-        let asked = matching_columns(table, question);
-        let others = all.iter().copied().filter(|at| !asked.contains(at));
-        chosen = asked.iter().copied().chain(others).take_while(&mut fits).collect();
+    let mut chosen = take((0..table.columns.len()).collect());
+    if chosen.len() < table.columns.len() {
+        let mut places = matching_columns(table, question);
+        places.extend((0..table.columns.len()).filter(|at| !places.contains(at)).collect::<Vec<_>>());
+        chosen = take(places);
         chosen.sort_unstable();
     }
     chosen.into_iter().map(|at| table.columns[at].name.clone()).collect()
