@@ -213,14 +213,7 @@ impl QueryMetrics {
             joins: plan.joins.clone(),
             columns: ends.iter().enumerate().map(column).collect(),
             aggregates: ends.into_iter().map(aggregate).collect(),
-            dimensions: Vec::new(),
-            grain: None,
-            filters: Vec::new(),
-            period: Vec::new(),
-            having: Vec::new(),
-            order: Vec::new(),
-            limit: None,
-            ties: false,
+            ..AggregateQuery::default()
         };
         let compiled = self.engine.compile_aggregates(&query).ok()?;
         let outcome = self.engine.run(&compiled.sql, compiled.database.as_deref(), 1).await.ok()?;

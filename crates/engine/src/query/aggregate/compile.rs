@@ -31,7 +31,8 @@ impl Engine {
         };
         let dialect = only.map_or(Dialect::Joined, |source| source.dialect());
         scope.relations.dialect = dialect;
-        let days: Vec<_> = query.period.iter().map(read_days).collect::<Result<_, _>>()?;
+        let days: Vec<_> =
+            query.period.iter().map(|period| read_days(period, query.fiscal_year)).collect::<Result<_, _>>()?;
         let parts_writer = PartWriter { writer: Writer { dialect }, scope: &scope, query, parts: &parts, days: &days };
         let written: Vec<String> = parts.iter().map(|part| parts_writer.write(part)).collect::<Result<_, _>>()?;
         let writer = AnswerWriter { writer: Writer { dialect }, scope: &scope, query };
