@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 use std::{env, fs};
 
-include!("src/tokens/hash.rs");
+#[path = "src/tokens/hash.rs"]
+mod hash;
+
+use hash::{SLOTS, slot};
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

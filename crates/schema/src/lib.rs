@@ -54,5 +54,5 @@ pub use describe::describe;
 pub use discovery::{Entry, SchemaDiscovery};
 pub use error::SchemaError;
 pub use model::Database;
-pub use render::{Brief, data_type};
+pub use render::Brief;
 pub use tools::{TableHit, TableHits};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use prospector_connect::table::{Column, Table};
+use prospector_connect::table::Table;
 use prospector_core::Kind;
 use prospector_core::record::Record;
 
@@ -33,17 +33,6 @@ pub(crate) fn record(database: &Database, at: usize, joins: &JoinGraph, families
         body: body(database, table),
         related: related.into_iter().map(|other| id(&database.tables[other])).collect(),
         ..Record::new(Kind::Table, id(table), table.name.clone())
-    }
-}
-
-/// The type of a column as it is shown: of a record whose fields are columns of their own, such as `totals` beside
-/// `totals.visits`, without the fields.
-pub fn data_type(table: &Table, column: &Column) -> String {
-    let inner = |other: &Column| other.name.strip_prefix(&column.name).is_some_and(|rest| rest.starts_with('.'));
-    match column.data_type.split_once("STRUCT<") {
-        Some(("ARRAY<", _)) if table.columns.iter().any(inner) => "ARRAY<STRUCT>".to_owned(),
-        Some(("", _)) if table.columns.iter().any(inner) => "STRUCT".to_owned(),
-        _ => column.data_type.clone(),
     }
 }
 
@@ -170,14 +159,5 @@ mod tests {
         let record = record_of(&database);
         assert!(record.description.ends_with('…'), "{}", record.description);
         assert_eq!(record.body, format!("{}\nwho bought\nA web shop", database.tables[1].description));
-    }
-
-    #[test]
-    fn a_record_whose_fields_are_columns_does_not_repeat_them() {
-        let mut table = table("t", &["a", "a.b", "c"]);
-        table.columns[0].data_type = "ARRAY<STRUCT<b INT64>>".into();
-        table.columns[2].data_type = "STRUCT<d INT64>".into();
-        let types: Vec<String> = table.columns.iter().map(|column| data_type(&table, column)).collect();
-        assert_eq!(types, ["ARRAY<STRUCT>", "INTEGER", "STRUCT<d INT64>"]);
     }
 }

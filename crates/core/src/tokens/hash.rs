@@ -1,3 +1,5 @@
+//! Where a token lies in the table of tokens. The build script writes the table with it, and the program reads it.
+
 /// The slots of the table of tokens: a power of two, three quarters of which are taken.
 pub(crate) const SLOTS: usize = 1 << 18;
 
